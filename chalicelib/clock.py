@@ -1,0 +1,29 @@
+"""The time, and the one way in which it is written: ISO 8601, UTC, milliseconds (`spec.md`)."""
+
+import time
+from datetime import UTC, datetime
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def unix() -> int:
+    """Whole seconds since 1970, for TTLs, signatures and rate-limit windows."""
+    return int(time.time())
+
+
+def iso(moment: datetime) -> str:
+    """`2026-11-20T06:12:14.123Z`: sorts as text in the order of time, for four-digit years."""
+    return (
+        moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    )
+
+
+def parse(text: str) -> datetime:
+    """The moment that `iso` wrote, or any ISO 8601 text; without an offset it is UTC.
+
+    Raises ValueError.
+    """
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

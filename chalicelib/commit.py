@@ -1,0 +1,215 @@
+"""Writes that happen together or not at all."""
+
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from boto3.dynamodb.conditions import ConditionBase
+from botocore.exceptions import ClientError
+
+from chalicelib import ids, outbox, settings
+from chalicelib.attributes import Expressions, Item, Key, pack, pack_key, unpack
+from chalicelib.problems import Busy
+from chalicelib.table import (
+    NO_ANSWER,
+    PATIENCE_SECONDS,
+    REFUSED,
+    ConditionFailed,
+    client,
+    wait,
+)
+
+Otherwise = Exception | Callable[[Item | None], Exception]
+
+TRANSACTION_ITEMS: Final = 100  # AWS: at most 100 actions in a TransactWriteItems call
+COUNT_SHARDS: Final = 8  # concurrent transactions on one cell would cancel each other
+_CONFLICTS: Final = frozenset(
+    {"None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
+)
+_IN_DOUBT: Final = frozenset({"TransactionInProgressException", "InternalServerError"})
+
+
+@dataclass(frozen=True)
+class _Write:
+    verb: str
+    request: dict[str, Any]
+    otherwise: Otherwise | None
+
+
+class Commit:
+    """Writes that happen together or not at all: one TransactWriteItems call.
+
+    Each condition may name what is raised when it does not hold (`otherwise`: an exception, or a
+    function from the item that was there to one). Where several do not hold, the one added first is
+    raised, so add them in the order in which a client should hear of them.
+
+    Counts of one cell are merged; events become one outbox item. At most 100 items and 4 MB
+    (AWS); `len` tells how many it has.
+    """
+
+    def __init__(self) -> None:
+        self._writes: dict[Key, _Write] = {}
+        self._counts: Counter[Key] = Counter()
+        self._events: list[tuple[str, str]] = []
+
+    def __len__(self) -> int:
+        counted = sum(1 for change in self._counts.values() if change)
+        return len(self._writes) + counted + (1 if self._events else 0)
+
+    def put(
+        self,
+        item: Item,
+        *,
+        when: ConditionBase | None = None,
+        otherwise: Otherwise | None = None,
+    ) -> None:
+        self._add(
+            (item["pk"], item["sk"]), "Put", {"Item": pack(item)}, when, otherwise
+        )
+
+    def update(
+        self,
+        key: Key,
+        *,
+        set: Mapping[str, Any] | None = None,
+        add: Mapping[str, Any] | None = None,
+        remove: Iterable[str] = (),
+        when: ConditionBase | None = None,
+        otherwise: Otherwise | None = None,
+    ) -> None:
+        said = Expressions()
+        request = {
+            "Key": pack_key(key),
+            "UpdateExpression": said.update(set or {}, add or {}, remove),
+        }
+        self._add(key, "Update", request, when, otherwise, said)
+
+    def delete(
+        self,
+        key: Key,
+        *,
+        when: ConditionBase | None = None,
+        otherwise: Otherwise | None = None,
+    ) -> None:
+        self._add(key, "Delete", {"Key": pack_key(key)}, when, otherwise)
+
+    def check(
+        self, key: Key, when: ConditionBase, otherwise: Otherwise | None = None
+    ) -> None:
+        """A condition on an item that this commit does not write."""
+        self._add(key, "ConditionCheck", {"Key": pack_key(key)}, when, otherwise)
+
+    def count(self, pk: str, cell: str, change: int) -> None:
+        """Adds to a counter. It is kept in shards, `<cell>#<shard>`, attribute `n`."""
+        self._counts[pk, cell] += change
+
+    def announce(self, event: str, data: Mapping[str, Any]) -> None:
+        """An event of this commit, `data` being the resource as the API shows it."""
+        self._events.append((event, outbox.body(event, data)))
+
+    def takes(self, other: "Commit", items: int = TRANSACTION_ITEMS) -> bool:
+        """Whether both fit into one call: no item in common, within the limits."""
+        disjoint = self._writes.keys().isdisjoint(other._writes.keys())
+        return (
+            disjoint
+            and len(self) + len(other) <= items
+            and self._size() + other._size() < 3e6
+        )
+
+    def join(self, other: "Commit") -> None:
+        self._writes.update(other._writes)
+        self._counts.update(other._counts)
+        self._events += other._events
+
+    def send(self) -> None:
+        """Raises what the first failed condition names, or Busy (503) when others hold the items.
+
+        After a time-out nobody knows whether it happened; the same request with the same token is
+        idempotent for ten minutes, so it is that which is repeated. A cancellation is definite, and
+        what follows is a new request with a new token.
+        """
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        request = self._request()
+        for attempt in range(1_000):
+            try:
+                client().transact_write_items(**request)
+                return
+            except ClientError as error:
+                code = error.response["Error"]["Code"]
+                if code == "TransactionCanceledException":
+                    self._explain(error.response.get("CancellationReasons", []), error)
+                elif code not in REFUSED and code not in _IN_DOUBT:
+                    raise
+                if code not in _IN_DOUBT:
+                    request = self._request()
+            except NO_ANSWER:
+                pass
+            wait(attempt, deadline)
+        raise Busy
+
+    def _add(
+        self,
+        key: Key,
+        verb: str,
+        request: dict[str, Any],
+        when: ConditionBase | None,
+        otherwise: Otherwise | None,
+        said: Expressions | None = None,
+    ) -> None:
+        if key in self._writes:
+            raise ValueError(f"{key} is written twice in one commit")
+        said = said or Expressions()
+        if when is not None:
+            request["ConditionExpression"] = said.condition(when)
+            request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+        request["TableName"] = settings.table()
+        self._writes[key] = _Write(verb, said.into(request), otherwise)
+
+    def _request(self) -> dict[str, Any]:
+        actions = [{write.verb: write.request} for write in self._writes.values()]
+        actions += [
+            _counted(key, change) for key, change in self._counts.items() if change
+        ]
+        if self._events:
+            item = pack(outbox.item(self._events))
+            actions.append(
+                {"Put": {"TableName": settings.outbox_table(), "Item": item}}
+            )
+        return {"TransactItems": actions, "ClientRequestToken": ids.ulid()}
+
+    def _explain(
+        self, reasons: Sequence[Mapping[str, Any]], error: ClientError
+    ) -> None:
+        """Returns when the commit may be sent again; raises the reason otherwise."""
+        for (key, write), reason in zip(self._writes.items(), reasons, strict=False):
+            if reason.get("Code") == "ConditionalCheckFailed":
+                old = unpack(reason["Item"]) if reason.get("Item") else None
+                if write.otherwise is None:
+                    raise ConditionFailed(key, old) from None
+                if isinstance(write.otherwise, Exception):
+                    raise write.otherwise from None
+                raise write.otherwise(old) from None
+        if not reasons or any(
+            reason.get("Code", "None") not in _CONFLICTS for reason in reasons
+        ):
+            raise error
+
+    def _size(self) -> int:
+        """Bytes, roughly: what is long in an item is its text."""
+        return sum(len(str(write.request)) for write in self._writes.values()) + sum(
+            len(body) for _, body in self._events
+        )
+
+
+def _counted(key: Key, change: int) -> dict[str, Any]:
+    pk, cell = key
+    said = Expressions()
+    request = {
+        "TableName": settings.table(),
+        "Key": pack_key((pk, f"{cell}#{random.randrange(COUNT_SHARDS)}")),
+        "UpdateExpression": said.update({}, {"n": change}, ()),
+    }
+    return {"Update": said.into(request)}

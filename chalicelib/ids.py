@@ -1,0 +1,42 @@
+"""Identifiers: ULIDs with the spec's prefixes, and key parts made from what a client chose."""
+
+import hashlib
+import os
+import time
+from urllib.parse import quote
+
+_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+def ulid() -> str:
+    """26 characters: 48 bits of milliseconds, 80 of chance; sorts by time."""
+    number = int(time.time() * 1000) << 80 | int.from_bytes(os.urandom(10), "big")
+    return "".join(_CROCKFORD[number >> shift & 31] for shift in range(125, -1, -5))
+
+
+def new(prefix: str) -> str:
+    """A new identifier, such as `prod_01JD3W…` for the prefix `prod`."""
+    return f"{prefix}_{ulid()}"
+
+
+def new_variant(product_id: str) -> str:
+    """`var_<product's part><10 of chance>`: it finds its product without an index."""
+    return f"var_{product_id.removeprefix('prod_')}{ulid()[-10:]}"
+
+
+def product_of(variant_id: str) -> str:
+    """The id of the product to which a variant with this id belongs, if it exists at all."""
+    return f"prod_{variant_id.removeprefix('var_')[:26]}"
+
+
+def key_part(value: str, longest: int = 200) -> str:
+    """A client's text as part of a key: percent-encoded, and hashed beyond `longest` characters.
+
+    `#` separates the parts of a key, and DynamoDB takes 2,048 bytes of partition key and 1,024 of
+    sort key.
+    """
+    encoded = quote(value, safe="", errors="surrogatepass")
+    if len(encoded) <= longest:
+        return encoded
+    digest = hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return f"{encoded[: longest - 33]}~{digest}"

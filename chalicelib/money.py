@@ -1,0 +1,61 @@
+"""Amounts: decimals from the request to the table and back, never a float.
+
+An amount is a Decimal with at most the currency's number of decimals; it is answered as a string
+with exactly those (`"19.90"`, in JPY `"1990"`, in KWD `"19.900"`).
+"""
+
+from decimal import Decimal, InvalidOperation
+from typing import Final
+
+from chalicelib import settings
+
+# ISO 4217: the currencies whose minor unit is not two decimals.
+_DECIMALS: Final = {
+    code: decimals
+    for decimals, codes in {
+        0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
+        3: "BHD IQD JOD KWD LYD OMR TND",
+        4: "CLF UYW",
+    }.items()
+    for code in codes.split()
+}
+# DynamoDB keeps 38 digits; a shop that sells for more than this has mistyped.
+LARGEST: Final = Decimal(10) ** 12
+
+
+def decimals(currency: str | None = None) -> int:
+    """Number of decimals of a currency, by default the shop's."""
+    return _DECIMALS.get(currency or settings.currency(), 2)
+
+
+def parse(value: object) -> Decimal:
+    """The amount in a number or a numeric string.
+
+    Raises ValueError with a sentence for the client: not a number, too many decimals, too large.
+    """
+    # json turns 19.99 into a float whose shortest text is what the client wrote.
+    text = repr(value) if isinstance(value, float) else str(value).strip()
+    is_amount = isinstance(value, (int, float, str, Decimal)) and not isinstance(
+        value, bool
+    )
+    try:
+        amount = Decimal(
+            text if is_amount and len(text) <= 64 and "_" not in text else "NaN"
+        )
+    except InvalidOperation:
+        amount = Decimal("NaN")
+    if not amount.is_finite():
+        raise ValueError("must be an amount: a number or a numeric string")
+    if abs(amount) >= LARGEST:
+        raise ValueError(f"must be below {LARGEST:f}")
+    exponent = amount.normalize().as_tuple().exponent
+    if isinstance(exponent, int) and -exponent > decimals():
+        raise ValueError(
+            f"must have at most {decimals()} decimals ({settings.currency()})"
+        )
+    return amount.quantize(Decimal(1).scaleb(-decimals()))
+
+
+def render(amount: Decimal) -> str:
+    """The amount as the API shows it: a string with exactly the currency's decimals."""
+    return f"{amount:.{decimals()}f}"

@@ -1,0 +1,55 @@
+"""The events of one commit, as one item beside the records that they are about.
+
+Shape of the item: `{pk: "evt_<ulid>", sk: "events", events: [{event: "order.paid", body: "{…}"}],
+at: ISO 8601, expiresAt: Unix seconds}`. `body` is the exact text that every delivery of that event
+sends: whatever the resource becomes, and whatever code runs later.
+The id of an event is the item's with its place in the list behind it, so an event finds its item.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from chalicelib import clock, ids
+
+# A replay on day 30 of a delivery's life, and the week of retries after it, still find the body.
+KEPT_SECONDS: Final = 60 * 86_400
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened: its kind (`spec.md`, Event kinds) and the JSON that is sent."""
+
+    id: str
+    event: str
+    body: str
+
+
+def body(event: str, data: Mapping[str, Any]) -> str:
+    """The text that every delivery of an event sends; `data`: the resource as the API shows it."""
+    return json.dumps(
+        {"event": event, "data": data}, ensure_ascii=False, separators=(",", ":")
+    )
+
+
+def item(events: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """The outbox item for the (event, body) pairs of a commit, at most 100 of them."""
+    return {
+        "pk": ids.new("evt"),
+        "sk": "events",
+        "events": [{"event": event, "body": body} for event, body in events],
+        "at": clock.iso(clock.now()),
+        "expiresAt": clock.unix() + KEPT_SECONDS,
+    }
+
+
+def key(event_id: str) -> tuple[str, str]:
+    """Where the outbox holds an event."""
+    return event_id[:30], "events"
+
+
+def events_of(item: Mapping[str, Any]) -> Iterator[Event]:
+    """The events in an outbox item."""
+    for place, entry in enumerate(item["events"]):
+        yield Event(f"{item['pk']}{place:02d}", entry["event"], entry["body"])

@@ -1,0 +1,108 @@
+"""What can go wrong, as the client is told it.
+
+Raise the fact; its family carries the status and the code. The body is
+`{"code", "message", …extra}`, whatever raised it (`docs/api.md`, Errors).
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from chalice.app import ChaliceUnhandledError
+
+
+class Problem(ChaliceUnhandledError):
+    """A fact that ends a request. Subclassed per status; `extra` are further fields of the body.
+
+    It derives from ChaliceUnhandledError because only those reach the middleware as exceptions.
+    """
+
+    status: ClassVar[int] = 500
+    code: str = "internal_error"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        **extra: Any,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code or type(self).code
+        self.headers = dict(headers or {})
+        self.extra = extra
+
+    def body(self) -> dict[str, Any]:
+        return {"code": self.code, "message": self.message, **self.extra}
+
+
+class MalformedJson(Problem):
+    status, code = 400, "malformed_json"
+
+
+class Unauthorized(Problem):
+    status, code = 401, "unauthorized"
+
+
+class Forbidden(Problem):
+    status, code = 403, "forbidden"
+
+
+class NotFound(Problem):
+    status, code = 404, "not_found"
+
+    @classmethod
+    def of(cls, kind: str, id: str) -> "NotFound":
+        return cls(f"There is no {kind} {id[:100]!r}.")
+
+
+class MethodNotAllowed(Problem):
+    status, code = 405, "method_not_allowed"
+
+
+class Conflict(Problem):
+    """409: `slug_taken`, `version_conflict` or `last_owner_key`."""
+
+    status, code = 409, "version_conflict"
+
+
+class PreconditionFailed(Problem):
+    status, code = 412, "precondition_failed"
+
+
+class PayloadTooLarge(Problem):
+    status, code = 413, "payload_too_large"
+
+
+class UnsupportedMediaType(Problem):
+    status, code = 415, "unsupported_media_type"
+
+
+class Invalid(Problem):
+    """422: `validation_failed` with `errors: [{field, code, message}]`, or the `code` given."""
+
+    status, code = 422, "validation_failed"
+
+    @classmethod
+    def field(cls, field: str, code: str, message: str) -> "Invalid":
+        return cls.fields([{"field": field, "code": code, "message": message}])
+
+    @classmethod
+    def fields(cls, errors: list[dict[str, str]]) -> "Invalid":
+        first = errors[0]
+        more = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
+        return cls(f"{first['field']}: {first['message']}{more}", errors=errors)
+
+
+class RateLimited(Problem):
+    status, code = 429, "rate_limited"
+
+
+class Busy(Problem):
+    """503: the storage refused for longer than a request can wait."""
+
+    status, code = 503, "busy"
+
+    def __init__(self, message: str = "The service is busy. Try again.") -> None:
+        super().__init__(message, headers={"Retry-After": "1"})

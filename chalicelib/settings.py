@@ -1,0 +1,64 @@
+"""The settings of the running function. The only reader of the environment.
+
+Every setting is read when it is asked for, so a test can change one and a function never fails at
+import because a setting that it does not use is missing.
+"""
+
+import os
+
+
+def stage() -> str:
+    return os.environ.get("STAGE", "dev")
+
+
+def table() -> str:
+    return os.environ["TABLE"]
+
+
+def outbox_table() -> str:
+    return os.environ["OUTBOX_TABLE"]
+
+
+def bucket() -> str:
+    return os.environ["BUCKET"]
+
+
+def import_queue_url() -> str:
+    return os.environ["IMPORT_QUEUE_URL"]
+
+
+def deliveries_queue_url() -> str:
+    return os.environ["DELIVERIES_QUEUE_URL"]
+
+
+def retries_queue_url() -> str:
+    return os.environ["RETRIES_QUEUE_URL"]
+
+
+def redrive_state_machine_arn() -> str:
+    return os.environ["REDRIVE_STATE_MACHINE_ARN"]
+
+
+def master_key_parameter() -> str:
+    """Name of the SSM SecureString from which the signing secrets are derived."""
+    return os.environ["MASTER_KEY_PARAMETER"]
+
+
+def currency() -> str:
+    """ISO 4217 code of the one currency in which the shop sells."""
+    return os.environ.get("CURRENCY", "USD")
+
+
+def webhook_allowed_networks() -> tuple[str, ...]:
+    """CIDR blocks that receivers may live in although they are not public; empty in production."""
+    return tuple(os.environ.get("WEBHOOK_ALLOWED_NETWORKS", "").split())
+
+
+def webhook_schedule_scale() -> float:
+    """What the retry delays are multiplied with: 1 everywhere but in tests."""
+    return float(os.environ.get("WEBHOOK_SCHEDULE_SCALE", "1"))
+
+
+def mail_from() -> str:
+    """Sender of the summary e-mails; empty when none is to be sent."""
+    return os.environ.get("MAIL_FROM", "")

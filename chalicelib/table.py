@@ -1,0 +1,267 @@
+"""The door to DynamoDB: get, batch_get, query, and writes of one item (`commit.py`: of several).
+
+Items are plain Python values: str, int, Decimal, bool, None, list, dict, frozenset of str. Every
+read is consistent: what a write answered is what the next read shows. Keys are `(pk, sk)`.
+"""
+
+import json
+import random
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, TypeVar
+
+import botocore.parsers
+import botocore.session
+from boto3.dynamodb.conditions import Attr, ConditionBase
+from boto3.dynamodb.conditions import Key as KeyAttribute
+from botocore.config import Config
+from botocore.exceptions import ClientError, ConnectionError, HTTPClientError
+
+from chalicelib import settings
+from chalicelib.attributes import Expressions, Item, Key, pack, pack_key, unpack
+from chalicelib.problems import Busy
+
+T = TypeVar("T")
+
+BATCH_KEYS: Final = 100  # AWS: at most 100 keys in a BatchGetItem call
+PATIENCE_SECONDS: Final = 6.0  # how long conflicts and throttles are retried before 503
+
+# The refusals after which a write surely did not happen, and may be sent again.
+REFUSED: Final = frozenset(
+    {
+        "TransactionConflictException",
+        "ProvisionedThroughputExceededException",
+        "ThrottlingException",
+        "RequestLimitExceeded",
+    }
+)
+NO_ANSWER: Final = (HTTPClientError, ConnectionError)
+
+absent = Attr("pk").not_exists()
+present = Attr("pk").exists()
+sk = KeyAttribute("sk")  # for `query(…, where=sk.begins_with(…))`
+
+
+class ConditionFailed(Exception):
+    """A condition without an error of its own did not hold. `old` is the item that was there."""
+
+    def __init__(self, key: Key, old: Item | None) -> None:
+        super().__init__(f"condition on {key} failed")
+        self.key, self.old = key, old
+
+
+class _AsItCame(botocore.parsers.JSONParser):
+    """Returns the reply's JSON without walking it against the service model: half a reply's CPU."""
+
+    def _handle_json_body(self, raw_body: bytes, shape: Any) -> Any:
+        return json.loads(raw_body) if raw_body else {}
+
+
+class _Parsers(botocore.parsers.ResponseParserFactory):
+    def create_parser(self, protocol_name: str) -> Any:
+        return _AsItCame(**vars(self)["_defaults"])
+
+
+@cache
+def client() -> Any:
+    session = botocore.session.get_session()
+    session.register_component("response_parser_factory", _Parsers())
+    return session.create_client(
+        "dynamodb",
+        config=Config(
+            connect_timeout=2,
+            read_timeout=8,
+            retries={"mode": "standard", "total_max_attempts": 3},
+            parameter_validation=False,
+            max_pool_connections=32,
+        ),
+    )
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=16, thread_name_prefix="dynamodb")
+
+
+def together(calls: Sequence[Callable[[], T]]) -> list[T]:
+    """The results of independent calls, made at the same time: one round trip instead of several.
+
+    A call must not itself use `together`: the pool could fill with callers who wait.
+    """
+    if not calls:
+        return []
+    rest = [_pool().submit(call) for call in calls[1:]]
+    return [calls[0](), *(future.result() for future in rest)]
+
+
+def get(key: Key, table: str | None = None) -> Item | None:
+    """The item, of the main table unless another is named."""
+    reply = client().get_item(
+        TableName=table or settings.table(), Key=pack_key(key), ConsistentRead=True
+    )
+    return unpack(reply["Item"]) if "Item" in reply else None
+
+
+def batch_get(keys: Iterable[Key]) -> dict[Key, Item]:
+    """The items that exist of these keys, in calls of 100 made at the same time.
+
+    Raises Busy when DynamoDB leaves keys unprocessed for too long.
+    """
+    wanted = list(dict.fromkeys(keys))
+    slices = [wanted[at : at + BATCH_KEYS] for at in range(0, len(wanted), BATCH_KEYS)]
+    found = together([lambda part=part: _batch(part) for part in slices])  # type: ignore[misc]
+    return {key: item for part in found for key, item in part.items()}
+
+
+def _batch(keys: Sequence[Key]) -> dict[Key, Item]:
+    name = settings.table()
+    pending: list[dict[str, Any]] = [pack_key(key) for key in keys]
+    found: dict[Key, Item] = {}
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    for attempt in range(1_000):
+        reply = client().batch_get_item(
+            RequestItems={name: {"Keys": pending, "ConsistentRead": True}}
+        )
+        for stored in reply["Responses"].get(name, ()):
+            item = unpack(stored)
+            found[item["pk"], item["sk"]] = item
+        pending = reply.get("UnprocessedKeys", {}).get(name, {}).get("Keys", [])
+        if not pending:
+            return found
+        wait(attempt, deadline)
+    raise Busy
+
+
+@dataclass(frozen=True)
+class Rows:
+    """One page of a query: `after` is where the next one starts (its `after`), None at the end."""
+
+    items: list[Item]
+    after: str | None
+
+
+def query(
+    pk: str,
+    *,
+    where: ConditionBase | None = None,
+    filter: ConditionBase | None = None,
+    after: str | None = None,
+    forward: bool = True,
+    limit: int | None = None,
+    fields: Sequence[str] = (),
+) -> Rows:
+    """Up to `limit` items (or 1 MB) of one partition in the order of `sk`.
+
+    `where` is a condition on `sk`; `filter` drops items after they were read and
+    paid for; `after` is the `sk` to continue behind.
+    """
+    said = Expressions()
+    partition = KeyAttribute("pk").eq(pk)
+    on_key = partition if where is None else partition & where
+    request: dict[str, Any] = {
+        "TableName": settings.table(),
+        "KeyConditionExpression": said.condition(on_key, is_key=True),
+        "ConsistentRead": True,
+        "ScanIndexForward": forward,
+    }
+    if filter is not None:
+        request["FilterExpression"] = said.condition(filter)
+    if fields:
+        request["ProjectionExpression"] = ", ".join(
+            said.name(field) for field in fields
+        )
+    if limit is not None:
+        request["Limit"] = limit
+    if after is not None:
+        request["ExclusiveStartKey"] = pack_key((pk, after))
+    reply = client().query(**said.into(request))
+    last = reply.get("LastEvaluatedKey")
+    return Rows(
+        [unpack(stored) for stored in reply["Items"]], last["sk"]["S"] if last else None
+    )
+
+
+def everything(pk: str, **options: Any) -> list[Item]:
+    """All items of a partition that is known to be small, whatever number of calls it takes."""
+    rows = query(pk, **options)
+    items = rows.items
+    while rows.after is not None:
+        rows = query(pk, **{**options, "after": rows.after})
+        items += rows.items
+    return items
+
+
+def put(item: Item, when: ConditionBase | None = None) -> None:
+    """Raises ConditionFailed."""
+    said = Expressions()
+    request = {"TableName": settings.table(), "Item": pack(item)}
+    _single(client().put_item, request, said, when, (item["pk"], item["sk"]))
+
+
+def update(
+    key: Key,
+    *,
+    set: Mapping[str, Any] | None = None,
+    add: Mapping[str, Any] | None = None,
+    remove: Iterable[str] = (),
+    when: ConditionBase | None = None,
+) -> Item:
+    """The whole item after the update. Raises ConditionFailed."""
+    said = Expressions()
+    request = {
+        "TableName": settings.table(),
+        "Key": pack_key(key),
+        "UpdateExpression": said.update(set or {}, add or {}, remove),
+        "ReturnValues": "ALL_NEW",
+    }
+    reply = _single(client().update_item, request, said, when, key)
+    return unpack(reply["Attributes"])
+
+
+def delete(key: Key, when: ConditionBase | None = None) -> None:
+    """Raises ConditionFailed; deleting what is not there is no error."""
+    said = Expressions()
+    request = {"TableName": settings.table(), "Key": pack_key(key)}
+    _single(client().delete_item, request, said, when, key)
+
+
+def _single(
+    call: Callable[..., Any],
+    request: dict[str, Any],
+    said: Expressions,
+    when: ConditionBase | None,
+    key: Key,
+) -> Any:
+    if when is not None:
+        request["ConditionExpression"] = said.condition(when)
+        request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+    said.into(request)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    for attempt in range(1_000):
+        try:
+            return call(**request)
+        except ClientError as error:
+            code = error.response["Error"]["Code"]
+            if code == "ConditionalCheckFailedException":
+                reply: dict[str, Any] = {**error.response}
+                raise ConditionFailed(
+                    key, unpack(reply.get("Item", {})) or None
+                ) from None
+            if code not in REFUSED:
+                raise
+        except NO_ANSWER:
+            if when is not None:
+                raise  # it may have been applied: repeated, our own write would fail our condition
+        wait(attempt, deadline)
+    raise Busy
+
+
+def wait(attempt: int, deadline: float) -> None:
+    """Full jitter, from 10 ms doubling to 0.6 s. Raises Busy when the deadline has come."""
+    pause = random.uniform(0, min(0.6, 0.02 * 2 ** min(attempt, 8)))
+    if time.monotonic() + pause > deadline:
+        raise Busy
+    time.sleep(pause)
