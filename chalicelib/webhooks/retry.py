@@ -1,0 +1,142 @@
+"""When a failed delivery is tried again, and by which means. Pure: time and chance are arguments.
+
+`step` counts the attempts of one schedule: 0 is the first attempt, 12 the last.
+"""
+
+import math
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from enum import StrEnum
+
+MINUTE, HOUR, DAY = 60, 3_600, 86_400
+
+# spec.md, Delivery and retries: seconds from the end of attempt n to attempt n + 1. 13 attempts.
+SCHEDULE = (1 * MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 12 * HOUR, *[1 * DAY] * 7)
+LAST_STEP = len(SCHEDULE)
+
+# SQS: DelaySeconds ends at 15 minutes; a message can stay invisible for 12 hours after a receive.
+LONGEST_QUEUE_DELAY = 15 * MINUTE
+LONGEST_VISIBILITY = 12 * HOUR
+
+LONGEST_QUEUE_STEP = 2 * HOUR
+MOST_JITTER = 0.1
+
+FAILING_STREAK = 3
+"""Failures in a row after which even first attempts to an endpoint go to the `retries` queue."""
+
+LONG_STREAK = 10
+"""Failures in a row after which an endpoint's waits from 30 minutes on are parked: every waiting
+message counts against the 120,000 that a queue may have in flight, and a dead endpoint must not use
+them up for the others."""
+
+SLOT = 5 * MINUTE
+
+
+class Means(StrEnum):
+    QUEUE_DELAY = "QUEUE_DELAY"
+    """One message with DelaySeconds does it all."""
+    VISIBILITY = "VISIBILITY"
+    """A message with DelaySeconds first; received too early, it is hidden until it is due."""
+    PARK = "PARK"
+    """An entry in the due index, and one Step Functions execution for its slot."""
+    GIVE_UP = "GIVE_UP"
+    """The schedule has ended: the delivery is FAILED."""
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    means: Means
+    step: int
+    """The step to make next; after the last one, the step that failed."""
+    delay: float
+    """Seconds until it is due, jitter included; 0 when giving up."""
+    at: datetime
+    """When it is due."""
+    queue_delay: int
+    """DelaySeconds of its message; 0 unless it waits in the queue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    name: str
+    """Name of the execution: `<endpoint id>-<slot in Unix seconds>`."""
+    at: datetime
+    """When it starts to redrive what is due."""
+
+
+def next_step(
+    step: int,
+    now: datetime,
+    chance: float,
+    *,
+    status: int | None = None,
+    retry_after: str | None = None,
+    failing_streak: int = 0,
+    scale: float = 1,
+) -> NextStep:
+    """What follows when the attempt of `step` has failed at `now`.
+
+    `chance` in [0, 1) becomes a jitter that only adds, 10 % at most. `status` and `retry_after` are
+    the answer's status and its Retry-After header as it came; on 429 and 503 it lengthens the steps
+    up to 2 h, to 2 h at most. `failing_streak` counts the endpoint's failures in a row.
+    `scale` multiplies the delays at the very end, so that a test runs a week in a minute by the
+    same means.
+    """
+    if step >= LAST_STEP:
+        return NextStep(Means.GIVE_UP, step, 0, now, 0)
+    wait = float(SCHEDULE[step])
+    if wait <= LONGEST_QUEUE_STEP and status in (429, 503):
+        wait = max(wait, min(_seconds(retry_after, now), LONGEST_QUEUE_STEP))
+    delay = wait * (1 + MOST_JITTER * chance)
+    too_long_for_a_queue = wait > LONGEST_QUEUE_STEP
+    dead_for_long = failing_streak >= LONG_STREAK and wait >= 30 * MINUTE
+    queue_delay = 0
+    if too_long_for_a_queue or dead_for_long:
+        means = Means.PARK
+    elif delay <= LONGEST_QUEUE_DELAY:
+        means = Means.QUEUE_DELAY
+        queue_delay = math.ceil(delay * scale)
+    else:
+        means = Means.VISIBILITY
+        queue_delay = math.floor(LONGEST_QUEUE_DELAY * scale)
+    delay *= scale
+    return NextStep(means, step + 1, delay, now + timedelta(seconds=delay), queue_delay)
+
+
+def hide_for(due: datetime, now: datetime) -> int:
+    """For how many seconds to hide a message that was received at `now`; 0: it is due."""
+    early = math.ceil((due - now).total_seconds())
+    return min(max(early, 0), LONGEST_VISIBILITY)
+
+
+def slot(endpoint_id: str, due: datetime, now: datetime, scale: float = 1) -> Slot:
+    """The slot in which what is due at `due` is redriven: 5 minutes long, named after its end.
+
+    It is still to come by a minute, the time to write the due entry and start the execution. So what
+    is parked late, after a crash, never meets the name of an execution that has looked already:
+    Step Functions would refuse that name for 90 days, and nobody would look again.
+    Raises ValueError for an id that cannot be part of the name (AWS: 80 characters of A-Za-z0-9-_).
+    """
+    length = max(1, round(SLOT * scale))
+    margin = max(2, MINUTE * scale)
+    end = math.ceil(max(due.timestamp(), now.timestamp() + margin) / length) * length
+    name = f"{endpoint_id}-{end}"
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,80}", name):
+        raise ValueError(f"{endpoint_id!r} cannot be part of the name of an execution.")
+    return Slot(name, datetime.fromtimestamp(end, UTC))
+
+
+def _seconds(retry_after: str | None, now: datetime) -> float:
+    """Retry-After as seconds from `now` (RFC 9110, 10.2.3); 0 when it says nothing usable."""
+    text = (retry_after or "").strip()
+    if re.fullmatch(r"[0-9]{1,9}", text):
+        return int(text)
+    try:
+        moment = parsedate_to_datetime(text)
+        # The oldest of the three forms has no zone; all of them mean GMT.
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return max(0.0, (moment - now).total_seconds())
+    except (ValueError, OverflowError):
+        return 0

@@ -1,0 +1,56 @@
+"""How a delivery proves where it comes from (`spec.md`, Signature)."""
+
+import hashlib
+import hmac
+from collections.abc import Sequence
+
+PREFIX = "whsec_"
+
+
+def secret(master_key: bytes, endpoint_id: str, version: int) -> str:
+    """The signing secret of one endpoint, `whsec_` and 64 hex digits; the whole text is the key.
+
+    It is derived whenever it is needed and stored nowhere, so a copy of the table signs nothing.
+    Rotating is counting `version` up: the secrets before can still be derived while they overlap.
+    Raises ValueError for a master key below 32 bytes.
+    """
+    if len(master_key) < 32:
+        raise ValueError("The master key must have at least 32 bytes.")
+    # The label keeps what this key signs here apart from whatever else it may sign one day.
+    message = f"webhook-secret\n{endpoint_id}\n{version}".encode()
+    return PREFIX + hmac.new(master_key, message, hashlib.sha256).hexdigest()
+
+
+def sign(timestamp: int, body: bytes, secrets: Sequence[str]) -> str:
+    """`t=<timestamp>,v1=<hex>`, one `v1` for each secret, the newest first.
+
+    `timestamp` is Unix seconds, `body` the very bytes that are sent. Raises ValueError without a
+    secret.
+    """
+    if not secrets:
+        raise ValueError("A delivery is signed with at least one secret.")
+    signed = b"%d.%b" % (timestamp, body)
+    marks = (hmac.new(key.encode(), signed, hashlib.sha256).hexdigest() for key in secrets)
+    return ",".join([f"t={timestamp}", *(f"v1={mark}" for mark in marks)])
+
+
+def headers(
+    event: str,
+    delivery_id: str,
+    timestamp: int,
+    body: bytes,
+    secrets: Sequence[str],
+    test: bool = False,
+) -> dict[str, str]:
+    """The headers of one attempt, as `spec.md` (Delivery request) lists them.
+
+    A delivery that was asked for with the test button says so, in one header more.
+    """
+    table = {
+        "Content-Type": "application/json",
+        "X-Service-Event": event,
+        "X-Service-Delivery": delivery_id,
+        "X-Service-Timestamp": str(timestamp),
+        "X-Service-Signature": sign(timestamp, body, secrets),
+    }
+    return table | {"X-Service-Test": "true"} if test else table
