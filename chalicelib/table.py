@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, Final, TypeVar
+from functools import cache, partial
+from typing import Any, Final
 
 import botocore.parsers
 import botocore.session
@@ -23,8 +23,6 @@ from botocore.exceptions import ClientError, ConnectionError, HTTPClientError
 from chalicelib import settings
 from chalicelib.attributes import Expressions, Item, Key, pack, pack_key, unpack
 from chalicelib.problems import Busy
-
-T = TypeVar("T")
 
 BATCH_KEYS: Final = 100  # AWS: at most 100 keys in a BatchGetItem call
 PATIENCE_SECONDS: Final = 6.0  # how long conflicts and throttles are retried before 503
@@ -86,10 +84,11 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=16, thread_name_prefix="dynamodb")
 
 
-def together(calls: Sequence[Callable[[], T]]) -> list[T]:
+def together(calls: Sequence[Callable[[], Any]]) -> list[Any]:
     """The results of independent calls, made at the same time: one round trip instead of several.
 
-    A call must not itself use `together`: the pool could fill with callers who wait.
+    Only the first, which runs in this thread, may itself use `together`: the pool could otherwise
+    fill with callers who wait for a place in it.
     """
     if not calls:
         return []
@@ -112,7 +111,7 @@ def batch_get(keys: Iterable[Key]) -> dict[Key, Item]:
     """
     wanted = list(dict.fromkeys(keys))
     slices = [wanted[at : at + BATCH_KEYS] for at in range(0, len(wanted), BATCH_KEYS)]
-    found = together([lambda part=part: _batch(part) for part in slices])  # type: ignore[misc]
+    found = together([partial(_batch, part) for part in slices])
     return {key: item for part in found for key, item in part.items()}
 
 
