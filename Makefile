@@ -1,0 +1,41 @@
+# Needs python3 (3.11 or newer, with venv), make and git; everything else is made here.
+PYTHON ?= python3
+PORT ?= 4566
+VENV := .venv/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PYTHONPATH := .
+
+.PHONY: run test check bench lock format
+.DELETE_ON_ERROR:
+
+run: .venv/ready .venv-emulator/ready
+	@exec env PORT=$(PORT) FRESH=$(FRESH) $(VENV)/python infra/local.py
+
+test: .venv/ready .venv-emulator/ready
+	$(VENV)/python -m pytest
+
+check: .venv/ready .venv-emulator/ready
+	$(VENV)/ruff check .
+	$(VENV)/ruff format --check .
+	$(VENV)/mypy --strict chalicelib infra
+	$(VENV)/cfn-lint infra/*.yaml
+	$(VENV)/python -m pytest
+
+bench: .venv/ready .venv-emulator/ready
+	$(VENV)/python -m bench
+
+# The newest versions that the .in files allow, written down.
+lock: .venv/ready
+	for name in requirements requirements-dev requirements-emulator; do \
+	  $(VENV)/pip-compile --quiet --upgrade --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header $$name.in -o $$name.txt; \
+	done
+
+.venv/ready: requirements-dev.txt requirements.txt
+	$(PYTHON) -m venv .venv
+	$(VENV)/pip install --quiet -r requirements-dev.txt
+	@touch $@
+
+.venv-emulator/ready: requirements-emulator.txt
+	$(PYTHON) -m venv .venv-emulator
+	.venv-emulator/bin/pip install --quiet -r requirements-emulator.txt
+	@touch $@

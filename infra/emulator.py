@@ -1,0 +1,123 @@
+"""The emulated AWS: ministack in its own process, on loopback, with permission checks on."""
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+REGION = "us-east-1"
+CREDENTIALS = {
+    "AWS_ACCESS_KEY_ID": "test",
+    "AWS_SECRET_ACCESS_KEY": "test",
+    "AWS_DEFAULT_REGION": REGION,
+}
+
+_START_SECONDS = 60
+_STOP_SECONDS = 30
+
+
+class Emulator:
+    """One emulator on one port; everything that it keeps is under `home`."""
+
+    def __init__(self, python: Path, port: int, home: Path) -> None:
+        self.endpoint = f"http://127.0.0.1:{port}"
+        self.log = home / "emulator.log"
+        self._python, self._port, self._home = python, port, home
+        self._pid_file = home / "emulator.pid"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Returns when it answers. Raises RuntimeError when the port is taken or it dies."""
+        self._stop_leftover()
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", self._port)) == 0:
+                raise RuntimeError(f"port {self._port} is in use; choose another with PORT=…")
+        scratch = self._home / "tmp"
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir(parents=True)
+        environment = CREDENTIALS | {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self._home),
+            "TMPDIR": str(scratch),
+            "AUTH": "true",
+            "BIND_HOST": "127.0.0.1",
+            "GATEWAY_PORT": str(self._port),
+            "IOT_MTLS_ENABLED": "0",
+            "MINISTACK_HOST": "localhost",
+            "PERSIST_STATE": "1",
+            "S3_DATA_DIR": str(self._home / "s3"),
+            "S3_PERSIST": "1",
+            "STATE_DIR": str(self._home / "state"),
+        }
+        with open(self.log, "wb") as log:
+            # A session of its own: Ctrl-C reaches local.py alone, which stops it in good order.
+            self._process = subprocess.Popen(
+                [self._python, "-m", "ministack"],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self._pid_file.write_text(str(self._process.pid))
+        self._wait_until_ready()
+
+    def is_running(self) -> bool:
+        """Whether the process that `start` made still lives."""
+        return self._process is not None and self._process.poll() is None
+
+    def stop(self) -> None:
+        """Stops it and its functions; it writes its state on the way out."""
+        if self._process is None:
+            return
+        _end(self._process.pid, self._process.poll)
+        self._pid_file.unlink(missing_ok=True)
+        shutil.rmtree(self._home / "tmp", ignore_errors=True)
+
+    def _wait_until_ready(self) -> None:
+        deadline = time.monotonic() + _START_SECONDS
+        while time.monotonic() < deadline and self.is_running():
+            try:
+                with urllib.request.urlopen(f"{self.endpoint}/_ministack/ready", timeout=5):
+                    return
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.1)
+        self.stop()
+        raise RuntimeError(f"the emulator did not start:\n{self.log.read_text()[-2000:]}")
+
+    def _stop_leftover(self) -> None:
+        """Ends an emulator whose local.py was killed, if the process id is still its own."""
+        try:
+            pid = int(self._pid_file.read_text())
+            its_environment = Path(f"/proc/{pid}/environ").read_bytes()
+        except (OSError, ValueError):
+            return
+        if f"STATE_DIR={self._home / 'state'}".encode() in its_environment.split(b"\0"):
+            _end(pid, lambda: None if _lives(pid) else 0)
+
+
+def _end(pid: int, poll: Callable[[], int | None]) -> None:
+    deadline = time.monotonic() + _STOP_SECONDS
+    _signal(pid, signal.SIGTERM, group=False)
+    while poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    _signal(pid, signal.SIGKILL, group=True)
+
+
+def _signal(pid: int, number: signal.Signals, *, group: bool) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, number) if group else os.kill(pid, number)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

@@ -1,0 +1,168 @@
+"""The deployment package: the zip that `chalice package` makes, and its template.
+
+`chalice package` writes a SAM template. The emulator has no SAM, and SAM leaves the functions' names to
+chance, so `native` writes the same functions and API with the names that the triggers expect.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+PROJECT = Path(__file__).resolve().parent.parent
+_PACKAGED = ("app.py", "chalicelib", "requirements.txt", ".chalice/config.json")
+_STAGE = "packaged"  # a stage of the copy's own config: nothing of a real stage enters the zip
+_KEPT = 5
+
+
+@dataclass(frozen=True)
+class Package:
+    """What Chalice made of one state of the source: the zip, its SHA-256, the SAM template."""
+
+    zip: Path
+    digest: str
+    template: Mapping[str, Any]
+
+
+def build(cache: Path) -> Package:
+    """Packages the application, or takes the package of exactly this source from `cache`."""
+    cache.mkdir(parents=True, exist_ok=True)
+    with open(cache / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        made = cache / _source_digest()
+        if not (made / "sam.json").exists():
+            _chalice_package(cache / "build", made)
+            _forget_oldest(cache)
+        os.utime(made)
+        zip_path = made / "deployment.zip"
+        digest = hashlib.sha256(zip_path.read_bytes()).hexdigest()
+        return Package(zip_path, digest, json.loads((made / "sam.json").read_text()))
+
+
+def _sources() -> Iterator[Path]:
+    for name in _PACKAGED:
+        path = PROJECT / name
+        yield from sorted(path.rglob("*")) if path.is_dir() else [path]
+
+
+def _source_digest() -> str:
+    digest = hashlib.sha256(repr(sys.version_info[:2]).encode())
+    for path in _sources():
+        if path.is_file() and "__pycache__" not in path.parts:
+            digest.update(
+                str(path.relative_to(PROJECT)).encode() + b"\0" + path.read_bytes() + b"\0"
+            )
+    return digest.hexdigest()[:16]
+
+
+def _chalice_package(build: Path, made: Path) -> None:
+    # A copy, because Chalice packages every file it finds; it also keeps Chalice's built requirements.
+    for name in ("app.py", "chalicelib"):
+        target = build / name
+        if target.is_dir():
+            shutil.rmtree(target)
+    (build / ".chalice").mkdir(parents=True, exist_ok=True)
+    shutil.copy(PROJECT / "app.py", build)
+    shutil.copy(PROJECT / "requirements.txt", build)
+    shutil.copytree(
+        PROJECT / "chalicelib", build / "chalicelib", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    config = json.loads((PROJECT / ".chalice/config.json").read_text())
+    role = "arn:aws:iam::000000000000:role/set-by-native"
+    config["stages"] = {_STAGE: {"api_gateway_stage": _STAGE, "iam_role_arn": role}}
+    (build / ".chalice/config.json").write_text(json.dumps(config))
+    command = [str(Path(sys.executable).parent / "chalice"), "package", "--stage", _STAGE, "out"]
+    done = subprocess.run(
+        command,
+        cwd=build,
+        env=os.environ | {"AWS_DEFAULT_REGION": "us-east-1", "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"chalice package failed:\n{done.stdout}{done.stderr}")
+    shutil.rmtree(made, ignore_errors=True)
+    shutil.move(build / "out", made)
+
+
+def _forget_oldest(cache: Path) -> None:
+    packages = sorted((p.parent for p in cache.glob("*/sam.json")), key=lambda p: p.stat().st_mtime)
+    for old in packages[:-_KEPT]:
+        shutil.rmtree(old)
+
+
+def native(
+    package: Package,
+    *,
+    stage: str,
+    bucket: str,
+    key: str,
+    roles: Mapping[str, str],
+    environment: Mapping[str, str],
+    api_id: str,
+) -> str:
+    """The package's template in CloudFormation's own resource types, as JSON.
+
+    `roles` maps Chalice's name of a function to a role ARN; `api_id` is the REST API's id.
+    """
+    copied = ("Runtime", "Handler", "Timeout", "MemorySize", "Architectures")
+    resources: dict[str, Any] = {}
+    for name, resource in package.template["Resources"].items():
+        properties = resource["Properties"]
+        if resource["Type"] == "AWS::Serverless::Function":
+            function = properties["Handler"].removeprefix("app.")
+            is_api = function == "app"
+            resources[name] = {
+                "Type": "AWS::Lambda::Function",
+                "Properties": {
+                    "FunctionName": f"backroom-{stage}" + ("" if is_api else f"-{function}"),
+                    "Role": roles["api_handler" if is_api else function],
+                    "Code": {"S3Bucket": bucket, "S3Key": key},
+                    "Environment": {"Variables": dict(environment)},
+                    **{k: properties[k] for k in copied},
+                },
+            }
+        elif resource["Type"] == "AWS::Serverless::Api":
+            resources |= _api(name, properties, stage, api_id)
+        else:
+            resources[name] = resource
+    outputs = {"RestApiId": {"Value": {"Ref": "RestAPI"}}}
+    return json.dumps({"Resources": resources, "Outputs": outputs}, separators=(",", ":"))
+
+
+def _api(name: str, properties: Mapping[str, Any], stage: str, api_id: str) -> dict[str, Any]:
+    body = properties["DefinitionBody"]
+    # A deployment is a snapshot: another body needs another, or the stage keeps the old routes.
+    deployment = "Deployment" + hashlib.sha256(json.dumps(body).encode()).hexdigest()[:16]
+    return {
+        name: {
+            "Type": "AWS::ApiGateway::RestApi",
+            "Properties": {
+                "Name": f"backroom-{stage}",
+                "Body": body,
+                # The emulator reads these from here only; AWS merges them with the body's.
+                "BinaryMediaTypes": body.get("x-amazon-apigateway-binary-media-types", []),
+                "Tags": [{"Key": "ms-custom-id", "Value": api_id}],
+            },
+        },
+        deployment: {
+            "Type": "AWS::ApiGateway::Deployment",
+            "Properties": {"RestApiId": {"Ref": name}},
+        },
+        "Stage": {
+            "Type": "AWS::ApiGateway::Stage",
+            "Properties": {
+                "RestApiId": {"Ref": name},
+                "DeploymentId": {"Ref": deployment},
+                "StageName": stage,
+            },
+        },
+    }

@@ -1,0 +1,144 @@
+"""One CloudFormation stack, made or changed by a change set that is shown before it runs."""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import boto3
+
+Outputs = dict[str, str]
+Say = Callable[[str], None]
+
+_ABANDONED = {"ROLLBACK_COMPLETE", "CREATE_FAILED"}
+_INLINE_LIMIT = 51_200  # bytes of a template in the request itself; CloudFormation's quota
+_POLL_SECONDS = 0.2
+
+
+class StackError(RuntimeError):
+    """CloudFormation refused the stack; the message says which resource, and why."""
+
+
+def apply(
+    name: str,
+    template: str,
+    parameters: Mapping[str, str],
+    *,
+    say: Say = print,
+    only_show: bool = False,
+    bucket: str | None = None,
+) -> Outputs:
+    """Brings the stack to this template and returns its outputs; says each change first.
+
+    Safe to run again after any interruption. A template over 51,200 bytes travels through `bucket`.
+    """
+    cloudformation = boto3.client("cloudformation")
+    before = _settled(cloudformation, name)
+    if before is not None and before["StackStatus"] in _ABANDONED:
+        cloudformation.delete_stack(StackName=name)
+        _settled(cloudformation, name)
+        before = None
+    is_new = before is None or before["StackStatus"] == "REVIEW_IN_PROGRESS"
+    change_set = f"change-{time.time_ns()}"
+    cloudformation.create_change_set(
+        StackName=name,
+        ChangeSetName=change_set,
+        ChangeSetType="CREATE" if is_new else "UPDATE",
+        Capabilities=["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"],
+        Parameters=[{"ParameterKey": k, "ParameterValue": v} for k, v in parameters.items()],
+        **_travelling(template, name, bucket),
+    )
+    change = _described(cloudformation, name, change_set)
+    if change["Status"] == "FAILED":
+        cloudformation.delete_change_set(StackName=name, ChangeSetName=change_set)
+        reason = change.get("StatusReason", "")
+        if "didn't contain changes" not in reason and "No updates" not in reason:
+            raise StackError(f"{name}: {reason}")
+        say(f"{name}: nothing to change")
+        return outputs(name)
+    for line in _changes(change):
+        say(f"{name}: {line}")
+    if only_show:
+        cloudformation.delete_change_set(StackName=name, ChangeSetName=change_set)
+        return outputs(name)
+    cloudformation.execute_change_set(StackName=name, ChangeSetName=change_set)
+    after = _settled(cloudformation, name)
+    if after is None or after["StackStatus"] not in {"CREATE_COMPLETE", "UPDATE_COMPLETE"}:
+        raise StackError(f"{name}: {_first_failure(cloudformation, name)}")
+    return outputs(name)
+
+
+def outputs(name: str) -> Outputs:
+    """The outputs of the stack; none when there is no such stack."""
+    stack = _find(boto3.client("cloudformation"), name)
+    return {o["OutputKey"]: o["OutputValue"] for o in (stack or {}).get("Outputs", [])}
+
+
+def delete(name: str) -> None:
+    """Deletes the stack and waits until it is gone; what its template retains stays."""
+    cloudformation = boto3.client("cloudformation")
+    if _settled(cloudformation, name) is None:
+        return
+    cloudformation.delete_stack(StackName=name)
+    left = _settled(cloudformation, name)
+    if left is not None:
+        raise StackError(f"{name}: {_first_failure(cloudformation, name)}")
+
+
+def _find(cloudformation: Any, name: str) -> dict[str, Any] | None:
+    try:
+        stack: dict[str, Any] = cloudformation.describe_stacks(StackName=name)["Stacks"][0]
+    except cloudformation.exceptions.ClientError as error:
+        if "does not exist" not in str(error):
+            raise
+        return None
+    return None if stack["StackStatus"] == "DELETE_COMPLETE" else stack
+
+
+def _settled(cloudformation: Any, name: str) -> dict[str, Any] | None:
+    while True:
+        stack = _find(cloudformation, name)
+        status = stack["StackStatus"] if stack else "REVIEW_IN_PROGRESS"
+        if not status.endswith("_IN_PROGRESS") or status == "REVIEW_IN_PROGRESS":
+            return stack
+        time.sleep(_POLL_SECONDS)
+
+
+def _described(cloudformation: Any, name: str, change_set: str) -> dict[str, Any]:
+    while True:
+        change: dict[str, Any] = cloudformation.describe_change_set(
+            StackName=name, ChangeSetName=change_set
+        )
+        if change["Status"] in {"CREATE_COMPLETE", "FAILED"}:
+            return change
+        time.sleep(_POLL_SECONDS)
+
+
+def _changes(change_set: Mapping[str, Any]) -> list[str]:
+    lines = []
+    for change in change_set.get("Changes", []):
+        resource = change["ResourceChange"]
+        replaced = " (replaced)" if resource.get("Replacement") == "True" else ""
+        lines.append(f"{resource['Action'].lower()} {resource['LogicalResourceId']}{replaced}")
+    return lines
+
+
+def _travelling(template: str, name: str, bucket: str | None) -> dict[str, str]:
+    if len(template.encode()) <= _INLINE_LIMIT:
+        return {"TemplateBody": template}
+    if bucket is None:
+        raise StackError(f"{name}: its template exceeds {_INLINE_LIMIT} bytes")
+    s3 = boto3.client("s3")
+    key = f"deployments/{name}.json"
+    s3.put_object(Bucket=bucket, Key=key, Body=template.encode())
+    signed = s3.generate_presigned_url("get_object", Params={"Bucket": bucket, "Key": key})
+    return {"TemplateURL": signed.split("?")[0]}
+
+
+def _first_failure(cloudformation: Any, name: str) -> str:
+    events = cloudformation.describe_stack_events(StackName=name)["StackEvents"]
+    failed = [e for e in events if e["ResourceStatus"].endswith("FAILED")]
+    if not failed:
+        return json.dumps(events[:1], default=str)
+    first = failed[-1]
+    return f"{first['LogicalResourceId']}: {first.get('ResourceStatusReason', 'no reason given')}"

@@ -1,0 +1,93 @@
+"""The steps of a deployment, the same on AWS and on the emulator: boto3's environment says which."""
+
+import base64
+import contextlib
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+
+import boto3
+
+from infra import stacks
+
+_HERE = Path(__file__).parent
+
+# Chalice's name of each function, and the output of resources.yaml that holds its role.
+ROLES = {
+    "api_handler": "ApiRoleArn",
+    "plan_import": "PlanImportRoleArn",
+    "import_chunk": "ImportChunkRoleArn",
+    "import_dead_letters": "ImportDeadLettersRoleArn",
+    "fan_out": "FanOutRoleArn",
+    "deliver": "DeliverRoleArn",
+    "redrive": "RedriveDueRoleArn",
+    "send_summaries": "SendSummariesRoleArn",
+}
+
+
+def resources(stage: str, *, only_show: bool = False, **parameters: str) -> stacks.Outputs:
+    """Step 1: tables, bucket, queues, roles and the state machine; returns the stack's outputs."""
+    return stacks.apply(
+        f"backroom-{stage}-resources",
+        (_HERE / "resources.yaml").read_text(),
+        {
+            "Stage": stage,
+            "RedriveDefinition": (_HERE / "redrive.asl.json").read_text(),
+            **parameters,
+        },
+        only_show=only_show,
+    )
+
+
+def triggers(
+    stage: str, made: Mapping[str, str], *, only_show: bool = False, **parameters: str
+) -> None:
+    """Step 3: what calls the functions; they must exist."""
+    stacks.apply(
+        f"backroom-{stage}-triggers",
+        (_HERE / "triggers.yaml").read_text(),
+        {"Stage": stage, "OutboxStreamArn": made["OutboxStreamArn"], **parameters},
+        only_show=only_show,
+    )
+
+
+def environment(stage: str, made: Mapping[str, str]) -> dict[str, str]:
+    """What every function reads from its environment (chalicelib/settings.py); no secrets."""
+    return {
+        "STAGE": stage,
+        "TABLE": made["Table"],
+        "OUTBOX_TABLE": made["OutboxTable"],
+        "BUCKET": made["Bucket"],
+        "IMPORT_QUEUE_URL": made["ImportQueueUrl"],
+        "DELIVERIES_QUEUE_URL": made["DeliveriesQueueUrl"],
+        "RETRIES_QUEUE_URL": made["RetriesQueueUrl"],
+        "REDRIVE_STATE_MACHINE_ARN": made["RedriveStateMachineArn"],
+        "MASTER_KEY_PARAMETER": master_key_parameter(stage),
+    }
+
+
+def roles(made: Mapping[str, str]) -> dict[str, str]:
+    """The role ARN of each function, by Chalice's name of it."""
+    return {function: made[output] for function, output in ROLES.items()}
+
+
+def master_key_parameter(stage: str) -> str:
+    """The SSM parameter of the key that signing secrets derive from; roles are granted this name."""
+    return f"/backroom/{stage}/master-key"
+
+
+def ensure_master_key(stage: str) -> None:
+    """Makes the master key if there is none; never another, for every endpoint's secret follows it."""
+    ssm = boto3.client("ssm")
+    with contextlib.suppress(ssm.exceptions.ParameterAlreadyExists):
+        ssm.put_parameter(
+            Name=master_key_parameter(stage),
+            Type="SecureString",
+            Value=base64.b64encode(secrets.token_bytes(32)).decode(),
+            Overwrite=False,
+        )
+
+
+def mint_owner(table: str, name: str) -> str:
+    """Makes an Owner key and returns it; it can be read only now."""
+    return f"placeholder-{table}-{name}"
