@@ -1,0 +1,22 @@
+"""What can be wrong with an imported file: with one row, or with all of it."""
+
+from typing import NamedTuple
+
+
+class RowError(NamedTuple):
+    """What is wrong with one cell or row: `row` is the physical line, `field` the file's column."""
+
+    row: int
+    field: str
+    code: str
+    message: str
+
+
+class FileRejected(ValueError):
+    """The file as a whole cannot be imported: the job fails with this code, message and line."""
+
+    def __init__(self, code: str, message: str, row: int = 1) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.row = row

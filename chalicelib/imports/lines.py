@@ -1,0 +1,103 @@
+"""Bytes of any encoding, in pieces of any size, as blocks of physical lines in constant memory."""
+
+import codecs
+import io
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+MAX_LINE: Final = 1 << 20
+_BLOCK: Final = 1 << 18
+_PREFIX: Final = 4096
+
+
+def _as_control(error: UnicodeError) -> tuple[str, int]:
+    """The five bytes that cp1252 leaves open become C1 controls, as browsers read them."""
+    assert isinstance(error, UnicodeDecodeError)
+    return error.object[error.start : error.end].decode("latin-1"), error.end
+
+
+codecs.register_error("backroom.c1", _as_control)
+
+
+class CutLine(str):
+    """The start of a line longer than a record may be; `quotes` counts those in all of it."""
+
+    quotes: int
+
+
+def blocks(
+    pieces: Iterable[bytes], encoding: str, bare_returns: bool
+) -> Iterator[tuple[list[str], list[int]]]:
+    """Whole physical lines with their ends, and how many bytes each takes in the file."""
+    utf8 = encoding == "utf-8"
+    held = bytearray()
+    cut: CutLine | None = None
+    cut_size = 0
+    parts = (p[i : i + _BLOCK] for p in pieces for i in range(0, len(p), _BLOCK))
+    if bare_returns:
+        parts = (part.replace(b"\r", b"\n") for part in parts)
+    for part in parts if utf8 else _transcoded(parts, encoding):
+        piece = part
+        if cut is not None:
+            end = piece.find(b"\n") + 1 or len(piece)
+            cut.quotes += piece.count(b'"', 0, end)
+            cut_size += _size(piece[:end], utf8)
+            if not piece.endswith(b"\n", 0, end):
+                continue
+            yield [cut], [cut_size]
+            cut, piece = None, piece[end:]
+        held += piece
+        if len(held) < _BLOCK:
+            continue
+        end = held.rfind(b"\n") + 1
+        if end:
+            yield _lines(bytes(held[:end]), utf8)
+            del held[:end]
+        elif len(held) > MAX_LINE and _size(held, utf8) > MAX_LINE:
+            cut, cut_size = _cut(bytes(held)), _size(held, utf8)
+            held.clear()
+    if cut is not None:
+        yield [cut], [cut_size]
+    elif held:
+        yield _lines(bytes(held), utf8)
+
+
+def _transcoded(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    """The same text in UTF-8, cut between characters."""
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    for piece in pieces:
+        yield decoder.decode(piece).encode()
+    yield decoder.decode(b"", final=True).encode()
+
+
+def _size(text: bytes | bytearray, utf8: bool) -> int:
+    return len(text) if utf8 else len(text.decode().encode("utf-16-le"))
+
+
+def _lines(block: bytes, utf8: bool) -> tuple[list[str], list[int]]:
+    raw = list(io.BytesIO(block))
+    try:
+        lines = list(io.StringIO(block.decode(), newline="\n"))
+    except UnicodeDecodeError:
+        # Line by line, so that one bad line does not change how its neighbours are read.
+        lines = [_decoded(line) for line in raw]
+    sizes = list(map(len, raw)) if utf8 else [_size(line, utf8) for line in raw]
+    if max(sizes) > MAX_LINE:
+        lines = [
+            _cut(line) if size > MAX_LINE else text
+            for line, size, text in zip(raw, sizes, lines, strict=True)
+        ]
+    return lines, sizes
+
+
+def _decoded(line: bytes) -> str:
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        return line.decode("cp1252", "backroom.c1")
+
+
+def _cut(line: bytes) -> CutLine:
+    cut = CutLine(_decoded(line[:_PREFIX]))
+    cut.quotes = line.count(b'"')
+    return cut
