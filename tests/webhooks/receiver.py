@@ -1,0 +1,312 @@
+"""A receiver of webhooks on loopback that does as its path tells it, and remembers what came.
+
+In a test:      with Receiver() as receiver: … receiver.url("/nth/3") … receiver.requests
+As a program:   python -m tests.webhooks.receiver [--port N] [--tls DIRECTORY]
+                prints {"url": …} and serves until it is stopped; GET /_requests lists what came.
+
+/ok                     200
+/status/503             that status; ?body=text
+/nth/3                  500 until the third request of the same delivery, then 200
+/as/shop                200 until told otherwise: answers["shop"] = 503, or PUT /_as/shop/503
+/busy?after=120         429 with Retry-After; ?status=503
+/gone                   410
+/redirect?to=URL        301
+/hang                   reads the request and never answers
+/reset                  cuts the connection off (RST);  /close ends it without an answer
+/cut                    200, then a body shorter than its length
+/big?bytes=1000000      500 with a body of that size; ?status=200
+/gzip?text=hello        the text compressed; ?coding=deflate, ?coding=raw-deflate
+/bomb                   a gzip body of a few KB that unpacks to 10 MB
+/headers                headers without an end
+/drip?pace=1            200, then one byte of the body a second;  /drip-head the same from byte one
+/early                  100 Continue and 103 Early Hints before a chunked 200
+/garbage                something that is not HTTP
+Every path takes ?delay=0.5, seconds to wait before it does anything.
+"""
+
+import argparse
+import base64
+import gzip
+import json
+import socket
+import ssl
+import struct
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+from urllib.parse import parse_qs, quote, urlsplit
+
+from tests.webhooks.certificates import issue
+
+
+@dataclass(frozen=True)
+class Received:
+    """One request as it came: header names as they were spelled, the body's very bytes."""
+
+    at: float
+    method: str
+    path: str
+    query: dict[str, str]
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def delivery(self) -> str:
+        return self.headers.get("X-Service-Delivery", "")
+
+
+@dataclass
+class Receiver:
+    """Listens from the moment it is made; every connection has a thread and carries one request."""
+
+    port: int = 0
+    tls: ssl.SSLContext | None = None
+    host: str = "127.0.0.1"
+    name: str = ""
+    requests: list[Received] = field(default_factory=list)
+    answers: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._arrived = threading.Condition()
+        self._closed = threading.Event()
+        self._listener = socket.create_server((self.host, self.port), backlog=512)
+        self.port = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._closed.set()
+        # A listener that a thread waits on is only woken by a shutdown.
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+    def url(self, path: str = "/ok", scheme: str = "") -> str:
+        scheme = scheme or ("https" if self.tls else "http")
+        return f"{scheme}://{self.name or self.host}:{self.port}{path}"
+
+    def wait_for(self, count: int, timeout: float = 30) -> list[Received]:
+        """All that has come, once it is `count` requests or more. Raises TimeoutError."""
+        with self._arrived:
+            if not self._arrived.wait_for(lambda: len(self.requests) >= count, timeout):
+                raise TimeoutError(f"{len(self.requests)} of {count} requests came.")
+            return list(self.requests)
+
+    def _accept(self) -> None:
+        while not self._closed.is_set():
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, plain: socket.socket) -> None:
+        try:
+            with plain:
+                if not self.tls:
+                    self._answer(plain)
+                    return
+                with self.tls.wrap_socket(plain, server_side=True) as secured:
+                    self._answer(secured)
+        except OSError:
+            # The sender has had enough: that is what many of these answers are for.
+            pass
+
+    def _answer(self, connection: socket.socket) -> None:
+        with connection.makefile("rb") as stream:
+            # A TLS handshake has no lines to wait for.
+            start = [] if stream.peek(1)[:1] == b"\x16" else stream.readline().split()
+            if len(start) != 3:
+                return
+            headers = {}
+            while line := stream.readline().decode("latin-1").strip():
+                name, _, value = line.partition(":")
+                headers[name] = value.strip()
+            body = stream.read(int(headers.get("Content-Length", "0")))
+        method, target = start[0].decode("latin-1"), start[1].decode("latin-1")
+        parts = urlsplit(target)
+        query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+        request = Received(time.time(), method, parts.path, query, headers, body)
+        if parts.path.startswith("/_"):
+            connection.sendall(self._control(request))
+            return
+        with self._arrived:
+            self.requests.append(request)
+            self._arrived.notify_all()
+        self._closed.wait(float(query.get("delay", "0")))
+        word, _, argument = parts.path.strip("/").partition("/")
+        _BEHAVIOURS.get(word, _not_found)(_Turn(self, connection, request, argument))
+
+    def _control(self, request: Received) -> bytes:
+        words = request.path.split("/")
+        if words[1] == "_as":
+            self.answers[words[2]] = int(words[3])
+        elif request.method == "DELETE":
+            self.requests.clear()
+        shown = [
+            vars(one) | {"body": base64.b64encode(one.body).decode()}
+            for one in list(self.requests)
+            if one.path.startswith(request.query.get("path", "/"))
+        ]
+        return _response(200, json.dumps(shown).encode(), "Content-Type: application/json")
+
+
+@dataclass(frozen=True)
+class _Turn:
+    receiver: Receiver
+    connection: socket.socket
+    request: Received
+    argument: str
+
+    def ask(self, name: str, otherwise: str) -> str:
+        return self.request.query.get(name, otherwise)
+
+    def send(self, data: bytes) -> None:
+        self.connection.sendall(data)
+
+    def reply(self, status: int, body: bytes = b'{"received": true}', *headers: str) -> None:
+        self.send(_response(status, body, *headers))
+
+    def drip(self, pieces: Iterator[bytes]) -> None:
+        for piece in pieces:
+            if self.receiver._closed.wait(float(self.ask("pace", "1"))):
+                return
+            self.send(piece)
+
+
+def _response(status: int, body: bytes, *headers: str) -> bytes:
+    head = [f"HTTP/1.1 {status} Told", f"Content-Length: {len(body)}", *headers]
+    return "\r\n".join([*head, "Connection: close", "", ""]).encode() + body
+
+
+def _status(turn: _Turn) -> None:
+    turn.reply(int(turn.argument), turn.ask("body", "as told").encode())
+
+
+def _nth(turn: _Turn) -> None:
+    same = [one for one in turn.receiver.requests if one.delivery == turn.request.delivery]
+    turn.reply(200 if len(same) >= int(turn.argument) else 500)
+
+
+def _as(turn: _Turn) -> None:
+    turn.reply(turn.receiver.answers.get(turn.argument, 200))
+
+
+def _busy(turn: _Turn) -> None:
+    turn.reply(int(turn.ask("status", "429")), b"", f"Retry-After: {turn.ask('after', '120')}")
+
+
+def _redirect(turn: _Turn) -> None:
+    turn.reply(301, b"", f"Location: {turn.ask('to', turn.receiver.url('/ok'))}")
+
+
+def _hang(turn: _Turn) -> None:
+    turn.receiver._closed.wait()
+
+
+def _reset(turn: _Turn) -> None:
+    # No lingering: closing sends a RST instead of a FIN.
+    linger = struct.pack("ii", 1, 0)
+    turn.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+
+
+def _cut(turn: _Turn) -> None:
+    turn.send(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this")
+
+
+def _big(turn: _Turn) -> None:
+    turn.reply(int(turn.ask("status", "500")), b"x" * int(turn.ask("bytes", "1000000")))
+
+
+def _gzip(turn: _Turn) -> None:
+    text, coding = turn.ask("text", "hello").encode(), turn.ask("coding", "gzip")
+    packed = gzip.compress(text) if coding == "gzip" else zlib.compress(text)
+    if coding == "raw-deflate":
+        # The same without its header of two bytes and its checksum of four.
+        packed, coding = packed[2:-4], "deflate"
+    turn.reply(200, packed, f"Content-Encoding: {coding}")
+
+
+def _bomb(turn: _Turn) -> None:
+    turn.reply(200, gzip.compress(b"0" * 10_000_000), "Content-Encoding: gzip")
+
+
+def _headers(turn: _Turn) -> None:
+    turn.send(b"HTTP/1.1 200 OK\r\n")
+    while not turn.receiver._closed.is_set():
+        turn.send(b"X-More: and more\r\n" * 100)
+
+
+def _drip(turn: _Turn) -> None:
+    turn.send(b"HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n")
+    turn.drip(b"x" for _ in range(10_000))
+
+
+def _drip_head(turn: _Turn) -> None:
+    turn.drip(bytes([byte]) for byte in _response(200, b"x" * 10_000))
+
+
+def _early(turn: _Turn) -> None:
+    turn.send(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
+    turn.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-One: 1\r\nX-One: 2\r\n\r\n")
+    turn.send(b"5\r\nhello\r\n6;extension=1\r\n world\r\n0\r\nTrailer: 1\r\n\r\n")
+
+
+def _not_found(turn: _Turn) -> None:
+    turn.reply(404, quote(turn.request.path).encode())
+
+
+_BEHAVIOURS: dict[str, Callable[[_Turn], None]] = {
+    "ok": lambda turn: turn.reply(200),
+    "status": _status,
+    "nth": _nth,
+    "as": _as,
+    "busy": _busy,
+    "gone": lambda turn: turn.reply(410),
+    "redirect": _redirect,
+    "hang": _hang,
+    "reset": _reset,
+    "close": lambda turn: None,
+    "cut": _cut,
+    "big": _big,
+    "gzip": _gzip,
+    "bomb": _bomb,
+    "headers": _headers,
+    "drip": _drip,
+    "drip-head": _drip_head,
+    "early": _early,
+    "garbage": lambda turn: turn.send(b"220 mail.example.com ESMTP\r\n\r\n"),
+}
+
+
+def main() -> None:
+    """Serves until it is stopped. With --tls it makes a certificate in that directory, whose
+    authority.pem a sender trusts when SSL_CERT_FILE names it."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--tls", type=Path)
+    arguments = parser.parse_args()
+    context = None
+    if arguments.tls:
+        context = issue(arguments.tls, "localhost", "127.0.0.1").server
+    with Receiver(port=arguments.port, tls=context) as receiver:
+        print(json.dumps({"url": receiver.url("")}), flush=True)
+        threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""Whatever a receiver answers is read to the same end, however it arrives, and always ends."""
+
+import gzip
+from collections.abc import Iterable
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chalicelib.webhooks.response import LONGEST_BODY, LONGEST_HEAD, ProtocolError, Response
+
+ANSWERS = [
+    b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello and what nobody asked for",
+    b"HTTP/1.1 200\r\n\r\nhello",
+    b"HTTP/1.0 200 OK\nX-One: 1\n\nhello",
+    b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    b"2\r\nhe\r\n3;x=y\r\nllo\r\n0\r\nTrailer: 1\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzip.compress(b"hello"),
+]
+
+
+def read(pieces: Iterable[bytes]) -> Response:
+    response = Response()
+    coming = iter(pieces)
+    response.read(lambda: next(coming, b""))
+    return response
+
+
+@given(st.sampled_from(ANSWERS), st.lists(st.integers(1, 300), max_size=20))
+def test_an_answer_reads_the_same_however_it_is_cut_into_packets(answer, cuts):
+    places = [0, *sorted(cut for cut in cuts if cut < len(answer)), len(answer)]
+    pieces = [answer[start:end] for start, end in pairwise(places)]
+    response = read(piece for piece in pieces if piece)
+    assert (response.status, response.body, response.truncated) == (200, b"hello", False)
+
+
+@given(
+    st.sampled_from([b"", b"HTTP/1.1 200 OK\r\n", *ANSWERS]),
+    st.binary(max_size=200),
+    st.integers(0, 200),
+)
+def test_nonsense_is_an_answer_or_a_protocol_error_but_never_anything_else(start, noise, place):
+    try:
+        response = read([start[:place] + noise, noise + start[place:]])
+    except (ProtocolError, ConnectionResetError):
+        return
+    assert response.status is not None
+    assert len(response.body) <= LONGEST_BODY
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nmore\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n-5\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffff\r\nhello",
+    ],
+)
+def test_a_body_that_breaks_off_takes_nothing_back(answer):
+    response = read([answer])
+    assert (response.status, response.body, response.truncated) == (200, b"hello", True)
+
+
+def test_a_body_that_is_not_what_its_encoding_says_takes_nothing_back():
+    response = read([b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nnot gzip at all"])
+    assert (response.status, response.truncated) == (200, True)
+
+
+def test_204_has_no_body_to_wait_for():
+    only = iter([b"HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n"])
+    response = Response()
+    response.read(lambda: next(only))
+    assert (response.status, response.body, response.truncated) == (204, b"", False)
+
+
+def test_exactly_16_kb_is_a_whole_body_and_one_byte_more_is_not():
+    head = b"HTTP/1.1 200 OK\r\n\r\n"
+    whole = read([head, b"x" * LONGEST_BODY])
+    more = read([head, b"x" * LONGEST_BODY + b"y"])
+    assert (len(whole.body), whole.truncated) == (LONGEST_BODY, False)
+    assert (more.body, more.truncated) == (whole.body, True)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        b"X-More: and more\r\n" * 50,
+        b"HTTP/1.1 100 Continue\r\n\r\n" * 50,
+        b"a",
+        b"X: 1\r\n",
+    ],
+)
+def test_headers_without_an_end_are_given_up(piece):
+    taken = 0
+
+    def receive():
+        nonlocal taken
+        taken += len(piece)
+        return piece if taken > len(piece) else b"HTTP/1.1 100 Continue\r\n"
+
+    with pytest.raises(ProtocolError):
+        Response().read(receive)
+    assert taken < 3 * LONGEST_HEAD
+
+
+@pytest.mark.parametrize(
+    ("head", "piece"),
+    [
+        (b"Transfer-Encoding: chunked", b"0" * 100),
+        (b"Transfer-Encoding: chunked", b"1;" + b"x" * 500 + b"\r\n.\r\n"),
+        # Empty gzip blocks: bytes that unpack to nothing.
+        (b"Content-Encoding: gzip", b"\x00\x00\x00\xff\xff" * 100),
+    ],
+)
+def test_a_body_that_says_much_and_means_nothing_is_given_up(head, piece):
+    taken = 0
+
+    def receive():
+        nonlocal taken
+        taken += len(piece)
+        return piece
+
+    start = b"HTTP/1.1 200 OK\r\n" + head + b"\r\n\r\n"
+    if b"gzip" in head:
+        start += b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
+    first = iter([start])
+    response = Response()
+    response.read(lambda: next(first, b"") or receive())
+    assert response.truncated
+    assert taken < 6 * LONGEST_BODY
+
+
+def test_repeated_headers_are_joined_and_a_line_without_a_colon_is_passed_over():
+    response = read([b"HTTP/1.1 200 OK\r\nVia: a\r\nnonsense\r\nVIA:  b \r\n\r\n"])
+    assert response.headers == {"via": "a, b"}

@@ -1,0 +1,198 @@
+import re
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chalicelib.webhooks.retry import (
+    FAILING_STREAK,
+    LONG_STREAK,
+    SCHEDULE,
+    Means,
+    NextStep,
+    hide_for,
+    next_step,
+    slot,
+)
+
+NOW = datetime(2026, 11, 20, 6, 12, 14, tzinfo=UTC)
+MINUTE, HOUR, DAY = 60, 3_600, 86_400
+
+steps = st.integers(0, len(SCHEDULE) - 1)
+chances = st.floats(0, 1, exclude_max=True)
+scales = st.floats(1e-5, 1)
+streaks = st.integers(0, 1_000_000)
+statuses = st.sampled_from([None, 301, 410, 429, 500, 503])
+moments = st.datetimes(datetime(2024, 1, 1), datetime(2060, 1, 1), timezones=st.just(UTC))
+waits = st.one_of(
+    st.none(),
+    st.text(max_size=40),
+    st.integers(-10, 10**12).map(str),
+    moments.map(lambda moment: format_datetime(moment, usegmt=True)),
+)
+
+facts = st.fixed_dictionaries({"status": statuses, "retry_after": waits, "failing_streak": streaks})
+
+
+def life(chance: float = 0, **facts: object) -> list[NextStep]:
+    """What follows each failed attempt, from the first attempt to giving up."""
+    path = [next_step(0, NOW, chance, **facts)]
+    while path[-1].means is not Means.GIVE_UP:
+        path.append(next_step(path[-1].step, path[-1].at, chance, **facts))
+    return path
+
+
+def test_a_receiver_that_never_answers_gets_13_attempts_on_the_schedule():
+    path = life()
+    assert [step.delay for step in path[:-1]] == [
+        *(1 * MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 12 * HOUR),
+        *(1 * DAY, 1 * DAY, 1 * DAY, 1 * DAY, 1 * DAY, 1 * DAY, 1 * DAY),
+    ]
+    attempts = len(path)
+    assert attempts == 13
+    assert (path[-1].step, path[-1].delay, path[-1].queue_delay) == (12, 0, 0)
+
+
+def test_each_wait_uses_the_cheapest_means_that_can_hold_it():
+    assert [step.means for step in life()] == [
+        *[Means.QUEUE_DELAY] * 2,
+        *[Means.VISIBILITY] * 2,
+        *[Means.PARK] * 8,
+        Means.GIVE_UP,
+    ]
+
+
+def test_a_delivery_to_an_endpoint_that_is_long_dead_waits_in_no_queue_beyond_5_minutes():
+    path = life(failing_streak=LONG_STREAK)
+    assert [step.means for step in path[:4]] == [Means.QUEUE_DELAY] * 2 + [Means.PARK] * 2
+    assert [step.delay for step in path] == [step.delay for step in life()]
+    asked = next_step(0, NOW, 0, status=503, retry_after="7200", failing_streak=LONG_STREAK)
+    assert (asked.means, asked.delay) == (Means.PARK, 2 * HOUR)
+    assert FAILING_STREAK < LONG_STREAK
+
+
+@given(steps, chances, facts)
+def test_jitter_adds_at_most_a_tenth(step, chance, facts):
+    plain = next_step(step, NOW, 0, **facts).delay
+    assert plain <= next_step(step, NOW, chance, **facts).delay <= plain * 1.1
+
+
+@given(steps, chances, moments, facts, scales)
+def test_no_wait_is_shorter_than_the_schedule_nor_longer_than_its_means_can_hold(
+    step, chance, now, facts, scale
+):
+    following = next_step(step, now, chance, **facts)
+    assert following.step == step + 1
+    assert following.delay >= SCHEDULE[step]
+    assert following.delay <= max(SCHEDULE[step], 2 * HOUR) * 1.1
+    assert following.at == now + timedelta(seconds=following.delay)
+    match following.means:
+        case Means.QUEUE_DELAY:
+            assert following.delay <= following.queue_delay <= 900
+        case Means.VISIBILITY:
+            assert following.queue_delay == 900
+            assert 0 < hide_for(following.at, now + timedelta(seconds=900)) <= 12 * HOUR
+        case Means.PARK:
+            assert following.delay >= 30 * MINUTE
+            assert following.queue_delay == 0
+
+    shrunken = next_step(step, now, chance, **facts, scale=scale)
+    assert shrunken.means is following.means
+    assert shrunken.delay == pytest.approx(following.delay * scale)
+    assert shrunken.queue_delay <= following.queue_delay
+
+
+@given(st.integers(0, 3), st.integers(0, 10**9), st.sampled_from([429, 503]), st.booleans())
+def test_retry_after_lengthens_the_steps_of_up_to_2_hours_to_2_hours_at_most(
+    step, asked, status, as_date
+):
+    asked %= 10 * DAY
+    date = format_datetime(NOW + timedelta(seconds=asked), usegmt=True)
+    following = next_step(step, NOW, 0, status=status, retry_after=date if as_date else str(asked))
+    assert following.delay == max(SCHEDULE[step], min(asked, 2 * HOUR))
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("Fri, 20 Nov 2026 07:12:14 GMT", HOUR),
+        ("Friday, 20-Nov-26 07:12:14 GMT", HOUR),
+        ("Fri Nov 20 07:12:14 2026", HOUR),
+        (" 3600 ", HOUR),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", MINUTE),
+        ("-3600", MINUTE),
+        ("1e9", MINUTE),
+        ("٣٦٠٠", MINUTE),
+        ("Fri, 99 Nov 2026 07:12:14 GMT", MINUTE),
+        ("soon", MINUTE),
+        ("", MINUTE),
+        (None, MINUTE),
+    ],
+)
+def test_retry_after_is_read_in_every_form_and_nonsense_is_ignored(text, seconds):
+    assert next_step(0, NOW, 0, status=429, retry_after=text).delay == seconds
+
+
+def test_retry_after_counts_only_with_429_and_503_and_never_for_the_long_steps():
+    assert next_step(0, NOW, 0, status=500, retry_after="3600").delay == MINUTE
+    assert next_step(0, NOW, 0, retry_after="3600").delay == MINUTE
+    assert next_step(5, NOW, 0, status=503, retry_after="999999").delay == DAY
+
+
+@given(st.integers(12, 1000), chances, streaks)
+def test_after_the_last_step_there_is_none(step, chance, streak):
+    assert next_step(step, NOW, chance, failing_streak=streak).means is Means.GIVE_UP
+
+
+@given(moments, st.integers(-DAY * 1000, 30 * DAY * 1000))
+def test_a_hidden_message_comes_back_when_it_is_due_or_after_12_hours(due, milliseconds):
+    early = milliseconds / 1000
+    hidden = hide_for(due, due - timedelta(milliseconds=milliseconds))
+    assert min(max(early, 0), 12 * HOUR) <= hidden <= 12 * HOUR
+    assert hidden < max(early, 0) + 1
+
+
+endpoints = st.from_regex(r"wh_[0-9A-HJKMNP-TV-Z]{26}", fullmatch=True)
+
+
+@given(endpoints, moments, st.floats(0, 2 * DAY), scales)
+def test_a_slot_begins_when_all_that_waits_for_it_is_due(endpoint, now, delay, scale):
+    due = now + timedelta(seconds=delay)
+    found = slot(endpoint, due, now, scale)
+    assert found.at >= due
+    assert found.at > now
+    assert re.fullmatch("[A-Za-z0-9_-]{1,80}", found.name)
+    assert found.name.startswith(f"{endpoint}-")
+    margin = max(2, 60 * scale)
+    assert (found.at - max(due, now)).total_seconds() <= max(1, 300 * scale) + margin + 1
+
+
+@given(endpoints, moments)
+def test_one_slot_serves_what_is_due_in_the_same_5_minutes(endpoint, moment):
+    start = datetime.fromtimestamp(moment.timestamp() // 300 * 300, UTC)
+    parked = start - timedelta(hours=12)
+    names = {
+        slot(endpoint, start + timedelta(seconds=later), parked).name for later in (1, 150, 300)
+    }
+    assert len(names) == 1
+    assert slot(endpoint, start + timedelta(seconds=301), parked).name not in names
+    assert slot(f"{endpoint}X", start + timedelta(seconds=1), parked).name not in names
+
+
+def test_what_is_parked_late_gets_a_slot_that_is_still_to_come():
+    due = datetime(2026, 11, 20, 6, 0, tzinfo=UTC)
+    in_time = slot("wh_1", due, due - timedelta(hours=12))
+    late = slot("wh_1", due, due + timedelta(minutes=1))
+    assert in_time.at == due
+    assert late.at == due + timedelta(minutes=5)
+    assert late.name != in_time.name
+    just_late = slot("wh_1", due, due - timedelta(seconds=30))
+    assert just_late.at == due + timedelta(minutes=5)
+
+
+@pytest.mark.parametrize("endpoint", ["wh/1", "wh 1", "wh_é", "w" * 75, "wh_1\n"])
+def test_an_id_that_an_execution_cannot_carry_is_refused(endpoint):
+    with pytest.raises(ValueError, match="name of an execution"):
+        slot(endpoint, NOW, NOW)

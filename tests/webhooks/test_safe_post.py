@@ -1,0 +1,272 @@
+"""What a receiver can do, over real sockets on loopback, and what the attempt says about it."""
+
+import socket
+import threading
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from chalicelib.webhooks.safe_post import Failure, Outcome, post
+from tests.webhooks.certificates import Certificates, issue
+from tests.webhooks.receiver import Receiver
+
+LOOPBACK = ["127.0.0.0/8", "::1/128"]
+HEADERS = {"Content-Type": "application/json", "X-Service-Delivery": "dlv_1"}
+BODY = '{"event":"order.paid", "data":{"note":"✓"}}'.encode()
+PATIENT, IMPATIENT = 10.0, 0.3
+
+
+def deliver(url: str, **options: object) -> Outcome:
+    return post(url, HEADERS, BODY, **{"allowed_networks": LOOPBACK, "timeout": PATIENT} | options)
+
+
+def to(*addresses: str) -> Callable[[str, int], list[str]]:
+    return lambda host, port: list(addresses)
+
+
+def test_a_2xx_is_a_success_and_the_receiver_got_the_very_bytes(receiver):
+    outcome = deliver(receiver.url("/ok/größe?ä=1"))
+    request = receiver.requests[0]
+    assert (outcome.status, outcome.error, outcome.message) == (200, None, "")
+    assert (outcome.body, outcome.truncated) == (b'{"received": true}', False)
+    assert outcome.address == "127.0.0.1"
+    assert (request.method, request.body) == ("POST", BODY)
+    assert request.path == "/ok/gr%C3%B6%C3%9Fe"
+    assert HEADERS.items() <= request.headers.items()
+    assert request.headers["Host"] == f"127.0.0.1:{receiver.port}"
+
+
+@pytest.mark.parametrize("status", [201, 202, 204, 299])
+def test_every_2xx_is_a_success(receiver, status):
+    assert deliver(receiver.url(f"/status/{status}")).error is None
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 410, 500, 502])
+def test_no_other_status_is_a_success(receiver, status):
+    outcome = deliver(receiver.url(f"/status/{status}?body=sorry"))
+    assert (outcome.status, outcome.error) == (status, Failure.STATUS)
+    assert outcome.message == f"The receiver answered {status}."
+    assert outcome.body == b"sorry"
+
+
+def test_a_receiver_that_succeeds_at_the_third_attempt(receiver):
+    url = receiver.url("/nth/3")
+    assert [deliver(url).status for _ in range(3)] == [500, 500, 200]
+
+
+def test_redirects_are_not_followed(receiver):
+    outcome = deliver(receiver.url("/redirect"))
+    assert (outcome.status, outcome.error) == (301, Failure.STATUS)
+    assert "not followed" in outcome.message
+    assert outcome.headers["location"] == receiver.url("/ok")
+    assert [request.path for request in receiver.requests] == ["/redirect"]
+
+
+def test_retry_after_is_passed_on(receiver):
+    outcome = deliver(receiver.url("/busy?after=120"))
+    assert (outcome.status, outcome.headers["retry-after"]) == (429, "120")
+
+
+def test_of_a_large_answer_16_kb_are_kept(receiver):
+    outcome = deliver(receiver.url("/big?bytes=1000000"))
+    assert (outcome.status, outcome.error) == (500, Failure.STATUS)
+    assert (outcome.body, outcome.truncated) == (b"x" * 16_384, True)
+
+
+def test_100_mb_are_not_read_to_the_end(receiver):
+    outcome = deliver(receiver.url("/big?bytes=100000000&status=200"))
+    assert (outcome.error, len(outcome.body), outcome.truncated) == (None, 16_384, True)
+
+
+def test_a_bomb_is_unpacked_to_16_kb_only(receiver):
+    outcome = deliver(receiver.url("/bomb"))
+    assert (outcome.error, outcome.body, outcome.truncated) == (None, b"0" * 16_384, True)
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "raw-deflate"])
+def test_a_compressed_answer_is_shown_unpacked(receiver, coding):
+    outcome = deliver(receiver.url(f"/gzip?text=hello&coding={coding}"))
+    assert (outcome.body, outcome.truncated) == (b"hello", False)
+
+
+def test_early_hints_chunks_and_repeated_headers_are_understood(receiver):
+    outcome = deliver(receiver.url("/early"))
+    assert (outcome.status, outcome.body) == (200, b"hello world")
+    assert outcome.headers["x-one"] == "1, 2"
+
+
+def test_a_body_that_breaks_off_takes_nothing_back(receiver):
+    outcome = deliver(receiver.url("/cut"))
+    assert (outcome.error, outcome.body, outcome.truncated) == (None, b"only this", True)
+
+
+@pytest.mark.parametrize(
+    ("path", "phase"),
+    [
+        ("/hang", "waiting for the answer"),
+        ("/drip?pace=0.02", "reading the body of the answer"),
+        ("/drip-head?pace=0.02", "waiting for the answer"),
+    ],
+)
+def test_slowness_of_every_kind_ends_at_the_deadline(receiver, path, phase):
+    outcome = deliver(receiver.url(path), timeout=IMPATIENT)
+    assert outcome.error is Failure.TIMEOUT
+    assert outcome.message.endswith(f"{phase}.")
+    assert outcome.duration_ms >= 300
+
+
+def test_an_answer_that_began_in_time_is_shown_even_if_it_did_not_end(receiver):
+    outcome = deliver(receiver.url("/drip?pace=0.02"), timeout=IMPATIENT)
+    assert (outcome.status, outcome.error) == (200, Failure.TIMEOUT)
+    assert outcome.body.startswith(b"xx")
+
+
+def test_headers_without_an_end_are_given_up(receiver):
+    outcome = deliver(receiver.url("/headers"))
+    assert (outcome.status, outcome.error) == (None, Failure.PROTOCOL)
+    assert "headers" in outcome.message
+
+
+def test_what_is_not_http_is_a_protocol_error(receiver):
+    assert deliver(receiver.url("/garbage")).error is Failure.PROTOCOL
+
+
+@pytest.mark.parametrize("path", ["/reset", "/close"])
+def test_a_connection_that_ends_without_an_answer_was_reset(receiver, path):
+    outcome = deliver(receiver.url(path))
+    assert (outcome.status, outcome.error) == (None, Failure.RESET)
+
+
+def test_nobody_listening_is_a_refusal():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    outcome = deliver(f"http://127.0.0.1:{port}/")
+    assert (outcome.error, outcome.address) == (Failure.REFUSED, "127.0.0.1")
+
+
+def test_over_tls_the_name_is_verified_and_sent_as_it_was_registered(secure, certificates):
+    url = secure.url("/ok")
+    outcome = deliver(url, resolve=to("127.0.0.1"), tls=certificates.trusting)
+    assert (outcome.status, outcome.error, outcome.address) == (200, None, "127.0.0.1")
+    assert secure.requests[0].headers["Host"] == f"hooks.example.com:{secure.port}"
+
+
+def test_a_certificate_for_another_name_is_not_accepted(secure, certificates):
+    url = f"https://other.example.com:{secure.port}/"
+    outcome = deliver(url, resolve=to("127.0.0.1"), tls=certificates.trusting)
+    assert outcome.error is Failure.TLS
+    assert "other.example.com" in outcome.message
+    assert secure.requests == []
+
+
+def test_a_certificate_that_nobody_vouches_for_is_not_accepted(secure):
+    outcome = deliver(secure.url(), resolve=to("127.0.0.1"))
+    assert outcome.error is Failure.TLS
+    assert "certificate" in outcome.message
+    assert secure.requests == []
+
+
+def test_an_expired_certificate_is_not_accepted(tmp_path):
+    expired: Certificates = issue(tmp_path, "127.0.0.1", valid_for=timedelta(days=-1))
+    with Receiver(tls=expired.server) as receiver:
+        outcome = deliver(receiver.url(), tls=expired.trusting)
+    assert (outcome.error, "expired" in outcome.message) == (Failure.TLS, True)
+
+
+def test_a_receiver_that_does_not_speak_tls_is_a_tls_error(receiver):
+    # It takes the handshake for a request line, and hangs up.
+    assert deliver(receiver.url(scheme="https")).error in (Failure.TLS, Failure.RESET)
+
+
+def test_every_behaviour_is_the_same_over_tls(secure, certificates):
+    facts = {"resolve": to("127.0.0.1"), "tls": certificates.trusting}
+    assert deliver(secure.url("/big"), **facts).status == 500
+    assert deliver(secure.url("/reset"), **facts).error is Failure.RESET
+    late = deliver(secure.url("/drip?pace=0.02"), **facts, timeout=IMPATIENT)
+    assert (late.status, late.error) == (200, Failure.TIMEOUT)
+
+
+def test_a_handshake_that_is_never_answered_ends_at_the_deadline():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"https://127.0.0.1:{silent.getsockname()[1]}/"
+        outcome = deliver(url, timeout=IMPATIENT)
+    assert outcome.error is Failure.TIMEOUT
+    assert "TLS" in outcome.message
+
+
+def test_a_resolver_that_never_answers_ends_at_the_deadline():
+    over = threading.Event()
+
+    def resolve(host: str, port: int) -> list[str]:
+        over.wait()
+        return []
+
+    outcome = deliver("https://slow.example.com/", resolve=resolve, timeout=IMPATIENT)
+    over.set()
+    assert outcome.error is Failure.TIMEOUT
+    assert "looking up" in outcome.message
+
+
+def test_a_name_without_an_address_is_a_dns_error():
+    # .invalid exists nowhere (RFC 6761): this asks the real resolver.
+    outcome = deliver("https://receiver.invalid/")
+    assert (outcome.error, outcome.address) == (Failure.DNS, None)
+    assert deliver("https://empty.example.com/", resolve=to()).error is Failure.DNS
+
+
+def test_the_real_resolver_finds_the_receiver(receiver):
+    outcome = deliver(f"http://localhost:{receiver.port}/ok")
+    assert outcome.error is None
+    assert receiver.requests[0].headers["Host"] == f"localhost:{receiver.port}"
+
+
+def test_an_address_that_refuses_leaves_the_next_one_its_turn(receiver):
+    url = f"http://two.example.com:{receiver.port}/ok"
+    outcome = deliver(url, resolve=to("127.0.0.2", "::1", "127.0.0.1"))
+    assert (outcome.status, outcome.address) == (200, "127.0.0.1")
+
+
+def test_an_address_that_stays_silent_leaves_the_next_one_its_turn(receiver):
+    with socket.create_server(("127.0.0.3", receiver.port), backlog=0) as full:
+        # A queue of no places takes one connection and drops those that knock after it.
+        fillers = [socket.socket() for _ in range(3)]
+        for filler in fillers:
+            filler.setblocking(False)
+            filler.connect_ex(full.getsockname())
+        url = f"http://two.example.com:{receiver.port}/ok"
+        outcome = deliver(url, resolve=to("127.0.0.3", "127.0.0.1"), timeout=1)
+        for filler in fillers:
+            filler.close()
+    assert (outcome.status, outcome.address) == (200, "127.0.0.1")
+
+
+def test_proxies_of_the_environment_are_not_used(receiver, monkeypatch):
+    for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    assert deliver(receiver.url()).error is None
+
+
+def test_an_answer_that_comes_before_the_request_was_read_counts():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def refuse_at_once() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.sendall(b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
+                connection.shutdown(socket.SHUT_WR)
+                while connection.recv(65_536):
+                    pass
+
+        thread = threading.Thread(target=refuse_at_once)
+        thread.start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        outcome = post(url, HEADERS, b"x" * 262_144, allowed_networks=LOOPBACK)
+        thread.join()
+    assert outcome.status == 413
+
+
+def test_a_header_cannot_smuggle_another_one(receiver):
+    with pytest.raises(ValueError, match="control character"):
+        post(receiver.url(), {"X-A": "1\r\nX-B: 2"}, BODY, allowed_networks=LOOPBACK)
+    assert receiver.requests == []

@@ -1,0 +1,134 @@
+import json
+import re
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from chalicelib.webhooks import signature
+from chalicelib.webhooks.safe_post import post
+from tests.webhooks.receiver import Receiver
+
+MASTER_KEY = bytes(range(32))
+SECRET = signature.secret(MASTER_KEY, "wh_01JD3WSHOP", 1)
+OLD_SECRET = signature.secret(MASTER_KEY, "wh_01JD3WSHOP", 0)
+# Not ASCII, and with blanks that a parser would not keep.
+BODY = '{"event":"order.paid",  "data":{"number":"1001","note":"Größe 42 ✓"}}'.encode()
+
+
+def test_the_signature_is_the_hmac_of_timestamp_dot_body():
+    # printf '1732084334.{"event":"order.paid"}' | openssl dgst -sha256 -hmac whsec_example
+    assert signature.sign(1732084334, b'{"event":"order.paid"}', ["whsec_example"]) == (
+        "t=1732084334,v1=602ba9cd2f760704217cb0de0c36a3f4e63c57c238c82474d31f1c992cb2149a"
+    )
+
+
+def test_while_a_secret_is_rotated_both_sign_the_newer_first():
+    new, old = (signature.sign(1, BODY, [key]).split(",")[1] for key in (SECRET, OLD_SECRET))
+    assert signature.sign(1, BODY, [SECRET, OLD_SECRET]) == f"t=1,{new},{old}"
+    assert new != old
+
+
+def test_nothing_is_signed_without_a_secret():
+    with pytest.raises(ValueError, match="at least one secret"):
+        signature.sign(1, BODY, [])
+
+
+def test_every_endpoint_version_and_master_key_has_a_secret_of_its_own():
+    secrets = {
+        signature.secret(key, endpoint, version)
+        for key in (MASTER_KEY, bytes(32))
+        for endpoint in ("wh_1", "wh_11")
+        for version in (1, 11)
+    }
+    assert len(secrets) == 8
+    assert all(re.fullmatch("whsec_[0-9a-f]{64}", one) for one in secrets)
+    assert signature.secret(MASTER_KEY, "wh_1", 1) in secrets
+
+
+def test_a_short_master_key_is_refused():
+    with pytest.raises(ValueError, match="32 bytes"):
+        signature.secret(b"short", "wh_1", 1)
+
+
+def test_the_headers_are_those_of_the_interface():
+    headers = signature.headers("order.paid", "dlv_1", 1732084334, BODY, [SECRET])
+    assert headers == {
+        "Content-Type": "application/json",
+        "X-Service-Event": "order.paid",
+        "X-Service-Delivery": "dlv_1",
+        "X-Service-Timestamp": "1732084334",
+        "X-Service-Signature": signature.sign(1732084334, BODY, [SECRET]),
+    }
+
+
+def test_a_test_delivery_says_so():
+    headers = signature.headers("order.paid", "dlv_1", 1, BODY, [SECRET], test=True)
+    assert headers["X-Service-Test"] == "true"
+
+
+def snippet(language: str) -> str:
+    """The snippet as the documentation shows it."""
+    page = Path(__file__).parents[2] / "docs" / "webhooks.md"
+    found = re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
+    assert len(found) == 1
+    return found[0]
+
+
+def python_says(secret: str, mark: str, body: bytes) -> bool:
+    names: dict[str, Callable[..., bool]] = {}
+    exec(snippet("python"), names)
+    return names["verify"](secret, mark, body)
+
+
+def node_says(secret: str, mark: str, body: bytes) -> bool:
+    call = f"verify({json.dumps(secret)}, {json.dumps(mark)}, Buffer.from('{body.hex()}', 'hex'))"
+    script = f"{snippet('javascript')}\nconsole.log({call});"
+    shown = subprocess.run(["node", "-"], input=script, capture_output=True, text=True, check=True)
+    return {"true\n": True, "false\n": False}[shown.stdout]
+
+
+def shell_says(secret: str, mark: str, body: bytes) -> bool:
+    environment = {"SECRET": secret, "SIGNATURE": mark, "PATH": "/usr/local/bin:/usr/bin:/bin"}
+    ended = subprocess.run(
+        ["sh", "-c", snippet("sh")], input=body, env=environment, capture_output=True, check=False
+    )
+    assert ended.stderr == b""
+    return {0: True, 1: False}[ended.returncode]
+
+
+def test_the_documented_checks_know_a_genuine_delivery_from_every_other():
+    """Against what a receiver really got: the header and the bytes from the wire."""
+    now = int(time.time())
+
+    def delivered(timestamp: int, secrets: list[str]) -> tuple[str, bytes]:
+        with Receiver() as receiver:
+            headers = signature.headers("order.paid", "dlv_1", timestamp, BODY, secrets)
+            post(receiver.url(), headers, BODY, allowed_networks=["127.0.0.0/8"])
+            request = receiver.requests[0]
+        return request.headers["X-Service-Signature"], request.body
+
+    genuine, body = delivered(now, [SECRET])
+    rotated, _ = delivered(now, [SECRET, OLD_SECRET])
+    stale, _ = delivered(now - 310, [SECRET])
+    early, _ = delivered(now + 310, [SECRET])
+    cases = {
+        "genuine": (SECRET, genuine, body, True),
+        "still within 300 s": (SECRET, delivered(now - 290, [SECRET])[0], body, True),
+        "rotated, new secret": (SECRET, rotated, body, True),
+        "rotated, old secret": (OLD_SECRET, rotated, body, True),
+        "another secret": (OLD_SECRET, genuine, body, False),
+        "another body": (SECRET, genuine, body + b" ", False),
+        "another timestamp": (SECRET, genuine.replace(f"t={now}", f"t={now - 1}"), body, False),
+        "too old": (SECRET, stale, body, False),
+        "from the future": (SECRET, early, body, False),
+        "no timestamp": (SECRET, genuine.partition(",")[2], body, False),
+        "no signature": (SECRET, f"t={now}", body, False),
+        "an empty signature": (SECRET, f"t={now},v1=", body, False),
+        "nonsense": (SECRET, "nonsense", body, False),
+    }
+    for says in (python_says, node_says, shell_says):
+        answers = {name: says(*case[:3]) for name, case in cases.items()}
+        assert answers == {name: case[3] for name, case in cases.items()}, says.__name__
