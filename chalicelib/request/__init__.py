@@ -1,0 +1,20 @@
+"""What a route needs of HTTP: who calls, what was sent, and how to answer."""
+
+from chalicelib.api_keys.model import Role
+from chalicelib.request.answer import reply
+from chalicelib.request.call import caller, header, if_match
+from chalicelib.request.parse import body, parsed_body, query, validate
+from chalicelib.request.routes import Routes
+
+__all__ = [
+    "Role",
+    "Routes",
+    "body",
+    "caller",
+    "header",
+    "if_match",
+    "parsed_body",
+    "query",
+    "reply",
+    "validate",
+]

@@ -1,0 +1,53 @@
+"""Answers: JSON as compact as it gets, ETags, and the one shape of errors."""
+
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, Final
+
+from chalice.app import HeadersType, Response
+
+from chalicelib.problems import Problem
+from chalicelib.request.call import current, entity_tags
+
+_JSON: Final = "application/json"
+
+
+def _plain(value: Any) -> Any:
+    """Numbers that a client stored as it pleased; amounts are strings long before."""
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, frozenset | set):
+        return sorted(value)
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain).encode
+
+
+def reply(
+    status: int,
+    content: Any = None,
+    *,
+    etag: str | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """The answer of a route: `content` as JSON, or nothing.
+
+    With an `etag` (without quotes), a GET whose If-None-Match names it is answered 304.
+    """
+    sent: HeadersType = dict(headers or {})
+    if etag is not None:
+        sent["ETag"] = f'"{etag}"'
+        known = entity_tags(current().request.headers.get("if-none-match"))
+        if known and current().reads and (etag in known or "*" in known):
+            return Response("", sent, 304)
+    if content is None:
+        return Response("", sent, status)
+    sent.setdefault("Content-Type", _JSON)
+    return Response(encode(content), sent, status)
+
+
+def refusal(problem: Problem) -> Response:
+    headers: HeadersType = {"Content-Type": _JSON, **problem.headers}
+    return Response(encode(problem.body()), headers, problem.status)

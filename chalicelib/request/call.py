@@ -1,0 +1,74 @@
+"""The request that is being answered, and what it tells a route."""
+
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from chalice.app import Request
+
+from chalicelib.api_keys.model import Caller
+from chalicelib.request.routes import ANY_PATH, Operation
+
+
+@dataclass(slots=True)
+class Call:
+    """`answer_headers` go out with whatever is answered."""
+
+    request: Request
+    id: str
+    operation: Operation | None
+    caller: Caller | None = None
+    answer_headers: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def path(self) -> str:
+        """As declared, or, where no route is, as called; the stage is no part of it."""
+        if self.request.path != ANY_PATH:
+            return str(self.request.path)
+        return f"/api/{(self.request.uri_params or {}).get('proxy', '')}"
+
+    @property
+    def reads(self) -> bool:
+        return self.request.method in ("GET", "HEAD")
+
+    @property
+    def address(self) -> str:
+        """The peer as API Gateway saw it; what X-Forwarded-For claims does not count."""
+        identity: dict[str, Any] = self.request.context.get("identity") or {}
+        return str(identity.get("sourceIp") or "unknown")
+
+
+# A context variable, because tests answer several requests at once; Lambda does one at a time.
+_current: ContextVar[Call] = ContextVar("call")
+current = _current.get
+begin = _current.set
+end = _current.reset
+
+
+def caller() -> Caller:
+    """Whose key it is. Only routes with a role have one."""
+    who = current().caller
+    if who is None:
+        raise LookupError("this route takes no key")
+    return who
+
+
+def header(name: str) -> str | None:
+    value = current().request.headers.get(name)
+    return None if value is None else str(value)
+
+
+def if_match() -> frozenset[str] | None:
+    """The ETags of which the stored resource must have one, or None when the client does not care.
+
+    Without quotes, and also those that a proxy on the way has weakened (RFC 9110, 13.1.1).
+    """
+    tags = entity_tags(header("if-match"))
+    return None if tags is None or "*" in tags else tags
+
+
+def entity_tags(value: str | None) -> frozenset[str] | None:
+    if value is None:
+        return None
+    parts = (part.strip().removeprefix("W/").strip('"') for part in value.split(","))
+    return frozenset(part for part in parts if part)

@@ -1,0 +1,135 @@
+"""The chain that every HTTP request passes: id → key and rate limit → route → reply → log line."""
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+from botocore.exceptions import ConnectionError, HTTPClientError
+from chalice.app import Request, Response
+
+from chalicelib import ids, telemetry
+from chalicelib.problems import (
+    Busy,
+    MethodNotAllowed,
+    NotFound,
+    Problem,
+    UnsupportedMediaType,
+)
+from chalicelib.request import call as calls
+from chalicelib.request import rate
+from chalicelib.request.answer import refusal
+from chalicelib.request.authenticate import authenticate, is_admin
+from chalicelib.request.call import Call
+from chalicelib.request.routes import Crash, allowed, matched
+
+GetResponse = Callable[[Request], Response]
+
+_PUBLIC: Final = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers": (
+        "ETag, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset,"
+        " X-Request-Id"
+    ),
+}
+_PREFLIGHT: Final = {
+    "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
+    "Access-Control-Allow-Headers": "Accept, Content-Type, If-None-Match",
+    "Access-Control-Max-Age": "86400",
+}
+_CHALICE: Final[dict[int, type[Problem]]] = {
+    404: NotFound,
+    405: MethodNotAllowed,
+    415: UnsupportedMediaType,
+}
+
+
+class InternalError(Problem):
+    """500: it says nothing but the request id, by which the log is found."""
+
+    status, code = 500, "internal_error"
+
+
+def handle(request: Request, get_response: GetResponse) -> Response:
+    """The one HTTP middleware of the application."""
+    started = time.perf_counter()
+    call = Call(
+        request,
+        id=str(request.context.get("requestId") or ids.new("req")),
+        operation=matched(request.method, request.path),
+    )
+    token = calls.begin(call)
+    try:
+        response = _answer(call, get_response)
+    finally:
+        calls.end(token)
+    response.headers = {**call.answer_headers, "X-Request-Id": call.id, **response.headers}
+    if request.method == "HEAD":
+        response.body = ""
+    _log(call, response, (time.perf_counter() - started) * 1000)
+    return response
+
+
+def _answer(call: Call, get_response: GetResponse) -> Response:
+    try:
+        if not call.path.startswith("/api/"):
+            return _adopted(get_response(call.request))
+        # Until somebody has counted: no answer below /api goes without these headers.
+        call.answer_headers.update(rate.Window(0, 0, rate.this_minute()).headers())
+        if not is_admin(call):
+            call.answer_headers.update(_PUBLIC)
+        authenticate(call)
+        if call.request.method == "OPTIONS":
+            return _options(call)
+        return _adopted(get_response(call.request))
+    except Crash as crash:
+        return refusal(_unexpected(call, crash.__cause__ or crash))
+    except Problem as problem:
+        return refusal(problem)
+    except Exception as error:
+        return refusal(_unexpected(call, error))
+
+
+def _options(call: Call) -> Response:
+    allow = allowed(call.request.path)
+    if not allow:
+        raise NotFound("There is nothing at this path.")
+    return Response("", {"Allow": allow, **({} if is_admin(call) else _PREFLIGHT)}, 204)
+
+
+def _adopted(response: Response) -> Response:
+    """What Chalice refuses by itself, as the problem that it is."""
+    body = response.body
+    if response.status_code >= 400 and isinstance(body, dict) and "Code" in body:
+        family = _CHALICE.get(response.status_code, InternalError)
+        raise family(str(body.get("Message")), headers=_text_headers(response))
+    return response
+
+
+def _text_headers(response: Response) -> dict[str, str]:
+    return {name: value for name, value in response.headers.items() if isinstance(value, str)}
+
+
+def _unexpected(call: Call, error: BaseException) -> Problem:
+    telemetry.error("request failed", error, requestId=call.id, route=call.request.path)
+    if isinstance(error, HTTPClientError | ConnectionError):
+        return Busy()
+    return InternalError("Something went wrong here.", requestId=call.id)
+
+
+def _log(call: Call, response: Response, milliseconds: float) -> None:
+    status = response.status_code
+    telemetry.measured(
+        "request",
+        {
+            "Requests": 1,
+            "LatencyMs": round(milliseconds, 2),
+            "ClientErrors": int(400 <= status < 500),
+            "ServerErrors": int(status >= 500),
+        },
+        {"Group": call.operation.tag if call.operation else "none"},
+        requestId=call.id,
+        keyId=call.caller.id if call.caller else None,
+        method=call.request.method,
+        route=call.request.path,
+        status=status,
+    )

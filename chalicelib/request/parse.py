@@ -1,0 +1,166 @@
+"""What a client sent, checked: `body` and `query`."""
+
+import json
+import re
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final, NoReturn, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from chalicelib.problems import Invalid, MalformedJson, PayloadTooLarge, UnsupportedMediaType
+from chalicelib.request.call import current
+from chalicelib.request.routes import JSON
+from chalicelib.schemas import Query
+
+Model = TypeVar("Model", bound=BaseModel)
+Parameters = TypeVar("Parameters", bound=Query)
+
+_MOST_ERRORS: Final = 100
+_ESCAPED_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def body(model: type[Model]) -> Model:
+    """The JSON object that was sent, as the model that the route declares.
+
+    Raises Invalid with `errors: [{field, code, message}]`; a field is `variants.0.price`.
+    """
+    declared = current().operation
+    if declared is None or declared.body is not model:
+        raise TypeError(f"the route does not declare the body {model.__name__}")
+    return validate(model, parsed_body())
+
+
+def validate(model: type[Model], sent: Any, field: str = "") -> Model:
+    """`sent` as the model. Errors are named below `field`, such as `products.3`. Raises Invalid."""
+    if not isinstance(sent, dict):
+        raise Invalid.field(field or "body", "invalid_type", "must be a JSON object")
+    try:
+        return model.model_validate(sent, by_alias=True, by_name=False)
+    except ValidationError as error:
+        raise _invalid(error, field) from None
+
+
+def parsed_body() -> Any:
+    """The JSON value that was sent: numbers with a fraction are Decimals, names are unique.
+
+    Raises UnsupportedMediaType, PayloadTooLarge, MalformedJson.
+    """
+    request, operation = current().request, current().operation
+    media_type = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
+    if media_type != JSON:
+        raise UnsupportedMediaType(f"The body must be {JSON}, not {media_type[:100]!r}.")
+    limit = operation.largest_body if operation else 0
+    try:
+        raw = request.raw_body
+        text = raw if isinstance(raw, str) else raw.decode("utf-8")
+    except ValueError:
+        raise MalformedJson("The body is not UTF-8.") from None
+    if len(text) > limit or (not text.isascii() and len(text.encode()) > limit):
+        raise PayloadTooLarge(f"The body must be at most {limit:,} bytes.")
+    return _load(text)
+
+
+def _load(text: str) -> Any:
+    if not text.strip():
+        raise MalformedJson("The body is empty; JSON is expected.")
+    try:
+        value = _decode(text)
+        if _ESCAPED_SURROGATE.search(text):
+            # A pair is a character; half of one is not, and no storage would take it.
+            json.dumps(value, ensure_ascii=False, default=str).encode("utf-8")
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise MalformedJson(f"The body is not JSON: {error.msg} ({place}).") from None
+    except UnicodeEncodeError:
+        raise MalformedJson("The body contains half of a surrogate pair.") from None
+    except RecursionError:
+        raise MalformedJson("The body is nested too deeply.") from None
+    except (ValueError, InvalidOperation):
+        raise MalformedJson("The body contains a number that is too long.") from None
+    return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise MalformedJson(f"The body names {twice[:100]!r} twice in one object.")
+    return members
+
+
+def _no_number(text: str) -> NoReturn:
+    raise MalformedJson(f"The body contains {text}, which JSON does not have.")
+
+
+_decode: Final = json.JSONDecoder(
+    object_pairs_hook=_unique, parse_float=Decimal, parse_constant=_no_number
+).decode
+
+
+def query(model: type[Parameters]) -> Parameters:
+    """The query parameters, as the model that the route declares. Raises Invalid."""
+    declared = current().operation
+    if declared is None or declared.query is not model:
+        raise TypeError(f"the route does not declare the query {model.__name__}")
+    given: Mapping[str, list[str]] = {}
+    if current().request.query_params is not None:
+        given = current().request.to_original_event()["multiValueQueryStringParameters"]
+    sent: dict[str, Any] = {}
+    for name, field in model.model_fields.items():
+        values = [value for value in given.get(field.alias or name, ()) if value.strip()]
+        if values:
+            sent[field.alias or name] = values if _is_list(field.annotation) else values[-1]
+    try:
+        return model.model_validate(sent, by_alias=True, by_name=False)
+    except ValidationError as error:
+        raise _invalid(error) from None
+
+
+def _is_list(annotation: Any) -> bool:
+    return "list[" in str(annotation) or "set[" in str(annotation)
+
+
+def _invalid(error: ValidationError, below: str = "") -> Invalid:
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    errors = [
+        {
+            "field": _field(below, problem["loc"]),
+            "code": _code(problem["type"]),
+            "message": problem["msg"].removeprefix("Value error, "),
+        }
+        for problem in found[:_MOST_ERRORS]
+    ]
+    return Invalid.fields(errors)
+
+
+def _field(below: str, location: tuple[int | str, ...]) -> str:
+    parts = [below, *(str(part) for part in location)]
+    return ".".join(part for part in parts if part)[:200] or "body"
+
+
+# pydantic has a hundred types of error; a client tells these apart.
+_CODES: Final = {
+    "missing": "required",
+    "extra_forbidden": "unknown_field",
+    "enum": "not_allowed",
+    "literal_error": "not_allowed",
+    "value_error": "invalid",
+    "assertion_error": "invalid",
+    "string_pattern_mismatch": "invalid",
+    "string_too_short": "too_short",
+    "string_too_long": "too_long",
+    "too_short": "too_short",
+    "too_long": "too_long",
+    "greater_than": "out_of_range",
+    "greater_than_equal": "out_of_range",
+    "less_than": "out_of_range",
+    "less_than_equal": "out_of_range",
+}
+
+
+def _code(kind: str) -> str:
+    if kind in _CODES:
+        return _CODES[kind]
+    return "invalid_type" if kind.endswith(("_type", "_parsing", "_from_float")) else kind

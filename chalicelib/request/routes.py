@@ -1,0 +1,174 @@
+"""Routes that say what they are: one declaration registers, documents and guards."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, Final
+from urllib.parse import unquote
+
+from chalice.app import Blueprint, Chalice, Response
+
+from chalicelib.api_keys.model import Role
+from chalicelib.problems import MethodNotAllowed, NotFound, Problem
+from chalicelib.schemas import Query
+
+View = Callable[..., Response]
+Problems = Iterable[type[Problem]]
+
+METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+MEGABYTE: Final = 1_048_576
+JSON: Final = "application/json"
+ANY_PATH: Final = "/api/{proxy+}"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A route as declared. `role` None: no key is asked for."""
+
+    method: str
+    path: str
+    name: str
+    tag: str
+    summary: str
+    description: str
+    role: Role | None
+    body: Any
+    query: type[Query] | None
+    answers: Mapping[int, Any]
+    problems: frozenset[type[Problem]]
+    consumes: str
+    largest_body: int
+
+
+# By method and path as declared: what there is to call, for the chain and for OpenAPI.
+operations: Final[dict[tuple[str, str], Operation]] = {}
+
+
+class Crash(Problem):
+    """Anything that a route did not expect: it carries the cause past Chalice to the middleware."""
+
+
+class Routes(Blueprint):
+    """The routes of one slice.
+
+        routes = Routes(__name__, "Orders")
+
+        @routes.post("/api/admin/orders", "Create an order", role=Role.STAFF,
+                     body=NewOrder, answers={201: Order}, problems=[InsufficientStock])
+        def create() -> Response:
+            return reply(201, store.place(caller(), body(NewOrder)))
+
+    Everything below /api/admin needs a `role`, nothing else has one. A view gets its path
+    parameters, decoded, as arguments; its docstring is the description. `answers` maps the statuses
+    of success to what is answered (a TypedDict; None: nothing). `problems` are the families that
+    this route may raise beyond those which follow from the declaration: a key means 401 and
+    403, a body 400, 413, 415 and 422, a query 422, and any route may answer 429, 500 or 503.
+    """
+
+    def __init__(self, import_name: str, tag: str) -> None:
+        super().__init__(import_name)
+        self._tag = tag
+
+    def get(self, path: str, summary: str, **declared: Any) -> Callable[[View], View]:
+        """Also answers HEAD."""
+        return self._declare("GET", path, summary, **declared)
+
+    def post(self, path: str, summary: str, **declared: Any) -> Callable[[View], View]:
+        return self._declare("POST", path, summary, **declared)
+
+    def put(self, path: str, summary: str, **declared: Any) -> Callable[[View], View]:
+        return self._declare("PUT", path, summary, **declared)
+
+    def patch(self, path: str, summary: str, **declared: Any) -> Callable[[View], View]:
+        return self._declare("PATCH", path, summary, **declared)
+
+    def delete(self, path: str, summary: str, **declared: Any) -> Callable[[View], View]:
+        return self._declare("DELETE", path, summary, **declared)
+
+    def _declare(
+        self,
+        method: str,
+        path: str,
+        summary: str,
+        *,
+        answers: Mapping[int, Any],
+        role: Role | None = None,
+        body: Any = None,
+        query: type[Query] | None = None,
+        problems: Problems = (),
+        consumes: str = JSON,
+        largest_body: int = MEGABYTE,
+    ) -> Callable[[View], View]:
+        def register(view: View) -> View:
+            operation = Operation(
+                method=method,
+                path=path,
+                name=f"{view.__module__.removesuffix('.routes').rpartition('.')[2]}.{view.__name__}",
+                tag=self._tag,
+                summary=summary,
+                description=view.__doc__ or "",
+                role=role,
+                body=body,
+                query=query,
+                answers=answers,
+                problems=frozenset(problems),
+                consumes=consumes,
+                largest_body=largest_body,
+            )
+            operations[method, path] = operation
+            methods = ["GET", "HEAD"] if method == "GET" else [method]
+            # Only a binary type is named: Chalice would judge the content type of requests
+            # without a body too, and `body` judges it better.
+            types = [] if consumes == JSON else [consumes]
+            self.route(path, name=operation.name, methods=methods, content_types=types)(
+                _guarded(view)
+            )
+            return view
+
+        return register
+
+
+def _guarded(view: View) -> View:
+    @wraps(view)
+    def answer(**parameters: str) -> Response:
+        try:
+            return view(**{name: unquote(value) for name, value in parameters.items()})
+        except Problem:
+            raise
+        except Exception as error:
+            raise Crash("unexpected") from error
+
+    return answer
+
+
+def matched(method: str, path: str) -> Operation | None:
+    """The operation behind a method and a declared path."""
+    return operations.get(("GET" if method == "HEAD" else method, path))
+
+
+def allowed(path: str) -> str:
+    """The methods of a declared path, as the Allow header lists them; empty when there are none."""
+    taken = [method for method in METHODS if matched(method, path)]
+    return ", ".join([*taken, "OPTIONS"]) if taken else ""
+
+
+def close(app: Chalice) -> None:
+    """Answers what no slice does, below /api: 404 and 405. Called when all routes are known.
+
+    API Gateway itself answers 403 for a method that a path does not have, without our headers; so
+    every path has every method.
+    """
+    paths = [path for path in app.routes if path.startswith("/api/")]
+    for path in [*paths, ANY_PATH]:
+        rest = [method for method in METHODS if method not in app.routes.get(path, {})]
+        app.route(path, methods=rest, content_types=[], name=f"rest of {path}")(_nothing(path))
+
+
+def _nothing(path: str) -> View:
+    def answer(**parameters: str) -> Response:
+        taken = allowed(path)
+        if not taken:
+            raise NotFound("There is nothing at this path.")
+        raise MethodNotAllowed(f"This path takes {taken}.", headers={"Allow": taken})
+
+    return answer

@@ -1,0 +1,118 @@
+"""What the shapes of requests and answers have in common, for the slices' `model.py`.
+
+Requests are pydantic models derived from `Input` and `Query`. Answers are TypedDicts with the
+API's own names (from typing_extensions: pydantic documents no others before Python 3.12): they cost
+nothing at run time, and `openapi.py` reads both.
+"""
+
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic.alias_generators import to_camel
+from typing_extensions import TypedDict
+
+PAGE_SIZE = 20
+LARGEST_PAGE = 100
+
+T = TypeVar("T")
+
+
+class Input(BaseModel):
+    """A request body or a part of one: camelCase names, and no field that is not declared.
+
+    A resource that was read may be sent back as it is: the names in `read_only` (as the API spells
+    them) are ignored.
+    """
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        extra="forbid",
+        validate_by_name=True,
+        # A cold start pays for the models that its first request needs, not for all.
+        defer_build=True,
+        # An unexpected failure is logged with its traceback, which must not repeat the input.
+        hide_input_in_errors=True,
+    )
+
+    read_only: ClassVar[frozenset[str]] = frozenset()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_read_only(cls, sent: Any) -> Any:
+        if not cls.read_only or not isinstance(sent, dict) or cls.read_only.isdisjoint(sent):
+            return sent
+        return {name: value for name, value in sent.items() if name not in cls.read_only}
+
+
+class Query(BaseModel):
+    """Query parameters: camelCase; unknown ones are ignored, and a blank value counts as absent."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        extra="ignore",
+        validate_by_name=True,
+        defer_build=True,
+        hide_input_in_errors=True,
+    )
+
+
+def _split(sent: Any) -> Any:
+    if not isinstance(sent, list):
+        return sent
+    return [part.strip() for text in sent for part in str(text).split(",") if part.strip()]
+
+
+# A query parameter that takes several values, comma-separated or repeated: `Several[Status]`.
+Several = Annotated[list[T], BeforeValidator(_split)]
+
+
+def _clamp(limit: int) -> int:
+    return min(limit, LARGEST_PAGE)
+
+
+class Page(Query):
+    """`page` and `limit` of a list. A limit over 100 is 100 (`spec.md`, Limits)."""
+
+    page: Annotated[int, Field(ge=1, description="Page number.")] = 1
+    limit: Annotated[
+        int,
+        Field(ge=1, description="Items per page; more than 100 counts as 100."),
+    ] = PAGE_SIZE
+
+    def model_post_init(self, context: Any, /) -> None:
+        self.limit = _clamp(self.limit)
+
+
+class Pagination(TypedDict):
+    page: int
+    limit: int
+    total: int
+    totalPages: int
+
+
+class Listed(TypedDict, Generic[T]):
+    """The answer of a list: `Listed[Product]`."""
+
+    data: list[T]
+    pagination: Pagination
+    total: int
+
+
+def listed(data: list[T], total: int, page: Page) -> Listed[T]:
+    """One page of a list of `total` items."""
+    pages = -(-total // page.limit)
+    return {
+        "data": data,
+        "pagination": {
+            "page": page.page,
+            "limit": page.limit,
+            "total": total,
+            "totalPages": pages,
+        },
+        "total": total,
+    }
+
+
+class Deleted(TypedDict):
+    id: str
+    deleted: bool

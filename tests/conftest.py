@@ -1,0 +1,57 @@
+"""Fixtures: `shop`, the application on tables of its own, and `faults`, what can go wrong below."""
+
+from collections.abc import Iterator
+
+import pytest
+from moto import mock_aws
+
+from chalicelib import settings, table
+from tests.faults import Faults
+from tests.shop import Shop
+
+SETTINGS = {
+    "STAGE": "test",
+    "TABLE": "backroom-test",
+    "OUTBOX_TABLE": "backroom-test-outbox",
+    "BUCKET": "backroom-test-bucket",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_ACCESS_KEY_ID": "testing",
+    "AWS_SECRET_ACCESS_KEY": "testing",
+}
+
+
+@pytest.fixture
+def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An AWS account in memory, with both tables as `infra/resources.yaml` makes them."""
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    with mock_aws():
+        for name in (settings.table(), settings.outbox_table()):
+            table.client().create_table(
+                TableName=name,
+                BillingMode="PAY_PER_REQUEST",
+                AttributeDefinitions=[
+                    {"AttributeName": "pk", "AttributeType": "S"},
+                    {"AttributeName": "sk", "AttributeType": "S"},
+                ],
+                KeySchema=[
+                    {"AttributeName": "pk", "KeyType": "HASH"},
+                    {"AttributeName": "sk", "KeyType": "RANGE"},
+                ],
+            )
+        yield
+
+
+@pytest.fixture
+def shop(aws: None) -> Shop:
+    return Shop()
+
+
+@pytest.fixture
+def faults(aws: None) -> Iterator[Faults]:
+    faults = Faults()
+    events = table.client().meta.events
+    events.register_first("before-send.dynamodb", faults.before_send)
+    yield faults
+    events.unregister("before-send.dynamodb", faults.before_send)

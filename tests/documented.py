@@ -1,0 +1,40 @@
+"""Every answer that a test gets is one that the API's description declares."""
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ConfigDict, TypeAdapter
+
+from chalicelib import openapi
+from chalicelib.request.routes import matched
+
+if TYPE_CHECKING:
+    from tests.shop import Answer
+
+LIMITS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
+
+
+def check(method: str, resource: str, answer: "Answer") -> None:
+    if not resource.startswith("/api/"):
+        return
+    for name in LIMITS:
+        assert answer.headers[name].isdigit(), f"{name} of {method} {resource}"
+    if answer.status >= 400 and method != "HEAD":
+        assert isinstance(answer.json["code"], str) and isinstance(answer.json["message"], str)
+    operation = matched(method, resource)
+    if operation is None:
+        assert answer.status in {204, 401, 404, 405, 429, 500, 503}
+        return
+    declared = openapi.statuses(operation)
+    assert answer.status in declared, f"{method} {resource} answers {answer.status}: {answer.text}"
+    shape = operation.answers.get(answer.status)
+    if shape is not None and method != "HEAD":
+        _shape(shape).validate_json(f"[{answer.text}]", strict=True)
+    elif answer.status in operation.answers:
+        assert answer.text == ""
+
+
+@cache
+def _shape(shape: Any) -> TypeAdapter[Any]:
+    # In a list, because the configuration of a list, unlike its own, reaches a TypedDict.
+    return TypeAdapter(list[shape], config=ConfigDict(extra="forbid"))
