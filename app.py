@@ -5,6 +5,7 @@ from typing import Any
 from chalice.app import Chalice
 
 from chalicelib.api_keys.routes import routes as api_keys
+from chalicelib.openapi import routes as openapi
 from chalicelib.request.middleware import handle
 from chalicelib.request.routes import close
 
@@ -15,6 +16,7 @@ app.api.binary_types.append("multipart/form-data")
 app.register_middleware(handle, "http")
 
 app.register_blueprint(api_keys)
+app.register_blueprint(openapi)
 close(app)
 
 

@@ -3,7 +3,7 @@
 from chalicelib.api_keys.model import Role
 from chalicelib.request.answer import reply
 from chalicelib.request.call import caller, header, if_match
-from chalicelib.request.parse import body, parsed_body, query, validate
+from chalicelib.request.parse import body, parsed_body, query, raw_body, validate
 from chalicelib.request.routes import Routes
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "if_match",
     "parsed_body",
     "query",
+    "raw_body",
     "reply",
     "validate",
 ]

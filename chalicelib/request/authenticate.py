@@ -1,6 +1,7 @@
 """Who calls, and how often they may: the first thing that happens to a request."""
 
 from chalicelib.api_keys import store
+from chalicelib.api_keys.model import READS_PER_MINUTE, WRITES_PER_MINUTE
 from chalicelib.problems import Forbidden, Unauthorized
 from chalicelib.request import rate
 from chalicelib.request.call import Call
@@ -13,6 +14,7 @@ def authenticate(call: Call) -> None:
     Puts the X-RateLimit headers on the answer, whatever it will be, and the caller into the call.
     One round trip for a valid key, or for the storefront.
     """
+    call.answer_headers.update(_unknown(call).headers())
     if call.request.method == "OPTIONS":
         # A browser asks before a request: that costs nobody a request of their minute.
         call.answer_headers.update(rate.peek(call.address, STOREFRONT).headers())
@@ -20,6 +22,13 @@ def authenticate(call: Call) -> None:
         _admit_key(call)
     else:
         call.answer_headers.update(rate.count(call.address, STOREFRONT).headers())
+
+
+def _unknown(call: Call) -> Window:
+    """Until somebody has counted, and if nobody can: no answer goes without these headers."""
+    usual = READS_PER_MINUTE if call.reads else WRITES_PER_MINUTE
+    limit = usual if is_admin(call) else rate.LIMITS[STOREFRONT]
+    return Window(limit, limit, rate.this_minute())
 
 
 def is_admin(call: Call) -> bool:

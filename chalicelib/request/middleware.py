@@ -16,7 +16,6 @@ from chalicelib.problems import (
     UnsupportedMediaType,
 )
 from chalicelib.request import call as calls
-from chalicelib.request import rate
 from chalicelib.request.answer import refusal
 from chalicelib.request.authenticate import authenticate, is_admin
 from chalicelib.request.call import Call
@@ -73,8 +72,6 @@ def _answer(call: Call, get_response: GetResponse) -> Response:
     try:
         if not call.path.startswith("/api/"):
             return _adopted(get_response(call.request))
-        # Until somebody has counted: no answer below /api goes without these headers.
-        call.answer_headers.update(rate.Window(0, 0, rate.this_minute()).headers())
         if not is_admin(call):
             call.answer_headers.update(_PUBLIC)
         authenticate(call)

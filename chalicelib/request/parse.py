@@ -46,19 +46,25 @@ def parsed_body() -> Any:
 
     Raises UnsupportedMediaType, PayloadTooLarge, MalformedJson.
     """
-    request, operation = current().request, current().operation
-    media_type = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
+    media_type = current().request.headers.get("content-type", JSON)
+    media_type = media_type.partition(";")[0].strip().lower()
     if media_type != JSON:
         raise UnsupportedMediaType(f"The body must be {JSON}, not {media_type[:100]!r}.")
-    limit = operation.largest_body if operation else 0
     try:
-        raw = request.raw_body
-        text = raw if isinstance(raw, str) else raw.decode("utf-8")
-    except ValueError:
+        return _load(raw_body().decode("utf-8"))
+    except UnicodeError:
         raise MalformedJson("The body is not UTF-8.") from None
-    if len(text) > limit or (not text.isascii() and len(text.encode()) > limit):
+
+
+def raw_body() -> bytes:
+    """The bytes that were sent. Raises PayloadTooLarge beyond what the route declares."""
+    request, operation = current().request, current().operation
+    raw = request.raw_body
+    sent = raw.encode("utf-8") if isinstance(raw, str) else raw
+    limit = operation.largest_body if operation else 0
+    if len(sent) > limit:
         raise PayloadTooLarge(f"The body must be at most {limit:,} bytes.")
-    return _load(text)
+    return sent
 
 
 def _load(text: str) -> Any:
@@ -128,7 +134,8 @@ def _invalid(error: ValidationError, below: str = "") -> Invalid:
         {
             "field": _field(below, problem["loc"]),
             "code": _code(problem["type"]),
-            "message": problem["msg"].removeprefix("Value error, "),
+            "message": _MESSAGES.get(problem["type"])
+            or problem["msg"].removeprefix("Value error, "),
         }
         for problem in found[:_MOST_ERRORS]
     ]
@@ -157,6 +164,12 @@ _CODES: Final = {
     "greater_than_equal": "out_of_range",
     "less_than": "out_of_range",
     "less_than_equal": "out_of_range",
+}
+
+
+_MESSAGES: Final = {
+    "missing": "is required",
+    "extra_forbidden": "is not a field that can be sent here",
 }
 
 

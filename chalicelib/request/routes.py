@@ -36,6 +36,7 @@ class Operation:
     query: type[Query] | None
     answers: Mapping[int, Any]
     problems: frozenset[type[Problem]]
+    headers: Mapping[str, str]
     consumes: str
     largest_body: int
 
@@ -62,7 +63,10 @@ class Routes(Blueprint):
     parameters, decoded, as arguments; its docstring is the description. `answers` maps the statuses
     of success to what is answered (a TypedDict; None: nothing). `problems` are the families that
     this route may raise beyond those which follow from the declaration: a key means 401 and
-    403, a body 400, 413, 415 and 422, a query 422, and any route may answer 429, 500 or 503.
+    403, a body 400, 413, 415 and 422, a query 422, a path parameter 404, and any route may answer
+    429, 500 or 503. `headers` maps request headers to what they do.
+
+    `body` is a model, or the JSON Schema of what `parsed_body` or `raw_body` return.
     """
 
     def __init__(self, import_name: str, tag: str) -> None:
@@ -96,6 +100,7 @@ class Routes(Blueprint):
         body: Any = None,
         query: type[Query] | None = None,
         problems: Problems = (),
+        headers: Mapping[str, str] | None = None,
         consumes: str = JSON,
         largest_body: int = MEGABYTE,
     ) -> Callable[[View], View]:
@@ -112,6 +117,7 @@ class Routes(Blueprint):
                 query=query,
                 answers=answers,
                 problems=frozenset(problems),
+                headers=headers or {},
                 consumes=consumes,
                 largest_body=largest_body,
             )
