@@ -1,0 +1,228 @@
+"""What people write into cells, and what it means.
+
+Every reader takes the stripped text of a cell that is not blank and raises BadCell otherwise. The
+rules are in docs/import.md.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Final
+
+from chalicelib import money
+
+_WORDS: Final = {
+    True: "true t 1 yes y on x ja j wahr oui vrai si sí sim da tak",
+    False: "false f 0 no n off nein falsch non faux não nao nej nie",
+}
+_BOOLEANS: Final = {word: value for value, words in _WORDS.items() for word in words.split()}
+_STATUSES: Final = {
+    "active": "ACTIVE",
+    "published": "ACTIVE",
+    "publish": "ACTIVE",
+    "enabled": "ACTIVE",
+    "live": "ACTIVE",
+    "draft": "DRAFT",
+    "unpublished": "DRAFT",
+    "inactive": "DRAFT",
+    "disabled": "DRAFT",
+    "pending": "DRAFT",
+    "archived": "ARCHIVED",
+    "archive": "ARCHIVED",
+    "discontinued": "ARCHIVED",
+}
+# A sign that several currencies share says only what the amount cannot be in.
+_SIGNS: Final = {
+    "€": "EUR",
+    "£": "GBP GIP FKP SHP EGP",
+    "$": "USD CAD AUD NZD SGD HKD TWD MXN ARS CLP COP UYU BBD BSD BZD JMD TTD NAD FJD XCD",
+    "US$": "USD",
+    "C$": "CAD",
+    "CA$": "CAD",
+    "A$": "AUD",
+    "AU$": "AUD",
+    "NZ$": "NZD",
+    "S$": "SGD",
+    "HK$": "HKD",
+    "NT$": "TWD",
+    "MX$": "MXN",
+    "R$": "BRL",
+    "¥": "JPY CNY",
+    "₹": "INR",
+    "₩": "KRW",
+    "₽": "RUB",
+    "₺": "TRY",
+    "₴": "UAH",
+    "₪": "ILS",
+    "₫": "VND",
+    "฿": "THB",
+    "₱": "PHP",
+    "₦": "NGN",
+    "zł": "PLN",
+    "Kč": "CZK",
+    "Ft": "HUF",
+    "kr": "SEK NOK DKK ISK",
+    "kr.": "DKK",
+    "Fr.": "CHF",
+    "lei": "RON",
+    "лв": "BGN",
+}
+_AMOUNT: Final = re.compile(
+    r"(?P<before>[^\d\s.,+-]{1,4}\.?)?\s*(?P<number>[+-]?(?:\d[\d.,' ]*|[.,]\d+))"
+    r"(?:,-{1,2})?\s*(?P<after>[^\d\s.,+-]{1,4}\.?)?"
+)
+_GROUPED: Final = re.compile(r"\d{1,3}(?:[.,' ]\d{3})+")
+_WHOLE: Final = re.compile(r"[+-]?\d+(?:[.,]0{1,2}|[.,]0{4,})?")
+_SPACES: Final = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u2019": "'"})
+_SPOILT: Final = re.compile(r"[+-]?\d(?:[.,]\d+)?[eE]\+?\d{1,2}")
+
+
+class BadCell(ValueError):
+    """The text cannot be read as what its column holds: a code and a sentence for the shop."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Shop:
+    """What a reading depends on besides the file. `today` decides which sale prices are running."""
+
+    currency: str
+    today: date
+
+
+def text(cell: str) -> str:
+    return cell.replace("\r\n", "\n")
+
+
+def amount(cell: str, shop: Shop) -> str:
+    """A decimal string with the currency's decimals, from `12.5`, `1.299,00`, `€ 12.50`, `12 EUR`.
+
+    One separator before exactly three digits could be either: it is refused, not guessed, unless
+    the currency has three decimals.
+    """
+    found = _AMOUNT.fullmatch(cell.translate(_SPACES).strip())
+    if not found:
+        raise BadCell("not_an_amount", f"{_shown(cell)} is not an amount.")
+    for mark in (found["before"], found["after"]):
+        if mark:
+            _refuse_other_currency(mark, cell, shop)
+    number = found["number"].strip()
+    if number.startswith("-") and number.strip("-0., '"):
+        raise BadCell("negative_amount", f"{_shown(cell)} is below zero.")
+    places = money.decimals(shop.currency)
+    value = Decimal(_plain(number.lstrip("+-"), cell, places))
+    if value >= money.LARGEST:
+        raise BadCell("amount_too_large", f"{_shown(cell)} is not below {money.LARGEST:f}.")
+    rounded = round(value, places)
+    if rounded != value:
+        raise BadCell(
+            "too_many_decimals",
+            f"{_shown(cell)} has more than {places} decimals, which {shop.currency} has not.",
+        )
+    return f"{rounded:.{places}f}"
+
+
+def currency(cell: str, shop: Shop) -> str:
+    """The shop's currency; any other is refused."""
+    if cell.upper() != shop.currency:
+        raise _other_currency(cell, shop)
+    return shop.currency
+
+
+def stock(cell: str) -> int:
+    """A whole number; below zero (sold before it was counted) is none."""
+    if not _WHOLE.fullmatch(cell):
+        raise BadCell("not_a_whole_number", f"{_shown(cell)} is not a whole number.")
+    digits = re.split("[.,]", cell)[0]
+    if len(digits) > 10:
+        raise BadCell("number_too_large", f"{_shown(cell)} is too large.")
+    return max(int(digits), 0)
+
+
+def boolean(cell: str) -> bool:
+    found = _BOOLEANS.get(cell.casefold())
+    if found is None:
+        raise BadCell("not_a_boolean", f"{_shown(cell)} is neither TRUE nor FALSE.")
+    return found
+
+
+def status(cell: str) -> str:
+    found = _STATUSES.get(cell.casefold())
+    if found is None:
+        raise BadCell(
+            "unknown_status", f"{_shown(cell)} is not a status: ACTIVE, DRAFT or ARCHIVED."
+        )
+    return found
+
+
+def listed(cell: str) -> list[str]:
+    r"""A list separated by commas, each entry once; `\,` is a comma within an entry."""
+    parts = (part.replace("\\,", ",").strip() for part in re.split(r"(?<!\\),", cell))
+    return list(dict.fromkeys(part for part in parts if part))
+
+
+def leaf(cell: str) -> str:
+    """The last step of a category path such as `Men -> Shirts` or `Clothing > Shirts`."""
+    return re.split(r"\s*->\s*|\s*>\s*", cell)[-1].strip()
+
+
+def spoilt(sku: str) -> bool:
+    """Whether a spreadsheet has turned a long number into 4.00638E+12, losing its digits."""
+    return _SPOILT.fullmatch(sku) is not None
+
+
+def _plain(number: str, cell: str, places: int) -> str:
+    """The digits with a point for the decimals."""
+    kinds = {mark for mark in number if mark in ".,"}
+    bare = number.replace("'", "").replace(" ", "")
+    if "'" in number or " " in number:
+        whole = re.split("[.,]", number)[0].strip()
+        if not _GROUPED.fullmatch(whole) or len(kinds) > 1:
+            raise BadCell("not_an_amount", f"{_shown(cell)} is not an amount.")
+        return bare.replace(",", ".")
+    if len(kinds) == 2:
+        decimal = max(kinds, key=number.rindex)
+        whole, _, rest = number.rpartition(decimal)
+        if decimal in whole or not _GROUPED.fullmatch(whole):
+            raise BadCell("not_an_amount", f"{_shown(cell)} is not an amount.")
+        return re.sub("[.,]", "", whole) + "." + rest
+    if not kinds:
+        return number
+    mark = kinds.pop()
+    if number.count(mark) > 1:
+        if not _GROUPED.fullmatch(number):
+            raise BadCell("not_an_amount", f"{_shown(cell)} is not an amount.")
+        return number.replace(mark, "")
+    whole, _, rest = number.partition(mark)
+    if len(rest) == 3 != places and len(whole) <= 3 and whole.strip("0"):
+        raise BadCell(
+            "ambiguous_amount",
+            f"{_shown(cell)} can be read as {whole}{rest} or as {whole}.{rest}. "
+            f"Write {whole}{rest}.00 or {whole}.{rest[:2]}.",
+        )
+    return f"{whole or 0}.{rest or 0}"
+
+
+def _refuse_other_currency(mark: str, cell: str, shop: Shop) -> None:
+    codes = _SIGNS.get(mark) or _SIGNS.get(mark.upper()) or _SIGNS.get(mark.lower())
+    if codes is None:
+        if not re.fullmatch("[A-Za-z]{3}", mark):
+            raise BadCell("not_an_amount", f"{_shown(cell)} is not an amount.")
+        codes = mark.upper()
+    if shop.currency not in codes.split():
+        raise _other_currency(cell, shop)
+
+
+def _other_currency(cell: str, shop: Shop) -> BadCell:
+    return BadCell(
+        "currency_mismatch", f"{_shown(cell)} is not in the shop's currency, {shop.currency}."
+    )
+
+
+def _shown(cell: str) -> str:
+    return f'"{cell if len(cell) <= 40 else cell[:39] + "…"}"'
