@@ -103,9 +103,8 @@ class Response:
         decoder = _decoder(self.headers.get("content-encoding", ""))
         for piece in self._pieces(_Wire(self._unread, receive)):
             room = LONGEST_BODY + 1 - len(self.body)
-            if decoder:
-                piece = decoder.decompress(piece, room)
-            self.body += piece[:room]
+            shown = decoder.decompress(piece, room) if decoder else piece[:room]
+            self.body += shown
             if len(self.body) > LONGEST_BODY:
                 self.body = self.body[:LONGEST_BODY]
                 self.truncated = True

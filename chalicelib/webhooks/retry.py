@@ -87,7 +87,7 @@ def next_step(
     if step >= LAST_STEP:
         return NextStep(Means.GIVE_UP, step, 0, now, 0)
     wait = float(SCHEDULE[step])
-    if wait <= LONGEST_QUEUE_STEP and status in (429, 503):
+    if status in (429, 503):
         wait = max(wait, min(_seconds(retry_after, now), LONGEST_QUEUE_STEP))
     delay = wait * (1 + MOST_JITTER * chance)
     too_long_for_a_queue = wait > LONGEST_QUEUE_STEP
@@ -114,9 +114,9 @@ def hide_for(due: datetime, now: datetime) -> int:
 def slot(endpoint_id: str, due: datetime, now: datetime, scale: float = 1) -> Slot:
     """The slot in which what is due at `due` is redriven: 5 minutes long, named after its end.
 
-    It is still to come by a minute, the time to write the due entry and start the execution. So what
-    is parked late, after a crash, never meets the name of an execution that has looked already:
-    Step Functions would refuse that name for 90 days, and nobody would look again.
+    It is still to come by a minute, the time to write the due entry and start the execution. So
+    what is parked late, after a crash, never meets the name of an execution that has looked
+    already: Step Functions would refuse that name for 90 days, and nobody would look again.
     Raises ValueError for an id that cannot be part of the name (AWS: 80 characters of A-Za-z0-9-_).
     """
     length = max(1, round(SLOT * scale))

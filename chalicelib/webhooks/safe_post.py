@@ -9,6 +9,7 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
@@ -186,11 +187,9 @@ class _Exchange:
     def _converse(self, connection: socket.socket, request: bytes) -> None:
         self.phase = "sending the request"
         connection.settimeout(self._left())
-        try:
+        # A receiver may answer and close before it has read everything: look for its answer.
+        with suppress(ConnectionError):
             connection.sendall(request)
-        except ConnectionError:
-            # A receiver may answer and close before it has read everything: look for its answer.
-            pass
         self.phase = "waiting for the answer"
 
         def receive() -> bytes:

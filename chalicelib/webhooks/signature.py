@@ -40,6 +40,7 @@ def headers(
     timestamp: int,
     body: bytes,
     secrets: Sequence[str],
+    *,
     test: bool = False,
 ) -> dict[str, str]:
     """The headers of one attempt, as `spec.md` (Delivery request) lists them.

@@ -1,6 +1,7 @@
 """Whatever a receiver answers is read to the same end, however it arrives, and always ends."""
 
 import gzip
+import tracemalloc
 from collections.abc import Iterable
 from itertools import pairwise
 
@@ -131,6 +132,18 @@ def test_a_body_that_says_much_and_means_nothing_is_given_up(head, piece):
     response.read(lambda: next(first, b"") or receive())
     assert response.truncated
     assert taken < 6 * LONGEST_BODY
+
+
+def test_a_bomb_is_never_unpacked_in_memory():
+    bomb = gzip.compress(b"0" * 30_000_000)
+    tracemalloc.start()
+    try:
+        response = read([b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", bomb])
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (response.body, response.truncated) == (b"0" * LONGEST_BODY, True)
+    assert peak < 1_000_000
 
 
 def test_repeated_headers_are_joined_and_a_line_without_a_colon_is_passed_over():
