@@ -6,8 +6,10 @@ from chalice.app import Chalice
 
 from chalicelib.api_keys.routes import routes as api_keys
 from chalicelib.openapi import routes as openapi
+from chalicelib.products.routes import routes as products
 from chalicelib.request.middleware import handle
 from chalicelib.request.routes import close
+from chalicelib.storefront.routes import routes as storefront
 
 Event = dict[str, Any]
 
@@ -15,7 +17,8 @@ app = Chalice(app_name="backroom", configure_logs=False)
 app.api.binary_types.append("multipart/form-data")
 app.register_middleware(handle, "http")
 
-app.register_blueprint(api_keys)
+for routes in (products, storefront, api_keys):
+    app.register_blueprint(routes)
 app.register_blueprint(openapi)
 close(app)
 

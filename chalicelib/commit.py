@@ -3,8 +3,9 @@
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from boto3.dynamodb.conditions import ConditionBase
@@ -19,12 +20,14 @@ from chalicelib.table import (
     REFUSED,
     ConditionFailed,
     client,
+    together,
     wait,
 )
 
 Otherwise = Exception | Callable[[Item | None], Exception]
 
 TRANSACTION_ITEMS: Final = 100  # AWS: at most 100 actions in a TransactWriteItems call
+OUTBOX_BYTES: Final = 300_000  # of bodies; DynamoDB: 400 KB an item
 COUNT_SHARDS: Final = 8  # concurrent transactions on one cell would cancel each other
 _CONFLICTS: Final = frozenset(
     {"None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
@@ -34,8 +37,7 @@ _IN_DOUBT: Final = frozenset({"TransactionInProgressException", "InternalServerE
 
 @dataclass(frozen=True)
 class _Write:
-    verb: str
-    request: dict[str, Any]
+    action: dict[str, dict[str, Any]]
     otherwise: Otherwise | None
 
 
@@ -54,6 +56,7 @@ class Commit:
         self._writes: dict[Key, _Write] = {}
         self._counts: Counter[Key] = Counter()
         self._events: list[tuple[str, str]] = []
+        self._announced = 0  # bytes
 
     def __len__(self) -> int:
         counted = sum(1 for change in self._counts.values() if change)
@@ -66,9 +69,8 @@ class Commit:
         when: ConditionBase | None = None,
         otherwise: Otherwise | None = None,
     ) -> None:
-        self._add(
-            (item["pk"], item["sk"]), "Put", {"Item": pack(item)}, when, otherwise
-        )
+        key = item["pk"], item["sk"]
+        self._add(key, {"Put": {"Item": pack(item)}}, Expressions(), when, otherwise)
 
     def update(
         self,
@@ -85,7 +87,7 @@ class Commit:
             "Key": pack_key(key),
             "UpdateExpression": said.update(set or {}, add or {}, remove),
         }
-        self._add(key, "Update", request, when, otherwise, said)
+        self._add(key, {"Update": request}, said, when, otherwise)
 
     def delete(
         self,
@@ -94,13 +96,11 @@ class Commit:
         when: ConditionBase | None = None,
         otherwise: Otherwise | None = None,
     ) -> None:
-        self._add(key, "Delete", {"Key": pack_key(key)}, when, otherwise)
+        self._add(key, {"Delete": {"Key": pack_key(key)}}, Expressions(), when, otherwise)
 
-    def check(
-        self, key: Key, when: ConditionBase, otherwise: Otherwise | None = None
-    ) -> None:
+    def check(self, key: Key, when: ConditionBase, otherwise: Otherwise | None = None) -> None:
         """A condition on an item that this commit does not write."""
-        self._add(key, "ConditionCheck", {"Key": pack_key(key)}, when, otherwise)
+        self._add(key, {"ConditionCheck": {"Key": pack_key(key)}}, Expressions(), when, otherwise)
 
     def count(self, pk: str, cell: str, change: int) -> None:
         """Adds to a counter. It is kept in shards, `<cell>#<shard>`, attribute `n`."""
@@ -108,21 +108,24 @@ class Commit:
 
     def announce(self, event: str, data: Mapping[str, Any]) -> None:
         """An event of this commit, `data` being the resource as the API shows it."""
-        self._events.append((event, outbox.body(event, data)))
+        body = outbox.body(event, data)
+        self._events.append((event, body))
+        self._announced += len(body.encode())
 
-    def takes(self, other: "Commit", items: int = TRANSACTION_ITEMS) -> bool:
-        """Whether both fit into one call: no item in common, within the limits."""
-        disjoint = self._writes.keys().isdisjoint(other._writes.keys())
+    def takes(self, other: "Commit") -> bool:
+        """Whether both fit into one call: no item in common, within the limits of a transaction and
+        of the one outbox item, of which the records are about as large again."""
         return (
-            disjoint
-            and len(self) + len(other) <= items
-            and self._size() + other._size() < 3e6
+            self._writes.keys().isdisjoint(other._writes.keys())
+            and len(self) + len(other) <= TRANSACTION_ITEMS
+            and self._announced + other._announced <= OUTBOX_BYTES
         )
 
     def join(self, other: "Commit") -> None:
         self._writes.update(other._writes)
         self._counts.update(other._counts)
         self._events += other._events
+        self._announced += other._announced
 
     def send(self) -> None:
         """Raises what the first failed condition names, or Busy (503) when others hold the items.
@@ -153,36 +156,30 @@ class Commit:
     def _add(
         self,
         key: Key,
-        verb: str,
-        request: dict[str, Any],
+        action: dict[str, dict[str, Any]],
+        said: Expressions,
         when: ConditionBase | None,
         otherwise: Otherwise | None,
-        said: Expressions | None = None,
     ) -> None:
         if key in self._writes:
             raise ValueError(f"{key} is written twice in one commit")
-        said = said or Expressions()
+        (request,) = action.values()
         if when is not None:
             request["ConditionExpression"] = said.condition(when)
             request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
         request["TableName"] = settings.table()
-        self._writes[key] = _Write(verb, said.into(request), otherwise)
+        said.into(request)
+        self._writes[key] = _Write(action, otherwise)
 
     def _request(self) -> dict[str, Any]:
-        actions = [{write.verb: write.request} for write in self._writes.values()]
-        actions += [
-            _counted(key, change) for key, change in self._counts.items() if change
-        ]
+        actions = [write.action for write in self._writes.values()]
+        actions += [_counted(key, change) for key, change in self._counts.items() if change]
         if self._events:
             item = pack(outbox.item(self._events))
-            actions.append(
-                {"Put": {"TableName": settings.outbox_table(), "Item": item}}
-            )
+            actions.append({"Put": {"TableName": settings.outbox_table(), "Item": item}})
         return {"TransactItems": actions, "ClientRequestToken": ids.ulid()}
 
-    def _explain(
-        self, reasons: Sequence[Mapping[str, Any]], error: ClientError
-    ) -> None:
+    def _explain(self, reasons: Sequence[Mapping[str, Any]], error: ClientError) -> None:
         """Returns when the commit may be sent again; raises the reason otherwise."""
         for (key, write), reason in zip(self._writes.items(), reasons, strict=False):
             if reason.get("Code") == "ConditionalCheckFailed":
@@ -192,16 +189,60 @@ class Commit:
                 if isinstance(write.otherwise, Exception):
                     raise write.otherwise from None
                 raise write.otherwise(old) from None
-        if not reasons or any(
-            reason.get("Code", "None") not in _CONFLICTS for reason in reasons
-        ):
+        if not reasons or any(reason.get("Code", "None") not in _CONFLICTS for reason in reasons):
             raise error
 
-    def _size(self) -> int:
-        """Bytes, roughly: what is long in an item is its text."""
-        return sum(len(str(write.request)) for write in self._writes.values()) + sum(
-            len(body) for _, body in self._events
-        )
+
+def send_all(commits: Sequence[Commit], lanes: int = 4) -> list[Exception | None]:
+    """Sends commits that do not depend on each other, several in one call where they fit.
+
+    Answers for each what `send` would have raised. Commits that write the same item are sent in
+    their order. Where a call with several fails, each is sent alone, so that none fails for
+    another; unless its outcome is unknown (Busy), which then is the answer for all of them.
+    """
+    outcomes: list[Exception | None] = [None] * len(commits)
+
+    def send(places: list[int]) -> None:
+        joint = Commit()
+        for place in places:
+            joint.join(commits[place])
+        try:
+            joint.send()
+        except Exception as error:
+            alone = len(places) == 1 or isinstance(error, Busy)
+            for place in places:
+                if alone:
+                    outcomes[place] = error
+                else:
+                    send([place])
+
+    for wave in _waves(commits):
+        together([partial(_each, send, wave[lane::lanes]) for lane in range(lanes)])
+    return outcomes
+
+
+def _each(call: Callable[[list[int]], None], arguments: list[list[int]]) -> None:
+    for argument in arguments:
+        call(argument)
+
+
+def _waves(commits: Sequence[Commit]) -> Iterator[list[list[int]]]:
+    """Waves of calls, none writing an item twice; a call is the places of the commits in it."""
+    wave: list[list[int]] = []
+    written: set[Key] = set()
+    size = Commit()
+    for place, commit in enumerate(commits):
+        if not written.isdisjoint(commit._writes):
+            yield wave
+            wave, written, size = [], set(), Commit()
+        if wave and size.takes(commit):
+            wave[-1].append(place)
+        else:
+            wave.append([place])
+            size = Commit()
+        size.join(commit)
+        written |= commit._writes.keys()
+    yield wave
 
 
 def _counted(key: Key, change: int) -> dict[str, Any]:

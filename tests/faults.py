@@ -1,5 +1,6 @@
 """What goes wrong in the network and in DynamoDB, injected below botocore's front."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +25,7 @@ class Faults:
     def __init__(self) -> None:
         self.calls: list[str] = []
         self._planned: list[_Plan] = []
+        self._done: dict[str, Any] = {}  # moto knows no request tokens, by which a repeat is known
 
     def conflict(self, operation: str = "TransactWriteItems", **when: Any) -> None:
         """Somebody else is writing one of the items: the whole call is refused."""
@@ -67,10 +69,14 @@ class Faults:
     def before_send(self, event_name: str, request: Any, **_: Any) -> Any:
         operation = event_name.rpartition(".")[2]
         self.calls.append(operation)
+        token = json.loads(request.body or b"{}").get("ClientRequestToken", "")
+        if token in self._done:
+            return self._done[token]
         for plan in self._planned:
             if plan.operation == operation and plan.strikes():
                 if plan.after:
-                    botocore_stubber(event_name, request)
+                    self._done[token] = botocore_stubber(event_name, request)
+                    self._done.pop("", None)
                 raise plan.fail()
         return None
 

@@ -1,0 +1,307 @@
+"""What a product is: what clients send, what is stored, and how it is shown.
+
+Stored and shown names are the same, in camelCase, so that a record reads like the API.
+"""
+
+import json
+import re
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar, Final
+
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, RootModel, WithJsonSchema
+
+from chalicelib import listing, money
+from chalicelib.attributes import Item
+from chalicelib.schemas import Input, Page, Several
+
+MOST_VARIANTS: Final = 100
+BULK_PRODUCTS: Final = 500  # spec.md, Limits
+LARGEST_PRODUCT: Final = 200_000  # bytes of JSON: DynamoDB takes 400 KB, index and events included
+LOW_STOCK: Final = 5
+DEEPEST_PUBLIC: Final = 10_000  # results that the public may page through
+DEFAULT_VARIANT: Final = "Default"
+
+
+class Status(StrEnum):
+    ACTIVE = "ACTIVE"
+    DRAFT = "DRAFT"
+    ARCHIVED = "ARCHIVED"
+
+
+# An update that changes everything writes 18 items beside the words, old and new: the product, its
+# stock, two slug locks, nine list entries, four count cells and one outbox item.
+KIND: Final = listing.Kind(
+    "product",
+    counted=("status", "published", "storefront"),
+    under="type",
+    listed=("status", "type", "storefront"),
+    combined={"live": {"status": Status.ACTIVE, "published": "yes"}},
+    most_words=40,
+)
+
+
+# --- What clients send ----------------------------------------------------------------------------
+
+
+def _price(value: object) -> str:
+    amount = money.parse(value)
+    if amount < 0:
+        raise ValueError("must not be negative")
+    return money.render(amount)
+
+
+def _slug(value: str) -> str:
+    if not re.fullmatch(r"[^\W_]+(?:[-_.][^\W_]+)*", value) or value != value.lower():
+        raise ValueError("must be lower-case words joined by hyphens, such as blue-shirt")
+    return value
+
+
+def _web_address(value: str) -> str:
+    if not re.match(r"https?://[^\s/]+", value, re.IGNORECASE):
+        raise ValueError("must be an address that begins with http:// or https://")
+    return value
+
+
+def _description(value: str) -> str:
+    if len(value.encode()) > 32_768:
+        raise ValueError("must be at most 32 KB")
+    return value
+
+
+def _metadata(value: dict[str, Any]) -> dict[str, Any]:
+    text = json.dumps(value, ensure_ascii=False, default=_as_number)
+    if len(text.encode()) > 16_384:
+        raise ValueError("must be at most 16 KB of JSON")
+    # As it will be read again, so that sending back what was shown is no change.
+    plain: dict[str, Any] = json.loads(text)
+    return plain
+
+
+def _as_number(value: object) -> int | float:
+    """A number of a request's JSON, which is read as Decimal."""
+    assert isinstance(value, Decimal)
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+def _text(longest: int, shortest: int = 0) -> Any:
+    return Field(min_length=shortest, max_length=longest)
+
+
+Price = Annotated[
+    str,
+    BeforeValidator(_price),
+    WithJsonSchema(
+        {
+            "anyOf": [{"type": "number", "minimum": 0}, {"type": "string"}],
+            "description": "An amount, at most the currency's decimals",
+            "examples": ["19.90"],
+        }
+    ),
+]
+Stock = Annotated[int, Field(strict=True, ge=0, le=1_000_000_000)]
+
+
+class _Input(Input):
+    model_config = ConfigDict(str_strip_whitespace=True)
+
+    def given(self) -> dict[str, Any]:
+        """What the client sent, and nothing else: absent and null differ."""
+        return self.model_dump(by_alias=True, exclude_unset=True)
+
+
+class Image(_Input):
+    url: Annotated[str, _text(2_000), AfterValidator(_web_address)]
+    alt: Annotated[str, _text(500)] | None = None
+
+
+class Seo(_Input):
+    title: Annotated[str, _text(255)] | None = None
+    description: Annotated[str, _text(1_000)] | None = None
+
+
+class VariantInput(_Input):
+    id: Annotated[str, _text(60)] | None = None
+    title: Annotated[str, _text(255, 1)] | None = None
+    sku: Annotated[str, _text(100)] | None = None
+    price: Price | None = None
+    stock: Stock | None = None
+
+
+class ProductChange(_Input):
+    """The fields of a PUT: what is absent stays as it is, null clears."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset({"id", "currency", "createdAt", "updatedAt"})
+
+    name: Annotated[str, _text(500, 1)] = ""
+    slug: Annotated[str, _text(200, 1), AfterValidator(_slug)] = ""
+    description: Annotated[str, AfterValidator(_description)] | None = None
+    status: Status = Status.DRAFT
+    price: Price | None = None
+    compare_at_price: Price | None = None
+    sku: Annotated[str, _text(100)] | None = None
+    vendor: Annotated[str, _text(255)] | None = None
+    tags: list[Annotated[str, _text(100, 1)]] | None = Field(None, max_length=100)
+    variants: list[VariantInput] | None = Field(None, max_length=MOST_VARIANTS)
+    type: Annotated[str, _text(255)] | None = None
+    storefront: Annotated[str, _text(100)] | None = None
+    published: bool = True
+    images: list[Image] | None = Field(None, max_length=100)
+    seo: Seo | None = None
+    low_stock_threshold: Stock | None = None
+    metadata: Annotated[dict[str, Any], AfterValidator(_metadata)] | None = None
+
+
+class NewProduct(ProductChange):
+    """The fields of a creation. `price` may be absent only where every variant has one."""
+
+    name: Annotated[str, _text(500, 1)]
+
+
+class BulkProducts(RootModel[list[NewProduct]]):
+    """Documents the body of a bulk call; its rows are validated one by one."""
+
+
+class ListProducts(Page):
+    search: Annotated[str, _text(200), Field(description="Beginnings of words")] = ""
+    status: Several[Status] = Field(default_factory=list)
+    type: Annotated[str, _text(255)] = ""
+    storefront: Annotated[str, _text(100)] = ""
+
+    def where(self) -> dict[str, frozenset[str]]:
+        """The filters, by facet."""
+        asked: dict[str, list[str]] = {
+            "status": [status.value for status in self.status],
+            "type": [self.type],
+            "storefront": [self.storefront],
+        }
+        return {facet: frozenset(values) for facet, values in asked.items() if any(values)}
+
+
+class BrowseProducts(Page):
+    """What the public may ask for."""
+
+    search: Annotated[str, _text(200), Field(description="Beginnings of words")] = ""
+    type: Annotated[str, _text(255)] = ""
+    storefront: Annotated[str, _text(100)] = ""
+
+    def where(self) -> dict[str, frozenset[str]]:
+        where = {"status": frozenset({Status.ACTIVE.value}), "published": frozenset({"yes"})}
+        if self.type:
+            where["type"] = frozenset({self.type})
+        if self.storefront:
+            where["storefront"] = frozenset({self.storefront, ""})
+        return where
+
+
+# --- What is stored -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Product:
+    """A product with its stock, as stored.
+
+    `fields`: the record (names as shown; amounts as rendered strings; a variant's `price` None
+    where it follows the product's). `quantities`: variant id → stock, of the tracked variants.
+    """
+
+    fields: Mapping[str, Any]
+    quantities: Mapping[str, int]
+    version: int = 0
+
+    @property
+    def id(self) -> str:
+        return str(self.fields["id"])
+
+    @property
+    def slug(self) -> str:
+        return str(self.fields["slug"])
+
+    @property
+    def index(self) -> listing.Index:
+        return listing.Index.read(self.fields["index"])
+
+    @property
+    def etag(self) -> str:
+        """Changes with whatever is shown, stock included; without quotes."""
+        stock = ",".join(f"{id}={n}" for id, n in sorted(self.quantities.items()))
+        return f"{self.version}-{zlib.crc32(stock.encode()):08x}"
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the storefront shows it."""
+        return self.fields["status"] == Status.ACTIVE and bool(self.fields["published"])
+
+    @property
+    def price(self) -> str:
+        """Its own price, or the lowest of its variants'."""
+        own = self.fields["price"]
+        return str(own or min((v["price"] for v in self.fields["variants"]), key=Decimal))
+
+    @property
+    def low_stock_threshold(self) -> int:
+        return int(self.fields["lowStockThreshold"])
+
+    def variant(self, id: str) -> dict[str, Any] | None:
+        """A variant as it is shown, or None."""
+        return next((self._shown(v) for v in self.fields["variants"] if v["id"] == id), None)
+
+    def variants(self) -> list[dict[str, Any]]:
+        return [self._shown(variant) for variant in self.fields["variants"]]
+
+    def _shown(self, variant: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            "id": variant["id"],
+            "title": variant["title"],
+            "sku": self.fields["sku"] if variant.get("default") else variant["sku"],
+            "price": variant["price"] or self.price,
+            "stock": self.quantities.get(variant["id"]),
+        }
+
+
+def index_of(fields: Mapping[str, Any]) -> listing.Index:
+    """How a product is listed and found: by name, SKU, vendor, tags (`spec.md`), variant SKUs."""
+    skus = (variant["sku"] for variant in fields["variants"])
+    texts: Iterable[str | None] = (
+        fields["name"],
+        fields["sku"],
+        fields["vendor"],
+        *fields["tags"],
+        *skus,
+    )
+    return listing.Index.of(
+        KIND,
+        sort=fields["createdAt"],
+        facets={
+            "status": fields["status"],
+            "published": "yes" if fields["published"] else "no",
+            "storefront": fields["storefront"] or "",
+            "type": fields["type"] or "",
+        },
+        texts=[text for text in texts if text],
+    )
+
+
+def stored(product: Product) -> Item:
+    """The record's attributes, without its keys. JSON of unknown shape is kept as text."""
+    fields = dict(product.fields)
+    fields["metadata"] = json.dumps(fields["metadata"], ensure_ascii=False)
+    return {**fields, "version": product.version}
+
+
+def read(item: Item, stock: Item | None) -> Product:
+    """The product of a record and its stock item."""
+    fields = {name: value for name, value in item.items() if name not in {"pk", "sk", "version"}}
+    fields["metadata"] = json.loads(fields["metadata"])
+    return Product(fields, (stock or {}).get("quantities", {}), int(item["version"]))
+
+
+def slug_from(name: str) -> str:
+    """`Éclair "Blå" 5″` → `eclair-bla-5`: what a slug is made of where none is given."""
+    from anyascii import anyascii  # 15 ms that only a creation without a slug pays
+
+    plain = re.sub(r"[^a-z0-9]+", "-", anyascii(name).lower()).strip("-")
+    return plain[:80].rstrip("-") or "product"

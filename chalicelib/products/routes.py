@@ -1,0 +1,136 @@
+"""The catalogue, as the shop's own people and programs work on it."""
+
+from chalice.app import Response
+
+from chalicelib import listing, schemas
+from chalicelib.problems import (
+    Conflict,
+    Invalid,
+    NotFound,
+    PreconditionFailed,
+    Problem,
+)
+from chalicelib.products import bulk, store
+from chalicelib.products.model import (
+    BULK_PRODUCTS,
+    BulkProducts,
+    ListProducts,
+    NewProduct,
+    ProductChange,
+)
+from chalicelib.products.shown import BulkResult, ShownProduct, show
+from chalicelib.request import (
+    Role,
+    Routes,
+    body,
+    caller,
+    if_match,
+    parsed_body,
+    query,
+    reply,
+    validate,
+)
+from chalicelib.schemas import Deleted, Listed
+
+routes = Routes(__name__, "Products")
+
+
+@routes.get(
+    "/api/admin/products",
+    "List products",
+    role=Role.STAFF,
+    query=ListProducts,
+    answers={200: Listed[ShownProduct]},
+)
+def list_products() -> Response:
+    """Newest first. `search` finds the beginnings of words in name, SKU, vendor and tags."""
+    asked = query(ListProducts)
+    page = store.page(
+        listing.Query(asked.where(), asked.search, asked.page, asked.limit, caller().id)
+    )
+    shown = [show(product) for product in page.records]
+    return reply(200, schemas.listed(shown, page.total, asked))
+
+
+@routes.post(
+    "/api/admin/products",
+    "Create a product",
+    role=Role.STAFF,
+    body=NewProduct,
+    answers={201: ShownProduct},
+    problems=[Conflict],
+)
+def create() -> Response:
+    """Without `slug`, one is made from the name. Emits product.created."""
+    product = store.create(body(NewProduct))
+    return reply(201, show(product), etag=product.etag)
+
+
+@routes.get(
+    "/api/admin/products/{id}",
+    "Get a product",
+    role=Role.STAFF,
+    answers={200: ShownProduct, 304: None},
+    problems=[NotFound],
+)
+def get(id: str) -> Response:
+    product = store.get(id)
+    return reply(200, show(product), etag=product.etag)
+
+
+@routes.put(
+    "/api/admin/products/{id}",
+    "Change a product",
+    role=Role.STAFF,
+    body=ProductChange,
+    answers={200: ShownProduct},
+    problems=[NotFound, Conflict, PreconditionFailed],
+)
+def change(id: str) -> Response:
+    """What is absent stays, null clears, a given list is the new list; variants match by id, then
+    SKU, and keep what is absent. Emits product.updated where something differs."""
+    product = store.change(id, body(ProductChange), if_match())
+    return reply(200, show(product), etag=product.etag)
+
+
+@routes.delete(
+    "/api/admin/products/{id}",
+    "Delete a product",
+    role=Role.STAFF,
+    answers={200: Deleted},
+    problems=[NotFound, Conflict, PreconditionFailed],
+)
+def delete(id: str) -> Response:
+    store.remove(id, if_match())
+    return reply(200, {"id": id, "deleted": True})
+
+
+@routes.post(
+    "/api/admin/products/bulk",
+    "Create up to 500 products",
+    role=Role.STAFF,
+    body=BulkProducts,
+    answers={200: BulkResult},
+    largest_body=6_000_000,
+)
+def create_many() -> Response:
+    """An array of products, or `{"products": […]}`. Each succeeds or fails for itself. One write
+    against the rate limit, however many products."""
+    sent = parsed_body()
+    rows = sent.get("products") if isinstance(sent, dict) else sent
+    if isinstance(sent, dict) and sent.keys() != {"products"}:
+        raise Invalid.field("body", "invalid_type", 'must be an array or {"products": […]}')
+    if not isinstance(rows, list):
+        raise Invalid.field("products", "invalid_type", "must be an array of products")
+    if len(rows) > BULK_PRODUCTS:
+        message = f"must be at most {BULK_PRODUCTS} products, not {len(rows)}"
+        raise Invalid.field("products", "too_long", message)
+    outcomes = bulk.create_many([_row(row) for row in rows])
+    return reply(200, bulk.result(outcomes))
+
+
+def _row(sent: object) -> NewProduct | Problem:
+    try:
+        return validate(NewProduct, sent)
+    except Invalid as problem:
+        return problem

@@ -1,0 +1,150 @@
+"""How a product is shown: to the admin interface, and to the public."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from chalicelib import settings
+from chalicelib.products.model import Product, Status
+
+
+class Variant(TypedDict):
+    id: str
+    title: str
+    sku: str | None
+    price: str
+    stock: Annotated[int | None, Field(description="null: not tracked")]
+
+
+class Image(TypedDict):
+    url: str
+    alt: str | None
+
+
+class Seo(TypedDict):
+    title: str | None
+    description: str | None
+
+
+class ShownProduct(TypedDict):
+    """A product as the admin interface answers it."""
+
+    id: str
+    slug: str
+    name: str
+    description: str | None
+    status: Status
+    published: bool
+    price: str
+    compareAtPrice: str | None
+    currency: str
+    sku: str | None
+    vendor: str | None
+    type: str | None
+    storefront: str | None
+    tags: list[str]
+    lowStockThreshold: int
+    variants: list[Variant]
+    images: list[Image]
+    seo: Seo
+    metadata: dict[str, Any]
+    createdAt: str
+    updatedAt: str
+
+
+_AS_STORED: Final = (
+    *(
+        "id",
+        "slug",
+        "name",
+        "description",
+        "status",
+        "published",
+        "compareAtPrice",
+        "sku",
+        "vendor",
+    ),
+    *("type", "storefront", "tags", "lowStockThreshold", "images", "seo", "metadata"),
+    *("createdAt", "updatedAt"),
+)
+_PUBLIC: Final = (
+    *("id", "slug", "name", "description", "compareAtPrice", "sku", "vendor", "type", "tags"),
+    *("images", "seo", "createdAt"),
+)
+
+
+def show(product: Product) -> dict[str, Any]:
+    """The shape of ShownProduct."""
+    return {
+        **{name: product.fields[name] for name in _AS_STORED},
+        "price": product.price,
+        "currency": settings.currency(),
+        "variants": product.variants(),
+    }
+
+
+class PublicVariant(TypedDict):
+    id: str
+    title: str
+    sku: str | None
+    price: str
+    available: bool
+
+
+class PublicProduct(TypedDict):
+    """A product as the storefront answers it: an allow-list, with availability instead of stock."""
+
+    id: str
+    slug: str
+    name: str
+    description: str | None
+    price: str
+    compareAtPrice: str | None
+    currency: str
+    sku: str | None
+    vendor: str | None
+    type: str | None
+    tags: list[str]
+    variants: list[PublicVariant]
+    images: list[Image]
+    seo: Seo
+    createdAt: str
+
+
+def show_public(product: Product) -> dict[str, Any]:
+    """The shape of PublicProduct."""
+    return {
+        **{name: product.fields[name] for name in _PUBLIC},
+        "price": product.price,
+        "currency": settings.currency(),
+        "variants": [_public_variant(variant) for variant in product.variants()],
+    }
+
+
+def _public_variant(variant: Mapping[str, Any]) -> dict[str, Any]:
+    stock = variant["stock"]
+    shown = {name: variant[name] for name in ("id", "title", "sku", "price")}
+    return {**shown, "available": stock is None or stock > 0}
+
+
+class BulkRow(TypedDict):
+    """`product` where it was created, `error` (as an error body) where it was not."""
+
+    index: int
+    status: Literal["created", "error"]
+    product: NotRequired[ShownProduct]
+    error: NotRequired[dict[str, Any]]
+
+
+class BulkSummary(TypedDict):
+    created: int
+    failed: int
+
+
+class BulkResult(TypedDict):
+    """One row per product sent, in their order."""
+
+    data: list[BulkRow]
+    summary: BulkSummary

@@ -1,0 +1,287 @@
+"""Products in the table: the record, its stock, the lock on its slug, its index, its events.
+
+| item | pk | sk |
+|---|---|---|
+| product | `prod_…` | `product` |
+| stock | `prod_…` | `stock` |
+| slug lock | `slug#<slug>` | `lock` |
+
+The stock item (`quantities`: variant id → number) has conditions of its own: a sale never changes
+the product's version, an edit never overwrites a sale.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from boto3.dynamodb.conditions import Attr, ConditionBase
+
+from chalicelib import clock, ids, listing, table
+from chalicelib.attributes import Key
+from chalicelib.commit import Commit
+from chalicelib.problems import Busy, Conflict, NotFound, PreconditionFailed
+from chalicelib.products import merge
+from chalicelib.products.model import (
+    KIND,
+    NewProduct,
+    Product,
+    ProductChange,
+    read,
+    slug_from,
+    stored,
+)
+from chalicelib.products.shown import show
+
+T = TypeVar("T")
+_TRIES = 8
+
+
+class SlugTaken(Conflict):
+    code = "slug_taken"
+
+    def __init__(self, slug: str) -> None:
+        super().__init__(f"Another product has the slug {slug!r}.", field="slug")
+        self.slug = slug
+
+
+class Changed(Exception):
+    """Somebody else wrote the product, or sold from it, since it was read."""
+
+
+def _product_key(id: str) -> Key:
+    return id, "product"
+
+
+def _stock_key(id: str) -> Key:
+    return id, "stock"
+
+
+def _lock_key(slug: str) -> Key:
+    return f"slug#{ids.key_part(slug)}", "lock"
+
+
+# --- Reading --------------------------------------------------------------------------------------
+
+
+def load(ids: Iterable[str]) -> list[Product]:
+    """The products that exist of these, in their order."""
+    wanted = list(ids)
+    items = table.batch_get(key for id in wanted for key in (_product_key(id), _stock_key(id)))
+    return [
+        read(items[_product_key(id)], items.get(_stock_key(id)))
+        for id in wanted
+        if _product_key(id) in items
+    ]
+
+
+def find(id: str) -> Product | None:
+    found = load([id]) if id.startswith("prod_") and len(id) < 100 else []
+    return found[0] if found else None
+
+
+def get(id: str) -> Product:
+    """Raises NotFound."""
+    product = find(id)
+    if product is None:
+        raise NotFound.of("product", id)
+    return product
+
+
+def find_by_slug(slug: str) -> Product | None:
+    return by_slug([slug]).get(slug)
+
+
+def by_slug(slugs: Iterable[str]) -> dict[str, Product]:
+    """The products that have one of these slugs, by it."""
+    locks = table.batch_get(_lock_key(slug) for slug in slugs)
+    products = load(lock["product"] for lock in locks.values())
+    return {product.slug: product for product in products}
+
+
+def page(query: listing.Query) -> listing.Page[Product]:
+    return listing.page(KIND, query, load)
+
+
+# --- Writing --------------------------------------------------------------------------------------
+
+
+def create(new: NewProduct) -> Product:
+    """Emits product.created. Raises SlugTaken for a slug that was given, and Invalid."""
+    given = new.given()
+    if given.get("slug"):
+        product = merge.created(given, given["slug"], _now())
+        writes(None, product).send()
+        return product
+    for slug in free_slugs(given["name"]):
+        product = merge.created(given, slug, _now())
+        try:
+            writes(None, product).send()
+        except SlugTaken:
+            continue
+        return product
+    raise Busy
+
+
+def free_slugs(name: str) -> Iterable[str]:
+    """Slugs for a name, the plainest first, as far as they look free."""
+    plain = slug_from(name)
+    yield plain
+    numbered = [f"{plain}-{n}" for n in range(2, 22)]
+    taken = taken_slugs(numbered)
+    yield from (slug for slug in numbered if slug not in taken)
+    yield from (f"{plain}-{ids.ulid()[-8:].lower()}" for _ in range(3))
+
+
+def taken_slugs(slugs: Iterable[str]) -> set[str]:
+    """Those of the slugs that a product has."""
+    wanted = list(slugs)
+    found = table.batch_get(map(_lock_key, wanted))
+    return {slug for slug in wanted if _lock_key(slug) in found}
+
+
+def change(id: str, asked: ProductChange, if_match: frozenset[str] | None) -> Product:
+    """Merges; what differs is written and emits product.updated, and inventory.low where stock
+    falls below the threshold. Raises NotFound, Invalid, SlugTaken, PreconditionFailed, Conflict.
+    """
+
+    def attempt() -> Product:
+        before = _unchanged_since(if_match, get(id))
+        after = merge.changed(before, asked.given(), _now())
+        if after is not before:
+            writes(before, after, exactly=if_match is not None).send()
+        return after
+
+    return _again_if_changed(attempt, if_match)
+
+
+def remove(id: str, if_match: frozenset[str] | None) -> None:
+    """Raises NotFound, PreconditionFailed, Conflict."""
+
+    def attempt() -> None:
+        before = _unchanged_since(if_match, get(id))
+        writes(before, None, exactly=if_match is not None).send()
+
+    _again_if_changed(attempt, if_match)
+
+
+def _unchanged_since(if_match: frozenset[str] | None, product: Product) -> Product:
+    if if_match is not None and product.etag not in if_match:
+        raise PreconditionFailed("The product was changed since it was read.")
+    return product
+
+
+def _again_if_changed(attempt: Callable[[], T], if_match: frozenset[str] | None) -> T:
+    """The write of a reader who named no version is merged into whatever is there by then."""
+    for _ in range(_TRIES):
+        try:
+            return attempt()
+        except Changed:
+            if if_match is not None:
+                raise PreconditionFailed("The product was changed since it was read.") from None
+    raise Conflict("The product is being changed by others all the time. Try again.")
+
+
+def writes(before: Product | None, after: Product | None, exactly: bool = False) -> Commit:
+    """All that changes between two versions of a product, as one commit.
+
+    `exactly`: only if the stock, too, is what was read. It raises Changed or SlugTaken.
+    """
+    commit = Commit()
+    product = after or before
+    assert product is not None
+    unchanged = Attr("version").eq(before.version) if before else table.absent
+    if after:
+        item = {"pk": after.id, "sk": "product", **stored(after)}
+        commit.put(item, when=unchanged, otherwise=Changed())
+    else:
+        commit.delete(_product_key(product.id), when=unchanged, otherwise=Changed())
+    _write_slug(commit, before, after)
+    _write_stock(commit, before, after, exactly)
+    listing.change(
+        commit, KIND, product.id, before.index if before else None, after.index if after else None
+    )
+    if after:
+        shown = show(after)
+        commit.announce("product.updated" if before else "product.created", shown)
+        for low in _crossings(before, after, shown):
+            commit.announce("inventory.low", low)
+    return commit
+
+
+def _write_slug(commit: Commit, before: Product | None, after: Product | None) -> None:
+    if before and after and before.slug == after.slug:
+        return
+    if after:
+        pk, sk = _lock_key(after.slug)
+        lock = {"pk": pk, "sk": sk, "product": after.id}
+        commit.put(lock, when=table.absent, otherwise=SlugTaken(after.slug))
+    if before:
+        commit.delete(_lock_key(before.slug))
+
+
+def _write_stock(
+    commit: Commit, before: Product | None, after: Product | None, exactly: bool
+) -> None:
+    """Only the quantities that differ, each on condition that it is still what was read."""
+    if before is None:
+        assert after is not None
+        commit.put({"pk": after.id, "sk": "stock", "quantities": dict(after.quantities)})
+        return
+    key = _stock_key(before.id)
+    if exactly:
+        unchanged: ConditionBase | None = Attr("quantities").eq(dict(before.quantities))
+    else:
+        unchanged = None
+    if after is None:
+        commit.delete(key, when=unchanged, otherwise=Changed())
+        return
+    differing = {
+        id
+        for id in before.quantities.keys() | after.quantities.keys()
+        if before.quantities.get(id) != after.quantities.get(id)
+    }
+    for id in () if exactly else differing:
+        still = Attr(f"quantities.{id}")
+        was = before.quantities.get(id)
+        one = still.not_exists() if was is None else still.eq(was)
+        unchanged = one if unchanged is None else unchanged & one
+    if differing:
+        commit.update(
+            key,
+            set={f"quantities.{id}": n for id, n in after.quantities.items() if id in differing},
+            remove=[f"quantities.{id}" for id in differing - after.quantities.keys()],
+            when=unchanged,
+            otherwise=Changed(),
+        )
+    elif unchanged is not None:
+        commit.check(key, unchanged, Changed())
+
+
+def _crossings(
+    before: Product | None, after: Product, shown: Mapping[str, Any]
+) -> Iterable[dict[str, Any]]:
+    """The data of inventory.low for each variant whose stock fell below the threshold just now."""
+    threshold = after.low_stock_threshold
+    for variant in shown["variants"]:
+        was = before.quantities.get(variant["id"]) if before else None
+        stock = variant["stock"]
+        if was is not None and stock is not None and stock < threshold <= was:
+            yield low_stock(shown, variant, stock, threshold)
+
+
+def low_stock(
+    product: Mapping[str, Any], variant: Mapping[str, Any], stock: int, threshold: int
+) -> dict[str, Any]:
+    """The data of an inventory.low event."""
+    return {
+        "productId": product["id"],
+        "productName": product["name"],
+        "variantId": variant["id"],
+        "variantTitle": variant["title"],
+        "sku": variant["sku"],
+        "stock": stock,
+        "threshold": threshold,
+    }
+
+
+def _now() -> str:
+    return clock.iso(clock.now())

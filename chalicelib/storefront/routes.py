@@ -1,0 +1,52 @@
+"""The public side of the catalogue: what is active and published, without what is internal."""
+
+from chalice.app import Response
+
+from chalicelib import listing, schemas
+from chalicelib.problems import NotFound
+from chalicelib.products import store
+from chalicelib.products.model import DEEPEST_PUBLIC, BrowseProducts
+from chalicelib.products.shown import PublicProduct, show_public
+from chalicelib.request import Routes, query, reply
+from chalicelib.request.call import current
+from chalicelib.schemas import Listed
+
+routes = Routes(__name__, "Storefront")
+# Any page on the web may show the catalogue: it holds no secret and needs no cookie.
+_OPEN = {"Access-Control-Allow-Origin": "*"}
+
+
+@routes.get(
+    "/api/products",
+    "Browse products",
+    query=BrowseProducts,
+    answers={200: Listed[PublicProduct]},
+)
+def browse() -> Response:
+    """Newest first. `storefront` shows what is assigned to it, and what is assigned to none."""
+    asked = query(BrowseProducts)
+    page = store.page(
+        listing.Query(
+            asked.where(),
+            asked.search,
+            asked.page,
+            asked.limit,
+            walker=current().address,
+            deepest=DEEPEST_PUBLIC,
+        )
+    )
+    shown = [show_public(product) for product in page.records]
+    return reply(200, schemas.listed(shown, page.total, asked), headers=_OPEN)
+
+
+@routes.get(
+    "/api/products/{id_or_slug}",
+    "Get a product by id or slug",
+    answers={200: PublicProduct, 304: None},
+    problems=[NotFound],
+)
+def get(id_or_slug: str) -> Response:
+    product = store.find(id_or_slug) or store.find_by_slug(id_or_slug)
+    if product is None or not product.is_live:
+        raise NotFound.of("product", id_or_slug)
+    return reply(200, show_public(product), etag=product.etag, headers=_OPEN)

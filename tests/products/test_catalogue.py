@@ -1,0 +1,233 @@
+"""Creating, reading, changing and deleting products, through the front door."""
+
+from typing import Any
+
+import pytest
+
+from tests.products.build import new_product
+from tests.shop import Shop
+
+
+def fields_of(answer: Any) -> list[str]:
+    assert answer.status == 422, answer.text
+    return [error["field"] for error in answer.json["errors"]]
+
+
+def test_a_product_is_answered_with_everything_that_was_sent(shop: Shop) -> None:
+    sent = {
+        "name": "Été shirt",
+        "slug": "ete-shirt",
+        "description": "Cotton.\nBlue.",
+        "status": "ACTIVE",
+        "price": 19.9,
+        "compareAtPrice": "25",
+        "sku": "SH-1",
+        "vendor": "Blå AB",
+        "tags": ["summer", "blue"],
+        "type": "Shirts",
+        "storefront": "eu",
+        "published": False,
+        "images": [{"url": "https://img.example/1.jpg", "alt": "front"}],
+        "seo": {"title": "Shirt"},
+        "lowStockThreshold": 2,
+        "metadata": {"origin": {"country": "PT", "share": 0.5}},
+        "variants": [
+            {"title": "S", "sku": "SH-1-S", "price": 18, "stock": 3},
+            {"title": "M", "sku": "SH-1-M"},
+        ],
+    }
+    answer = shop.post("/api/admin/products", sent)
+    assert answer.status == 201
+    made = answer.json
+    assert made["id"].startswith("prod_")
+    assert made["price"] == "19.90" and made["compareAtPrice"] == "25.00"
+    assert made["currency"] == "USD"
+    assert made["seo"] == {"title": "Shirt", "description": None}
+    assert [(v["title"], v["sku"], v["price"], v["stock"]) for v in made["variants"]] == [
+        ("S", "SH-1-S", "18.00", 3),
+        ("M", "SH-1-M", "19.90", None),
+    ]
+    same = ("slug", "description", "status", "sku", "vendor", "tags", "type", "storefront")
+    same += ("published", "images", "lowStockThreshold", "metadata")
+    assert {name: made[name] for name in same} == {name: sent[name] for name in same}
+    assert made["createdAt"] == made["updatedAt"]
+    assert shop.get(f"/api/admin/products/{made['id']}").json == made
+    assert [(e["event"], e["data"]) for e in shop.events()] == [("product.created", made)]
+
+
+def test_only_a_name_and_a_price_are_needed(shop: Shop) -> None:
+    made = shop.post("/api/admin/products", {"name": 'Éclair "Blå"', "price": 1}).json
+    assert made["slug"] == "eclair-bla"
+    assert made["status"] == "DRAFT"
+    assert made["images"] == [] and made["tags"] == [] and made["metadata"] == {}
+    assert made["seo"] == {"title": None, "description": None}
+    (variant,) = made["variants"]
+    assert (variant["title"], variant["price"], variant["stock"]) == ("Default", "1.00", None)
+
+
+@pytest.mark.parametrize(
+    ("sent", "field"),
+    [
+        ({"price": 1}, "name"),
+        ({"name": "  ", "price": 1}, "name"),
+        ({"name": 5, "price": 1}, "name"),
+        ({"name": "x"}, "price"),
+        ({"name": "x", "price": -1}, "price"),
+        ({"name": "x", "price": "1.999"}, "price"),
+        ({"name": "x", "price": "free"}, "price"),
+        ({"name": "x", "price": True}, "price"),
+        ({"name": "x", "price": 1, "status": "LIVE"}, "status"),
+        ({"name": "x", "price": 1, "slug": "Not A Slug"}, "slug"),
+        ({"name": "x", "price": 1, "colour": "blue"}, "colour"),
+        ({"name": "x", "price": 1, "tags": "blue"}, "tags"),
+        ({"name": "x", "price": 1, "tags": [""]}, "tags.0"),
+        ({"name": "x", "price": 1, "images": [{"url": "javascript:alert(1)"}]}, "images.0.url"),
+        ({"name": "x", "price": 1, "description": "é" * 16_385}, "description"),
+        ({"name": "x", "price": 1, "variants": [{"title": "S", "stock": -1}]}, "variants.0.stock"),
+        ({"name": "x", "price": 1, "variants": [{"title": "S", "stock": 1.5}]}, "variants.0.stock"),
+        ({"name": "x", "price": 1, "variants": [{"sku": "a"}, {"sku": "b"}]}, "variants.0.title"),
+        ({"name": "x", "price": 1, "variants": [{"id": "var_1"}]}, "variants.0.id"),
+        (
+            {"name": "x", "variants": [{"title": "S", "price": 1}, {"title": "M"}]},
+            "variants.1.price",
+        ),
+        (
+            {"name": "x", "price": 1, "variants": [{"title": str(n)} for n in range(101)]},
+            "variants",
+        ),
+    ],
+)
+def test_bad_input_names_its_field_and_stores_nothing(
+    shop: Shop, sent: dict[str, Any], field: str
+) -> None:
+    assert fields_of(shop.post("/api/admin/products", sent)) == [field]
+    assert shop.get("/api/admin/products").json["total"] == 0
+    assert shop.events() == []
+
+
+def test_the_price_may_be_left_to_the_variants(shop: Shop) -> None:
+    variants = [{"title": "S", "price": "10"}, {"title": "L", "price": "9.5"}]
+    made = shop.post("/api/admin/products", {"name": "x", "variants": variants}).json
+    assert made["price"] == "9.50"
+
+
+def test_a_taken_slug_is_refused_when_given_and_numbered_when_made(shop: Shop) -> None:
+    for expected in ("blue-shirt", "blue-shirt-2", "blue-shirt-3"):
+        made = shop.post("/api/admin/products", {"name": "Blue shirt", "price": 1})
+        assert made.json["slug"] == expected
+    taken = shop.post("/api/admin/products", new_product(slug="blue-shirt-2"))
+    assert (taken.status, taken.json["code"]) == (409, "slug_taken")
+    other = shop.post("/api/admin/products", new_product()).json
+    moved = shop.put(f"/api/admin/products/{other['id']}", {"slug": "blue-shirt"})
+    assert (moved.status, moved.json["code"]) == (409, "slug_taken")
+
+
+def test_a_slug_is_free_again_when_its_product_moves_or_goes(shop: Shop) -> None:
+    first = shop.post("/api/admin/products", new_product(slug="one")).json
+    assert shop.put(f"/api/admin/products/{first['id']}", {"slug": "two"}).status == 200
+    second = shop.post("/api/admin/products", new_product(slug="one")).json
+    assert shop.delete(f"/api/admin/products/{second['id']}").json == {
+        "id": second["id"],
+        "deleted": True,
+    }
+    assert shop.post("/api/admin/products", new_product(slug="one")).status == 201
+
+
+def test_put_merges_what_is_given_and_null_clears(shop: Shop) -> None:
+    made = shop.post(
+        "/api/admin/products",
+        new_product(vendor="Acme", tags=["a"], seo={"title": "T", "description": "D"}),
+    ).json
+    answer = shop.put(
+        f"/api/admin/products/{made['id']}",
+        {"price": "5", "vendor": None, "seo": {"title": "U"}, "status": "ACTIVE"},
+    )
+    assert answer.status == 200
+    changed = answer.json
+    assert changed["price"] == "5.00" and changed["vendor"] is None
+    assert changed["tags"] == ["a"] and changed["name"] == made["name"]
+    assert changed["seo"] == {"title": "U", "description": "D"}
+    assert shop.events()[-1]["event"] == "product.updated"
+    assert shop.events()[-1]["data"] == changed
+
+
+def test_what_was_read_can_be_sent_back_and_changes_nothing(shop: Shop) -> None:
+    variants = [{"title": "S", "sku": "A", "stock": 4}, {"title": "M", "price": "3"}]
+    sent = new_product(variants=variants, metadata={"a": 0.1, "b": [1, None]})
+    made = shop.post("/api/admin/products", sent).json
+    assert shop.put(f"/api/admin/products/{made['id']}", made).json == made
+    derived = {"name": "x", "variants": [{"title": "S", "price": "3"}, {"title": "M", "price": 2}]}
+    made = shop.post("/api/admin/products", derived).json
+    path = f"/api/admin/products/{made['id']}"
+    assert shop.put(path, made).json == made
+    cheaper = {**made, "variants": [made["variants"][0]]}
+    assert shop.put(path, cheaper).json["price"] == "3.00"
+    assert [e["event"] for e in shop.events()] == [
+        *("product.created", "product.created", "product.updated")
+    ]
+
+
+def test_the_default_variant_follows_sku_and_price(shop: Shop) -> None:
+    made = shop.post("/api/admin/products", new_product(sku="A")).json
+    path = f"/api/admin/products/{made['id']}"
+    changed = shop.put(path, {**made, "sku": "B", "price": "7"}).json
+    assert [(v["sku"], v["price"]) for v in changed["variants"]] == [("B", "7.00")]
+    stocked = shop.put(path, {"variants": [{"stock": 3}]}).json
+    assert stocked["variants"] == [{**changed["variants"][0], "stock": 3}]
+    assert shop.put(path, {"sku": "C"}).json["variants"][0]["sku"] == "C"
+
+
+def test_variants_keep_their_identity_by_id_then_sku_then_title(shop: Shop) -> None:
+    variants = [
+        {"title": "S", "sku": "A", "stock": 1},
+        {"title": "M", "sku": "B", "stock": 2},
+        {"title": "L", "stock": 3},
+    ]
+    made = shop.post("/api/admin/products", new_product(variants=variants)).json
+    small, medium, large = made["variants"]
+    new = [
+        {"title": "L", "price": "2"},
+        {"sku": "B"},
+        {"id": small["id"], "sku": "Z"},
+        {"title": "XL", "sku": "A"},
+    ]
+    changed = shop.put(f"/api/admin/products/{made['id']}", {"variants": new}).json["variants"]
+    assert changed[0] == {**large, "price": "2.00"}
+    assert changed[1] == medium
+    assert changed[2] == {**small, "sku": "Z"}
+    assert changed[3]["id"] not in {small["id"], medium["id"], large["id"]}
+    assert changed[3]["stock"] is None
+
+
+def test_a_stale_edit_is_refused_where_the_reader_says_what_was_read(shop: Shop) -> None:
+    created = shop.post("/api/admin/products", new_product(variants=[{"stock": 5}]))
+    path, etag = f"/api/admin/products/{created.json['id']}", created.headers["ETag"]
+    assert shop.get(path, headers={"If-None-Match": etag}).status == 304
+    changed = shop.put(path, {"vendor": "A"}, headers={"If-Match": etag})
+    assert changed.status == 200 and changed.headers["ETag"] != etag
+    for stale in (shop.put(path, {"vendor": "B"}, headers={"If-Match": etag}),):
+        assert (stale.status, stale.json["code"]) == (412, "precondition_failed")
+    stocked = shop.put(path, {"variants": [{"stock": 4}]})
+    assert stocked.headers["ETag"] != changed.headers["ETag"]
+    assert shop.delete(path, headers={"If-Match": changed.headers["ETag"]}).status == 412
+    assert shop.delete(path, headers={"If-Match": stocked.headers["ETag"]}).status == 200
+    assert shop.get(path).status == 404
+
+
+@pytest.mark.parametrize("method", ["get", "put", "delete"])
+@pytest.mark.parametrize("id", ["prod_nothing", "ord_1", "%2E%2E", "x" * 500])
+def test_what_is_not_there_is_not_found(shop: Shop, method: str, id: str) -> None:
+    arguments = [{"name": "x"}] if method == "put" else []
+    answer = getattr(shop, method)(f"/api/admin/products/{id}", *arguments)
+    assert (answer.status, answer.json["code"]) == (404, "not_found")
+
+
+def test_stock_that_falls_below_the_threshold_is_announced_once(shop: Shop) -> None:
+    made = shop.post("/api/admin/products", new_product(variants=[{"sku": "A", "stock": 9}])).json
+    path = f"/api/admin/products/{made['id']}"
+    for stock in (6, 4, 3, 8, 5, 2):
+        shop.put(path, {"variants": [{"sku": "A", "stock": stock}]})
+    low = [e["data"] for e in shop.events() if e["event"] == "inventory.low"]
+    assert [data["stock"] for data in low] == [4, 2]
+    assert low[0]["variantId"] == made["variants"][0]["id"]
+    assert (low[0]["productId"], low[0]["sku"], low[0]["threshold"]) == (made["id"], "A", 5)

@@ -1,0 +1,130 @@
+"""Lists, filters, search and the storefront, through the front door."""
+
+from typing import Any
+
+import pytest
+
+from tests.products.build import new_product
+from tests.shop import Answer, Shop
+
+
+@pytest.fixture
+def stocked(shop: Shop) -> Shop:
+    for sent in (
+        new_product(name="Blue shirt", type="Shirts", status="ACTIVE", sku="TSH-BLU-01"),
+        new_product(name="Red shirt", type="Shirts", status="ACTIVE", storefront="eu"),
+        new_product(name="Blue hat", type="Hats, warm", status="DRAFT", vendor="Acme"),
+        new_product(name="Old hat", type="Hats, warm", status="ARCHIVED", tags=["Été"]),
+        new_product(name="Secret hat", status="ACTIVE", published=False),
+    ):
+        assert shop.post("/api/admin/products", sent).status == 201
+    return shop
+
+
+def names(answer: Answer) -> list[str]:
+    assert answer.status == 200, answer.text
+    found = [product["name"] for product in answer.json["data"]]
+    assert answer.json["total"] == answer.json["pagination"]["total"] >= len(found)
+    return found
+
+
+ALL = ["Secret hat", "Old hat", "Blue hat", "Red shirt", "Blue shirt"]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("", ALL),
+        ("status=ACTIVE", ["Secret hat", "Red shirt", "Blue shirt"]),
+        ("status=DRAFT,ARCHIVED", ["Old hat", "Blue hat"]),
+        ("status=DRAFT&status=ARCHIVED", ["Old hat", "Blue hat"]),
+        ("type=Shirts", ["Red shirt", "Blue shirt"]),
+        ("type=Hats%2C%20warm&status=DRAFT", ["Blue hat"]),
+        ("storefront=eu", ["Red shirt"]),
+        ("search=blue", ["Blue hat", "Blue shirt"]),
+        ("search=BLU-01", ["Blue shirt"]),
+        ("search=s", ["Secret hat", "Red shirt", "Blue shirt"]),
+        ("search=hat%20bl", ["Blue hat"]),
+        ("search=acme", ["Blue hat"]),
+        ("search=ete", ["Old hat"]),
+        ("search=hat&status=DRAFT", ["Blue hat"]),
+        ("search=nothing", []),
+        ("type=nothing", []),
+        ("unknown=1&search=", ALL),
+    ],
+)
+def test_filters_and_search_find_what_matches_newest_first(
+    stocked: Shop, query: str, expected: list[str]
+) -> None:
+    answer = stocked.get(f"/api/admin/products?{query}")
+    assert names(answer) == expected
+    assert answer.json["total"] == len(expected)
+
+
+@pytest.mark.parametrize(
+    "query", ["status=LIVE", "page=0", "page=x", "limit=0", "limit=-1", "page=1.5"]
+)
+def test_bad_parameters_are_named(shop: Shop, query: str) -> None:
+    answer = shop.get(f"/api/admin/products?{query}")
+    assert answer.status == 422
+    assert answer.json["errors"][0]["field"].startswith(query.split("=")[0])
+
+
+def test_pages_hold_everything_once_and_say_how_many_there_are(stocked: Shop) -> None:
+    walked: list[str] = []
+    for page in (1, 2, 3, 4):
+        answer = stocked.get(f"/api/admin/products?limit=2&page={page}")
+        walked += names(answer)
+        expected = {"page": page, "limit": 2, "total": 5, "totalPages": 3}
+        assert answer.json["pagination"] == expected
+    assert walked == ALL
+    assert stocked.get("/api/admin/products?limit=1000").json["pagination"]["limit"] == 100
+
+
+def test_a_walk_goes_on_where_it_was_and_a_repeated_page_is_fresh(stocked: Shop) -> None:
+    first = names(stocked.get("/api/admin/products?limit=2"))
+    stocked.post("/api/admin/products", new_product(name="New"))
+    second = names(stocked.get("/api/admin/products?limit=2&page=2"))
+    assert first + second == ALL[:4]
+    assert names(stocked.get("/api/admin/products?limit=2&page=2")) == ALL[1:3]
+
+
+def test_lists_and_totals_follow_every_write_at_once(stocked: Shop) -> None:
+    id = stocked.get("/api/admin/products?search=blue%20hat").json["data"][0]["id"]
+    stocked.put(f"/api/admin/products/{id}", {"status": "ACTIVE", "name": "Green hat", "type": "T"})
+    assert "Green hat" in names(stocked.get("/api/admin/products?status=ACTIVE"))
+    assert names(stocked.get("/api/admin/products?status=DRAFT")) == []
+    assert names(stocked.get("/api/admin/products?search=blue")) == ["Blue shirt"]
+    assert names(stocked.get("/api/admin/products?type=T")) == ["Green hat"]
+    stocked.delete(f"/api/admin/products/{id}")
+    assert names(stocked.get("/api/admin/products?search=green")) == []
+    assert stocked.get("/api/admin/products?type=T").json["total"] == 0
+
+
+def test_the_storefront_shows_what_is_active_and_published(stocked: Shop) -> None:
+    assert names(stocked.get("/api/products")) == ["Red shirt", "Blue shirt"]
+    assert names(stocked.get("/api/products?storefront=us")) == ["Blue shirt"]
+    assert names(stocked.get("/api/products?storefront=eu")) == ["Red shirt", "Blue shirt"]
+    assert names(stocked.get("/api/products?search=hat")) == []
+    assert names(stocked.get("/api/products?search=shirt&type=Shirts")) == ALL[3:]
+
+
+def test_the_storefront_shows_availability_but_no_stock(shop: Shop) -> None:
+    variants = [{"title": "S", "stock": 3}, {"title": "M", "stock": 0}, {"title": "L"}]
+    sent = new_product(slug="one", status="ACTIVE", variants=variants, metadata={"cost": 1})
+    made = shop.post("/api/admin/products", sent).json
+    seen = shop.get("/api/products/one")
+    assert seen.headers["Access-Control-Allow-Origin"] == "*"
+    assert [v["available"] for v in seen.json["variants"]] == [True, False, True]
+    hidden: set[Any] = {"metadata", "status", "published", "lowStockThreshold", "storefront"}
+    assert hidden.isdisjoint(seen.json) and "stock" not in seen.json["variants"][0]
+    assert shop.get(f"/api/products/{made['id']}").json == seen.json
+    shop.put(f"/api/admin/products/{made['id']}", {"status": "ARCHIVED"})
+    assert shop.get("/api/products/one").status == 404
+    assert shop.get(f"/api/products/{made['id']}").status == 404
+
+
+def test_the_public_cannot_page_to_the_end_of_time(shop: Shop) -> None:
+    assert shop.get("/api/products?page=500&limit=20").status == 200
+    deep = shop.get("/api/products?page=501&limit=20")
+    assert deep.status == 422 and deep.json["errors"][0]["field"] == "page"
