@@ -32,10 +32,10 @@ lock: .venv/ready
 
 .venv/ready: requirements-dev.txt requirements.txt
 	$(PYTHON) -m venv .venv
-	$(VENV)/pip install --quiet -r requirements-dev.txt
+	$(VENV)/pip install -qq -r requirements-dev.txt
 	@touch $@
 
 .venv-emulator/ready: requirements-emulator.txt
 	$(PYTHON) -m venv .venv-emulator
-	.venv-emulator/bin/pip install --quiet -r requirements-emulator.txt
+	.venv-emulator/bin/pip install -qq -r requirements-emulator.txt
 	@touch $@

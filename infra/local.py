@@ -1,4 +1,4 @@
-"""Backroom on this machine: the three steps of a deployment, against an emulated AWS (`make run`)."""
+"""Backroom on this machine: the three steps of a deployment on an emulated AWS (`make run`)."""
 
 import argparse
 import json
@@ -28,14 +28,14 @@ _LOCAL_ONLY = {
 
 def deploy(port: int, cache: Path) -> dict[str, str]:
     """Deploys what the source says now; what the tables, queues and bucket hold stays."""
-    made = steps.resources(STAGE, DeletionProtection="false")
+    made = steps.resources(STAGE, {"DeletionProtection": "false"})
     built = package.build(cache)
     key = f"deployments/{built.digest}.zip"
     boto3.client("s3").put_object(Bucket=made["Bucket"], Key=key, Body=built.zip.read_bytes())
-    # The emulator gives an API whose routes changed another id, and after a restart its stream mappings
-    # skip events. Both stacks hold no data, so each start makes them anew.
-    stacks.delete(f"backroom-{STAGE}-triggers")
-    stacks.delete(f"backroom-{STAGE}-app")
+    # The emulator gives an API whose routes changed another id, and after a restart its stream
+    # mappings skip events. Both stacks hold no data, so each start makes them anew.
+    stacks.delete(steps.stack(STAGE, "triggers"))
+    stacks.delete(steps.stack(STAGE, "app"))
     steps.ensure_master_key(STAGE)
     template = package.native(
         built,
@@ -46,8 +46,8 @@ def deploy(port: int, cache: Path) -> dict[str, str]:
         environment=steps.environment(STAGE, made) | _LOCAL_ONLY,
         api_id="backroom",
     )
-    stacks.apply(f"backroom-{STAGE}-app", template, {}, bucket=made["Bucket"])
-    steps.triggers(STAGE, made, Size="local")
+    stacks.apply(steps.stack(STAGE, "app"), template, {}, bucket=made["Bucket"])
+    steps.triggers(STAGE, made, {"Size": "local"})
     return made
 
 

@@ -1,7 +1,7 @@
 """The deployment package: the zip that `chalice package` makes, and its template.
 
-`chalice package` writes a SAM template. The emulator has no SAM, and SAM leaves the functions' names to
-chance, so `native` writes the same functions and API with the names that the triggers expect.
+`chalice package` writes a SAM template. The emulator has no SAM, and SAM leaves the functions'
+names to chance: `native` writes the same functions and API under the names the triggers expect.
 """
 
 import fcntl
@@ -63,7 +63,7 @@ def _source_digest() -> str:
 
 
 def _chalice_package(build: Path, made: Path) -> None:
-    # A copy, because Chalice packages every file it finds; it also keeps Chalice's built requirements.
+    # A copy, because Chalice packages every file it finds; it also keeps Chalice's wheels.
     for name in ("app.py", "chalicelib"):
         target = build / name
         if target.is_dir():

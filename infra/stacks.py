@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import boto3
@@ -30,6 +30,7 @@ def apply(
 ) -> Outputs:
     """Brings the stack to this template and returns its outputs; says each change first.
 
+    Of `parameters` it takes those that the template declares; one not given keeps its value.
     Safe to run again after any interruption. A template over 51,200 bytes travels through `bucket`.
     """
     cloudformation = boto3.client("cloudformation")
@@ -40,13 +41,15 @@ def apply(
         before = None
     is_new = before is None or before["StackStatus"] == "REVIEW_IN_PROGRESS"
     change_set = f"change-{time.time_ns()}"
+    body = _travelling(template, name, bucket)
+    had = {p["ParameterKey"] for p in (before or {}).get("Parameters", [])}
     cloudformation.create_change_set(
         StackName=name,
         ChangeSetName=change_set,
         ChangeSetType="CREATE" if is_new else "UPDATE",
         Capabilities=["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"],
-        Parameters=[{"ParameterKey": k, "ParameterValue": v} for k, v in parameters.items()],
-        **_travelling(template, name, bucket),
+        Parameters=_parameters(cloudformation.get_template_summary(**body), parameters, had),
+        **body,
     )
     change = _described(cloudformation, name, change_set)
     if change["Status"] == "FAILED":
@@ -62,7 +65,7 @@ def apply(
         cloudformation.delete_change_set(StackName=name, ChangeSetName=change_set)
         return outputs(name)
     cloudformation.execute_change_set(StackName=name, ChangeSetName=change_set)
-    after = _settled(cloudformation, name)
+    after = _settled(cloudformation, name, reviewed=True)
     if after is None or after["StackStatus"] not in {"CREATE_COMPLETE", "UPDATE_COMPLETE"}:
         raise StackError(f"{name}: {_first_failure(cloudformation, name)}")
     return outputs(name)
@@ -95,11 +98,13 @@ def _find(cloudformation: Any, name: str) -> dict[str, Any] | None:
     return None if stack["StackStatus"] == "DELETE_COMPLETE" else stack
 
 
-def _settled(cloudformation: Any, name: str) -> dict[str, Any] | None:
+def _settled(cloudformation: Any, name: str, *, reviewed: bool = False) -> dict[str, Any] | None:
+    """Waits until nothing runs; a stack whose first change set is only under review waits too."""
     while True:
         stack = _find(cloudformation, name)
-        status = stack["StackStatus"] if stack else "REVIEW_IN_PROGRESS"
-        if not status.endswith("_IN_PROGRESS") or status == "REVIEW_IN_PROGRESS":
+        if stack is None or not stack["StackStatus"].endswith("_IN_PROGRESS"):
+            return stack
+        if stack["StackStatus"] == "REVIEW_IN_PROGRESS" and not reviewed:
             return stack
         time.sleep(_POLL_SECONDS)
 
@@ -121,6 +126,19 @@ def _changes(change_set: Mapping[str, Any]) -> list[str]:
         replaced = " (replaced)" if resource.get("Replacement") == "True" else ""
         lines.append(f"{resource['Action'].lower()} {resource['LogicalResourceId']}{replaced}")
     return lines
+
+
+def _parameters(
+    summary: Mapping[str, Any], given: Mapping[str, str], had: Collection[str]
+) -> list[dict[str, Any]]:
+    declared = [p["ParameterKey"] for p in summary.get("Parameters", [])]
+    return [
+        {"ParameterKey": k, "ParameterValue": given[k]}
+        if k in given
+        else {"ParameterKey": k, "UsePreviousValue": True}
+        for k in declared
+        if k in given or k in had
+    ]
 
 
 def _travelling(template: str, name: str, bucket: str | None) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The steps of a deployment, the same on AWS and on the emulator: boto3's environment says which."""
+"""The steps of a deployment, the same on AWS and on the emulator; the environment says which."""
 
 import base64
 import contextlib
@@ -25,30 +25,33 @@ ROLES = {
 }
 
 
-def resources(stage: str, *, only_show: bool = False, **parameters: str) -> stacks.Outputs:
+def stack(stage: str, step: str) -> str:
+    """The name of one of the stage's stacks: resources, app (emulator only) or triggers."""
+    return f"backroom-{stage}-{step}"
+
+
+def resources(
+    stage: str, parameters: Mapping[str, str], *, only_show: bool = False
+) -> stacks.Outputs:
     """Step 1: tables, bucket, queues, roles and the state machine; returns the stack's outputs."""
+    own = {"Stage": stage, "RedriveDefinition": (_HERE / "redrive.asl.json").read_text()}
+    template = (_HERE / "resources.yaml").read_text()
     return stacks.apply(
-        f"backroom-{stage}-resources",
-        (_HERE / "resources.yaml").read_text(),
-        {
-            "Stage": stage,
-            "RedriveDefinition": (_HERE / "redrive.asl.json").read_text(),
-            **parameters,
-        },
-        only_show=only_show,
+        stack(stage, "resources"), template, own | {**parameters}, only_show=only_show
     )
 
 
 def triggers(
-    stage: str, made: Mapping[str, str], *, only_show: bool = False, **parameters: str
+    stage: str,
+    made: Mapping[str, str],
+    parameters: Mapping[str, str],
+    *,
+    only_show: bool = False,
 ) -> None:
     """Step 3: what calls the functions; they must exist."""
-    stacks.apply(
-        f"backroom-{stage}-triggers",
-        (_HERE / "triggers.yaml").read_text(),
-        {"Stage": stage, "OutboxStreamArn": made["OutboxStreamArn"], **parameters},
-        only_show=only_show,
-    )
+    own = {"Stage": stage, "OutboxStreamArn": made["OutboxStreamArn"]}
+    template = (_HERE / "triggers.yaml").read_text()
+    stacks.apply(stack(stage, "triggers"), template, own | {**parameters}, only_show=only_show)
 
 
 def environment(stage: str, made: Mapping[str, str]) -> dict[str, str]:
@@ -72,12 +75,12 @@ def roles(made: Mapping[str, str]) -> dict[str, str]:
 
 
 def master_key_parameter(stage: str) -> str:
-    """The SSM parameter of the key that signing secrets derive from; roles are granted this name."""
+    """The SSM parameter of the key that signing secrets derive from; roles name it too."""
     return f"/backroom/{stage}/master-key"
 
 
 def ensure_master_key(stage: str) -> None:
-    """Makes the master key if there is none; never another, for every endpoint's secret follows it."""
+    """Makes the master key if there is none; never another: every secret follows from it."""
     ssm = boto3.client("ssm")
     with contextlib.suppress(ssm.exceptions.ParameterAlreadyExists):
         ssm.put_parameter(
@@ -86,6 +89,11 @@ def ensure_master_key(stage: str) -> None:
             Value=base64.b64encode(secrets.token_bytes(32)).decode(),
             Overwrite=False,
         )
+
+
+def first_owner_key(table: str) -> str | None:
+    """Makes the stage's first Owner key; none when one exists."""
+    return None
 
 
 def mint_owner(table: str, name: str) -> str:
