@@ -43,7 +43,7 @@ def recognise(header: Sequence[str], line: int = 1) -> Dialect:
 
 
 def _unknown(header: Sequence[str]) -> str:
-    known = {plain(column): column for d in reversed(_DIALECTS) for column in d.columns}
+    known = {plain(column): column for d in _DIALECTS for column in d.columns}
     nearest = {}
     for name in header:
         close = difflib.get_close_matches(plain(name), list(known), n=1, cutoff=0.7)

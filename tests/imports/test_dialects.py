@@ -1,0 +1,515 @@
+"""Each dialect's rows become the API's product fields, and every value knows its cell."""
+
+import csv
+import io
+from datetime import date
+from typing import Any
+
+import pytest
+
+from chalicelib.imports.dialects import ImportedProduct, Shop, recognise
+from chalicelib.imports.dialects.report import report, template
+from chalicelib.imports.faults import FileRejected, RowError
+from chalicelib.imports.groups import grouped
+from chalicelib.imports.records import open_csv
+
+SHOP = Shop("USD", date(2026, 11, 20))
+
+SHOPIFY_OLD = (
+    "Handle,Title,Body (HTML),Vendor,Type,Tags,Published,Option1 Name,Option1 Value,Option2 Value,"
+    "Variant SKU,Variant Inventory Tracker,Variant Inventory Qty,Variant Price,"
+    "Variant Compare At Price,Image Src,Image Position,Image Alt Text,SEO Title,SEO Description,"
+    "Status"
+)
+SHOPIFY_NEW = (
+    "Title,URL handle,Description,Vendor,Type,Tags,Published on online store,Status,SKU,"
+    "Option1 name,Option1 value,Price,Compare-at price,Inventory tracker,Inventory quantity,"
+    "Product image URL,Image alt text,SEO title"
+)
+WOO = (
+    "ID,Type,SKU,Name,Published,Description,Date sale price ends,In stock?,Stock,Sale price,"
+    "Regular price,Categories,Tags,Images,Parent,Attribute 1 name,Attribute 1 value(s),"
+    "Attribute 2 name,Attribute 2 value(s)"
+)
+SPREE = (
+    "slug,sku,name,status,description,price,compare_at_price,currency,track_inventory,"
+    "inventory_count,image1_src,option1_name,option1_value,option2_value,category1,category2"
+)
+OURS = (
+    "slug,name,description,status,price,compareAtPrice,sku,tags,variantTitle,variantSku,"
+    "variantPrice,stock,imageUrl,imageAlt,published"
+)
+
+
+def csv_of(header: str, *rows: dict[str, Any]) -> bytes:
+    """A file with this header; each row gives some columns."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, header.split(","))
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue().encode()
+
+
+def products(data: bytes, shop: Shop = SHOP) -> list[ImportedProduct]:
+    table = open_csv([data])
+    dialect = recognise(table.format.header)
+    return [dialect.product(group, shop) for group in grouped(table.records(), dialect)]
+
+
+def product(header: str, *rows: dict[str, Any]) -> ImportedProduct:
+    (only,) = products(csv_of(header, *rows))
+    return only
+
+
+# --- recognising ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("header", "name"),
+    [
+        (SHOPIFY_OLD, "shopify"),
+        (SHOPIFY_NEW, "shopify"),
+        (WOO, "woocommerce"),
+        (SPREE, "spree"),
+        (OURS, "backroom"),
+        ("sku,price", "backroom"),
+        ("Title,Price,Compare-at price", "shopify"),
+    ],
+)
+def test_a_dialect_is_recognised_in_any_column_order_and_case(header, name):
+    columns = header.split(",")
+    assert recognise(columns).name == name
+    assert recognise([c.upper() for c in reversed(columns)]).name == name
+
+
+def test_unknown_columns_are_named_with_the_nearest_known_ones():
+    with pytest.raises(FileRejected) as caught:
+        recognise(["Artikel", "Prices", "Descripton"])
+    assert caught.value.code == "unknown_columns"
+    for said in ('"Artikel"', '"Prices" may be "price"', '"Descripton" may be "description"'):
+        assert said in caught.value.message
+
+
+def test_a_column_that_is_there_twice_is_refused():
+    with pytest.raises(FileRejected) as caught:
+        recognise(["slug", "name", "Price", "price"])
+    assert caught.value.code == "duplicate_column"
+
+
+def test_columns_that_nothing_is_read_from_are_listed_without_those_of_our_report():
+    dialect = recognise(["slug", "name", "warehouse", "error row", "error field", "error message"])
+    assert dialect.ignored == ["warehouse"]
+
+
+# --- ours ----------------------------------------------------------------------------------------
+
+
+def test_the_template_is_a_file_that_imports():
+    shirt, mug = products(template())
+    assert not shirt.errors and not mug.errors
+    assert [v["sku"] for v in shirt.values["variants"]] == ["LIN-S", "LIN-L"]
+    assert len(shirt.values["images"]) == 2
+    assert mug.values["stock"] == 40
+    assert mug.values["price"] == "14.50"
+
+
+def test_a_blank_cell_leaves_the_value_as_it_is():
+    changed = product(OURS, {"slug": "mug", "price": "9"})
+    assert changed.values == {"slug": "mug", "price": "9.00"}
+    assert changed.continues
+
+
+def test_of_two_rows_that_are_the_same_product_the_later_wins():
+    row = {"slug": "mug", "name": "Mug", "price": "9"}
+    assert product(OURS, row, {**row, "price": "8"}).values["price"] == "8.00"
+
+
+def test_a_price_on_the_variants_row_is_the_variants_in_either_column():
+    mug = product(
+        OURS,
+        {"slug": "mug", "name": "Mug", "price": "9", "variantTitle": "Small"},
+        {"slug": "mug", "price": "10", "variantTitle": "Large"},
+        {"slug": "mug", "variantPrice": "11", "variantTitle": "Huge"},
+    )
+    assert [v["price"] for v in mug.values["variants"]] == ["9.00", "10.00", "11.00"]
+    assert mug.values["price"] == "9.00"
+
+
+def test_a_stock_list_by_variant_sku_touches_nothing_else():
+    counted = product("slug,variantSku,stock", {"slug": "mug", "variantSku": "M-1", "stock": 4})
+    assert counted.values == {"slug": "mug", "variants": [{"sku": "M-1", "stock": 4}]}
+    assert not counted.lowest_price
+
+
+def test_without_a_slug_the_name_makes_one_and_a_sku_is_the_key():
+    assert product("name,price", {"name": "Big Mug", "price": 1}).slug == "big-mug"
+    by_sku = product("name,sku,price", {"name": "Big Mug", "sku": "M-1", "price": 1})
+    assert by_sku.slug is None
+    assert by_sku.if_new == {"slug": "big-mug"}
+
+
+def test_products_of_one_name_with_skus_of_their_own_are_two():
+    rows = [{"name": "Mug", "sku": sku, "price": 1} for sku in ("A", "B")]
+    assert len(products(csv_of("name,sku,price", *rows))) == 2
+
+
+def test_a_compare_at_price_of_zero_is_none_and_a_blank_one_unsaid():
+    assert product(OURS, {"slug": "a", "compareAtPrice": "0.0"}).values["compareAtPrice"] is None
+    assert "compareAtPrice" not in product(OURS, {"slug": "a"}).values
+
+
+def test_every_wrong_cell_of_a_product_is_named_by_row_and_column_and_its_neighbour_is_not():
+    bad, good = products(
+        csv_of(
+            OURS,
+            {"slug": "a", "name": "A", "price": "cheap", "status": "sold"},
+            {"slug": "a", "variantTitle": "S", "stock": "some"},
+            {"slug": "b", "name": "B", "price": "1"},
+        )
+    )
+    assert {error[:3] for error in bad.errors} == {
+        (2, "price", "not_an_amount"),
+        (2, "status", "unknown_status"),
+        (3, "stock", "not_a_whole_number"),
+    }
+    assert not good.errors
+
+
+def test_a_value_can_be_traced_to_its_cell():
+    mug = product(
+        OURS,
+        {"slug": "mug", "name": "Mug", "variantTitle": "S", "variantSku": "1", "imageUrl": "u"},
+        {"slug": "mug", "variantTitle": "L", "variantSku": "2", "variantPrice": "3"},
+    )
+    assert mug.locate("name") == (2, "name")
+    assert mug.locate("variants.1.price") == (3, "variantPrice")
+    assert mug.locate("variants.1.title") == (3, "")
+    assert mug.locate("images.0.url") == (2, "imageUrl")
+    assert mug.locate("vendor") == (2, "")
+
+
+def test_a_sku_that_a_spreadsheet_has_spoilt_is_kept_as_text_but_names_no_product():
+    spoilt = {"slug": "mug", "sku": "4.00638E+12"}
+    assert product("slug,sku,price", spoilt).values["sku"] == "4.00638E+12"
+    by_sku = product("sku,price", {"sku": "4.00638E+12", "price": "1"})
+    assert by_sku.errors[0][:3] == (2, "sku", "spoilt_sku")
+
+
+def test_a_row_that_names_nothing_is_an_error():
+    (nothing,) = products(csv_of("slug,name,price", {"price": "5"}))
+    assert nothing.errors[0].code == "missing_key"
+
+
+@pytest.mark.parametrize(
+    ("row", "code"),
+    [
+        ("a,b,c,d", "too_many_cells"),
+        ("a", "too_few_cells"),
+        ("a,b\0c,1", "nul_byte"),
+        ('a,"b,1', "unclosed_quote"),
+    ],
+)
+def test_a_broken_row_fails_its_product_with_the_reason(row, code):
+    broken, good = products(f"slug,name,price\n{row}\nz,Z,1\n".encode())
+    assert [error.code for error in broken.errors] == [code]
+    assert broken.errors[0].row == 2
+    assert not good.errors
+
+
+def test_blank_cells_missing_or_to_spare_at_the_end_of_a_row_do_no_harm():
+    assert not products(b"slug,name,price,tags\na,A,1,,,\n")[0].errors
+    assert products(b"slug,name,price,tags\na,A,1\n")[0].values["price"] == "1.00"
+
+
+# --- Shopify -------------------------------------------------------------------------------------
+
+
+def test_a_shopify_product_with_variants_and_picture_rows():
+    tee = product(
+        SHOPIFY_OLD,
+        {
+            "Handle": "tee",
+            "Title": "Tee",
+            "Body (HTML)": "<p>Soft,\n<b>very</b></p>",
+            "Tags": "a, b",
+            "Published": "TRUE",
+            "Option1 Value": "Small",
+            "Option2 Value": "Red",
+            "Variant SKU": "T-S",
+            "Variant Inventory Tracker": "shopify",
+            "Variant Inventory Qty": "4",
+            "Variant Price": "20.00",
+            "Variant Compare At Price": "25.00",
+            "Image Src": "https://x/2.jpg",
+            "Image Position": "2",
+            "SEO Title": "A tee",
+            "Status": "active",
+        },
+        {
+            "Handle": "tee",
+            "Option1 Value": "Large",
+            "Option2 Value": "Red",
+            "Variant SKU": "T-L",
+            "Variant Inventory Qty": "9",
+            "Variant Price": "18.00",
+            "Variant Compare At Price": "21.00",
+        },
+        {
+            "Handle": "tee",
+            "Image Src": "https://x/1.jpg",
+            "Image Position": "1",
+            "Image Alt Text": "Back",
+        },
+    )
+    assert tee.errors == []
+    assert tee.slug == "tee"
+    assert tee.lowest_price
+    assert tee.values == {
+        "slug": "tee",
+        "name": "Tee",
+        "description": "<p>Soft,\n<b>very</b></p>",
+        "tags": ["a", "b"],
+        "published": True,
+        "status": "ACTIVE",
+        "seo": {"title": "A tee"},
+        "compareAtPrice": "21.00",
+        "images": [{"url": "https://x/1.jpg", "alt": "Back"}, {"url": "https://x/2.jpg"}],
+        "variants": [
+            {"title": "Small / Red", "sku": "T-S", "price": "20.00", "stock": 4},
+            {"title": "Large / Red", "sku": "T-L", "price": "18.00", "stock": None},
+        ],
+    }
+
+
+def test_shopifys_default_title_is_a_product_without_options():
+    mug = product(
+        SHOPIFY_NEW,
+        {
+            "Title": "Mug",
+            "URL handle": "mug",
+            "SKU": "M-1",
+            "Option1 name": "Title",
+            "Option1 value": "Default Title",
+            "Price": "9.5",
+            "Inventory tracker": "shopify",
+            "Inventory quantity": "-2",
+            "Status": "Draft",
+        },
+    )
+    assert mug.single
+    assert mug.values["sku"] == "M-1"
+    assert mug.values["price"] == "9.50"
+    assert mug.values["stock"] == 0
+    assert "variants" not in mug.values
+
+
+def test_shopify_products_are_active_where_the_file_has_no_status():
+    header = SHOPIFY_OLD.removesuffix(",Status")
+    row = {"Handle": "tee", "Title": "Tee", "Variant Price": "1", "Published": "false"}
+    tee = product(header, row)
+    assert tee.if_new == {"status": "ACTIVE"}
+    assert tee.values["published"] is False
+
+
+def test_an_unlisted_shopify_product_is_not_published():
+    row = {"URL handle": "mug", "Title": "Mug", "Status": "Unlisted", "Price": "1"}
+    values = product(SHOPIFY_NEW, row).values
+    assert (values["status"], values["published"]) == ("ACTIVE", False)
+
+
+def test_variants_without_options_are_told_apart_by_their_skus():
+    rows = [{"Handle": "tee", "Variant SKU": sku, "Variant Price": "1"} for sku in ("A", "B")]
+    tee = product(SHOPIFY_OLD, *rows)
+    assert [v["sku"] for v in tee.values["variants"]] == ["A", "B"]
+    assert tee.continues
+
+
+# --- WooCommerce ---------------------------------------------------------------------------------
+
+
+def test_woocommerce_variations_and_their_parent_are_one_product_in_any_order():
+    parent = {
+        "ID": "44",
+        "Type": "variable",
+        "SKU": "TEE",
+        "Name": "Tee",
+        "Published": "1",
+        "Description": r"Soft\nand warm",
+        "Categories": "Clothing > Shirts, Sale",
+        "Tags": "cotton",
+        "Images": "https://x/1.jpg, https://x/2.jpg",
+        "Attribute 1 name": "Color",
+        "Attribute 1 value(s)": "Red, Blue",
+    }
+    red = {
+        "Type": "variation",
+        "SKU": "TEE-R",
+        "Name": "Tee - Red, L",
+        "Published": "1",
+        "Stock": "3",
+        "Regular price": "20",
+        "Parent": "TEE",
+        "Attribute 1 value(s)": "Red",
+        "Attribute 2 value(s)": "L",
+    }
+    off = {**red, "SKU": "TEE-B", "Attribute 1 value(s)": "Blue", "Published": "0"}
+    for rows in ([parent, red, off], [red, off, parent]):
+        tee = product(WOO, *rows)
+        assert tee.errors == []
+        assert tee.slug == "tee"
+        assert tee.lowest_price
+        assert tee.values == {
+            "sku": "TEE",
+            "name": "Tee",
+            "description": "Soft\nand warm",
+            "status": "ACTIVE",
+            "published": True,
+            "type": "Shirts",
+            "tags": ["cotton", "Sale"],
+            "images": [{"url": "https://x/1.jpg"}, {"url": "https://x/2.jpg"}],
+            "variants": [
+                {"title": "Red / L", "sku": "TEE-R", "price": "20.00", "stock": 3},
+                {"title": "Blue / L", "sku": "TEE-B", "price": "20.00", "stock": 0},
+            ],
+        }
+
+
+def test_woocommerce_variations_far_from_their_parent_name_the_same_product():
+    parent = {"ID": "44", "Type": "variable", "SKU": "A/1", "Name": "Tee", "Published": "1"}
+    other = {"ID": "45", "Type": "simple", "SKU": "MUG", "Name": "Mug", "Regular price": "5"}
+    red = {"Type": "variation", "Name": "Tee - Red", "Parent": "A/1", "Regular price": "20"}
+    first, mug, rest = products(csv_of(WOO, parent, other, red))
+    assert first.awaits_variants
+    assert rest.continues
+    assert first.slug == rest.slug
+    assert mug.single
+    assert (mug.slug, mug.values["price"]) == ("mug", "5.00")
+
+
+def test_skus_that_differ_in_punctuation_make_different_slugs():
+    rows = [{"Type": "simple", "SKU": s, "Name": "X", "Regular price": "1"} for s in ("A/1", "A-1")]
+    first, second = products(csv_of(WOO, *rows))
+    assert first.slug != second.slug
+
+
+def test_a_woocommerce_parent_without_sku_is_named_by_its_number():
+    parent = {"ID": "44", "Type": "variable", "Name": "Tee"}
+    other = {"ID": "9", "Type": "simple", "Name": "Mug", "Regular price": "1"}
+    red = {"Type": "variation", "Parent": "id:44", "Name": "Tee - Red", "Regular price": "2"}
+    first, mug, rest = products(csv_of(WOO, parent, other, red))
+    assert first.slug == rest.slug == "product-44"
+    assert mug.slug == "mug-9"
+
+
+def test_a_sale_price_counts_while_the_sale_runs():
+    row = {"Type": "simple", "SKU": "M", "Name": "Mug", "Regular price": "20", "Sale price": "15"}
+    running = product(WOO, row).values
+    assert (running["price"], running["compareAtPrice"]) == ("15.00", "20.00")
+    over = product(WOO, {**row, "Date sale price ends": "2026-11-19"}).values
+    assert over["price"] == "20.00"
+    assert "compareAtPrice" not in over
+
+
+def test_a_private_woocommerce_product_is_active_but_not_published():
+    row = {"Type": "simple", "SKU": "M", "Name": "Mug", "Regular price": "20"}
+    private = product(WOO, {**row, "Published": "0"}).values
+    assert (private["status"], private["published"]) == ("ACTIVE", False)
+    assert product(WOO, {**row, "Published": "-1"}).values["status"] == "DRAFT"
+
+
+def test_a_grouped_product_and_a_variation_without_parent_are_errors():
+    grouped_row = {"Type": "grouped", "SKU": "G", "Name": "Set"}
+    orphan = {"Type": "variation", "SKU": "V", "Name": "Red", "Regular price": "1"}
+    first, second = products(csv_of(WOO, grouped_row, orphan))
+    assert first.errors[0][:3] == (2, "Type", "unsupported_type")
+    assert second.errors[0][:3] == (3, "Parent", "missing_key")
+
+
+# --- Spree ---------------------------------------------------------------------------------------
+
+
+def test_a_spree_product_is_its_variants_and_not_its_master():
+    master = {
+        "slug": "tee",
+        "name": "Tee",
+        "status": "draft",
+        "price": "0.0",
+        "compare_at_price": "0.0",
+        "currency": "USD",
+        "track_inventory": "true",
+        "inventory_count": "100",
+        "image1_src": "https://x/1.jpg",
+        "category1": "Men -> Shirts",
+        "category2": "Sale",
+    }
+    blue = {
+        "slug": "tee",
+        "sku": "T-B",
+        "price": "62.99",
+        "compare_at_price": "0.0",
+        "track_inventory": "false",
+        "inventory_count": "7",
+        "option1_value": "Blue",
+        "option2_value": "XS",
+    }
+    tee = product(SPREE, master, blue)
+    assert tee.errors == []
+    assert tee.lowest_price
+    assert tee.values == {
+        "slug": "tee",
+        "name": "Tee",
+        "status": "DRAFT",
+        "type": "Shirts",
+        "tags": ["Sale"],
+        "images": [{"url": "https://x/1.jpg"}],
+        "compareAtPrice": None,
+        "variants": [{"title": "Blue / XS", "sku": "T-B", "price": "62.99", "stock": None}],
+    }
+
+
+def test_a_spree_product_without_options_is_sold_as_it_is():
+    mug = product(
+        SPREE, {"slug": "mug", "sku": "M", "name": "Mug", "price": "5", "currency": "usd"}
+    )
+    assert mug.single
+    assert mug.values["price"] == "5.00"
+
+
+def test_a_spree_product_whose_variants_stand_elsewhere_waits_for_them():
+    assert product(SPREE, {"slug": "mug", "name": "Mug", "price": "0.0"}).awaits_variants
+
+
+def test_a_row_in_another_currency_is_an_error():
+    mug = product(SPREE, {"slug": "mug", "sku": "M", "name": "Mug", "price": 5, "currency": "EUR"})
+    assert mug.errors[0][:3] == (2, "currency", "currency_mismatch")
+
+
+# --- the report ----------------------------------------------------------------------------------
+
+
+def test_a_report_can_be_mended_and_imported_again():
+    data = b"name;slug;price;extra\nMug;mug;cheap;x\nTee;tee;20;y\n"
+    table = open_csv([data])
+    dialect = recognise(table.format.header)
+    read = [(group, dialect.product(group, SHOP)) for group in grouped(table.records(), dialect)]
+    failed = [(group, done.errors) for group, done in read if done.errors]
+    out = b"".join(report(table.format, failed))
+    text = out.decode("utf-8-sig")
+    assert text.splitlines()[0] == "name;slug;price;extra;error row;error field;error message"
+    assert 'Mug;mug;cheap;x;2;price;"""cheap"" is not an amount."' in text
+    (mended,) = products(out.replace(b";cheap;", b";7;"))
+    assert mended.errors == []
+    assert mended.values == {"slug": "mug", "name": "Mug", "price": "7.00"}
+
+
+def test_a_report_shows_rows_that_could_not_be_read_and_what_else_failed_with_them():
+    data = b'slug,name,price\na,"A,1\nb,B,1,2\n'
+    table = open_csv([data])
+    dialect = recognise(table.format.header)
+    broken, ragged = grouped(table.records(), dialect)
+    later = RowError(3, "price", "refused", "The price is refused.")
+    out = b"".join(report(table.format, [(broken, [broken[0].problem]), (ragged, [later])]))
+    rows = list(csv.reader(io.StringIO(out.decode("utf-8-sig"))))
+    assert rows[1][:3] == ["a", '"A', "1"]
+    assert "line 2" in rows[1][5]
+    assert rows[2] == ["b", "B", "1,2", "3", "price", "The price is refused."]

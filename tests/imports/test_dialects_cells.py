@@ -1,0 +1,125 @@
+"""What people write into cells, and what becomes of it."""
+
+from datetime import date
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chalicelib.imports.dialects import cells
+from chalicelib.imports.dialects.cells import BadCell, Shop
+
+EUROS = Shop("EUR", date(2026, 11, 20))
+DOLLARS = Shop("USD", date(2026, 11, 20))
+YEN = Shop("JPY", date(2026, 11, 20))
+DINARS = Shop("KWD", date(2026, 11, 20))
+
+
+@pytest.mark.parametrize(
+    ("cell", "amount"),
+    [
+        ("12.5", "12.50"),
+        ("12,5", "12.50"),
+        ("12", "12.00"),
+        (".5", "0.50"),
+        ("0", "0.00"),
+        ("12.5000", "12.50"),
+        ("1.299,00", "1299.00"),
+        ("1,299.00", "1299.00"),
+        ("1.234.567,89", "1234567.89"),
+        ("1.299.000", "1299000.00"),
+        ("1'299.00", "1299.00"),
+        ("1 299,5", "1299.50"),
+        ("1\u00a0299,00 €", "1299.00"),
+        ("€ 12.50", "12.50"),
+        ("12.50€", "12.50"),
+        ("12.50 EUR", "12.50"),
+        ("eur 12.50", "12.50"),
+        ("12,-", "12.00"),
+    ],
+)
+def test_an_amount_is_read_however_it_is_written(cell, amount):
+    assert cells.amount(cell, EUROS) == amount
+
+
+@pytest.mark.parametrize(
+    ("cell", "code"),
+    [
+        ("1.299", "ambiguous_amount"),
+        ("1,299", "ambiguous_amount"),
+        ("0.125", "too_many_decimals"),
+        ("-5", "negative_amount"),
+        ("$12", "currency_mismatch"),
+        ("12.50 USD", "currency_mismatch"),
+        ("1E3", "not_an_amount"),
+        ("on request", "not_an_amount"),
+        ("1,299,00", "not_an_amount"),
+        ("12 12", "not_an_amount"),
+        ("NaN", "not_an_amount"),
+        ("1000000000000", "amount_too_large"),
+    ],
+)
+def test_an_amount_that_could_be_something_else_is_refused(cell, code):
+    with pytest.raises(BadCell) as caught:
+        cells.amount(cell, EUROS)
+    assert caught.value.code == code
+
+
+def test_a_shared_sign_passes_for_each_of_its_currencies_only():
+    assert cells.amount("$12", DOLLARS) == "12.00"
+    assert cells.amount("¥1200", YEN) == "1200"
+    with pytest.raises(BadCell):
+        cells.amount("¥1200", DOLLARS)
+
+
+def test_three_decimals_are_decimals_where_the_currency_has_three():
+    assert cells.amount("1.299", DINARS) == "1.299"
+
+
+@given(st.decimals(0, 10**9, places=2))
+def test_every_plain_amount_is_read_as_it_is(value: Decimal):
+    assert cells.amount(str(value), EUROS) == f"{value:.2f}"
+    assert cells.amount(f"{value:,.2f}", EUROS) == f"{value:.2f}"
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_an_amount_or_refused_with_a_code(text):
+    try:
+        Decimal(cells.amount(text, EUROS))
+    except BadCell as bad:
+        assert bad.code and bad.message
+
+
+@pytest.mark.parametrize(("cell", "stock"), [("5", 5), ("5.0", 5), ("-3", 0), ("0", 0)])
+def test_stock_is_a_whole_number_and_never_below_none(cell, stock):
+    assert cells.stock(cell) == stock
+
+
+@pytest.mark.parametrize("cell", ["5.5", "1,000", "1e3", "many", "²"])
+def test_stock_that_is_not_a_whole_number_is_refused(cell):
+    with pytest.raises(BadCell):
+        cells.stock(cell)
+
+
+@pytest.mark.parametrize("cell", ["TRUE", "true", "1", "yes", "ja"])
+def test_yes_in_several_languages_is_true(cell):
+    assert cells.boolean(cell) is True
+
+
+def test_what_is_neither_yes_nor_no_is_refused():
+    assert cells.boolean("Nein") is False
+    with pytest.raises(BadCell):
+        cells.boolean("maybe")
+
+
+@pytest.mark.parametrize(
+    ("cell", "status"),
+    [("Active", "ACTIVE"), ("published", "ACTIVE"), ("draft", "DRAFT"), ("ARCHIVED", "ARCHIVED")],
+)
+def test_status_words_of_other_shops_are_understood(cell, status):
+    assert cells.status(cell) == status
+
+
+def test_a_list_keeps_each_entry_once_and_escaped_commas():
+    assert cells.listed(r"red, blue,red, Hello\, World,") == ["red", "blue", "Hello, World"]

@@ -1,0 +1,195 @@
+"""A CSV of any encoding, size and state is cut into records that are found again by their bytes."""
+
+import csv
+import io
+import itertools
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chalicelib.imports.faults import FileRejected
+from chalicelib.imports.records import MAX_RECORD, Format, Record, open_csv, read
+
+HEADER = "slug,name,description\n"
+
+
+def opened(data: bytes | str, piece: int = 1 << 16) -> list[Record]:
+    raw = data.encode() if isinstance(data, str) else data
+    return list(open_csv(raw[i : i + piece] for i in range(0, len(raw), piece)).records())
+
+
+def cells(records: list[Record]) -> list[list[str]]:
+    return [record.cells for record in records]
+
+
+def refused(data: bytes) -> FileRejected:
+    with pytest.raises(FileRejected) as caught:
+        opened(data)
+    return caught.value
+
+
+text = st.text(alphabet='ab",;\t\n\r é😀', max_size=8).map(str.strip)
+tables = st.lists(st.tuples(st.just("x"), text, text), min_size=1, max_size=12)
+dialects = st.tuples(
+    st.sampled_from(",;\t"),
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+)
+
+
+def written(rows: list[tuple[str, ...]], delimiter: str, end: str, encoding: str) -> bytes:
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=delimiter, lineterminator=end, quoting=csv.QUOTE_ALL)
+    writer.writerows([("slug", "name", "description"), *rows])
+    return out.getvalue().encode(encoding)
+
+
+@given(tables, dialects, st.integers(1, 40))
+def test_what_the_csv_module_writes_is_read_as_it_was_in_pieces_of_any_size(rows, dialect, piece):
+    assert cells(opened(written(rows, *dialect), piece)) == [list(row) for row in rows]
+
+
+@given(tables, dialects)
+def test_every_record_is_found_again_by_its_own_bytes(rows, dialect):
+    data = written(rows, *dialect)
+    table = open_csv([data])
+    for record in table.records():
+        part = data[record.offset : record.offset + record.length]
+        assert list(read(part, table.format, record.offset, record.line)) == [record]
+
+
+@given(st.binary(max_size=300), st.integers(1, 60))
+def test_no_bytes_break_the_reader_and_none_are_read_twice(junk, piece):
+    records = opened(HEADER.encode() + b"x,y,z\n" + junk + b"\nlast,one,here\n", piece)
+    for before, after in itertools.pairwise(records):
+        assert before.offset + before.length <= after.offset
+        assert before.line < after.line
+
+
+@given(st.lists(st.sampled_from(["a,b,c", 'a,"b', 'a,b",c', 'a,"b\nc",d', '"', ""]), max_size=30))
+def test_a_range_cut_anywhere_between_records_gives_the_same_records(parts):
+    data = (HEADER + "\n".join(["x,y,z", *parts])).encode()
+    table = open_csv([data])
+    records = list(table.records())
+    for i, first in enumerate(records):
+        for last in records[i : i + 4]:
+            part = data[first.offset : last.offset + last.length]
+            again = list(read(part, table.format, first.offset, first.line))
+            expected = records[i : records.index(last) + 1]
+            assert [r[:4] for r in again] == [r[:4] for r in expected]
+            assert [bool(r.problem) for r in again] == [bool(r.problem) for r in expected]
+
+
+def test_lines_are_counted_as_an_editor_counts_them():
+    records = opened('slug,name\r\na,"one\r\ntwo"\r\n\r\n,\r\nb,three\r\n')
+    assert [(record.line, record.cells[0]) for record in records] == [(2, "a"), (6, "b")]
+
+
+def test_a_line_that_is_not_utf8_is_read_as_cp1252_and_its_neighbours_are_not():
+    records = opened("slug,name\na,Café\n".encode() + "b,Café €\n".encode("cp1252"))
+    assert cells(records) == [["a", "Café"], ["b", "Café €"]]
+
+
+def test_lines_that_end_with_carriage_returns_alone_are_lines():
+    assert cells(opened(b"slug\tname\ra\tx\rb\ty")) == [["a", "x"], ["b", "y"]]
+
+
+def test_utf16_without_a_mark_is_recognised():
+    assert cells(opened("slug;name\na;Café\n".encode("utf-16-le"))) == [["a", "Café"]]
+
+
+def test_excels_separator_line_is_obeyed():
+    records = opened("sep=;\nslug;name\na;x,y\n")
+    assert [(r.line, r.cells) for r in records] == [(3, ["a", "x,y"])]
+
+
+def test_an_inch_sign_in_a_cell_without_quotes_is_text():
+    assert cells(opened('slug,name\na,5" screen\nb,c\n')) == [["a", '5" screen'], ["b", "c"]]
+
+
+def test_an_unclosed_quote_costs_its_own_row_and_names_its_line():
+    records = opened('slug,name\na,"one\nb,two\nc,"three"\nd,four\n')
+    assert [(r.line, r.problem.code if r.problem else None) for r in records] == [
+        (2, "unclosed_quote"),
+        (3, None),
+        (4, None),
+        (5, None),
+    ]
+    assert "line 2" in records[0].problem.message
+
+
+def test_an_unclosed_quote_before_more_rows_than_a_record_holds_swallows_none():
+    rows = "b,two\n" * (MAX_RECORD // 3)
+    records = opened('slug,name\na,"one\n' + rows)
+    assert records[0].problem.code == "unclosed_quote"
+    assert len(records) == 1 + MAX_RECORD // 3
+
+
+def test_a_quote_that_is_not_doubled_is_named_with_its_line():
+    records = opened('slug,name\na,"a "fine" shirt"\nb,two\n')
+    assert records[0].problem[:3] == (2, "", "misplaced_quote")
+    assert records[1].cells == ["b", "two"]
+
+
+def test_a_carriage_return_within_a_row_is_named():
+    records = opened("slug,name\na,one\rtwo\nb,two\n")
+    assert records[0].problem[:3] == (2, "", "stray_line_break")
+    assert records[1].cells == ["b", "two"]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [b'"' + b"x" * 30_000_000 + b'"', b"x" * 30_000_000, b'"' + b"some base64\n" * 300_000 + b'"'],
+    ids=["quoted", "bare", "over many lines"],
+)
+def test_a_cell_of_many_megabytes_is_one_bad_record_and_reading_goes_on(cell):
+    records = opened(b"slug,name\na," + cell + b"\nb,two\n")
+    assert [r.problem.code if r.problem else None for r in records] == ["record_too_large", None]
+    assert records[0].cells[0] == "a"
+    assert records[1].cells == ["b", "two"]
+    assert records[0].length == len(cell) + 3
+
+
+def test_memory_does_not_grow_with_the_file():
+    def pieces() -> Iterator[bytes]:
+        yield b"slug,name\n"
+        for _ in range(2000):
+            yield b'a,"some text\nover lines"\n' * 1000
+
+    import tracemalloc  # noqa: PLC0415
+
+    table = open_csv(pieces())
+    tracemalloc.start()
+    for record in itertools.islice(table.records(), 30_000):
+        assert record.cells[0] == "a"
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 16 * MAX_RECORD
+
+
+@pytest.mark.parametrize(
+    ("data", "code", "said"),
+    [
+        (b"", "empty_file", "empty"),
+        (b"\xef\xbb\xbf \r\n", "empty_file", "empty"),
+        (b"slug,name\n", "no_rows", "no rows"),
+        (b"slug,name\n\n,,\n", "no_rows", "no rows"),
+        (b"PK\x03\x04\x14\x00", "not_csv", "xlsx"),
+        (b"%PDF-1.7\n", "not_csv", "PDF"),
+        (b"\xd0\xcf\x11\xe0\xa1", "not_csv", "xls"),
+        (b"<!DOCTYPE html><html>", "not_csv", "HTML"),
+        (b'slug,"name\na,b\n', "bad_header", "line 1"),
+    ],
+)
+def test_a_file_that_holds_no_rows_is_refused_with_the_reason(data, code, said):
+    rejection = refused(data)
+    assert rejection.code == code
+    assert said in rejection.message
+
+
+def test_a_format_survives_being_stored():
+    table = open_csv([b"Handle;Title\na;b\n"])
+    assert Format.from_dict(table.format.as_dict()) == table.format
+    assert table.format.header == ("Handle", "Title")

@@ -1,0 +1,93 @@
+"""The rows of one product stay together, and a worker finds the products the planner counted."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chalicelib.imports.dialects import Dialect, recognise
+from chalicelib.imports.groups import MAX_ROWS, Chunk, Unreadable, grouped, plan
+from chalicelib.imports.records import Table, open_csv, read
+
+HEADER = "Handle,Title,Variant SKU,Variant Price\n"
+
+
+def planned(data: bytes, rows: int = 200) -> tuple[Table, Dialect, list[Chunk | Unreadable]]:
+    table = open_csv([data])
+    dialect = recognise(table.format.header)
+    return table, dialect, list(plan(table.records(), dialect, rows))
+
+
+def handles(data: bytes, chunk: Chunk, table: Table, dialect: Dialect) -> list[list[str]]:
+    part = data[chunk.offset : chunk.offset + chunk.length]
+    groups = grouped(read(part, table.format, chunk.offset, chunk.line), dialect)
+    return [[record.cells[0] for record in group] for group in groups]
+
+
+lines = st.lists(
+    st.sampled_from(
+        ["a,A,s,1", "a,,t,2", ",,u,3", "b,B,v,1", 'c,"C\nC",w,1', 'd,"D,x,1', "", ",,,", "e"]
+    ),
+    min_size=1,
+    max_size=40,
+)
+
+
+@given(lines, st.integers(1, 7))
+def test_workers_find_the_products_that_the_planner_counted(parts, rows):
+    data = (HEADER + "\n".join(["z,Z,z,1", *parts])).encode()
+    table, dialect, chunks = planned(data, rows)
+    whole = open_csv([data])
+    expected = [[r.cells[0] for r in group] for group in grouped(whole.records(), dialect)]
+    found = []
+    for chunk in chunks:
+        assert isinstance(chunk, Chunk)
+        groups = handles(data, chunk, table, dialect)
+        assert len(groups) == chunk.products
+        assert sum(map(len, groups)) == chunk.rows
+        found += groups
+    assert found == expected
+
+
+def test_a_chunk_ends_between_products_and_holds_about_as_many_rows_as_asked():
+    rows = "".join(f"p{i // 3},P,s{i},1\n" for i in range(90))
+    _, _, chunks = planned((HEADER + rows).encode(), rows=20)
+    assert [chunk.rows for chunk in chunks] == [18] * 5
+    assert [chunk.line for chunk in chunks] == [2, 20, 38, 56, 74]
+
+
+def test_a_row_without_a_handle_belongs_to_the_product_above():
+    data = (HEADER + "a,A,s,1\n,,t,2\nb,B,u,3\n").encode()
+    table, dialect, chunks = planned(data)
+    assert handles(data, chunks[0], table, dialect) == [["a", ""], ["b"]]
+
+
+def test_rows_of_a_product_far_apart_are_groups_of_their_own():
+    data = (HEADER + "a,A,s,1\nb,B,t,2\na,,u,3\n").encode()
+    table, dialect, chunks = planned(data)
+    assert handles(data, chunks[0], table, dialect) == [["a"], ["b"], ["a"]]
+
+
+def test_a_product_with_too_many_rows_fails_alone_and_its_neighbours_are_planned():
+    many = "".join(f"m,M,s{i},1\n" for i in range(MAX_ROWS + 1))
+    _, _, parts = planned((HEADER + "a,A,s,1\n" + many + "b,B,t,1\n").encode())
+    before, failed, after = parts
+    assert (before.rows, after.rows) == (1, 1)
+    assert isinstance(failed, Unreadable)
+    assert failed.error[:3] == (3, "", "too_many_rows")
+
+
+def test_a_product_with_a_giant_record_goes_to_no_worker():
+    giant = 'a,"' + "x" * 3_000_000 + '",s,1\n'
+    _, _, parts = planned((HEADER + "a,A,s,1\n" + giant + "b,B,t,1\n").encode())
+    failed, after = parts
+    assert isinstance(failed, Unreadable)
+    assert (failed.line, failed.rows, failed.error.row) == (2, 2, 3)
+    assert failed.error.code == "record_too_large"
+    assert after.line == 4
+
+
+def test_variations_beside_their_parent_are_found_by_number_and_by_sku():
+    header = "ID,Type,SKU,Name,Regular price,Parent\n"
+    rows = '45,variation,V1,"Tee - Red",9,id:44\n44,variable,TEE,Tee,,\n46,variation,V2,T,9,TEE\n'
+    data = (header + rows).encode()
+    _, _, chunks = planned(data)
+    assert [chunk.products for chunk in chunks] == [1]
