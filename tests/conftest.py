@@ -1,11 +1,12 @@
 """Fixtures: `shop`, the application on tables of its own, and `faults`, what can go wrong below."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pytest
 from moto import mock_aws
 
-from chalicelib import settings, table
+from chalicelib import clock, settings, table
 from tests.faults import Faults
 from tests.shop import Shop
 
@@ -18,6 +19,13 @@ SETTINGS = {
     "AWS_ACCESS_KEY_ID": "testing",
     "AWS_SECRET_ACCESS_KEY": "testing",
 }
+
+
+@dataclass
+class Clock:
+    """Unix seconds."""
+
+    seconds: int
 
 
 @pytest.fixture
@@ -46,6 +54,14 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def shop(aws: None) -> Shop:
     return Shop()
+
+
+@pytest.fixture
+def time_stands(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock by which minutes are counted: it stands, 20 s into a minute, until it is moved."""
+    clock_of_test = Clock(1_800_000_020)
+    monkeypatch.setattr(clock, "unix", lambda: clock_of_test.seconds)
+    return clock_of_test
 
 
 @pytest.fixture

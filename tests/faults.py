@@ -51,6 +51,14 @@ class Faults:
     def crash(self, operation: str, **when: Any) -> None:
         self._plan(operation, lambda: Crash(operation), **when)
 
+    def meanwhile(self, operation: str, action: Callable[[], object], *, nth: int = 1) -> None:
+        """Somebody else is faster: `action` happens just before the call arrives."""
+
+        def happen() -> None:
+            action()
+
+        self._plan(operation, happen, nth=nth)
+
     def refuse(self, operation: str, code: str, **when: Any) -> None:
         """The service answers with an error of that code."""
         self._plan(operation, lambda: _refusal(code, operation), **when)
@@ -58,7 +66,7 @@ class Faults:
     def _plan(
         self,
         operation: str,
-        fail: Callable[[], BaseException],
+        fail: Callable[[], BaseException | None],
         *,
         after: bool = False,
         nth: int = 1,
@@ -77,7 +85,9 @@ class Faults:
                 if plan.after:
                     self._done[token] = botocore_stubber(event_name, request)
                     self._done.pop("", None)
-                raise plan.fail()
+                failure = plan.fail()
+                if failure is not None:
+                    raise failure
         return None
 
 
@@ -85,7 +95,7 @@ class _Plan:
     def __init__(
         self,
         operation: str,
-        fail: Callable[[], BaseException],
+        fail: Callable[[], BaseException | None],
         after: bool,
         pass_first: int,
         times: int,

@@ -9,6 +9,8 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from chalice.app import Chalice
+
 from app import app
 from chalicelib import attributes, outbox, settings, table
 from chalicelib.api_keys import store as api_keys
@@ -35,8 +37,9 @@ class Shop:
     `key=None` sends no key. A body that is `bytes` is sent as it is, anything else as JSON.
     """
 
-    def __init__(self, address: str = "203.0.113.7") -> None:
+    def __init__(self, address: str = "203.0.113.7", served: Chalice = app) -> None:
         self.address = address
+        self._app = served
         self._keys: dict[str, str] = {}
 
     @property
@@ -90,8 +93,8 @@ class Shop:
         if body is not None and not isinstance(body, bytes):
             body = json.dumps(body).encode()
             sent.setdefault("Content-Type", "application/json")
-        event = api_gateway_event(method, path, body, sent, self.address)
-        reply = app(event, None)
+        event = api_gateway_event(self._app, method, path, body, headers=sent, address=self.address)
+        reply = self._app(event, None)
         answer = Answer(reply["statusCode"], reply["headers"], _text(reply))
         documented.check(method, event["resource"], answer)
         return answer
@@ -99,6 +102,11 @@ class Shop:
     def events(self) -> list[dict[str, Any]]:
         """Every event announced so far, oldest first: `{id, event, data}`."""
         return list(self._events())
+
+    def stored(self) -> list[dict[str, Any]]:
+        """Every item of the main table."""
+        found = table.client().scan(TableName=settings.table(), ConsistentRead=True)
+        return [attributes.unpack(item) for item in found["Items"]]
 
     def _events(self) -> Iterator[dict[str, Any]]:
         found = table.client().scan(TableName=settings.outbox_table(), ConsistentRead=True)
@@ -111,14 +119,20 @@ class Shop:
 
 
 def api_gateway_event(
-    method: str, target: str, body: bytes | None, headers: Mapping[str, str], address: str
+    served: Chalice,
+    method: str,
+    target: str,
+    body: bytes | None = None,
+    *,
+    headers: Mapping[str, str],
+    address: str,
 ) -> dict[str, Any]:
     """What API Gateway's proxy integration sends; path parameters are as the client wrote them."""
     url = urlsplit(target)
-    resource, parameters = _resource(url.path)
+    resource, parameters = _resource(served, url.path)
     values = parse_qs(url.query, keep_blank_values=True)
     media_type = next((v for k, v in headers.items() if k.lower() == "content-type"), "")
-    binary = media_type.partition(";")[0].strip() in app.api.binary_types
+    binary = media_type.partition(";")[0].strip() in served.api.binary_types
     payload = None
     if body is not None:
         payload = base64.b64encode(body).decode() if binary else body.decode("utf-8", "replace")
@@ -145,9 +159,9 @@ def api_gateway_event(
     }
 
 
-def _resource(path: str) -> tuple[str, dict[str, str]]:
+def _resource(served: Chalice, path: str) -> tuple[str, dict[str, str]]:
     """As API Gateway chooses: what is spelled out, before a parameter, before the rest."""
-    found = [(route, _parameters(route, path)) for route in app.routes]
+    found = [(route, _parameters(route, path)) for route in served.routes]
     fits = [(route, parameters) for route, parameters in found if parameters is not None]
     assert fits, f"API Gateway has no resource for {path}"
     return min(fits, key=lambda fit: [_rank(part) for part in fit[0].split("/")])

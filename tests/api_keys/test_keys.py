@@ -1,11 +1,140 @@
-from tests.shop import Shop
+"""Keys: who holds one, what it opens, and that a shop never locks itself out."""
+
+from typing import Any
+
+import pytest
+
+from chalicelib.api_keys import store
+from tests.conftest import Clock
+from tests.faults import Crash, Faults
+from tests.shop import Answer, Shop
+
+
+def make(shop: Shop, role: str = "STAFF", **fields: Any) -> Any:
+    answer = shop.post("/api/admin/keys", {"name": "Till", "role": role, **fields})
+    assert answer.status == 201, answer.text
+    return answer.json
+
+
+def revoke(shop: Shop, id: str) -> Answer:
+    return shop.delete(f"/api/admin/keys/{id}")
+
+
+def my_id(shop: Shop) -> str:
+    return str(shop.get("/api/admin/me").json["id"])
 
 
 def test_a_key_opens_the_admin_interface_as_what_it_is(shop: Shop) -> None:
-    made = shop.post("/api/admin/keys", {"name": "Till", "role": "STAFF"})
-    assert made.status == 201
-    me = shop.get("/api/admin/me", key=made.json["key"])
-    assert me.status == 200
-    assert me.json["id"] == made.json["id"]
-    assert me.json["role"] == "STAFF"
-    assert "key" not in me.json
+    made = make(shop, "ADMIN", name="Counter")
+    assert made["key"].startswith("bk_")
+    assert len(made["key"]) > 40
+    me = shop.get("/api/admin/me", key=made["key"]).json
+    assert {name: me[name] for name in ("id", "name", "role", "createdAt")} == {
+        name: made[name] for name in ("id", "name", "role", "createdAt")
+    }
+    assert me["limits"] == {"read": 120, "write": 60}
+
+
+def test_a_key_is_shown_once_and_stored_nowhere(shop: Shop, faults: Faults) -> None:
+    made = make(shop)
+    assert made["key"] not in shop.get("/api/admin/keys").text
+    assert made["key"] not in shop.get("/api/admin/me", key=made["key"]).text
+    assert made["key"] not in str(shop.stored())
+
+
+def test_keys_are_listed_newest_first_in_pages(shop: Shop) -> None:
+    first, second = make(shop), make(shop)
+    listing = shop.get("/api/admin/keys?limit=2").json
+    assert [key["id"] for key in listing["data"]] == [second["id"], first["id"]]
+    assert listing["total"] == 3
+    assert listing["pagination"] == {"page": 1, "limit": 2, "total": 3, "totalPages": 2}
+    assert [key["id"] for key in shop.get("/api/admin/keys?limit=2&page=2").json["data"]] == [
+        my_id(shop)
+    ]
+    assert shop.get("/api/admin/keys?page=9").json["data"] == []
+
+
+def test_a_revoked_key_opens_nothing(shop: Shop) -> None:
+    made = make(shop)
+    answer = revoke(shop, made["id"])
+    assert answer.json == {"id": made["id"], "deleted": True}
+    assert shop.get("/api/admin/me", key=made["key"]).status == 401
+    assert revoke(shop, made["id"]).status == 404
+
+
+@pytest.mark.parametrize("role", ["STAFF", "ADMIN"])
+def test_only_an_owner_handles_keys(shop: Shop, role: str) -> None:
+    key = shop.as_(role)
+    assert shop.get("/api/admin/me", key=key).status == 200
+    for answer in (
+        shop.get("/api/admin/keys", key=key),
+        shop.post("/api/admin/keys", {"name": "Till", "role": "OWNER"}, key=key),
+        shop.delete(f"/api/admin/keys/{my_id(shop)}", key=key),
+    ):
+        assert (answer.status, answer.json["code"]) == (403, "forbidden")
+
+
+def test_the_last_owner_key_stays(shop: Shop) -> None:
+    make(shop, "STAFF")
+    answer = revoke(shop, my_id(shop))
+    assert (answer.status, answer.json["code"]) == (409, "last_owner_key")
+    assert shop.get("/api/admin/me").status == 200
+
+
+def test_of_two_owner_keys_revoked_at_once_one_stays(shop: Shop, faults: Faults) -> None:
+    other = make(shop, "OWNER")
+    mine = my_id(shop)
+    faults.meanwhile("TransactWriteItems", lambda: store.revoke(other["id"]))
+    answer = revoke(shop, mine)
+    assert (answer.status, answer.json["code"]) == (409, "last_owner_key")
+    assert [key["id"] for key in shop.get("/api/admin/keys").json["data"]] == [mine]
+
+
+def test_a_key_revoked_twice_at_once_is_counted_once(shop: Shop, faults: Faults) -> None:
+    first, second = make(shop, "OWNER"), make(shop, "OWNER")
+    faults.meanwhile("TransactWriteItems", lambda: store.revoke(first["id"]))
+    assert revoke(shop, first["id"]).status == 404
+    assert revoke(shop, second["id"]).status == 200
+    assert revoke(shop, my_id(shop)).status == 409
+
+
+def test_a_key_is_made_or_not_made(shop: Shop, faults: Faults) -> None:
+    before = shop.get("/api/admin/keys").json["total"]
+    faults.crash("TransactWriteItems")
+    with pytest.raises(Crash):
+        make(shop, "OWNER")
+    assert shop.get("/api/admin/keys").json["total"] == before
+    assert revoke(shop, my_id(shop)).status == 409
+
+
+@pytest.mark.parametrize(
+    ("sent", "field", "code"),
+    [
+        ({"role": "STAFF"}, "name", "required"),
+        ({"name": "  ", "role": "STAFF"}, "name", "too_short"),
+        ({"name": "x" * 101, "role": "STAFF"}, "name", "too_long"),
+        ({"name": 7, "role": "STAFF"}, "name", "invalid_type"),
+        ({"name": "Till", "role": "KING"}, "role", "not_allowed"),
+        ({"name": "Till", "role": "STAFF", "limits": {}}, "limits", "unknown_field"),
+    ],
+)
+def test_what_is_wrong_with_a_new_key_is_named(
+    shop: Shop, sent: Any, field: str, code: str
+) -> None:
+    answer = shop.post("/api/admin/keys", sent)
+    assert (answer.status, answer.json["code"]) == (422, "validation_failed")
+    assert [(error["field"], error["code"]) for error in answer.json["errors"]] == [(field, code)]
+
+
+@pytest.mark.parametrize("id", ["key_none", "owners", "key_%00%23", "x" * 3000, "%F0%9F%98%80"])
+def test_an_id_that_is_none_is_not_found(shop: Shop, id: str) -> None:
+    assert revoke(shop, id).json["code"] == "not_found"
+
+
+def test_counters_of_past_minutes_do_not_pile_up(shop: Shop, time_stands: Clock) -> None:
+    key = shop.mint()
+    for _ in range(40):
+        time_stands.seconds += 60
+        assert shop.get("/api/admin/me", key=key).status == 200
+    fields = max(len(item) for item in shop.stored() if item["sk"] == "key")
+    assert fields < 30

@@ -1,0 +1,128 @@
+"""The operator's key tool, for any stage: list, create and revoke API keys, and raise limits.
+
+    python infra/keys.py --stage prod list
+    python infra/keys.py --stage prod create "Nightly import" STAFF
+    python infra/keys.py --stage prod limits key_01J… --read 600 --write 300
+    python infra/keys.py --stage prod limits key_01J…      # back to the usual limits
+    python infra/keys.py --stage prod revoke key_01J…
+
+It speaks to the stage's table with the credentials of whoever calls it, so it also helps when the
+last Owner key is lost. `--stage local` finds what `make run` started.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from chalicelib.api_keys import store
+from chalicelib.api_keys.model import Caller, Role
+from chalicelib.problems import Problem
+from infra.emulator import CREDENTIALS
+
+_LOCAL = Path(__file__).resolve().parent.parent / ".local" / "endpoint.json"
+
+
+def use(table: str) -> None:
+    """Lets the storage modules, which read their settings like a function does, use this table."""
+    os.environ["TABLE"] = table
+    os.environ["OUTBOX_TABLE"] = f"{table}-outbox"
+
+
+def mint_owner(table: str, name: str) -> str:
+    """Makes an Owner key and returns it; it can be read only now."""
+    use(table)
+    return store.mint(name, Role.OWNER)[1]
+
+
+def first_owner_key(table: str) -> str | None:
+    """Makes the stage's first Owner key; none when one exists."""
+    use(table)
+    if any(caller.role is Role.OWNER for caller in store.all()):
+        return None
+    return store.mint("First owner", Role.OWNER)[1]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """One command; ends with status 1 and a sentence when it cannot be done."""
+    options = _parser().parse_args(arguments)
+    _connect(options.stage, options.endpoint_url)
+    try:
+        options.run(options)
+    except Problem as problem:
+        raise SystemExit(problem.message) from None
+
+
+def _connect(stage: str, endpoint_url: str | None) -> None:
+    use(f"backroom-{stage}")
+    if endpoint_url is None and stage == "local" and _LOCAL.exists():
+        endpoint_url = json.loads(_LOCAL.read_text())["awsEndpoint"]
+    if endpoint_url is not None:
+        os.environ["AWS_ENDPOINT_URL"] = endpoint_url
+    if stage == "local":
+        os.environ.update(CREDENTIALS)
+
+
+def _list(options: argparse.Namespace) -> None:
+    print(f"{'id':30}  {'role':5}  {'reads':>7}  {'writes':>7}  {'created':24}  name")
+    for caller in store.all():
+        print(_line(caller))
+
+
+def _create(options: argparse.Namespace) -> None:
+    caller, key = store.mint(options.name, options.role)
+    print(_line(caller))
+    print(f"Key, shown this once: {key}")
+
+
+def _revoke(options: argparse.Namespace) -> None:
+    store.revoke(options.key_id)
+    print(f"{options.key_id} opens nothing any more.")
+
+
+def _limits(options: argparse.Namespace) -> None:
+    print(_line(store.limit(options.key_id, read=options.read, write=options.write)))
+
+
+def _line(caller: Caller) -> str:
+    limits = f"{caller.reads_per_minute:7,}  {caller.writes_per_minute:7,}"
+    return f"{caller.id:30}  {caller.role:5}  {limits}  {caller.created_at:24}  {caller.name}"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--stage", required=True, help="such as prod, or local for `make run`")
+    parser.add_argument("--endpoint-url", help="of an emulated AWS")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    listing = commands.add_parser("list", help="every live key, with its requests per minute")
+    listing.set_defaults(run=_list)
+    create = commands.add_parser("create", help="make a key; it is printed once")
+    create.add_argument("name", help="who or what will use it")
+    create.add_argument("role", choices=[role.value for role in Role])
+    create.set_defaults(run=_create)
+    revoke = commands.add_parser("revoke", help="let a key open nothing any more")
+    revoke.add_argument("key_id")
+    revoke.set_defaults(run=_revoke)
+    limits = commands.add_parser("limits", help="requests per minute of a key; none: the usual")
+    limits.add_argument("key_id")
+    limits.add_argument("--read", type=_positive)
+    limits.add_argument("--write", type=_positive)
+    limits.set_defaults(run=_limits)
+    return parser
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""`infra/keys.py`: the operator's way to keys, on any stage."""
+
+import pytest
+
+from infra import keys
+from tests.shop import Shop
+
+STAGE = ["--stage", "test"]
+
+
+def printed(capsys: pytest.CaptureFixture[str], *command: str) -> str:
+    capsys.readouterr()
+    keys.main([*STAGE, *command])
+    return capsys.readouterr().out
+
+
+def test_an_operator_makes_a_key_that_works(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+    key = printed(capsys, "create", "Nightly import", "ADMIN").split()[-1]
+    assert shop.get("/api/admin/me", key=key).json["name"] == "Nightly import"
+
+
+def test_an_operator_lists_keys_without_their_secrets(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = shop.mint("STAFF")
+    id = shop.get("/api/admin/me", key=key).json["id"]
+    lines = printed(capsys, "list")
+    assert id in lines
+    assert key not in lines
+
+
+def test_an_operator_raises_the_limits_of_one_key_and_takes_that_back(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = shop.mint("STAFF")
+    id = shop.get("/api/admin/me", key=key).json["id"]
+    assert "600" in printed(capsys, "limits", id, "--read", "600")
+    raised = shop.get("/api/admin/me", key=key)
+    assert raised.headers["X-RateLimit-Limit"] == "600"
+    assert raised.json["limits"] == {"read": 600, "write": 60}
+    assert "120" in printed(capsys, "limits", id)
+    assert shop.get("/api/admin/me", key=key).headers["X-RateLimit-Limit"] == "120"
+
+
+def test_an_operator_revokes_but_never_the_last_owner(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = shop.mint("STAFF")
+    id = shop.get("/api/admin/me", key=key).json["id"]
+    printed(capsys, "revoke", id)
+    assert shop.get("/api/admin/me", key=key).status == 401
+    owner = shop.get("/api/admin/me").json["id"]
+    with pytest.raises(SystemExit, match="last Owner"):
+        keys.main([*STAGE, "revoke", owner])
+
+
+def test_a_stage_gets_its_first_owner_key_once(aws: None) -> None:
+    first = keys.first_owner_key("backroom-test")
+    assert first is not None
+    assert Shop().get("/api/admin/me", key=first).json["role"] == "OWNER"
+    assert keys.first_owner_key("backroom-test") is None
+
+
+def test_a_limit_below_one_is_refused(shop: Shop) -> None:
+    with pytest.raises(SystemExit):
+        keys.main([*STAGE, "limits", "key_x", "--read", "0"])

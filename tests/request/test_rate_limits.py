@@ -1,0 +1,142 @@
+"""The limits of `spec.md`, to the request: per key, reads and writes apart, and per address."""
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+from typing import Any
+
+import pytest
+from moto.dynamodb.models import DynamoDBBackend
+
+from chalicelib.api_keys import store
+from tests.conftest import Clock
+from tests.faults import Faults
+from tests.shop import Answer, Shop
+
+
+def limits(answer: Answer) -> tuple[int, int, int]:
+    names = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
+    limit, remaining, reset = (int(answer.headers[name]) for name in names)
+    return limit, remaining, reset
+
+
+def read(shop: Shop, key: str) -> Answer:
+    return shop.get("/api/admin/me", key=key)
+
+
+def write(shop: Shop, key: str) -> Answer:
+    return shop.post("/api/admin/me", key=key)
+
+
+def test_a_key_reads_120_times_a_minute_and_no_more(shop: Shop, time_stands: Clock) -> None:
+    key = shop.mint()
+    assert limits(read(shop, key)) == (120, 119, 1_800_000_060)
+    assert {read(shop, key).status for _ in range(118)} == {200}
+    assert limits(read(shop, key)) == (120, 0, 1_800_000_060)
+    refused = read(shop, key)
+    assert (refused.status, refused.json["code"]) == (429, "rate_limited")
+    assert refused.headers["Retry-After"] == "40"
+    assert limits(refused) == (120, 0, 1_800_000_060)
+    time_stands.seconds += 40
+    assert limits(read(shop, key)) == (120, 119, 1_800_000_120)
+
+
+def test_writes_are_counted_apart_up_to_60(shop: Shop, time_stands: Clock) -> None:
+    key = shop.mint()
+    assert {write(shop, key).status for _ in range(60)} == {405}
+    assert write(shop, key).status == 429
+    assert limits(read(shop, key)) == (120, 119, 1_800_000_060)
+
+
+def test_one_key_does_not_use_up_another(shop: Shop, time_stands: Clock) -> None:
+    one, other = shop.mint(), shop.mint()
+    assert limits(write(shop, one))[1] == 59
+    assert limits(write(shop, other))[1] == 59
+
+
+def test_exactly_the_limit_passes_when_many_call_at_once(
+    shop: Shop, time_stands: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # DynamoDB does one update of an item after the other; moto leaves that to its caller.
+    one_by_one, update = Lock(), DynamoDBBackend.update_item
+
+    def update_item(*args: Any, **given: Any) -> Any:
+        with one_by_one:
+            return update(*args, **given)
+
+    monkeypatch.setattr(DynamoDBBackend, "update_item", update_item)
+    key = shop.mint()
+
+    def admitted(_: int) -> bool:
+        admission = store.admit(key, reads=False, minute=30_000_000)
+        return admission is not None and admission.admitted
+
+    with ThreadPoolExecutor(8) as threads:
+        assert Counter(threads.map(admitted, range(100))) == {True: 60, False: 40}
+
+
+def test_authenticating_and_counting_take_one_round_trip(
+    shop: Shop, time_stands: Clock, faults: Faults
+) -> None:
+    key = shop.mint()
+    for _ in range(3):
+        faults.calls.clear()
+        assert read(shop, key).status == 200
+        assert faults.calls == ["UpdateItem"]
+        time_stands.seconds += 60
+
+
+def test_whoever_never_waits_sees_the_minute_end_on_a_slower_clock_too(
+    shop: Shop, time_stands: Clock
+) -> None:
+    key = shop.mint()
+    assert {write(shop, key).status for _ in range(60)} == {405}
+    time_stands.seconds += 60
+    assert limits(write(shop, key))[1] == 59
+    time_stands.seconds -= 60  # another function, whose clock is behind
+    assert write(shop, key).status == 429
+
+
+def test_the_storefront_is_limited_per_address(shop: Shop, time_stands: Clock) -> None:
+    elsewhere = Shop(address="2001:db8::7")
+    assert limits(shop.get("/api/nothing")) == (300, 299, 1_800_000_060)
+    assert {shop.get("/api/nothing").status for _ in range(299)} == {404}
+    refused = shop.get("/api/openapi.json")
+    assert (refused.status, refused.json["code"]) == (429, "rate_limited")
+    assert refused.headers["Retry-After"] == "40"
+    assert limits(elsewhere.get("/api/nothing")) == (300, 299, 1_800_000_060)
+    assert read(shop, shop.owner).status == 200
+
+
+def test_an_address_cannot_be_made_up(shop: Shop, time_stands: Clock) -> None:
+    shop.get("/api/nothing", headers={"X-Forwarded-For": "1.1.1.1"})
+    again = shop.get("/api/nothing", headers={"X-Forwarded-For": "2.2.2.2"})
+    assert limits(again)[1] == 298
+
+
+def test_guessing_keys_is_limited_but_never_in_the_way_of_a_valid_one(
+    shop: Shop, time_stands: Clock
+) -> None:
+    valid = shop.mint()
+    guesses = [shop.get("/api/admin/me", key=f"bk_guess{n}") for n in range(60)]
+    assert {guess.status for guess in guesses} == {401}
+    assert limits(guesses[-1]) == (60, 0, 1_800_000_060)
+    refused = shop.get("/api/admin/me", key="bk_another")
+    assert refused.status == 429
+    assert refused.headers["Retry-After"] == "40"
+    assert read(shop, valid).status == 200
+
+
+def test_a_preflight_costs_nobody_a_request(shop: Shop, time_stands: Clock) -> None:
+    shop.get("/api/nothing")
+    for _ in range(3):
+        preflight = shop.options("/api/openapi.json", headers={"Origin": "https://shop.example"})
+        assert preflight.status == 204
+        assert limits(preflight) == (300, 299, 1_800_000_060)
+    assert limits(shop.get("/api/nothing"))[1] == 298
+
+
+def test_counters_of_addresses_expire(shop: Shop, time_stands: Clock) -> None:
+    shop.get("/api/nothing")
+    (window,) = [item for item in shop.stored() if item["pk"].startswith("rate#")]
+    assert time_stands.seconds < window["expiresAt"] <= time_stands.seconds + 7200

@@ -1,0 +1,167 @@
+"""Bodies, queries and paths: taken as they were meant, or refused by name."""
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.shop import Answer, Shop
+
+
+def raw(shop: Shop, body: bytes, **headers: str) -> Answer:
+    sent = {"Content-Type": "application/json", **headers}
+    return shop.post("/api/trial/raw", body, headers=sent)
+
+
+def errors(answer: Answer) -> list[tuple[str, str]]:
+    assert (answer.status, answer.json["code"]) == (422, "validation_failed")
+    return [(error["field"], error["code"]) for error in answer.json["errors"]]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"  ",
+        b"{",
+        b"{'a': 1}",
+        b'{"a": NaN}',
+        b'{"a": -Infinity}',
+        b'{"a": 1, "a": 2}',
+        b'{"a": {"b": 1, "b": 1}}',
+        b'{"a": "\\ud800"}',
+        b'{"a": "\\udc00\\ud800"}',
+        b'{"\\uD83D": 1}',
+        b"1" * 900 + b"e" + b"1" * 90,
+        b"\xef\xbb\xbf{}",
+    ],
+)
+def test_what_is_not_json_is_refused(trial: Shop, body: bytes) -> None:
+    answer = raw(trial, body)
+    assert (answer.status, answer.json["code"]) == (400, "malformed_json")
+
+
+def test_a_body_nested_beyond_reason_is_refused(trial: Shop) -> None:
+    answer = trial.post(
+        "/api/trial/things",
+        b"[" * 100_000,
+        headers={"Content-Type": "application/json"},
+    )
+    assert (answer.status, answer.json["code"]) == (400, "malformed_json")
+
+
+@pytest.mark.parametrize(
+    ("body", "value"),
+    [
+        (b'{"a": "\\ud83d\\ude00 \xc3\xa9"}', {"a": "😀 é"}),
+        (b"[1, 19.90, null, true, 1e2]", [1, 19.9, None, True, 100]),
+        (b'{"a": 0.1}', {"a": 0.1}),
+        (b"12345678901234567890", 12345678901234567890),
+    ],
+)
+def test_what_is_json_arrives_as_it_was_meant(trial: Shop, body: bytes, value: Any) -> None:
+    assert raw(trial, body).json == [value]
+
+
+@settings(
+    max_examples=150,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    st.one_of(
+        st.binary(max_size=200),
+        st.text(alphabet='{}[]",:0123456789eE+-.\\ud8NaInf ', max_size=40).map(str.encode),
+    )
+)
+def test_no_body_whatsoever_breaks_the_service(trial: Shop, body: bytes) -> None:
+    assert raw(trial, body).status in {200, 400}
+
+
+def test_a_body_of_another_type_is_refused(trial: Shop) -> None:
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "image/png", "*/*", "x" * 500):
+        answer = trial.post("/api/trial/raw", b"{}", headers={"content-type": kind})
+        assert (answer.status, answer.json["code"]) == (415, "unsupported_media_type")
+    for kind in ("application/json; charset=utf-8", "Application/JSON"):
+        assert trial.post("/api/trial/raw", b"{}", headers={"content-type": kind}).status == 200
+
+
+def test_a_request_without_a_body_may_name_any_type(trial: Shop) -> None:
+    answer = trial.get("/api/trial/things", headers={"Content-Type": "text/plain"})
+    assert answer.status == 200
+
+
+def test_a_body_that_is_too_large_is_refused(trial: Shop) -> None:
+    answer = raw(trial, b'"' + b"x" * 999 + b'"')
+    assert (answer.status, answer.json["code"]) == (413, "payload_too_large")
+    assert raw(trial, '"é"'.encode() + b" " * 990).status == 200
+    assert raw(trial, ('"' + "é" * 500 + '"').encode()).status == 413
+
+
+def test_a_file_arrives_byte_for_byte(trial: Shop) -> None:
+    kind = {"Content-Type": "multipart/form-data; boundary=x"}
+    assert trial.post("/api/trial/file", bytes(range(256)), headers=kind).json == {"size": 256}
+    assert trial.post("/api/trial/file", b"x" * 1001, headers=kind).status == 413
+    assert trial.post("/api/trial/file", {"no": "file"}).status == 415
+
+
+@pytest.mark.parametrize("body", [b"[]", b'"text"', b"null", b"1"])
+def test_a_resource_is_an_object(trial: Shop, body: bytes) -> None:
+    answer = trial.post("/api/trial/things", body)
+    assert errors(answer) == [("body", "invalid_type")]
+
+
+def test_every_field_that_is_wrong_is_named(trial: Shop) -> None:
+    sent = {
+        "nmae": "x",
+        "full_name": "y",
+        "parts": [{"unitPrice": 1}, {"unitPrice": -1}, {"unitPrice": "much"}, 7],
+    }
+    assert sorted(errors(trial.post("/api/trial/things", sent))) == [
+        ("fullName", "required"),
+        ("full_name", "unknown_field"),
+        ("nmae", "unknown_field"),
+        ("parts.1.unitPrice", "out_of_range"),
+        ("parts.2.unitPrice", "invalid_type"),
+        ("parts.3", "invalid_type"),
+    ]
+
+
+def test_a_resource_may_be_sent_back_as_it_was_read(trial: Shop) -> None:
+    sent = {"id": "t1", "createdAt": "?", "fullName": "x", "parts": [{"id": 1, "unitPrice": 2}]}
+    answer = trial.post("/api/trial/things", sent)
+    assert answer.json == {"fullName": "x", "parts": [{"unitPrice": 2}]}
+
+
+def test_query_parameters_have_defaults_and_limits(trial: Shop) -> None:
+    assert trial.get("/api/trial/things").json == {
+        "page": 1,
+        "limit": 20,
+        "status": [],
+        "search": None,
+    }
+    assert trial.get("/api/trial/things?limit=101").json["limit"] == 100
+    assert trial.get("/api/trial/things?limit=100&page=3").json["page"] == 3
+    assert trial.get("/api/trial/things?limit=&search=").json["limit"] == 20
+    assert trial.get("/api/trial/things?unknown=1&Page=0").json["page"] == 1
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "NaN", "1.5", "1e3", "x", "%00", "9" * 5000])
+@pytest.mark.parametrize("name", ["page", "limit"])
+def test_a_page_that_is_no_number_is_refused(trial: Shop, name: str, value: str) -> None:
+    assert errors(trial.get(f"/api/trial/things?{name}={value}"))[0][0] == name
+
+
+@pytest.mark.parametrize(
+    "asked", ["status=A&status=B", "status=A,B", "status=A,&status=%20B", "status=A%2CB"]
+)
+def test_a_list_is_comma_separated_or_repeated(trial: Shop, asked: str) -> None:
+    assert trial.get(f"/api/trial/things?{asked}").json["status"] == ["A", "B"]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("a%20b", "a b"), ("%C3%A9", "é"), ("a+b", "a+b"), ("a%2Fb", "a/b")]
+)
+def test_a_path_means_what_its_escapes_say(trial: Shop, written: str, meant: str) -> None:
+    assert trial.get(f"/api/trial/things/{written}").json == {"id": meant}

@@ -1,0 +1,139 @@
+"""The layers: app → routes → store → mechanisms.
+
+Slices meet through each other's `model`, `store` and `shown` (a record as the API shows it) only.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent
+ROOT = PROJECT / "chalicelib"
+
+# Packages that are mechanisms; every other package but `request` is a slice.
+MECHANISMS = {"listing"}
+# Beside the slices' `routes.py`: they speak HTTP and are known to app.py only.
+ROUTES_TOO = {"chalicelib.openapi"}
+KEY_PREFIX = re.compile(r"[a-z]+#")
+
+
+def modules() -> dict[str, ast.Module]:
+    found = {}
+    for path in [*ROOT.rglob("*.py"), PROJECT / "app.py"]:
+        name = ".".join(path.relative_to(PROJECT).with_suffix("").parts)
+        found[name.removesuffix(".__init__")] = ast.parse(path.read_text())
+    return found
+
+
+MODULES = modules()
+
+
+def imported(name: str) -> Iterator[str]:
+    """The modules of ours that a module imports, wherever in its text."""
+    for node in ast.walk(MODULES[name]):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in MODULES)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, f"{name}: imports are absolute"
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                target = whole if whole in MODULES else node.module
+                if target in MODULES:
+                    yield target
+
+
+def package(name: str) -> str | None:
+    """`products` for `chalicelib.products.store`, None at the root."""
+    path = ROOT / "/".join(name.split(".")[1:])
+    parts = name.split(".")[1:]
+    return parts[0] if len(parts) > 1 or (parts and path.is_dir()) else None
+
+
+def slice_of(name: str) -> str | None:
+    folder = package(name)
+    return None if folder in {None, "request", *MECHANISMS} else folder
+
+
+def is_routes(name: str) -> bool:
+    return name in ROUTES_TOO or (slice_of(name) is not None and name.endswith(".routes"))
+
+
+def is_request(name: str) -> bool:
+    return package(name) == "request"
+
+
+def is_mechanism(name: str) -> bool:
+    own = name.startswith("chalicelib") and slice_of(name) is None
+    return own and not is_request(name) and name not in ROUTES_TOO
+
+
+def violations(name: str) -> Iterator[str]:
+    for target in imported(name):
+        if is_routes(target) and name != "app":
+            yield f"{name} imports the routes {target}"
+        if is_request(target) and not (is_routes(name) or is_request(name) or name == "app"):
+            yield f"{name} imports {target}, but only routes know of HTTP"
+        if is_mechanism(name) and not is_mechanism(target):
+            yield f"{name} is a mechanism and imports {target}"
+        theirs = slice_of(target)
+        if theirs and theirs != slice_of(name) and name != "app":
+            if target.rpartition(".")[2] not in {"model", "store", "shown"}:
+                yield f"{name} imports {target}, which is inside that slice"
+            if name.endswith(".model") and target.endswith(".store"):
+                yield f"{name} is a model and imports {target}"
+
+
+def test_imports_point_one_way() -> None:
+    assert [line for name in MODULES for line in violations(name)] == []
+
+
+def test_no_two_modules_import_each_other() -> None:
+    done: set[str] = set()
+
+    def visit(name: str, way: tuple[str, ...]) -> None:
+        assert name not in way, " → ".join([*way[way.index(name) :], name])
+        if name not in done:
+            for target in set(imported(name)):
+                visit(target, (*way, name))
+            done.add(name)
+
+    for name in MODULES:
+        visit(name, ())
+
+
+def test_only_settings_reads_the_environment() -> None:
+    readers = {
+        name
+        for name, tree in MODULES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr in {"environ", "getenv", "environb"}
+    }
+    assert readers == {"chalicelib.settings"}
+
+
+def test_a_key_is_spelled_by_one_slice_and_there_not_by_its_routes() -> None:
+    owners: dict[str, set[str]] = {}
+    for name, tree in MODULES.items():
+        for prefix in key_prefixes(tree):
+            assert not is_routes(name), f"{name} spells the key {prefix}"
+            assert not name.endswith(".model"), f"{name} spells the key {prefix}"
+            owners.setdefault(prefix, set()).add(package(name) or name)
+    assert "key#" in owners
+    assert {prefix: names for prefix, names in owners.items() if len(names) > 1} == {}
+
+
+def key_prefixes(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):
+            start = KEY_PREFIX.match(str(node.values[0].value))
+            if start:
+                yield start.group()
+
+
+def test_the_rules_are_about_something() -> None:
+    assert is_mechanism("chalicelib.table")
+    assert is_request("chalicelib.request.middleware")
+    assert slice_of("chalicelib.api_keys.store") == "api_keys"
+    assert "chalicelib.api_keys.store" in set(imported("chalicelib.request.authenticate"))
+    assert "chalicelib.table" in set(imported("chalicelib.commit"))
