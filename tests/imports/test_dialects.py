@@ -143,6 +143,7 @@ def test_a_stock_list_by_variant_sku_touches_nothing_else():
 
 def test_without_a_slug_the_name_makes_one_and_a_sku_is_the_key():
     assert product("name,price", {"name": "Big Mug", "price": 1}).slug == "big-mug"
+    assert product("name,price", {"name": "Синяя кружка", "price": 1}).slug == "sinyaya-kruzhka"
     by_sku = product("name,sku,price", {"name": "Big Mug", "sku": "M-1", "price": 1})
     assert by_sku.slug is None
     assert by_sku.if_new == {"slug": "big-mug"}

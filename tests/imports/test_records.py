@@ -158,7 +158,7 @@ def test_memory_does_not_grow_with_the_file():
         for _ in range(2000):
             yield b'a,"some text\nover lines"\n' * 1000
 
-    import tracemalloc  # noqa: PLC0415
+    import tracemalloc
 
     table = open_csv(pieces())
     tracemalloc.start()

@@ -38,7 +38,7 @@ class Ours(Dialect):
         name, sku = cell(cells, self._name), cell(cells, self._sku)
         if sku and (name or not any(cell(cells, at) for at in self._variant)):
             return f"sku {sku}"
-        return slug_of(name)
+        return slug_of(name) or name
 
     def product(self, records: Sequence[Record], shop: Shop) -> ImportedProduct:
         draft = Draft(self.sheet, records, shop)
