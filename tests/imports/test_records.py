@@ -3,6 +3,7 @@
 import csv
 import io
 import itertools
+import tracemalloc
 from collections.abc import Iterator
 
 import pytest
@@ -157,8 +158,6 @@ def test_memory_does_not_grow_with_the_file():
         yield b"slug,name\n"
         for _ in range(2000):
             yield b'a,"some text\nover lines"\n' * 1000
-
-    import tracemalloc
 
     table = open_csv(pieces())
     tracemalloc.start()

@@ -282,7 +282,8 @@ def plain(column: str) -> str:
 def slug_of(name: str) -> str:
     """A slug for a name: `Éclair 5″` → `eclair-5`. Not clipped: two long names stay two."""
     if not name.isascii():
-        from anyascii import anyascii  # 15 ms that only such a name pays
+        # Its tables take 15 ms to load.
+        from anyascii import anyascii  # noqa: PLC0415
 
         name = anyascii(name)
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
