@@ -107,9 +107,28 @@ def _version() -> str:
 def _schemas() -> tuple[dict[Any, Schema], dict[str, Schema]]:
     """The schemas of every model that an operation names, and the definitions that they share."""
     named = [(place, mode, TypeAdapter(model)) for place, mode, model in _models()]
-    schemas, shared = TypeAdapter.json_schemas(named, ref_template=_REFERENCE)
+    schemas, shared = TypeAdapter.json_schemas(
+        named, ref_template=_REFERENCE, schema_generator=_plain_schemas()
+    )
     found = {place: schema for (place, _), schema in schemas.items()}
     return found, shared.get("$defs", {})
+
+
+def _plain_schemas() -> Any:
+    """pydantic's generator, without what says nothing: titles made from names, blank defaults."""
+    from pydantic.json_schema import GenerateJsonSchema  # noqa: PLC0415, only this needs it
+
+    class Plain(GenerateJsonSchema):
+        def field_title_should_be_set(self, schema: Any) -> bool:
+            return False
+
+        def default_schema(self, schema: Any) -> Any:
+            made = super().default_schema(schema)
+            if made.get("default", ...) in ("", None, []):
+                del made["default"]
+            return made
+
+    return Plain
 
 
 def _models() -> Iterator[tuple[Any, Any, Any]]:
