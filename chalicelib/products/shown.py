@@ -1,6 +1,6 @@
 """How a product is shown: to the admin interface, and to the public."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Final, Literal, NotRequired
 
 from pydantic import Field
@@ -54,35 +54,22 @@ class ShownProduct(TypedDict):
     updatedAt: str
 
 
-_AS_STORED: Final = (
-    *(
-        "id",
-        "slug",
-        "name",
-        "description",
-        "status",
-        "published",
-        "compareAtPrice",
-        "sku",
-        "vendor",
-    ),
-    *("type", "storefront", "tags", "lowStockThreshold", "images", "seo", "metadata"),
-    *("createdAt", "updatedAt"),
-)
-_PUBLIC: Final = (
-    *("id", "slug", "name", "description", "compareAtPrice", "sku", "vendor", "type", "tags"),
-    *("images", "seo", "createdAt"),
-)
+_SHOWN: Final = tuple(ShownProduct.__annotations__)
 
 
 def show(product: Product) -> dict[str, Any]:
     """The shape of ShownProduct."""
-    return {
-        **{name: product.fields[name] for name in _AS_STORED},
-        "price": product.price,
-        "currency": settings.currency(),
-        "variants": product.variants(),
-    }
+    return _in_order(_SHOWN, product, product.variants())
+
+
+def _in_order(
+    names: Iterable[str], product: Product, variants: list[dict[str, Any]]
+) -> dict[str, Any]:
+    shown = {name: product.fields.get(name) for name in names}
+    shown["price"] = product.price
+    shown["currency"] = settings.currency()
+    shown["variants"] = variants
+    return shown
 
 
 class PublicVariant(TypedDict):
@@ -113,14 +100,12 @@ class PublicProduct(TypedDict):
     createdAt: str
 
 
+_PUBLIC: Final = tuple(PublicProduct.__annotations__)
+
+
 def show_public(product: Product) -> dict[str, Any]:
     """The shape of PublicProduct."""
-    return {
-        **{name: product.fields[name] for name in _PUBLIC},
-        "price": product.price,
-        "currency": settings.currency(),
-        "variants": [_public_variant(variant) for variant in product.variants()],
-    }
+    return _in_order(_PUBLIC, product, [_public_variant(v) for v in product.variants()])
 
 
 def _public_variant(variant: Mapping[str, Any]) -> dict[str, Any]:
