@@ -15,6 +15,7 @@ from chalicelib import ids, outbox, settings
 from chalicelib.attributes import Expressions, Item, Key, pack, pack_key, unpack
 from chalicelib.problems import Busy
 from chalicelib.table import (
+    IN_DOUBT,
     NO_ANSWER,
     PATIENCE_SECONDS,
     REFUSED,
@@ -32,7 +33,6 @@ COUNT_SHARDS: Final = 8  # concurrent transactions on one cell would cancel each
 _CONFLICTS: Final = frozenset(
     {"None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
 )
-_IN_DOUBT: Final = frozenset({"TransactionInProgressException", "InternalServerError"})
 
 
 @dataclass(frozen=True)
@@ -144,9 +144,9 @@ class Commit:
                 code = error.response["Error"]["Code"]
                 if code == "TransactionCanceledException":
                     self._explain(error.response.get("CancellationReasons", []), error)
-                elif code not in REFUSED and code not in _IN_DOUBT:
+                elif code not in REFUSED and code not in IN_DOUBT:
                     raise
-                if code not in _IN_DOUBT:
+                if code not in IN_DOUBT:
                     request = self._request()
             except NO_ANSWER:
                 pass

@@ -27,6 +27,8 @@ from chalicelib.problems import Busy
 BATCH_KEYS: Final = 100  # AWS: at most 100 keys in a BatchGetItem call
 PATIENCE_SECONDS: Final = 6.0  # how long conflicts and throttles are retried before 503
 
+# After these nobody knows whether a write happened.
+IN_DOUBT: Final = frozenset({"TransactionInProgressException", "InternalServerError"})
 # The refusals after which a write surely did not happen, and may be sent again.
 REFUSED: Final = frozenset(
     {
@@ -70,9 +72,9 @@ def client() -> Any:
     return session.create_client(
         "dynamodb",
         config=Config(
-            connect_timeout=2,
-            read_timeout=8,
-            retries={"mode": "standard", "total_max_attempts": 3},
+            connect_timeout=1,
+            read_timeout=6,
+            retries={"mode": "standard", "total_max_attempts": 2},
             parameter_validation=False,
             max_pool_connections=32,
         ),
@@ -98,8 +100,9 @@ def together(calls: Sequence[Callable[[], Any]]) -> list[Any]:
 
 def get(key: Key, table: str | None = None) -> Item | None:
     """The item, of the main table unless another is named."""
-    reply = client().get_item(
-        TableName=table or settings.table(), Key=pack_key(key), ConsistentRead=True
+    name = table or settings.table()
+    reply = _ask(
+        client().get_item, {"TableName": name, "Key": pack_key(key), "ConsistentRead": True}
     )
     return unpack(reply["Item"]) if "Item" in reply else None
 
@@ -121,9 +124,8 @@ def _batch(keys: Sequence[Key]) -> dict[Key, Item]:
     found: dict[Key, Item] = {}
     deadline = time.monotonic() + PATIENCE_SECONDS
     for attempt in range(1_000):
-        reply = client().batch_get_item(
-            RequestItems={name: {"Keys": pending, "ConsistentRead": True}}
-        )
+        wanted = {name: {"Keys": pending, "ConsistentRead": True}}
+        reply = _ask(client().batch_get_item, {"RequestItems": wanted})
         for stored in reply["Responses"].get(name, ()):
             item = unpack(stored)
             found[item["pk"], item["sk"]] = item
@@ -169,18 +171,14 @@ def query(
     if filter is not None:
         request["FilterExpression"] = said.condition(filter)
     if fields:
-        request["ProjectionExpression"] = ", ".join(
-            said.name(field) for field in fields
-        )
+        request["ProjectionExpression"] = ", ".join(said.name(field) for field in fields)
     if limit is not None:
         request["Limit"] = limit
     if after is not None:
         request["ExclusiveStartKey"] = pack_key((pk, after))
-    reply = client().query(**said.into(request))
+    reply = _ask(client().query, said.into(request))
     last = reply.get("LastEvaluatedKey")
-    return Rows(
-        [unpack(stored) for stored in reply["Items"]], last["sk"]["S"] if last else None
-    )
+    return Rows([unpack(stored) for stored in reply["Items"]], last["sk"]["S"] if last else None)
 
 
 def everything(pk: str, **options: Any) -> list[Item]:
@@ -234,26 +232,33 @@ def _single(
     when: ConditionBase | None,
     key: Key,
 ) -> Any:
+    """A write whose answer is lost is sent again, and may then fail its own condition: who must
+    tell that from another's write puts something of his own into it, and looks for it in `old`."""
     if when is not None:
         request["ConditionExpression"] = said.condition(when)
         request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
-    said.into(request)
+    try:
+        return _ask(call, said.into(request))
+    except ClientError as error:
+        if error.response["Error"]["Code"] != "ConditionalCheckFailedException":
+            raise
+        reply: dict[str, Any] = {**error.response}
+        raise ConditionFailed(key, unpack(reply.get("Item", {})) or None) from None
+
+
+def _ask(call: Callable[..., Any], request: dict[str, Any]) -> Any:
+    """The reply. Raises Busy where DynamoDB refuses or does not answer for too long; botocore has
+    tried twice by then."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     for attempt in range(1_000):
         try:
             return call(**request)
         except ClientError as error:
             code = error.response["Error"]["Code"]
-            if code == "ConditionalCheckFailedException":
-                reply: dict[str, Any] = {**error.response}
-                raise ConditionFailed(
-                    key, unpack(reply.get("Item", {})) or None
-                ) from None
-            if code not in REFUSED:
+            if code not in REFUSED and code not in IN_DOUBT:
                 raise
         except NO_ANSWER:
-            if when is not None:
-                raise  # it may have been applied: repeated, our own write would fail our condition
+            pass
         wait(attempt, deadline)
     raise Busy
 
