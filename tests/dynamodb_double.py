@@ -1,0 +1,449 @@
+"""DynamoDB in this process: as strict as the service about what the shop relies on, and fast.
+
+It answers below botocore, so clients, retries and parsers are the real ones:
+
+    with Double() as dynamodb: …  # chalicelib.table now talks to it
+
+Beyond moto (`test_dynamodb_double.py` compares them) it raises a conflict when two threads
+write one item, remembers client tokens, enforces AWS's limits, meters the units of every call, and
+fails when told to (`faults`). Moto copies the table for each item of a transaction; this does not.
+"""
+
+import json
+import re
+import threading
+import time
+import zlib
+from bisect import bisect_left, bisect_right, insort
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Final
+
+from botocore.awsrequest import AWSResponse
+from botocore.exceptions import ConnectionClosedError, ReadTimeoutError
+
+from bench import units
+from chalicelib import table
+from tests.dynamodb_expressions import Scope, ValidationError, Wire, condition, projection, update
+
+ANSWER_BYTES: Final = 1 << 20  # AWS: what one query looks at
+BATCH_BYTES: Final = 16 << 20  # AWS: what one batch-get returns
+ITEM_BYTES: Final = 400 << 10
+TRANSACTION_BYTES: Final = 4 << 20
+
+_LAST = "\U0010ffff"
+# As boto3 writes it: `#k0 = :k0`, or with a condition on `sk` behind.
+_KEY_CONDITION = re.compile(
+    r"\(?#\w+ = (?P<pk>:\w+)"
+    r"( AND (begins_with\(#\w+, (?P<prefix>:\w+)\)|#\w+ BETWEEN (?P<low>:\w+) AND (?P<high>:\w+)"
+    r"|#\w+ >=? (?P<above>:\w+)|#\w+ <=? (?P<below>:\w+)|#\w+ = (?P<exact>:\w+)))?\)?"
+)
+
+
+class Crash(BaseException):
+    """The function ended here. No Exception: nothing may handle it."""
+
+
+class Fault(Enum):
+    """What happens to a call instead of an answer; `…_AFTER`: it did what it should, first."""
+
+    CONFLICT = "conflict"
+    THROTTLE = "throttle"
+    LOST = "lost"
+    LOST_AFTER = "lost after"
+    ERROR = "error"
+    ERROR_AFTER = "error after"
+    CRASH = "crash"
+    CRASH_AFTER = "crash after"
+
+    @property
+    def after(self) -> bool:
+        return self.name.endswith("_AFTER")
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call that was answered: what AWS would bill for it."""
+
+    operation: str
+    read_units: float
+    write_units: float
+
+
+class _Refused(Exception):
+    def __init__(self, code: str, message: str = "", **more: Any) -> None:
+        super().__init__(code)
+        self.code, self.message, self.more = code, message, more
+
+
+@dataclass
+class _Partition:
+    order: list[str] = field(default_factory=list)
+    items: dict[str, Wire] = field(default_factory=dict)
+
+
+class Double:
+    """All tables; a table exists once it is named. `calls` is what was answered so far.
+
+    `faults`: asked before each call, (operation, request) → Fault or None. `pause`: called inside
+    every transaction, between taking its items and writing them; others then meet a conflict.
+    """
+
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+        self.faults: Callable[[str, Wire], Fault | None] = lambda operation, request: None
+        self.pause: Callable[[], None] = lambda: None
+        self._tables: dict[str, dict[str, _Partition]] = {}
+        self._tokens: dict[str, int] = {}
+        self._held: set[tuple[str, str, str]] = set()
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> "Double":
+        table.client().meta.events.register_first("before-send.dynamodb", self._answer)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        table.client().meta.events.unregister("before-send.dynamodb", self._answer)
+
+    # --- for tests ---
+
+    def items(self, name: str) -> Iterator[Wire]:
+        """Every item of a table, as on the wire."""
+        for partition in list(self._tables.get(name, {}).values()):
+            yield from [partition.items[sk] for sk in partition.order]
+
+    def partition_sizes(self, name: str) -> Counter[str]:
+        return Counter({pk: len(p.order) for pk, p in self._tables.get(name, {}).items()})
+
+    def load(self, actions: list[Wire]) -> None:
+        """Writes of a transaction as they are, without calls, checks or units: to fill a table."""
+        for action in actions:
+            ((verb, request),) = action.items()
+            if verb != "ConditionCheck":
+                self._store(request["TableName"], *self._written(verb, request)[1:])
+
+    @contextmanager
+    def metered(self) -> Iterator[list[Call]]:
+        """The calls that are answered inside."""
+        start, calls = len(self.calls), list[Call]()
+        yield calls
+        calls += self.calls[start:]
+
+    # --- the wire ---
+
+    def _answer(self, event_name: str, request: Any, **_: Any) -> AWSResponse:
+        operation = event_name.rpartition(".")[2]
+        body = json.loads(request.body)
+        fault = self.faults(operation, body)
+        try:
+            answer: Wire = {} if fault and not fault.after else self._performed(operation, body)
+            if fault:
+                _strike(fault, operation, body)
+            return _response(request.url, 200, answer)
+        except _Refused as refused:
+            error = {"__type": f"com.amazonaws.dynamodb.v20120810#{refused.code}"}
+            server = refused.code == "InternalServerError"
+            reply = {**error, "message": refused.message, **refused.more}
+            return _response(request.url, 500 if server else 400, reply)
+
+    def _performed(self, operation: str, request: Wire) -> Wire:
+        perform = getattr(self, f"_on_{operation}", None)
+        assert perform is not None, f"the double has no {operation}"
+        try:
+            answer, read, written = perform(request)
+        except ValidationError as error:
+            raise _Refused("ValidationException", str(error)) from error
+        self.calls.append(Call(operation, read, written))
+        return answer
+
+    # --- reads ---
+
+    def _on_GetItem(self, request: Wire) -> tuple[Wire, float, float]:
+        item = self._item(request["TableName"], request["Key"])
+        units_read = units.read_units([_size(item)], consistent=_consistent(request))
+        return {"Item": item} if item else {}, units_read, 0
+
+    def _on_BatchGetItem(self, request: Wire) -> tuple[Wire, float, float]:
+        found: dict[str, list[Wire]] = {}
+        left: Wire = {}
+        read, size = 0.0, 0
+        for name, asked in request["RequestItems"].items():
+            keys = [_key(key) for key in asked["Keys"]]
+            if not 1 <= len(keys) <= 100 or len(set(keys)) < len(keys):
+                raise ValidationError("Too many items requested, or provided list has duplicates")
+            found[name] = []
+            for key in asked["Keys"]:
+                item = self._item(name, key)
+                size += _size(item)
+                if size > BATCH_BYTES:
+                    left.setdefault(name, {**asked, "Keys": []})["Keys"].append(key)
+                    continue
+                read += units.read_units([_size(item)], consistent=_consistent(asked))
+                found[name] += [item] if item else []
+        return {"Responses": found, "UnprocessedKeys": left}, read, 0
+
+    def _on_Query(self, request: Wire) -> tuple[Wire, float, float]:
+        scope = Scope(request)
+        wanted = condition(request["KeyConditionExpression"])
+        passes = condition(request.get("FilterExpression", "attribute_exists(pk)"))
+        fields = projection(request.get("ProjectionExpression", "pk"))
+        pk, low, high = _bounds(request)
+        seen, looked, kept, after = list[str](), 0, list[Wire](), None
+        limit = request.get("Limit", 1 << 60)
+        if limit < 1:
+            raise ValidationError("Limit must be at least 1")
+        with self._lock:
+            partition = self._tables.get(request["TableName"], {}).get(pk, _Partition())
+            # Evaluated once, so that its names and values count as used on an empty partition too.
+            wanted({"pk": {"S": pk}, "sk": {"S": ""}}, scope)
+            passes({}, scope)
+            for sk in _between(partition.order, low, high, request):
+                item = partition.items[sk]
+                if not wanted(item, scope):  # the bound of a strict comparison
+                    continue
+                seen.append(sk)
+                looked += units.item_size(item)
+                if passes(item, scope):
+                    kept.append(item)
+                if len(seen) == limit or looked >= ANSWER_BYTES:
+                    after = {"pk": {"S": pk}, "sk": {"S": sk}}
+                    break
+        if "ProjectionExpression" in request:
+            names = [scope.name(path[0]) for path in fields]
+            kept = [{name: item[name] for name in names if name in item} for item in kept]
+        scope.check_used()
+        answer: Wire = {"Items": kept, "Count": len(kept), "ScannedCount": len(seen)}
+        if after:
+            answer["LastEvaluatedKey"] = after
+        return answer, units.read_units([looked], consistent=_consistent(request)), 0
+
+    # --- writes ---
+
+    def _on_PutItem(self, request: Wire) -> tuple[Wire, float, float]:
+        return self._single("Put", request)
+
+    def _on_UpdateItem(self, request: Wire) -> tuple[Wire, float, float]:
+        return self._single("Update", request)
+
+    def _on_DeleteItem(self, request: Wire) -> tuple[Wire, float, float]:
+        return self._single("Delete", request)
+
+    def _single(self, verb: str, request: Wire) -> tuple[Wire, float, float]:
+        with self._lock:
+            if _place(verb, request) in self._held:
+                raise _Refused("TransactionConflictException")
+            old, key, new = self._written(verb, request)
+            if not _holds(request, old):
+                shown = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD" and old
+                more = {"Item": old} if shown else {}
+                raise _Refused("ConditionalCheckFailedException", **more)
+            self._store(request["TableName"], key, new)
+        returned = {"ALL_NEW": new, "ALL_OLD": old}.get(request.get("ReturnValues", ""))
+        answer = {"Attributes": returned} if returned else {}
+        return answer, 0, units.write_units(old, new, transaction=False)
+
+    def _on_TransactWriteItems(self, request: Wire) -> tuple[Wire, float, float]:
+        actions = [next(iter(action.items())) for action in request["TransactItems"]]
+        places = [_place(verb, part) for verb, part in actions]
+        if not 1 <= len(actions) <= 100:
+            raise ValidationError("Member must have length less than or equal to 100")
+        if len(set(places)) < len(places):
+            raise ValidationError(
+                "Transaction request cannot include multiple operations on one item"
+            )
+        if len(json.dumps(request["TransactItems"])) > TRANSACTION_BYTES * 2:
+            raise ValidationError("Transaction is larger than 4 MB")
+        token = request.get("ClientRequestToken")
+        print_of = zlib.crc32(json.dumps(request["TransactItems"], sort_keys=True).encode())
+        with self._lock:
+            if token in self._tokens:
+                if self._tokens[token] != print_of:
+                    raise _Refused("IdempotentParameterMismatchException")
+                return {}, 2.0 * len(actions), 0
+            held = [place in self._held for place in places]
+            if any(held):
+                codes = ["TransactionConflict" if one else "None" for one in held]
+                raise _cancelled([{"Code": code} for code in codes])
+            self._held.update(places)
+        try:
+            self.pause()
+            with self._lock:
+                written = self._all(actions)
+                if token:
+                    self._tokens[token] = print_of
+        finally:
+            with self._lock:
+                self._held.difference_update(places)
+        return {}, 0, written
+
+    def _all(self, actions: list[tuple[str, Wire]]) -> float:
+        planned, reasons, written = [], list[Wire](), 0
+        for verb, request in actions:
+            old, key, new = self._written(verb, request)
+            holds = _holds(request, old)
+            reasons.append({"Code": "None"} if holds else {"Code": "ConditionalCheckFailed"})
+            asked = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
+            if not holds and asked and old:
+                reasons[-1]["Item"] = old
+            planned.append((request["TableName"], key, new))
+            written += units.write_units(old, new, transaction=True)
+        if any(reason["Code"] != "None" for reason in reasons):
+            raise _cancelled(reasons)
+        for (verb, _), plan in zip(actions, planned, strict=True):
+            if verb != "ConditionCheck":
+                self._store(*plan)
+        return written
+
+    def _written(
+        self, verb: str, request: Wire
+    ) -> tuple[Wire | None, tuple[str, str], Wire | None]:
+        """What is there, its key, and what this write makes of it."""
+        key = _key(request["Item"] if verb == "Put" else request["Key"])
+        pk, sk = key
+        partition = self._tables.get(request["TableName"], {}).get(pk)
+        old = partition.items.get(sk) if partition else None
+        new: Wire | None = None
+        if verb == "Put":
+            new = request["Item"]
+        elif verb == "Update":
+            scope = Scope(request)
+            start = old or {"pk": {"S": pk}, "sk": {"S": sk}}
+            new = update(request["UpdateExpression"])(start, scope)
+            if _key(new) != key:
+                raise ValidationError("Cannot update attribute. This attribute is part of the key")
+        elif verb == "ConditionCheck":
+            new = old
+        if new:
+            _check(new)
+        return old, key, new
+
+    def _store(self, name: str, key: tuple[str, str], new: Wire | None) -> None:
+        pk, sk = key
+        partition = self._tables.setdefault(name, {}).setdefault(pk, _Partition())
+        if new is not None:
+            if sk not in partition.items:
+                insort(partition.order, sk)
+            partition.items[sk] = new
+        elif sk in partition.items:
+            del partition.items[sk]
+            del partition.order[bisect_left(partition.order, sk)]
+
+    def _item(self, name: str, key: Wire) -> Wire | None:
+        pk, sk = _key(key)
+        with self._lock:
+            partition = self._tables.get(name, {}).get(pk)
+            return partition.items.get(sk) if partition else None
+
+
+def _bounds(request: Wire) -> tuple[str, str, str]:
+    """The partition of a query, and from and up to which sort key it looks."""
+    match = _KEY_CONDITION.fullmatch(request["KeyConditionExpression"])
+    if not match:
+        raise ValidationError("Query key condition not supported")
+    values = request["ExpressionAttributeValues"]
+    found = {name: values[value]["S"] for name, value in match.groupdict().items() if value}
+    if "prefix" in found:
+        return found["pk"], found["prefix"], found["prefix"] + _LAST
+    low = found.get("above") or found.get("low") or found.get("exact") or ""
+    high = found.get("below") or found.get("high") or found.get("exact")
+    return found["pk"], low, f"{high}\0" if high else _LAST
+
+
+def _between(order: list[str], low: str, high: str, request: Wire) -> Iterator[str]:
+    forward = request.get("ScanIndexForward", True)
+    start, end = bisect_left(order, low), bisect_left(order, high)
+    if "ExclusiveStartKey" in request:
+        behind = request["ExclusiveStartKey"]["sk"]["S"]
+        if forward:
+            start = max(start, bisect_right(order, behind))
+        else:
+            end = min(end, bisect_left(order, behind))
+    places = range(start, end) if forward else range(end - 1, start - 1, -1)
+    return (order[place] for place in places)
+
+
+def _key(item: Wire) -> tuple[str, str]:
+    try:
+        pk, sk = item["pk"]["S"], item["sk"]["S"]
+        sizes = len(pk.encode()), len(sk.encode())
+    except (KeyError, UnicodeEncodeError) as error:
+        raise ValidationError(f"The provided key element does not match: {error}") from error
+    if not 1 <= sizes[0] <= 2_048 or not 1 <= sizes[1] <= 1_024:
+        raise ValidationError("One or more parameter values were invalid: size of a key")
+    return pk, sk
+
+
+def _check(item: Wire) -> None:
+    try:
+        size = units.item_size(item)
+    except UnicodeEncodeError as error:
+        raise _Refused("SerializationException", str(error)) from error
+    if size > ITEM_BYTES:
+        raise ValidationError("Item size has exceeded the maximum allowed size")
+    for value in item.values():
+        if value.get("SS") == []:
+            raise ValidationError("An string set may not be empty")
+
+
+def _size(item: Wire | None) -> int:
+    return units.item_size(item) if item else 0
+
+
+def _consistent(request: Wire) -> bool:
+    return bool(request.get("ConsistentRead"))
+
+
+def _place(verb: str, request: Wire) -> tuple[str, str, str]:
+    return (request["TableName"], *_key(request["Item"] if verb == "Put" else request["Key"]))
+
+
+def _holds(request: Wire, old: Wire | None) -> bool:
+    scope = Scope(request)
+    text = request.get("ConditionExpression")
+    holds = condition(text)(old or {}, scope) if text else True
+    if "UpdateExpression" in request:
+        update(request["UpdateExpression"])(old or {}, scope)
+    scope.check_used()
+    return holds
+
+
+def _strike(fault: Fault, operation: str, request: Wire) -> None:
+    match fault:
+        case Fault.CRASH | Fault.CRASH_AFTER:
+            raise Crash(operation)
+        case Fault.LOST:
+            raise ConnectionClosedError(endpoint_url="https://dynamodb")
+        case Fault.LOST_AFTER:
+            raise ReadTimeoutError(endpoint_url="https://dynamodb")
+        case Fault.ERROR | Fault.ERROR_AFTER:
+            raise _Refused("InternalServerError")
+        case Fault.CONFLICT if operation == "TransactWriteItems":
+            others = [{"Code": "None"}] * (len(request["TransactItems"]) - 1)
+            raise _cancelled([*others, {"Code": "TransactionConflict"}])
+        case Fault.CONFLICT:
+            raise _Refused("TransactionConflictException")
+        case Fault.THROTTLE:
+            raise _Refused("ProvisionedThroughputExceededException")
+
+
+def _cancelled(reasons: list[Wire]) -> _Refused:
+    codes = ", ".join(reason["Code"] for reason in reasons)
+    message = f"Transaction cancelled, please refer cancellation reasons: [{codes}]"
+    return _Refused("TransactionCanceledException", message, CancellationReasons=reasons)
+
+
+class _Raw:
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+
+    def stream(self, **_: object) -> Iterator[bytes]:
+        yield self._body
+
+
+def _response(url: str, status: int, answer: Mapping[str, Any]) -> AWSResponse:
+    body = json.dumps(answer).encode()
+    headers = {"x-amz-crc32": str(zlib.crc32(body)), "x-amzn-requestid": str(time.monotonic_ns())}
+    return AWSResponse(url, status, headers, _Raw(body))
