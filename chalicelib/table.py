@@ -77,6 +77,7 @@ def client() -> Any:
             retries={"mode": "standard", "total_max_attempts": 2},
             parameter_validation=False,
             max_pool_connections=32,
+            user_agent="backroom",  # composing botocore's own is a tenth of a call
         ),
     )
 

@@ -1,0 +1,143 @@
+"""Measures what a piece of work asks of DynamoDB: calls, round trips in a row, units, CPU."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+import boto3
+
+from bench.units import READ_PRICE, WRITE_PRICE, item_size, read_units, write_units
+from chalicelib import table
+
+Params = dict[str, Any]
+
+
+@dataclass
+class Work:
+    """One piece of work. `trips`: calls that waited for one another. CPU in seconds: of the
+    process, and of that what was spent inside botocore. Units: `bench/units.py`."""
+
+    calls: list[str] = field(default_factory=list)
+    spans: list[tuple[float, float]] = field(default_factory=list)
+    cpu: float = 0.0
+    botocore: float = 0.0
+    read: float = 0.0
+    write: float = 0.0
+
+    @property
+    def trips(self) -> int:
+        count, reached = 0, 0.0
+        for start, end in sorted(self.spans):
+            if start >= reached:
+                count += 1
+            reached = max(reached, end)
+        return count
+
+    @property
+    def dollars(self) -> float:
+        return self.read * READ_PRICE + self.write * WRITE_PRICE
+
+
+class Meter:
+    """Watches the client of `table.py`; what it asks for its own purposes is not counted."""
+
+    def __init__(self, *, units: bool) -> None:
+        self._units = units
+        self._raw = boto3.client("dynamodb")
+        self._work: Work | None = None
+        self._client = table.client()
+        self._original: Callable[[str, Params], Any] = self._client._make_api_call
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        self._client._make_api_call = self._call
+        try:
+            yield
+        finally:
+            del self._client._make_api_call
+
+    def of(self, work: Callable[[], object]) -> Work:
+        self._work = found = Work()
+        with self.watching():
+            began = time.process_time()
+            work()
+            found.cpu = time.process_time() - began
+        self._work = None
+        return found
+
+    def _call(self, operation: str, params: Params) -> Any:
+        work = self._work
+        assert work is not None
+        before = self._stored(params) if self._units else {}
+        start, cpu = time.perf_counter(), time.thread_time()
+        reply = self._original(operation, params)
+        work.botocore += time.thread_time() - cpu
+        work.spans.append((start, time.perf_counter()))
+        work.calls.append(operation)
+        if self._units:
+            self._bill(work, operation, params, reply, before)
+        return reply
+
+    # --- Units ------------------------------------------------------------------------------------
+
+    def _bill(self, work: Work, operation: str, params: Params, reply: Any, before: Any) -> None:
+        match operation:
+            case "GetItem":
+                work.read += read_units([item_size(reply.get("Item", {}))])
+            case "BatchGetItem":
+                asked = sum(len(each["Keys"]) for each in params["RequestItems"].values())
+                found = [item for items in reply["Responses"].values() for item in items]
+                work.read += sum(read_units([item_size(item)]) for item in found)
+                work.read += asked - len(found)
+            case "Query":
+                work.read += read_units(self._looked_at(params))
+            case _:
+                after = self._stored(params)
+                transaction = operation == "TransactWriteItems"
+                for key in before:
+                    units = write_units(before[key], after[key], transaction=transaction)
+                    work.write += units
+
+    def _looked_at(self, params: Params) -> list[int]:
+        """The sizes of all items that a query read, found by the same query without a filter."""
+        names = params.get("ExpressionAttributeNames", {})
+        values = params.get("ExpressionAttributeValues", {})
+        condition = params["KeyConditionExpression"]
+        plain = {
+            name: value
+            for name, value in params.items()
+            if name not in {"FilterExpression", "ProjectionExpression"}
+        }
+        plain["ExpressionAttributeNames"] = {k: v for k, v in names.items() if k in condition}
+        plain["ExpressionAttributeValues"] = {k: v for k, v in values.items() if k in condition}
+        return [item_size(item) for item in self._raw.query(**plain)["Items"]]
+
+    def _stored(self, params: Params) -> dict[tuple[str, str, str], Any]:
+        """The items that a request writes, as they are now."""
+        actions = [next(iter(a.values())) for a in params.get("TransactItems", ())] or [params]
+        found: dict[tuple[str, str, str], Any] = {}
+        for action in actions:
+            if "TableName" not in action or "KeyConditionExpression" in action:
+                continue
+            source = action.get("Key") or action["Item"]
+            key = {"pk": source["pk"], "sk": source["sk"]}
+            name = action["TableName"]
+            item = self._raw.get_item(TableName=name, Key=key, ConsistentRead=True).get("Item")
+            found[name, key["pk"]["S"], key["sk"]["S"]] = item
+        return found
+
+
+def middle(works: Sequence[Work]) -> Work:
+    """Of several runs of the same work: the median of each figure."""
+    typical = min(works, key=lambda work: abs(work.cpu - median(w.cpu for w in works)))
+    return Work(
+        calls=typical.calls,
+        spans=typical.spans,
+        cpu=median(work.cpu for work in works),
+        botocore=median(work.botocore for work in works),
+        read=median(work.read for work in works),
+        write=median(work.write for work in works),
+    )

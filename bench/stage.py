@@ -1,0 +1,54 @@
+"""What a benchmark runs on: empty tables in an emulator of its own, whose CPU is not ours."""
+
+import os
+import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import boto3
+
+from infra.emulator import CREDENTIALS, Emulator
+
+_PYTHON = Path(__file__).resolve().parent.parent / ".venv-emulator/bin/python"
+TABLE = "backroom-bench"
+
+
+@contextmanager
+def tables() -> Iterator[str]:
+    """The endpoint of an emulator with both tables; the settings of this process point to them."""
+    with tempfile.TemporaryDirectory() as home, socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        free.close()
+        emulator = Emulator(_PYTHON, port, Path(home))
+        emulator.start()
+        try:
+            os.environ.update(
+                CREDENTIALS,
+                AWS_ENDPOINT_URL=emulator.endpoint,
+                STAGE="bench",
+                TABLE=TABLE,
+                OUTBOX_TABLE=f"{TABLE}-outbox",
+            )
+            for name in (TABLE, f"{TABLE}-outbox"):
+                _create(name)
+            yield emulator.endpoint
+        finally:
+            emulator.stop()
+
+
+def _create(name: str) -> None:
+    boto3.client("dynamodb").create_table(
+        TableName=name,
+        BillingMode="PAY_PER_REQUEST",
+        AttributeDefinitions=[
+            {"AttributeName": "pk", "AttributeType": "S"},
+            {"AttributeName": "sk", "AttributeType": "S"},
+        ],
+        KeySchema=[
+            {"AttributeName": "pk", "KeyType": "HASH"},
+            {"AttributeName": "sk", "KeyType": "RANGE"},
+        ],
+    )
