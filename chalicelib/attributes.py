@@ -96,22 +96,19 @@ class Expressions:
         self.values[placeholder] = _pack(value)
         return placeholder
 
-    def update(
-        self, set: Mapping[str, Any], add: Mapping[str, Any], remove: Iterable[str]
-    ) -> str:
+    def update(self, set: Mapping[str, Any], add: Mapping[str, Any], remove: Iterable[str]) -> str:
         clauses = {
-            "SET": [
-                f"{self.name(path)} = {self.value(value)}"
-                for path, value in set.items()
-            ],
-            "ADD": [
-                f"{self.name(path)} {self.value(value)}" for path, value in add.items()
-            ],
+            "SET": [f"{self.name(path)} = {self.value(value)}" for path, value in set.items()],
+            "ADD": [],
             "REMOVE": [self.name(path) for path in remove],
         }
-        return " ".join(
-            f"{verb} {', '.join(parts)}" for verb, parts in clauses.items() if parts
-        )
+        for path, value in add.items():
+            place, number = self.name(path), self.value(value)
+            if "." in path:  # AWS: ADD is for top-level attributes only; the member has to exist
+                clauses["SET"].append(f"{place} = {place} + {number}")
+            else:
+                clauses["ADD"].append(f"{place} {number}")
+        return " ".join(f"{verb} {', '.join(parts)}" for verb, parts in clauses.items() if parts)
 
     def into(self, request: dict[str, Any]) -> dict[str, Any]:
         if self.names:

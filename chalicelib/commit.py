@@ -2,9 +2,9 @@
 
 import random
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import partial
 from typing import Any, Final
 
@@ -54,12 +54,12 @@ class Commit:
 
     def __init__(self) -> None:
         self._writes: dict[Key, _Write] = {}
-        self._counts: Counter[Key] = Counter()
+        self._counts: dict[Key, dict[str, int | Decimal]] = {}
         self._events: list[tuple[str, str]] = []
         self._announced = 0  # bytes
 
     def __len__(self) -> int:
-        counted = sum(1 for change in self._counts.values() if change)
+        counted = sum(any(numbers.values()) for numbers in self._counts.values())
         return len(self._writes) + counted + (1 if self._events else 0)
 
     def put(
@@ -102,15 +102,21 @@ class Commit:
         """A condition on an item that this commit does not write."""
         self._add(key, {"ConditionCheck": {"Key": pack_key(key)}}, Expressions(), when, otherwise)
 
-    def count(self, pk: str, cell: str, change: int) -> None:
-        """Adds to a counter. It is kept in shards, `<cell>#<shard>`, attribute `n`."""
-        self._counts[pk, cell] += change
+    def count(self, pk: str, cell: str, change: int, **sums: Decimal) -> None:
+        """Adds to a counter. It is kept in shards, `<cell>#<shard>`: attribute `n`, and beside it
+        the sums that are named, such as `revenue`."""
+        self._tally((pk, cell), {"n": change, **sums})
 
     def announce(self, event: str, data: Mapping[str, Any]) -> None:
         """An event of this commit, `data` being the resource as the API shows it."""
         body = outbox.body(event, data)
         self._events.append((event, body))
         self._announced += len(body.encode())
+
+    @property
+    def announced(self) -> int:
+        """Bytes of the events so far; DynamoDB takes 400 KB of them in the one outbox item."""
+        return self._announced
 
     def takes(self, other: "Commit") -> bool:
         """Whether both fit into one call: no item in common, within the limits of a transaction and
@@ -123,7 +129,8 @@ class Commit:
 
     def join(self, other: "Commit") -> None:
         self._writes.update(other._writes)
-        self._counts.update(other._counts)
+        for cell, numbers in other._counts.items():
+            self._tally(cell, numbers)
         self._events += other._events
         self._announced += other._announced
 
@@ -171,9 +178,18 @@ class Commit:
         said.into(request)
         self._writes[key] = _Write(action, otherwise)
 
+    def _tally(self, cell: Key, numbers: Mapping[str, int | Decimal]) -> None:
+        counter = self._counts.setdefault(cell, {})
+        for name, number in numbers.items():
+            counter[name] = counter.get(name, 0) + number
+
     def _request(self) -> dict[str, Any]:
         actions = [write.action for write in self._writes.values()]
-        actions += [_counted(key, change) for key, change in self._counts.items() if change]
+        actions += [
+            _counted(cell, numbers)
+            for cell, numbers in self._counts.items()
+            if any(numbers.values())
+        ]
         if self._events:
             item = pack(outbox.item(self._events))
             actions.append({"Put": {"TableName": settings.outbox_table(), "Item": item}})
@@ -245,12 +261,13 @@ def _waves(commits: Sequence[Commit]) -> Iterator[list[list[int]]]:
     yield wave
 
 
-def _counted(key: Key, change: int) -> dict[str, Any]:
+def _counted(key: Key, numbers: Mapping[str, int | Decimal]) -> dict[str, Any]:
     pk, cell = key
+    changes = {name: number for name, number in numbers.items() if number}
     said = Expressions()
     request = {
         "TableName": settings.table(),
         "Key": pack_key((pk, f"{cell}#{random.randrange(COUNT_SHARDS)}")),
-        "UpdateExpression": said.update({}, {"n": change}, ()),
+        "UpdateExpression": said.update({}, changes, ()),
     }
     return {"Update": said.into(request)}

@@ -32,8 +32,8 @@ class Status(StrEnum):
     ARCHIVED = "ARCHIVED"
 
 
-# An update that changes everything writes 18 items beside the words, old and new: the product, its
-# stock, two slug locks, nine list entries, four count cells and one outbox item.
+# An update that changes everything writes 19 items beside the words, old and new: the product, its
+# stock, two slug locks, nine list entries, four count cells, one low-stock and one outbox item.
 KIND: Final = listing.Kind(
     "product",
     counted=("status", "published", "storefront"),

@@ -6,20 +6,20 @@
 | stock | `prod_…` | `stock` |
 | slug lock | `slug#<slug>` | `lock` |
 
-The stock item (`quantities`: variant id → number) has conditions of its own: a sale never changes
-the product's version, an edit never overwrites a sale.
+The stock item has conditions of its own (`stock.py`): a sale never changes the product's version,
+an edit never overwrites a sale.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from boto3.dynamodb.conditions import Attr, ConditionBase
+from boto3.dynamodb.conditions import Attr
 
 from chalicelib import clock, ids, listing, table
-from chalicelib.attributes import Key
+from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
 from chalicelib.problems import Busy, Conflict, NotFound, PreconditionFailed
-from chalicelib.products import merge
+from chalicelib.products import merge, stock
 from chalicelib.products.model import (
     KIND,
     NewProduct,
@@ -51,10 +51,6 @@ def _product_key(id: str) -> Key:
     return id, "product"
 
 
-def _stock_key(id: str) -> Key:
-    return id, "stock"
-
-
 def _lock_key(slug: str) -> Key:
     return f"slug#{ids.key_part(slug)}", "lock"
 
@@ -62,15 +58,23 @@ def _lock_key(slug: str) -> Key:
 # --- Reading --------------------------------------------------------------------------------------
 
 
+def keys(id: str) -> tuple[Key, Key]:
+    """What to read, for `from_items`, where a product is read together with other things."""
+    return _product_key(id), stock.key(id)
+
+
+def from_items(id: str, items: Mapping[Key, Item]) -> Product | None:
+    """The product, if it is among the items that were read."""
+    record = items.get(_product_key(id))
+    return read(record, items.get(stock.key(id))) if record else None
+
+
 def load(ids: Iterable[str]) -> list[Product]:
     """The products that exist of these, in their order."""
     wanted = list(ids)
-    items = table.batch_get(key for id in wanted for key in (_product_key(id), _stock_key(id)))
-    return [
-        read(items[_product_key(id)], items.get(_stock_key(id)))
-        for id in wanted
-        if _product_key(id) in items
-    ]
+    items = table.batch_get(key for id in wanted for key in keys(id))
+    found = (from_items(id, items) for id in wanted)
+    return [product for product in found if product]
 
 
 def find(id: str) -> Product | None:
@@ -195,15 +199,12 @@ def writes(before: Product | None, after: Product | None, exactly: bool = False)
     else:
         commit.delete(_product_key(product.id), when=unchanged, otherwise=Changed())
     _write_slug(commit, before, after)
-    _write_stock(commit, before, after, exactly)
     listing.change(
         commit, KIND, product.id, before.index if before else None, after.index if after else None
     )
     if after:
-        shown = show(after)
-        commit.announce("product.updated" if before else "product.created", shown)
-        for low in _crossings(before, after, shown):
-            commit.announce("inventory.low", low)
+        commit.announce("product.updated" if before else "product.created", show(after))
+    stock.edit(commit, before, after, exactly=exactly, otherwise=Changed())
     return commit
 
 
@@ -216,71 +217,6 @@ def _write_slug(commit: Commit, before: Product | None, after: Product | None) -
         commit.put(lock, when=table.absent, otherwise=SlugTaken(after.slug))
     if before:
         commit.delete(_lock_key(before.slug))
-
-
-def _write_stock(
-    commit: Commit, before: Product | None, after: Product | None, exactly: bool
-) -> None:
-    """Only the quantities that differ, each on condition that it is still what was read."""
-    if before is None:
-        assert after is not None
-        commit.put({"pk": after.id, "sk": "stock", "quantities": dict(after.quantities)})
-        return
-    key = _stock_key(before.id)
-    if exactly:
-        unchanged: ConditionBase | None = Attr("quantities").eq(dict(before.quantities))
-    else:
-        unchanged = None
-    if after is None:
-        commit.delete(key, when=unchanged, otherwise=Changed())
-        return
-    differing = {
-        id
-        for id in before.quantities.keys() | after.quantities.keys()
-        if before.quantities.get(id) != after.quantities.get(id)
-    }
-    for id in () if exactly else differing:
-        still = Attr(f"quantities.{id}")
-        was = before.quantities.get(id)
-        one = still.not_exists() if was is None else still.eq(was)
-        unchanged = one if unchanged is None else unchanged & one
-    if differing:
-        commit.update(
-            key,
-            set={f"quantities.{id}": n for id, n in after.quantities.items() if id in differing},
-            remove=[f"quantities.{id}" for id in differing - after.quantities.keys()],
-            when=unchanged,
-            otherwise=Changed(),
-        )
-    elif unchanged is not None:
-        commit.check(key, unchanged, Changed())
-
-
-def _crossings(
-    before: Product | None, after: Product, shown: Mapping[str, Any]
-) -> Iterable[dict[str, Any]]:
-    """The data of inventory.low for each variant whose stock fell below the threshold just now."""
-    threshold = after.low_stock_threshold
-    for variant in shown["variants"]:
-        was = before.quantities.get(variant["id"]) if before else None
-        stock = variant["stock"]
-        if was is not None and stock is not None and stock < threshold <= was:
-            yield low_stock(shown, variant, stock, threshold)
-
-
-def low_stock(
-    product: Mapping[str, Any], variant: Mapping[str, Any], stock: int, threshold: int
-) -> dict[str, Any]:
-    """The data of an inventory.low event."""
-    return {
-        "productId": product["id"],
-        "productName": product["name"],
-        "variantId": variant["id"],
-        "variantTitle": variant["title"],
-        "sku": variant["sku"],
-        "stock": stock,
-        "threshold": threshold,
-    }
 
 
 def _now() -> str:

@@ -1,0 +1,95 @@
+"""Which products run low on stock, without looking at the others.
+
+`low-stock` / `<ulid>`: `products`, those of one commit in which a variant fell below its threshold.
+Such an entry is never changed: one order can push sixty products below it, and a transaction has
+room for one item about that, not for sixty. So the entries name every product that is low, and some
+that no longer are, which readers leave out, and take away where a whole entry is out of date.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+from boto3.dynamodb.conditions import Attr
+
+from chalicelib import ids, table
+from chalicelib.attributes import Item
+from chalicelib.commit import TRANSACTION_ITEMS, Commit
+from chalicelib.problems import Busy
+from chalicelib.products.model import Product
+
+_PK: Final = "low-stock"
+_ENTRIES: Final = 100
+_PRODUCTS: Final = 100
+
+Load = Callable[[Iterable[str]], list[Product]]
+
+
+def variants(product: Product) -> set[str]:
+    """The ids of the variants whose stock is below the threshold."""
+    threshold = product.low_stock_threshold
+    return {id for id, stock in product.quantities.items() if stock < threshold}
+
+
+def shown(product: Product, variant_id: str, stock: int) -> dict[str, Any]:
+    """A variant that runs low, as inventory.low announces and the summary lists it."""
+    variant = product.variant(variant_id) or {}
+    return {
+        "productId": product.id,
+        "productName": product.fields["name"],
+        "variantId": variant_id,
+        "variantTitle": variant.get("title"),
+        "sku": variant.get("sku"),
+        "stock": stock,
+        "threshold": product.low_stock_threshold,
+    }
+
+
+def note(commit: Commit, product_ids: Sequence[str]) -> None:
+    """Part of the commit in which these products became low."""
+    if product_ids:
+        commit.put({"pk": _PK, "sk": ids.ulid(), "products": list(product_ids)})
+
+
+def newest(load: Load, most: int) -> list[dict[str, Any]]:
+    """Variants that are low, those that became so last first, of the 100 newest products.
+
+    `load` gets products by their ids.
+    """
+    entries = table.query(_PK, forward=False, limit=_ENTRIES).items
+    named = dict.fromkeys(id for entry in entries for id in entry["products"])
+    looked_at = list(named)[:_PRODUCTS]
+    products = {product.id: product for product in load(looked_at)} if looked_at else {}
+    _sweep(entries, set(looked_at), products)
+    return [
+        shown(product, id, product.quantities[id])
+        for product in products.values()
+        for id in sorted(variants(product))
+    ][:most]
+
+
+def _sweep(entries: list[Item], looked_at: set[str], products: dict[str, Product]) -> None:
+    """Deletes entries whose products are all named by a newer one, or surely not low any more."""
+    commit, named_by_newer = Commit(), set[str]()
+    for entry in entries:
+        names = set(entry["products"]) - named_by_newer
+        named_by_newer |= names
+        live = any(id in products and variants(products[id]) for id in names)
+        if live or not names <= looked_at:
+            continue
+        if len(commit) + len(names) + 1 > TRANSACTION_ITEMS:
+            break
+        commit.delete((_PK, entry["sk"]))
+        for id in names:
+            commit.check((id, "stock"), _as_read(products.get(id)))
+    if len(commit):
+        try:
+            commit.send()
+        except (table.ConditionFailed, Busy):
+            return  # something was sold meanwhile; the next reader sweeps
+
+
+def _as_read(product: Product | None) -> Any:
+    if product is None:
+        return table.absent
+    still = Attr("quantities").eq(dict(product.quantities))
+    return still & Attr("threshold").eq(product.low_stock_threshold)

@@ -1,0 +1,163 @@
+"""The stock of products: what an edit sets, a sale takes, and a cancellation gives back.
+
+`prod_…` / `stock`: `quantities` (variant id → number, of the tracked variants) and `threshold`,
+the product's own, because a sale that crosses it must be told from one that does not.
+
+Each write holds only if it means what it was meant to mean: a sale that does not cross the
+threshold, crosses it, or is below it already stays that, or is judged anew by what is there then.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from boto3.dynamodb.conditions import Attr, ConditionBase
+
+from chalicelib.attributes import Item, Key
+from chalicelib.commit import Commit
+from chalicelib.products import low
+from chalicelib.products.model import Product
+
+# AWS: an expression has at most 4 KB, and a condition on one variant takes about 45 bytes.
+_MOST_CONDITIONS: Final = 40
+
+Wanted = Mapping[str, int]  # variant id → quantity
+
+
+class Moved(Exception):
+    """The stock is not what was read: the sale has to be judged anew."""
+
+
+class Gone(Exception):
+    """These variants are not there any more, or not tracked: nothing can be given back to them."""
+
+    def __init__(self, variants: Iterable[str]) -> None:
+        super().__init__("variants without stock")
+        self.variants = frozenset(variants)
+
+
+def key(product_id: str) -> Key:
+    return product_id, "stock"
+
+
+# --- Sales ----------------------------------------------------------------------------------------
+
+
+def short(product: Product, wanted: Wanted) -> dict[str, int]:
+    """What there is of the variants of which there is too little."""
+    stock = product.quantities
+    return {id: stock[id] for id, n in wanted.items() if id in stock and stock[id] < n}
+
+
+def sell(commit: Commit, sales: Iterable[tuple[Product, Wanted]]) -> None:
+    """Takes what is wanted, which is there, of each product: one item a product, and one more if
+    any falls below its threshold. Emits inventory.low. The commit raises Moved.
+
+    What is not tracked is not taken, nor asserted: a shop that starts to count while an order is
+    being placed counts what is left after it.
+    """
+    fallen = []
+    for product, all_wanted in sales:
+        wanted = {id: n for id, n in all_wanted.items() if id in product.quantities}
+        if not wanted:
+            continue
+        commit.update(
+            key(product.id),
+            add={f"quantities.{id}": -n for id, n in wanted.items()},
+            when=_same_side(product, wanted),
+            otherwise=Moved(),
+        )
+        left = {id: product.quantities[id] - n for id, n in wanted.items()}
+        crossed = _crossed(product.quantities, left, product.low_stock_threshold)
+        for id in crossed:
+            commit.announce("inventory.low", low.shown(product, id, left[id]))
+        if crossed:
+            fallen.append(product.id)
+    low.note(commit, fallen)
+
+
+def _same_side(product: Product, wanted: Wanted) -> ConditionBase:
+    """That this sale crosses the threshold for the same variants as it does from what was read."""
+    same: ConditionBase = Attr("threshold").eq(product.low_stock_threshold)
+    if len(wanted) > _MOST_CONDITIONS:
+        return same & Attr("quantities").eq(dict(product.quantities))
+    threshold = product.low_stock_threshold
+    for id, n in wanted.items():
+        stock, there = Attr(f"quantities.{id}"), product.quantities[id]
+        if there - n >= threshold:
+            same &= stock.gte(threshold + n)
+        elif there >= threshold:
+            same &= stock.eq(there)  # exactly, because the event tells what is left
+        else:
+            same &= stock.between(n, threshold - 1)
+    return same
+
+
+def _crossed(before: Wanted, after: Wanted, threshold: int) -> list[str]:
+    return [id for id, n in after.items() if n < threshold <= before.get(id, -1)]
+
+
+def give_back(commit: Commit, product_id: str, taken: Wanted) -> None:
+    """The commit raises Gone for variants to which nothing can be given back."""
+    exists: ConditionBase | None = None
+    for id in taken:
+        one = Attr(f"quantities.{id}").exists()
+        exists = one if exists is None else exists & one
+
+    def gone(old: Item | None) -> Gone:
+        return Gone(taken.keys() - (old or {}).get("quantities", {}).keys())
+
+    given = {f"quantities.{id}": n for id, n in taken.items()}
+    commit.update(key(product_id), add=given, when=exists, otherwise=gone)
+
+
+# --- Edits ----------------------------------------------------------------------------------------
+
+
+def edit(
+    commit: Commit,
+    before: Product | None,
+    after: Product | None,
+    *,
+    exactly: bool,
+    otherwise: Exception,
+) -> None:
+    """Writes the stock between two versions of a product: only the quantities that differ, each on
+    condition that it is still what was read; `exactly`: that all are. Emits inventory.low."""
+    if before is None:
+        assert after is not None
+        quantities = dict(after.quantities)
+        pk, sk = key(after.id)
+        threshold = after.low_stock_threshold
+        commit.put({"pk": pk, "sk": sk, "quantities": quantities, "threshold": threshold})
+    elif after is None:
+        all_same = Attr("quantities").eq(dict(before.quantities)) if exactly else None
+        commit.delete(key(before.id), when=all_same, otherwise=otherwise)
+    else:
+        _merge(commit, before, after, exactly, otherwise)
+    if after is not None:
+        was = before.quantities if before else {}
+        for id in _crossed(was, after.quantities, after.low_stock_threshold):
+            commit.announce("inventory.low", low.shown(after, id, after.quantities[id]))
+        if low.variants(after) - (low.variants(before) if before else set()):
+            low.note(commit, [after.id])
+
+
+def _merge(
+    commit: Commit, before: Product, after: Product, exactly: bool, otherwise: Exception
+) -> None:
+    was, now = before.quantities, after.quantities
+    differing = {id for id in was.keys() | now.keys() if was.get(id) != now.get(id)}
+    changes: dict[str, Any] = {f"quantities.{id}": now[id] for id in differing & now.keys()}
+    if before.low_stock_threshold != after.low_stock_threshold:
+        # Who is low by the new threshold must be who was judged so.
+        exactly, changes["threshold"] = True, after.low_stock_threshold
+    unchanged: ConditionBase | None = Attr("quantities").eq(dict(was)) if exactly else None
+    for id in () if exactly else differing:
+        still = Attr(f"quantities.{id}")
+        one = still.eq(was[id]) if id in was else still.not_exists()
+        unchanged = one if unchanged is None else unchanged & one
+    if changes or differing:
+        gone = [f"quantities.{id}" for id in differing - now.keys()]
+        commit.update(key(before.id), set=changes, remove=gone, when=unchanged, otherwise=otherwise)
+    elif unchanged is not None:
+        commit.check(key(before.id), unchanged, otherwise)
