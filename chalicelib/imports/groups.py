@@ -4,7 +4,7 @@ Adjacent records of one product are a group, and a group is what a job counts as
 planner cuts a file into chunks at the same places at which a worker finds its groups again.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple, Protocol
 
 from chalicelib.imports.faults import RowError
@@ -27,13 +27,17 @@ class Keys(Protocol):
 
 
 class Chunk(NamedTuple):
-    """A byte range for one worker: `rows` records, `products` groups, the first on `line`."""
+    """A byte range for one worker: `rows` records, `products` groups, the first on `line`.
+
+    `repeated`: the lines on which groups begin whose product may have come earlier in the file.
+    """
 
     offset: int
     length: int
     line: int
     rows: int
     products: int
+    repeated: tuple[int, ...] = ()
 
 
 class Unreadable(NamedTuple):
@@ -49,7 +53,7 @@ class Unreadable(NamedTuple):
 def grouped(records: Iterable[Record], keys: Keys) -> Iterator[list[Record]]:
     """The records of each product, as they stand together."""
     group: list[Record] = []
-    for first, record in _marked(records, keys):
+    for first, record, _ in _marked(records, keys):
         if first and group:
             yield group
             group = []
@@ -58,16 +62,25 @@ def grouped(records: Iterable[Record], keys: Keys) -> Iterator[list[Record]]:
         yield group
 
 
+def _never(key: str) -> bool:
+    return False
+
+
 def plan(
-    records: Iterable[Record], keys: Keys, rows: int = 200, size: int = MAX_RECORD
+    records: Iterable[Record],
+    keys: Keys,
+    rows: int = 200,
+    size: int = MAX_RECORD,
+    seen: Callable[[str], bool] = _never,
 ) -> Iterator[Chunk | Unreadable]:
     """Cut a file into chunks of at most `rows` records and `size` bytes, if no product has more.
+    `seen` notes the key of a group, and tells whether it was asked about that key before.
 
     A product of more than MAX_ROWS records or MAX_BYTES bytes, or with a record above MAX_RECORD,
     comes out by itself as Unreadable. Everything is in the order of the file.
     """
     chunk: Chunk | None = None
-    for group in _measured(records, keys):
+    for group in _measured(records, keys, seen):
         if isinstance(group, Unreadable):
             if chunk:
                 yield chunk
@@ -78,7 +91,12 @@ def plan(
             length = group.offset + group.length - chunk.offset
             if chunk.rows + group.rows <= rows and length <= size:
                 chunk = Chunk(
-                    chunk.offset, length, chunk.line, chunk.rows + group.rows, chunk.products + 1
+                    chunk.offset,
+                    length,
+                    chunk.line,
+                    chunk.rows + group.rows,
+                    chunk.products + 1,
+                    chunk.repeated + group.repeated,
                 )
                 continue
             yield chunk
@@ -87,21 +105,32 @@ def plan(
         yield chunk
 
 
-def _measured(records: Iterable[Record], keys: Keys) -> Iterator[Chunk | Unreadable]:
+def _measured(
+    records: Iterable[Record], keys: Keys, seen: Callable[[str], bool]
+) -> Iterator[Chunk | Unreadable]:
     """Each group as a chunk of its own, without holding its records."""
     begin, end, line, rows = 0, 0, 0, 0
     too_large: RowError | None = None
-    for first, record in _marked(records, keys):
+    names: tuple[str, ...] = ()
+
+    def measured() -> Chunk | Unreadable:
+        group = _group(begin, end, line, rows, too_large)
+        repeated = [seen(name) for name in names if name]  # each is noted
+        if isinstance(group, Chunk) and any(repeated):
+            return group._replace(repeated=(line,))
+        return group
+
+    for first, record, known_as in _marked(records, keys):
         if first:
             if rows:
-                yield _group(begin, end, line, rows, too_large)
+                yield measured()
             begin, line, rows, too_large = record.offset, record.line, 0, None
-        end = record.offset + record.length
+        end, names = record.offset + record.length, known_as
         rows += 1
         if record.length > MAX_RECORD:
             too_large = too_large or record.problem
     if rows:
-        yield _group(begin, end, line, rows, too_large)
+        yield measured()
 
 
 def _group(
@@ -118,8 +147,10 @@ def _group(
     return Chunk(begin, end - begin, line, rows, 1)
 
 
-def _marked(records: Iterable[Record], keys: Keys) -> Iterator[tuple[bool, Record]]:
-    """Each record, and whether a product begins with it."""
+def _marked(
+    records: Iterable[Record], keys: Keys
+) -> Iterator[tuple[bool, Record, tuple[str, str]]]:
+    """Whether a product begins with a record, the record, and the product's keys so far."""
     current: str | None = None
     alias = ""
     for record in records:
@@ -134,4 +165,4 @@ def _marked(records: Iterable[Record], keys: Keys) -> Iterator[tuple[bool, Recor
                 current, alias = key, also
         elif key == current and not alias:
             alias = keys.alias(record.cells)
-        yield not same, record
+        yield not same, record, (current or "", alias)

@@ -3,8 +3,9 @@
 from chalicelib.api_keys.model import Role
 from chalicelib.request.answer import reply
 from chalicelib.request.call import caller, header, if_match
-from chalicelib.request.parse import body, parsed_body, query, raw_body, validate
+from chalicelib.request.parse import body, parsed_body, query, raw_body
 from chalicelib.request.routes import Routes
+from chalicelib.validation import validate
 
 __all__ = [
     "Role",

@@ -8,15 +8,15 @@ from typing import Any, Final, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from chalicelib.problems import Invalid, MalformedJson, PayloadTooLarge, UnsupportedMediaType
+from chalicelib.problems import MalformedJson, PayloadTooLarge, UnsupportedMediaType
 from chalicelib.request.call import current
 from chalicelib.request.routes import JSON
 from chalicelib.schemas import Query
+from chalicelib.validation import invalid, validate
 
 Model = TypeVar("Model", bound=BaseModel)
 Parameters = TypeVar("Parameters", bound=Query)
 
-_MOST_ERRORS: Final = 100
 _ESCAPED_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -29,16 +29,6 @@ def body(model: type[Model]) -> Model:
     if declared is None or declared.body is not model:
         raise TypeError(f"the route does not declare the body {model.__name__}")
     return validate(model, parsed_body())
-
-
-def validate(model: type[Model], sent: Any, field: str = "") -> Model:
-    """`sent` as the model. Errors are named below `field`, such as `products.3`. Raises Invalid."""
-    if not isinstance(sent, dict):
-        raise Invalid.field(field or "body", "invalid_type", "must be a JSON object")
-    try:
-        return model.model_validate(sent, by_alias=True, by_name=False)
-    except ValidationError as error:
-        raise _invalid(error, field) from None
 
 
 def parsed_body() -> Any:
@@ -121,59 +111,8 @@ def query(model: type[Parameters]) -> Parameters:
     try:
         return model.model_validate(sent, by_alias=True, by_name=False)
     except ValidationError as error:
-        raise _invalid(error) from None
+        raise invalid(error) from None
 
 
 def _is_list(annotation: Any) -> bool:
     return "list[" in str(annotation) or "set[" in str(annotation)
-
-
-def _invalid(error: ValidationError, below: str = "") -> Invalid:
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    errors = [
-        {
-            "field": _field(below, problem["loc"]),
-            "code": _code(problem["type"]),
-            "message": _MESSAGES.get(problem["type"])
-            or problem["msg"].removeprefix("Value error, "),
-        }
-        for problem in found[:_MOST_ERRORS]
-    ]
-    return Invalid.fields(errors)
-
-
-def _field(below: str, location: tuple[int | str, ...]) -> str:
-    parts = [below, *(str(part) for part in location)]
-    return ".".join(part for part in parts if part)[:200] or "body"
-
-
-# pydantic has a hundred types of error; a client tells these apart.
-_CODES: Final = {
-    "missing": "required",
-    "extra_forbidden": "unknown_field",
-    "enum": "not_allowed",
-    "literal_error": "not_allowed",
-    "value_error": "invalid",
-    "assertion_error": "invalid",
-    "string_pattern_mismatch": "invalid",
-    "string_too_short": "too_short",
-    "string_too_long": "too_long",
-    "too_short": "too_short",
-    "too_long": "too_long",
-    "greater_than": "out_of_range",
-    "greater_than_equal": "out_of_range",
-    "less_than": "out_of_range",
-    "less_than_equal": "out_of_range",
-}
-
-
-_MESSAGES: Final = {
-    "missing": "is required",
-    "extra_forbidden": "is not a field that can be sent here",
-}
-
-
-def _code(kind: str) -> str:
-    if kind in _CODES:
-        return _CODES[kind]
-    return "invalid_type" if kind.endswith(("_type", "_parsing", "_from_float")) else kind

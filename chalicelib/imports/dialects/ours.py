@@ -40,6 +40,12 @@ class Ours(Dialect):
             return f"sku {sku}"
         return slug_of(name) or name
 
+    def alias(self, cells: list[str]) -> str:
+        """A row of prices may know by its SKU what another row knows by its slug."""
+        sku = cell(cells, self._sku)
+        of_variant = any(cell(cells, at) for at in self._variant)
+        return f"sku {sku}" if sku and cell(cells, self._slug) and not of_variant else ""
+
     def product(self, records: Sequence[Record], shop: Shop) -> ImportedProduct:
         draft = Draft(self.sheet, records, shop)
         for row in draft.rows:
