@@ -9,7 +9,7 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import boto3
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from infra import package, stacks, steps
+from infra import keys, package, stacks, steps
 
 CONFIG = package.PROJECT / ".chalice/config.json"
 
@@ -89,7 +89,7 @@ def main() -> None:
     """The three steps, then the first Owner key."""
     options = _options()
     stage: str = options.stage
-    parameters = dict(_pairs(options.parameter))
+    parameters = dict(steps.pairs(options.parameter))
     known = stacks.outputs(steps.stack(stage, "resources"))
     if known and (options.pull or not _deployed(stage).exists()) and pull(stage, known["Bucket"]):
         print(f"took the record of {stage} from {known['Bucket']}")
@@ -107,16 +107,8 @@ def main() -> None:
         push(stage, made["Bucket"])
     steps.triggers(stage, made, parameters)
     print(f"\nBackroom is deployed: {address(stage)}")
-    if key := steps.first_owner_key(made["Table"]):
+    if key := keys.first_owner_key(made["Table"]):
         print(f"Owner key, shown this once: {key}")
-
-
-def _pairs(texts: Iterable[str]) -> Iterable[tuple[str, str]]:
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise SystemExit(f"--parameter {text}: write it as Name=value")
-        yield name, value
 
 
 def _options() -> argparse.Namespace:

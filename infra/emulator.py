@@ -33,9 +33,18 @@ class Emulator:
         self._pid_file = home / "emulator.pid"
         self._process: subprocess.Popen[bytes] | None = None
 
+    def stop_leftover(self) -> None:
+        """Ends an emulator whose local.py was killed, if the process id is still its own."""
+        try:
+            pid = int(self._pid_file.read_text())
+            its_environment = Path(f"/proc/{pid}/environ").read_bytes()
+        except (OSError, ValueError):
+            return
+        if f"STATE_DIR={self._home / 'state'}".encode() in its_environment.split(b"\0"):
+            _end(pid, lambda: None if _lives(pid) else 0)
+
     def start(self) -> None:
         """Returns when it answers. Raises RuntimeError when the port is taken or it dies."""
-        self._stop_leftover()
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", self._port)) == 0:
                 raise RuntimeError(f"port {self._port} is in use; choose another with PORT=…")
@@ -91,16 +100,6 @@ class Emulator:
                 time.sleep(0.1)
         self.stop()
         raise RuntimeError(f"the emulator did not start:\n{self.log.read_text()[-2000:]}")
-
-    def _stop_leftover(self) -> None:
-        """Ends an emulator whose local.py was killed, if the process id is still its own."""
-        try:
-            pid = int(self._pid_file.read_text())
-            its_environment = Path(f"/proc/{pid}/environ").read_bytes()
-        except (OSError, ValueError):
-            return
-        if f"STATE_DIR={self._home / 'state'}".encode() in its_environment.split(b"\0"):
-            _end(pid, lambda: None if _lives(pid) else 0)
 
 
 def _end(pid: int, poll: Callable[[], int | None]) -> None:

@@ -1,12 +1,14 @@
 """Backroom on this machine: the three steps of a deployment on an emulated AWS (`make run`)."""
 
 import argparse
+import fcntl
 import json
 import os
 import shutil
 import signal
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ import boto3
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from infra import package, stacks, steps
+from infra import keys, package, stacks, steps
 from infra.emulator import CREDENTIALS, Emulator
 
 STAGE = "local"
@@ -22,13 +24,15 @@ _PROJECT = package.PROJECT
 _LOCAL_ONLY = {
     "MAIL_FROM": "backroom@example.com",
     # A receiver under development listens on loopback.
-    "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8,::1/128",
+    "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8 ::1/128",
 }
+_LOG_SECONDS = 1
+_PLATFORM_LINES = ("START RequestId", "END RequestId", "REPORT RequestId")
 
 
-def deploy(port: int, cache: Path) -> dict[str, str]:
+def deploy(cache: Path, settings: Mapping[str, str]) -> dict[str, str]:
     """Deploys what the source says now; what the tables, queues and bucket hold stays."""
-    made = steps.resources(STAGE, {"DeletionProtection": "false"})
+    made = steps.resources(STAGE, {"Size": "local", "DeletionProtection": "false"})
     built = package.build(cache)
     key = f"deployments/{built.digest}.zip"
     boto3.client("s3").put_object(Bucket=made["Bucket"], Key=key, Body=built.zip.read_bytes())
@@ -43,7 +47,7 @@ def deploy(port: int, cache: Path) -> dict[str, str]:
         bucket=made["Bucket"],
         key=key,
         roles=steps.roles(made),
-        environment=steps.environment(STAGE, made) | _LOCAL_ONLY,
+        environment=steps.environment(STAGE, made) | _LOCAL_ONLY | dict(settings),
         api_id="backroom",
     )
     stacks.apply(steps.stack(STAGE, "app"), template, {}, bucket=made["Bucket"])
@@ -51,14 +55,14 @@ def deploy(port: int, cache: Path) -> dict[str, str]:
     return made
 
 
-def endpoint(port: int, key: str) -> dict[str, str]:
+def endpoint(aws: str, key: str) -> dict[str, str]:
     """What a client needs to know."""
-    base_url = f"http://127.0.0.1:{port}/_aws/execute-api/backroom/{STAGE}"
+    base_url = f"{aws}/_aws/execute-api/backroom/{STAGE}"
     return {
         "baseUrl": base_url,
         "apiKey": key,
         "consoleUrl": f"{base_url}/console",
-        "awsEndpoint": f"http://127.0.0.1:{port}",
+        "awsEndpoint": aws,
     }
 
 
@@ -66,13 +70,13 @@ def owner_key(home: Path, table: str) -> str:
     """The Owner key of this data: made once, kept beside the data."""
     kept = home / "owner-key"
     if not kept.exists():
-        key = steps.mint_owner(table, "local owner")
+        key = keys.mint_owner(table, "Local owner")
         kept.touch(mode=0o600)
         kept.write_text(key)
     return kept.read_text()
 
 
-def announce(local: Path, port: int, found: dict[str, str]) -> None:
+def announce(home: Path, found: dict[str, str]) -> None:
     """Prints the way in, and writes it for programs: per port, and last for whichever is newest."""
     key, base = found["apiKey"], found["baseUrl"]
     authorized = f'-H "Authorization: Bearer {key}"'
@@ -92,47 +96,76 @@ Ctrl-C stops it; the data stays for the next start (FRESH=1 begins anew). The lo
 """,
         flush=True,
     )
-    for target in (local / str(port) / "endpoint.json", local / "endpoint.json"):
+    for target in _announced(home):
         unfinished = target.with_suffix(f".{os.getpid()}")
         unfinished.write_text(json.dumps(found, indent=2) + "\n")
         unfinished.replace(target)
 
 
+def retract(home: Path) -> None:
+    """Takes back what `announce` wrote, unless a later run has written since."""
+    own, newest = _announced(home)
+    if own.exists() and newest.exists() and own.read_text() == newest.read_text():
+        newest.unlink()
+    own.unlink(missing_ok=True)
+
+
+def _announced(home: Path) -> tuple[Path, Path]:
+    return home / "endpoint.json", home.parent / "endpoint.json"
+
+
 def follow(emulator: Emulator) -> None:
-    """Prints the functions' log until the emulator ends or this process is told to stop."""
-    with open(emulator.log, errors="replace") as log:
-        log.seek(0, os.SEEK_END)
-        while emulator.is_running():
-            line = log.readline()
-            if line:
-                print(line, end="", flush=True)
-            else:
-                time.sleep(0.3)
-    raise SystemExit("the emulator ended")
+    """Prints what the functions log, until the emulator ends or this process is told to stop."""
+    logs = boto3.client("logs")
+    since = {f"/aws/lambda/{name}": time.time_ns() // 10**6 for name in steps.functions(STAGE)}
+    while emulator.is_running():
+        for group, start in since.items():
+            for event in logs.filter_log_events(logGroupName=group, startTime=start)["events"]:
+                since[group] = max(since[group], event["timestamp"] + 1)
+                if not event["message"].startswith(_PLATFORM_LINES):
+                    print(group.removeprefix("/aws/lambda/"), event["message"].rstrip(), flush=True)
+        time.sleep(_LOG_SECONDS)
+    raise SystemExit(f"the emulator ended; its log is {emulator.log}")
 
 
 def main() -> None:
-    """Starts, deploys, announces, follows; stops all of it on Ctrl-C and SIGTERM."""
+    """Runs on one port, alone there. Ctrl-C and SIGTERM stop all that was started."""
     options = _options()
     local: Path = options.local_dir.resolve()
     home = local / str(options.port)
-    if options.fresh:
-        shutil.rmtree(home, ignore_errors=True)
-    home.mkdir(parents=True, exist_ok=True)
-    emulator = Emulator(options.emulator_python, options.port, home)
+    local.mkdir(parents=True, exist_ok=True)
+    with (local / f"{options.port}.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise SystemExit(f"Backroom already runs on port {options.port}: PORT=…") from None
+        emulator = Emulator(options.emulator_python, options.port, home)
+        emulator.stop_leftover()
+        if options.fresh:
+            shutil.rmtree(home, ignore_errors=True)
+        home.mkdir(exist_ok=True)
+        run(emulator, home, options)
+
+
+def run(emulator: Emulator, home: Path, options: argparse.Namespace) -> None:
+    """One run, from the emulator's start to its end."""
     os.environ.update(CREDENTIALS | {"AWS_ENDPOINT_URL": emulator.endpoint})
+    signal.signal(signal.SIGINT, _interrupt)
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         emulator.start()
-        made = deploy(options.port, local / "packages")
-        announce(local, options.port, endpoint(options.port, owner_key(home, made["Table"])))
+        made = deploy(options.packages, dict(steps.pairs(options.setting)))
+        announce(home, endpoint(emulator.endpoint, owner_key(home, made["Table"])))
         follow(emulator)
     except KeyboardInterrupt:
         print("\nstopping …", flush=True)
+    except RuntimeError as failure:
+        raise SystemExit(str(failure)) from failure
     finally:
+        # A second Ctrl-C would lose the data: let the emulator write it.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        (home / "endpoint.json").unlink(missing_ok=True)
+        retract(home)
         emulator.stop()
 
 
@@ -147,8 +180,16 @@ def _options() -> argparse.Namespace:
     fresh = environment.get("FRESH", "") not in {"", "0"}
     parser.add_argument("--fresh", action="store_true", default=fresh)
     parser.add_argument("--local-dir", type=Path, default=_PROJECT / ".local")
-    emulator_python = _PROJECT / ".venv-emulator/bin/python"
+    emulator_python = environment.get("EMULATOR_PYTHON") or _PROJECT / ".venv-emulator/bin/python"
     parser.add_argument("--emulator-python", type=Path, default=emulator_python)
+    parser.add_argument("--packages", type=Path, default=_PROJECT / ".local/packages")
+    parser.add_argument(
+        "--setting",
+        action="append",
+        default=[],
+        metavar="NAME=value",
+        help="a setting of the functions, such as CURRENCY=EUR",
+    )
     return parser.parse_args()
 
 

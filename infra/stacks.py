@@ -2,13 +2,12 @@
 
 import json
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import boto3
 
 Outputs = dict[str, str]
-Say = Callable[[str], None]
 
 _ABANDONED = {"ROLLBACK_COMPLETE", "CREATE_FAILED"}
 _INLINE_LIMIT = 51_200  # bytes of a template in the request itself; CloudFormation's quota
@@ -24,7 +23,6 @@ def apply(
     template: str,
     parameters: Mapping[str, str],
     *,
-    say: Say = print,
     only_show: bool = False,
     bucket: str | None = None,
 ) -> Outputs:
@@ -57,10 +55,9 @@ def apply(
         reason = change.get("StatusReason", "")
         if "didn't contain changes" not in reason and "No updates" not in reason:
             raise StackError(f"{name}: {reason}")
-        say(f"{name}: nothing to change")
+        print(f"{name}: nothing to change")
         return outputs(name)
-    for line in _changes(change):
-        say(f"{name}: {line}")
+    print(f"{name}: {_changes(change)}")
     if only_show:
         cloudformation.delete_change_set(StackName=name, ChangeSetName=change_set)
         return outputs(name)
@@ -119,13 +116,13 @@ def _described(cloudformation: Any, name: str, change_set: str) -> dict[str, Any
         time.sleep(_POLL_SECONDS)
 
 
-def _changes(change_set: Mapping[str, Any]) -> list[str]:
-    lines = []
+def _changes(change_set: Mapping[str, Any]) -> str:
+    changed: dict[str, list[str]] = {}
     for change in change_set.get("Changes", []):
         resource = change["ResourceChange"]
-        replaced = " (replaced)" if resource.get("Replacement") == "True" else ""
-        lines.append(f"{resource['Action'].lower()} {resource['LogicalResourceId']}{replaced}")
-    return lines
+        verb = "replace" if resource.get("Replacement") == "True" else resource["Action"].lower()
+        changed.setdefault(verb, []).append(resource["LogicalResourceId"])
+    return "; ".join(f"{verb} {', '.join(names)}" for verb, names in changed.items())
 
 
 def _parameters(

@@ -3,7 +3,7 @@
 import base64
 import contextlib
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import boto3
@@ -12,9 +12,10 @@ from infra import stacks
 
 _HERE = Path(__file__).parent
 
+API = "api_handler"
 # Chalice's name of each function, and the output of resources.yaml that holds its role.
 ROLES = {
-    "api_handler": "ApiRoleArn",
+    API: "ApiRoleArn",
     "plan_import": "PlanImportRoleArn",
     "import_chunk": "ImportChunkRoleArn",
     "import_dead_letters": "ImportDeadLettersRoleArn",
@@ -69,6 +70,11 @@ def environment(stage: str, made: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+def functions(stage: str) -> list[str]:
+    """The functions' names on AWS."""
+    return [f"backroom-{stage}", *(f"backroom-{stage}-{name}" for name in ROLES if name != API)]
+
+
 def roles(made: Mapping[str, str]) -> dict[str, str]:
     """The role ARN of each function, by Chalice's name of it."""
     return {function: made[output] for function, output in ROLES.items()}
@@ -91,11 +97,10 @@ def ensure_master_key(stage: str) -> None:
         )
 
 
-def first_owner_key(table: str) -> str | None:
-    """Makes the stage's first Owner key; none when one exists."""
-    return None
-
-
-def mint_owner(table: str, name: str) -> str:
-    """Makes an Owner key and returns it; it can be read only now."""
-    return f"placeholder-{table}-{name}"
+def pairs(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The options of a command line that are written as Name=value."""
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise SystemExit(f"{text}: write it as Name=value")
+        yield name, value

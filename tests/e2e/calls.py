@@ -1,0 +1,21 @@
+"""Requests as a client without libraries makes them."""
+
+import json
+import urllib.error
+import urllib.request
+from typing import Any
+
+
+def call(url: str, key: str | None = None, *, send: object = None) -> tuple[int, Any]:
+    """GET, or POST of `send` as JSON; answers the status and the JSON that came."""
+    headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+    body = None
+    if send is not None:
+        headers["Content-Type"] = "application/json"
+        body = json.dumps(send).encode()
+    try:
+        request = urllib.request.Request(url, body, headers)
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as error:
+        return error.code, json.load(error)

@@ -1,0 +1,73 @@
+"""Starts infra/local.py as `make run` does, and stops it as a terminal or a supervisor does."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+_PROJECT = Path(__file__).resolve().parents[2]
+_START_SECONDS = 240
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Where the deployment is, and an Owner key for it. AWS clients take `aws_endpoint`."""
+
+    base_url: str
+    api_key: str
+    aws_endpoint: str
+    console_url: str
+
+
+@contextmanager
+def running(home: Path, port: int, *options: str) -> Iterator[Stack]:
+    """A deployment whose state is under `home`; stopped with SIGTERM, and checked to have ended."""
+    with (home / "output").open("wb") as output:
+        process = subprocess.Popen(
+            local_command(home, port, *options),
+            cwd=_PROJECT,
+            env=os.environ | {"PYTHONUNBUFFERED": "1"},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        yield _announced(process, home)
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def local_command(home: Path, port: int, *options: str) -> list[str]:
+    return [
+        sys.executable,
+        "infra/local.py",
+        "--port",
+        str(port),
+        "--local-dir",
+        str(home),
+        *options,
+    ]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _announced(process: subprocess.Popen[bytes], home: Path) -> Stack:
+    announcement = home / "endpoint.json"
+    deadline = time.monotonic() + _START_SECONDS
+    while not announcement.exists():
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise RuntimeError(f"no deployment:\n{(home / 'output').read_text()[-4000:]}")
+        time.sleep(0.1)
+    found = json.loads(announcement.read_text())
+    return Stack(found["baseUrl"], found["apiKey"], found["awsEndpoint"], found["consoleUrl"])

@@ -1,0 +1,69 @@
+"""What the deployment itself promises, before any capability of the shop."""
+
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+
+from infra.emulator import CREDENTIALS
+from tests.e2e.calls import call
+from tests.e2e.running import Stack
+
+
+def client(stack: Stack, service: str) -> Any:
+    return boto3.client(
+        service,
+        endpoint_url=stack.aws_endpoint,
+        region_name=CREDENTIALS["AWS_DEFAULT_REGION"],
+        aws_access_key_id=CREDENTIALS["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
+    )
+
+
+def test_the_printed_key_is_an_owner_key(stack: Stack) -> None:
+    status, me = call(f"{stack.base_url}/api/admin/me", stack.api_key)
+    assert (status, me["role"]) == (200, "OWNER")
+
+
+def test_without_a_key_the_admin_interface_stays_shut(stack: Stack) -> None:
+    assert call(f"{stack.base_url}/api/admin/products")[0] == 401
+
+
+def test_the_functions_run_the_package_and_not_the_source_tree(stack: Stack) -> None:
+    functions = client(stack, "lambda").list_functions()["Functions"]
+    sizes = {f["FunctionName"]: f["CodeSize"] for f in functions}
+    assert set(sizes) == {
+        "backroom-local",
+        "backroom-local-plan_import",
+        "backroom-local-import_chunk",
+        "backroom-local-import_dead_letters",
+        "backroom-local-fan_out",
+        "backroom-local-deliver",
+        "backroom-local-redrive",
+        "backroom-local-send_summaries",
+    }
+    assert len(set(sizes.values())) == 1
+    assert min(sizes.values()) > 1_000_000
+
+
+def test_who_was_granted_nothing_is_refused(stack: Stack) -> None:
+    """The emulator's permission checks are on: without them a missing grant would go unseen."""
+    stranger = client(stack, "iam").create_user(UserName="stranger")["User"]["UserName"]
+    access = client(stack, "iam").create_access_key(UserName=stranger)["AccessKey"]
+    denied = boto3.client(
+        "dynamodb",
+        endpoint_url=stack.aws_endpoint,
+        region_name=CREDENTIALS["AWS_DEFAULT_REGION"],
+        aws_access_key_id=access["AccessKeyId"],
+        aws_secret_access_key=access["SecretAccessKey"],
+    )
+    with pytest.raises(ClientError, match="AccessDenied"):
+        denied.scan(TableName="backroom-local")
+
+
+def test_the_master_key_is_a_secret_of_its_own(stack: Stack) -> None:
+    ssm = client(stack, "ssm")
+    found = ssm.get_parameter(Name="/backroom/local/master-key", WithDecryption=True)["Parameter"]
+    assert found["Type"] == "SecureString"
+    assert len(found["Value"]) >= 40
