@@ -114,9 +114,13 @@ class Commit:
         self._announced += len(body.encode())
 
     @property
-    def announced(self) -> int:
-        """Bytes of the events so far; DynamoDB takes 400 KB of them in the one outbox item."""
-        return self._announced
+    def overflows(self) -> bool:
+        """Whether it is more than one call takes, or its events more than the one outbox item."""
+        return (
+            len(self) > TRANSACTION_ITEMS
+            or len(self._events) > outbox.MOST_EVENTS
+            or self._announced > OUTBOX_BYTES
+        )
 
     def takes(self, other: "Commit") -> bool:
         """Whether both fit into one call: no item in common, within the limits of a transaction and
@@ -138,8 +142,9 @@ class Commit:
         """Raises what the first failed condition names, or Busy (503) when others hold the items.
 
         After a time-out nobody knows whether it happened; the same request with the same token is
-        idempotent for ten minutes, so it is that which is repeated. A cancellation is definite, and
-        what follows is a new request with a new token.
+        idempotent for ten minutes, so it is that which is repeated, also when the repetition is
+        throttled. Only a cancellation is definite, and what follows is a new request with a new
+        token.
         """
         deadline = time.monotonic() + PATIENCE_SECONDS
         request = self._request()
@@ -151,10 +156,9 @@ class Commit:
                 code = error.response["Error"]["Code"]
                 if code == "TransactionCanceledException":
                     self._explain(error.response.get("CancellationReasons", []), error)
+                    request = self._request()
                 elif code not in REFUSED and code not in IN_DOUBT:
                     raise
-                if code not in IN_DOUBT:
-                    request = self._request()
             except NO_ANSWER:
                 pass
             wait(attempt, deadline)

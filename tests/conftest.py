@@ -7,18 +7,9 @@ import pytest
 from moto import mock_aws
 
 from chalicelib import clock, settings, table
+from tests.environment import SETTINGS
 from tests.faults import Faults
 from tests.shop import Shop
-
-SETTINGS = {
-    "STAGE": "test",
-    "TABLE": "backroom-test",
-    "OUTBOX_TABLE": "backroom-test-outbox",
-    "BUCKET": "backroom-test-bucket",
-    "AWS_DEFAULT_REGION": "us-east-1",
-    "AWS_ACCESS_KEY_ID": "testing",
-    "AWS_SECRET_ACCESS_KEY": "testing",
-}
 
 
 @dataclass

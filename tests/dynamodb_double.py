@@ -138,6 +138,8 @@ class Double:
         operation = event_name.rpartition(".")[2]
         body = json.loads(request.body)
         fault = self.faults(operation, body)
+        if fault is Fault.CONFLICT and body.get("ClientRequestToken") in self._tokens:
+            fault = None  # AWS: it succeeded, so the same token answers successfully again
         try:
             answer: Wire = {} if fault and not fault.after else self._performed(operation, body)
             if fault:
