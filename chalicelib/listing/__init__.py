@@ -1,7 +1,7 @@
 """Lists, searches and totals that are exact the moment a write is answered.
 
-`change` adds the index writes of a record to the commit that changes it; `page` reads a page. That is
-the whole of it: no projector runs behind.
+`change` adds the index writes of a record to the commit that changes it; `page` reads a page. That
+is the whole of it: no projector runs behind.
 """
 
 from chalicelib.listing.entries import Index, Kind, change

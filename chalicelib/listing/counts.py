@@ -11,7 +11,7 @@ Where = Mapping[str, frozenset[str]]
 
 @dataclass(frozen=True)
 class Counts:
-    """The cells that a list with filters needs: all of the kind, and those under the values asked."""
+    """The cells that a list with filters needs: of the whole kind, and under the values asked."""
 
     kind: Kind
     where: Where
@@ -21,19 +21,24 @@ class Counts:
     @property
     def total(self) -> int:
         """How many records match all filters."""
-        cells = self.under if self.kind.under in self.where else self.cells
-        return _sum(cells, self.where)
+        return self.size(self.where)
 
     def size(self, where: Where) -> int:
         """How many records a list holds that is defined by `where`, a part of the filters."""
-        cells = self.under if self.kind.under in where else self.cells
-        return _sum(cells, where)
+        under = self.kind.under
+        cells = self.under if under in where else self.cells
+        rest = {facet: accepted for facet, accepted in where.items() if facet != under}
+        return sum(
+            n
+            for facets, n in cells
+            if all(facets[facet] in accepted for facet, accepted in rest.items())
+        )
 
 
 def reads(kind: Kind, where: Where) -> list[str]:
     """The partitions to read, at the same time, for `counts`."""
     values = sorted(where.get(kind.under, ())) if kind.under else []
-    return [kind.count_pk(), *(kind.count_pk(value) for value in values if value)]
+    return [kind.count_pk(), *(kind.count_pk(value) for value in values)]
 
 
 def counts(kind: Kind, where: Where, read: list[list[Item]]) -> Counts:
@@ -46,17 +51,7 @@ def _cells(kind: Kind, items: list[Item]) -> list[tuple[dict[str, str], int]]:
     cells = []
     for item in items:
         values = item["sk"].rsplit("#", 1)[0].split("|")
-        cells.append((dict(zip(kind.counted, values, strict=False)), int(item["n"])))
+        # A cell from before a facet was appended to the kind has no value for it.
+        facets = dict.fromkeys(kind.counted, "") | dict(zip(kind.counted, values, strict=False))
+        cells.append((facets, int(item["n"])))
     return cells
-
-
-def _sum(cells: list[tuple[dict[str, str], int]], where: Where) -> int:
-    return sum(
-        n
-        for facets, n in cells
-        if all(
-            facets[facet] in wanted
-            for facet, wanted in where.items()
-            if facet in facets
-        )
-    )

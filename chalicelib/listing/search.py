@@ -1,7 +1,9 @@
 """Which records have a word that begins with each term of a search."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Final
 
 from chalicelib import table
 from chalicelib.listing.counts import Counts, Where, counts, reads
@@ -9,8 +11,8 @@ from chalicelib.listing.entries import Kind, escape, word_shards
 from chalicelib.problems import Invalid
 
 MOST_MATCHES = 10_000
-# One shard's part of that, with room for an uneven hash.
-_SHARD_MATCHES = MOST_MATCHES * 5 // 4 // len(word_shards())
+# Terms that are read from the index; any others, the shortest ones, are checked on what was found.
+_MOST_READ: Final = 8
 
 Found = dict[str, str]  # id → sort
 
@@ -18,42 +20,57 @@ Found = dict[str, str]  # id → sort
 def matches(
     kind: Kind, where: Where, terms: list[str], recall: Callable[[], str | None]
 ) -> tuple[Found, list[str], Counts | None, str | None]:
-    """The records that match every term that is narrow enough to be read whole; the broad terms,
+    """The records that match every term that is narrow enough to be read whole; the other terms,
     which are yet to be checked; the counts if there are filters; and what `recall` gives.
 
     All of it is read at the same time. Raises Invalid (`search_too_broad`) where no term is narrow.
     """
-    shards = [
-        (term, kind.word_pk(term, shard)) for term in terms for shard in word_shards()
-    ]
+    asked = sorted(terms, key=len)[-_MOST_READ:]
     pks = reads(kind, where) if where else []
-    found_in = [partial(_shard, pk, term) for term, pk in shards]
     cells = [partial(table.everything, pk) for pk in pks]
-    results = table.together([*found_in, *cells, recall])
-    after, cell_items = results.pop(), results[len(shards) :]
-    narrow: dict[str, Found] = {term: {} for term in terms}
-    for (term, _), part in zip(shards, results, strict=False):
-        if part is None:
-            narrow.pop(term, None)
-        elif term in narrow:
-            narrow[term].update(part)
-    for term, found in list(narrow.items()):
-        if len(found) > MOST_MATCHES:
-            del narrow[term]
+    # While records move from old to new partitions, the old ones are read first: none is missed.
+    oldest, *newer = word_shards()
+    of, calls = _reading(kind, asked, oldest)
+    *results, after = table.together([*calls, *cells, recall])
+    parts = [*zip(of, results, strict=False)]
+    for shards in newer:
+        of, calls = _reading(kind, asked, shards)
+        parts += zip(of, table.together(calls), strict=True)
+    narrow = _narrow(parts)
     if not narrow:
         message = f"More than {MOST_MATCHES} records match. Search for something more specific."
         raise Invalid(message, code="search_too_broad")
     smallest, *others = sorted(narrow.values(), key=len)
-    found = {
-        id: sort
-        for id, sort in smallest.items()
-        if all(id in other for other in others)
-    }
-    known = counts(kind, where, cell_items) if where else None
+    found = {id: sort for id, sort in smallest.items() if all(id in other for other in others)}
+    known = counts(kind, where, results[len(results) - len(cells) :]) if where else None
     return found, [term for term in terms if term not in narrow], known, after
 
 
-def _shard(pk: str, term: str) -> Found | None:
+def _reading(
+    kind: Kind, terms: list[str], shards: int
+) -> tuple[list[str], list[Callable[[], Found | None]]]:
+    """The calls that read the terms from the partitions of one spread, and the term of each."""
+    # One shard's part of the most matches, with room for an uneven hash (ten times its spread).
+    part = MOST_MATCHES / shards
+    most = min(MOST_MATCHES, math.ceil(part + 10 * math.sqrt(part)))
+    places = [
+        (term, kind.word_pk(term, shard, shards)) for term in terms for shard in range(shards)
+    ]
+    return [term for term, _ in places], [partial(_shard, pk, term, most) for term, pk in places]
+
+
+def _narrow(parts: Iterable[tuple[str, Found | None]]) -> dict[str, Found]:
+    """What each term found, of those that did not find too much."""
+    found: dict[str, Found | None] = {}
+    for term, part in parts:
+        before = found.get(term, {})
+        found[term] = None if part is None or before is None else before | part
+    return {
+        term: all for term, all in found.items() if all is not None and len(all) <= MOST_MATCHES
+    }
+
+
+def _shard(pk: str, term: str, most: int) -> Found | None:
     """The matches in one shard, or None when they are too many to be read."""
     found: Found = {}
     after = None
@@ -63,14 +80,14 @@ def _shard(pk: str, term: str) -> Found | None:
             pk,
             where=table.sk.begins_with(begins),
             after=after,
-            limit=_SHARD_MATCHES + 1,
+            limit=most + 1,
             fields=("sk",),
         )
         for item in rows.items:
             _, sort, id = item["sk"].split("#")
             found[id] = sort
+        if len(found) > most:
+            return None
         if rows.after is None:
             return found
-        if len(found) > _SHARD_MATCHES:
-            return None
         after = rows.after

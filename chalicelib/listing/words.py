@@ -8,41 +8,45 @@ Case and accents do not count.
 import re
 import unicodedata
 from collections.abc import Iterable
-from itertools import pairwise
 from typing import Final
 
 # Text counts up to here; a search is clipped alike, so what is longer still matches itself.
 LONGEST_WORD: Final = 40
-MOST_TERMS: Final = 8
 _SHORTEST_ENDING: Final = 3  # digits of a number that may be searched by its end
 
-# Marks that are accents on a letter. In other scripts (kana, Devanagari) a mark makes another letter.
-_ACCENTS: Final = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]")
+# Marks that are accents on a letter (in kana and Devanagari, marks make other letters and stay).
+# With them goes what nobody sees or types: soft hyphens, joiners, variation selectors, tatweel.
+_UNSEEN: Final = re.compile(
+    "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u065f\u0670"
+    "\u00ad\u200b-\u200f\u2060\ufe00-\ufe0f\ufeff]"
+)
+# No text: control characters, and halves of characters, which cannot be stored.
+_NO_TEXT: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 # Scripts written without blanks between words: every character may start one.
 _UNSPACED: Final = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u9fff]"
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]"
 )
 
 
 def fold(text: str) -> str:
     """Without case and accents: `ÉTÉ` → `ete`, `Straße` → `strasse`."""
+    text = _NO_TEXT.sub(" ", text)
     if text.isascii():
         return text.lower()
-    bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold()))
+    bare = _UNSEEN.sub("", unicodedata.normalize("NFKD", text.casefold()))
     return unicodedata.normalize("NFC", bare.casefold())
 
 
 def terms(search: str) -> list[str]:
-    """What a search asks for, each once, at most eight; a term that contains another replaces it."""
-    asked = list(dict.fromkeys(word[:LONGEST_WORD] for word in fold(search).split()))
-    return _longest_only(asked)[:MOST_TERMS]
+    """What a search asks for, each once; a term that begins with another one replaces it."""
+    return _longest_only([word[:LONGEST_WORD] for word in fold(search).split()])
 
 
 def words(texts: Iterable[str], most: int) -> tuple[list[str], int]:
     """The words that the texts of a record are stored under, and how many were left out.
 
     At most `most`, in the order of the texts, whole words of a text before the starts inside them.
-    A word that another one begins with needs no entry of its own.
+    A word that another one begins with needs no entry of its own: that one takes its place.
     """
     found: dict[str, None] = {}
     for text in texts:
@@ -65,21 +69,19 @@ def _starts(word: str, at: int) -> bool:
     before, here = word[at - 1], word[at]
     if not here.isalnum():
         return unicodedata.category(here) == "So"  # an emoji
-    if not before.isalnum() or _UNSPACED.match(here):
+    if _UNSPACED.match(here) or _UNSPACED.match(before):
         return True
-    return here.isdigit() and before.isdigit() and _digits(word, at) >= _SHORTEST_ENDING
-
-
-def _digits(word: str, at: int) -> int:
-    """How many digits stand from here to the end of their run."""
-    end = at
-    while end < len(word) and word[end].isdigit():
-        end += 1
-    return end - at
+    if not before.isalnum():
+        return unicodedata.category(before)[0] != "M"  # a vowel sign belongs to its letter
+    digits = word[at : at + _SHORTEST_ENDING]
+    return here.isdigit() and len(digits) == _SHORTEST_ENDING and digits.isdigit()
 
 
 def _longest_only(found: list[str]) -> list[str]:
-    """Without the words that others begin with, in the same order."""
-    ordered = sorted(found)
-    covered = {word for word, after in pairwise(ordered) if after.startswith(word)}
-    return [word for word in found if word not in covered]
+    """Without the words that others begin with: each of those stands where the first such did."""
+    stands_for: dict[str, str] = {}
+    longest = ""
+    for word in sorted(set(found), reverse=True):
+        longest = longest if longest.startswith(word) else word
+        stands_for[word] = longest
+    return list(dict.fromkeys(stands_for[word] for word in found))

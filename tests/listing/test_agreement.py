@@ -1,0 +1,302 @@
+"""After every answered write, every list, search and total agrees with a plain model.
+
+Whatever happens in between: several writers with stale versions, conflicts, throttles, lost
+requests, lost replies, crashes. The number of steps is modest here; `LISTING_STEPS=20000` runs that
+many (docs/listing.md says what the last long run found).
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
+
+from botocore.exceptions import BotoCoreError, ClientError
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from chalicelib import listing, table
+from chalicelib.commit import Commit
+from chalicelib.listing import entries, search, words
+from chalicelib.problems import Busy, Invalid
+from tests.dynamodb_double import Crash, Double, Fault
+from tests.environment import SETTINGS
+from tests.listing import things
+from tests.listing.things import KIND, Thing
+
+STEPS = int(os.environ.get("LISTING_STEPS", "500"))
+STEPS_A_RUN = 40
+FEW_MATCHES = 4  # instead of 10,000, so that terms are narrow, broad and too broad
+
+VALUES = {
+    "status": ["ACTIVE", "DRAFT", "ARCHIVED"],
+    "published": ["yes", "no"],
+    "storefront": ["", "eu", "us|#1"],
+    "type": ["", "shirt", "a#b/c|d", "シャツ", "x" * 400],
+}
+TEXTS = [
+    "T-Shirt blau",
+    "TSH-BLU-01",
+    "tsh-blu-02 Étoile",
+    "青いシャツ",
+    "order 20417",
+    "20999-417",
+    "#1 50% a/b|c",
+    "🙂🙃 smile",
+    "ΣΊΣΥΦΟΣ",
+    "قَلَم",
+    "b bl blu blue",
+    "x" * 90,
+]
+TERMS = ["b", "blu", "t", "shirt", "tsh-blu", "01", "417", "シャツ", "青", "#1", "50%", "🙃", "2"]
+TERMS += ["etoile", "σισυφος", "قلم", "c", "a/", "x" * 90, "zzz", "smile", "1", "É"]
+
+faults = st.lists(
+    st.tuples(st.integers(0, 4), st.sampled_from(Fault)), max_size=2, unique_by=lambda f: f[0]
+)
+facets = st.fixed_dictionaries({name: st.sampled_from(of) for name, of in VALUES.items()})
+texts = st.lists(st.sampled_from(TEXTS), max_size=3).map(tuple)
+sorts = st.sampled_from(["2026-01", "2026-02", "2026-03"])
+wheres = st.dictionaries(st.sampled_from(sorted(VALUES)), st.integers(1, 31), max_size=3).map(
+    lambda masks: {facet: _some(VALUES[facet], mask) for facet, mask in masks.items()}
+)
+searches = st.lists(st.sampled_from(TERMS), max_size=3).map(" ".join)
+pages = st.integers(1, 5)
+queries = st.builds(
+    listing.Query,
+    where=wheres,
+    search=searches,
+    limit=st.integers(1, 4),
+    walker=st.sampled_from(["", "till", "office"]),
+)
+
+
+def _some(values: list[str], mask: int) -> frozenset[str]:
+    return frozenset(value for at, value in enumerate(values) if mask >> at & 1) or frozenset(
+        values[:1]
+    )
+
+
+class Shop(RuleBasedStateMachine):
+    @initialize()
+    def open(self) -> None:
+        self.dynamodb = Double()
+        self.patches = [
+            patch.dict(os.environ, SETTINGS),
+            patch("time.sleep"),
+            patch.object(search, "MOST_MATCHES", FEW_MATCHES),
+        ]
+        for one in self.patches:
+            one.start()
+        self.dynamodb.__enter__()
+        self.model: dict[str, Thing] = {}
+        self.stale: list[tuple[Thing, Thing | None, Commit]] = []
+        self.left_off: dict[Any, tuple[int, str]] = {}
+
+    def teardown(self) -> None:
+        if hasattr(self, "dynamodb"):
+            self.dynamodb.__exit__()
+            for one in self.patches:
+                one.stop()
+
+    # --- writes ---
+
+    @rule(facets=facets, texts=texts, sort=sorts, faults=faults)
+    def create(self, facets: Any, texts: Any, sort: str, faults: Any) -> None:
+        one = replace(things.thing(sort=sort), facets=facets, texts=texts)
+        self.send(one.id, things.writes(None, one), one, faults)
+
+    @rule(at=st.integers(0), facets=facets, texts=texts, sort=sorts, faults=faults)
+    def update(self, at: int, facets: Any, texts: Any, sort: str, faults: Any) -> None:
+        for before in self.pick(at):
+            after = replace(before, facets=facets, texts=texts, sort=sort)
+            self.send(before.id, things.writes(before, after), after, faults)
+
+    @rule(at=st.integers(0), texts=texts, faults=faults)
+    def rename(self, at: int, texts: Any, faults: Any) -> None:
+        for before in self.pick(at):
+            after = replace(before, texts=texts)
+            self.send(before.id, things.writes(before, after), after, faults)
+
+    @rule(at=st.integers(0), faults=faults)
+    def delete(self, at: int, faults: Any) -> None:
+        for before in self.pick(at):
+            self.send(before.id, things.writes(before, None), None, faults)
+
+    @rule(at=st.integers(0), facets=facets, texts=texts, gone=st.booleans())
+    def read_to_write_later(self, at: int, facets: Any, texts: Any, gone: bool) -> None:
+        """Another writer, who has read a version and does not hurry."""
+        for before in self.pick(at):
+            after = None if gone else replace(before, facets=facets, texts=texts)
+            self.stale.append((before, after, things.writes(before, after)))
+
+    @rule(faults=faults)
+    def write_late(self, faults: Any) -> None:
+        if self.stale:
+            before, after, commit = self.stale.pop()
+            self.send(before.id, commit, after, faults, stale=before)
+
+    @rule(texts=st.lists(texts, min_size=2, max_size=3), facets=facets, faults=faults)
+    def create_together(self, texts: Any, facets: Any, faults: Any) -> None:
+        joint, made = Commit(), []
+        for one_texts in texts:
+            one = replace(things.thing(sort="2026-02"), facets=facets, texts=one_texts)
+            commit = things.writes(None, one)
+            if joint.takes(commit):
+                joint.join(commit)
+                made.append(one)
+        self.send(made[0].id, joint, made[0], faults, others=made[1:])
+
+    def pick(self, at: int) -> list[Thing]:
+        ids = sorted(self.model)
+        return [self.model[ids[at % len(ids)]]] if ids else []
+
+    def send(
+        self,
+        id: str,
+        commit: Commit,
+        after: Thing | None,
+        faults: Any,
+        *,
+        stale: Thing | None = None,
+        others: Any = (),
+    ) -> None:
+        before = self.model.get(id)
+        outdated = stale is not None and (before is None or before.version != stale.version)
+        self.plan(faults)
+        try:
+            commit.send()
+        except table.ConditionFailed:
+            assert outdated
+        except (Crash, Busy, ClientError, BotoCoreError):
+            # Not answered: what the record says decides, and everything else has to agree with it.
+            self.plan([])
+            found = things.find(id)
+            happened = found is None if after is None else bool(found and _same(found, after))
+            if happened and not outdated:
+                self.take(id, after, others)
+        else:
+            self.plan([])
+            assert not outdated
+            self.take(id, after, others)
+        self.plan([])
+
+    def take(self, id: str, after: Thing | None, others: Any) -> None:
+        self.model.pop(id, None)
+        for one in (after, *others):
+            if one:
+                stored = things.find(one.id)
+                assert stored and _same(stored, one)
+                self.model[one.id] = stored
+
+    def plan(self, faults: list[tuple[int, Fault]]) -> None:
+        """The nth calls from here fail."""
+        left = dict(faults)
+        calls = iter(range(1_000_000))
+        self.dynamodb.faults = lambda operation, request: left.get(next(calls))
+
+    # --- reads ---
+
+    @rule(query=queries, page=pages, faults=faults)
+    def read(self, query: listing.Query, page: int, faults: Any) -> None:
+        self.plan(faults)
+        try:
+            self.check(replace(query, page=page))
+        except (Crash, Busy, ClientError, BotoCoreError):
+            # Not answered: the walker may have been noted as served, and starts anew.
+            self.plan([])
+            for kept in table.everything(f"walk#{query.walker}"):
+                table.delete((kept["pk"], kept["sk"]))
+            self.left_off = {q: at for q, at in self.left_off.items() if q[0] != query.walker}
+        self.plan([])
+
+    @rule(query=queries)
+    def walk(self, query: listing.Query) -> None:
+        """Page after page, to the end."""
+        for page in range(1, 9):
+            self.check(replace(query, page=page))
+
+    @rule(where=wheres)
+    def count(self, where: Any) -> None:
+        total = sum(map(things.passes(where), self.model.values()))
+        assert listing.count(KIND, where) == total
+
+    def check(self, query: listing.Query) -> None:
+        terms = words.terms(query.search)
+        matching = self.matching(terms)
+        broad = [term for term, found in matching.items() if len(found) > FEW_MATCHES]
+        try:
+            answer = listing.page(KIND, query, things.load)
+        except Invalid as refused:
+            assert refused.code == "search_too_broad"
+            assert len(broad) == len(terms)
+            return
+        assert not terms or len(broad) < len(terms)
+        found = [
+            one
+            for one in sorted(self.model.values(), key=lambda one: one.position, reverse=True)
+            if things.passes(query.where)(one) and all(one.id in ids for ids in matching.values())
+        ]
+        assert answer.total == len(found)
+        assert [one.id for one in answer.records] == [one.id for one in self.expected(found, query)]
+
+    def matching(self, terms: list[str]) -> dict[str, set[str]]:
+        return {
+            term: {one.id for one in self.model.values() if things.has_word(one, term)}
+            for term in terms
+        }
+
+    def expected(self, found: list[Thing], query: listing.Query) -> list[Thing]:
+        """Behind the last full page that this walker was given, if that is the one before; else by
+        offset."""
+        asked = query.walker, _frozen(query.where), query.search, query.limit
+        page, end = self.left_off.get(asked, (0, ""))
+        if query.walker and query.page > 1 and page == query.page - 1:
+            expected = [one for one in found if one.position < end][: query.limit]
+        else:
+            expected = found[query.offset : query.offset + query.limit]
+        if query.walker and len(expected) == query.limit:
+            self.left_off[asked] = query.page, expected[-1].position
+        return expected
+
+    # --- always ---
+
+    @invariant()
+    def nothing_is_left_over_or_missing(self) -> None:
+        if not hasattr(self, "dynamodb"):
+            return
+        expected = set()
+        cells: dict[Any, int] = {}
+        for one in self.model.values():
+            expected |= entries.entries_of(KIND, one.id, one.index).keys()
+            for cell in KIND.cells(one.index.facets):
+                cells[cell] = cells.get(cell, 0) + 1
+        found, counted = set(), dict[Any, int]()
+        for item in self.dynamodb.items(SETTINGS["TABLE"]):
+            pk, sk = item["pk"]["S"], item["sk"]["S"]
+            if pk.startswith("count#"):
+                cell = pk, sk.rsplit("#", 1)[0]
+                counted[cell] = counted.get(cell, 0) + int(item["n"]["N"])
+            elif pk.startswith(("list#", "word#")):
+                found.add((pk, sk))
+        assert found == expected
+        assert {cell: n for cell, n in counted.items() if n} == cells
+
+
+def _same(a: Thing, b: Thing) -> bool:
+    return (a.facets, a.texts, a.sort) == (b.facets, b.texts, b.sort)
+
+
+def _frozen(where: Mapping[str, frozenset[str]]) -> Any:
+    return tuple(sorted((facet, tuple(sorted(values))) for facet, values in where.items()))
+
+
+TestShop = Shop.TestCase
+TestShop.settings = settings(
+    max_examples=max(1, STEPS // STEPS_A_RUN),
+    stateful_step_count=STEPS_A_RUN,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.generate] if "LISTING_STEPS" in os.environ else list(Phase)[:3],
+)

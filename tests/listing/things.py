@@ -1,0 +1,156 @@
+"""A kind of record made for these tests, its store, and a plain model of what lists answer."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from boto3.dynamodb.conditions import Attr
+
+from chalicelib import ids, listing, table
+from chalicelib.attributes import Item
+from chalicelib.commit import Commit
+from chalicelib.listing import words
+
+KIND = listing.Kind(
+    "thing",
+    counted=("status", "published", "storefront"),
+    under="type",
+    listed=("status", "type", "storefront"),
+    combined={"live": {"status": "ACTIVE", "published": "yes"}},
+    most_words=40,
+)
+FACETS = {"status": "ACTIVE", "published": "yes", "storefront": "", "type": ""}
+
+
+@dataclass(frozen=True)
+class Thing:
+    id: str
+    sort: str
+    facets: Mapping[str, str]
+    texts: tuple[str, ...] = ()
+    version: int = 1
+    stored_index: listing.Index | None = None
+
+    @property
+    def index(self) -> listing.Index:
+        return self.stored_index or indexed(self)
+
+    @property
+    def position(self) -> str:
+        return f"{self.sort}#{self.id}"
+
+
+def thing(name: str = "", *, sort: str | None = None, **facets: str) -> Thing:
+    """A valid one; `facets` override."""
+    id = ids.new("thing")
+    return Thing(id, sort or id[-26:], {**FACETS, **facets}, (name,) if name else ())
+
+
+def indexed(one: Thing, kind: listing.Kind = KIND) -> listing.Index:
+    return listing.Index.of(kind, sort=one.sort, facets=one.facets, texts=one.texts)
+
+
+def item(one: Thing, index: listing.Index) -> Item:
+    fields = {"facets": dict(one.facets), "texts": list(one.texts), "sort": one.sort}
+    key = {"pk": one.id, "sk": "thing"}
+    return {**key, **fields, "version": one.version, "index": index.stored()}
+
+
+def read(stored: Item) -> Thing:
+    return Thing(
+        stored["pk"],
+        stored["sort"],
+        stored["facets"],
+        tuple(stored["texts"]),
+        stored["version"],
+        listing.Index.read(stored["index"]),
+    )
+
+
+def load(wanted: Iterable[str]) -> list[Thing]:
+    keys = [(id, "thing") for id in wanted]
+    found = table.batch_get(keys)
+    return [read(found[key]) for key in keys if key in found]
+
+
+def find(id: str) -> Thing | None:
+    stored = table.get((id, "thing"))
+    return read(stored) if stored else None
+
+
+def writes(before: Thing | None, after: Thing | None, kind: listing.Kind = KIND) -> Commit:
+    """From one version to the next, on condition that nobody else wrote one in between."""
+    commit = Commit()
+    one = after or before
+    assert one
+    unchanged = Attr("version").eq(before.version) if before else table.absent
+    new = replace(after, version=before.version + 1 if before else 1) if after else None
+    index = indexed(new, kind) if new else None
+    if new and index:
+        commit.put(item(new, index), when=unchanged)
+    else:
+        commit.delete((one.id, "thing"), when=unchanged)
+    listing.change(commit, kind, one.id, before.index if before else None, index)
+    return commit
+
+
+def create(*things: Thing, kind: listing.Kind = KIND) -> None:
+    for one in things:
+        writes(None, one, kind).send()
+
+
+def update(one: Thing, **changes: object) -> Thing:
+    before = find(one.id)
+    assert before
+    after = replace(before, **changes)  # type: ignore[arg-type]
+    writes(before, after).send()
+    found = find(one.id)
+    assert found
+    return found
+
+
+def delete(one: Thing) -> None:
+    writes(find(one.id), None).send()
+
+
+def page(
+    where: Mapping[str, Iterable[str]] | None = None, search: str = "", **options: Any
+) -> listing.Page[Thing]:
+    """`options`: of listing.Query (limit 100 unless given), and `kind`."""
+    kind = options.pop("kind", KIND)
+    filters = {facet: frozenset(values) for facet, values in (where or {}).items()}
+    return listing.page(kind, listing.Query(filters, search, **{"limit": 100, **options}), load)
+
+
+def names(found: listing.Page[Thing]) -> list[str]:
+    return [one.texts[0] for one in found.records]
+
+
+# --- The model ------------------------------------------------------------------------------------
+
+
+def passes(where: Mapping[str, frozenset[str]]) -> Callable[[Thing], bool]:
+    return lambda one: all(one.facets[facet] in accepted for facet, accepted in where.items())
+
+
+def has_word(one: Thing, term: str) -> bool:
+    """Whether a word of it, or what follows a start inside one, begins with the term."""
+    return any(
+        word[at : at + words.LONGEST_WORD].startswith(term)
+        for text in one.texts
+        for word in words.fold(text).split()
+        for at in range(len(word))
+        if _is_start(word, at)
+    )
+
+
+def _is_start(word: str, at: int) -> bool:
+    here, before = word[at], word[at - 1] if at else " "
+    if at == 0 or here in "🙂🙃" or _unspaced(here) or _unspaced(before):
+        return True
+    digits = word[at : at + 3]
+    return (here.isalnum() and not before.isalnum()) or (digits.isdigit() and len(digits) == 3)
+
+
+def _unspaced(letter: str) -> bool:
+    return "\u3041" <= letter <= "\u30ff" or "\u3400" <= letter <= "\u9fff"
