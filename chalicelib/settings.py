@@ -35,6 +35,10 @@ def retries_queue_url() -> str:
     return os.environ["RETRIES_QUEUE_URL"]
 
 
+def fan_out_dead_queue_url() -> str:
+    return os.environ["FAN_OUT_DEAD_QUEUE_URL"]
+
+
 def redrive_state_machine_arn() -> str:
     return os.environ["REDRIVE_STATE_MACHINE_ARN"]
 

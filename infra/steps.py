@@ -65,6 +65,7 @@ def environment(stage: str, made: Mapping[str, str]) -> dict[str, str]:
         "IMPORT_QUEUE_URL": made["ImportQueueUrl"],
         "DELIVERIES_QUEUE_URL": made["DeliveriesQueueUrl"],
         "RETRIES_QUEUE_URL": made["RetriesQueueUrl"],
+        "FAN_OUT_DEAD_QUEUE_URL": made["FanOutDeadQueueUrl"],
         "REDRIVE_STATE_MACHINE_ARN": made["RedriveStateMachineArn"],
         "MASTER_KEY_PARAMETER": master_key_parameter(stage),
     }
