@@ -3,6 +3,7 @@
 import hashlib
 import os
 import time
+from datetime import UTC, datetime
 from urllib.parse import quote
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -40,3 +41,17 @@ def key_part(value: str, longest: int = 200) -> str:
         return encoded
     digest = hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     return f"{encoded[: longest - 33]}~{digest}"
+
+
+def made_at(id: str) -> datetime:
+    """When an identifier was made, by the clock of whoever made it."""
+    milliseconds = 0
+    for letter in id.partition("_")[2][:10]:
+        milliseconds = milliseconds << 5 | _CROCKFORD.index(letter)
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
+def first_at(moment: datetime) -> str:
+    """The least ULID of a moment: what was made since sorts behind it."""
+    number = int(moment.timestamp() * 1000) << 80
+    return "".join(_CROCKFORD[number >> shift & 31] for shift in range(125, -1, -5))

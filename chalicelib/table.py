@@ -108,19 +108,18 @@ def get(key: Key, table: str | None = None) -> Item | None:
     return unpack(reply["Item"]) if "Item" in reply else None
 
 
-def batch_get(keys: Iterable[Key]) -> dict[Key, Item]:
+def batch_get(keys: Iterable[Key], table: str | None = None) -> dict[Key, Item]:
     """The items that exist of these keys, in calls of 100 made at the same time.
 
-    Raises Busy when DynamoDB leaves keys unprocessed for too long.
+    Of the main table unless another is named. Raises Busy when DynamoDB leaves keys unprocessed for too long.
     """
     wanted = list(dict.fromkeys(keys))
     slices = [wanted[at : at + BATCH_KEYS] for at in range(0, len(wanted), BATCH_KEYS)]
-    found = together([partial(_batch, part) for part in slices])
+    found = together([partial(_batch, table or settings.table(), part) for part in slices])
     return {key: item for part in found for key, item in part.items()}
 
 
-def _batch(keys: Sequence[Key]) -> dict[Key, Item]:
-    name = settings.table()
+def _batch(name: str, keys: Sequence[Key]) -> dict[Key, Item]:
     pending: list[dict[str, Any]] = [pack_key(key) for key in keys]
     found: dict[Key, Item] = {}
     deadline = time.monotonic() + PATIENCE_SECONDS
