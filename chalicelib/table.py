@@ -15,13 +15,12 @@ from typing import Any, Final
 
 import botocore.parsers
 import botocore.session
-from boto3.dynamodb.conditions import Attr, ConditionBase
-from boto3.dynamodb.conditions import Key as KeyAttribute
 from botocore.config import Config
 from botocore.exceptions import ClientError, ConnectionError, HTTPClientError
 
 from chalicelib import settings
 from chalicelib.attributes import Expressions, Item, Key, pack, pack_key, unpack
+from chalicelib.conditions import Attr, Condition
 from chalicelib.problems import Busy
 
 BATCH_KEYS: Final = 100  # AWS: at most 100 keys in a BatchGetItem call
@@ -42,7 +41,7 @@ NO_ANSWER: Final = (HTTPClientError, ConnectionError)
 
 absent = Attr("pk").not_exists()
 present = Attr("pk").exists()
-sk = KeyAttribute("sk")  # for `query(…, where=sk.begins_with(…))`
+sk = Attr("sk")  # for `query(…, where=sk.begins_with(…))`
 
 
 class ConditionFailed(Exception):
@@ -111,7 +110,8 @@ def get(key: Key, table: str | None = None) -> Item | None:
 def batch_get(keys: Iterable[Key], table: str | None = None) -> dict[Key, Item]:
     """The items that exist of these keys, in calls of 100 made at the same time.
 
-    Of the main table unless another is named. Raises Busy when DynamoDB leaves keys unprocessed for too long.
+    Of the main table unless another is named. Raises Busy when DynamoDB leaves keys unprocessed
+    for too long.
     """
     wanted = list(dict.fromkeys(keys))
     slices = [wanted[at : at + BATCH_KEYS] for at in range(0, len(wanted), BATCH_KEYS)]
@@ -147,8 +147,8 @@ class Rows:
 def query(
     pk: str,
     *,
-    where: ConditionBase | None = None,
-    filter: ConditionBase | None = None,
+    where: Condition | None = None,
+    filter: Condition | None = None,
     after: str | None = None,
     forward: bool = True,
     limit: int | None = None,
@@ -160,11 +160,11 @@ def query(
     paid for; `after` is the `sk` to continue behind.
     """
     said = Expressions()
-    partition = KeyAttribute("pk").eq(pk)
+    partition = Attr("pk").eq(pk)
     on_key = partition if where is None else partition & where
     request: dict[str, Any] = {
         "TableName": settings.table(),
-        "KeyConditionExpression": said.condition(on_key, is_key=True),
+        "KeyConditionExpression": said.condition(on_key),
         "ConsistentRead": True,
         "ScanIndexForward": forward,
     }
@@ -191,7 +191,7 @@ def everything(pk: str, **options: Any) -> list[Item]:
     return items
 
 
-def put(item: Item, when: ConditionBase | None = None) -> None:
+def put(item: Item, when: Condition | None = None) -> None:
     """Raises ConditionFailed."""
     said = Expressions()
     request = {"TableName": settings.table(), "Item": pack(item)}
@@ -204,7 +204,7 @@ def update(
     set: Mapping[str, Any] | None = None,
     add: Mapping[str, Any] | None = None,
     remove: Iterable[str] = (),
-    when: ConditionBase | None = None,
+    when: Condition | None = None,
 ) -> Item:
     """The whole item after the update. Raises ConditionFailed."""
     said = Expressions()
@@ -218,7 +218,7 @@ def update(
     return unpack(reply["Attributes"])
 
 
-def delete(key: Key, when: ConditionBase | None = None) -> None:
+def delete(key: Key, when: Condition | None = None) -> None:
     """Raises ConditionFailed; deleting what is not there is no error."""
     said = Expressions()
     request = {"TableName": settings.table(), "Key": pack_key(key)}
@@ -229,7 +229,7 @@ def _single(
     call: Callable[..., Any],
     request: dict[str, Any],
     said: Expressions,
-    when: ConditionBase | None,
+    when: Condition | None,
     key: Key,
 ) -> Any:
     """A write whose answer is lost is sent again, and may then fail its own condition: who must
