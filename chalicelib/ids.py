@@ -53,5 +53,5 @@ def made_at(id: str) -> datetime:
 
 def first_at(moment: datetime) -> str:
     """The least ULID of a moment: what was made since sorts behind it."""
-    number = int(moment.timestamp() * 1000) << 80
+    number = max(0, int(moment.timestamp() * 1000)) << 80
     return "".join(_CROCKFORD[number >> shift & 31] for shift in range(125, -1, -5))
