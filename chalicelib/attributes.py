@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from boto3.dynamodb.conditions import ConditionBase, ConditionExpressionBuilder
+from chalicelib.conditions import Condition
 
 Item = dict[str, Any]
 Key = tuple[str, str]
@@ -33,7 +33,7 @@ def _pack(value: Any) -> dict[str, Any]:
 
 def _unpack(value: Mapping[str, Any]) -> Any:
     ((kind, inner),) = value.items()
-    if kind == "S" or kind == "BOOL":
+    if kind in ("S", "BOOL"):
         return inner
     if kind == "N":
         return int(inner) if inner.isdigit() else _number(inner)
@@ -67,33 +67,22 @@ class Expressions:
     """Collects the parts of one request's expressions, and the names and values they use."""
 
     def __init__(self) -> None:
-        self.names: dict[str, str] = {}
-        self.values: dict[str, Any] = {}
+        self._placeholders: dict[str, str] = {}
+        self._values: dict[str, Any] = {}
 
-    def condition(self, condition: ConditionBase, *, is_key: bool = False) -> str:
-        prefix = "k" if is_key else "c"
-        built = ConditionExpressionBuilder().build_expression(condition, is_key)
-        text = built.condition_expression
-        # The builder numbers from 0 in each expression; two in one request must not collide.
-        text = text.replace("#n", f"#{prefix}").replace(":v", f":{prefix}")
-        for name, attribute in built.attribute_name_placeholders.items():
-            self.names[name.replace("#n", f"#{prefix}")] = attribute
-        for name, value in built.attribute_value_placeholders.items():
-            self.values[name.replace(":v", f":{prefix}")] = _pack(value)
-        return str(text)
+    def condition(self, condition: Condition) -> str:
+        return condition.write(self)
 
     def name(self, path: str) -> str:
-        """`stock.var_1` → `#u0.#u1`: an attribute, or a member of a map."""
+        """`stock.var_1` → `#0.#1`: an attribute, or a member of a map."""
         return ".".join(self._part(part) for part in path.split("."))
 
     def _part(self, part: str) -> str:
-        placeholder = f"#u{len(self.names)}"
-        self.names[placeholder] = part
-        return placeholder
+        return self._placeholders.setdefault(part, f"#{len(self._placeholders)}")
 
     def value(self, value: Any) -> str:
-        placeholder = f":u{len(self.values)}"
-        self.values[placeholder] = _pack(value)
+        placeholder = f":{len(self._values)}"
+        self._values[placeholder] = _pack(value)
         return placeholder
 
     def update(self, set: Mapping[str, Any], add: Mapping[str, Any], remove: Iterable[str]) -> str:
@@ -111,8 +100,11 @@ class Expressions:
         return " ".join(f"{verb} {', '.join(parts)}" for verb, parts in clauses.items() if parts)
 
     def into(self, request: dict[str, Any]) -> dict[str, Any]:
-        if self.names:
-            request["ExpressionAttributeNames"] = self.names
-        if self.values:
-            request["ExpressionAttributeValues"] = self.values
+        """Adds the names and values that were used to the request."""
+        if self._placeholders:
+            request["ExpressionAttributeNames"] = {
+                placeholder: part for part, placeholder in self._placeholders.items()
+            }
+        if self._values:
+            request["ExpressionAttributeValues"] = self._values
         return request

@@ -8,11 +8,11 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, Final
 
-from boto3.dynamodb.conditions import ConditionBase
 from botocore.exceptions import ClientError
 
 from chalicelib import ids, outbox, settings
 from chalicelib.attributes import Expressions, Item, Key, pack, pack_key, unpack
+from chalicelib.conditions import Condition
 from chalicelib.problems import Busy
 from chalicelib.table import (
     IN_DOUBT,
@@ -66,7 +66,7 @@ class Commit:
         self,
         item: Item,
         *,
-        when: ConditionBase | None = None,
+        when: Condition | None = None,
         otherwise: Otherwise | None = None,
     ) -> None:
         key = item["pk"], item["sk"]
@@ -79,7 +79,7 @@ class Commit:
         set: Mapping[str, Any] | None = None,
         add: Mapping[str, Any] | None = None,
         remove: Iterable[str] = (),
-        when: ConditionBase | None = None,
+        when: Condition | None = None,
         otherwise: Otherwise | None = None,
     ) -> None:
         said = Expressions()
@@ -93,12 +93,12 @@ class Commit:
         self,
         key: Key,
         *,
-        when: ConditionBase | None = None,
+        when: Condition | None = None,
         otherwise: Otherwise | None = None,
     ) -> None:
         self._add(key, {"Delete": {"Key": pack_key(key)}}, Expressions(), when, otherwise)
 
-    def check(self, key: Key, when: ConditionBase, otherwise: Otherwise | None = None) -> None:
+    def check(self, key: Key, when: Condition, otherwise: Otherwise | None = None) -> None:
         """A condition on an item that this commit does not write."""
         self._add(key, {"ConditionCheck": {"Key": pack_key(key)}}, Expressions(), when, otherwise)
 
@@ -169,7 +169,7 @@ class Commit:
         key: Key,
         action: dict[str, dict[str, Any]],
         said: Expressions,
-        when: ConditionBase | None,
+        when: Condition | None,
         otherwise: Otherwise | None,
     ) -> None:
         if key in self._writes:

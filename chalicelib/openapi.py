@@ -116,7 +116,7 @@ def _schemas() -> tuple[dict[Any, Schema], dict[str, Schema]]:
 
 def _plain_schemas() -> Any:
     """pydantic's generator, without what says nothing: titles made from names, blank defaults."""
-    from pydantic.json_schema import GenerateJsonSchema  # noqa: PLC0415, only this needs it
+    from pydantic.json_schema import GenerateJsonSchema
 
     class Plain(GenerateJsonSchema):
         def field_title_should_be_set(self, schema: Any) -> bool:

@@ -14,8 +14,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from boto3.dynamodb.conditions import Attr
-
 from chalicelib import clock, ids, table
 from chalicelib.api_keys.model import (
     READS_PER_MINUTE,
@@ -26,6 +24,7 @@ from chalicelib.api_keys.model import (
 )
 from chalicelib.attributes import Key
 from chalicelib.commit import Commit
+from chalicelib.conditions import Attr
 from chalicelib.problems import Conflict, NotFound
 
 _OWNERS: Final[Key] = ("keys", "owners")

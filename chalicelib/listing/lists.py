@@ -8,9 +8,8 @@ from functools import partial
 from itertools import groupby
 from typing import Final
 
-from boto3.dynamodb.conditions import Attr, ConditionBase
-
 from chalicelib import table
+from chalicelib.conditions import Attr, Condition
 from chalicelib.listing.counts import Counts, Where
 from chalicelib.listing.entries import Kind, list_shards
 
@@ -106,8 +105,8 @@ def choices(kind: Kind, where: Where, known: Counts) -> list[Lists]:
     return found
 
 
-def _filter(where: Where) -> ConditionBase | None:
-    condition: ConditionBase | None = None
+def _filter(where: Where) -> Condition | None:
+    condition: Condition | None = None
     for facet, accepted in where.items():
         attribute = Attr(facet)
         values = sorted(accepted)

@@ -9,11 +9,10 @@ that no longer are, which readers leave out, and take away where a whole entry i
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
-from boto3.dynamodb.conditions import Attr
-
 from chalicelib import ids, table
 from chalicelib.attributes import Item
 from chalicelib.commit import TRANSACTION_ITEMS, Commit
+from chalicelib.conditions import Attr
 from chalicelib.problems import Busy
 from chalicelib.products.model import Product
 

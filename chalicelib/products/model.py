@@ -7,7 +7,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Final
@@ -240,6 +240,16 @@ class Product:
         """Its own price, or the lowest of its variants'."""
         own = self.fields["price"]
         return str(own or min((v["price"] for v in self.fields["variants"]), key=Decimal))
+
+    @property
+    def imported(self) -> Mapping[str, Any]:
+        """What the last import that wrote it left, so that it knows when it comes again."""
+        left: Mapping[str, Any] = self.fields.get("import", {})
+        return left
+
+    def remembering(self, imported: Mapping[str, Any]) -> "Product":
+        """Kept in the record and never shown; no difference, and no version, of its own."""
+        return replace(self, fields={**self.fields, "import": imported})
 
     @property
     def low_stock_threshold(self) -> int:

@@ -10,10 +10,9 @@ threshold, crosses it, or is below it already stays that, or is judged anew by w
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from boto3.dynamodb.conditions import Attr, ConditionBase
-
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
+from chalicelib.conditions import Attr, Condition
 from chalicelib.products import low
 from chalicelib.products.model import Product
 
@@ -75,9 +74,9 @@ def sell(commit: Commit, sales: Iterable[tuple[Product, Wanted]]) -> None:
     low.note(commit, fallen)
 
 
-def _same_side(product: Product, wanted: Wanted) -> ConditionBase:
+def _same_side(product: Product, wanted: Wanted) -> Condition:
     """That this sale crosses the threshold for the same variants as it does from what was read."""
-    same: ConditionBase = Attr("threshold").eq(product.low_stock_threshold)
+    same: Condition = Attr("threshold").eq(product.low_stock_threshold)
     if len(wanted) > _MOST_CONDITIONS:
         return same & Attr("quantities").eq(dict(product.quantities))
     threshold = product.low_stock_threshold
@@ -98,7 +97,7 @@ def _crossed(before: Wanted, after: Wanted, threshold: int) -> list[str]:
 
 def give_back(commit: Commit, product_id: str, taken: Wanted) -> None:
     """The commit raises Gone for variants to which nothing can be given back."""
-    exists: ConditionBase | None = None
+    exists: Condition | None = None
     for id in taken:
         one = Attr(f"quantities.{id}").exists()
         exists = one if exists is None else exists & one
@@ -151,7 +150,7 @@ def _merge(
     if before.low_stock_threshold != after.low_stock_threshold:
         # Who is low by the new threshold must be who was judged so.
         exactly, changes["threshold"] = True, after.low_stock_threshold
-    unchanged: ConditionBase | None = Attr("quantities").eq(dict(was)) if exactly else None
+    unchanged: Condition | None = Attr("quantities").eq(dict(was)) if exactly else None
     for id in () if exactly else differing:
         still = Attr(f"quantities.{id}")
         one = still.eq(was[id]) if id in was else still.not_exists()

@@ -11,13 +11,13 @@ an edit never overwrites a sale.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeVar
-
-from boto3.dynamodb.conditions import Attr
+from typing import Any, TypeVar
 
 from chalicelib import clock, ids, listing, table
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
+from chalicelib.conditions import Attr
+from chalicelib.listing.holders import holders
 from chalicelib.problems import Busy, Conflict, NotFound, PreconditionFailed
 from chalicelib.products import merge, stock
 from chalicelib.products.model import (
@@ -101,11 +101,39 @@ def by_slug(slugs: Iterable[str]) -> dict[str, Product]:
     return {product.slug: product for product in products}
 
 
+def by_sku(skus: Iterable[str]) -> dict[str, list[Product]]:
+    """The products that have exactly one of these SKUs, their own or a variant's, by it."""
+    found = holders(KIND, skus)
+    products = {product.id: product for product in load(set().union(*found.values()))}
+    return {
+        sku: [products[id] for id in sorted(ids) if id in products and sku in _skus(products[id])]
+        for sku, ids in found.items()
+    }
+
+
+def _skus(product: Product) -> set[str | None]:
+    return {product.fields["sku"], *(variant["sku"] for variant in product.fields["variants"])}
+
+
+def is_empty() -> bool:
+    return listing.count(KIND, {}) == 0
+
+
 def page(query: listing.Query) -> listing.Page[Product]:
     return listing.page(KIND, query, load)
 
 
 # --- Writing --------------------------------------------------------------------------------------
+
+
+def drafted(given: Mapping[str, Any], slug: str) -> Product:
+    """A new product that is not written yet. `given`: as NewProduct gives it. Raises Invalid."""
+    return merge.created(given, slug, _now())
+
+
+def redrafted(product: Product, given: Mapping[str, Any]) -> Product:
+    """The product as a change would leave it, itself where nothing differs. Raises Invalid."""
+    return merge.changed(product, given, _now())
 
 
 def create(new: NewProduct) -> Product:

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from typing import Final
 
-from boto3.dynamodb.conditions import Attr
-
 from chalicelib import clock, ids, table
 from chalicelib.attributes import Key
+from chalicelib.conditions import Attr
 from chalicelib.problems import RateLimited
 
 STOREFRONT: Final = "storefront"

@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from boto3.dynamodb.conditions import Attr
-
 from chalicelib import ids, listing, table
 from chalicelib.attributes import Item
 from chalicelib.commit import Commit
+from chalicelib.conditions import Attr
 from chalicelib.listing import words
 
 KIND = listing.Kind(
