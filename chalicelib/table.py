@@ -191,10 +191,10 @@ def everything(pk: str, **options: Any) -> list[Item]:
     return items
 
 
-def put(item: Item, when: Condition | None = None) -> None:
-    """Raises ConditionFailed."""
+def put(item: Item, when: Condition | None = None, table: str | None = None) -> None:
+    """Into the main table unless another is named. Raises ConditionFailed."""
     said = Expressions()
-    request = {"TableName": settings.table(), "Item": pack(item)}
+    request = {"TableName": table or settings.table(), "Item": pack(item)}
     _single(client().put_item, request, said, when, (item["pk"], item["sk"]))
 
 
