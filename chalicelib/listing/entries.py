@@ -32,9 +32,9 @@ class Shape:
     word_shards: int
 
 
-# How records may be indexed, by the version that each carries, and how they are from now on. One more
-# number of shards is one more version: deploy it here first, make it CURRENT in the next deployment,
-# run `infra/reindex.py`, and only then take the old one out (docs/listing.md).
+# How records may be indexed, by the version that each carries, and how they are from now on. For
+# another number of shards, deploy another version here, make it CURRENT in the next deployment, run
+# `infra/reindex.py`, and only then take the old one out (docs/listing.md).
 SHAPES: dict[int, Shape] = {1: Shape(list_shards=2, word_shards=4)}
 CURRENT = 1
 

@@ -1,7 +1,7 @@
 """A page of a list: where it starts, from which end to read, and what it holds.
 
-Sequential round trips: counts (and where a walk left off), keys, records, and of a full page where
-it ended. A search: words (and counts), filters, records, likewise.
+Sequential round trips: counts (and where a walk left off), keys, records, and where the page ends.
+A search: words (and counts), filters, records, likewise.
 """
 
 from collections.abc import Callable, Mapping
@@ -43,8 +43,8 @@ class Query:
     """What is asked for.
 
     `where`: facet → accepted values, all facets must hold. `walker`: who asks; a request for the
-    page behind the last full one that this walker was given goes on where that one ended, whatever
-    was written meanwhile. `deepest`: how many results may be paged through.
+    page behind the one that this walker was given last goes on where that one ended, whatever was
+    written meanwhile. `deepest`: how many results may be paged through.
     """
 
     where: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -95,7 +95,7 @@ def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
         positions, total = _browsed(kind, query, recall)
     records = load([position.rsplit("#", 1)[1] for position in positions]) if positions else []
     kept = [record for record in records if record.index.matches(where, terms)]
-    if len(positions) == query.limit:
+    if positions:
         # Last of all: a page that fails was not given, and is not what the next one follows.
         walk.remember(query.page, positions[-1])
     return Page(kept, total, query.page, query.limit)

@@ -11,7 +11,7 @@ _KEPT_SECONDS: Final = 3_600
 
 
 class Walk:
-    """Remembers where the last full page of a list ended, for each walker (`""` is nobody).
+    """Remembers where the last page of a list ended, for each walker (`""` is nobody).
 
     A walk through all pages thereby costs the same for each, and misses and repeats no record that
     is there throughout, whatever else is written. A jump, or the same page again, is counted from

@@ -248,7 +248,7 @@ class Shop(RuleBasedStateMachine):
         }
 
     def expected(self, found: list[Thing], query: listing.Query) -> list[Thing]:
-        """Behind the last full page that this walker was given, if that is the one before; else by
+        """Behind the last page that this walker was given, if that is the one before; else by
         offset."""
         asked = query.walker, _frozen(query.where), query.search, query.limit
         page, end = self.left_off.get(asked, (0, ""))
@@ -256,7 +256,7 @@ class Shop(RuleBasedStateMachine):
             expected = [one for one in found if one.position < end][: query.limit]
         else:
             expected = found[query.offset : query.offset + query.limit]
-        if query.walker and len(expected) == query.limit:
+        if query.walker and expected:
             self.left_off[asked] = query.page, expected[-1].position
         return expected
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 from chalicelib import ids, listing, table
@@ -18,6 +19,7 @@ KIND = listing.Kind(
     combined={"live": {"status": "ACTIVE", "published": "yes"}},
     most_words=40,
 )
+_moments = count()
 FACETS = {"status": "ACTIVE", "published": "yes", "storefront": "", "type": ""}
 
 
@@ -42,7 +44,7 @@ class Thing:
 def thing(name: str = "", *, sort: str | None = None, **facets: str) -> Thing:
     """A valid one; `facets` override."""
     id = ids.new("thing")
-    return Thing(id, sort or id[-26:], {**FACETS, **facets}, (name,) if name else ())
+    return Thing(id, sort or f"{next(_moments):06d}", {**FACETS, **facets}, (name,) if name else ())
 
 
 def indexed(one: Thing, kind: listing.Kind = KIND) -> listing.Index:

@@ -1,0 +1,158 @@
+"""Every filter, alone and combined, gives what a plain filter over all records would give."""
+
+import json
+import random
+from collections.abc import Iterator
+from itertools import combinations, product
+
+import pytest
+
+from chalicelib import listing
+from chalicelib.problems import Invalid
+from tests.dynamodb_double import Double
+from tests.listing import things
+from tests.listing.things import KIND, Thing, create, names, page, thing
+
+STATUSES = ["ACTIVE", "DRAFT", "ARCHIVED"]
+TYPES = ["", "shirt", "a#b", "a/b|c", "シャツ", "x" * 300]
+STOREFRONTS = ["", "eu", "us"]
+
+
+@pytest.fixture
+def stock(dynamodb: Double) -> list[Thing]:
+    """One of each kind, newest first."""
+    made = [
+        thing("one", status=status, published=live, storefront=front, type=kind)
+        for status, live, front, kind in product(STATUSES, ["yes", "no"], STOREFRONTS, TYPES)
+    ]
+    create(*made)
+    return sorted(made, key=lambda one: one.position, reverse=True)
+
+
+def subsets(values: list[str]) -> Iterator[frozenset[str]]:
+    for size in range(1, len(values) + 1):
+        yield from map(frozenset, combinations(values, size))
+
+
+def agrees(stock: list[Thing], where: dict[str, frozenset[str]]) -> bool:
+    expected = [one.id for one in stock if things.passes(where)(one)]
+    answer = page(where)
+    assert [one.id for one in answer.records] == expected[:100], where
+    assert answer.total == len(expected) == listing.count(KIND, where), where
+    return True
+
+
+def test_every_filter_alone_takes_any_of_its_values(stock: list[Thing]) -> None:
+    for facet, values in {
+        "status": STATUSES,
+        "published": ["yes", "no"],
+        "storefront": STOREFRONTS,
+        "type": TYPES,
+    }.items():
+        assert all(agrees(stock, {facet: some}) for some in subsets(values))
+
+
+def test_filters_combine(stock: list[Thing]) -> None:
+    for status, live, front, kind in product(STATUSES, ["yes", "no"], STOREFRONTS, TYPES):
+        every = {"status": status, "published": live, "storefront": front, "type": kind}
+        for size in (2, 3, 4):
+            asked = random.Random(f"{every}{size}").sample(sorted(every), size)
+            assert agrees(stock, {facet: frozenset({every[facet]}) for facet in asked})
+
+
+def test_a_complement_is_the_other_values_merged(stock: list[Thing]) -> None:
+    for excluded in subsets(STATUSES):
+        rest = frozenset(STATUSES) - excluded
+        answer = page({"status": rest})
+        assert answer.total == len([one for one in stock if one.facets["status"] in rest])
+        assert not {one.facets["status"] for one in answer.records} & excluded
+
+
+def test_what_the_public_sees_is_active_published_and_of_its_storefront_or_of_all(
+    stock: list[Thing],
+) -> None:
+    where = {
+        "status": frozenset({"ACTIVE"}),
+        "published": frozenset({"yes"}),
+        "storefront": frozenset({"eu", ""}),
+    }
+    assert agrees(stock, where)
+    assert agrees(stock, {**where, "type": frozenset({"a#b"})})
+
+
+def test_no_value_and_unknown_values_match_nothing(stock: list[Thing]) -> None:
+    assert page({"status": []}).total == 0
+    assert page({"status": ["GONE"]}).total == 0
+    assert page({"type": ["%"]}).total == 0
+    assert page({"type": ["type=", "shirt#0", "*"]}).records == []
+
+
+def test_a_hundred_values_are_accepted_and_more_are_refused_by_name(stock: list[Thing]) -> None:
+    hundred = [*TYPES, *(f"t{n}" for n in range(94))]
+    assert page({"type": hundred}).total == len(stock)
+    with pytest.raises(Invalid) as refused:
+        page({"type": [*hundred, "one more"]})
+    assert refused.value.extra["errors"][0]["field"] == "type"
+
+
+def test_many_types_and_storefronts_are_told_apart(dynamodb: Double) -> None:
+    made = [thing(str(n), type=f"type {n}", storefront=f"front {n % 40}") for n in range(200)]
+    create(*made)
+    assert names(page({"type": ["type 77"]})) == ["77"]
+    assert page({"storefront": ["front 3"]}).total == 5
+    assert names(page({"storefront": ["front 3"], "type": ["type 43"]})) == ["43"]
+    assert page({"storefront": ["front 3"], "type": ["type 44"]}).total == 0
+
+
+def test_values_of_any_length_and_alphabet_fit_a_key_and_differ(dynamodb: Double) -> None:
+    odd = ["é" * 255, "é" * 254 + "x", "🙂" * 255, "\x00", "#", "/", "|", "%23", "~", " "]
+    create(*(thing(str(at), type=value, storefront=value[:100]) for at, value in enumerate(odd)))
+    for at, value in enumerate(odd):
+        assert names(page({"type": [value]})) == [str(at)]
+        assert names(page({"type": [value], "storefront": [value[:100]]})) == [str(at)]
+
+
+def test_names_of_any_length_and_alphabet_can_be_stored_and_found(dynamodb: Double) -> None:
+    odd = ["\x00a", "🙂" * 5_000, "c" * 10_000, "# / | %", "東京" * 5_000, "d\u0000e"]
+    create(*map(thing, odd))
+    for search in ["a", "🙂", "c" * 10_000, "#", "|", "%", "東京", "京東", "d e"]:
+        assert page(search=search).total == 1, search
+
+
+def test_words_beyond_the_cap_are_not_searchable_and_are_counted_in_a_metric(
+    dynamodb: Double, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = thing(" ".join(f"w{n:02d}x" for n in range(60)))
+    create(one)
+    line = json.loads(capsys.readouterr().out)
+    assert (line["WordsLeftOut"], line["Kind"], line["id"]) == (20, "thing", one.id)
+    assert page(search="w39x").total == 1
+    assert page(search="w40x").total == 0
+    things.update(one, facets={**one.facets, "status": "DRAFT"})
+    assert capsys.readouterr().out == ""
+
+
+def test_a_filter_that_passes_only_what_is_far_away_takes_few_calls(dynamodb: Double) -> None:
+    rare = [thing(f"old {n}", status="DRAFT", published="no") for n in range(3)]
+    half = [thing(str(n), published="no") for n in range(600)]
+    other = [thing(str(n), status="DRAFT") for n in range(600)]
+    create(*rare, *half, *other)
+    with dynamodb.metered() as calls:
+        found = page({"status": ["DRAFT"], "published": ["no"]}, limit=3)
+    assert (names(found), found.total) == (["old 2", "old 1", "old 0"], 3)
+    assert len(calls) <= 8
+
+
+def test_searching_and_filtering_together_reads_entries_or_a_list_whichever_is_less(
+    dynamodb: Double,
+) -> None:
+    create(*(thing(f"shirt {n}", status="DRAFT" if n % 50 else "ACTIVE") for n in range(200)))
+    rare, common = {"status": ["ACTIVE"]}, {"status": ["DRAFT"]}
+    assert page(rare, search="shirt").total == 4
+    assert page(common, search="shirt").total == 196
+    assert names(page(common, search="shirt 17")) == ["shirt 179", *_shirts(178, 170), "shirt 17"]
+    assert names(page(rare, search="shirt 100")) == ["shirt 100"]
+
+
+def _shirts(first: int, last: int) -> list[str]:
+    return [f"shirt {n}" for n in range(first, last - 1, -1)]

@@ -1,0 +1,297 @@
+"""Pages: near, deep, one after the other, and while others write."""
+
+import random
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+from chalicelib import clock, listing, table
+from chalicelib.listing import search
+from chalicelib.problems import Busy, Invalid
+from tests.dynamodb_double import Double, Fault
+from tests.listing import things
+from tests.listing.things import KIND, Thing, create, delete, names, page, thing, update
+
+
+def numbered(count: int, **facets: str) -> list[Thing]:
+    """`0` is the oldest."""
+    made = [thing(str(n), sort=f"{n:06d}", **facets) for n in range(count)]
+    create(*made)
+    return made
+
+
+@pytest.mark.parametrize("limit", [1, 7, 20, 100])
+def test_every_page_from_either_end_is_where_counting_puts_it(dynamodb: Double, limit: int) -> None:
+    expected = [one.texts[0] for one in reversed(numbered(143))]
+    for number in range(1, 145 // limit + 3):
+        answer = page(limit=limit, page=number)
+        assert names(answer) == expected[(number - 1) * limit : number * limit]
+        assert answer.total == 143
+
+
+def test_a_page_past_the_end_is_empty(dynamodb: Double) -> None:
+    numbered(5)
+    for number in (2, 99, 10**12):
+        assert (names(page(page=number)), page(page=number).total) == ([], 5)
+        assert page(search="1", page=number).records == []
+
+
+def test_the_public_stops_at_its_depth(dynamodb: Double) -> None:
+    numbered(5)
+    assert len(page(limit=2, page=2, deepest=4).records) == 2
+    with pytest.raises(Invalid) as refused:
+        page(limit=2, page=3, deepest=4)
+    assert refused.value.extra["errors"][0]["field"] == "page"
+
+
+def test_records_of_one_moment_have_one_order_on_all_pages(dynamodb: Double) -> None:
+    create(*(thing(str(n), sort="same") for n in range(30)))
+    pages = [names(page(limit=4, page=number)) for number in range(1, 9)]
+    assert [name for some in pages for name in some] == names(page(limit=100))
+
+
+def test_a_walk_costs_the_same_for_each_page(dynamodb: Double) -> None:
+    numbered(400)
+    costs = []
+    for number in range(1, 20):
+        with dynamodb.metered() as calls:
+            page(limit=20, page=number, walker="till")
+        costs.append((len(calls), sum(call.read_units for call in calls)))
+    assert len(set(costs[1:])) == 1
+
+
+def test_a_walk_neither_misses_nor_repeats_what_is_there_throughout(dynamodb: Double) -> None:
+    for seed in range(12):
+        chance = random.Random(seed)
+        where = [None, {"status": ["ACTIVE"]}, {"status": ["ACTIVE", "DRAFT"]}][seed % 3]
+        made = numbered(60, type=str(seed))
+        going, staying = made[::3], {one.id for one in made} - {one.id for one in made[::3]}
+        found: list[str] = []
+        for number in range(1, 100):
+            some = page(where, limit=7, page=number, walker=f"till {seed}").records
+            if not some:
+                break
+            found += [one.id for one in some]
+            for _ in range(chance.randrange(6)):
+                _write_something(chance, going, staying)
+        assert staying <= set(found)
+        assert len(found) == len(set(found))
+        for one in page(limit=100).records:
+            delete(one)
+
+
+def _write_something(chance: random.Random, going: list[Thing], staying: set[str]) -> None:
+    """A new one, one less, or a change of one that stays."""
+    match chance.randrange(3):
+        case 0:
+            create(thing("new", sort=f"{chance.randrange(90):06d}x"))
+        case 1 if going:
+            delete(going.pop(chance.randrange(len(going))))
+        case _:
+            one = things.find(chance.choice(sorted(staying)))
+            assert one
+            update(one, texts=(f"renamed {chance.random()}",))
+
+
+def test_a_walk_beside_writers_in_other_threads_misses_nothing(dynamodb: Double) -> None:
+    staying = {one.id for one in numbered(80)}
+    done = threading.Event()
+
+    def write(seed: int) -> None:
+        chance = random.Random(seed)
+        while not done.is_set():
+            one = thing("new", sort=f"{chance.randrange(80):06d}x")
+            create(one)
+            changed = things.find(chance.choice(sorted(staying)))
+            assert changed
+            update(changed, texts=("renamed",))
+            delete(one)
+
+    dynamodb.pause = lambda: time.sleep(0.0005)
+    # Each changes records of its own, so that no version is refused.
+    writers = [threading.Thread(target=write, args=(seed,)) for seed in range(1)]
+    for writer in writers:
+        writer.start()
+    try:
+        for round in range(3):
+            found: list[str] = []
+            for number in range(1, 60):
+                some = page(limit=9, page=number, walker=f"till {round}").records
+                found += [one.id for one in some]
+                if not some:
+                    break
+            assert staying <= set(found)
+            assert len(found) == len(set(found))
+    finally:
+        done.set()
+        for writer in writers:
+            writer.join()
+
+
+@pytest.mark.parametrize("limit", [2, 3, 5])
+def test_what_is_written_after_the_last_page_makes_no_page_repeat_it(
+    dynamodb: Double, limit: int
+) -> None:
+    numbered(4)
+    last = -(-4 // limit)
+    assert names(page(limit=limit, page=last, walker="till"))[-1] == "0"
+    numbered(4)
+    assert names(page(limit=limit, page=last + 1, walker="till")) == []
+    assert names(page(limit=limit, page=last + 1)) != []
+
+
+def test_walks_of_other_lists_and_other_walkers_do_not_disturb(dynamodb: Double) -> None:
+    numbered(9)
+    assert names(page(limit=3, walker="till")) == ["8", "7", "6"]
+    assert names(page(limit=3, page=2, walker="office")) == ["5", "4", "3"]
+    assert names(page(limit=2, page=2, walker="till")) == ["6", "5"]
+    create(thing("new", sort="1"))
+    assert names(page(limit=3, page=2, walker="till")) == ["5", "4", "3"]
+    assert names(page(limit=3, page=2, walker="guest")) == ["6", "5", "4"]
+
+
+def test_a_jump_and_a_repeated_page_are_counted_from_the_newest(dynamodb: Double) -> None:
+    numbered(9)
+    for number in (1, 2):
+        page(limit=3, page=number, walker="till")
+    create(thing("new", sort="1"))
+    assert names(page(limit=3, page=2, walker="till")) == ["6", "5", "4"]
+    assert names(page(limit=3, page=4, walker="till")) == ["0"]
+
+
+def test_a_walk_is_forgotten_after_an_hour(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbered(6)
+    page(limit=2, walker="till")
+    create(thing("new", sort="1"))
+    later = clock.unix() + 3_601
+    monkeypatch.setattr(clock, "unix", lambda: later)
+    assert names(page(limit=2, page=2, walker="till")) == ["4", "3"]
+
+
+def test_a_page_that_failed_is_not_the_one_that_the_next_follows(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbered(9)
+    page(limit=3, walker="till")
+    create(thing("new", sort="1"))
+    with monkeypatch.context() as patched:
+        patched.setattr("time.sleep", lambda seconds: None)
+        patched.setattr(table, "PATIENCE_SECONDS", -1.0)
+        dynamodb.faults = lambda operation, request: (
+            Fault.THROTTLE if operation == "BatchGetItem" else None
+        )
+        with pytest.raises(Busy):
+            page(limit=3, page=2, walker="till")
+    dynamodb.faults = lambda operation, request: None
+    assert names(page(limit=3, page=2, walker="till")) == ["5", "4", "3"]
+
+
+def test_a_record_that_is_gone_or_changed_when_it_is_read_is_dropped(dynamodb: Double) -> None:
+    made = numbered(5)
+
+    def load(ids: list[str]) -> list[Thing]:
+        delete(made[1])
+        update(made[2], facets={**made[2].facets, "status": "DRAFT"})
+        update(made[3], texts=("other",))
+        return things.load(ids)
+
+    query = listing.Query({"status": frozenset({"ACTIVE"})})
+    assert names(listing.page(KIND, query, load)) == ["4", "other", "0"]
+
+
+def test_a_record_that_no_longer_matches_a_search_when_it_is_read_is_dropped(
+    dynamodb: Double,
+) -> None:
+    (one, other) = (thing("blue"), thing("blue too"))
+    create(one, other)
+
+    def load(ids: list[str]) -> list[Thing]:
+        update(one, texts=("red",))
+        return things.load(ids)
+
+    assert names(listing.page(KIND, listing.Query(search="blue"), load)) == ["blue too"]
+
+
+def test_writers_that_meet_at_the_same_counts_lose_nothing(dynamodb: Double) -> None:
+    dynamodb.pause = lambda: time.sleep(0.001)
+    conflicts = []
+    kept = dynamodb._on_TransactWriteItems
+
+    def watched(request: object) -> object:
+        try:
+            return kept(request)  # type: ignore[arg-type]
+        except Exception as error:
+            conflicts.append(error)
+            raise
+
+    dynamodb._on_TransactWriteItems = watched  # type: ignore[method-assign, assignment]
+
+    def write(writer: int) -> None:
+        for n in range(25):
+            one = thing(f"{writer} {n}", status="ACTIVE" if n % 2 else "DRAFT")
+            create(one)
+            if n % 5 == 0:
+                delete(one)
+
+    writers = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert conflicts, "nobody met anybody"
+    assert page(limit=100).total == len(page(limit=100).records) == 80
+    assert page({"status": ["ACTIVE"]}).total == 40
+
+
+def test_a_search_walks_too(dynamodb: Double) -> None:
+    create(*(thing(f"shirt {n}", sort=f"{n:06d}") for n in range(10)))
+    assert names(page(search="shirt", limit=4, walker="till")) == [
+        f"shirt {n}" for n in (9, 8, 7, 6)
+    ]
+    create(thing("shirt new", sort="1"))
+    answer = page(search="shirt", limit=4, page=2, walker="till")
+    assert (names(answer), answer.total) == ([f"shirt {n}" for n in (5, 4, 3, 2)], 11)
+
+
+def test_a_term_that_matches_too_much_is_checked_on_what_the_others_find(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create(*(thing(f"shirt {'blue' if n % 10 == 0 else 'red'}", sort=str(n)) for n in range(60)))
+    monkeypatch.setattr(search, "MOST_MATCHES", 20)
+    assert page(search="shirt blue").total == 6
+    assert page({"status": ["DRAFT"]}, search="shirt blue").total == 0
+    for too_broad in ("shirt", "r", "shirt red"):
+        with pytest.raises(Invalid) as refused:
+            page(search=too_broad)
+        assert refused.value.code == "search_too_broad"
+
+
+def test_a_broad_search_stops_reading(dynamodb: Double, monkeypatch: pytest.MonkeyPatch) -> None:
+    create(*(thing("shirt", sort=str(n)) for n in range(300)))
+    monkeypatch.setattr(search, "MOST_MATCHES", 16)
+    with dynamodb.metered() as calls, pytest.raises(Invalid):
+        page(search="shirt")
+    assert len(calls) == 4
+
+
+def test_a_change_of_everything_writes_what_the_budget_says(dynamodb: Double) -> None:
+    """Old and new words and lists, and four count cells: what the caps of every kind rest on."""
+    before = thing(" ".join(f"a{n}x" for n in range(50)), type="a", storefront="a", status="ACTIVE")
+    after = replace(
+        before,
+        texts=(" ".join(f"b{n}x" for n in range(50)),),
+        facets={**before.facets, "type": "b", "storefront": "b", "status": "DRAFT"},
+    )
+    commit = things.Commit()
+    listing.change(commit, KIND, before.id, before.index, after.index)
+    lists_before_and_after = 5 + 4 - 1  # `*` is in both, and put once
+    assert len(commit) == 2 * KIND.most_words + lists_before_and_after + 4
+
+
+def test_a_kind_whose_lists_are_not_counted_is_refused() -> None:
+    with pytest.raises(ValueError, match="color"):
+        listing.Kind("thing", counted=("status",), listed=("color",))

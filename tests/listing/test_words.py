@@ -1,0 +1,146 @@
+"""What a search matches (docs/listing.md, Search)."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chalicelib.listing import words
+from chalicelib.listing.entries import Index
+from tests.listing.things import KIND
+
+SCRIPTS = st.text(st.characters(exclude_categories=[]), max_size=12)
+
+
+def finds(search: str, *texts: str) -> bool:
+    index = Index.of(KIND, sort="1", facets={}, texts=texts)
+    return index.matches({}, words.terms(search))
+
+
+@pytest.mark.parametrize(
+    ("search", "text"),
+    [
+        ("b", "T-Shirt blau"),
+        ("SHIRT", "T-Shirt blau"),
+        ("t-shirt", "T-Shirt blau"),
+        ("shirt t", "T-Shirt blau"),
+        ("tsh-blu", "TSH-BLU-01"),
+        ("blu", "TSH-BLU-01"),
+        ("blu-01", "TSH-BLU-01"),
+        ("01", "TSH-BLU-01"),
+        ("417", "20417"),
+        ("0417", "#20417"),
+        ("20417", "A20417"),
+        ("ete", "Été"),
+        ("ÉTÉ", "ete"),
+        ("strasse", "Straße"),
+        ("ofﬁce", "office"),
+        ("ｓｈｉｒｔ", "shirt"),
+        ("シャツ", "青いシャツ"),
+        ("shirt", "シャツshirt"),
+        ("ガ", "ガラス"),
+        ("ｶﾞ", "ガラス"),
+        ("衣", "中国の衣"),
+        ("ส", "เสื้อ"),
+        ("هن", "مُهَنَّد هند"),
+        ("احمد", "أحمد"),
+        ("אבג", "אָבָג"),
+        ("ספר", "בית־ספר"),
+        ("σισυφος", "ΣΊΣΥΦΟΣ"),
+        ("ΣΊΣΥΦΟΣ", "Σίσυφος"),
+        ("йод", "ЙОД"),
+        ("हिन्दी", "हिन्दी"),
+        ("한국", "한국어"),
+        ("🙂", "smile🙂"),
+        ("smile", "🙂smile"),
+        ("❤", "I❤️NY"),
+        ("#1", "#1"),
+        ("1", "#1"),
+        ("50%", "50%"),
+        ("a/b", "a/b|c"),
+        ("c", "a/b|c"),
+        ("o'brien", "O'Brien"),
+        ("brien", "O'Brien"),
+        ("ada@example.com", "ada@example.com"),
+        ("example", "ada@example.com"),
+        ("co", "soft\u00adware co\u00adtton"),
+        ("cotton", "co\u00adtton"),
+        ("b", "a\x00b"),
+        ("x" * 100, "x" * 10_000),
+        ("ab c d e f g h i j", "a ab b c d e f g h i j k"),
+    ],
+)
+def test_a_term_finds_the_start_of_a_word_or_of_what_follows_a_start_inside(
+    search: str, text: str
+) -> None:
+    assert finds(search, text)
+
+
+@pytest.mark.parametrize(
+    ("search", "text"),
+    [
+        ("hirt", "T-Shirt"),
+        ("17", "20417"),
+        ("blue", "blu"),
+        ("blu red", "blu"),
+        ("sh-blu", "TSH-BLU-01"),
+        ("ハ", "バ"),
+        ("xy", "x y"),
+        ("a b c d e f g h i", "a b c d e f g h"),
+    ],
+)
+def test_a_term_does_not_find_the_middle_of_a_word(search: str, text: str) -> None:
+    assert not finds(search, text)
+
+
+@settings(max_examples=300, deadline=None)
+@given(SCRIPTS)
+def test_every_text_finds_itself_in_any_case_and_script(text: str) -> None:
+    found, left_out = words.words([text], 1_000)
+    assert left_out == 0
+    for variant in (text, words.fold(text), text + " "):
+        terms = words.terms(variant)
+        assert all(any(word.startswith(term) for word in found) for term in terms)
+
+
+@settings(max_examples=300, deadline=None)
+@given(SCRIPTS)
+def test_words_are_text_that_can_be_stored_as_part_of_a_key(text: str) -> None:
+    for word in words.words([text], 1_000)[0]:
+        assert 1 <= len(word) <= words.LONGEST_WORD
+        assert 1 <= len(word.encode()) <= 4 * words.LONGEST_WORD
+        assert word.split() == [word]
+        assert words.fold(word) == word
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.text("ab-", max_size=6), max_size=6), st.integers(1, 5))
+def test_the_first_words_are_kept_whatever_longer_ones_come_behind(
+    texts: list[str], most: int
+) -> None:
+    kept, left_out = words.words(texts, most)
+    every, _ = words.words(texts, 1_000)
+    assert len(kept) + left_out == len(every)
+    whole = [word for text in texts for word in text.split()]
+    if whole:
+        assert any(word.startswith(whole[0]) for word in kept)
+
+
+def test_a_word_of_the_name_is_found_though_a_longer_one_is_beyond_the_cap() -> None:
+    kept, left_out = words.words(["blu", *[f"w{n}x" for n in range(50)], "blue"], 10)
+    assert kept[0] == "blue"
+    assert left_out == 41
+
+
+@pytest.mark.parametrize("text", ["7" * 10_000, "青" * 10_000, "a-" * 5_000, "ab " * 3_000])
+def test_ten_thousand_characters_are_cut_into_few_words(text: str) -> None:
+    found, left_out = words.words([text], 40)
+    assert 1 <= len(found) <= 40
+    assert left_out < 10_000
+
+
+def test_sort_keys_that_would_break_a_key_are_refused() -> None:
+    fields: dict[str, Any] = {"facets": {}, "texts": []}
+    with pytest.raises(ValueError, match="#"):
+        Index.of(KIND, sort="a#b", **fields)
