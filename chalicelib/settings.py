@@ -23,6 +23,15 @@ def bucket() -> str:
     return os.environ["BUCKET"]
 
 
+def upload_origins() -> tuple[str, ...]:
+    """Where a browser may post the files of an import: the bucket's own addresses."""
+    emulator = os.environ.get("AWS_ENDPOINT_URL")
+    if emulator:
+        return (emulator,)
+    region = os.environ.get("AWS_REGION", "us-east-1")
+    return f"https://{bucket()}.s3.amazonaws.com", f"https://{bucket()}.s3.{region}.amazonaws.com"
+
+
 def import_queue_url() -> str:
     return os.environ["IMPORT_QUEUE_URL"]
 

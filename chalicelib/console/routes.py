@@ -1,0 +1,108 @@
+"""The administration console: files of `static/`, served as text by the API's own function.
+
+Every address in the pages is relative, so they work under the stage of API Gateway, on a domain of
+their own and on the emulator. Pages have hash addresses (`/console#/orders`): the server knows one.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from chalice.app import Blueprint, HeadersType, Response
+
+from chalicelib import settings
+from chalicelib.request.call import current, entity_tags
+
+_STATIC: Final = Path(__file__).parent / "static"
+# Only types that API Gateway carries as text: a binary one would have to be asked for by name.
+_TYPES: Final = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+_YEAR: Final = "public, max-age=31536000, immutable"
+
+routes = Blueprint(__name__)
+
+
+@routes.route("/console", methods=["GET", "HEAD"], content_types=[], name="console.page")
+def page() -> Response:
+    """The one page. It names the files of exactly this version, so they may be kept for ever."""
+    if str(current().request.context.get("path", "")).endswith("/"):
+        # Relative addresses would lead astray from there.
+        return _sent("", {"Location": "../console"}, status=302)
+    known = entity_tags(current().request.headers.get("if-none-match"))
+    headers = {
+        "Cache-Control": "no-cache",
+        "Content-Security-Policy": _policy(),
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "ETag": f'"{_version()}"',
+        "X-Frame-Options": "DENY",
+    }
+    if known and _version() in known:
+        return _sent("", headers, status=304)
+    text = _files()["index.html"].replace("VERSION", _version())
+    return _sent(text, {**headers, "Content-Type": _TYPES[".html"]})
+
+
+@routes.route("/console/{proxy+}", methods=["GET", "HEAD"], content_types=[], name="console.below")
+def below() -> Response:
+    """A file, at `/console/assets/<version>/<path>`; anything else leads to the page of that name.
+
+    A tab that was opened before a deployment asks for files of a version that is gone: 404 tells it
+    to load itself again.
+    """
+    asked = str((current().request.uri_params or {}).get("proxy", ""))
+    kind, _, rest = asked.partition("/")
+    if kind != "assets":
+        up = "../" * (asked.count("/") + 1)
+        return _sent("", {"Location": f"{up}console#/{asked}"}, status=302)
+    version, _, name = rest.partition("/")
+    text = _files().get(name)
+    if text is None or version != _version():
+        plain = {"Cache-Control": "no-store", "Content-Type": "text/plain; charset=utf-8"}
+        return _sent("There is no such file in this version.", plain, status=404)
+    return _sent(text, {"Cache-Control": _YEAR, "Content-Type": _TYPES[Path(name).suffix]})
+
+
+def _sent(text: str, headers: Mapping[str, str], status: int = 200) -> Response:
+    always: HeadersType = {"Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff"}
+    return Response(text, {**always, **headers}, status)
+
+
+def _policy() -> str:
+    """No script or style but our files, no markup made of text, no address but ours and S3's."""
+    uploads = " ".join(settings.upload_origins())
+    return "; ".join(
+        (
+            "default-src 'none'",
+            "script-src 'self'",
+            "style-src 'self'",
+            # Pictures of products are wherever the shop keeps them.
+            "img-src 'self' https: data:",
+            f"connect-src 'self' {uploads}".strip(),
+            "base-uri 'none'",
+            "form-action 'none'",
+            "frame-ancestors 'none'",
+            "require-trusted-types-for 'script'",
+            "trusted-types 'none'",
+        )
+    )
+
+
+@cache
+def _files() -> dict[str, str]:
+    """Every file by its path below `static/`. Read once per process."""
+    return {
+        path.relative_to(_STATIC).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(_STATIC.rglob("*"))
+        if path.suffix in _TYPES
+    }
+
+
+@cache
+def _version() -> str:
+    return hashlib.sha256(repr(_files()).encode()).hexdigest()[:12]

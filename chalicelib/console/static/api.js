@@ -1,0 +1,93 @@
+// The one way to the API: the same requests that any client may make.
+
+import * as session from "./session.js";
+
+const BASE = new URL("api/", document.baseURI);
+const MOST_TRIES = 6;
+
+// What the API refused, or that it could not be reached (status 0).
+export class Refusal extends Error {
+  constructor(status, body, headers) {
+    super(body.message ?? `The service answered ${status}.`);
+    Object.assign(this, { status, body, code: body.code, errors: body.errors ?? [], headers });
+  }
+}
+
+const waits = new Set();
+export const onWait = (tell) => waits.add(tell);
+
+export const address = (path) => new URL(path, BASE).href;
+
+// Returns { data, etag }. Throws Refusal, or AbortError when `signal` says so.
+export async function call(method, path, { query, body, form, ifMatch, idempotencyKey, signal } = {}) {
+  const url = new URL(path, BASE);
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value !== "" && value !== undefined && value !== null) url.searchParams.set(name, value);
+  }
+  for (let attempt = 1; ; attempt++) {
+    const headers = { Authorization: `Bearer ${session.key()}` };
+    if (body !== undefined) headers["Content-Type"] = "application/json";
+    if (ifMatch) headers["If-Match"] = ifMatch;
+    if (idempotencyKey) headers["Idempotency-Key"] = idempotencyKey;
+    const sent = body !== undefined ? JSON.stringify(body) : form;
+    const answer = await reach(url, { method, headers, body: sent, signal, cache: "no-store" });
+    if (answer.ok) return { data: await content(answer), etag: answer.headers.get("ETag") };
+    const refusal = new Refusal(answer.status, (await content(answer)) ?? {}, answer.headers);
+    if (answer.status === 401 && session.who()) await session.another();
+    else if (attempt < MOST_TRIES && isWorthWaiting(method, answer, idempotencyKey)) {
+      await wait(answer, attempt, signal);
+    } else throw refusal;
+  }
+}
+
+export const get = (path, query, signal) => call("GET", path, { query, signal });
+export const post = (path, body, options) => call("POST", path, { body, ...options });
+
+async function reach(url, request) {
+  try {
+    return await fetch(url, request);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    const message = "The service cannot be reached. Check the connection and try again.";
+    throw new Refusal(0, { code: "unreachable", message }, new Headers());
+  }
+}
+
+async function content(answer) {
+  const text = await answer.text();
+  try {
+    return text ? JSON.parse(text) : null;
+  } catch {
+    return null;
+  }
+}
+
+// 429 did nothing yet. 503 may have, so only what can be repeated is.
+function isWorthWaiting(method, answer, idempotencyKey) {
+  if (answer.status === 429) return true;
+  return answer.status === 503 && (method === "GET" || Boolean(idempotencyKey));
+}
+
+// As `docs/api.md` asks of every client: at least Retry-After, else 2 to the power of the attempt;
+// and a little more, so that many tabs do not come back at once.
+function wait(answer, attempt, signal) {
+  const seconds = Number(answer.headers.get("Retry-After")) || 2 ** attempt;
+  const until = Date.now() + (seconds + Math.random()) * 1000;
+  if (answer.status === 429) waits.forEach((tell) => tell(until));
+  return sleep(until - Date.now(), signal);
+}
+
+export function sleep(milliseconds, signal) {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(new DOMException("left the page", "AbortError"));
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, milliseconds);
+    if (signal?.aborted) stop();
+    else signal?.addEventListener("abort", stop, { once: true });
+  });
+}

@@ -1,0 +1,54 @@
+// Dates in the reader's zone, amounts in the shop's currency, names as people read them.
+
+import { h } from "./dom.js";
+
+const NONE = "—";
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const precise = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+const STEPS = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
+
+export const number = (value) => new Intl.NumberFormat().format(value);
+export const plural = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
+
+// An amount is a decimal string, which Intl takes as it is: no float in between.
+export function money(amount, currency) {
+  if (amount === null || amount === undefined) return NONE;
+  try {
+    return new Intl.NumberFormat(undefined, { style: "currency", currency }).format(amount);
+  } catch {
+    return `${amount} ${currency ?? ""}`.trim();
+  }
+}
+
+function time(formatted, iso) {
+  return h.time({ datetime: iso, title: `${precise.format(new Date(iso))} (${iso})` }, formatted);
+}
+
+export const date = (iso) => (iso ? time(day.format(new Date(iso)), iso) : NONE);
+export const dateTime = (iso) => (iso ? time(moment.format(new Date(iso)), iso) : NONE);
+export const exact = (iso) => (iso ? time(precise.format(new Date(iso)), iso) : NONE);
+export const ago = (iso) => (iso ? time(distance(iso), iso) : NONE);
+
+export function distance(iso, now = Date.now()) {
+  const seconds = Math.round((new Date(iso) - now) / 1000);
+  const [unit, size] = STEPS.find(([, size]) => Math.abs(seconds) >= size) ?? STEPS[3];
+  return relative.format(Math.trunc(seconds / size), unit);
+}
+
+// IN_PRODUCTION → In production
+export function words(name) {
+  const text = String(name ?? "").replaceAll("_", " ").toLowerCase();
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+export function bytes(count) {
+  const units = ["bytes", "kB", "MB", "GB"];
+  const power = count < 1000 ? 0 : Math.min(3, Math.floor(Math.log10(count) / 3));
+  return `${number(Number((count / 1000 ** power).toFixed(power ? 1 : 0)))} ${units[power]}`;
+}
+
+export const milliseconds = (ms) => (ms >= 1000 ? `${number(Math.round(ms / 10) / 100)} s` : `${number(Math.round(ms))} ms`);
+
+export const text = (value) => (value === null || value === undefined || value === "" ? NONE : String(value));

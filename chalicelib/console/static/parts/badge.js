@@ -1,0 +1,16 @@
+// States, by colour and by word.
+
+import { h } from "../dom.js";
+import { words } from "../format.js";
+
+const TONES = {
+  good: ["ACTIVE", "PAID", "DELIVERED", "COMPLETED", "ENABLED"],
+  warn: ["PENDING", "RETRYING", "QUEUED", "PARTIALLY_PAID", "FAILING", "IN_PRODUCTION", "PROCESSING"],
+  bad: ["FAILED"],
+  info: ["SHIPPED", "RUNNING", "OWNER"],
+};
+
+export function badge(state, text = words(state)) {
+  const tone = Object.keys(TONES).find((each) => TONES[each].includes(state)) ?? "plain";
+  return h.span({ class: `badge ${tone}` }, text);
+}

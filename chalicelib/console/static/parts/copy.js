@@ -1,0 +1,27 @@
+// A value that is carried elsewhere.
+
+import { h, replace } from "../dom.js";
+import { announce } from "./notice.js";
+
+export function copyButton(value, what = "Copy") {
+  const button = h.button({ type: "button", class: "small", onclick: copy }, what);
+  async function copy() {
+    try {
+      await navigator.clipboard.writeText(value);
+    } catch {
+      // Without permission (or without TLS) it can still be marked for the reader's own copying.
+      const shown = button.parentElement.querySelector("code, input");
+      if (shown) getSelection().selectAllChildren(shown);
+      announce("Press Ctrl+C to copy.");
+      return;
+    }
+    announce("Copied.");
+    replace(button, "Copied ✓");
+    setTimeout(() => replace(button, what), 2000);
+  }
+  return button;
+}
+
+export function copied(value) {
+  return h.span({ class: "copied" }, h.code(value), copyButton(value));
+}

@@ -1,0 +1,116 @@
+// Forms: every field has a label, and every error that the API names stands beside its field.
+
+import { h, newId, replace } from "../dom.js";
+
+// A labelled control. `name` is the API's name of the field, so that its errors find it.
+export function field({ label, name, hint, type = "text", options, rows, value = "", wide, ...attributes }) {
+  const id = newId("field");
+  const told = newId("told");
+  const described = hint ? `${id}-hint ${told}` : told;
+  const shared = { id, name, "aria-describedby": described, ...attributes };
+  let control;
+  if (options) {
+    control = h.select(shared, options.map(([option, text]) => h.option({ value: option, selected: option === value }, text)));
+  } else if (rows) control = h.textarea({ ...shared, rows, value });
+  else if (type === "checkbox") control = h.input({ ...shared, type, checked: Boolean(value) });
+  else control = h.input({ ...shared, type, value: value ?? "" });
+  const error = h.p({ id: told, class: "error" });
+  const text = h.label({ for: id }, label);
+  return h.div(
+    { class: `field ${type === "checkbox" ? "check" : ""} ${wide ? "whole" : ""}`, "data-field": name },
+    type === "checkbox" ? [control, text] : [text, control],
+    hint && h.p({ id: `${id}-hint`, class: "hint" }, hint),
+    error,
+  );
+}
+
+// What the controls inside a node hold, by their names.
+export function values(node) {
+  const found = {};
+  for (const control of node.querySelectorAll("input[name], select[name], textarea[name]")) {
+    found[control.name] = control.type === "checkbox" ? control.checked : control.value;
+  }
+  return found;
+}
+
+// Puts each error beside its field. Returns those that have no field here.
+export function showErrors(node, errors) {
+  clearErrors(node);
+  const rest = [];
+  let first = null;
+  for (const { field: name, message } of errors) {
+    const place = closest(node, name);
+    if (!place) {
+      rest.push(`${name}: ${message}`);
+      continue;
+    }
+    const control = place.querySelector("input, select, textarea, [tabindex]");
+    control?.setAttribute("aria-invalid", "true");
+    const told = place.querySelector(".error");
+    told.textContent = `${told.textContent ? `${told.textContent}; ` : ""}${message}`;
+    first ??= control;
+  }
+  first?.focus();
+  return rest;
+}
+
+export function clearErrors(node) {
+  node.querySelectorAll("[aria-invalid]").forEach((each) => each.removeAttribute("aria-invalid"));
+  node.querySelectorAll(".error").forEach((each) => (each.textContent = ""));
+}
+
+// `tags.3` is told at the field of `tags`.
+function closest(node, name) {
+  const parts = String(name).split(".");
+  for (; parts.length; parts.pop()) {
+    const place = node.querySelector(`[data-field="${CSS.escape(parts.join("."))}"]`);
+    if (place) return place;
+  }
+  return null;
+}
+
+// A form that saves without losing what was typed: nothing is cleared or redrawn on failure.
+// `save(values)` throws the API's Refusal.
+export function form({ fields, submit, save, notice, cancel, extra }) {
+  const summary = h.div({ role: "alert", class: "summary" }, notice && h.p({ class: "notice bad" }, notice));
+  const button = h.button({ type: "submit", class: "main" }, submit);
+  const node = h.form(
+    { novalidate: true, onsubmit: submitted },
+    summary,
+    h.div({ class: "fields" }, fields),
+    h.div({ class: "actions" }, button, cancel, extra),
+  );
+  async function submitted(event) {
+    event.preventDefault();
+    if (button.disabled) return;
+    await saving(node, button, summary, () => save(values(node)));
+  }
+  return node;
+}
+
+// Runs a save: the button waits, errors go to their fields, the rest into `summary`.
+export async function saving(node, button, summary, save) {
+  clearErrors(node);
+  replace(summary);
+  button.disabled = true;
+  button.setAttribute("aria-busy", "true");
+  try {
+    await save();
+    return true;
+  } catch (refusal) {
+    if (refusal.name === "AbortError") return false;
+    const rest = showErrors(node, named(refusal));
+    const told = refusal.errors?.length ? rest : [refusal.message];
+    replace(summary, told.length > 0 && h.div({ class: "notice bad" }, told.map((line) => h.p(line))));
+    return false;
+  } finally {
+    button.disabled = false;
+    button.removeAttribute("aria-busy");
+  }
+}
+
+// A taken slug is a conflict, and yet about one field.
+function named(refusal) {
+  if (refusal.errors?.length) return refusal.errors;
+  return refusal.body?.field ? [{ field: refusal.body.field, message: refusal.message }] : [];
+}

@@ -1,0 +1,75 @@
+// The frame around every page: menu by role, skip link, and the place where news is spoken.
+
+import { h, replace } from "./dom.js";
+import { words } from "./format.js";
+import { icon } from "./parts/icon.js";
+import { live } from "./parts/notice.js";
+import { link } from "./router.js";
+import { may, who } from "./session.js";
+
+const MENU = [
+  { items: [["/", "Home", "home"], ["/products", "Products", "tag"], ["/import", "Import", "upload"], ["/orders", "Orders", "box"], ["/customers", "Customers", "people"]] },
+  { title: "Developer", role: "ADMIN", items: [["/settings/developer/webhooks", "Webhooks", "hook"], ["/settings/developer/deliveries", "Deliveries", "send"]] },
+  { title: "Settings", items: [["/settings/keys", "API keys", "key", "OWNER"], ["/reference", "API reference", "book"]] },
+];
+
+export function drawShell(signOut) {
+  const main = h.main({ id: "main", tabindex: "-1" });
+  const menu = h.nav({ id: "menu", "aria-label": "Console" }, MENU.map(section));
+  const toggle = h.button({ type: "button", class: "quiet menu-button", "aria-expanded": "false", "aria-controls": "menu", onclick: () => open(toggle.getAttribute("aria-expanded") !== "true") }, icon("menu"), "Menu");
+  const open = (is) => {
+    toggle.setAttribute("aria-expanded", String(is));
+    document.body.classList.toggle("menu-open", is);
+  };
+  const skip = h.a({ class: "skip", href: "#main", onclick: (event) => {
+    event.preventDefault();
+    main.focus();
+  } }, "Skip to the content");
+  const me = h.div(
+    { class: "me" },
+    h.div(h.b(who().name), h.span({ class: "soft small" }, words(who().role))),
+    h.button({ type: "button", class: "quiet small", onclick: signOut }, "Sign out"),
+  );
+  replace(
+    document.body,
+    skip,
+    h.header({ class: "side" }, h.div({ class: "bar" }, h.a({ class: "brand", href: link("/") }, h.span({ class: "mark", "aria-hidden": "true" }), "Backroom"), toggle), h.div({ class: "drawer" }, menu, me)),
+    main,
+    live(),
+  );
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") open(false);
+    const typing = event.target.closest?.("input, textarea, select, dialog");
+    if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
+      const search = main.querySelector("input[type=search]");
+      if (search) {
+        event.preventDefault();
+        search.focus();
+      }
+    }
+  });
+  return {
+    main,
+    arrived(path) {
+      open(false);
+      for (const each of menu.querySelectorAll("a")) {
+        const own = each.getAttribute("href").slice(1);
+        const here = own === "/" ? path === "/" : path === own || path.startsWith(`${own}/`);
+        if (here) each.setAttribute("aria-current", path === own ? "page" : "true");
+        else each.removeAttribute("aria-current");
+      }
+    },
+  };
+}
+
+function section({ title, role, items }) {
+  if (role && !may(role)) return null;
+  return [
+    title && h.h2(title),
+    h.ul(
+      items
+        .filter(([, , , needed]) => !needed || may(needed))
+        .map(([path, name, sign]) => h.li(h.a({ href: link(path) }, icon(sign), name))),
+    ),
+  ];
+}
