@@ -5,6 +5,7 @@ from typing import Any
 from chalice.app import Chalice
 
 from chalicelib.api_keys.routes import routes as api_keys
+from chalicelib.console.routes import routes as console
 from chalicelib.openapi import routes as openapi
 from chalicelib.products.routes import routes as products
 from chalicelib.request.middleware import handle
@@ -20,6 +21,7 @@ app.register_middleware(handle, "http")
 for routes in (products, storefront, api_keys):
     app.register_blueprint(routes)
 app.register_blueprint(openapi)
+app.register_blueprint(console)
 close(app)
 
 
