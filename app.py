@@ -6,11 +6,14 @@ from chalice.app import Chalice
 
 from chalicelib.api_keys.routes import routes as api_keys
 from chalicelib.console.routes import routes as console
+from chalicelib.customers.routes import routes as customers
 from chalicelib.openapi import routes as openapi
+from chalicelib.orders.routes import routes as orders
 from chalicelib.products.routes import routes as products
 from chalicelib.request.middleware import handle
 from chalicelib.request.routes import close
 from chalicelib.storefront.routes import routes as storefront
+from chalicelib.summary.routes import routes as summary
 
 Event = dict[str, Any]
 
@@ -18,7 +21,7 @@ app = Chalice(app_name="backroom", configure_logs=False)
 app.api.binary_types.append("multipart/form-data")
 app.register_middleware(handle, "http")
 
-for routes in (products, storefront, api_keys):
+for routes in (products, storefront, orders, customers, summary, api_keys):
     app.register_blueprint(routes)
 app.register_blueprint(openapi)
 app.register_blueprint(console)

@@ -15,6 +15,7 @@ from chalicelib import clock, ids
 
 # A replay on day 30 of a delivery's life, and the week of retries after it, still find the body.
 KEPT_SECONDS: Final = 60 * 86_400
+MOST_EVENTS: Final = 100  # of one commit: their ids end in two digits
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ def body(event: str, data: Mapping[str, Any]) -> str:
 
 
 def item(events: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """The outbox item for the (event, body) pairs of a commit, at most 100 of them."""
+    """The outbox item for the (event, body) pairs of a commit, at most MOST_EVENTS."""
     return {
         "pk": ids.new("evt"),
         "sk": "events",

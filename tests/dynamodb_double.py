@@ -310,6 +310,8 @@ class Double:
         new: Wire | None = None
         if verb == "Put":
             new = request["Item"]
+        elif verb == "Update" and not _holds(request, old):
+            new = old
         elif verb == "Update":
             scope = Scope(request)
             start = old or {"pk": {"S": pk}, "sk": {"S": sk}}
@@ -405,11 +407,13 @@ def _place(verb: str, request: Wire) -> tuple[str, str, str]:
 def _holds(request: Wire, old: Wire | None) -> bool:
     scope = Scope(request)
     text = request.get("ConditionExpression")
-    holds = condition(text)(old or {}, scope) if text else True
+    if text and not condition(text)(old or {}, scope):
+        return False
+    # Only now: an update of what is not there is no error where the condition says so.
     if "UpdateExpression" in request:
         update(request["UpdateExpression"])(old or {}, scope)
     scope.check_used()
-    return holds
+    return True
 
 
 def _strike(fault: Fault, operation: str, request: Wire) -> None:

@@ -105,15 +105,14 @@ class Shop:
 
     def stored(self) -> list[dict[str, Any]]:
         """Every item of the main table."""
-        found = table.client().scan(TableName=settings.table(), ConsistentRead=True)
+        return self._scanned(settings.table())
+
+    def _scanned(self, name: str) -> list[dict[str, Any]]:
+        found = table.client().scan(TableName=name, ConsistentRead=True)
         return [attributes.unpack(item) for item in found["Items"]]
 
     def _events(self) -> Iterator[dict[str, Any]]:
-        found = table.client().scan(TableName=settings.outbox_table(), ConsistentRead=True)
-        items = sorted(
-            (attributes.unpack(item) for item in found["Items"]), key=lambda item: item["pk"]
-        )
-        for item in items:
+        for item in sorted(self._scanned(settings.outbox_table()), key=lambda item: item["pk"]):
             for event in outbox.events_of(item):
                 yield {"id": event.id, "event": event.event, "data": json.loads(event.body)["data"]}
 

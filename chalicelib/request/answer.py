@@ -48,6 +48,13 @@ def reply(
     return Response(encode(content), sent, status)
 
 
+def reply_text(
+    status: int, text: str, *, etag: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """An answer whose JSON is kept as text, to be given again byte for byte."""
+    return Response(text, {**(headers or {}), "ETag": f'"{etag}"', "Content-Type": _JSON}, status)
+
+
 def refusal(problem: Problem) -> Response:
     headers: HeadersType = {"Content-Type": _JSON, **problem.headers}
     return Response(encode(problem.body()), headers, problem.status)

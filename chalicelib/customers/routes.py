@@ -1,0 +1,38 @@
+"""Customers, as the shop's own people and programs see them."""
+
+from chalice.app import Response
+
+from chalicelib import listing, schemas
+from chalicelib.customers import store
+from chalicelib.customers.model import ListCustomers, ShownCustomer, show
+from chalicelib.problems import NotFound
+from chalicelib.request import Role, Routes, caller, query, reply
+from chalicelib.schemas import Listed
+
+routes = Routes(__name__, "Customers")
+
+
+@routes.get(
+    "/api/admin/customers",
+    "List customers",
+    role=Role.STAFF,
+    query=ListCustomers,
+    answers={200: Listed[ShownCustomer]},
+)
+def list_customers() -> Response:
+    """Newest first. `search` finds the beginnings of words in name and e-mail."""
+    asked = query(ListCustomers)
+    page = store.page(listing.Query({}, asked.search, asked.page, asked.limit, caller().id))
+    shown = [show(customer) for customer in page.records]
+    return reply(200, schemas.listed(shown, page.total, asked))
+
+
+@routes.get(
+    "/api/admin/customers/{id}",
+    "Get a customer",
+    role=Role.STAFF,
+    answers={200: ShownCustomer},
+    problems=[NotFound],
+)
+def get(id: str) -> Response:
+    return reply(200, show(store.get(id)))

@@ -1,0 +1,230 @@
+"""What an order becomes by what a client sent, and what is announced of it: pure functions."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from typing import Any, Final
+
+from chalicelib import ids, money, settings
+from chalicelib.customers.model import Customer
+from chalicelib.orders.model import (
+    LARGEST_ORDER,
+    MOST_HISTORY,
+    MOST_PRODUCTS,
+    NewOrder,
+    Order,
+    PaymentStatus,
+    Status,
+    index_of,
+)
+from chalicelib.orders.shown import show
+from chalicelib.orders.transitions import BEFORE_SHIPPING, GIVES_BACK, step
+from chalicelib.problems import Invalid
+from chalicelib.products.model import DEFAULT_VARIANT, Product
+
+# A status that says something about the payment too.
+_PAYMENT: Final = {Status.PAID: PaymentStatus.PAID, Status.REFUNDED: PaymentStatus.REFUNDED}
+_LONGEST_CHANGE: Final = 200
+
+
+# --- Creation -------------------------------------------------------------------------------------
+
+
+def wanted(new: NewOrder) -> dict[str, dict[str, int]]:
+    """What its lines want: product id → variant id → pieces, over all lines. Raises Invalid."""
+    wanted: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for line in new.line_items:
+        wanted[ids.product_of(line.variant_id)][line.variant_id] += line.quantity
+    if len(wanted) > MOST_PRODUCTS:
+        message = f"must be of at most {MOST_PRODUCTS} different products, not {len(wanted)}"
+        raise Invalid.field("lineItems", "too_long", message)
+    return wanted
+
+
+def placed(
+    new: NewOrder,
+    products: Mapping[str, Product],
+    customer: Customer | None,
+    *,
+    number: str,
+    by: str,
+    now: str,
+) -> Order:
+    """A new order. `products`: those of its lines that exist, by id; `by`: who placed it; `now`:
+    ISO 8601. Raises Invalid."""
+    lines = _lines(new, products)
+    payment = new.payment_status or PaymentStatus.PENDING
+    paid = payment is PaymentStatus.PAID
+    fields: dict[str, Any] = {
+        "id": ids.new("ord"),
+        "number": number,
+        "status": (Status.PAID if paid else Status.PENDING).value,
+        "paymentStatus": payment.value,
+        "paymentMethod": new.payment_method,
+        "source": new.source or "OTHER",
+        "customer": _customer(customer),
+        "salesRepId": new.sales_rep_id,
+        "lineItems": lines,
+        "currency": settings.currency(),
+        **_sums(new, lines),
+        "note": new.note or None,
+        "tags": _once_each(new.tags),
+        "trackingNumber": None,
+        "orderDate": new.dated or now,
+        "paidAt": now if paid else None,
+        "shippedAt": None,
+        "createdAt": now,
+        "updatedAt": now,
+        "history": [{"at": now, "by": by, "change": "created"}],
+    }
+    fields["index"] = index_of(fields).stored()
+    order = Order(fields, 1)
+    size = len(json.dumps(show(order), ensure_ascii=False).encode())
+    if size > LARGEST_ORDER:
+        message = f"make an order of {size} bytes; at most {LARGEST_ORDER} are possible"
+        raise Invalid.field("lineItems", "too_large", message)
+    return order
+
+
+def _lines(new: NewOrder, products: Mapping[str, Product]) -> list[dict[str, Any]]:
+    lines, errors = [], []
+    for place, asked in enumerate(new.line_items):
+        at, id = f"lineItems.{place}", asked.variant_id
+        product = products.get(ids.product_of(id))
+        variant = product.variant(id) if product else None
+        if product is None or variant is None:
+            message = f"there is no variant {id!r}"
+            errors.append(
+                {"field": f"{at}.variantId", "code": "unknown_variant", "message": message}
+            )
+            continue
+        price = asked.price or variant["price"]
+        total = Decimal(price) * asked.quantity
+        if total >= money.LARGEST:
+            message = f"makes the line's total {money.LARGEST:f} or more"
+            errors.append({"field": f"{at}.quantity", "code": "out_of_range", "message": message})
+        lines.append(
+            {
+                "id": ids.new("li"),
+                "variantId": id,
+                "productId": product.id,
+                "title": _title(product, variant),
+                "sku": variant["sku"],
+                "quantity": asked.quantity,
+                "price": price,
+                "total": money.render(total),
+                "taken": asked.quantity if id in product.quantities else 0,
+            }
+        )
+    if errors:
+        raise Invalid.fields(errors)
+    return lines
+
+
+def _title(product: Product, variant: Mapping[str, Any]) -> str:
+    name, title = product.fields["name"], variant["title"]
+    return name if title == DEFAULT_VARIANT else f"{name} / {title}"
+
+
+def _sums(new: NewOrder, lines: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    computed = sum((Decimal(line["total"]) for line in lines), Decimal(0))
+    subtotal = Decimal(new.subtotal) if new.subtotal else computed
+    tax = Decimal(new.tax or 0)
+    total = Decimal(new.total) if new.total else subtotal + tax
+    if max(subtotal, total) >= money.LARGEST:
+        raise Invalid.field("total", "out_of_range", f"must be below {money.LARGEST:f}")
+    sums = {"subtotal": subtotal, "tax": tax, "total": total}
+    return {name: money.render(amount) for name, amount in sums.items()}
+
+
+def _customer(customer: Customer | None) -> dict[str, Any] | None:
+    if customer is None:
+        return None
+    return {name: customer.fields[name] for name in ("id", "email", "firstName", "lastName")}
+
+
+def _once_each(tags: Iterable[str] | None) -> list[str]:
+    return list(dict.fromkeys(tags or ()))
+
+
+# --- Change ---------------------------------------------------------------------------------------
+
+
+def changed(order: Order, given: Mapping[str, Any], by: str, now: str) -> Order:
+    """The order after a PATCH with what was `given`. Raises InvalidTransition and Invalid."""
+    fields = {**order.fields, **_cleaned(given)}
+    if "status" in given:
+        status = step(order.status, Status(given["status"]))
+        implied = _PAYMENT.get(status)
+        if implied and PaymentStatus(given.get("paymentStatus", implied)) is not implied:
+            message = f"must be {implied.value}, or absent, when the status becomes {status.value}"
+            raise Invalid.field("paymentStatus", "invalid", message)
+        if implied:
+            fields["paymentStatus"] = implied.value
+        if status is Status.SHIPPED:
+            fields["shippedAt"] = now
+        if status in GIVES_BACK:
+            fields["lineItems"] = [{**line, "taken": 0} for line in fields["lineItems"]]
+    if fields["paymentStatus"] == PaymentStatus.PAID and fields["paidAt"] is None:
+        fields["paidAt"] = now
+    fields["history"] = _history(order.fields, fields, by, now)
+    fields["updatedAt"] = now
+    fields["index"] = index_of(fields).stored()
+    return Order(fields, order.version + 1)
+
+
+def _cleaned(given: Mapping[str, Any]) -> dict[str, Any]:
+    fields = {name: None if value == "" else value for name, value in given.items()}
+    for name in fields.keys() & {"status", "paymentStatus"}:
+        fields[name] = str(fields[name])
+    if "tags" in fields:
+        fields["tags"] = _once_each(fields["tags"])
+    return fields
+
+
+def _history(
+    before: Mapping[str, Any], after: Mapping[str, Any], by: str, now: str
+) -> list[dict[str, str]]:
+    """Its creation and the latest changes."""
+    changes = []
+    for name in ("status", "paymentStatus", "salesRepId", "trackingNumber"):
+        if before[name] != after[name]:
+            changes.append(f"{name} {before[name] or 'none'} → {after[name] or 'none'}")
+    changes += [name for name in ("note", "tags") if before[name] != after[name]]
+    if not changes:
+        return list(before["history"])
+    entry = {"at": now, "by": by, "change": ", ".join(changes)[:_LONGEST_CHANGE]}
+    first, *rest = before["history"]
+    return [first, *[*rest, entry][1 - MOST_HISTORY :]]
+
+
+# --- Events ---------------------------------------------------------------------------------------
+
+
+def events(before: Order | None, after: Order) -> Iterator[str]:
+    """What is announced of a new order, or of any change (`spec.md`, Event kinds)."""
+    yield "order.updated" if before else "order.created"
+    if after.fields["paidAt"] and not (before and before.fields["paidAt"]):
+        yield "order.paid"
+    if before is None:
+        return
+    if after.status is not before.status:
+        if after.status is Status.SHIPPED:
+            yield "order.shipped"
+        if after.status is Status.CANCELLED:
+            yield "order.cancelled"
+    if _refunded(after) and not _refunded(before):
+        yield "order.refunded"
+
+
+def _refunded(order: Order) -> bool:
+    return order.payment_status is PaymentStatus.REFUNDED or order.status is Status.REFUNDED
+
+
+def gives_back(before: Order, after: Order | None) -> dict[str, dict[str, int]]:
+    """The stock that a change, or (`after` None) a deletion gives back: product id → variant id →
+    pieces."""
+    if after is not None:
+        return {} if after.taken() else before.taken()
+    return before.taken() if before.status in BEFORE_SHIPPING else {}

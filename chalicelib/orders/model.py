@@ -1,0 +1,234 @@
+"""What an order is: what clients send, what is stored, and how it is listed.
+
+Stored and shown names are the same, in camelCase; amounts are rendered strings.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, timedelta
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar, Final
+
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
+
+from chalicelib import clock, listing, settings
+from chalicelib.attributes import Item
+from chalicelib.customers.model import CustomerInput, searchable
+from chalicelib.products.model import Price
+from chalicelib.schemas import Input, Page, Several
+
+MOST_LINES: Final = 200
+MOST_PRODUCTS: Final = 60
+MOST_PIECES: Final = 1_000_000  # of one line
+# Bytes of JSON of a new order. A change adds its note, tags and history; up to three events carry
+# the whole order, and DynamoDB takes 400 KB of them.
+LARGEST_ORDER: Final = 64_000
+MOST_HISTORY: Final = 100
+EARLY: Final = timedelta(hours=24)  # an order may be dated this far ahead
+
+# An order of 60 products by a new customer writes 74 items beside the words: the order, the reply
+# kept for repeats, three list entries, two count cells, its day's sales, the customer (record,
+# lock, list entry, count cell), 60 stocks, one low-stock and one outbox item.
+KIND: Final = listing.Kind(
+    "order",
+    counted=("status",),
+    under="source",
+    listed=("status", "source"),
+    most_words=15,
+)
+
+
+class Status(StrEnum):
+    """`spec.md`, Order status values; `transitions.py` has the moves."""
+
+    PENDING = "PENDING"
+    PAID = "PAID"
+    IN_PRODUCTION = "IN_PRODUCTION"
+    PROCESSING = "PROCESSING"
+    SHIPPED = "SHIPPED"
+    DELIVERED = "DELIVERED"
+    CANCELLED = "CANCELLED"
+    REFUNDED = "REFUNDED"
+
+
+class PaymentStatus(StrEnum):
+    PENDING = "PENDING"
+    PAID = "PAID"
+    PARTIALLY_PAID = "PARTIALLY_PAID"
+    REFUNDED = "REFUNDED"
+    FAILED = "FAILED"
+
+
+# --- What clients send ----------------------------------------------------------------------------
+
+
+def _shop_currency(value: str) -> str:
+    if value != settings.currency():
+        raise ValueError(f"must be {settings.currency()}, the shop's currency")
+    return value
+
+
+def _date(value: object) -> str:
+    try:
+        moment = clock.parse(value if isinstance(value, str) else "").astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise ValueError(
+            "must be a date and time in ISO 8601, such as 2026-11-20T06:12:14Z"
+        ) from None
+    if moment > clock.now() + EARLY:
+        raise ValueError("must be at most 24 hours ahead")
+    return clock.iso(moment)
+
+
+def _text(longest: int, shortest: int = 0) -> Any:
+    return Field(min_length=shortest, max_length=longest)
+
+
+# Open sets of names (`spec.md`: "the list continues").
+Name = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$", max_length=50)]
+EmployeeId = Annotated[str, Field(pattern=r"^emp_[A-Za-z0-9_-]{1,60}$")]
+Date = Annotated[
+    str, BeforeValidator(_date), Field(json_schema_extra={"format": "date-time"}, max_length=40)
+]
+Note = Annotated[str, _text(5_000)]
+Tags = Annotated[list[Annotated[str, _text(50, 1)]], Field(max_length=50)]
+
+
+class _Input(Input):
+    model_config = ConfigDict(str_strip_whitespace=True)
+
+    def given(self) -> dict[str, Any]:
+        """What the client sent, and nothing else: absent and null differ."""
+        return self.model_dump(by_alias=True, exclude_unset=True)
+
+
+class LineInput(_Input):
+    variant_id: Annotated[str, _text(60, 1)]
+    quantity: Annotated[int, Field(strict=True, ge=1, le=MOST_PIECES)]
+    price: Annotated[Price | None, Field(description="A piece; by default the variant's.")] = None
+
+
+class NewOrder(_Input):
+    """The fields of a creation. Sums that are absent are computed, and those given are kept."""
+
+    source: Name | None = None
+    customer: CustomerInput | None = None
+    sales_rep_id: EmployeeId | None = None
+    line_items: Annotated[list[LineInput], Field(min_length=1, max_length=MOST_LINES)]
+    currency: Annotated[str, AfterValidator(_shop_currency)] | None = None
+    tax: Price | None = None
+    subtotal: Price | None = None
+    total: Price | None = None
+    payment_status: PaymentStatus | None = None
+    payment_method: Name | None = None
+    note: Note | None = None
+    tags: Tags | None = None
+    order_date: Annotated[Date | None, Field(description="At most 24 hours ahead.")] = None
+    processed_at: Annotated[Date | None, Field(description="The same as orderDate.")] = None
+
+    @property
+    def dated(self) -> str | None:
+        return self.order_date or self.processed_at
+
+
+class OrderChange(_Input):
+    """The fields of a PATCH: what is absent stays; null clears, where it is allowed."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset(
+        {"id", "number", "createdAt", "updatedAt", "paidAt", "shippedAt", "history"}
+    )
+
+    status: Annotated[Status, Field(description="The next status.")] = Status.PENDING
+    sales_rep_id: Annotated[EmployeeId | None, Field(description="null unassigns.")] = None
+    tracking_number: Annotated[str, _text(100)] | None = None
+    payment_status: PaymentStatus = PaymentStatus.PENDING
+    note: Note | None = None
+    tags: Tags | None = None
+
+    @model_validator(mode="after")
+    def _not_empty(self) -> "OrderChange":
+        if not self.model_fields_set:
+            raise ValueError("must have at least one field to change")
+        return self
+
+
+class ListOrders(Page):
+    search: Annotated[
+        str, Field(max_length=200, description="Order number, customer's name, or e-mail")
+    ] = ""
+    status: Several[Status] = Field(default_factory=list)
+    exclude_status: Several[Status] = Field(default_factory=list)
+    source: Annotated[Several[str], Field(max_length=20)] = Field(default_factory=list)
+
+    def where(self) -> dict[str, frozenset[str]]:
+        """The filters, by facet."""
+        where: dict[str, frozenset[str]] = {}
+        if self.status or self.exclude_status:
+            asked = set(self.status or Status) - set(self.exclude_status)
+            where["status"] = frozenset(status.value for status in asked)
+        if self.source:
+            where["source"] = frozenset(self.source)
+        return where
+
+
+# --- What is stored -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Order:
+    """An order as stored. A line in `fields["lineItems"]` also has `taken`: its pieces that were
+    taken from the stock, and not given back."""
+
+    fields: Mapping[str, Any]
+    version: int
+
+    @property
+    def id(self) -> str:
+        return str(self.fields["id"])
+
+    @property
+    def status(self) -> Status:
+        return Status(self.fields["status"])
+
+    @property
+    def payment_status(self) -> PaymentStatus:
+        return PaymentStatus(self.fields["paymentStatus"])
+
+    @property
+    def index(self) -> listing.Index:
+        return listing.Index.read(self.fields["index"])
+
+    @property
+    def etag(self) -> str:
+        """Changes with every change; without quotes."""
+        return str(self.version)
+
+    def taken(self) -> dict[str, dict[str, int]]:
+        """What it has taken from the stock: product id → variant id → pieces."""
+        taken: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+        for line in self.fields["lineItems"]:
+            if line["taken"]:
+                taken[line["productId"]][line["variantId"]] += line["taken"]
+        return taken
+
+
+def index_of(fields: Mapping[str, Any]) -> listing.Index:
+    """By order date; found by number, customer's e-mail and name (`spec.md`)."""
+    customer = fields["customer"]
+    return listing.Index.of(
+        KIND,
+        sort=fields["orderDate"],
+        facets={"status": fields["status"], "source": fields["source"]},
+        texts=[fields["number"], *(searchable(customer) if customer else ())],
+    )
+
+
+def stored(order: Order) -> Item:
+    """The record's attributes, without its keys."""
+    return {**order.fields, "version": order.version}
+
+
+def read(item: Item) -> Order:
+    fields = {name: value for name, value in item.items() if name not in {"pk", "sk", "version"}}
+    return Order(fields, int(item["version"]))

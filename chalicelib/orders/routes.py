@@ -1,0 +1,121 @@
+"""Orders, as the shop's own people and programs work on them."""
+
+from typing import Final
+
+from chalice.app import Response
+
+from chalicelib import listing, schemas
+from chalicelib.idempotency import Once, Repeated
+from chalicelib.orders import store
+from chalicelib.orders.model import ListOrders, NewOrder, OrderChange
+from chalicelib.orders.shown import ShownOrder, show
+from chalicelib.problems import Invalid, NotFound, PreconditionFailed
+from chalicelib.request import (
+    Role,
+    Routes,
+    body,
+    caller,
+    header,
+    if_match,
+    parsed_body,
+    query,
+    reply,
+    validate,
+)
+from chalicelib.request.answer import reply_text
+from chalicelib.schemas import Deleted, Listed
+
+routes = Routes(__name__, "Orders")
+_REPLAYED: Final = {"Idempotent-Replayed": "true"}
+
+
+@routes.get(
+    "/api/admin/orders",
+    "List orders",
+    role=Role.STAFF,
+    query=ListOrders,
+    answers={200: Listed[ShownOrder]},
+)
+def list_orders() -> Response:
+    """By order date, newest first. `search` finds order numbers (also by three or more of their
+    last digits), customers' names and e-mail addresses."""
+    asked = query(ListOrders)
+    page = store.page(
+        listing.Query(asked.where(), asked.search, asked.page, asked.limit, caller().id)
+    )
+    shown = [show(order) for order in page.records]
+    return reply(200, schemas.listed(shown, page.total, asked))
+
+
+@routes.post(
+    "/api/admin/orders",
+    "Create an order",
+    role=Role.STAFF,
+    body=NewOrder,
+    answers={201: ShownOrder},
+    headers={
+        "Idempotency-Key": "1 to 255 characters. For 24 hours the same body with the same key is"
+        " answered as it was first, with `Idempotent-Replayed: true`, and does nothing again."
+    },
+)
+def create() -> Response:
+    """Takes its stock, or is refused: 422 `insufficient_stock` names the lines. With
+    `paymentStatus` PAID it starts as PAID. Emits order.created, and order.paid, customer.created,
+    inventory.low where they apply."""
+    sent, idempotency_key = parsed_body(), header("idempotency-key")
+    once = None if idempotency_key is None else Once.of(caller().id, idempotency_key, sent)
+    try:
+        placed = store.place(_new(sent, once), caller().name, once)
+    except Repeated as first:
+        return reply_text(201, first.text, etag=first.etag, headers=_REPLAYED)
+    return reply_text(201, placed.text, etag=placed.order.etag)
+
+
+def _new(sent: object, once: Once | None) -> NewOrder:
+    try:
+        return validate(NewOrder, sent)
+    except Invalid:
+        if once:
+            once.look()
+        raise
+
+
+@routes.get(
+    "/api/admin/orders/{id}",
+    "Get an order",
+    role=Role.STAFF,
+    answers={200: ShownOrder, 304: None},
+    problems=[NotFound],
+)
+def get(id: str) -> Response:
+    order = store.get(id)
+    return reply(200, show(order), etag=order.etag)
+
+
+@routes.patch(
+    "/api/admin/orders/{id}",
+    "Change an order",
+    role=Role.STAFF,
+    body=OrderChange,
+    answers={200: ShownOrder},
+    problems=[NotFound, PreconditionFailed],
+)
+def change(id: str) -> Response:
+    """`status` moves along the transitions only; any other is 422 `invalid_transition` with
+    `from`, `to` and `allowed`. PAID and REFUNDED set the payment status too; CANCELLED and REFUNDED
+    give the stock back. Emits order.updated, and what the change means besides."""
+    order = store.change(id, body(OrderChange), caller().name, if_match())
+    return reply(200, show(order), etag=order.etag)
+
+
+@routes.delete(
+    "/api/admin/orders/{id}",
+    "Delete an order",
+    role=Role.OWNER,
+    answers={200: Deleted},
+    problems=[NotFound, PreconditionFailed],
+)
+def delete(id: str) -> Response:
+    """Before shipping, its stock is given back."""
+    store.remove(id, if_match())
+    return reply(200, {"id": id, "deleted": True})

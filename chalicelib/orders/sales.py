@@ -1,0 +1,46 @@
+"""What was sold each day: counters that move in the commit of the order.
+
+`sales` / `<day>#<shard>`: `n` orders, and their `revenue`. The day is that of the order's date, in
+UTC. An order counts until it is cancelled or deleted; its total is revenue while it is paid: its
+payment status PAID.
+"""
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+
+from chalicelib import table
+from chalicelib.attributes import Item
+from chalicelib.commit import Commit
+from chalicelib.orders.model import Order, PaymentStatus, Status
+
+
+@dataclass(frozen=True)
+class Day:
+    date: date
+    orders: int
+    revenue: Decimal
+
+
+def count(commit: Commit, before: Order | None, after: Order | None) -> None:
+    """Counts the change from one version of an order to another."""
+    for order, sign in ((before, -1), (after, 1)):
+        if order is not None and order.status is not Status.CANCELLED:
+            paid = order.payment_status is PaymentStatus.PAID
+            revenue = Decimal(order.fields["total"]) if paid else Decimal(0)
+            day = order.fields["orderDate"][:10]
+            commit.count("sales", day, sign, revenue=sign * revenue)
+
+
+def days(first: date, last: date) -> list[Day]:
+    """Each day from the first to the last."""
+    cells = table.everything(
+        "sales", where=table.sk.between(first.isoformat(), f"{last.isoformat()}$")
+    )
+    days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
+    return [_day(day, [c for c in cells if c["sk"].startswith(day.isoformat())]) for day in days]
+
+
+def _day(day: date, cells: list[Item]) -> Day:
+    revenue = sum((Decimal(cell.get("revenue", 0)) for cell in cells), Decimal(0))
+    return Day(day, sum(int(cell.get("n", 0)) for cell in cells), revenue)

@@ -1,0 +1,69 @@
+"""How an order is shown, in answers and in events."""
+
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from chalicelib.customers.model import CustomerOfOrder
+from chalicelib.orders.model import Order, PaymentStatus, Status
+
+
+class Line(TypedDict):
+    """`title`, `sku` and `price` are what they were when the order was placed."""
+
+    id: str
+    variantId: str
+    productId: str
+    title: str
+    sku: str | None
+    quantity: int
+    price: str
+    total: str
+
+
+class Change(TypedDict):
+    """`by`: the name of the API key. `change`: such as `status PENDING → PAID`."""
+
+    at: str
+    by: str
+    change: str
+
+
+class ShownOrder(TypedDict):
+    """An order as the admin interface answers it, and as the order events carry it."""
+
+    id: str
+    number: str
+    status: Status
+    paymentStatus: PaymentStatus
+    paymentMethod: str | None
+    source: str
+    customer: CustomerOfOrder | None
+    salesRepId: str | None
+    lineItems: list[Line]
+    currency: str
+    subtotal: str
+    tax: str
+    total: str
+    note: str | None
+    tags: list[str]
+    trackingNumber: str | None
+    orderDate: str
+    paidAt: Annotated[str | None, Field(description="When it was first paid.")]
+    shippedAt: str | None
+    createdAt: str
+    updatedAt: str
+    history: list[Change]
+
+
+_LINE: Final = tuple(Line.__annotations__)
+_ORDER: Final = tuple(name for name in ShownOrder.__annotations__ if name != "lineItems")
+
+
+def show(order: Order) -> dict[str, Any]:
+    """The shape of ShownOrder."""
+    shown = {name: order.fields[name] for name in _ORDER}
+    lines = order.fields["lineItems"]
+    shown["lineItems"] = [{name: line[name] for name in _LINE} for line in lines]
+    return shown

@@ -1,0 +1,223 @@
+"""Orders in the table: `ord_…` / `order`, with its lines; `sequence` / `order-number`.
+
+A write is one commit with everything that follows from it: stock, customer, lists, counts, the kept
+reply, events. What somebody else changed in between makes it be judged anew.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import count
+from typing import Any, Final
+
+from chalicelib import clock, listing, table
+from chalicelib.attributes import Key
+from chalicelib.commit import Commit
+from chalicelib.conditions import Attr
+from chalicelib.customers import store as customers
+from chalicelib.idempotency import Once
+from chalicelib.orders import lifecycle, sales
+from chalicelib.orders.model import KIND, NewOrder, Order, OrderChange, read, stored
+from chalicelib.orders.shown import show
+from chalicelib.problems import Busy, Invalid, NotFound, PreconditionFailed, Problem
+from chalicelib.products import stock
+from chalicelib.products import store as products
+from chalicelib.products.model import Product
+
+_NUMBERS: Final[Key] = ("sequence", "order-number")
+_NUMBERS_BEFORE: Final = 1_000  # the first order is 1001
+
+
+class InsufficientStock(Invalid):
+    """422 with `lines`: [{variantId, requested, available}]."""
+
+    code = "insufficient_stock"
+
+    def __init__(self, lines: list[dict[str, Any]]) -> None:
+        super().__init__("There is too little stock for this order.", lines=lines)
+
+
+class Changed(Exception):
+    """Somebody else wrote the order since it was read."""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A new order, and the text that answers its creation."""
+
+    order: Order
+    text: str
+
+
+def _key(id: str) -> Key:
+    return id, "order"
+
+
+# --- Reading --------------------------------------------------------------------------------------
+
+
+def load(ids: Iterable[str]) -> list[Order]:
+    """The orders that exist of these, in their order."""
+    wanted = list(ids)
+    items = table.batch_get(map(_key, wanted))
+    return [read(items[_key(id)]) for id in wanted if _key(id) in items]
+
+
+def get(id: str) -> Order:
+    """Raises NotFound."""
+    item = table.get(_key(id)) if id.startswith("ord_") and len(id) < 100 else None
+    if item is None:
+        raise NotFound.of("order", id)
+    return read(item)
+
+
+def page(query: listing.Query) -> listing.Page[Order]:
+    return listing.page(KIND, query, load)
+
+
+# --- Creating -------------------------------------------------------------------------------------
+
+
+def place(new: NewOrder, by: str, once: Once | None) -> Placed:
+    """Places an order, whole or not at all. Emits order.created, order.paid where it is paid,
+    customer.created where nobody had the e-mail, and inventory.low.
+
+    Raises Invalid, InsufficientStock; with `once` also Repeated and KeyReused.
+    """
+    next_number = cache(_next_number)  # a second attempt keeps its number
+    deadline = _deadline()
+    try:
+        for tries in count():
+            try:
+                return _place(new, by, once, next_number)
+            except (stock.Moved, customers.EmailTaken):
+                table.wait(tries, deadline)
+    except Problem:
+        # It may fail for what the same request, sent twice, just did: it bought the last piece.
+        if once:
+            once.look()
+        raise
+    raise Busy
+
+
+def _place(new: NewOrder, by: str, once: Once | None, next_number: Callable[[], str]) -> Placed:
+    wanted = lifecycle.wanted(new)
+    keys = [key for id in wanted for key in products.keys(id)]
+    keys += [customers.key(new.customer)] if new.customer else []
+    keys += [once.key] if once else []
+    items, number = table.together([partial(table.batch_get, keys), next_number])
+    if once:
+        once.judge(items.get(once.key))
+    now = clock.iso(clock.now())
+    found = {id: product for id in wanted if (product := products.from_items(id, items))}
+    customer = customers.from_items(new.customer, items) if new.customer else None
+    registers = new.customer is not None and customer is None
+    if new.customer and customer is None:
+        customer = customers.created(new.customer, now)
+    order = lifecycle.placed(new, found, customer, number=number, by=by, now=now)
+    sold = [(found[id], pieces) for id, pieces in wanted.items()]
+    _require(sold)
+
+    commit = Commit()
+    placed = Placed(order, json.dumps(show(order), ensure_ascii=False, separators=(",", ":")))
+    if once:
+        once.record(commit, placed.text, order.etag)
+    _write(commit, None, order)
+    if customer and registers:
+        customers.register(commit, customer)
+    stock.sell(commit, sold)
+    if commit.overflows:
+        message = "are more than can be sold at once; divide the order"
+        raise Invalid.field("lineItems", "too_large", message)
+    commit.send()
+    return placed
+
+
+def _next_number() -> str:
+    """Numbers are taken before the commit: gaps are no harm, and nobody waits for anybody."""
+    return str(_NUMBERS_BEFORE + table.update(_NUMBERS, add={"n": 1})["n"])
+
+
+def _require(sold: Iterable[tuple[Product, stock.Wanted]]) -> None:
+    short = [
+        {"variantId": id, "requested": wanted[id], "available": available}
+        for product, wanted in sold
+        for id, available in stock.short(product, wanted).items()
+    ]
+    if short:
+        raise InsufficientStock(short)
+
+
+# --- Changing -------------------------------------------------------------------------------------
+
+
+def change(id: str, asked: OrderChange, by: str, if_match: frozenset[str] | None) -> Order:
+    """Emits order.updated, and what follows from the change (`lifecycle.events`).
+
+    Raises NotFound, InvalidTransition, Invalid, PreconditionFailed.
+    """
+
+    def attempt(before: Order) -> Order:
+        return lifecycle.changed(before, asked.given(), by, clock.iso(clock.now()))
+
+    after = _rewrite(id, attempt, if_match)
+    assert after is not None
+    return after
+
+
+def remove(id: str, if_match: frozenset[str] | None) -> None:
+    """Raises NotFound, PreconditionFailed."""
+    _rewrite(id, lambda before: None, if_match)
+
+
+def _rewrite(
+    id: str, change: Callable[[Order], Order | None], if_match: frozenset[str] | None
+) -> Order | None:
+    """Writes what `change` makes of the order: judged anew, whenever somebody else was faster."""
+    gone: set[str] = set()
+    deadline = _deadline()
+    for tries in count():
+        before = get(id)
+        if if_match is not None and before.etag not in if_match:
+            raise PreconditionFailed("The order was changed since it was read.")
+        after = change(before)
+        commit = Commit()
+        _write(commit, before, after)
+        for product, taken in lifecycle.gives_back(before, after).items():
+            left = {id: pieces for id, pieces in taken.items() if id not in gone}
+            if left:
+                stock.give_back(commit, product, left)
+        try:
+            commit.send()
+            return after
+        except stock.Gone as nothing_there:
+            gone |= nothing_there.variants
+        except Changed:
+            pass
+        table.wait(tries, deadline)
+    raise Busy
+
+
+def _write(commit: Commit, before: Order | None, after: Order | None) -> None:
+    order = after or before
+    assert order is not None
+    unchanged = Attr("version").eq(before.version) if before else table.absent
+    pk, sk = _key(order.id)
+    if after:
+        commit.put({"pk": pk, "sk": sk, **stored(after)}, when=unchanged, otherwise=Changed())
+    else:
+        commit.delete((pk, sk), when=unchanged, otherwise=Changed())
+    listing.change(
+        commit, KIND, order.id, before.index if before else None, after.index if after else None
+    )
+    sales.count(commit, before, after)
+    if after:
+        shown = show(after)
+        for event in lifecycle.events(before, after):
+            commit.announce(event, shown)
+
+
+def _deadline() -> float:
+    return time.monotonic() + table.PATIENCE_SECONDS

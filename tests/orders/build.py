@@ -1,0 +1,66 @@
+"""Valid orders and something to sell; a test overrides what it is about."""
+
+from itertools import count
+from typing import Any
+
+from tests.products.build import new_product
+from tests.shop import Answer, Shop
+
+ORDERS = "/api/admin/orders"
+_people = count(1)
+
+
+def product(shop: Shop, *stocks: int | None, **fields: Any) -> Any:
+    """A product with a variant for each of the stocks, as it is answered."""
+    variants = [{"title": f"V{n}", "stock": stock} for n, stock in enumerate(stocks or (None,))]
+    made = shop.post("/api/admin/products", new_product(variants=variants, **fields))
+    assert made.status == 201, made.text
+    return made.json
+
+
+def variant(shop: Shop, stock: int | None = None, **fields: Any) -> str:
+    """The id of the only variant of a new product."""
+    return str(product(shop, stock, **fields)["variants"][0]["id"])
+
+
+def line(variant_id: str, quantity: int = 1, **fields: Any) -> dict[str, Any]:
+    return {"variantId": variant_id, "quantity": quantity, **fields}
+
+
+def new_order(*lines: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    """A cash sale over the counter to somebody new."""
+    person = {
+        "email": f"ada{next(_people)}@example.com",
+        "firstName": "Ada",
+        "lastName": "Lovelace",
+    }
+    return {"source": "IN_PERSON", "customer": person, "lineItems": list(lines), **fields}
+
+
+def placed(shop: Shop, *lines: dict[str, Any], **fields: Any) -> Any:
+    """A new order of an untracked variant, unless there are lines, as it is answered."""
+    answer = shop.post(ORDERS, new_order(*(lines or [line(variant(shop))]), **fields))
+    assert answer.status == 201, answer.text
+    return answer.json
+
+
+def moved(shop: Shop, order: Any, *statuses: str) -> Answer:
+    """The answer to the last of the moves."""
+    for status in statuses:
+        answer = shop.patch(f"{ORDERS}/{order['id']}", {"status": status})
+    return answer
+
+
+def stock_of(shop: Shop, variant_id: str) -> int | None:
+    product_id = "prod_" + variant_id[4:30]
+    product = shop.get(f"/api/admin/products/{product_id}").json
+    return next((v["stock"] for v in product["variants"] if v["id"] == variant_id), None)
+
+
+def kinds(shop: Shop, of: Any = None) -> list[str]:
+    """The kinds of the events so far, of one order's or of all but those of products."""
+    return [
+        event["event"]
+        for event in shop.events()
+        if (event["data"].get("id") == of["id"] if of else "product" not in event["event"])
+    ]

@@ -1,0 +1,266 @@
+"""Changing and deleting orders: every move, what it announces, and what it does to the stock."""
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from tests.dynamodb_double import Double
+from tests.orders.build import (
+    ORDERS,
+    kinds,
+    line,
+    moved,
+    new_order,
+    placed,
+    product,
+    stock_of,
+    variant,
+)
+from tests.shop import Shop
+
+# spec.md, Order status: the moves, and what each announces.
+MOVES = {
+    ("PENDING", "PAID"): ["order.updated", "order.paid"],
+    ("PENDING", "CANCELLED"): ["order.updated", "order.cancelled"],
+    ("PAID", "IN_PRODUCTION"): ["order.updated"],
+    ("PAID", "PROCESSING"): ["order.updated"],
+    ("PAID", "REFUNDED"): ["order.updated", "order.refunded"],
+    ("IN_PRODUCTION", "PROCESSING"): ["order.updated"],
+    ("PROCESSING", "SHIPPED"): ["order.updated", "order.shipped"],
+    ("SHIPPED", "DELIVERED"): ["order.updated"],
+}
+ROUTES = {
+    "PENDING": [],
+    "PAID": ["PAID"],
+    "IN_PRODUCTION": ["PAID", "IN_PRODUCTION"],
+    "PROCESSING": ["PAID", "PROCESSING"],
+    "SHIPPED": ["PAID", "PROCESSING", "SHIPPED"],
+    "DELIVERED": ["PAID", "IN_PRODUCTION", "PROCESSING", "SHIPPED", "DELIVERED"],
+    "CANCELLED": ["CANCELLED"],
+    "REFUNDED": ["PAID", "REFUNDED"],
+}
+CELLS = [(start, to) for start in ROUTES for to in ROUTES]
+
+
+def path_of(order: Any) -> str:
+    return f"{ORDERS}/{order['id']}"
+
+
+def order_in(shop: Shop, status: str, *lines: dict[str, Any]) -> Any:
+    order = placed(shop, *lines)
+    return moved(shop, order, *ROUTES[status]).json if ROUTES[status] else order
+
+
+@pytest.mark.parametrize(("start", "to"), CELLS, ids=[f"{a}-{b}" for a, b in CELLS])
+def test_only_the_moves_of_the_table_are_made(shop: Shop, start: str, to: str) -> None:
+    order = order_in(shop, start)
+    already = len(kinds(shop, order))
+    answer = shop.patch(path_of(order), {"status": to})
+    if (start, to) in MOVES:
+        assert (answer.status, answer.json["status"]) == (200, to)
+        assert kinds(shop, order)[already:] == MOVES[start, to]
+        assert shop.events()[-1]["data"] == answer.json
+        assert answer.json["history"][-1]["change"].startswith(f"status {start} → {to}")
+        assert answer.json == shop.get(path_of(order)).json
+    else:
+        assert (answer.status, answer.json["code"]) == (422, "invalid_transition")
+        assert (answer.json["from"], answer.json["to"]) == (start, to)
+        assert answer.json["allowed"] == [b for a, b in MOVES if a == start]
+        assert shop.get(path_of(order)).json == order
+        assert len(kinds(shop, order)) == already
+
+
+def test_each_move_stamps_what_it_means(shop: Shop) -> None:
+    order = placed(shop)
+    paid = moved(shop, order, "PAID").json
+    assert paid["paymentStatus"] == "PAID" and paid["paidAt"] == paid["updatedAt"]
+    processing = moved(shop, order, "PROCESSING").json
+    assert (processing["paidAt"], processing["shippedAt"]) == (paid["paidAt"], None)
+    change = {"status": "SHIPPED", "trackingNumber": "1Z 999"}
+    shipped = shop.patch(path_of(order), change).json
+    assert shipped["shippedAt"] == shipped["updatedAt"] and shipped["trackingNumber"] == "1Z 999"
+    event = shop.events()[-1]
+    assert (event["event"], event["data"]["trackingNumber"]) == ("order.shipped", "1Z 999")
+    refunded = moved(shop, placed(shop), "PAID", "REFUNDED").json
+    assert refunded["paymentStatus"] == "REFUNDED" and refunded["paidAt"]
+
+
+def test_it_is_paid_once(shop: Shop) -> None:
+    order = placed(shop)
+    for change in (
+        {"paymentStatus": "PARTIALLY_PAID"},
+        {"paymentStatus": "PAID"},
+        {"status": "PAID"},
+        {"paymentStatus": "FAILED"},
+        {"paymentStatus": "PAID"},
+    ):
+        assert shop.patch(path_of(order), change).status == 200
+    assert kinds(shop, order).count("order.paid") == 1
+    assert kinds(shop, order).count("order.updated") == 5
+    settled = placed(shop, paymentStatus="PAID")
+    shop.patch(path_of(settled), {"paymentStatus": "PAID"})
+    assert kinds(shop, settled).count("order.paid") == 1
+
+
+def test_a_payment_status_leaves_the_status_and_a_refund_is_announced(shop: Shop) -> None:
+    order = order_in(shop, "SHIPPED")
+    refunded = shop.patch(path_of(order), {"paymentStatus": "REFUNDED"}).json
+    assert (refunded["status"], refunded["paymentStatus"]) == ("SHIPPED", "REFUNDED")
+    assert kinds(shop, order)[-1] == "order.refunded"
+    shop.patch(path_of(order), {"note": "x"})
+    assert kinds(shop, order).count("order.refunded") == 1
+
+
+def test_what_is_given_changes_and_the_rest_stays(shop: Shop) -> None:
+    order = placed(shop, salesRepId="emp_1", note="a", tags=["x"])
+    change = {"salesRepId": None, "note": "b", "tags": ["y", "y"], "trackingNumber": "T"}
+    changed = shop.patch(path_of(order), change).json
+    assert [changed[name] for name in change] == [None, "b", ["y"], "T"]
+    assert [entry["change"] for entry in changed["history"]] == [
+        "created",
+        "salesRepId emp_1 → none, trackingNumber none → T, note, tags",
+    ]
+    kept = {name for name in order if name not in {*change, "history", "updatedAt"}}
+    assert {name: order[name] for name in kept} == {name: changed[name] for name in kept}
+    cleared = shop.patch(path_of(order), {"note": "", "tags": None, "trackingNumber": None}).json
+    assert [cleared[name] for name in ("note", "tags", "trackingNumber")] == [None, [], None]
+    same = shop.patch(path_of(order), {"salesRepId": None}).json
+    assert same["history"] == cleared["history"]
+    assert kinds(shop, order).count("order.updated") == 3
+
+
+@pytest.mark.parametrize(
+    ("sent", "field"),
+    [
+        ({}, "body"),
+        ({"status": None}, "status"),
+        ({"status": "LOST"}, "status"),
+        ({"paymentStatus": None}, "paymentStatus"),
+        ({"salesRepId": "x"}, "salesRepId"),
+        ({"trackingNumber": "x" * 101}, "trackingNumber"),
+        ({"note": "x" * 5_001}, "note"),
+        ({"total": 1}, "total"),
+        ({"lineItems": []}, "lineItems"),
+        ({"id": "ord_1", "number": "7"}, "body"),
+        ({"status": "PAID", "paymentStatus": "FAILED"}, "paymentStatus"),
+    ],
+)
+def test_bad_changes_name_their_field_and_change_nothing(
+    shop: Shop, sent: dict[str, Any], field: str
+) -> None:
+    order = placed(shop)
+    answer = shop.patch(path_of(order), sent)
+    assert answer.status == 422, answer.text
+    assert [error["field"] for error in answer.json["errors"]] == [field]
+    assert shop.get(path_of(order)).json == order
+    assert kinds(shop, order) == ["order.created"]
+
+
+def test_an_order_that_changes_for_ever_keeps_its_first_and_its_latest_history(shop: Shop) -> None:
+    order = placed(shop)
+    for number in range(120):
+        answer = shop.patch(path_of(order), {"trackingNumber": f"T{number}"})
+    history = answer.json["history"]
+    assert (len(history), history[0]["change"]) == (100, "created")
+    assert [entry["change"].split()[-1] for entry in history[1:]] == [
+        f"T{number}" for number in range(21, 120)
+    ]
+
+
+def test_a_stale_change_is_refused_where_the_reader_says_what_was_read(shop: Shop) -> None:
+    answer = shop.post(ORDERS, new_order(line(variant(shop))))
+    path, etag = path_of(answer.json), answer.headers["ETag"]
+    changed = shop.patch(path, {"note": "a"}, headers={"If-Match": etag})
+    assert changed.status == 200 and changed.headers["ETag"] != etag
+    for stale in (
+        shop.patch(path, {"note": "b"}, headers={"If-Match": etag}),
+        shop.delete(path, headers={"If-Match": etag}),
+    ):
+        assert (stale.status, stale.json["code"]) == (412, "precondition_failed")
+    assert shop.delete(path, headers={"If-Match": changed.headers["ETag"]}).status == 200
+
+
+# --- Stock ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", ROUTES)
+def test_stock_comes_back_with_cancellation_refund_and_deletion_before_shipping(
+    shop: Shop, status: str
+) -> None:
+    id = variant(shop, 10)
+    order = order_in(shop, status, line(id, 2), line(id, 1))
+    assert stock_of(shop, id) == (10 if status in {"CANCELLED", "REFUNDED"} else 7)
+    assert shop.delete(path_of(order)).json == {"id": order["id"], "deleted": True}
+    assert stock_of(shop, id) == (7 if status in {"SHIPPED", "DELIVERED"} else 10)
+    assert shop.get(path_of(order)).status == 404
+    assert shop.get(ORDERS).json["total"] == 0
+
+
+def test_only_an_owner_deletes(shop: Shop) -> None:
+    order = placed(shop)
+    for role in ("STAFF", "ADMIN"):
+        answer = shop.delete(path_of(order), key=shop.as_(role))
+        assert (answer.status, answer.json["code"]) == (403, "forbidden")
+    assert shop.delete(path_of(order), key=shop.as_("OWNER")).status == 200
+    assert kinds(shop, order) == ["order.created"]
+
+
+def test_stock_comes_back_only_where_the_variant_still_is_and_counts(shop: Shop) -> None:
+    kept, uncounted, dropped = product(shop, 5, 5, 5)["variants"]
+    gone = product(shop, 5)
+    late = variant(shop)
+    ids = [v["id"] for v in (kept, uncounted, dropped, *gone["variants"])]
+    order = placed(shop, *(line(id, 2) for id in ids), line(late))
+    shop.put(
+        f"/api/admin/products/prod_{kept['id'][4:30]}",
+        {"variants": [{"id": kept["id"]}, {"id": uncounted["id"], "stock": None}]},
+    )
+    shop.delete(f"/api/admin/products/{gone['id']}")
+    shop.put(f"/api/admin/products/prod_{late[4:30]}", {"variants": [{"id": late, "stock": 1}]})
+    assert moved(shop, order, "CANCELLED").status == 200
+    stocks = [stock_of(shop, id) for id in (kept["id"], uncounted["id"], dropped["id"], late)]
+    assert stocks == [5, None, None, 1]
+    assert shop.get(f"/api/admin/products/{gone['id']}").status == 404
+
+
+def test_a_product_sells_and_is_edited_at_the_same_time(shop: Shop) -> None:
+    id = variant(shop, 10)
+    product_path = f"/api/admin/products/prod_{id[4:30]}"
+    before = shop.get(product_path)
+    order = placed(shop, line(id, 3))
+    assert shop.put(product_path, {"name": "Renamed"}).json["variants"][0]["stock"] == 7
+    stale = shop.put(product_path, {"name": "x"}, headers={"If-Match": before.headers["ETag"]})
+    assert stale.status == 412
+    assert moved(shop, order, "CANCELLED").json["lineItems"] == order["lineItems"]
+    assert stock_of(shop, id) == 10
+
+
+def test_history_names_who_and_when(shop: Shop) -> None:
+    order = placed(shop)
+    answer = shop.patch(path_of(order), {"status": "PAID"}, key=shop.as_("STAFF"))
+    first, second = answer.json["history"]
+    assert (first["at"], second["at"]) == (order["createdAt"], answer.json["updatedAt"])
+    assert (
+        first["by"] != second["by"] == shop.get("/api/admin/me", key=shop.as_("STAFF")).json["name"]
+    )
+
+
+def test_a_change_costs_three_round_trips_and_a_creation_four(shop: Shop, dynamodb: Double) -> None:
+    id = variant(shop, 9)
+    assert shop.owner
+    with dynamodb.metered() as calls:
+        answer = shop.post(ORDERS, new_order(line(id)), headers={"Idempotency-Key": "k"})
+    # The number is taken beside the read.
+    assert sorted(call.operation for call in calls) == [
+        *("BatchGetItem", "TransactWriteItems", "UpdateItem", "UpdateItem")
+    ]
+    with dynamodb.metered() as calls:
+        moved(shop, answer.json, "CANCELLED")
+    assert [call.operation for call in calls] == ["UpdateItem", "GetItem", "TransactWriteItems"]
+
+
+def test_every_route_to_a_status_is_one_of_moves() -> None:
+    for status, route in ROUTES.items():
+        assert all(move in MOVES for move in pairwise(["PENDING", *route]))
+        assert ["PENDING", *route][-1] == status

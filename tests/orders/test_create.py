@@ -1,0 +1,294 @@
+"""Creating and reading orders, through the front door."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from chalicelib import clock
+from tests.dynamodb_double import Double
+from tests.orders.build import (
+    ORDERS,
+    kinds,
+    line,
+    moved,
+    new_order,
+    placed,
+    product,
+    stock_of,
+    variant,
+)
+from tests.shop import Answer, Shop
+
+NOTHING = "var_01ARZ3NDEKTSV4RRFFQ69G5FAV0123456789"
+
+
+def fields_of(answer: Answer) -> list[str]:
+    assert answer.status == 422, answer.text
+    return [error["field"] for error in answer.json["errors"]]
+
+
+def test_an_order_is_answered_with_everything_that_was_sent(shop: Shop) -> None:
+    made = product(shop, 9, 9, name="Shirt", price="20")
+    first, second = (v["id"] for v in made["variants"])
+    sent = {
+        "source": "PRIVATE_COMMISSION",
+        "customer": {"email": "Ada@Example.com", "firstName": "Ada", "lastName": "Lovelace"},
+        "salesRepId": "emp_42",
+        "lineItems": [line(first, 2), line(second, 1, price=15.5)],
+        "currency": "USD",
+        "tax": 1.1,
+        "paymentStatus": "PAID",
+        "paymentMethod": "CARD_TERMINAL",
+        "note": "gift wrap",
+        "tags": ["vip", "fair", "vip"],
+        "orderDate": "2026-01-05T10:00:00+02:00",
+    }
+    answer = shop.post(ORDERS, sent)
+    order = answer.json
+    assert answer.status == 201
+    assert order["id"].startswith("ord_") and order["number"] == "1001"
+    assert (order["status"], order["paymentStatus"]) == ("PAID", "PAID")
+    assert order["customer"]["id"].startswith("cus_")
+    assert order["customer"] == {"id": order["customer"]["id"], **sent["customer"]}
+    for name in ("source", "salesRepId", "paymentMethod", "note", "currency"):
+        assert order[name] == sent[name]
+    assert order["tags"] == ["vip", "fair"]
+    assert order["orderDate"] == "2026-01-05T08:00:00.000Z"
+    assert order["paidAt"] == order["createdAt"] == order["updatedAt"]
+    assert (order["shippedAt"], order["trackingNumber"]) == (None, None)
+    assert [
+        tuple(
+            line[name] for name in ("variantId", "productId", "title", "quantity", "price", "total")
+        )
+        for line in order["lineItems"]
+    ] == [
+        (first, made["id"], "Shirt / V0", 2, "20.00", "40.00"),
+        (second, made["id"], "Shirt / V1", 1, "15.50", "15.50"),
+    ]
+    assert (order["subtotal"], order["tax"], order["total"]) == ("55.50", "1.10", "56.60")
+    assert [entry["change"] for entry in order["history"]] == ["created"]
+    read = shop.get(f"{ORDERS}/{order['id']}")
+    assert read.json == shop.get(ORDERS).json["data"][0] == answer.json
+    assert read.headers["ETag"] == answer.headers["ETag"]
+    known = shop.get(f"{ORDERS}/{order['id']}", headers={"If-None-Match": read.headers["ETag"]})
+    assert known.status == 304
+
+
+def test_its_events_carry_the_order_and_the_customer(shop: Shop) -> None:
+    order = placed(shop, paymentStatus="PAID")
+    events = {event["event"]: event["data"] for event in shop.events()}
+    assert kinds(shop) == ["order.created", "order.paid", "customer.created"]
+    assert events["order.created"] == events["order.paid"] == order
+    assert {"id", "number", "total", "currency", "customer", "paidAt"} <= order.keys()
+    assert {"id", "email"} <= order["customer"].keys()
+    path = f"/api/admin/customers/{order['customer']['id']}"
+    assert events["customer.created"] == shop.get(path).json
+
+
+def test_one_line_is_enough(shop: Shop) -> None:
+    made = shop.post("/api/admin/products", {"name": "Mug", "price": "3"}).json
+    id = made["variants"][0]["id"]
+    order = shop.post(ORDERS, {"lineItems": [{"variantId": id, "quantity": 2}]}).json
+    assert (order["status"], order["paymentStatus"]) == ("PENDING", "PENDING")
+    assert (order["source"], order["customer"], order["paidAt"]) == ("OTHER", None, None)
+    assert (order["lineItems"][0]["title"], order["total"]) == ("Mug", "6.00")
+    assert order["orderDate"] == order["createdAt"]
+    assert kinds(shop) == ["order.created"]
+
+
+def test_sums_that_are_given_are_kept(shop: Shop) -> None:
+    id = variant(shop, price="10")
+    given = placed(shop, line(id), subtotal="9.50", tax="2", total="11")
+    assert (given["subtotal"], given["tax"], given["total"]) == ("9.50", "2.00", "11.00")
+    partly = placed(shop, line(id), subtotal=0, tax="2")
+    assert (partly["subtotal"], partly["total"]) == ("0.00", "2.00")
+
+
+@pytest.mark.parametrize(
+    ("currency", "price", "total"), [("JPY", 1990, "5970"), ("KWD", "1.005", "3.015")]
+)
+def test_amounts_have_the_decimals_of_the_currency(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, currency: str, price: Any, total: str
+) -> None:
+    monkeypatch.setenv("CURRENCY", currency)
+    id = variant(shop, price=price)
+    order = placed(shop, line(id, 3), currency=currency, paymentStatus="PAID")
+    assert (order["lineItems"][0]["total"], order["total"], order["currency"]) == (
+        *(total, total, currency),
+    )
+    assert shop.get("/api/admin/summary").json["today"]["revenue"] == total
+    assert fields_of(shop.post(ORDERS, new_order(line(id), tax="0.00001"))) == ["tax"]
+
+
+def test_a_customer_is_known_by_e_mail_whatever_its_case(shop: Shop) -> None:
+    id = variant(shop)
+    first = placed(shop, line(id), customer={"email": "ada@example.com", "firstName": "Ada"})
+    again = placed(shop, line(id), customer={"email": "ADA@example.com", "firstName": "Countess"})
+    by_id = placed(shop, line(id), customer={"id": first["customer"]["id"]})
+    as_read = placed(shop, line(id), customer=first["customer"])
+    assert first["customer"] == again["customer"] == by_id["customer"] == as_read["customer"]
+    assert kinds(shop).count("customer.created") == 1
+    assert shop.get("/api/admin/customers").json["total"] == 1
+
+
+def test_numbers_count_up(shop: Shop) -> None:
+    id = variant(shop)
+    assert [placed(shop, line(id))["number"] for _ in range(3)] == ["1001", "1002", "1003"]
+
+
+def test_stock_is_taken_over_all_lines_and_untracked_variants_never_block(shop: Shop) -> None:
+    made = product(shop, 5, None, 0)
+    tracked, untracked, none = (v["id"] for v in made["variants"])
+    placed(shop, line(tracked, 2), line(untracked, 1000), line(tracked, 1))
+    assert [stock_of(shop, id) for id in (tracked, untracked, none)] == [2, None, 0]
+    other = variant(shop, 3)
+    sent = new_order(line(tracked), line(other, 4), line(tracked, 2), line(none))
+    refused = shop.post(ORDERS, sent)
+    assert (refused.status, refused.json["code"]) == (422, "insufficient_stock")
+    assert refused.json["lines"] == [
+        {"variantId": tracked, "requested": 3, "available": 2},
+        {"variantId": none, "requested": 1, "available": 0},
+        {"variantId": other, "requested": 4, "available": 3},
+    ]
+    assert [stock_of(shop, id) for id in (tracked, other)] == [2, 3]
+    assert shop.get(ORDERS).json["total"] == 1
+    assert shop.get("/api/admin/customers").json["total"] == 1
+
+
+def test_falling_below_the_threshold_is_announced_once(shop: Shop) -> None:
+    id = variant(shop, 8, sku="A", lowStockThreshold=5)
+    orders = [placed(shop, line(id, n)) for n in (2, 1, 1, 1)]
+    low = [event["data"] for event in shop.events() if event["event"] == "inventory.low"]
+    assert [(data["variantId"], data["stock"], data["threshold"]) for data in low] == [(id, 4, 5)]
+    moved(shop, orders[0], "CANCELLED")
+    placed(shop, line(id, 2))
+    assert kinds(shop).count("inventory.low") == 2
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"lineItems": []}, "lineItems"),
+    ({"lineItems": None}, "lineItems"),
+    ({"lineItems": "x"}, "lineItems"),
+    ({"lineItems": [{"quantity": 1}]}, "lineItems.0.variantId"),
+    ({"lineItems": [line(NOTHING)] * 201}, "lineItems"),
+    ({"lineItems": [line(NOTHING)]}, "lineItems.0.variantId"),
+    ({"lineItems": [line("x")]}, "lineItems.0.variantId"),
+    ({"lineItems": [line("é" * 50)]}, "lineItems.0.variantId"),
+    ({"lineItems": [line(NOTHING, 1.5)]}, "lineItems.0.quantity"),
+    ({"lineItems": [line(NOTHING, "1")]}, "lineItems.0.quantity"),
+    ({"lineItems": [line(NOTHING, True)]}, "lineItems.0.quantity"),
+    ({"lineItems": [line(NOTHING, 0)]}, "lineItems.0.quantity"),
+    ({"lineItems": [line(NOTHING, -1)]}, "lineItems.0.quantity"),
+    ({"lineItems": [line(NOTHING, 10**30)]}, "lineItems.0.quantity"),
+    ({"lineItems": [line(NOTHING, price=-1)]}, "lineItems.0.price"),
+    ({"lineItems": [line(NOTHING, price="1.001")]}, "lineItems.0.price"),
+    ({"lineItems": [line(NOTHING, price="NaN")]}, "lineItems.0.price"),
+    ({"lineItems": [line(NOTHING, discount=1)]}, "lineItems.0.discount"),
+    ({"customer": {"id": "cus_nobody"}}, "customer.id"),
+    ({"customer": {"email": "nobody"}}, "customer.email"),
+    ({"customer": {"firstName": "Ada"}}, "customer"),
+    ({"customer": "cus_1"}, "customer"),
+    ({"customer": {"email": "a@b.c", "phone": "1"}}, "customer.phone"),
+    ({"source": "in person"}, "source"),
+    ({"source": 5}, "source"),
+    ({"paymentMethod": "card"}, "paymentMethod"),
+    ({"paymentStatus": "SETTLED"}, "paymentStatus"),
+    ({"salesRepId": "ord_1"}, "salesRepId"),
+    ({"currency": "EUR"}, "currency"),
+    ({"tax": -1}, "tax"),
+    ({"total": "a lot"}, "total"),
+    ({"total": 10**12}, "total"),
+    ({"subtotal": [1]}, "subtotal"),
+    ({"note": "x" * 5_001}, "note"),
+    ({"note": 5}, "note"),
+    ({"tags": "vip"}, "tags"),
+    ({"tags": [""]}, "tags.0"),
+    ({"tags": ["x"] * 51}, "tags"),
+    ({"orderDate": (clock.now() + timedelta(days=365)).isoformat()}, "orderDate"),
+    ({"orderDate": (clock.now() + timedelta(hours=25)).isoformat()}, "orderDate"),
+    ({"orderDate": "yesterday"}, "orderDate"),
+    ({"orderDate": 1_700_000_000}, "orderDate"),
+    ({"orderDate": "0001-01-01T00:00:00+14:00"}, "orderDate"),
+    ({"processedAt": "20"}, "processedAt"),
+    ({"status": "PAID"}, "status"),
+    ({"number": "7"}, "number"),
+    ({"colour": "blue"}, "colour"),
+]
+
+
+@pytest.mark.parametrize(("sent", "field"), BAD, ids=[f"{f}-{n}" for n, (_, f) in enumerate(BAD)])
+def test_bad_input_names_its_field_and_stores_nothing(
+    shop: Shop, sent: dict[str, Any], field: str
+) -> None:
+    id = variant(shop, 9)
+    before = sorted(item["pk"] for item in shop.stored() if item["pk"] != "sequence")
+    assert fields_of(shop.post(ORDERS, {**new_order(line(id)), **sent})) == [field]
+    assert before == sorted(item["pk"] for item in shop.stored() if item["pk"] != "sequence")
+    assert [event["event"] for event in shop.events()] == ["product.created"]
+
+
+@pytest.mark.parametrize(
+    "sent", [b'{"lineItems": [NaN]}', b'{"note": "' + b"x" * 1_100_000 + b'"}', b"", b"[1"]
+)
+def test_what_is_no_order_at_all_is_refused(shop: Shop, sent: bytes) -> None:
+    headers = {"Content-Type": "application/json"}
+    answer = shop.post(ORDERS, sent, headers=headers)
+    assert 400 <= answer.status < 500 and shop.events() == []
+
+
+def test_a_total_beyond_all_bounds_is_refused(shop: Shop) -> None:
+    id = variant(shop, price="900000000000")
+    assert fields_of(shop.post(ORDERS, new_order(line(id, 2)))) == ["lineItems.0.quantity"]
+    assert fields_of(shop.post(ORDERS, new_order(line(id), line(id)))) == ["total"]
+
+
+def test_the_date_may_be_given_by_either_name(shop: Shop) -> None:
+    date = "2020-02-29T00:00:00.000Z"
+    assert placed(shop, processedAt="2020-02-29")["orderDate"] == date
+    soon = clock.iso(clock.now() + timedelta(hours=23))
+    assert placed(shop, orderDate=soon)["orderDate"] == soon
+
+
+@pytest.mark.parametrize("id", ["ord_nothing", "prod_1", "%2E%2E", "x" * 500])
+def test_what_is_not_there_is_not_found(shop: Shop, id: str) -> None:
+    path = f"{ORDERS}/{id}"
+    for answer in (shop.get(path), shop.patch(path, {"note": "x"}), shop.delete(path)):
+        assert (answer.status, answer.json["code"]) == (404, "not_found")
+
+
+def test_the_largest_order_fits_one_transaction(shop: Shop, dynamodb: Double) -> None:
+    ids = [variant(shop, 6) for _ in range(60)]
+    names = {"firstName": " ".join("abcdefghijklmnop"), "lastName": " ".join("qrstuvwxyz01234")}
+    customer = {"email": ".".join("abcdefghijklmnop") + "@a.b.c.d.e.f.g", **names}
+    sizes: list[int] = []
+
+    def measure(operation: str, request: dict[str, Any]) -> None:
+        sizes.extend([len(request["TransactItems"])] if "TransactItems" in request else [])
+
+    dynamodb.faults = measure
+    headers = {"Idempotency-Key": "k"}
+    sent = new_order(*(line(id, 2) for id in ids), customer=customer, paymentStatus="PAID")
+    answer = shop.post(ORDERS, sent, headers=headers)
+    assert answer.status == 201, answer.text
+    assert sizes == [100]
+    assert kinds(shop).count("inventory.low") == 60
+    assert moved(shop, answer.json, "REFUNDED").status == 200
+    assert {stock_of(shop, id) for id in ids} == {6}
+    assert shop.delete(f"{ORDERS}/{answer.json['id']}").status == 200
+    assert max(sizes) <= 100
+    too_many = new_order(*(line(id) for id in [*ids, variant(shop)]))
+    assert fields_of(shop.post(ORDERS, too_many)) == ["lineItems"]
+
+
+def test_an_order_that_would_not_fit_its_events_is_refused(shop: Shop) -> None:
+    made = product(shop, *[9] * 100, name="é" * 500)
+    ids = [v["id"] for v in made["variants"]]
+    assert fields_of(shop.post(ORDERS, new_order(*(line(id) for id in ids)))) == ["lineItems"]
+    assert placed(shop, *(line(id) for id in ids[:50]))["lineItems"]
+    small = product(shop, *[5] * 100, name="x")
+    lines = [line(v["id"]) for v in small["variants"]]
+    assert fields_of(shop.post(ORDERS, new_order(*lines, paymentStatus="PAID"))) == ["lineItems"]
+    assert {
+        v["stock"] for v in shop.get(f"/api/admin/products/{small['id']}").json["variants"]
+    } == {5}

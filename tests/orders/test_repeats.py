@@ -1,0 +1,206 @@
+"""Idempotency-Key: whatever is sent twice is placed once, and answered alike."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from chalicelib import clock
+from tests.dynamodb_double import Crash, Double, Fault
+from tests.orders.build import ORDERS, kinds, line, new_order, stock_of, variant
+from tests.shop import Answer, Shop
+
+KEY = {"Idempotency-Key": "till-7/receipt-99"}
+
+
+def at_once(count: int, call: Callable[[int], Answer]) -> list[Answer]:
+    answers: list[Any] = [None] * count
+    start = threading.Barrier(count)
+
+    def run(number: int) -> None:
+        start.wait()
+        answers[number] = call(number)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return answers
+
+
+def test_a_repeated_order_is_placed_once(shop: Shop) -> None:
+    id = variant(shop, 5)
+    sent = new_order(line(id, 2, price=1.50), paymentStatus="PAID")
+    first = shop.post(ORDERS, sent, headers=KEY)
+    assert first.status == 201 and "Idempotent-Replayed" not in first.headers
+    shop.patch(f"{ORDERS}/{first.json['id']}", {"note": "changed since"})
+    reordered = {**dict(reversed(sent.items())), "lineItems": [line(id, 2, price=1.5)]}
+    for same in (sent, reordered):
+        again = shop.post(ORDERS, same, headers=KEY)
+        assert (again.status, again.text) == (201, first.text)
+        assert again.headers["Idempotent-Replayed"] == "true"
+        assert again.headers["ETag"] == first.headers["ETag"]
+    assert stock_of(shop, id) == 3
+    assert shop.get(ORDERS).json["total"] == 1
+    assert kinds(shop).count("order.created") == 1
+
+
+def test_another_body_under_the_same_key_is_refused_even_one_that_is_no_order(shop: Shop) -> None:
+    id = variant(shop)
+    shop.post(ORDERS, new_order(line(id)), headers=KEY)
+    for other in (new_order(line(id, 2)), {"lineItems": []}, [], "x", {"a": 1}):
+        answer = shop.post(ORDERS, other, headers=KEY)
+        assert (answer.status, answer.json["code"]) == (422, "idempotency_key_reused")
+    assert shop.get(ORDERS).json["total"] == 1
+
+
+def test_failures_are_not_kept(shop: Shop) -> None:
+    id = variant(shop, 1)
+    sent = new_order(line(id, 2))
+    assert shop.post(ORDERS, sent, headers=KEY).json["code"] == "insufficient_stock"
+    assert shop.post(ORDERS, {"lineItems": []}, headers=KEY).json["code"] == "validation_failed"
+    shop.put(f"/api/admin/products/prod_{id[4:30]}", {"variants": [{"id": id, "stock": 2}]})
+    assert shop.post(ORDERS, sent, headers=KEY).status == 201
+
+
+def test_a_key_is_its_callers_own_and_lasts_a_day(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = new_order(line(variant(shop)))
+    first = shop.post(ORDERS, sent, headers=KEY).json
+    other = shop.post(ORDERS, sent, headers=KEY, key=shop.as_("STAFF")).json
+    now = clock.unix()
+    monkeypatch.setattr(clock, "unix", lambda: now + 86_300)
+    assert shop.post(ORDERS, sent, headers=KEY).json == first
+    monkeypatch.setattr(clock, "unix", lambda: now + 86_500)
+    late = shop.post(ORDERS, sent, headers=KEY)
+    assert late.status == 201 and "Idempotent-Replayed" not in late.headers
+    assert len({first["id"], other["id"], late.json["id"]}) == 3
+    assert shop.post(ORDERS, sent, headers=KEY).json == late.json
+
+
+@pytest.mark.parametrize("key", ["", "x" * 256])
+def test_a_key_has_one_to_255_characters(shop: Shop, key: str) -> None:
+    answer = shop.post(ORDERS, new_order(line(variant(shop))), headers={"Idempotency-Key": key})
+    assert (answer.status, answer.json["errors"][0]["field"]) == (422, "Idempotency-Key")
+    longest = {"Idempotency-Key": "é#" * 127}
+    sent = new_order(line(variant(shop)))
+    assert shop.post(ORDERS, sent, headers=longest).json == (
+        shop.post(ORDERS, sent, headers=longest).json
+    )
+
+
+def test_twelve_requests_in_flight_together_place_one_order(shop: Shop) -> None:
+    id = variant(shop, 100)
+    sent = new_order(line(id, 3), paymentStatus="PAID")
+    assert shop.owner
+    answers = at_once(12, lambda number: shop.post(ORDERS, sent, headers=KEY))
+    assert {(answer.status, answer.text) for answer in answers} == {(201, answers[0].text)}
+    assert sum("Idempotent-Replayed" not in answer.headers for answer in answers) == 1
+    assert stock_of(shop, id) == 97
+    assert shop.get(ORDERS).json["total"] == shop.get("/api/admin/customers").json["total"] == 1
+    assert sorted(kinds(shop)) == ["customer.created", "order.created", "order.paid"]
+
+
+def test_the_buyer_of_the_last_piece_who_repeats_himself_gets_his_order(shop: Shop) -> None:
+    id = variant(shop, 1)
+    sent = new_order(line(id))
+    assert shop.owner
+    answers = at_once(6, lambda number: shop.post(ORDERS, sent, headers=KEY))
+    assert {(answer.status, answer.text) for answer in answers} == {(201, answers[0].text)}
+    late = shop.post(ORDERS, sent, headers=KEY)
+    assert (late.status, late.text) == (201, answers[0].text)
+    other = shop.post(ORDERS, sent, headers={"Idempotency-Key": "other"})
+    assert other.json["code"] == "insufficient_stock"
+
+
+def test_a_repeat_that_reads_the_stock_too_late_still_gets_its_order(
+    shop: Shop, dynamodb: Double
+) -> None:
+    """A batch-get is no snapshot: it may see the key before, and the stock after the first order."""
+    id = variant(shop, 1)
+    sent = new_order(line(id))
+    first = shop.post(ORDERS, sent, headers=KEY)
+
+    def hide(operation: str, request: dict[str, Any]) -> None:
+        keys = request.get("RequestItems", {}).get("backroom-test", {}).get("Keys", [])
+        keys[:] = [key for key in keys if not key["pk"]["S"].startswith("idem#")]
+
+    dynamodb.faults = hide
+    again = shop.post(ORDERS, sent, headers=KEY)
+    assert (again.status, again.text) == (201, first.text)
+
+
+def test_of_two_bodies_at_once_under_one_key_one_wins(shop: Shop) -> None:
+    id = variant(shop, 9)
+    assert shop.owner
+    answers = at_once(
+        4, lambda number: shop.post(ORDERS, new_order(line(id, number + 1)), headers=KEY)
+    )
+    assert sorted(answer.status for answer in answers) == [201, 422, 422, 422]
+    codes = {answer.json["code"] for answer in answers if answer.status == 422}
+    assert codes == {"idempotency_key_reused"}
+    assert shop.get(ORDERS).json["total"] == 1
+
+
+def test_buyers_of_the_last_pieces_get_them_and_nobody_gets_more(shop: Shop) -> None:
+    id = variant(shop, 7)
+    assert shop.owner
+    answers = at_once(12, lambda number: shop.post(ORDERS, new_order(line(id))))
+    assert sorted(answer.status for answer in answers) == [201] * 7 + [422] * 5
+    assert stock_of(shop, id) == 0
+    assert shop.get(ORDERS).json["total"] == shop.get("/api/admin/customers").json["total"] == 7
+    assert kinds(shop).count("inventory.low") == 1
+
+
+def test_orders_of_one_new_customer_at_once_make_him_once(shop: Shop) -> None:
+    id = variant(shop)
+    assert shop.owner
+    person = {"email": "ada@example.com"}
+    answers = at_once(8, lambda number: shop.post(ORDERS, new_order(line(id), customer=person)))
+    assert {answer.status for answer in answers} == {201}
+    assert len({answer.json["customer"]["id"] for answer in answers}) == 1
+    assert len({answer.json["number"] for answer in answers}) == 8
+    assert kinds(shop).count("customer.created") == 1
+
+
+def test_of_changes_at_once_each_step_is_taken_once(shop: Shop) -> None:
+    order = shop.post(ORDERS, new_order(line(variant(shop)))).json
+    path = f"{ORDERS}/{order['id']}"
+    answers = at_once(8, lambda number: shop.patch(path, {"status": "PAID"}))
+    assert sorted(answer.status for answer in answers) == [200] + [422] * 7
+    notes = at_once(8, lambda number: shop.patch(path, {"tags": [str(number)]}))
+    assert {answer.status for answer in notes} == {200}
+    assert kinds(shop, order).count("order.paid") == 1
+    assert kinds(shop, order).count("order.updated") == 9
+    assert len(shop.get(path).json["history"]) == 10
+
+
+@pytest.mark.parametrize("fault", Fault, ids=lambda fault: fault.name.lower())
+def test_whatever_goes_wrong_the_order_is_whole_or_not_there(
+    shop: Shop, dynamodb: Double, fault: Fault
+) -> None:
+    id = variant(shop, 5)
+    sent = new_order(line(id, 2), paymentStatus="PAID")
+    left = iter([fault])
+
+    def strike(operation: str, request: Any) -> Fault | None:
+        return next(left, None) if operation == "TransactWriteItems" else None
+
+    dynamodb.faults = strike
+    try:
+        answer = shop.post(ORDERS, sent, headers=KEY)
+        assert answer.status == 201
+    except Crash:
+        there = shop.get(ORDERS).json["total"]
+        assert there == (1 if fault.after else 0)
+        assert stock_of(shop, id) == 5 - 2 * there
+        assert len(kinds(shop)) == 4 * there
+    assert shop.post(ORDERS, sent, headers=KEY).status == 201
+    assert shop.get(ORDERS).json["total"] == 1
+    assert stock_of(shop, id) == 3
+    assert sorted(kinds(shop)) == [
+        *("customer.created", "inventory.low", "order.created", "order.paid")
+    ]
