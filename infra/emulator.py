@@ -20,7 +20,7 @@ CREDENTIALS = {
 }
 
 _START_SECONDS = 60
-_STOP_SECONDS = 30
+_STOP_SECONDS = 120  # it writes all of its data
 
 
 class Emulator:

@@ -176,7 +176,7 @@ def _interrupt(*_: Any) -> None:
 def _options() -> argparse.Namespace:
     environment = os.environ
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--port", type=int, default=int(environment.get("PORT") or 4566))
+    parser.add_argument("--port", type=int, default=environment.get("PORT") or "4566")
     fresh = environment.get("FRESH", "") not in {"", "0"}
     parser.add_argument("--fresh", action="store_true", default=fresh)
     parser.add_argument("--local-dir", type=Path, default=_PROJECT / ".local")

@@ -41,7 +41,7 @@ def running(home: Path, port: int, *options: str) -> Iterator[Stack]:
         yield _announced(process, home)
     finally:
         process.terminate()
-        process.wait(60)
+        process.wait(120)
 
 
 def local_command(home: Path, port: int, *options: str) -> list[str]:

@@ -47,6 +47,12 @@ def test_the_functions_run_the_package_and_not_the_source_tree(stack: Stack) -> 
     assert min(sizes.values()) > 1_000_000
 
 
+def test_an_uploaded_file_arrives_as_its_own_bytes(stack: Stack) -> None:
+    """API Gateway garbles a body whose media type is not declared as binary."""
+    (api,) = client(stack, "apigateway").get_rest_apis()["items"]
+    assert "multipart/form-data" in api["binaryMediaTypes"]
+
+
 def test_who_was_granted_nothing_is_refused(stack: Stack) -> None:
     """The emulator's permission checks are on: without them a missing grant would go unseen."""
     stranger = client(stack, "iam").create_user(UserName="stranger")["User"]["UserName"]
