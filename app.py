@@ -14,6 +14,11 @@ from chalicelib.request.middleware import handle
 from chalicelib.request.routes import close
 from chalicelib.storefront.routes import routes as storefront
 from chalicelib.summary.routes import routes as summary
+from chalicelib.webhooks import deliver as sender
+from chalicelib.webhooks import fan_out as outbox_stream
+from chalicelib.webhooks import redrive as parked_turns
+from chalicelib.webhooks import summaries
+from chalicelib.webhooks.routes import routes as webhooks
 
 Event = dict[str, Any]
 
@@ -21,7 +26,7 @@ app = Chalice(app_name="backroom", configure_logs=False)
 app.api.binary_types.append("multipart/form-data")
 app.register_middleware(handle, "http")
 
-for routes in (products, storefront, orders, customers, summary, api_keys):
+for routes in (products, storefront, orders, customers, summary, api_keys, webhooks):
     app.register_blueprint(routes)
 app.register_blueprint(openapi)
 app.register_blueprint(console)
@@ -44,21 +49,20 @@ def import_dead_letters(event: Event, context: object) -> None:
 
 
 @app.lambda_function()
-def fan_out(event: Event, context: object) -> None:
-    print(event)
+def fan_out(event: Event, context: object) -> Event:
+    return outbox_stream.records(event)
 
 
 @app.lambda_function()
-def deliver(event: Event, context: object) -> None:
-    print(event)
+def deliver(event: Event, context: object) -> Event:
+    return sender.batch(event)
 
 
 @app.lambda_function()
 def redrive(event: Event, context: object) -> Event:
-    print(event)
-    return {"more": False}
+    return parked_turns.run(event)
 
 
 @app.lambda_function()
 def send_summaries(event: Event, context: object) -> None:
-    print(event)
+    summaries.send()

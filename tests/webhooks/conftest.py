@@ -3,8 +3,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.shop import Shop
 from tests.webhooks.certificates import Certificates, issue
 from tests.webhooks.receiver import Receiver
+from tests.webhooks.world import World
+from tests.webhooks.world import world as made
 
 
 @pytest.fixture
@@ -23,3 +26,15 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
 def secure(certificates: Certificates) -> Iterator[Receiver]:
     with Receiver(tls=certificates.server, name="hooks.example.com") as listening:
         yield listening
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with made() as world:
+        yield world
+
+
+@pytest.fixture
+def merchant(world: World) -> Shop:
+    """Calls the API of that world."""
+    return Shop()

@@ -1,0 +1,225 @@
+"""Deliveries in the table, and every way in which one changes.
+
+| item | pk | sk |
+|---|---|---|
+| delivery | `deliveries#<wh_…>#<shard>` | `dlv_…` |
+| given up | `failed#<wh_…>` | `<time>#<dlv_…>` |
+
+`step` exists while the schedule runs, `claim` while somebody is posting. Whoever holds the claim
+records the attempt (`attempts.py`) and then settles it; every other change waits for that.
+"""
+
+import zlib
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from chalicelib import clock, table
+from chalicelib.attributes import Item, Key
+from chalicelib.commit import Commit
+from chalicelib.conditions import Attr
+from chalicelib.outbox import Event
+from chalicelib.webhooks.attempts import Attempt
+from chalicelib.webhooks.model import (
+    Delivery,
+    Status,
+    delivery_id,
+    endpoint_of,
+    read_delivery,
+)
+
+SHARDS: Final = 4  # a DynamoDB partition takes 1,000 write units a second, a delivery takes 4
+KEPT_SECONDS: Final = 30 * 86_400
+# Longer than the sender's function may run (`.chalice/config.json`): nobody posts behind a lease.
+LEASE: Final = timedelta(seconds=75)
+
+_ENDED: Final = ("step", "nextAttemptAt", "claim")
+
+
+class Taken(Exception):
+    """The delivery is not as the claim supposed. `current` is what it is, None if it is gone."""
+
+    def __init__(self, current: Delivery | None) -> None:
+        super().__init__("claimed by somebody else")
+        self.current = current
+
+
+def partitions(endpoint_id: str) -> list[str]:
+    return [f"deliveries#{endpoint_id}#{shard}" for shard in range(SHARDS)]
+
+
+def key(id: str) -> Key:
+    return partitions(endpoint_of(id))[zlib.crc32(id.encode()) % SHARDS], id
+
+
+def failed_partition(endpoint_id: str) -> str:
+    return f"failed#{endpoint_id}"
+
+
+def find(id: str) -> Delivery | None:
+    item = table.get(key(id))
+    return read_delivery(item) if item else None
+
+
+def create(event: Event, endpoint_id: str, *, test: bool) -> Delivery:
+    """The delivery of an event to an endpoint, made now or found."""
+    now = clock.iso(clock.now())
+    pk, sk = key(delivery_id(event.id, endpoint_id))
+    item: Item = {
+        "pk": pk,
+        "sk": sk,
+        "event": event.event,
+        "status": Status.PENDING,
+        "generation": 0,
+        "step": 0,
+        "attempts": 0,
+        "nextAttemptAt": now,
+        "createdAt": now,
+        "updatedAt": now,
+        "expiresAt": _expiry(),
+        **({"test": True} if test else {}),
+    }
+    try:
+        table.put(item, when=table.absent)
+    except table.ConditionFailed as failed:
+        assert failed.old is not None
+        return read_delivery(failed.old)
+    return read_delivery(item)
+
+
+# --- Claiming a turn ------------------------------------------------------------------------------
+
+
+def claim_step(id: str, generation: int, step: int, now: datetime) -> Delivery:
+    """Begins the next attempt of the schedule. Raises Taken."""
+    its_turn = Attr("generation").eq(generation) & Attr("step").eq(step)
+    return _claim(id, _lease(now, replay=False), {}, its_turn)
+
+
+def claim_replay(delivery: Delivery, replay: str, now: datetime) -> Delivery:
+    """Begins an attempt beside the schedule or, if that has ended, another schedule. Raises Taken.
+
+    `delivery` is what was read.
+    """
+    unchanged = Attr("attempts").eq(delivery.attempts) & Attr("status").eq(delivery.status)
+    if delivery.step is not None:
+        return _claim(delivery.id, _lease(now, replay=True), {"replayed": replay}, unchanged)
+    begun = {
+        "replayed": replay,
+        "generation": delivery.generation + 1,
+        "step": 0,
+        "status": Status.PENDING,
+        "nextAttemptAt": clock.iso(now),
+    }
+    if delivery.failed_at is None:
+        return _claim(delivery.id, _lease(now, replay=False), begun, unchanged)
+    commit = Commit()
+    commit.update(
+        key(delivery.id),
+        set={**begun, **_lease(now, replay=False)},
+        add={"attempts": 1},
+        remove=["failedAt"],
+        when=unchanged & _unclaimed,
+        otherwise=lambda old: Taken(read_delivery(old) if old else None),
+    )
+    commit.delete(_failed_key(delivery.id, delivery.failed_at))
+    commit.send()
+    begun_now = find(delivery.id)
+    assert begun_now is not None
+    return begun_now
+
+
+_unclaimed: Final = Attr("claim").not_exists()
+
+
+def _lease(now: datetime, *, replay: bool) -> dict[str, Any]:
+    return {"claim": {"until": clock.iso(now + LEASE), "replay": replay}}
+
+
+def _claim(id: str, lease: Mapping[str, Any], more: Mapping[str, Any], when: Any) -> Delivery:
+    try:
+        item = table.update(
+            key(id), set={**more, **lease}, add={"attempts": 1}, when=when & _unclaimed
+        )
+    except table.ConditionFailed as failed:
+        raise Taken(read_delivery(failed.old) if failed.old else None) from None
+    return read_delivery(item)
+
+
+# --- Settling an attempt --------------------------------------------------------------------------
+
+
+def delivered(delivery: Delivery, first: Attempt | None = None) -> bool:
+    """The receiver has it. `first`: a short first attempt, recorded by this same write.
+
+    This and the others answer whether the claim was still ours.
+    """
+    more = {"first": first.fields()} if first else {}
+    return _settle(delivery, {"status": Status.DELIVERED, **more}, _ENDED)
+
+
+def retrying(delivery: Delivery, step: int, at: datetime) -> bool:
+    """The next step of the schedule is arranged, for that moment."""
+    waits = {"status": Status.RETRYING, "step": step, "nextAttemptAt": clock.iso(at)}
+    return _settle(delivery, waits, ["claim"])
+
+
+def replay_failed(delivery: Delivery) -> bool:
+    """An attempt beside the schedule has failed: the schedule goes on as if there had been none."""
+    return _settle(delivery, {}, ["claim"])
+
+
+def given_up(delivery: Delivery, error: str) -> bool:
+    """The schedule has ended. `error` is what the last attempt met."""
+    now = clock.iso(clock.now())
+    pk, sk = _failed_key(delivery.id, now)
+    entry = {"pk": pk, "sk": sk, "event": delivery.event, "error": error, "expiresAt": _expiry()}
+    commit = Commit()
+    commit.update(
+        key(delivery.id),
+        set={"status": Status.FAILED, "failedAt": now, "updatedAt": now, "expiresAt": _expiry()},
+        remove=_ENDED,
+        when=_ours(delivery),
+        otherwise=Taken(None),
+    )
+    commit.put(entry)
+    try:
+        commit.send()
+    except Taken:
+        return False
+    return True
+
+
+def cancelled(delivery: Delivery) -> bool:
+    """Its endpoint is gone. Nobody may hold the claim."""
+    return _update(
+        delivery.id,
+        {"status": Status.CANCELLED},
+        _ENDED,
+        Attr("attempts").eq(delivery.attempts) & Attr("step").exists() & _unclaimed,
+    )
+
+
+def _ours(delivery: Delivery) -> Any:
+    return Attr("attempts").eq(delivery.attempts) & Attr("claim").exists()
+
+
+def _settle(delivery: Delivery, changes: Mapping[str, Any], removed: Sequence[str]) -> bool:
+    return _update(delivery.id, changes, removed, _ours(delivery))
+
+
+def _update(id: str, changes: Mapping[str, Any], removed: Sequence[str], when: Any) -> bool:
+    kept = {**changes, "updatedAt": clock.iso(clock.now()), "expiresAt": _expiry()}
+    try:
+        table.update(key(id), set=kept, remove=removed, when=when)
+    except table.ConditionFailed:
+        return False
+    return True
+
+
+def _failed_key(id: str, failed_at: str) -> Key:
+    return failed_partition(endpoint_of(id)), f"{failed_at}#{id}"
+
+
+def _expiry() -> int:
+    return clock.unix() + KEPT_SECONDS

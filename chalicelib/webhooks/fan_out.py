@@ -1,0 +1,120 @@
+"""From an event that was committed to one delivery for each endpoint that takes its kind.
+
+The stream may bring a record again, late, or out of order, and the function may die anywhere: a
+delivery is made where there is none, and its first turn is put on the queue unless it was taken.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from functools import partial
+from typing import Any, Final
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from chalicelib import attributes, ids, outbox, settings, table, telemetry
+from chalicelib.attributes import Item
+from chalicelib.outbox import Event
+from chalicelib.problems import Busy
+from chalicelib.webhooks import aws, deliveries, messages, store
+from chalicelib.webhooks.messages import Message, Posted, Unsent
+from chalicelib.webhooks.model import Endpoint, Status
+
+Record = Mapping[str, Any]
+
+# What may go better the next time; anything else is the record's own fault, for ever.
+_OURS: Final = (Busy, BotoCoreError, ClientError, Unsent)
+# What an event is late by is no reason to miss the endpoint that was registered just before it, on
+# another machine's clock; what is published anew does not concern those that came later.
+_SLACK: Final = timedelta(minutes=1)
+_SLICE: Final = 100  # turns that one thread puts on the queue
+
+
+def records(event: Mapping[str, Any]) -> dict[str, Any]:
+    """The outbox's stream, `{"Records": […]}`, or by hand `{"republish": ["evt_…", …]}`.
+
+    Answers `{"batchItemFailures": [{"itemIdentifier": …}]}`: the stream goes on with that record.
+    """
+    if "republish" in event:
+        for id in event["republish"]:
+            _republish(id)
+        return {"batchItemFailures": []}
+    arrived = [record for record in event["Records"] if record["eventName"] == "INSERT"]
+    turns: list[Posted] = []
+    done = 0
+    try:
+        endpoints = store.all()
+        for record in arrived:
+            turns += _made(record, endpoints)
+            done += 1
+        _send(turns)
+    except _OURS as error:
+        telemetry.error("fan-out put off", error)
+        return _again_from(arrived, done, turns)
+    return {"batchItemFailures": []}
+
+
+def _again_from(arrived: Sequence[Record], done: int, turns: Sequence[Posted]) -> dict[str, Any]:
+    """The records before the one that failed are done if their turns can be sent."""
+    try:
+        if done < len(arrived):
+            _send(turns)
+        else:
+            done = 0
+    except _OURS:
+        done = 0
+    sequence = arrived[done]["dynamodb"]["SequenceNumber"]
+    return {"batchItemFailures": [{"itemIdentifier": sequence}]}
+
+
+def _made(record: Record, endpoints: Sequence[Endpoint]) -> list[Posted]:
+    """The deliveries of a record. One that cannot be read at all is put aside by its id."""
+    image = record["dynamodb"]["NewImage"]
+    try:
+        return _fan_out(attributes.unpack(image), endpoints)
+    except _OURS:
+        raise
+    except Exception as error:
+        id = str(image.get("pk", {}).get("S", ""))
+        telemetry.error("event was not fanned out", error, eventId=id)
+        note = json.dumps({"republish": [id]})
+        aws.client("sqs").send_message(QueueUrl=settings.fan_out_dead_queue_url(), MessageBody=note)
+        return []
+
+
+def _republish(id: str) -> None:
+    """An event, or all of its commit: what has its delivery keeps that."""
+    item = table.get(outbox.key(id), table=settings.outbox_table())
+    if item is None:
+        raise LookupError(f"The outbox has no {id}: it keeps events for 60 days.")
+    _send(_fan_out(item, store.all()))
+
+
+def _fan_out(item: Item, endpoints: Sequence[Endpoint]) -> list[Posted]:
+    pairs = [
+        (event, endpoint)
+        for event in outbox.events_of(item)
+        for endpoint in endpoints
+        if _takes(endpoint, event, item.get("only"))
+    ]
+    test = item.get("test", False)
+    made = table.together(
+        [partial(deliveries.create, event, endpoint.id, test=test) for event, endpoint in pairs]
+    )
+    return [
+        Posted(Message(delivery.id), failing_lane=endpoint.failing)
+        for delivery, (_, endpoint) in zip(made, pairs, strict=True)
+        if delivery.status is Status.PENDING and delivery.attempts == 0
+    ]
+
+
+def _takes(endpoint: Endpoint, event: Event, only: str | None) -> bool:
+    if only is not None:
+        return endpoint.id == only
+    was_there = ids.made_at(endpoint.id) <= ids.made_at(event.id) + _SLACK
+    return endpoint.enabled and event.event in endpoint.events and was_there
+
+
+def _send(turns: Sequence[Posted]) -> None:
+    slices = [turns[start : start + _SLICE] for start in range(0, len(turns), _SLICE)]
+    table.together([partial(messages.send, part) for part in slices])

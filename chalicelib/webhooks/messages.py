@@ -1,0 +1,117 @@
+"""What the queues carry, and the two lanes on which it travels.
+
+Two, so that waiting never shares the queue of new events: `deliveries` for first attempts,
+`retries` for the rest and for first attempts to an endpoint that is failing. A message names a
+delivery and a step of its schedule; everything else is read when it arrives. Any message may come
+twice, late, or beside another.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from chalicelib import clock, settings
+from chalicelib.webhooks import aws
+from chalicelib.webhooks.model import endpoint_of
+
+_BATCH: Final = 10  # AWS: entries of a SendMessageBatch
+_TRIES: Final = 4
+
+
+class Unsent(Exception):
+    """SQS did not take all messages. Sending them all again is safe."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A turn of a delivery: the `step` of a `generation`, or a replay.
+
+    `replay` is a ULID: the press of a button, or a recovery. `only_failed`: a recovery has nothing
+    to do where somebody was faster. `due`: before that it is hidden again.
+    """
+
+    delivery: str
+    generation: int = 0
+    step: int = 0
+    due: datetime | None = None
+    replay: str = ""
+    only_failed: bool = False
+
+    def text(self) -> str:
+        told: dict[str, Any] = {"delivery": self.delivery}
+        if self.replay:
+            told |= {"replay": self.replay, "onlyFailed": self.only_failed}
+        else:
+            told |= {"generation": self.generation, "step": self.step}
+        if self.due:
+            told["due"] = clock.iso(self.due)
+        return json.dumps(told, separators=(",", ":"))
+
+
+def parse(text: str) -> Message:
+    """Raises ValueError, KeyError or TypeError for what is none of ours."""
+    told = json.loads(text)
+    return Message(
+        delivery=told["delivery"],
+        generation=int(told.get("generation", 0)),
+        step=int(told.get("step", 0)),
+        due=clock.parse(told["due"]) if "due" in told else None,
+        replay=told.get("replay", ""),
+        only_failed=told.get("onlyFailed", False),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A message with its lane; `delay` in seconds, 900 at most (SQS)."""
+
+    message: Message
+    failing_lane: bool = True
+    delay: int = 0
+
+
+def send(posted: Iterable[Posted]) -> None:
+    """Raises Unsent, or what botocore raises."""
+    lanes: dict[str, list[Posted]] = {}
+    for one in posted:
+        url = settings.retries_queue_url() if one.failing_lane else settings.deliveries_queue_url()
+        lanes.setdefault(url, []).append(one)
+    for url, waiting in lanes.items():
+        for start in range(0, len(waiting), _BATCH):
+            _send_batch(url, waiting[start : start + _BATCH])
+
+
+def _send_batch(url: str, posted: Sequence[Posted]) -> None:
+    entries = [
+        {
+            "Id": str(place),
+            "MessageBody": one.message.text(),
+            "DelaySeconds": one.delay,
+            # Fair queues: a busy endpoint's messages do not delay the others'.
+            "MessageGroupId": endpoint_of(one.message.delivery),
+        }
+        for place, one in enumerate(posted)
+    ]
+    for _ in range(_TRIES):
+        reply = aws.client("sqs").send_message_batch(QueueUrl=url, Entries=entries)
+        refused = {failure["Id"] for failure in reply.get("Failed", ())}
+        entries = [entry for entry in entries if entry["Id"] in refused]
+        if not entries:
+            return
+    raise Unsent(f"{len(entries)} messages were refused")
+
+
+def hide(url: str, seconds: dict[str, int]) -> None:
+    """Hides received messages, by receipt handle, for so many seconds from now.
+
+    Where that fails they come back after the queue's own visibility timeout: later, no worse.
+    """
+    handles = list(seconds.items())
+    for start in range(0, len(handles), _BATCH):
+        entries = [
+            {"Id": str(place), "ReceiptHandle": handle, "VisibilityTimeout": wait}
+            for place, (handle, wait) in enumerate(handles[start : start + _BATCH])
+        ]
+        aws.client("sqs").change_message_visibility_batch(QueueUrl=url, Entries=entries)

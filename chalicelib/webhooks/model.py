@@ -1,0 +1,281 @@
+"""Endpoints and deliveries: what clients send, what is stored, and in which states it can be."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar, Final
+
+from pydantic import AfterValidator, ConfigDict, Field
+
+from chalicelib import clock
+from chalicelib.attributes import Item
+from chalicelib.schemas import LARGEST_PAGE, PAGE_SIZE, Input, Query, Several
+from chalicelib.webhooks.destination import LONGEST_URL
+from chalicelib.webhooks.retry import FAILING_STREAK
+
+LONGEST_OVERLAP: Final = 72  # hours in which two secrets sign
+
+
+class EventKind(StrEnum):
+    """`spec.md`, Event kinds."""
+
+    ORDER_CREATED = "order.created"
+    ORDER_UPDATED = "order.updated"
+    ORDER_PAID = "order.paid"
+    ORDER_SHIPPED = "order.shipped"
+    ORDER_CANCELLED = "order.cancelled"
+    ORDER_REFUNDED = "order.refunded"
+    CUSTOMER_CREATED = "customer.created"
+    PRODUCT_CREATED = "product.created"
+    PRODUCT_UPDATED = "product.updated"
+    INVENTORY_LOW = "inventory.low"
+
+
+class Status(StrEnum):
+    """PENDING: not tried yet. RETRYING: failed so far. The others have ended."""
+
+    PENDING = "PENDING"
+    RETRYING = "RETRYING"
+    DELIVERED = "DELIVERED"
+    FAILED = "FAILED"
+    CANCELLED = "CANCELLED"
+
+
+# --- What clients send ----------------------------------------------------------------------------
+
+
+def _distinct(events: list[EventKind]) -> list[EventKind]:
+    return list(dict.fromkeys(events))
+
+
+def _mailbox(value: str) -> str:
+    if not re.fullmatch(r"[^\s@<>,;:\"]+@[^\s@<>,;:\"]+\.[^\s@<>,;:\".]+", value):
+        raise ValueError("must be an e-mail address, such as ops@example.com")
+    return value
+
+
+def _utc(moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+Url = Annotated[
+    str,
+    Field(
+        min_length=1, max_length=LONGEST_URL, description="https:// and a public host; no redirects"
+    ),
+]
+Events = Annotated[list[EventKind], Field(min_length=1), AfterValidator(_distinct)]
+Email = Annotated[
+    str,
+    Field(max_length=254, description="Told when deliveries give up"),
+    AfterValidator(_mailbox),
+]
+Description = Annotated[str, Field(max_length=500)]
+Moment = Annotated[datetime, AfterValidator(_utc), Field(description="ISO 8601")]
+
+_READ_ONLY: Final = frozenset(
+    {"id", "createdAt", "updatedAt", "failingSince", "previousSecretExpiresAt", "recovery"}
+)
+
+
+class _Input(Input):
+    model_config = ConfigDict(str_strip_whitespace=True)
+
+
+class NewEndpoint(_Input):
+    url: Url
+    events: Events
+    email: Email | None = None
+    description: Description | None = None
+    enabled: Annotated[bool, Field(strict=True)] = True
+
+
+class EndpointChange(_Input):
+    """What is absent stays; null clears `email` and `description`."""
+
+    read_only: ClassVar[frozenset[str]] = _READ_ONLY
+
+    url: Url | None = None
+    events: Events | None = None
+    email: Email | None = None
+    description: Description | None = None
+    enabled: Annotated[bool, Field(strict=True)] | None = None
+
+    def given(self) -> dict[str, Any]:
+        return self.model_dump(exclude_unset=True)
+
+
+class RotateSecret(_Input):
+    overlap_hours: Annotated[
+        int,
+        Field(
+            strict=True,
+            ge=0,
+            le=LONGEST_OVERLAP,
+            description="How long the secret before signs as well; 0: it ends at once",
+        ),
+    ] = 24
+
+
+class TestEvent(_Input):
+    # pytest would otherwise take the name for a test's.
+    __test__: ClassVar[bool] = False
+
+    event: Annotated[
+        EventKind | None, Field(description="Default: the first that the endpoint takes")
+    ] = None
+
+
+class Recover(_Input):
+    since: Moment
+    dry_run: Annotated[bool, Field(strict=True, description="Only count")] = True
+
+
+class ListDeliveries(Query):
+    status: Several[Status] = Field(default_factory=list)
+    event: Several[EventKind] = Field(default_factory=list)
+    since: Moment | None = None
+    limit: Annotated[
+        int, Field(ge=1, description="Items per answer; more than 100 counts as 100")
+    ] = PAGE_SIZE
+    cursor: Annotated[
+        str | None, Field(max_length=100, description="`nextCursor` of the answer before")
+    ] = None
+
+    def model_post_init(self, context: Any, /) -> None:
+        self.limit = min(self.limit, LARGEST_PAGE)
+
+
+# --- What is stored -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A registered receiver. Secrets are versions: `previous` are still valid, until Unix time."""
+
+    id: str
+    url: str
+    events: tuple[EventKind, ...]
+    email: str | None
+    description: str | None
+    enabled: bool
+    created_at: str
+    updated_at: str
+    version: int
+    """Counts what clients changed."""
+    secret_version: int
+    previous: tuple[tuple[int, int], ...]
+    """(version, until), the newest first."""
+    streak: int
+    """Failures in a row, as far as they are counted (`health.py`)."""
+    failing_since: str | None
+    recovery: Mapping[str, Any] | None
+    mailed_until: str
+    """Up to when the summary e-mails have told what gave up; empty at first."""
+    warned_since: str | None
+    """The `failing_since` that an e-mail has told."""
+
+    @property
+    def failing(self) -> bool:
+        return self.streak >= FAILING_STREAK
+
+
+def read_endpoint(item: Item) -> Endpoint:
+    return Endpoint(
+        id=item["sk"],
+        url=item["url"],
+        events=tuple(EventKind(event) for event in item["events"]),
+        email=item["email"],
+        description=item["description"],
+        enabled=item["enabled"],
+        created_at=item["createdAt"],
+        updated_at=item["updatedAt"],
+        version=item["version"],
+        secret_version=item["secretVersion"],
+        previous=tuple((one["version"], one["until"]) for one in item["previous"]),
+        streak=item.get("streak", 0),
+        failing_since=item.get("failingSince"),
+        recovery=item.get("recovery"),
+        mailed_until=item.get("mailedUntil", ""),
+        warned_since=item.get("warnedSince"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Somebody is posting, or died at it: nobody else does, until it has passed."""
+
+    until: datetime
+    replay: bool
+    """Whether the attempt is beside the schedule, which it leaves alone unless it succeeds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One event on its way to one endpoint."""
+
+    id: str
+    event: EventKind
+    status: Status
+    generation: int
+    """Counts the schedules that were begun: a replay after the end begins another."""
+    step: int | None
+    """The attempt of the schedule that comes next; None when it has ended."""
+    attempts: int
+    """How many were begun, in all generations; also the number of the last."""
+    next_attempt_at: str | None
+    created_at: str
+    updated_at: str
+    test: bool
+    claim: Claim | None
+    replayed: str
+    """The newest replay that was begun; their ids ascend."""
+    failed_at: str | None
+    """Its place among those that gave up, while it is one."""
+    first: Item | None
+    """The record of the first attempt, if that was all it took."""
+
+    @property
+    def endpoint_id(self) -> str:
+        return endpoint_of(self.id)
+
+
+def read_delivery(item: Item) -> Delivery:
+    claim = item.get("claim")
+    return Delivery(
+        id=item["sk"],
+        event=EventKind(item["event"]),
+        status=Status(item["status"]),
+        generation=item["generation"],
+        step=item.get("step"),
+        attempts=item["attempts"],
+        next_attempt_at=item.get("nextAttemptAt"),
+        created_at=item["createdAt"],
+        updated_at=item["updatedAt"],
+        test=item.get("test", False),
+        claim=Claim(clock.parse(claim["until"]), claim["replay"]) if claim else None,
+        replayed=item.get("replayed", ""),
+        failed_at=item.get("failedAt"),
+        first=item.get("first"),
+    )
+
+
+# --- Ids: a delivery's contains its event's and its endpoint's ------------------------------------
+
+
+def delivery_id(event_id: str, endpoint_id: str) -> str:
+    return f"dlv_{event_id.removeprefix('evt_')}{endpoint_id.removeprefix('wh_')}"
+
+
+def is_delivery_id(text: str) -> bool:
+    return re.fullmatch(r"dlv_[0-9A-Z]{26}[0-9]{2}[0-9A-Z]{26}", text) is not None
+
+
+def event_of(delivery_id: str) -> str:
+    return f"evt_{delivery_id[4:32]}"
+
+
+def endpoint_of(delivery_id: str) -> str:
+    return f"wh_{delivery_id[32:]}"

@@ -1,0 +1,60 @@
+"""Posts a delivery again, now, with its id and its bytes.
+
+If its schedule has ended another begins; otherwise it happens beside the schedule, which ends if
+it succeeds and knows nothing of it if it fails.
+"""
+
+from datetime import timedelta
+from typing import Final
+
+from chalicelib import clock, ids, outbox
+from chalicelib.problems import Conflict, NotFound
+from chalicelib.webhooks import deliveries, messages, store
+from chalicelib.webhooks.messages import Message, Posted
+from chalicelib.webhooks.model import Delivery, Endpoint, event_of, is_delivery_id
+
+# The outbox keeps a body for 60 days, and a schedule takes up to 8.
+_OLDEST: Final = timedelta(seconds=outbox.KEPT_SECONDS) - timedelta(days=8)
+
+
+class WebhookPaused(Conflict):
+    code = "webhook_paused"
+
+
+class WebhookDeleted(Conflict):
+    code = "webhook_deleted"
+
+
+class EventExpired(Conflict):
+    code = "event_expired"
+
+
+def again(id: str) -> Delivery:
+    """The delivery as it is before.
+
+    Raises NotFound, WebhookDeleted, WebhookPaused, EventExpired.
+    """
+    delivery = deliveries.find(id) if is_delivery_id(id) else None
+    if delivery is None:
+        raise NotFound.of("delivery", id)
+    if is_too_old(id):
+        raise EventExpired("The event is too old: what it sent is no longer kept.")
+    try:
+        endpoint = receiving(delivery.endpoint_id)
+    except NotFound:
+        raise WebhookDeleted("The webhook of this delivery was deleted.") from None
+    turn = Message(id, replay=ids.ulid())
+    messages.send([Posted(turn, failing_lane=endpoint.failing)])
+    return delivery
+
+
+def receiving(endpoint_id: str) -> Endpoint:
+    """The endpoint, unless nothing is sent to it. Raises NotFound, WebhookPaused."""
+    endpoint = store.get(endpoint_id)
+    if not endpoint.enabled:
+        raise WebhookPaused("The webhook is paused: enable it first.")
+    return endpoint
+
+
+def is_too_old(delivery_id: str) -> bool:
+    return clock.now() - ids.made_at(event_of(delivery_id)) > _OLDEST

@@ -1,0 +1,190 @@
+"""Webhooks, and what became of each delivery: the settings area's Developer pages stand on this."""
+
+from chalice.app import Response
+
+from chalicelib import schemas
+from chalicelib.problems import Conflict, NotFound, PreconditionFailed
+from chalicelib.request import Role, Routes, body, if_match, query, reply
+from chalicelib.schemas import Deleted, Listed, Page
+from chalicelib.webhooks import recover, replay, store, trial, view
+from chalicelib.webhooks.model import (
+    EndpointChange,
+    ListDeliveries,
+    NewEndpoint,
+    Recover,
+    RotateSecret,
+    TestEvent,
+)
+from chalicelib.webhooks.shown import (
+    DeliveryPage,
+    EndpointWithSecret,
+    FullDelivery,
+    Recovered,
+    ShownDelivery,
+    ShownEndpoint,
+    digest,
+    etag,
+    show_delivery,
+    show_endpoint,
+)
+
+routes = Routes(__name__, "Webhooks")
+
+
+@routes.get(
+    "/api/admin/webhooks",
+    "List webhooks",
+    role=Role.ADMIN,
+    query=Page,
+    answers={200: Listed[ShownEndpoint]},
+)
+def list_webhooks() -> Response:
+    """Newest first, without secrets."""
+    page, endpoints = query(Page), store.all()
+    first = (page.page - 1) * page.limit
+    shown = [show_endpoint(endpoint) for endpoint in endpoints[first : first + page.limit]]
+    return reply(200, schemas.listed(shown, len(endpoints), page))
+
+
+@routes.post(
+    "/api/admin/webhooks",
+    "Add a webhook",
+    role=Role.ADMIN,
+    body=NewEndpoint,
+    answers={201: EndpointWithSecret},
+)
+def create() -> Response:
+    """Events that happen from now on are sent to it. `secret` is not shown again."""
+    endpoint, secret = store.create(body(NewEndpoint))
+    return reply(201, {**show_endpoint(endpoint), "secret": secret}, etag=etag(endpoint))
+
+
+@routes.get(
+    "/api/admin/webhooks/{id}",
+    "Get a webhook",
+    role=Role.ADMIN,
+    answers={200: ShownEndpoint, 304: None},
+    problems=[NotFound],
+)
+def get(id: str) -> Response:
+    endpoint = store.get(id)
+    return reply(200, show_endpoint(endpoint), etag=etag(endpoint))
+
+
+@routes.put(
+    "/api/admin/webhooks/{id}",
+    "Change a webhook",
+    role=Role.ADMIN,
+    body=EndpointChange,
+    answers={200: ShownEndpoint},
+    problems=[NotFound, Conflict, PreconditionFailed],
+)
+def change(id: str) -> Response:
+    """What is absent stays. `enabled: false` pauses: new events make no deliveries, and pending
+    ones wait, up to 30 days, until it is enabled again."""
+    endpoint = store.change(id, body(EndpointChange), if_match())
+    return reply(200, show_endpoint(endpoint), etag=etag(endpoint))
+
+
+@routes.delete(
+    "/api/admin/webhooks/{id}",
+    "Delete a webhook",
+    role=Role.ADMIN,
+    answers={200: Deleted},
+    problems=[NotFound, Conflict, PreconditionFailed],
+)
+def delete(id: str) -> Response:
+    """Its pending deliveries are CANCELLED."""
+    store.remove(id, if_match())
+    return reply(200, {"id": id, "deleted": True})
+
+
+@routes.post(
+    "/api/admin/webhooks/{id}/rotate-secret",
+    "Rotate the secret",
+    role=Role.ADMIN,
+    body=RotateSecret,
+    answers={200: EndpointWithSecret},
+    problems=[NotFound, Conflict],
+)
+def rotate_secret(id: str) -> Response:
+    """The new secret signs at once. The one before signs as well for `overlapHours`: a delivery
+    then has two `v1`, the newer first."""
+    endpoint, secret = store.rotate(id, body(RotateSecret).overlap_hours)
+    return reply(200, {**show_endpoint(endpoint), "secret": secret}, etag=etag(endpoint))
+
+
+@routes.post(
+    "/api/admin/webhooks/{id}/test",
+    "Send a test event",
+    role=Role.ADMIN,
+    body=TestEvent,
+    answers={202: ShownDelivery},
+    problems=[NotFound, Conflict],
+)
+def test(id: str) -> Response:
+    """Made-up data, marked with the header `X-Service-Test: true`, the way of every delivery."""
+    asked = body(TestEvent)
+    return reply(202, show_delivery(trial.send(id, asked.event), store.get(id)))
+
+
+@routes.post(
+    "/api/admin/webhooks/{id}/recover",
+    "Replay all that failed",
+    role=Role.ADMIN,
+    body=Recover,
+    answers={200: Recovered, 202: Recovered},
+    problems=[NotFound, Conflict],
+)
+def recover_failed(id: str) -> Response:
+    """Counts what gave up since then; with `dryRun: false`, sends it again within the next minute,
+    100 a second at most. The webhook shows how far it has come."""
+    asked = body(Recover)
+    if asked.dry_run:
+        return reply(200, {"count": recover.count(store.get(id).id, asked.since)})
+    endpoint = recover.begin(id, asked.since)
+    begun = show_endpoint(endpoint)["recovery"]
+    return reply(202, {"count": begun["count"], "recovery": begun})
+
+
+@routes.get(
+    "/api/admin/webhooks/{id}/deliveries",
+    "List a webhook's deliveries",
+    role=Role.ADMIN,
+    query=ListDeliveries,
+    answers={200: DeliveryPage},
+    problems=[NotFound],
+)
+def list_deliveries(id: str) -> Response:
+    """The newest event first. `nextCursor` leads on until it is null; where a filter lets little
+    through, a page may be short, even empty, before that."""
+    endpoint, asked = store.get(id), query(ListDeliveries)
+    page = view.page(id, asked)
+    shown = [show_delivery(delivery, endpoint) for delivery in page.deliveries]
+    return reply(200, {"data": shown, "nextCursor": page.next_cursor})
+
+
+@routes.get(
+    "/api/admin/deliveries/{id}",
+    "Get a delivery with every attempt",
+    role=Role.ADMIN,
+    answers={200: FullDelivery, 304: None},
+    problems=[NotFound],
+)
+def get_delivery(id: str) -> Response:
+    shown = view.full(id)
+    return reply(200, shown, etag=digest(shown))
+
+
+@routes.post(
+    "/api/admin/deliveries/{id}/replay",
+    "Replay a delivery",
+    role=Role.ADMIN,
+    answers={202: ShownDelivery},
+    problems=[NotFound, Conflict],
+)
+def replay_delivery(id: str) -> Response:
+    """Posts it again now, with the same id and body: beside its schedule while that runs, as the
+    start of another when it has ended. Answers the delivery as it is before that."""
+    delivery = replay.again(id)
+    return reply(202, show_delivery(delivery, store.find(delivery.endpoint_id)))

@@ -1,0 +1,162 @@
+"""How endpoints, deliveries and attempts are shown."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from chalicelib import clock
+from chalicelib.webhooks.model import Delivery, Endpoint, EventKind, Status
+
+
+class Recovery(TypedDict):
+    """The newest recovery of an endpoint: how many of those that had failed are on their way."""
+
+    id: str
+    since: str
+    startedAt: str
+    count: int
+    sent: int
+    completedAt: str | None
+
+
+class ShownEndpoint(TypedDict):
+    id: str
+    url: str
+    events: list[EventKind]
+    email: str | None
+    description: str | None
+    enabled: bool
+    failingSince: Annotated[str | None, Field(description="Three failures in a row or more")]
+    previousSecretExpiresAt: str | None
+    recovery: Recovery | None
+    createdAt: str
+    updatedAt: str
+
+
+class EndpointWithSecret(ShownEndpoint):
+    """`secret` is shown this once. All of it, `whsec_` included, is the key of the HMAC."""
+
+    secret: str
+
+
+def show_endpoint(endpoint: Endpoint) -> dict[str, Any]:
+    """The shape of ShownEndpoint."""
+    now = clock.unix()
+    until = [end for _, end in endpoint.previous if end > now]
+    return {
+        "id": endpoint.id,
+        "url": endpoint.url,
+        "events": list(endpoint.events),
+        "email": endpoint.email,
+        "description": endpoint.description,
+        "enabled": endpoint.enabled,
+        "failingSince": endpoint.failing_since,
+        "previousSecretExpiresAt": clock.iso(datetime.fromtimestamp(max(until), UTC))
+        if until
+        else None,
+        "recovery": _recovery(endpoint.recovery),
+        "createdAt": endpoint.created_at,
+        "updatedAt": endpoint.updated_at,
+    }
+
+
+def _recovery(recovery: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    names = ("id", "since", "startedAt", "count", "sent", "completedAt")
+    return {name: recovery.get(name) for name in names} if recovery else None
+
+
+def etag(endpoint: Endpoint) -> str:
+    return digest(show_endpoint(endpoint))
+
+
+def digest(shown: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(shown).encode()).hexdigest()[:16]
+
+
+class ShownDelivery(TypedDict):
+    id: str
+    event: EventKind
+    endpointId: str
+    status: Status
+    attempts: int
+    nextAttemptAt: str | None
+    test: bool
+    createdAt: str
+    updatedAt: str
+
+
+class SentRequest(TypedDict):
+    headers: dict[str, str]
+
+
+class GivenResponse(TypedDict):
+    """`body`: the first 16 KB as text; `truncated`: it went on, or broke off."""
+
+    status: int
+    headers: dict[str, str]
+    body: str
+    truncated: bool
+
+
+class ShownAttempt(TypedDict):
+    """`error` is null on success, else one of those in `docs/webhooks.md`."""
+
+    number: int
+    at: str
+    durationMs: int
+    replay: bool
+    url: str
+    address: str | None
+    request: SentRequest
+    response: GivenResponse | None
+    error: str | None
+    message: str | None
+
+
+class FullDelivery(TypedDict):
+    """A delivery with every attempt; `body` is the text that each of them sent."""
+
+    id: str
+    event: EventKind
+    endpointId: str
+    status: Status
+    attempts: list[ShownAttempt]
+    nextAttemptAt: str | None
+    test: bool
+    createdAt: str
+    updatedAt: str
+    body: str | None
+
+
+class DeliveryPage(TypedDict):
+    """`nextCursor` is null at the end; before it, a page can be short, even empty."""
+
+    data: list[ShownDelivery]
+    nextCursor: str | None
+
+
+class Recovered(TypedDict):
+    count: int
+    recovery: NotRequired[Recovery]
+
+
+def show_delivery(delivery: Delivery, endpoint: Endpoint | None) -> dict[str, Any]:
+    """The shape of ShownDelivery. Without its endpoint, what has not ended is cancelled: nothing
+    will be posted, although nobody may have come to write it down."""
+    cancelled = endpoint is None and delivery.step is not None
+    return {
+        "id": delivery.id,
+        "event": delivery.event,
+        "endpointId": delivery.endpoint_id,
+        "status": Status.CANCELLED if cancelled else delivery.status,
+        "attempts": delivery.attempts,
+        "nextAttemptAt": None if cancelled else delivery.next_attempt_at,
+        "test": delivery.test,
+        "createdAt": delivery.created_at,
+        "updatedAt": delivery.updated_at,
+    }

@@ -1,0 +1,175 @@
+"""Endpoints in the table: `webhooks` / `wh_…`, in one partition, for the fan-out reads them all.
+
+What clients change is guarded by `version`; what the sender knows of an endpoint's health, and the
+progress of a recovery, stand beside it and change without it.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from chalicelib import clock, ids, settings, table
+from chalicelib.attributes import Key
+from chalicelib.conditions import Attr
+from chalicelib.problems import Conflict, Invalid, NotFound, PreconditionFailed
+from chalicelib.webhooks import safe_post, waking
+from chalicelib.webhooks.master_key import current_secret
+from chalicelib.webhooks.model import (
+    Endpoint,
+    EndpointChange,
+    NewEndpoint,
+    read_endpoint,
+)
+from chalicelib.webhooks.shown import etag
+
+_PK: Final = "webhooks"
+_HOUR: Final = 3_600
+_TRIES: Final = 8
+_MOST_PREVIOUS: Final = 4
+
+
+def key(id: str) -> Key:
+    return _PK, id
+
+
+# --- Reading --------------------------------------------------------------------------------------
+
+
+def all() -> list[Endpoint]:
+    """Every endpoint, newest first."""
+    items = table.everything(_PK, where=table.sk.begins_with("wh_"), forward=False)
+    return [read_endpoint(item) for item in items]
+
+
+def load(ids: Iterable[str]) -> dict[str, Endpoint]:
+    """Those that exist, by id."""
+    found = table.batch_get(key(id) for id in ids)
+    return {id: read_endpoint(item) for (_, id), item in found.items()}
+
+
+def find(id: str) -> Endpoint | None:
+    item = table.get(key(id)) if id.startswith("wh_") and len(id) < 100 else None
+    return read_endpoint(item) if item else None
+
+
+def get(id: str) -> Endpoint:
+    """Raises NotFound."""
+    endpoint = find(id)
+    if endpoint is None:
+        raise NotFound.of("webhook", id)
+    return endpoint
+
+
+# --- Writing --------------------------------------------------------------------------------------
+
+
+def create(new: NewEndpoint) -> tuple[Endpoint, str]:
+    """The endpoint and its secret. Events that are committed from now on reach it.
+
+    Raises Invalid for a URL to which nothing would ever be posted.
+    """
+    _check(new.url)
+    now = clock.iso(clock.now())
+    item = {
+        "pk": _PK,
+        "sk": ids.new("wh"),
+        "url": new.url,
+        "events": [event.value for event in new.events],
+        "email": new.email,
+        "description": new.description,
+        "enabled": new.enabled,
+        "createdAt": now,
+        "updatedAt": now,
+        "version": 1,
+        "secretVersion": 1,
+        "previous": [],
+    }
+    table.put(item)
+    made = read_endpoint(item)
+    return made, current_secret(made.id, made.secret_version)
+
+
+def change(id: str, asked: EndpointChange, if_match: frozenset[str] | None) -> Endpoint:
+    """Raises NotFound, Invalid, PreconditionFailed, Conflict."""
+    given = asked.given()
+    for name in ("url", "events", "enabled"):
+        if name in given and given[name] is None:
+            raise Invalid.field(name, "invalid_type", "must not be null")
+    if "events" in given:
+        given["events"] = [event.value for event in given["events"]]
+    for _ in range(_TRIES):
+        before = _unchanged_since(if_match, get(id))
+        if given.get("url", before.url) != before.url:
+            _check(given["url"])
+        if given.get("enabled"):
+            # First, so that what waited while it was paused moves on even if we die in between.
+            waking.soon(id)
+        try:
+            return _write(before, given)
+        except table.ConditionFailed:
+            continue
+    raise Conflict("The webhook is being changed by others all the time. Try again.")
+
+
+def rotate(id: str, overlap_hours: int) -> tuple[Endpoint, str]:
+    """Another secret, and until when the ones before sign as well. Raises NotFound, Conflict."""
+    for _ in range(_TRIES):
+        before = get(id)
+        now = clock.unix()
+        until = now + overlap_hours * _HOUR
+        still = [(version, end) for version, end in before.previous if end > now]
+        valid = [(before.secret_version, until), *still] if overlap_hours else []
+        previous = [{"version": version, "until": end} for version, end in valid]
+        rotated = {
+            "secretVersion": before.secret_version + 1,
+            "previous": previous[:_MOST_PREVIOUS],
+        }
+        try:
+            after = _write(before, rotated)
+        except table.ConditionFailed:
+            continue
+        return after, current_secret(id, after.secret_version)
+    raise Conflict("The webhook is being changed by others all the time. Try again.")
+
+
+def remove(id: str, if_match: frozenset[str] | None) -> None:
+    """What is pending is CANCELLED: when its turn comes, and shown so from now on.
+
+    Raises NotFound, PreconditionFailed, Conflict.
+    """
+    for _ in range(_TRIES):
+        before = _unchanged_since(if_match, get(id))
+        waking.soon(id)
+        try:
+            table.delete(key(id), when=Attr("version").eq(before.version))
+            return
+        except table.ConditionFailed:
+            continue
+    raise Conflict("The webhook is being changed by others all the time. Try again.")
+
+
+def note(id: str, changes: Mapping[str, Any], when: Any = table.present) -> Endpoint:
+    """Writes beside what clients change; None removes. Raises ConditionFailed, also when the
+    endpoint is gone: nothing brings it back."""
+    removed = [name for name, value in changes.items() if value is None]
+    kept = {name: value for name, value in changes.items() if value is not None}
+    item = table.update(key(id), set=kept, remove=removed, when=table.present & when)
+    return read_endpoint(item)
+
+
+def _write(before: Endpoint, changes: Mapping[str, Any]) -> Endpoint:
+    changed = {**changes, "version": before.version + 1, "updatedAt": clock.iso(clock.now())}
+    unchanged = Attr("version").eq(before.version)
+    return read_endpoint(table.update(key(before.id), set=changed, when=unchanged))
+
+
+def _unchanged_since(if_match: frozenset[str] | None, endpoint: Endpoint) -> Endpoint:
+    if if_match is not None and etag(endpoint) not in if_match:
+        raise PreconditionFailed("The webhook was changed since it was read.")
+    return endpoint
+
+
+def _check(url: str) -> None:
+    try:
+        safe_post.check(url, settings.webhook_allowed_networks())
+    except safe_post.RefusedUrl as refusal:
+        raise Invalid.field("url", "invalid", str(refusal)) from None

@@ -1,0 +1,143 @@
+"""One e-mail an hour about an endpoint, if there is something to say: what gave up since the last,
+that it has been failing for an hour, that it answers again (`spec.md`, Delivery and retries 3).
+
+An hour is claimed before the e-mail goes out and marked behind it. Whoever dies in between has
+perhaps sent it: a stale claim sends again rather than not at all.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from chalicelib import clock, settings, table, telemetry
+from chalicelib.attributes import Item
+from chalicelib.conditions import Attr
+from chalicelib.table import sk
+from chalicelib.webhooks import aws, deliveries, store
+from chalicelib.webhooks.model import Endpoint
+
+_HOUR: Final = 3_600
+_CLAIM: Final = 600  # seconds; longer than the function may run
+_LATE: Final = timedelta(minutes=1)  # what is written now may carry a time shortly before
+_WARNED_AFTER: Final = timedelta(hours=1)
+
+
+@dataclass(frozen=True)
+class _News:
+    gave_up: list[Item]
+    """Of the entries of those that gave up, the oldest first."""
+    until: str
+    warns: bool
+    recovered: bool
+
+    def __bool__(self) -> bool:
+        return bool(self.gave_up) or self.warns or self.recovered
+
+
+def send() -> None:
+    """Raises RuntimeError when some could not be sent: they come with the next run."""
+    failed = 0
+    for endpoint in store.all():
+        try:
+            _tell(endpoint)
+        except Exception as error:
+            telemetry.error("summary was not sent", error, webhookId=endpoint.id)
+            failed += 1
+    if failed:
+        raise RuntimeError(f"{failed} summaries were not sent")
+
+
+def _tell(endpoint: Endpoint) -> None:
+    if not endpoint.email or not settings.mail_from():
+        return
+    news = _news(endpoint, clock.now())
+    if not news or not _claimed(endpoint.id):
+        return
+    aws.client("ses").send_email(
+        Source=settings.mail_from(),
+        Destination={"ToAddresses": [endpoint.email]},
+        Message={
+            "Subject": {"Data": _subject(endpoint, news), "Charset": "UTF-8"},
+            "Body": {"Text": {"Data": "\n".join(_lines(endpoint, news)), "Charset": "UTF-8"}},
+        },
+    )
+    warned = endpoint.failing_since if news.warns else endpoint.warned_since
+    told = {"mailedUntil": news.until, "warnedSince": None if news.recovered else warned}
+    store.note(endpoint.id, {**told, "mailClaim": None})
+    telemetry.info("summary sent", webhookId=endpoint.id, gaveUp=len(news.gave_up))
+
+
+def _news(endpoint: Endpoint, now: datetime) -> _News:
+    until = clock.iso(now - _LATE)
+    since = f"{endpoint.mailed_until}~" if endpoint.mailed_until else "0"
+    gave_up: list[Item] = []
+    if since < until:
+        gave_up = table.everything(
+            deliveries.failed_partition(endpoint.id), where=sk.between(since, f"{until}~")
+        )
+    failing = endpoint.failing_since
+    return _News(
+        gave_up=gave_up,
+        until=until,
+        warns=failing is not None
+        and failing <= clock.iso(now - _WARNED_AFTER)
+        and endpoint.warned_since != failing,
+        recovered=failing is None and endpoint.warned_since is not None,
+    )
+
+
+def _claimed(endpoint_id: str) -> bool:
+    now = clock.unix()
+    hour, claim = Attr("mailHour"), Attr("mailClaim")
+    this = now // _HOUR
+    free = hour.not_exists() | (hour.lt(this) & claim.not_exists()) | claim.lt(now)
+    try:
+        store.note(endpoint_id, {"mailHour": this, "mailClaim": now + _CLAIM}, free)
+    except table.ConditionFailed:
+        return False
+    return True
+
+
+def _subject(endpoint: Endpoint, news: _News) -> str:
+    if news.gave_up:
+        number = len(news.gave_up)
+        return f"{number} webhook {'delivery' if number == 1 else 'deliveries'} gave up"
+    if news.warns:
+        return "A webhook has been failing for an hour"
+    return "A webhook answers again"
+
+
+def _lines(endpoint: Endpoint, news: _News) -> Iterator[str]:
+    yield f"Webhook: {endpoint.url} ({endpoint.id})"
+    if endpoint.description:
+        yield f"Description: {endpoint.description}"
+    yield ""
+    if news.recovered:
+        yield "It answers again."
+    if endpoint.failing_since:
+        yield f"It has been failing since {endpoint.failing_since}."
+        yield "New events are still tried at once, then again for a week."
+    if news.gave_up:
+        yield from _given_up(endpoint, news.gave_up)
+
+
+def _given_up(endpoint: Endpoint, entries: list[Item]) -> Iterator[str]:
+    first, last = entries[0], entries[-1]
+    since = _time(first)
+    yield ""
+    yield f"These gave up after all retries, between {since} and {_time(last)}:"
+    for event, number in sorted(Counter(entry["event"] for entry in entries).items()):
+        yield f"  {event}: {number}"
+    yield f"The last error: {last['error']}"
+    yield ""
+    yield "When the receiver works again, send them all once more in the administration pages"
+    yield "(Developer, Webhooks, Recover), or with:"
+    yield f"  POST /api/admin/webhooks/{endpoint.id}/recover"
+    yield f'  {{"since": "{since}", "dryRun": false}}'
+    yield "Single ones can be replayed in the Deliveries view, for 30 days."
+
+
+def _time(entry: dict[str, Any]) -> str:
+    return str(entry["sk"]).partition("#")[0]

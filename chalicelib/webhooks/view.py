@@ -1,0 +1,111 @@
+"""The Deliveries view: what was sent to an endpoint, the newest event first, page by page."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from chalicelib import ids, outbox, settings, table
+from chalicelib.attributes import Item
+from chalicelib.conditions import Attr, Condition
+from chalicelib.problems import Invalid, NotFound
+from chalicelib.table import sk
+from chalicelib.webhooks import attempts, deliveries, store
+from chalicelib.webhooks.model import (
+    Delivery,
+    ListDeliveries,
+    event_of,
+    is_delivery_id,
+    read_delivery,
+)
+from chalicelib.webhooks.shown import show_delivery
+
+_FIRST: Final = "dlv_0"
+_LAST: Final = "dlv_~"
+_LOOKED_AT: Final = 1_000  # deliveries that one call to a shard filters
+_ROUNDS: Final = 8
+
+
+@dataclass(frozen=True)
+class Page:
+    deliveries: list[Delivery]
+    next_cursor: str | None
+
+
+def page(endpoint_id: str, asked: ListDeliveries) -> Page:
+    """Raises NotFound, and Invalid for a cursor that is none.
+
+    Where a filter lets little through, a page is what a bounded look finds: short, perhaps empty,
+    with a cursor behind it.
+    """
+    store.get(endpoint_id)
+    if asked.cursor is not None and not is_delivery_id(asked.cursor):
+        raise Invalid.field("cursor", "invalid", "must be the nextCursor of an answer")
+    oldest = f"dlv_{ids.first_at(asked.since)}" if asked.since else _FIRST
+    shards = [
+        _Shard(partition, asked.cursor or _LAST) for partition in deliveries.partitions(endpoint_id)
+    ]
+    passes = _filter(asked)
+    for _ in range(_ROUNDS):
+        reading = [shard for shard in shards if shard.more and len(shard.found) < asked.limit]
+        if not reading:
+            break
+        looked_at = _LOOKED_AT if passes else asked.limit
+        table.together([partial(shard.read, oldest, passes, looked_at) for shard in reading])
+    # Below where the least far has come, another shard may still have something to show first.
+    behind = max((shard.reached for shard in shards if shard.more), default="")
+    found = [item for shard in shards for item in shard.found if item["sk"] >= behind]
+    found.sort(key=lambda item: item["sk"], reverse=True)
+    shown = [read_delivery(item) for item in found[: asked.limit]]
+    if len(found) > asked.limit:
+        return Page(shown, shown[-1].id)
+    return Page(shown, behind or None)
+
+
+def full(id: str) -> dict[str, Any]:
+    """The shape of FullDelivery. Raises NotFound."""
+    delivery = deliveries.find(id) if is_delivery_id(id) else None
+    if delivery is None:
+        raise NotFound.of("delivery", id)
+    return {
+        **show_delivery(delivery, store.find(delivery.endpoint_id)),
+        "attempts": [attempts.show(attempt) for attempt in attempts.of(delivery)],
+        "body": _body(event_of(id)),
+    }
+
+
+def _body(event_id: str) -> str | None:
+    item = table.get(outbox.key(event_id), table=settings.outbox_table())
+    events = outbox.events_of(item) if item else ()
+    return next((event.body for event in events if event.id == event_id), None)
+
+
+def _filter(asked: ListDeliveries) -> Condition | None:
+    wanted: list[Condition] = []
+    if asked.status:
+        wanted.append(Attr("status").is_in([status.value for status in asked.status]))
+    if asked.event:
+        wanted.append(Attr("event").is_in([event.value for event in asked.event]))
+    return wanted[0] & wanted[1] if len(wanted) == 2 else wanted[0] if wanted else None
+
+
+class _Shard:
+    """One partition, read from the newest: `found` so far, down to `reached`."""
+
+    def __init__(self, partition: str, below: str) -> None:
+        self._partition = partition
+        self.reached = below
+        self.found: list[Item] = []
+        self.more = True
+
+    def read(self, oldest: str, passes: Condition | None, looked_at: int) -> None:
+        rows = table.query(
+            self._partition,
+            where=sk.between(oldest, self.reached),
+            filter=passes,
+            after=self.reached,
+            forward=False,
+            limit=looked_at,
+        )
+        self.found += rows.items
+        self.more = rows.after is not None
+        self.reached = rows.after or self.reached

@@ -1,0 +1,261 @@
+"""From an event to its end, through the API, the fan-out, the sender and the redrive."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from chalicelib.webhooks import signature
+from chalicelib.webhooks.retry import SCHEDULE
+from tests.shop import Shop
+from tests.webhooks.world import MASTER_KEY, OK, World, announce, failed
+
+URL = "http://127.0.0.1:9/hook"
+
+
+def add(merchant: Shop, *events: str, **more: Any) -> dict[str, Any]:
+    body = {"url": URL, "events": list(events or ["product.created"]), **more}
+    answer = merchant.post("/api/admin/webhooks", body)
+    assert answer.status == 201, answer.text
+    made: dict[str, Any] = answer.json
+    return made
+
+
+def listed(merchant: Shop, webhook: dict[str, Any], query: str = "") -> list[dict[str, Any]]:
+    found = merchant.get(f"/api/admin/webhooks/{webhook['id']}/deliveries{query}")
+    assert found.status == 200, found.text
+    deliveries: list[dict[str, Any]] = found.json["data"]
+    return deliveries
+
+
+def only(merchant: Shop, webhook: dict[str, Any]) -> dict[str, Any]:
+    """The one delivery of the webhook, in full."""
+    (delivery,) = listed(merchant, webhook)
+    full: dict[str, Any] = merchant.get(f"/api/admin/deliveries/{delivery['id']}").json
+    return {**full, "count": delivery["attempts"]}
+
+
+def test_an_event_reaches_its_receiver_signed_and_is_recorded(world: World, merchant: Shop) -> None:
+    webhook = add(merchant)
+    announce("product.created", id="prod_1", name="Größe")
+    world.run(timedelta(seconds=1))
+    (posted,) = world.posted
+    assert posted.body.decode() == '{"event":"product.created","data":{"id":"prod_1","name":"Größe"}}'
+    timestamp = int(world.now.timestamp())
+    assert posted.headers == signature.headers(
+        "product.created", posted.delivery, timestamp, posted.body, [webhook["secret"]]
+    )
+    delivery = only(merchant, webhook)
+    assert (delivery["status"], delivery["nextAttemptAt"], delivery["count"]) == ("DELIVERED", None, 1)
+    assert delivery["body"] == posted.body.decode()
+    (attempt,) = delivery["attempts"]
+    assert attempt["number"] == 1 and attempt["error"] is None and attempt["url"] == URL
+    assert attempt["request"]["headers"] == posted.headers
+    assert attempt["response"] == {
+        "status": 200, "headers": {"server": "test"}, "body": "thanks", "truncated": False
+    }  # fmt: skip
+
+
+def test_only_the_endpoints_that_take_an_event_get_it(world: World, merchant: Shop) -> None:
+    takes = add(merchant, "product.created", "order.paid")
+    add(merchant, "product.updated")
+    announce("product.created")
+    world.run(timedelta(minutes=1))
+    assert [posted.delivery for posted in world.posted] == [only(merchant, takes)["id"]]
+
+
+def test_a_success_on_the_third_try_ends_the_schedule(world: World, merchant: Shop) -> None:
+    webhook = add(merchant)
+    answers = iter([failed(503), failed(500), OK])
+    world.answer = lambda posted: next(answers)
+    announce()
+    world.run()
+    delivery = only(merchant, webhook)
+    assert delivery["status"] == "DELIVERED"
+    assert [one["number"] for one in delivery["attempts"]] == [1, 2, 3]
+    assert [one["error"] for one in delivery["attempts"]] == ["status", "status", None]
+    assert len({posted.delivery for posted in world.posted}) == 1
+    assert len({posted.body for posted in world.posted}) == 1
+    assert len({posted.headers["X-Service-Signature"] for posted in world.posted}) == 3
+
+
+def test_what_never_answers_is_tried_thirteen_times_and_then_failed(
+    world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant)
+    world.answer = lambda posted: failed()
+    announce()
+    world.run()
+    delivery = only(merchant, webhook)
+    assert (delivery["status"], delivery["count"]) == ("FAILED", 13)
+    assert [one["number"] for one in delivery["attempts"]] == list(range(1, 14))
+    gaps = [
+        (later.at - earlier.at).total_seconds()
+        for earlier, later in zip(world.posted, world.posted[1:], strict=False)
+    ]
+    for gap, wait in zip(gaps, SCHEDULE, strict=True):
+        # Jitter of up to 10 %; what is parked also waits for the end of its slot.
+        assert wait <= gap <= wait * 1.1 + (600 if wait > 7_200 else 1)
+
+
+def test_between_attempts_the_view_says_when_the_next_is(world: World, merchant: Shop) -> None:
+    webhook = add(merchant)
+    world.answer = lambda posted: failed()
+    announce()
+    (before,) = [world.run(timedelta(seconds=30)), listed(merchant, webhook)][1:]
+    assert before[0]["status"] == "RETRYING"
+    due = before[0]["nextAttemptAt"]
+    world.run(timedelta(minutes=2))
+    assert world.posted[1].at.isoformat(timespec="milliseconds").replace("+00:00", "Z") >= due
+
+
+def test_retry_after_lengthens_the_first_waits(world: World, merchant: Shop) -> None:
+    add(merchant)
+    answers = iter([failed(429, headers={"retry-after": "3600"}), OK])
+    world.answer = lambda posted: next(answers)
+    announce()
+    world.run()
+    first, second = world.posted
+    assert timedelta(hours=1) <= second.at - first.at <= timedelta(hours=1, minutes=7)
+
+
+def test_the_wait_of_half_an_hour_is_more_than_a_queue_delays_and_is_kept(
+    world: World, merchant: Shop
+) -> None:
+    add(merchant)
+    world.answer = lambda posted: failed()
+    announce()
+    world.run(timedelta(minutes=50))
+    assert len(world.posted) == 4
+    assert world.posted[3].at - world.posted[2].at >= timedelta(minutes=30)
+
+
+def test_a_receiver_that_fails_is_no_failure_of_the_function(world: World, merchant: Shop) -> None:
+    add(merchant)
+    world.answer = lambda posted: failed()
+    announce()
+    assert world.step() and world.step()
+    assert [one.told["step"] for queue in world.queues.values() for one in queue] == [1]
+
+
+def test_a_secret_that_is_rotated_overlaps_and_then_ends(world: World, merchant: Shop) -> None:
+    webhook = add(merchant)
+    path = f"/api/admin/webhooks/{webhook['id']}/rotate-secret"
+    rotated = merchant.post(path, {"overlapHours": 1}).json
+    assert rotated["secret"] != webhook["secret"] and rotated["previousSecretExpiresAt"]
+    announce()
+    world.run()
+    world.sleep(hours=2)
+    announce()
+    world.run()
+    both, new = (posted.headers["X-Service-Signature"].count("v1=") for posted in world.posted)
+    assert (both, new) == (2, 1)
+    for posted, secrets in zip(
+        world.posted,
+        ([rotated["secret"], webhook["secret"]], [rotated["secret"]]),
+        strict=True,
+    ):
+        at = int(posted.headers["X-Service-Timestamp"])
+        assert posted.headers["X-Service-Signature"] == signature.sign(at, posted.body, secrets)
+
+
+def test_rotating_without_overlap_ends_every_older_secret(world: World, merchant: Shop) -> None:
+    webhook = add(merchant)
+    path = f"/api/admin/webhooks/{webhook['id']}/rotate-secret"
+    merchant.post(path, {"overlapHours": 72})
+    newest = merchant.post(path, {"overlapHours": 0}).json
+    announce()
+    world.run()
+    (posted,) = world.posted
+    at = int(posted.headers["X-Service-Timestamp"])
+    sign = posted.headers["X-Service-Signature"]
+    assert sign == signature.sign(at, posted.body, [newest["secret"]])
+
+
+def test_secrets_are_not_stored(world: World, merchant: Shop) -> None:
+    webhook = add(merchant)
+    assert webhook["secret"] == signature.secret(MASTER_KEY, webhook["id"], 1)
+    assert webhook["secret"] not in json.dumps(world.stored(), default=str)
+    assert "secret" not in merchant.get(f"/api/admin/webhooks/{webhook['id']}").json
+
+
+def test_a_paused_endpoint_gets_no_new_deliveries_and_the_pending_ones_wait(
+    world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant)
+    path = f"/api/admin/webhooks/{webhook['id']}"
+    world.answer = lambda posted: failed()
+    announce()
+    world.run(timedelta(seconds=10))
+    assert merchant.put(path, {"enabled": False}).json["enabled"] is False
+    announce()
+    world.run()
+    world.sleep(days=3)
+    assert len(world.posted) == 1 and len(listed(merchant, webhook)) == 1
+    world.answer = lambda posted: OK
+    merchant.put(path, {"enabled": True})
+    world.run()
+    delivery = only(merchant, webhook)
+    assert (delivery["status"], delivery["count"]) == ("DELIVERED", 2)
+
+
+def test_what_was_parked_for_a_day_waits_out_a_pause_too(world: World, merchant: Shop) -> None:
+    webhook = add(merchant)
+    path = f"/api/admin/webhooks/{webhook['id']}"
+    world.answer = lambda posted: failed()
+    announce()
+    world.run(timedelta(hours=4))
+    assert len(world.posted) == 5
+    merchant.put(path, {"enabled": False})
+    world.sleep(days=2)
+    assert len(world.posted) == 5
+    merchant.put(path, {"enabled": True})
+    world.run()
+    assert only(merchant, webhook)["count"] == 13
+
+
+@pytest.mark.parametrize("after", ["10 seconds", "a day"])
+def test_a_deleted_endpoint_cancels_what_is_pending(
+    world: World, merchant: Shop, after: str
+) -> None:
+    webhook = add(merchant)
+    world.answer = lambda posted: failed()
+    announce()
+    world.run(timedelta(seconds=10) if after == "10 seconds" else timedelta(days=1))
+    id, posts = only(merchant, webhook)["id"], len(world.posted)
+    answer = merchant.delete(f"/api/admin/webhooks/{webhook['id']}")
+    assert answer.json == {"id": webhook["id"], "deleted": True}
+    path = f"/api/admin/deliveries/{id}"
+    assert merchant.get(path).json["status"] == "CANCELLED"
+    world.run()
+    assert len(world.posted) == posts
+    (stored,) = [item for item in world.stored() if item["sk"] == id]
+    assert stored["status"] == "CANCELLED" and "step" not in stored
+    assert merchant.get(path).json["nextAttemptAt"] is None
+    assert merchant.post(f"{path}/replay").json["code"] == "webhook_deleted"
+
+
+def test_a_test_event_goes_the_way_of_all_events_to_one_endpoint(
+    world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant, "order.paid")
+    add(merchant, "order.paid")
+    made = merchant.post(f"/api/admin/webhooks/{webhook['id']}/test", {})
+    assert (made.status, made.json["status"], made.json["test"]) == (202, "PENDING", True)
+    world.run()
+    (posted,) = world.posted
+    assert posted.delivery == made.json["id"]
+    assert posted.headers["X-Service-Test"] == "true"
+    assert posted.headers["X-Service-Event"] == "order.paid"
+    data = json.loads(posted.body)["data"]
+    assert {"id", "number", "total", "currency", "customer", "paidAt"} <= data.keys()
+    assert only(merchant, webhook)["status"] == "DELIVERED"
+
+
+@pytest.mark.parametrize("event", ["product.updated", "customer.created", "inventory.low"])
+def test_a_test_event_can_be_any_of_the_kinds(world: World, merchant: Shop, event: str) -> None:
+    webhook = add(merchant, "order.shipped")
+    merchant.post(f"/api/admin/webhooks/{webhook['id']}/test", {"event": event})
+    world.run()
+    assert json.loads(world.posted[0].body)["event"] == event

@@ -1,0 +1,337 @@
+"""Webhooks from the commit to the receiver in one process, on a clock that jumps to what comes next.
+
+The code and the storage door are the real ones; DynamoDB is the double, and the queues, the stream,
+the state machine, the parameter store and the mail are what is written here. Receivers answer by a
+function. Any call can be the last that a function makes.
+"""
+
+import base64
+import itertools
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from unittest import mock
+
+from botocore.exceptions import ClientError
+
+from chalicelib import attributes, clock, ids, outbox, settings, table
+from chalicelib.webhooks import aws, deliver, fan_out, master_key, redrive, summaries
+from chalicelib.webhooks.safe_post import Failure, Outcome
+from tests.dynamodb_double import Crash, Double, Fault
+from tests.environment import SETTINGS
+
+ACCOUNT = "https://sqs.us-east-1.amazonaws.com/000000000000/"
+DELIVERIES = f"{ACCOUNT}backroom-test-deliveries"
+RETRIES = f"{ACCOUNT}backroom-test-retries"
+DEAD_EVENTS = f"{ACCOUNT}backroom-test-fan-out-dead"
+MASTER_KEY = bytes(range(32))
+VISIBILITY = timedelta(seconds=360)
+WEBHOOK_SETTINGS = {
+    **SETTINGS,
+    "DELIVERIES_QUEUE_URL": DELIVERIES,
+    "RETRIES_QUEUE_URL": RETRIES,
+    "FAN_OUT_DEAD_QUEUE_URL": DEAD_EVENTS,
+    "REDRIVE_STATE_MACHINE_ARN": "arn:aws:states:us-east-1:000000000000:stateMachine:redrive",
+    "MASTER_KEY_PARAMETER": "/backroom/test/master-key",
+    "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8",
+    "MAIL_FROM": "shop@example.com",
+}
+OK = Outcome(status=200, headers={"server": "test"}, body=b"thanks", duration_ms=3)
+
+
+def failed(status: int = 500, **more: Any) -> Outcome:
+    message = f"The receiver answered {status}."
+    return Outcome(status=status, error=Failure.STATUS, message=message, duration_ms=3, **more)
+
+
+@dataclass(frozen=True)
+class Posted:
+    """What a receiver got."""
+
+    at: datetime
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def delivery(self) -> str:
+        return self.headers["X-Service-Delivery"]
+
+
+@dataclass
+class Waiting:
+    """A message on a queue."""
+
+    id: str
+    body: str
+    visible: datetime
+    received: int = 0
+
+    @property
+    def told(self) -> dict[str, Any]:
+        told: dict[str, Any] = json.loads(self.body)
+        return told
+
+
+@dataclass
+class Execution:
+    name: str
+    input: str
+    at: datetime
+    waiting: bool = True
+
+
+@dataclass
+class World:
+    now: datetime = datetime(2026, 11, 20, 6, 0, tzinfo=UTC)
+    answer: Callable[[Posted], Outcome] = field(default=lambda posted: OK)
+    """What receivers answer."""
+    posted: list[Posted] = field(default_factory=list)
+    queues: dict[str, list[Waiting]] = field(default_factory=dict)
+    executions: dict[str, Execution] = field(default_factory=dict)
+    mails: list[dict[str, Any]] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
+    """Operations of all services, in their order."""
+    crash: tuple[int, bool] | None = None
+    """(n, after): the nth call from now is the last of its function, before or after its effect."""
+    refusals: dict[str, int] = field(default_factory=dict)
+    """How often the next calls of an operation are refused by the service."""
+    double: Double = field(default_factory=Double)
+
+    # --- time ---
+
+    def step(self, within: timedelta = timedelta(days=365)) -> bool:
+        """Lets what comes next happen; False when nothing does."""
+        found = min(self._coming(), key=lambda one: one[0], default=None)
+        if found is None or found[0] > self.now + within:
+            return False
+        self.now = max(self.now, found[0])
+        with suppress(Crash):
+            found[1]()
+        return True
+
+    def run(self, within: timedelta = timedelta(days=365)) -> None:
+        """Until nothing is left to happen, or so much time has passed."""
+        end = self.now + within
+        for _ in range(20_000):
+            if not self.step(end - self.now):
+                return
+        raise AssertionError("it never comes to rest")
+
+    def sleep(self, **much: float) -> None:
+        """What happens in that time, and the rest of it."""
+        end = self.now + timedelta(**much)
+        self.run(end - self.now)
+        self.now = end
+
+    def _coming(self) -> Iterator[tuple[datetime, Callable[[], None]]]:
+        if new := self.unread_events():
+            yield self.now, lambda: self._stream(new)
+        for url, waiting in self.queues.items():
+            if url != DEAD_EVENTS and waiting:
+                yield min(one.visible for one in waiting), lambda url=url: self._receive(url)
+        for execution in self.executions.values():
+            if execution.waiting:
+                yield execution.at, lambda one=execution: self._redrive(one)
+
+    # --- functions ---
+
+    def unread_events(self) -> list[dict[str, Any]]:
+        items = self.double.items(settings.outbox_table())
+        return [item for item in items if item["pk"]["S"] not in self._read]
+
+    def stored(self) -> list[dict[str, Any]]:
+        """Every item of the main table."""
+        return [attributes.unpack(item) for item in self.double.items(settings.table())]
+
+    def _stream(self, items: list[dict[str, Any]]) -> None:
+        answer = fan_out.records(stream(items))
+        again = {one["itemIdentifier"] for one in answer["batchItemFailures"]}
+        for item in items:
+            if item["pk"]["S"] in again:
+                return
+            self._read.add(item["pk"]["S"])
+
+    def _receive(self, url: str) -> None:
+        due = [one for one in self.queues[url] if one.visible <= self.now][:10]
+        for one in due:
+            one.visible, one.received = self.now + VISIBILITY, one.received + 1
+        answer = deliver.batch(batch_of(url, due), post=self._post)
+        again = {one["itemIdentifier"] for one in answer["batchItemFailures"]}
+        for one in due:
+            if one.id not in again:
+                self.queues[url].remove(one)
+
+    def _redrive(self, execution: Execution) -> None:
+        try:
+            answer = redrive.run(json.loads(execution.input))
+        except BaseException:
+            execution.at = self.now + timedelta(seconds=5)  # the state machine tries again
+            raise
+        execution.waiting = answer["more"]
+        execution.at = self.now + timedelta(seconds=answer["wait"])
+
+    def summaries(self) -> None:
+        summaries.send()
+
+    def _post(self, url: str, headers: Mapping[str, str], body: bytes, **_: Any) -> Outcome:
+        posted = Posted(self.now, url, dict(headers), body)
+        with self._call("Post"):
+            self.posted.append(posted)
+            return self.answer(posted)
+
+    # --- services ---
+
+    def client(self, service: str) -> Any:
+        return _Service(self)
+
+    def send_message_batch(self, QueueUrl: str, Entries: list[dict[str, Any]]) -> Any:
+        for entry in Entries:
+            assert 0 <= entry["DelaySeconds"] <= 900 and entry["MessageGroupId"].startswith("wh_")
+            visible = self.now + timedelta(seconds=entry["DelaySeconds"])
+            self.put(QueueUrl, entry["MessageBody"], visible)
+        return {}
+
+    def put(self, url: str, body: str, visible: datetime) -> None:
+        id = f"message-{len(self.calls)}-{len(self.queues.get(url, ()))}"
+        self.queues.setdefault(url, []).append(Waiting(id, body, visible))
+
+    def send_message(self, QueueUrl: str, MessageBody: str) -> None:
+        self.put(QueueUrl, MessageBody, self.now)
+
+    def change_message_visibility_batch(self, QueueUrl: str, Entries: list[Any]) -> Any:
+        for entry in Entries:
+            assert 0 <= entry["VisibilityTimeout"] <= 43_200
+            for one in self.queues[QueueUrl]:
+                if one.id == entry["ReceiptHandle"]:
+                    one.visible = self.now + timedelta(seconds=entry["VisibilityTimeout"])
+        return {}
+
+    def start_execution(self, stateMachineArn: str, name: str, input: str) -> Any:
+        assert len(name) <= 80
+        if name in self.executions:
+            assert self.executions[name].input == input, "the name stands for another input"
+            raise ClientError({"Error": {"Code": "ExecutionAlreadyExists"}}, "StartExecution")
+        self.executions[name] = Execution(name, input, clock.parse(json.loads(input)["due"]))
+        return {}
+
+    def get_parameter(self, Name: str, WithDecryption: bool) -> Any:
+        assert Name == settings.master_key_parameter() and WithDecryption
+        return {"Parameter": {"Value": base64.b64encode(MASTER_KEY).decode()}}
+
+    def send_email(self, **mail: Any) -> Any:
+        self.mails.append(mail)
+        return {}
+
+    # --- faults ---
+
+    def _fault(self, operation: str, request: Any) -> Fault | None:
+        if self._refused(operation):
+            return Fault.THROTTLE
+        if self._strikes(operation):
+            assert self.crash is None
+            return Fault.CRASH_AFTER if self._after else Fault.CRASH
+        return None
+
+    def _refused(self, operation: str) -> bool:
+        left = self.refusals.get(operation, 0)
+        self.refusals[operation] = max(0, left - 1)
+        return left > 0
+
+    def _strikes(self, operation: str) -> bool:
+        self.calls.append(operation)
+        if self.crash is None:
+            return False
+        left, self._after = self.crash
+        self.crash = (left - 1, self._after) if left > 1 else None
+        return left <= 1
+
+    @contextmanager
+    def _call(self, operation: str) -> Iterator[None]:
+        """Around the effect of a call that is not DynamoDB's."""
+        if self._refused(operation):
+            raise ClientError({"Error": {"Code": "ServiceUnavailable"}}, operation)
+        dies = self._strikes(operation)
+        if dies and not self._after:
+            raise Crash(operation)
+        yield
+        if dies:
+            raise Crash(operation)
+
+    def __post_init__(self) -> None:
+        self._read: set[str] = set()
+        self._after = False
+        self.double.faults = self._fault
+
+
+class _Service:
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def __getattr__(self, operation: str) -> Callable[..., Any]:
+        perform = getattr(self._world, operation)
+
+        def call(**request: Any) -> Any:
+            with self._world._call(operation):
+                return perform(**request)
+
+        return call
+
+
+def stream(items: list[dict[str, Any]], kind: str = "INSERT") -> dict[str, Any]:
+    """What the outbox's stream hands to the fan-out."""
+    return {
+        "Records": [
+            {"eventName": kind, "dynamodb": {"NewImage": item, "SequenceNumber": item["pk"]["S"]}}
+            for item in items
+        ]
+    }
+
+
+def batch_of(url: str, messages: list[Waiting]) -> dict[str, Any]:
+    """What a queue hands to the sender."""
+    return {
+        "Records": [
+            {
+                "messageId": one.id,
+                "receiptHandle": one.id,
+                "body": one.body,
+                "attributes": {"ApproximateReceiveCount": str(one.received)},
+                "eventSourceARN": f"arn:aws:sqs:us-east-1:000000000000:{url.rpartition('/')[2]}",
+            }
+            for one in messages
+        ]
+    }
+
+
+@contextmanager
+def world() -> Iterator[World]:
+    """The environment, the clocks and the services are its own as long as it lasts."""
+    made = World()
+    ulids = itertools.count()
+
+    def ulid() -> str:
+        return ids.first_at(made.now)[:16] + f"{next(ulids):010d}"
+
+    master_key._master_key.cache_clear()
+    with (
+        mock.patch.dict(os.environ, WEBHOOK_SETTINGS),
+        mock.patch.object(clock, "now", lambda: made.now),
+        mock.patch.object(clock, "unix", lambda: int(made.now.timestamp())),
+        mock.patch.object(ids, "ulid", ulid),
+        mock.patch.object(aws, "client", made.client),
+        made.double,
+    ):
+        os.environ.pop("AWS_ENDPOINT_URL", None)
+        yield made
+
+
+def announce(event: str = "product.created", **data: Any) -> str:
+    """Commits an event; its id."""
+    item = outbox.item([(event, outbox.body(event, data or {"id": "prod_1"}))])
+    table.put(item, table=settings.outbox_table())
+    return next(outbox.events_of(item)).id
