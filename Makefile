@@ -5,7 +5,7 @@ VENV := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONPATH := .
 
-.PHONY: run test check bench lock format
+.PHONY: run test unit check bench lock
 .DELETE_ON_ERROR:
 
 run: .venv/ready .venv-emulator/ready
@@ -13,6 +13,10 @@ run: .venv/ready .venv-emulator/ready
 
 test: .venv/ready .venv-emulator/ready
 	$(VENV)/python -m pytest
+
+# All that needs no emulator.
+unit: .venv/ready
+	$(VENV)/python -m pytest --ignore=tests/e2e --ignore=tests/deploy
 
 check: .venv/ready .venv-emulator/ready
 	$(VENV)/ruff check .
