@@ -7,6 +7,10 @@ from chalice.app import Chalice
 from chalicelib.api_keys.routes import routes as api_keys
 from chalicelib.console.routes import routes as console
 from chalicelib.customers.routes import routes as customers
+from chalicelib.imports import dead as import_dead
+from chalicelib.imports import plan as import_plan
+from chalicelib.imports import run as import_run
+from chalicelib.imports.routes import routes as imports
 from chalicelib.openapi import routes as openapi
 from chalicelib.orders.routes import routes as orders
 from chalicelib.products.routes import routes as products
@@ -26,7 +30,7 @@ app = Chalice(app_name="backroom", configure_logs=False)
 app.api.binary_types.append("multipart/form-data")
 app.register_middleware(handle, "http")
 
-for routes in (products, storefront, orders, customers, summary, api_keys, webhooks):
+for routes in (products, imports, storefront, orders, customers, summary, api_keys, webhooks):
     app.register_blueprint(routes)
 app.register_blueprint(openapi)
 app.register_blueprint(console)
@@ -35,17 +39,17 @@ close(app)
 
 @app.lambda_function()
 def plan_import(event: Event, context: object) -> None:
-    print(event)
+    import_plan.uploaded(event)
 
 
 @app.lambda_function()
-def import_chunk(event: Event, context: object) -> None:
-    print(event)
+def import_chunk(event: Event, context: object) -> Event:
+    return import_run.batch(event)
 
 
 @app.lambda_function()
-def import_dead_letters(event: Event, context: object) -> None:
-    print(event)
+def import_dead_letters(event: Event, context: object) -> Event:
+    return import_dead.batch(event)
 
 
 @app.lambda_function()

@@ -1,11 +1,15 @@
 """The time, and the one way in which it is written: ISO 8601, UTC, milliseconds (`spec.md`)."""
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 
 def now() -> datetime:
     return datetime.now(UTC)
+
+
+def after(seconds: int) -> datetime:
+    return now() + timedelta(seconds=seconds)
 
 
 def unix() -> int:

@@ -138,7 +138,7 @@ def _models() -> Iterator[tuple[Any, Any, Any]]:
         if operation.query is not None:
             yield (at, "query"), "validation", operation.query
         for status, model in operation.answers.items():
-            if model is not None:
+            if model is not None and not isinstance(model, str):
                 yield (at, status), "serialization", model
 
 
@@ -215,6 +215,8 @@ def _answer(model: Any, schema: Schema | None) -> Schema:
     }
     if schema is not None:
         described["content"] = {JSON: {"schema": schema}}
+    elif isinstance(model, str):
+        described["content"] = {model: {"schema": _TEXT}}
     return described
 
 

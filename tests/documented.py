@@ -28,7 +28,9 @@ def check(method: str, resource: str, answer: "Answer") -> None:
     declared = openapi.statuses(operation)
     assert answer.status in declared, f"{method} {resource} answers {answer.status}: {answer.text}"
     shape = operation.answers.get(answer.status)
-    if shape is not None and method != "HEAD":
+    if isinstance(shape, str):
+        assert answer.headers["Content-Type"].startswith(shape)
+    elif shape is not None and method != "HEAD":
         _shape(shape).validate_json(f"[{answer.text}]", strict=True)
     elif answer.status in operation.answers:
         assert answer.text == ""

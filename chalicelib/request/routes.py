@@ -61,10 +61,11 @@ class Routes(Blueprint):
 
     Everything below /api/admin needs a `role`, nothing else has one. A view gets its path
     parameters, decoded, as arguments; its docstring is the description. `answers` maps the statuses
-    of success to what is answered (a TypedDict; None: nothing). `problems` are the families that
-    this route may raise beyond those which follow from the declaration: a key means 401 and
-    403, a body 400, 413, 415 and 422, a query 422, a path parameter 404, and any route may answer
-    429, 500 or 503. `headers` maps request headers to what they do.
+    of success to what is answered: a TypedDict, None for nothing, or a media type, such as
+    "text/csv", for text. `problems` are the families that this route may raise beyond those which
+    follow from the declaration: a key means 401 and 403, a body 400, 413, 415 and 422, a query 422,
+    a path parameter 404, and any route may answer 429, 500 or 503. `headers` maps request headers
+    to what they do.
 
     `body` is a model, or the JSON Schema of what `parsed_body` or `raw_body` return.
     """

@@ -283,7 +283,7 @@ def slug_of(name: str) -> str:
     """A slug for a name: `Éclair 5″` → `eclair-5`. Not clipped: two long names stay two."""
     if not name.isascii():
         # Its tables take 15 ms to load.
-        from anyascii import anyascii  # noqa: PLC0415
+        from anyascii import anyascii
 
         name = anyascii(name)
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")

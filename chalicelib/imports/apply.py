@@ -1,0 +1,191 @@
+"""What a product becomes by the rows of a file: pure functions.
+
+A blank cell leaves a value as it is; pictures and variants that the file does not name stay.
+"""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from chalicelib.imports.dialects import ImportedProduct
+from chalicelib.imports.faults import RowError
+from chalicelib.problems import Invalid
+from chalicelib.products import store as products
+from chalicelib.products.model import NewProduct, Product, ProductChange
+from chalicelib.validation import validate
+
+Given = dict[str, Any]
+Variants = list[tuple[Given, int | None]]  # with the place in the file's list, if it is from there
+
+
+class Refused(Exception):
+    """The rows cannot become a product; nothing of them is to be written."""
+
+    def __init__(self, errors: list[RowError]) -> None:
+        super().__init__(str(errors))
+        self.errors = errors
+
+
+def created(imported: ImportedProduct, slug: str) -> Product:
+    """A new product. Raises Refused."""
+    values = {**imported.if_new, **imported.values, "slug": slug}
+    variants = _numbered(values.pop("variants", []))
+    stock = values.pop("stock", None)
+    if not variants and stock is not None:
+        variants = [({"stock": stock}, None)]
+    if imported.lowest_price:
+        _lowest_price(values, variants, {})
+    given, places = _with_variants(values, variants, "variants" in imported.values)
+    return _drafted(imported, given, places, None)
+
+
+def changed(imported: ImportedProduct, product: Product) -> Product:
+    """The product after the rows; the same object where nothing differs. Raises Refused."""
+    values = {name: value for name, value in imported.values.items() if name != "slug"}
+    stock = {"stock": values.pop("stock")} if "stock" in values else {}
+    listed = values.pop("variants", None)
+    if "images" in values:
+        values["images"] = _images(values["images"], product.fields["images"])
+    if listed is not None:
+        variants = _variants(_numbered(listed), product)
+    else:
+        variants = _one_variant(imported, values, stock, product)
+    if imported.lowest_price:
+        _lowest_price(values, variants, product.fields)
+    given, places = _with_variants(values, variants, False)
+    return _drafted(imported, given, places, product)
+
+
+def _drafted(
+    imported: ImportedProduct, given: Given, places: list[int | None], product: Product | None
+) -> Product:
+    try:
+        if product is None:
+            new = validate(NewProduct, given).given()
+            return products.drafted(new, new["slug"])
+        return products.redrafted(product, validate(ProductChange, given).given())
+    except Invalid as invalid:
+        errors = [_located(imported, places, error) for error in invalid.extra["errors"]]
+        raise Refused(errors) from None
+
+
+def _located(
+    imported: ImportedProduct, places: list[int | None], error: Mapping[str, str]
+) -> RowError:
+    path = error["field"]
+    first, _, rest = path.partition(".")
+    if first == "variants" and rest:
+        place, _, below = rest.partition(".")
+        at = places[int(place)] if place.isdigit() and int(place) < len(places) else None
+        path = below if at is None else f"variants.{at}.{below}"
+    line, column = imported.locate(path)
+    named = column or path.rpartition(".")[2]
+    return RowError(line, column, error["code"], f"{named} {error['message'].rstrip('.')}.")
+
+
+def _numbered(listed: list[Given]) -> Variants:
+    return [(dict(variant), place) for place, variant in enumerate(listed)]
+
+
+def _with_variants(
+    values: Given, variants: Variants, are_new: bool
+) -> tuple[Given, list[int | None]]:
+    for variant, place in variants:
+        if place is not None and "id" not in variant and not variant.get("title"):
+            if are_new and len(variants) == 1:
+                continue  # the only one of a product without options
+            variant["title"] = variant.get("sku")
+    given = {**values, "variants": [variant for variant, _ in variants]} if variants else values
+    return given, [place for _, place in variants]
+
+
+def _images(listed: list[Given], there: list[Mapping[str, Any]]) -> list[Given]:
+    """Those there are, with the texts that the file gives, then the new ones."""
+    given = {image["url"]: image for image in listed}
+    kept = [{**image, **given.pop(image["url"], {})} for image in there]
+    return [*kept, *given.values()]
+
+
+def _variants(listed: Variants, product: Product) -> Variants:
+    """All variants of the product: as they are, changed by the file, or new.
+
+    The one that stands for a product without options goes when the options come.
+    """
+    there = product.fields["variants"]
+    if _is_the_only_one(listed, there):
+        variant, place = listed[0]
+        return [({"id": there[0]["id"], **variant}, place)]
+    there = [variant for variant in there if not variant.get("default")]
+    kept: dict[str, tuple[Given, int | None]] = {v["id"]: ({"id": v["id"]}, None) for v in there}
+    rest = listed
+    for same in (_same_sku_and_title, _same_sku, _same_title):
+        unmatched: Variants = []
+        for variant, place in rest:
+            old = next((v for v in there if kept[v["id"]][1] is None and same(variant, v)), None)
+            if old:
+                kept[old["id"]] = ({"id": old["id"], **variant}, place)
+            else:
+                unmatched.append((variant, place))
+        rest = unmatched
+    return [*kept.values(), *rest]
+
+
+def _is_the_only_one(listed: Variants, there: list[Mapping[str, Any]]) -> bool:
+    if not len(listed) == len(there) == 1 or listed[0][0].get("title"):
+        return False
+    sku = listed[0][0].get("sku")
+    return not sku or there[0]["sku"] in {None, sku}
+
+
+def _same_sku_and_title(variant: Given, old: Mapping[str, Any]) -> bool:
+    return _same_sku(variant, old) and variant.get("title") == old["title"]
+
+
+def _same_sku(variant: Given, old: Mapping[str, Any]) -> bool:
+    return bool(variant.get("sku")) and variant["sku"] == old["sku"]
+
+
+def _same_title(variant: Given, old: Mapping[str, Any]) -> bool:
+    """By title where one of the two has no SKU; a variant without a title is called by its SKU."""
+    if variant.get("sku") and old["sku"]:
+        return False
+    return bool((variant.get("title") or variant.get("sku")) == old["title"])
+
+
+def _one_variant(
+    imported: ImportedProduct, values: Given, stock: Given, product: Product
+) -> Variants:
+    """The variants where the rows name none: what they say of price, SKU and stock is the product's
+    own, or that of the variant whose SKU it is."""
+    there = product.fields["variants"]
+    sku = values.get("sku")
+    named = next((v for v in there if sku and v["sku"] == sku), None)
+    others: Variants = [({"id": v["id"]}, None) for v in there]
+
+    def only(variant: Mapping[str, Any], given: Given) -> Variants:
+        return [(({**v, **given}) if v["id"] == variant["id"] else v, p) for v, p in others]
+
+    if named and (len(there) > 1 or product.fields["sku"] != sku):
+        price = {"price": values.pop("price")} if "price" in values else {}
+        del values["sku"]
+        return only(named, {**price, **stock}) if price or stock else []
+    if len(there) == 1:
+        given = dict(stock)
+        if imported.single and not there[0].get("default"):
+            given |= {name: values[name] for name in ("sku", "price") if name in values}
+        return only(there[0], given) if given else []
+    if stock or (imported.single and ("price" in values or sku)):
+        line, column = imported.locate("sku" if sku else "stock" if stock else "price")
+        message = f"The product has {len(there)} variants, and nothing says which is meant."
+        raise Refused([RowError(line, column, "unknown_variant", message)])
+    return []
+
+
+def _lowest_price(values: Given, variants: Variants, before: Mapping[str, Any]) -> None:
+    """The product's price follows its variants' where each has one; else it is the lowest given."""
+    own = {v["id"]: v["price"] for v in before.get("variants", ())}
+    prices = [v.get("price") or own.get(v.get("id")) for v, _ in variants]
+    if all(prices):
+        values["price"] = None
+    elif before.get("price") is None and any(prices):
+        values["price"] = min((price for price in prices if price), key=Decimal)

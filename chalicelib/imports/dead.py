@@ -1,0 +1,48 @@
+"""What could not be handled: it ends its job with a reason, so that no job hangs."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from chalicelib import telemetry
+from chalicelib.imports import files, store
+
+
+def batch(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Messages of both dead-letter queues; where the job could not be ended, they come again."""
+    failed = []
+    for record in event["Records"]:
+        try:
+            _end_job(record["body"])
+        except Exception as error:
+            telemetry.error("dead letter not handled", error, messageId=record["messageId"])
+            failed.append({"itemIdentifier": record["messageId"]})
+    return {"batchItemFailures": failed}
+
+
+def _end_job(body: str) -> None:
+    try:
+        letter = json.loads(body)
+        job_id, code, message = _chunk(letter) if "job" in letter else _upload(letter)
+    except (ValueError, KeyError, TypeError) as error:
+        # Received again it would be no clearer.
+        telemetry.error("dead letter not understood", error, body=body[:2_000])
+        return
+    store.fail(job_id, code, message)
+    telemetry.error("import failed", jobId=job_id, code=code)
+
+
+def _chunk(letter: Mapping[str, Any]) -> tuple[str, str, str]:
+    where = f" from line {letter['line']} on" if "line" in letter else ""
+    message = f"A part of the file{where} could not be imported, after five attempts. "
+    return letter["job"], "chunk_failed", message + _again
+
+
+def _upload(letter: Mapping[str, Any]) -> tuple[str, str, str]:
+    """The event of an upload; Lambda puts one on which a function failed into an envelope."""
+    event = letter.get("requestPayload", letter)
+    job_id = files.job_of(event["detail"]["object"]["key"])
+    return job_id, "planning_failed", "The file could not be read. " + _again
+
+
+_again = "Products that were written stay; retry the job to import the rest."

@@ -1,0 +1,186 @@
+"""The files of imports in S3: what was uploaded, and the reports of what failed.
+
+| key | |
+|---|---|
+| `imports/<job>.csv` | the upload |
+| `reports/<job>/<part>.csv` | the failed rows of one chunk, without a header |
+| `reports/<job>.csv` | the report: header and all parts |
+
+No text of a client's is in a key.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Final
+
+import botocore.session
+from botocore.config import Config
+from botocore.exceptions import ClientError
+
+from chalicelib import settings
+from chalicelib.imports.model import LARGEST_UPLOAD
+
+_PIECE: Final = 1 << 18
+REPORT_URL_SECONDS: Final = 3_600
+
+
+class FileChanged(Exception):
+    """The file is not there any more, or another has taken its place."""
+
+
+@cache
+def client() -> Any:
+    session = botocore.session.get_session()
+    return session.create_client(
+        "s3",
+        config=Config(
+            signature_version="s3v4",
+            connect_timeout=2,
+            read_timeout=30,
+            retries={"mode": "standard", "total_max_attempts": 4},
+            max_pool_connections=16,
+        ),
+    )
+
+
+def _upload_key(job_id: str) -> str:
+    return f"imports/{job_id}.csv"
+
+
+def _report_key(job_id: str) -> str:
+    return f"reports/{job_id}.csv"
+
+
+def _part_key(job_id: str, part: str) -> str:
+    return f"reports/{job_id}/{part}.csv"
+
+
+def job_of(key: str) -> str:
+    """The job that an upload belongs to, from its key."""
+    return key.removeprefix("imports/").removesuffix(".csv")
+
+
+# --- Uploads --------------------------------------------------------------------------------------
+
+
+def put(job_id: str, data: bytes) -> None:
+    client().put_object(
+        Bucket=settings.bucket(), Key=_upload_key(job_id), Body=data, ContentType="text/csv"
+    )
+
+
+def upload_form(job_id: str, seconds: int) -> tuple[str, dict[str, str]]:
+    """The address and the fields of a form with which anybody can upload this one file."""
+    form = client().generate_presigned_post(
+        Bucket=settings.bucket(),
+        Key=_upload_key(job_id),
+        Conditions=[["content-length-range", 1, LARGEST_UPLOAD]],
+        ExpiresIn=seconds,
+    )
+    return form["url"], form["fields"]
+
+
+def opened(job_id: str) -> tuple[str, int, Iterator[bytes]]:
+    """The ETag of the upload, its size, and its bytes in pieces. Raises FileChanged."""
+    reply = _got(Key=_upload_key(job_id))
+    return reply["ETag"], int(reply["ContentLength"]), reply["Body"].iter_chunks(_PIECE)
+
+
+def read(job_id: str, etag: str, offset: int, length: int) -> bytes:
+    """A range of the upload, as it was when it had that ETag. Raises FileChanged."""
+    last = offset + length - 1
+    reply = _got(Key=_upload_key(job_id), Range=f"bytes={offset}-{last}", IfMatch=etag)
+    data: bytes = reply["Body"].read()
+    return data
+
+
+def _got(**request: Any) -> Any:
+    try:
+        return client().get_object(Bucket=settings.bucket(), **request)
+    except ClientError as error:
+        if error.response["Error"]["Code"] in {"PreconditionFailed", "412", "NoSuchKey", "404"}:
+            raise FileChanged from None
+        raise
+
+
+# --- Reports --------------------------------------------------------------------------------------
+
+
+def put_part(job_id: str, part: str, data: bytes) -> None:
+    client().put_object(Bucket=settings.bucket(), Key=_part_key(job_id, part), Body=data)
+
+
+def read_part(job_id: str, part: str) -> bytes:
+    data: bytes = _got(Key=_part_key(job_id, part))["Body"].read()
+    return data
+
+
+def put_report(job_id: str, data: bytes) -> None:
+    """A report that is small enough to be put at once."""
+    client().put_object(Bucket=settings.bucket(), Key=_report_key(job_id), Body=data)
+
+
+def begin_report(job_id: str) -> str:
+    """Begins a report that is put in several pieces; returns the upload's id."""
+    begun = client().create_multipart_upload(Bucket=settings.bucket(), Key=_report_key(job_id))
+    return str(begun["UploadId"])
+
+
+def add_to_report(job_id: str, upload: str, number: int, data: bytes) -> str:
+    """The ETag of piece `number` (from 1), at least 5 MB unless it is the last."""
+    put = client().upload_part(
+        Bucket=settings.bucket(),
+        Key=_report_key(job_id),
+        UploadId=upload,
+        PartNumber=number,
+        Body=data,
+    )
+    return str(put["ETag"])
+
+
+def end_report(job_id: str, upload: str, etags: list[str]) -> None:
+    """Puts the pieces together; having done so before is no error."""
+    pieces = [{"ETag": etag, "PartNumber": number} for number, etag in enumerate(etags, 1)]
+    try:
+        client().complete_multipart_upload(
+            Bucket=settings.bucket(),
+            Key=_report_key(job_id),
+            UploadId=upload,
+            MultipartUpload={"Parts": pieces},
+        )
+    except ClientError as error:
+        if error.response["Error"]["Code"] != "NoSuchUpload":
+            raise
+
+
+def report_url(job_id: str, file_name: str) -> str:
+    """An address that answers the report for an hour, to whoever has it."""
+    name = "".join(c for c in file_name if c.isascii() and (c.isalnum() or c in "-_. "))
+    stem = name.rpartition(".")[0] or name or "import"
+    url: str = client().generate_presigned_url(
+        "get_object",
+        Params={
+            "Bucket": settings.bucket(),
+            "Key": _report_key(job_id),
+            "ResponseContentType": "text/csv; charset=utf-8",
+            "ResponseContentDisposition": f'attachment; filename="{stem}-errors.csv"',
+        },
+        ExpiresIn=REPORT_URL_SECONDS,
+    )
+    return url
+
+
+def copy_to_upload(source: str, target: str, *, report: bool) -> None:
+    """Makes what failed in one job, or all of its file, the upload of another."""
+    key = _report_key(source) if report else _upload_key(source)
+    bucket = settings.bucket()
+    try:
+        client().copy_object(
+            Bucket=bucket,
+            Key=_upload_key(target),
+            CopySource={"Bucket": bucket, "Key": key},
+        )
+    except ClientError as error:
+        if error.response["Error"]["Code"] in {"NoSuchKey", "404"}:
+            raise FileChanged from None
+        raise

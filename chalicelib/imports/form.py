@@ -1,0 +1,48 @@
+"""The multipart form of an import: one file and its options."""
+
+import io
+from dataclasses import dataclass
+from typing import Final
+
+from chalicelib.problems import Invalid
+
+_FILE: Final = "file"
+
+
+@dataclass(frozen=True)
+class Form:
+    """The file's name, as the client gave it, without folders; its bytes; the other fields."""
+
+    file_name: str
+    data: bytes
+    fields: dict[str, str]
+
+
+def parsed(body: bytes, content_type: str) -> Form:
+    """The form in a body of type `multipart/form-data` (RFC 7578). Raises Invalid."""
+    import multipart  # only imports pay for it
+
+    _, options = multipart.parse_options_header(content_type)
+    file: Form | None = None
+    fields: dict[str, str] = {}
+    try:
+        parser = multipart.MultipartParser(
+            io.BytesIO(body),
+            options.get("boundary", ""),
+            content_length=len(body),
+            spool_limit=len(body),
+            memory_limit=len(body),
+        )
+        for part in parser:
+            if part.name != _FILE:
+                fields[str(part.name)] = part.value
+            elif part.filename is None:
+                raise Invalid.field(_FILE, "invalid_type", "must be a file: curl -F file=@name.csv")
+            else:
+                name = part.filename.replace("\\", "/").rpartition("/")[2][:255]
+                file = Form(name.strip() or "import.csv", part.raw, fields)
+    except (multipart.MultipartError, UnicodeError) as error:
+        raise Invalid.field("body", "malformed_form", f"is no multipart form: {error}") from None
+    if file is None:
+        raise Invalid.field(_FILE, "required", "is required: the CSV, as a file of the form")
+    return file

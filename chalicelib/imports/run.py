@@ -1,0 +1,235 @@
+"""The worker: one message, one step of an import (`queue.py`).
+
+Any step may be cut off at any line, come twice, late, or beside itself. What it wrote is found by
+what the products remember (`upsert.py`), and what it did is counted in the transaction that says it
+is finished (`store.finish`).
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from chalicelib import clock, settings, table, telemetry
+from chalicelib.imports import advance, files, queue, report, store
+from chalicelib.imports.dialects import Dialect, Shop, recognise
+from chalicelib.imports.faults import RowError
+from chalicelib.imports.groups import grouped
+from chalicelib.imports.model import Job, Outcome, Status
+from chalicelib.imports.queue import Message
+from chalicelib.imports.records import Record, read
+from chalicelib.imports.store import Waiting
+from chalicelib.imports.upsert import Held, Rows, Superseded, Upsert
+
+_LEFTOVER_ROWS: Final = 60  # at once: each is a write of the transaction that counts it
+_RETRY_SECONDS: Final = (5, 20, 60, 180)
+
+
+def batch(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Messages of the import queue; those that failed are received again."""
+    failed = []
+    for record in event["Records"]:
+        message = json.loads(record["body"])
+        received = int(record["attributes"]["ApproximateReceiveCount"])
+        try:
+            _STEPS[message["step"]](message, received > 1)
+        except files.FileChanged:
+            advance.end_without_file(message["job"])
+        except Exception as error:
+            telemetry.error("import step failed", error, received=received, **_named(message))
+            wait = _RETRY_SECONDS[min(received, len(_RETRY_SECONDS)) - 1]
+            queue.show_again(record["receiptHandle"], wait)
+            failed.append({"itemIdentifier": record["messageId"]})
+    return {"batchItemFailures": failed}
+
+
+def _named(message: Message) -> dict[str, Any]:
+    return {"jobId": message["job"], "step": message["step"], "number": message.get("number")}
+
+
+# --- The steps ------------------------------------------------------------------------------------
+
+
+def _chunk(message: Message, again: bool) -> None:
+    """A part of the file: all its products but those which came before, or are not complete."""
+    job_id, chunk = message["job"], f"chunk#{message['number']}"
+    job, is_done = store.standing(job_id, chunk)
+    if job is None:
+        return
+    # Of a job that has ended, an earlier run may have written what nobody has counted.
+    if not is_done and (again or job.status is Status.RUNNING):
+        reader = _Reader(job)
+        rows = reader.rows(message)
+        repeated = set(message["repeated"])
+        upsert = Upsert(job, chunk, partial(_goes_on, job_id, chunk))
+        try:
+            upsert.run(
+                [row for row in rows if row.line not in repeated],
+                held=lambda rows: rows[0].is_incomplete,
+            )
+        except Superseded:
+            pass
+        else:
+            _finish(job, chunk, rows, message)
+    advance.after_chunks(job_id, chunk)
+
+
+def _ordered(message: Message, again: bool) -> None:
+    """What a chunk left for later, in the order of the file; of two rows the later wins."""
+    job_id, number = message["job"], message["number"]
+    chunk = f"ordered#{number}"
+    job, is_done = store.standing(job_id, chunk)
+    if job is None:
+        return
+    if not is_done and (again or job.status is Status.RUNNING):
+        left = store.deferred(job_id, number)
+        assert left is not None, "a chunk keeps what it left until the job's files go"
+        reader = _Reader(job)
+        lines = set(left["lines"])
+        rows = [row for row in reader.rows(left) if row.line in lines]
+        upsert = Upsert(job, chunk, partial(_goes_on, job_id, chunk))
+        try:
+            upsert.run(rows, held=partial(_held, reader))
+        except Superseded:
+            pass
+        else:
+            for row in rows:
+                if row.outcome is Outcome.CREATED:
+                    waiting = store.waiting_for(job_id, row.product)
+                    store.settle(job_id, waiting, Outcome.UPDATED)
+            open_rows = [row for row in rows if row.outcome is None]
+            store.put_waiting(job_id, map(_waiting, open_rows))
+            _finish(job, chunk, rows)
+    if job.status is Status.RUNNING:
+        advance.after_ordered(job, number)
+
+
+def _leftover(message: Message, again: bool) -> None:
+    """Rows whose product was never completed: they fail, unless it has come some other way."""
+    job = store.find(message["job"])
+    if job is None or job.status is not Status.RUNNING:
+        return
+    waiting = store.first_waiting(job.id, _LEFTOVER_ROWS)
+    if not waiting:
+        advance.after_leftover(job)
+        return
+    reader = _Reader(job)
+    rows = reader.waiting(waiting)
+    chunk = f"swept#{waiting[0].line:09d}"
+    try:
+        Upsert(job, chunk, partial(_goes_on, job.id, chunk)).run(rows, held=lambda rows: True)
+    except Superseded:
+        advance.more_leftover(job)
+        return
+    for row in rows:
+        if row.outcome is None:
+            what = "name" if row.imported.continues else "price"
+            told = f"There is no such product yet, and the file gives no {what} for a new one."
+            row.fail([RowError(row.line, "", f"missing_{what}", told)])
+    _finish(job, chunk, rows, settled=waiting)
+    advance.more_leftover(job)
+
+
+def _report(message: Message, again: bool) -> None:
+    job = store.find(message["job"])
+    if job is None or job.status is not Status.RUNNING:
+        return
+    rest = report.assemble(job, message.get("state", {}))
+    if rest is None:
+        advance.end(job)
+    else:
+        advance.more_report(job, rest)
+
+
+_STEPS: Final[Mapping[str, Callable[[Message, bool], None]]] = {
+    "chunk": _chunk,
+    "ordered": _ordered,
+    "leftover": _leftover,
+    "report": _report,
+}
+
+
+# --- Parts of them --------------------------------------------------------------------------------
+
+
+class _Reader:
+    """The file of a job, as groups of rows."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.dialect: Dialect = recognise(job.format.header)
+        self.shop = Shop(settings.currency(), clock.now().date())
+
+    def rows(self, part: Mapping[str, Any]) -> list[Rows]:
+        """The groups of a byte range that begins and ends between products."""
+        return [self._rows(records) for records in self._groups(part)]
+
+    def waiting(self, waiting: Sequence[Waiting]) -> list[Rows]:
+        groups = table.together([partial(self._groups, vars(row)) for row in waiting])
+        return [self._rows(records) for (records,) in groups]
+
+    def whole(self, waiting: Sequence[Waiting], rows: Sequence[Rows]) -> Rows:
+        """One product of rows from several places of the file."""
+        records = [record for row in (*self.waiting(waiting), *rows) for record in row.records]
+        return self._rows(records)
+
+    def _rows(self, records: Sequence[Record]) -> Rows:
+        return Rows.of(records, self.dialect, self.shop)
+
+    def _groups(self, part: Mapping[str, Any]) -> list[list[Record]]:
+        offset, length, line = int(part["offset"]), int(part["length"]), int(part["line"])
+        data = files.read(self.job.id, self.job.etag, offset, length)
+        return list(grouped(read(data, self.job.format, offset, line), self.dialect))
+
+
+def _held(reader: _Reader, rows: list[Rows]) -> Held:
+    """Whether rows of a product that does not exist wait for more, or complete those that wait."""
+    waiting = store.waiting_for(reader.job.id, rows[0].product)
+    if not waiting and not rows[0].is_incomplete:
+        return False
+    is_named = any(row.named for row in waiting) or not all(r.imported.continues for r in rows)
+    if not is_named or len(waiting) + len(rows) == 1:
+        return True
+    whole = reader.whole(waiting, rows)
+    return True if whole.outcome or whole.is_incomplete else whole.imported
+
+
+def _waiting(row: Rows) -> Waiting:
+    first, last = row.records[0], row.records[-1]
+    length = last.offset + last.length - first.offset
+    return Waiting(row.product, first.offset, length, row.line, not row.imported.continues)
+
+
+def _goes_on(job_id: str, chunk: str) -> bool:
+    job, is_done = store.standing(job_id, chunk)
+    if is_done:
+        raise Superseded
+    return job is not None and job.status is Status.RUNNING
+
+
+def _finish(
+    job: Job,
+    chunk: str,
+    rows: Iterable[Rows],
+    message: Message | None = None,
+    settled: Iterable[Waiting] = (),
+) -> None:
+    """Keeps what failed, and counts. `message`: groups without an outcome are left for later."""
+    failed = [row for row in rows if row.outcome is Outcome.FAILED]
+    store.put_errors(job.id, (error for row in failed for error in row.errors))
+    has_part = report.put_part(job, chunk, [(row.records, row.errors) for row in failed])
+    counts = Counter(row.outcome for row in rows if row.outcome)
+    lines = [row.line for row in rows if row.outcome is None]
+    deferred = None
+    if message and lines:
+        place = {name: message[name] for name in ("offset", "length", "line")}
+        deferred = {**place, "lines": lines}
+    store.finish(
+        job.id,
+        chunk,
+        counts,
+        has_part=has_part,
+        deferred=deferred,
+        settled=[row.key(job.id) for row in settled],
+    )

@@ -1,0 +1,358 @@
+"""Import jobs in the table, and how far each has come.
+
+| item | pk | sk |
+|---|---|---|
+| job | `job_…` | `job` |
+| row error | `job_…` | `error#<line>#<n>` |
+| finished chunk | `job_…` | `chunk#<n>`, `ordered#<n>`, `swept#<first>` |
+| what a chunk left for later | `job_…` | `deferred#<n>` |
+| rows of a product that is not complete | `job_…` | `waiting#<product>#<line>` |
+| product of a rehearsal | `job_…` | `would#<product>` |
+
+A chunk counts in the one transaction that also says it is finished, so it counts once, whoever runs
+twice. All items but the job leave with its files.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, Final
+
+from chalicelib import clock, ids, listing, table
+from chalicelib.attributes import Item, Key
+from chalicelib.commit import Commit
+from chalicelib.conditions import Attr
+from chalicelib.imports.dialects import Dialect
+from chalicelib.imports.faults import FileRejected, RowError
+from chalicelib.imports.model import INLINE_ERRORS, KIND, Job, Mode, Outcome, Status
+from chalicelib.imports.records import Format
+from chalicelib.problems import Conflict, NotFound
+
+_KEPT_SECONDS: Final = 30 * 86_400  # as long as resources.yaml keeps the files
+_MOST_ERRORS: Final = 100  # of one chunk; the report has all
+
+Counts = Mapping[Outcome, int]
+
+_open = Attr("status").is_in([Status.QUEUED, Status.RUNNING])
+_running = Attr("status").eq(Status.RUNNING)
+
+
+class JobFinished(Conflict):
+    code = "job_finished"
+
+
+def _key(job_id: str) -> Key:
+    return job_id, "job"
+
+
+def _index(fields: Mapping[str, Any]) -> listing.Index:
+    return listing.Index.of(KIND, sort=fields["createdAt"], facets={})
+
+
+RECORDS: Final = listing.Records(KIND, _key, _index)
+
+
+def _expires() -> int:
+    return clock.unix() + _KEPT_SECONDS
+
+
+# --- The job --------------------------------------------------------------------------------------
+
+
+def create(file_name: str, mode: Mode, dry_run: bool, upload_seconds: int) -> Job:
+    """A job that waits for its file."""
+    fields: dict[str, Any] = {
+        "id": ids.new("job"),
+        "type": "product_import",
+        "fileName": file_name,
+        "status": Status.QUEUED,
+        "mode": mode,
+        "dryRun": dry_run,
+        "createdAt": clock.iso(clock.now()),
+        "uploadBy": clock.iso(clock.after(upload_seconds)),
+        **dict.fromkeys(("processed", "done", *Outcome), 0),
+    }
+    index = _index(fields)
+    job = Job({**fields, "index": index.stored()})
+    commit = Commit()
+    commit.put({"pk": job.id, "sk": "job", **job.fields}, when=table.absent)
+    listing.change(commit, KIND, job.id, None, index)
+    commit.send()
+    return job
+
+
+def load(job_ids: Iterable[str]) -> list[Job]:
+    """The jobs that exist of these, in their order."""
+    wanted = list(job_ids)
+    items = table.batch_get(map(_key, wanted))
+    return [Job(items[_key(id)]) for id in wanted if _key(id) in items]
+
+
+def find(job_id: str) -> Job | None:
+    found = load([job_id]) if job_id.startswith("job_") and len(job_id) < 100 else []
+    return found[0] if found else None
+
+
+def get(job_id: str) -> Job:
+    """Raises NotFound."""
+    job = find(job_id)
+    if job is None:
+        raise NotFound.of("job", job_id)
+    return job
+
+
+def page(query: listing.Query) -> listing.Page[Job]:
+    return listing.page(KIND, query, load)
+
+
+def begin(
+    job_id: str, etag: str, *, form: Format, dialect: Dialect, met_products: bool
+) -> Job | None:
+    """The job, running on this file; None when it is not to run, or runs on another file already.
+
+    A planner that comes again gets the job as the first one left it.
+    """
+    started = {
+        "status": Status.RUNNING,
+        "etag": etag,
+        "format": form.as_dict(),
+        "dialect": dialect.name,
+        "ignoredColumns": [name[:200] for name in dialect.ignored[:200]],
+        "metProducts": met_products,
+        "startedAt": clock.iso(clock.now()),
+    }
+    try:
+        return Job(table.update(_key(job_id), set=started, when=Attr("status").eq(Status.QUEUED)))
+    except table.ConditionFailed as failed:
+        job = Job(failed.old) if failed.old else None
+        is_same = job and job.status is Status.RUNNING and job.etag == etag
+        return job if is_same else None
+
+
+def planned(job_id: str, chunks: int, total: int) -> None:
+    """The whole file was read: so many chunks with so many products."""
+    _update_if(job_id, _running, set={"chunks": chunks, "total": total})
+
+
+def fail(job_id: str, code: str, message: str, row: int | None = None) -> None:
+    """Ends the job unless it has ended."""
+    _end(job_id, Status.FAILED, {"error": {"code": code, "message": message, "row": row}})
+
+
+def reject(job_id: str, why: FileRejected) -> None:
+    fail(job_id, why.code, why.message, why.row)
+
+
+def complete(job_id: str) -> None:
+    _end(job_id, Status.COMPLETED, {})
+
+
+def cancel(job_id: str) -> Job:
+    """Raises NotFound, and JobFinished when it has ended otherwise."""
+    job = get(job_id)
+    if not _end(job_id, Status.CANCELLED, {}):
+        job = get(job_id)
+        if job.status is not Status.CANCELLED:
+            raise JobFinished(f"The job is {job.status} already.")
+    return get(job_id)
+
+
+def has_report(job_id: str) -> None:
+    _update_if(job_id, table.present, set={"report": True})
+
+
+def claims_the_rest(job_id: str, who: str) -> bool:
+    """Whether `who` goes on where all chunks are done: one of those who see it, always the same."""
+    unclaimed = Attr("claimedBy").not_exists() | Attr("claimedBy").eq(who)
+    return _update_if(job_id, _running & unclaimed, set={"claimedBy": who})
+
+
+def _end(job_id: str, status: Status, fields: Mapping[str, Any]) -> bool:
+    ended = {"status": status, "completedAt": clock.iso(clock.now()), **fields}
+    return _update_if(job_id, _open, set=ended)
+
+
+def _update_if(job_id: str, when: Any, **change: Any) -> bool:
+    try:
+        table.update(_key(job_id), when=when, **change)
+    except table.ConditionFailed:
+        return False
+    return True
+
+
+# --- Chunks ---------------------------------------------------------------------------------------
+
+
+def standing(job_id: str, chunk: str) -> tuple[Job | None, bool]:
+    """The job, and whether this chunk of it is finished."""
+    items = table.batch_get([_key(job_id), (job_id, chunk)])
+    job = items.get(_key(job_id))
+    return (Job(job) if job else None), (job_id, chunk) in items
+
+
+def finish(
+    job_id: str,
+    chunk: str,
+    counts: Counts,
+    *,
+    has_part: bool = False,
+    deferred: Mapping[str, Any] | None = None,
+    settled: Iterable[Key] = (),
+) -> bool:
+    """Counts what a chunk did and says that it is finished, once: False when it was already.
+
+    `deferred`: what is left for when all chunks are done. `settled`: at most 90 waiting rows
+    that are counted here.
+    """
+    pk, number = job_id, chunk.partition("#")[2]
+    commit = Commit()
+    item = {"pk": pk, "sk": chunk, "part": has_part, "expiresAt": _expires()}
+    commit.put(item, when=table.absent)
+    for key in settled:
+        commit.delete(key, when=table.present)
+    if deferred:
+        commit.put({"pk": pk, "sk": f"deferred#{number}", **deferred, "expiresAt": _expires()})
+    done = {"done": 1} if chunk.startswith("chunk#") else {}
+    # Whatever became of the job meanwhile: what was done is counted.
+    commit.update(_key(job_id), add={**_sums(counts), **done}, when=table.present)
+    try:
+        commit.send()
+    except table.ConditionFailed:
+        return False
+    return True
+
+
+def _sums(counts: Counts) -> dict[str, int]:
+    return {**{name: n for name, n in counts.items() if n}, "processed": sum(counts.values())}
+
+
+def next_deferred(job_id: str, after: str = "") -> Item | None:
+    """What the first chunk behind `after` (its number) left for later."""
+    first = f"deferred#{after}~" if after else "deferred#"
+    rows = table.query(job_id, where=table.sk.between(first, "deferred#~"), limit=1)
+    return rows.items[0] if rows.items else None
+
+
+def deferred(job_id: str, number: str) -> Item | None:
+    return table.get((job_id, f"deferred#{number}"))
+
+
+def parts(job_id: str, step: str, after: str | None = None) -> tuple[list[str], str | None]:
+    """Chunks of a step that left a part of the report, and where to go on, None at the end."""
+    rows = table.query(
+        job_id,
+        where=table.sk.begins_with(f"{step}#"),
+        filter=Attr("part").eq(True),
+        fields=("sk",),
+        after=after,
+    )
+    return [item["sk"] for item in rows.items], rows.after
+
+
+# --- Row errors -----------------------------------------------------------------------------------
+
+
+def put_errors(job_id: str, errors: Iterable[RowError]) -> None:
+    """Keeps the first 100. Putting them again changes nothing."""
+    items = [
+        {
+            "pk": job_id,
+            "sk": f"error#{error.row:09d}#{number:03d}",
+            **error._asdict(),
+            "field": error.field[:200],
+            "expiresAt": _expires(),
+        }
+        for _, of_row in groupby(sorted(errors)[:_MOST_ERRORS], key=attrgetter("row"))
+        for number, error in enumerate(of_row)
+    ]
+    table.together([partial(table.put, item) for item in items])
+
+
+def errors(job_id: str) -> list[dict[str, Any]]:
+    """The first errors of a job: `{row, field, code, message}`."""
+    begins = table.sk.begins_with("error#")
+    rows = table.query(job_id, where=begins, limit=INLINE_ERRORS)
+    return [{name: item[name] for name in RowError._fields} for item in rows.items]
+
+
+# --- Rows that wait for the rest of their product -------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A group of rows, by its place in the file. `named`: it gives the product's name."""
+
+    product: str
+    offset: int
+    length: int
+    line: int
+    named: bool
+
+    def key(self, job_id: str) -> Key:
+        return job_id, f"waiting#{ids.key_part(self.product)}#{self.line:09d}"
+
+
+def put_waiting(job_id: str, waiting: Iterable[Waiting]) -> None:
+    for row in waiting:
+        pk, sk = row.key(job_id)
+        table.put({"pk": pk, "sk": sk, **vars(row), "expiresAt": _expires()})
+
+
+def waiting_for(job_id: str, product: str) -> list[Waiting]:
+    """The rows that wait for the rest of a product, in the order of the file."""
+    begins = table.sk.begins_with(f"waiting#{ids.key_part(product)}#")
+    return [_waiting(item) for item in table.everything(job_id, where=begins)]
+
+
+def first_waiting(job_id: str, most: int) -> list[Waiting]:
+    """Rows that still wait, of any product."""
+    rows = table.query(job_id, where=table.sk.begins_with("waiting#"), limit=most)
+    return [_waiting(item) for item in rows.items]
+
+
+def _waiting(item: Item) -> Waiting:
+    return Waiting(
+        str(item["product"]),
+        int(item["offset"]),
+        int(item["length"]),
+        int(item["line"]),
+        bool(item["named"]),
+    )
+
+
+def settle(job_id: str, waiting: Sequence[Waiting], outcome: Outcome) -> None:
+    """Counts rows that waited, each once: those that wait no more were counted."""
+    for at in range(0, len(waiting), 90):
+        commit = Commit()
+        some = waiting[at : at + 90]
+        for row in some:
+            commit.delete(row.key(job_id), when=table.present)
+        commit.update(_key(job_id), add=_sums({outcome: len(some)}), when=table.present)
+        try:
+            commit.send()
+        except table.ConditionFailed:
+            continue
+
+
+# --- Products of a rehearsal ----------------------------------------------------------------------
+
+
+def would_be(job_id: str, names: Iterable[str]) -> dict[str, Item]:
+    """What the products of these names would be by now, as they were put."""
+    keys = {_would_key(job_id, name): name for name in names}
+    found = table.batch_get(keys)
+    return {keys[key]: item["product"] for key, item in found.items()}
+
+
+def would_put(job_id: str, names: Iterable[str], product: Mapping[str, Any]) -> Commit:
+    commit = Commit()
+    for name in names:
+        pk, sk = _would_key(job_id, name)
+        commit.put({"pk": pk, "sk": sk, "product": product, "expiresAt": _expires()})
+    return commit
+
+
+def _would_key(job_id: str, name: str) -> Key:
+    return job_id, f"would#{ids.key_part(name)}"

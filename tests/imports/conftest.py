@@ -1,0 +1,24 @@
+from collections.abc import Iterator
+
+import pytest
+from moto import mock_aws
+
+from chalicelib import settings
+from chalicelib.imports import files, queue
+from tests.dynamodb_double import Double
+from tests.environment import SETTINGS
+from tests.imports.desk import Desk
+from tests.shop import Shop
+
+
+@pytest.fixture
+def desk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    """An empty shop with its tables, bucket and import queue."""
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    with mock_aws(), Double() as dynamodb:
+        files.client().create_bucket(Bucket=settings.bucket())
+        made = queue.client().create_queue(QueueName="backroom-test-import-chunks")
+        monkeypatch.setenv("IMPORT_QUEUE_URL", made["QueueUrl"])
+        yield Desk(Shop(), dynamodb)

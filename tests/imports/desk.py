@@ -1,0 +1,130 @@
+"""Imports behind the front door: files in over HTTP, queues emptied as Lambda would."""
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import app
+from chalicelib import attributes, outbox, settings
+from chalicelib.imports import files, queue
+from tests.dynamodb_double import Crash, Double
+from tests.shop import Answer, Shop
+
+IMPORT = "/api/admin/products/import"
+
+
+class Desk:
+    """An import desk: `send` a file, `work` until the queue is empty, look at the `job`."""
+
+    def __init__(self, shop: Shop, dynamodb: Double) -> None:
+        self.shop = shop
+        self.dynamodb = dynamodb
+
+    def imported(self, csv: str | bytes, **options: str) -> Any:
+        """The job after everything was done."""
+        job_id = self.send(csv, **options)
+        self.uploaded(job_id)
+        self.work()
+        return self.job(job_id)
+
+    def send(self, csv: str | bytes, name: str = "products.csv", **options: str) -> str:
+        answer = self.post(csv, name, **options)
+        assert answer.status == 202, answer.text
+        return str(answer.json["jobId"])
+
+    def post(self, csv: str | bytes, name: str = "products.csv", **options: str) -> Answer:
+        data = csv.encode() if isinstance(csv, str) else csv
+        parts = [b'Content-Disposition: form-data; name="%s"\r\n\r\n%s' % (k.encode(), v.encode())
+                 for k, v in options.items()]  # fmt: skip
+        parts.append(
+            b'Content-Disposition: form-data; name="file"; filename="%s"\r\n'
+            b"Content-Type: text/csv\r\n\r\n%s" % (name.encode(), data)
+        )
+        body = b"".join(b"--limit\r\n%s\r\n" % part for part in parts) + b"--limit--\r\n"
+        kind = "multipart/form-data; boundary=limit"
+        return self.shop.post(IMPORT, body, headers={"Content-Type": kind})
+
+    def job(self, job_id: str) -> Any:
+        answer = self.shop.get(f"/api/admin/jobs/{job_id}")
+        assert answer.status == 200, answer.text
+        return answer.json
+
+    def uploaded(self, job_id: str) -> None:
+        """S3 tells of the file, as EventBridge delivers it."""
+        app.plan_import(self.upload_event(job_id), None)
+
+    def upload_event(self, job_id: str) -> dict[str, Any]:
+        key = f"imports/{job_id}.csv"
+        object = {"key": key, "size": 1, "etag": "not looked at"}
+        detail = {"bucket": {"name": settings.bucket()}, "object": object}
+        return {"source": "aws.s3", "detail-type": "Object Created", "detail": detail}
+
+    def messages(self) -> list[dict[str, Any]]:
+        """The messages that wait, as Lambda gets them."""
+        reply = queue.client().receive_message(
+            QueueUrl=settings.import_queue_url(),
+            MaxNumberOfMessages=10,
+            AttributeNames=["All"],
+            VisibilityTimeout=600,
+        )
+        return [
+            {
+                "messageId": message["MessageId"],
+                "receiptHandle": message["ReceiptHandle"],
+                "body": message["Body"],
+                "attributes": message["Attributes"],
+            }
+            for message in reply.get("Messages", [])
+        ]
+
+    def work(self, shuffled: random.Random | None = None) -> None:
+        """Handles messages until none is left; one whose handler dies comes again."""
+        while messages := self.messages():
+            if shuffled:
+                shuffled.shuffle(messages)
+            for message in messages:
+                self.handle(message)
+
+    def handle(self, message: dict[str, Any]) -> None:
+        try:
+            failed = app.import_chunk({"Records": [message]}, None)["batchItemFailures"]
+        except Crash:
+            failed = [message]
+        if failed:
+            queue.show_again(message["receiptHandle"], 0)
+        else:
+            self.done_with(message)
+
+    def done_with(self, message: dict[str, Any]) -> None:
+        queue.client().delete_message(
+            QueueUrl=settings.import_queue_url(), ReceiptHandle=message["receiptHandle"]
+        )
+
+    def products(self) -> dict[str, Any]:
+        """Every product as it is shown, by slug."""
+        found, page = {}, 1
+        while True:
+            answer = self.shop.get(f"/api/admin/products?limit=100&page={page}").json
+            found |= {product["slug"]: product for product in answer["data"]}
+            if page >= answer["pagination"]["totalPages"]:
+                assert len(found) == answer["total"]
+                return found
+            page += 1
+
+    def events(self) -> list[tuple[str, str]]:
+        """(kind, slug) of every event about products, in no order."""
+        return [(event, data["slug"]) for event, data in self._events() if "slug" in data]
+
+    def _events(self) -> Iterator[tuple[str, Any]]:
+        for item in self.dynamodb.items(settings.outbox_table()):
+            for event in outbox.events_of(attributes.unpack(item)):
+                yield event.event, json.loads(event.body)["data"]
+
+    def report(self, job_id: str) -> str:
+        reply = files.client().get_object(Bucket=settings.bucket(), Key=f"reports/{job_id}.csv")
+        text: str = reply["Body"].read().decode("utf-8-sig")
+        return text
+
+
+Handler = Callable[[dict[str, Any]], None]
