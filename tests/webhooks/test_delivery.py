@@ -41,13 +41,19 @@ def test_an_event_reaches_its_receiver_signed_and_is_recorded(world: World, merc
     announce("product.created", id="prod_1", name="Größe")
     world.run(timedelta(seconds=1))
     (posted,) = world.posted
-    assert posted.body.decode() == '{"event":"product.created","data":{"id":"prod_1","name":"Größe"}}'
+    assert (
+        posted.body.decode() == '{"event":"product.created","data":{"id":"prod_1","name":"Größe"}}'
+    )
     timestamp = int(world.now.timestamp())
     assert posted.headers == signature.headers(
         "product.created", posted.delivery, timestamp, posted.body, [webhook["secret"]]
     )
     delivery = only(merchant, webhook)
-    assert (delivery["status"], delivery["nextAttemptAt"], delivery["count"]) == ("DELIVERED", None, 1)
+    assert (delivery["status"], delivery["nextAttemptAt"], delivery["count"]) == (
+        "DELIVERED",
+        None,
+        1,
+    )
     assert delivery["body"] == posted.body.decode()
     (attempt,) = delivery["attempts"]
     assert attempt["number"] == 1 and attempt["error"] is None and attempt["url"] == URL

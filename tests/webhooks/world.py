@@ -100,6 +100,8 @@ class World:
     """(n, after): the nth call from now is the last of its function, before or after its effect."""
     refusals: dict[str, int] = field(default_factory=dict)
     """How often the next calls of an operation are refused by the service."""
+    refused_entries: int = 0
+    """How many of the next entries of a batch SQS refuses."""
     double: Double = field(default_factory=Double)
 
     # --- time ---
@@ -190,11 +192,13 @@ class World:
         return _Service(self)
 
     def send_message_batch(self, QueueUrl: str, Entries: list[dict[str, Any]]) -> Any:
-        for entry in Entries:
+        refused = [{"Id": entry["Id"]} for entry in Entries[: self.refused_entries]]
+        self.refused_entries -= len(refused)
+        for entry in Entries[len(refused) :]:
             assert 0 <= entry["DelaySeconds"] <= 900 and entry["MessageGroupId"].startswith("wh_")
             visible = self.now + timedelta(seconds=entry["DelaySeconds"])
             self.put(QueueUrl, entry["MessageBody"], visible)
-        return {}
+        return {"Failed": refused} if refused else {}
 
     def put(self, url: str, body: str, visible: datetime) -> None:
         id = f"message-{len(self.calls)}-{len(self.queues.get(url, ()))}"
@@ -229,7 +233,13 @@ class World:
 
     # --- faults ---
 
+    def meanwhile(self, operation: str, action: Callable[[], object]) -> None:
+        """Somebody else is faster: `action` happens just before the next such call arrives."""
+        self._meanwhile[operation] = action
+
     def _fault(self, operation: str, request: Any) -> Fault | None:
+        if action := self._meanwhile.pop(operation, None):
+            action()
         if self._refused(operation):
             return Fault.THROTTLE
         if self._strikes(operation):
@@ -265,6 +275,7 @@ class World:
     def __post_init__(self) -> None:
         self._read: set[str] = set()
         self._after = False
+        self._meanwhile: dict[str, Callable[[], object]] = {}
         self.double.faults = self._fault
 
 
@@ -332,6 +343,10 @@ def world() -> Iterator[World]:
 
 def announce(event: str = "product.created", **data: Any) -> str:
     """Commits an event; its id."""
-    item = outbox.item([(event, outbox.body(event, data or {"id": "prod_1"}))])
+    return commit(outbox.item([(event, outbox.body(event, data or {"id": "prod_1"}))]))
+
+
+def commit(item: dict[str, Any]) -> str:
+    """Puts an item into the outbox, as a commit does; the id of its first event."""
     table.put(item, table=settings.outbox_table())
     return next(outbox.events_of(item)).id

@@ -1,0 +1,150 @@
+"""The endpoints of the settings area: adding, changing, listing, and who may."""
+
+from typing import Any
+
+import pytest
+
+from tests.shop import Shop
+from tests.webhooks.test_delivery import URL, add
+from tests.webhooks.world import World
+
+PATH = "/api/admin/webhooks"
+
+
+def errors(answer: Any) -> dict[str, str]:
+    assert answer.status == 422, answer.text
+    return {error["field"]: error["message"] for error in answer.json["errors"]}
+
+
+def test_the_secret_is_shown_when_it_is_made_and_never_again(merchant: Shop) -> None:
+    asked = {
+        "url": URL,
+        "events": ["order.paid", "order.paid"],
+        "email": "ops@example.com",
+        "description": "ERP",
+    }
+    made = merchant.post(PATH, asked).json
+    assert made.pop("secret").startswith("whsec_")
+    assert made["id"].startswith("wh_") and made["enabled"] is True
+    assert made["events"] == ["order.paid"]
+    assert (made["email"], made["description"]) == ("ops@example.com", "ERP")
+    assert merchant.get(f"{PATH}/{made['id']}").json == made
+    assert merchant.get(PATH).json["data"] == [made]
+
+
+def test_webhooks_are_listed_newest_first_in_pages(world: World, merchant: Shop) -> None:
+    made = []
+    for _ in range(3):
+        made.append(add(merchant)["id"])
+        world.sleep(seconds=1)
+    first = merchant.get(f"{PATH}?limit=2").json
+    second = merchant.get(f"{PATH}?limit=2&page=2").json
+    assert [one["id"] for one in [*first["data"], *second["data"]]] == made[::-1]
+    assert first["pagination"] == {"page": 1, "limit": 2, "total": 3, "totalPages": 2}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("url", "ftp://example.com"),
+        ("url", "https://user:pass@example.com/"),
+        ("url", "https://10.0.0.1/hook"),
+        ("url", "https://169.254.169.254/latest/meta-data"),
+        ("url", ""),
+        ("events", []),
+        ("events.0", ["order.exploded"]),
+        ("email", "nobody"),
+        ("email", "a@example.com\nBcc: b@example.com"),
+        ("enabled", "yes"),
+        ("secret", "whsec_mine"),
+    ],
+)
+def test_what_is_wrong_is_named(merchant: Shop, field: str, value: Any) -> None:
+    asked = {"url": URL, "events": ["order.paid"], field.partition(".")[0]: value}
+    assert field in errors(merchant.post(PATH, asked))
+    assert merchant.get(PATH).json["total"] == 0
+
+
+def test_url_and_events_are_required(merchant: Shop) -> None:
+    assert errors(merchant.post(PATH, {})).keys() == {"url", "events"}
+
+
+def test_a_change_keeps_what_it_does_not_name(merchant: Shop) -> None:
+    webhook = add(merchant, "order.paid", email="ops@example.com", description="ERP")
+    path = f"{PATH}/{webhook['id']}"
+    changed = merchant.put(path, {"events": ["order.shipped"], "description": None}).json
+    assert changed["events"] == ["order.shipped"] and changed["description"] is None
+    assert (changed["url"], changed["email"]) == (URL, "ops@example.com")
+    # What was read may be sent back.
+    assert merchant.put(path, changed).status == 200
+    assert errors(merchant.put(path, {"url": "http://example.com"})).keys() == {"url"}
+    assert errors(merchant.put(path, {"enabled": None})).keys() == {"enabled"}
+
+
+def test_a_change_of_what_was_changed_since_is_refused_to_who_asks(merchant: Shop) -> None:
+    webhook = add(merchant)
+    path = f"{PATH}/{webhook['id']}"
+    seen = merchant.get(path)
+    assert merchant.get(path, headers={"If-None-Match": seen.headers["ETag"]}).status == 304
+    merchant.put(path, {"description": "mine"})
+    stale = {"If-Match": seen.headers["ETag"]}
+    assert merchant.put(path, {"description": "yours"}, headers=stale).status == 412
+    assert merchant.delete(path, headers=stale).status == 412
+    fresh = {"If-Match": merchant.get(path).headers["ETag"]}
+    assert merchant.delete(path, headers=fresh).status == 200
+
+
+def test_changes_at_once_do_not_undo_each_other(world: World, merchant: Shop) -> None:
+    webhook = add(merchant)
+    path = f"{PATH}/{webhook['id']}"
+    world.meanwhile("UpdateItem", lambda: merchant.put(path, {"description": "theirs"}))
+    merchant.put(path, {"email": "ops@example.com"})
+    now = merchant.get(path).json
+    assert (now["description"], now["email"]) == ("theirs", "ops@example.com")
+
+
+def test_secrets_rotated_at_once_are_two(world: World, merchant: Shop) -> None:
+    webhook = add(merchant)
+    path = f"{PATH}/{webhook['id']}/rotate-secret"
+    other: list[str] = []
+    world.meanwhile("UpdateItem", lambda: other.append(merchant.post(path, {}).json["secret"]))
+    assert merchant.post(path, {}).json["secret"] not in [*other, webhook["secret"]]
+
+
+@pytest.mark.parametrize("hours", [-1, 73, 1.5, "24", None])
+def test_an_overlap_is_up_to_72_hours(merchant: Shop, hours: Any) -> None:
+    path = f"{PATH}/{add(merchant)['id']}/rotate-secret"
+    assert errors(merchant.post(path, {"overlapHours": hours})).keys() == {"overlapHours"}
+
+
+def test_webhooks_are_for_admins(merchant: Shop) -> None:
+    id = add(merchant)["id"]
+    staff, admin = merchant.as_("STAFF"), merchant.as_("ADMIN")
+    for method, path in [
+        ("GET", PATH), ("POST", PATH), ("GET", f"{PATH}/{id}"), ("DELETE", f"{PATH}/{id}"),
+        ("POST", f"{PATH}/{id}/rotate-secret"), ("GET", f"{PATH}/{id}/deliveries"),
+        ("POST", "/api/admin/deliveries/dlv_1/replay"),
+    ]:  # fmt: skip
+        assert merchant.call(method, path, key=staff).status == 403
+    assert merchant.get(PATH, key=admin).status == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/webhooks/wh_1"),
+        ("PUT", "/webhooks/wh_1"),
+        ("DELETE", "/webhooks/wh_1"),
+        ("POST", "/webhooks/wh_1/rotate-secret"),
+        ("POST", "/webhooks/wh_1/test"),
+        ("POST", "/webhooks/wh_1/recover"),
+        ("GET", "/webhooks/wh_1/deliveries"),
+        ("GET", "/deliveries/dlv_1"),
+        ("POST", "/deliveries/dlv_1/replay"),
+        ("GET", "/deliveries/prod_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+    ],
+)
+def test_what_does_not_exist_is_404(merchant: Shop, method: str, path: str) -> None:
+    body = {"since": "2026-01-01T00:00:00Z"} if path.endswith("recover") else {}
+    answer = merchant.call(method, f"/api/admin{path}", body if method != "GET" else None)
+    assert answer.status == 404, answer.text

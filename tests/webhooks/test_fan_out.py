@@ -1,0 +1,170 @@
+"""From the outbox's stream to the queue: twice, late, in any order, and dying in between."""
+
+import json
+
+import pytest
+
+from chalicelib import outbox
+from chalicelib.webhooks import fan_out
+from tests.dynamodb_double import Crash
+from tests.shop import Shop
+from tests.webhooks.test_delivery import add, listed, only
+from tests.webhooks.world import (
+    DEAD_EVENTS,
+    DELIVERIES,
+    OK,
+    RETRIES,
+    World,
+    announce,
+    commit,
+    failed,
+    stream,
+)
+
+
+def test_a_record_that_comes_again_makes_no_second_delivery(world: World, merchant: Shop) -> None:
+    webhook = add(merchant)
+    announce()
+    announce()
+    items = world.unread_events()
+    world.run()
+    fan_out.records(stream(items[::-1]))
+    fan_out.records(stream(items))
+    world.run()
+    assert len(world.posted) == len(listed(merchant, webhook)) == 2
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_crash_between_making_and_sending_loses_nothing(
+    world: World, merchant: Shop, after: bool
+) -> None:
+    add(merchant)
+    announce()
+    items = world.unread_events()
+    for n in range(1, 5):
+        world.crash = (n, after)
+        try:
+            fan_out.records(stream(items))
+        except Crash:
+            continue
+        world.crash = None
+    world.run()
+    assert len(world.posted) == 1
+
+
+def test_a_record_that_cannot_be_written_now_comes_again_and_those_before_it_are_done(
+    world: World, merchant: Shop
+) -> None:
+    add(merchant)
+    ids = [announce(), announce(), announce()]
+    items = world.unread_events()
+    world.meanwhile("PutItem", lambda: world.refusals.update(send_message_batch=99))
+    answer = fan_out.records(stream(items))
+    assert answer == {"batchItemFailures": [{"itemIdentifier": ids[0][:30]}]}
+    world.refusals.clear()
+    world.run()
+    assert len(world.posted) == 3
+
+
+def test_messages_that_sqs_refuses_are_sent_again(world: World, merchant: Shop) -> None:
+    add(merchant)
+    announce()
+    world.refused_entries = 2
+    world.run()
+    assert len(world.posted) == 1
+
+
+def test_a_poison_record_is_put_aside_by_its_id_and_holds_nobody_up(
+    world: World, merchant: Shop
+) -> None:
+    add(merchant)
+    announce()
+    (good,) = world.unread_events()
+    poison = {"pk": {"S": "evt_01BROKEN"}, "sk": {"S": "events"}, "events": {"L": [{"M": {}}]}}
+    assert fan_out.records(stream([poison, good])) == {"batchItemFailures": []}
+    world.run()
+    assert len(world.posted) == 1
+    (dead,) = world.queues[DEAD_EVENTS]
+    assert dead.told == {"republish": ["evt_01BROKEN"]}
+
+
+def test_an_event_can_be_published_again_and_what_was_delivered_stays_so(
+    world: World, merchant: Shop
+) -> None:
+    got_it = add(merchant)
+    event = announce()
+    world.run()
+    missed_it = add(merchant)
+    assert fan_out.records({"republish": [event]}) == {"batchItemFailures": []}
+    world.run()
+    assert len(listed(merchant, got_it)) == len(listed(merchant, missed_it)) == 1
+    assert len(world.posted) == 2
+    with pytest.raises(LookupError):
+        fan_out.records({"republish": ["evt_01ARZ3NDEKTSV4RRFFQ69G5FAV00"]})
+
+
+def test_what_was_published_long_before_an_endpoint_is_none_of_its(
+    world: World, merchant: Shop
+) -> None:
+    event = announce()
+    world.sleep(minutes=2)
+    webhook = add(merchant)
+    fan_out.records({"republish": [event]})
+    world.run()
+    assert listed(merchant, webhook) == []
+
+
+def test_every_event_of_a_commit_goes_out(world: World, merchant: Shop) -> None:
+    add(merchant, "order.created", "order.paid")
+    made = outbox.item(
+        [(kind, outbox.body(kind, {"id": "ord_1"})) for kind in ("order.created", "order.paid")]
+    )
+    commit(made)
+    world.run()
+    kinds = sorted(json.loads(posted.body)["event"] for posted in world.posted)
+    assert kinds == ["order.created", "order.paid"]
+
+
+def test_a_thousand_endpoints_each_get_the_event_once(world: World, merchant: Shop) -> None:
+    for _ in range(1_000):
+        add(merchant)
+    announce()
+    (item,) = world.unread_events()
+    fan_out.records(stream([item]))
+    fan_out.records(stream([item]))
+    world.run()
+    deliveries = {posted.delivery for posted in world.posted}
+    assert len(deliveries) == len(world.posted) == 1_000
+
+
+def test_deletions_in_the_outbox_are_no_events(world: World, merchant: Shop) -> None:
+    add(merchant)
+    announce()
+    items = world.unread_events()
+    world.run()
+    assert fan_out.records(stream(items, "REMOVE")) == {"batchItemFailures": []}
+    assert not world.queues.get(DELIVERIES)
+
+
+def test_new_events_of_a_failing_endpoint_do_not_travel_with_the_others(
+    world: World, merchant: Shop
+) -> None:
+    sick, well = add(merchant, "order.paid"), add(merchant, "product.created")
+    world.answer = lambda posted: failed()
+    for _ in range(3):
+        announce("order.paid")
+    world.sleep(seconds=1)
+    assert merchant.get(f"/api/admin/webhooks/{sick['id']}").json["failingSince"]
+    announce("order.paid")
+    announce("product.created")
+    world.step()
+    lanes = {url: [one.told for one in queue] for url, queue in world.queues.items()}
+    (fresh,) = lanes[DELIVERIES]
+    assert fresh["delivery"].endswith(well["id"][3:])
+    assert {"generation": 0, "step": 0} in [
+        {name: one[name] for name in ("generation", "step")} for one in lanes[RETRIES]
+    ]
+    world.answer = lambda posted: OK
+    world.sleep(minutes=3)
+    assert merchant.get(f"/api/admin/webhooks/{sick['id']}").json["failingSince"] is None
+    assert only(merchant, well)["status"] == "DELIVERED"

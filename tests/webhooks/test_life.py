@@ -1,0 +1,228 @@
+"""One delivery's life, whatever happens to it: messages twice and late, functions that die at any
+call, replays, pauses, rotation, recovery, deletion."""
+
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, note, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from chalicelib.webhooks.safe_post import Outcome
+from tests.shop import Shop
+from tests.webhooks.test_delivery import add
+from tests.webhooks.world import OK, Posted, World, announce, failed, world
+
+ENDED = {"DELIVERED", "FAILED", "CANCELLED"}
+
+
+class Life(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.stack = ExitStack()
+        self.world: World = self.stack.enter_context(world())
+        self.world.answer = self.answer
+        self.merchant = Shop()
+        self.answers = True
+        self.turns: list[tuple[Any, ...]] = []
+        self.asked = 0  # replays and recoveries
+        self.delivered: set[int] = set()
+        self.ended_at = {-1: 0}  # generation → attempts of schedules up to its end
+        self.deleted = False
+
+    def teardown(self) -> None:
+        try:
+            if hasattr(self, "webhook"):
+                self.comes_to_rest()
+        finally:
+            self.stack.close()
+
+    # --- what the receiver sees ---
+
+    def answer(self, posted: Posted) -> Outcome:
+        item = self.delivery()
+        claim = item["claim"]
+        assert claim["until"] > posted.at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        if claim["replay"]:
+            turn: tuple[Any, ...] = ("replay", item["replayed"])
+        else:
+            turn = (item["generation"], item["step"])
+        note(f"posted {turn}: {'ok' if self.answers else 'failed'}")
+        assert turn not in self.turns, "a turn is posted once"
+        self.turns.append(turn)
+        assert item["generation"] not in self.delivered, "nothing is posted after a success"
+        assert item["generation"] <= self.asked, "unless somebody asked for it"
+        assert posted.body == self.world.posted[0].body
+        assert posted.delivery == self.world.posted[0].delivery
+        return OK if self.answers else failed()
+
+    # --- what happens ---
+
+    @initialize()
+    def an_event_happens(self) -> None:
+        self.webhook = add(self.merchant)
+        self.path = f"/api/admin/webhooks/{self.webhook['id']}"
+        announce()
+
+    @rule()
+    def what_comes_next(self) -> None:
+        self.world.step()
+
+    @rule(n=st.integers(1, 14), after=st.booleans())
+    def a_function_dies(self, n: int, after: bool) -> None:
+        self.world.crash = (n, after)
+        for _ in range(3):
+            self.world.step()
+        self.world.crash = None
+
+    @rule(minutes=st.sampled_from([0.5, 6, 40, 800, 3_000]))
+    def time_passes(self, minutes: float) -> None:
+        self.world.sleep(minutes=minutes)
+
+    @rule(data=st.data())
+    def a_message_comes_twice(self, data: st.DataObject) -> None:
+        messages = [(url, one) for url, queue in self.world.queues.items() for one in queue]
+        if messages:
+            url, one = data.draw(st.sampled_from(messages))
+            self.world.put(url, one.body, self.world.now)
+
+    @rule(step=st.integers(0, 12), generation=st.integers(0, 1))
+    def an_old_message_comes_again(self, step: int, generation: int) -> None:
+        item = self.delivery()
+        now = (item.get("generation", 0), item.get("step", 99)) if item else (-1, 0)
+        if (generation, step) < now:
+            told = f'{{"delivery":"{item["sk"]}","generation":{generation},"step":{step}}}'
+            self.world.put(next(iter(self.world.queues)), told, self.world.now)
+
+    @rule()
+    def the_receiver_changes_its_mind(self) -> None:
+        self.answers = not self.answers
+
+    @precondition(lambda self: not self.deleted and self.delivery())
+    @rule()
+    def somebody_replays(self) -> None:
+        answer = self.merchant.post(f"/api/admin/deliveries/{self.delivery()['sk']}/replay")
+        self.asked += answer.status == 202
+
+    @precondition(lambda self: not self.deleted)
+    @rule()
+    def somebody_recovers(self) -> None:
+        all_of_them = {"since": "2020-01-01T00:00:00Z", "dryRun": False}
+        self.asked += self.merchant.post(f"{self.path}/recover", all_of_them).status == 202
+
+    @precondition(lambda self: not self.deleted)
+    @rule(enabled=st.booleans())
+    def somebody_pauses_or_enables(self, enabled: bool) -> None:
+        assert self.merchant.put(self.path, {"enabled": enabled}).status == 200
+
+    @precondition(lambda self: not self.deleted)
+    @rule(hours=st.integers(0, 72))
+    def somebody_rotates_the_secret(self, hours: int) -> None:
+        self.merchant.post(f"{self.path}/rotate-secret", {"overlapHours": hours})
+
+    @precondition(lambda self: not self.deleted and len(self.turns) > 2)
+    @rule()
+    def somebody_deletes_the_webhook(self) -> None:
+        assert self.merchant.delete(self.path).status == 200
+        self.deleted = True
+
+    # --- what holds ---
+
+    @invariant()
+    def attempts_are_numbered_without_gaps(self) -> None:
+        item = self.delivery()
+        if item:
+            under_way = 1 if "claim" in item else 0
+            numbers = self.recorded(item)
+            assert numbers in (
+                list(range(1, item["attempts"] + 1 - under_way)),
+                list(range(1, item["attempts"] + 1)),
+            )
+
+    @invariant()
+    def the_state_explains_itself(self) -> None:
+        item = self.delivery()
+        if not item:
+            return
+        assert (item["status"] in ENDED) == ("step" not in item)
+        assert ("nextAttemptAt" in item) == ("step" in item)
+        assert ("failedAt" in item) == (item["status"] == "FAILED")
+        entries = [one for one in self.world.stored() if one["pk"].startswith("failed#")]
+        assert len(entries) == (item["status"] == "FAILED")
+        generation, tried = item["generation"], self.tried(item)
+        if item["status"] == "DELIVERED":
+            self.delivered.add(generation)
+        if item["status"] == "FAILED" and generation - 1 in self.ended_at:
+            assert tried - self.ended_at[generation - 1] == 13, "a whole schedule, replays apart"
+        if item["status"] in ENDED:
+            self.ended_at[generation] = tried
+
+    def comes_to_rest(self) -> None:
+        """Whatever happened: when nothing goes wrong any more, it ends."""
+        if not self.deleted:
+            assert self.merchant.put(self.path, {"enabled": True}).status == 200
+        self.world.run()
+        item = self.delivery()
+        assert item and item["status"] in ENDED and "claim" not in item
+        if self.deleted:
+            assert item["status"] in ENDED
+        else:
+            assert item["status"] != "CANCELLED"
+        assert not [queue for queue in self.world.queues.values() if queue]
+        assert not [one for one in self.world.stored() if one["pk"].startswith("due#")]
+        self.attempts_are_numbered_without_gaps()
+        self.the_state_explains_itself()
+
+    # --- the table ---
+
+    def delivery(self) -> Any:
+        found = [one for one in self.world.stored() if one["sk"].startswith("dlv_")]
+        return found[0] if found else {}
+
+    def records(self, item: Any) -> list[Any]:
+        stored = [one for one in self.world.stored() if one["pk"] == item["sk"]]
+        return [*([item["first"]] if "first" in item else []), *stored]
+
+    def recorded(self, item: Any) -> list[int]:
+        return [one["number"] for one in self.records(item)]
+
+    def tried(self, item: Any) -> int:
+        return sum(not one["replay"] for one in self.records(item))
+
+
+Life.TestCase.settings = settings(
+    max_examples=60,
+    stateful_step_count=30,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+TestLife = Life.TestCase
+
+
+def lucky_at_last(made: World) -> None:
+    """It fails until all means of waiting were used, then it succeeds."""
+    add(Shop())
+    made.answer = lambda posted: failed() if len(made.posted) < 7 else OK
+    announce()
+    made.calls.clear()
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_a_function_may_die_at_any_of_its_calls(after: bool) -> None:
+    with world() as made:
+        lucky_at_last(made)
+        made.run()
+        calls = list(made.calls)
+    assert {"PutItem", "UpdateItem", "send_message_batch", "start_execution", "Post"} <= {*calls}
+    for n in range(1, len(calls) + 1):
+        with world() as made:
+            lucky_at_last(made)
+            made.crash = (n, after)
+            made.run()
+            (delivery,) = [one for one in made.stored() if one["sk"].startswith("dlv_")]
+            told = f"died {'after' if after else 'before'} call {n}, {calls[n - 1]}"
+            assert delivery["status"] == "DELIVERED", told
+            # The last attempt may have been made and not recorded: then, and only then, once more.
+            assert len(made.posted) <= 8, told
+            assert delivery["attempts"] <= 8, told
