@@ -50,14 +50,15 @@ def first_owner_key(table: str) -> str | None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """One command; ends with status 1 and a sentence when it cannot be done."""
     options = _parser().parse_args(arguments)
-    _connect(options.stage, options.endpoint_url)
+    connect(options.stage, options.endpoint_url)
     try:
         options.run(options)
     except Problem as problem:
         raise SystemExit(problem.message) from None
 
 
-def _connect(stage: str, endpoint_url: str | None) -> None:
+def connect(stage: str, endpoint_url: str | None) -> None:
+    """Lets the storage modules use the tables of a stage; `local` is what `make run` started."""
     use(f"backroom-{stage}")
     if endpoint_url is None and stage == "local" and _LOCAL.exists():
         endpoint_url = json.loads(_LOCAL.read_text())["awsEndpoint"]

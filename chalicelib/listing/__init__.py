@@ -5,6 +5,17 @@ is the whole of it: no projector runs behind.
 """
 
 from chalicelib.listing.entries import Index, Kind, change
+from chalicelib.listing.move import Records, reindex
 from chalicelib.listing.pages import Page, Query, count, page
 
-__all__ = ["Index", "Kind", "Page", "Query", "change", "count", "page"]
+__all__ = [
+    "Index",
+    "Kind",
+    "Page",
+    "Query",
+    "Records",
+    "change",
+    "count",
+    "page",
+    "reindex",
+]

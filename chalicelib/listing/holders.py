@@ -17,14 +17,15 @@ def holders(kind: Kind, texts: Iterable[str]) -> dict[str, set[str]]:
     Complete as long as a record has fewer words than its kind stores, and as fewer than 50 words
     of a shard begin with the text; beyond, those records for which it is a word of its own.
     """
-    words = {text: max(fold(text).split(), key=len)[:LONGEST_WORD] for text in texts}
+    whole = {text: fold(text).split() for text in texts}
+    words = {text: max(of, key=len)[:LONGEST_WORD] for text, of in whole.items() if of}
     shards = [(shard, of) for of in word_shards() for shard in range(of)]
     asked = [(word, kind.word_pk(word, *shard)) for word in set(words.values()) for shard in shards]
     found: dict[str, set[str]] = {}
     answers = table.together([partial(_ids, word, pk) for word, pk in asked])
     for (word, _), ids in zip(asked, answers, strict=True):
         found.setdefault(word, set()).update(ids)
-    return {text: found[word] for text, word in words.items()}
+    return {text: found[words[text]] if text in words else set() for text in whole}
 
 
 def _ids(word: str, pk: str) -> list[str]:

@@ -11,7 +11,7 @@ an edit never overwrites a sale.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from chalicelib import clock, ids, listing, table
 from chalicelib.attributes import Item, Key
@@ -19,12 +19,13 @@ from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
 from chalicelib.listing.holders import holders
 from chalicelib.problems import Busy, Conflict, NotFound, PreconditionFailed
-from chalicelib.products import merge, stock
+from chalicelib.products import low, merge, stock
 from chalicelib.products.model import (
     KIND,
     NewProduct,
     Product,
     ProductChange,
+    index_of,
     read,
     slug_from,
     stored,
@@ -49,6 +50,9 @@ class Changed(Exception):
 
 def _product_key(id: str) -> Key:
     return id, "product"
+
+
+RECORDS: Final = listing.Records(KIND, _product_key, index_of)
 
 
 def _lock_key(slug: str) -> Key:
@@ -121,6 +125,17 @@ def is_empty() -> bool:
 
 def page(query: listing.Query) -> listing.Page[Product]:
     return listing.page(KIND, query, load)
+
+
+def running_low(most: int) -> list[dict[str, Any]]:
+    """Variants below their threshold, as inventory.low shows them; the latest first."""
+    return low.newest(load, most)
+
+
+# --- The stock, for orders ------------------------------------------------------------------------
+
+Moved, Gone = stock.Moved, stock.Gone
+short, sell, give_back = stock.short, stock.sell, stock.give_back
 
 
 # --- Writing --------------------------------------------------------------------------------------

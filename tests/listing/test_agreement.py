@@ -27,6 +27,7 @@ from tests.listing.things import KIND, Thing
 
 STEPS = int(os.environ.get("LISTING_STEPS", "500"))
 STEPS_A_RUN = 40
+SHAPES = {1: entries.Shape(2, 4), 2: entries.Shape(3, 1)}
 FEW_MATCHES = 4  # instead of 10,000, so that terms are narrow, broad and too broad
 
 VALUES = {
@@ -86,6 +87,8 @@ class Shop(RuleBasedStateMachine):
             patch.dict(os.environ, SETTINGS),
             patch("time.sleep"),
             patch.object(search, "MOST_MATCHES", FEW_MATCHES),
+            patch.object(entries, "SHAPES", SHAPES),
+            patch.object(entries, "CURRENT", 1),
         ]
         for one in self.patches:
             one.start()
@@ -195,6 +198,26 @@ class Shop(RuleBasedStateMachine):
         left = dict(faults)
         calls = iter(range(1_000_000))
         self.dynamodb.faults = lambda operation, request: left.get(next(calls))
+
+    @rule(version=st.sampled_from(sorted(SHAPES)))
+    def deploy(self, version: int) -> None:
+        """From now on records are spread differently."""
+        entries.CURRENT = version
+
+    @rule(at=st.integers(0), faults=faults)
+    def reindex(self, at: int, faults: Any) -> None:
+        for one in self.pick(at):
+            self.plan(faults)
+            try:
+                listing.reindex(things.RECORDS, one.id)
+            except (Crash, Busy, ClientError, BotoCoreError):
+                pass
+            else:
+                self.plan([])
+                moved = things.find(one.id)
+                assert moved and moved.index.version == entries.CURRENT
+            self.plan([])
+            self.take(one.id, one, ())
 
     # --- reads ---
 

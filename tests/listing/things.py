@@ -63,7 +63,7 @@ def read(stored: Item) -> Thing:
         stored["sort"],
         stored["facets"],
         tuple(stored["texts"]),
-        stored["version"],
+        stored.get("version", 1),
         listing.Index.read(stored["index"]),
     )
 
@@ -72,6 +72,13 @@ def load(wanted: Iterable[str]) -> list[Thing]:
     keys = [(id, "thing") for id in wanted]
     found = table.batch_get(keys)
     return [read(found[key]) for key in keys if key in found]
+
+
+def index_of(stored: Item) -> listing.Index:
+    return indexed(read(stored))
+
+
+RECORDS = listing.Records(KIND, lambda id: (id, "thing"), index_of)
 
 
 def find(id: str) -> Thing | None:

@@ -1,0 +1,160 @@
+"""Moves all records to how the deployed code indexes them, while the shop is in use.
+
+    python infra/reindex.py --stage prod                # all kinds, 10 records a second
+    python infra/reindex.py --stage prod product --rate 50
+
+To be run after a deployment that cuts text into other words, spreads lists or words over another
+number of partitions, or gives a kind another facet (docs/listing.md, Changing the index). Stopped,
+it goes on where it was; `--restart` begins again. It is done once a pass over all records finds
+none to move. Nobody has to wait: a record is found where it was until it is found where it will be.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from chalicelib import clock, listing, table
+from chalicelib.customers import store as customers
+from chalicelib.imports import store as imports
+from chalicelib.listing.entries import list_shards
+from chalicelib.orders import store as orders
+from chalicelib.problems import Busy
+from chalicelib.products import store as products
+from infra import keys
+
+ALL: Final = (products.RECORDS, orders.RECORDS, customers.RECORDS, imports.RECORDS)
+_LOOKED_AT_ONCE: Final = 100
+_LOOKS_A_MOVE: Final = 50  # looking at a record takes a unit or two, moving one up to 200
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a pass over the records of a kind is: `reindex` / `<kind>`.
+
+    It goes through the lists of all records, newest spread first, so that what it moves is not
+    met again, and newest record first, so that what is created meanwhile is not met at all.
+    `after`: the position of the last record that was dealt with, in the partition `at`.
+    """
+
+    kind: str
+    at: str = ""
+    after: str = ""
+    looked: int = 0
+    moved: int = 0
+
+    def save(self) -> None:
+        item = {"at": self.at, "after": self.after, "looked": self.looked, "moved": self.moved}
+        table.put({**_key(self.kind), **item, "saved": clock.iso(clock.now())})
+
+
+def _key(kind: str) -> dict[str, str]:
+    return {"pk": "reindex", "sk": kind}
+
+
+def resumed(kind: str) -> Progress:
+    """The pass that was not finished, or a new one."""
+    item = table.get(("reindex", kind))
+    if item is None:
+        return Progress(kind)
+    return Progress(kind, item["at"], item["after"], item["looked"], item["moved"])
+
+
+def move_all(
+    records: listing.Records, rate: float, sleep: Callable[[float], None] = time.sleep
+) -> int:
+    """Passes over all records of a kind until one finds none to move; how many were moved.
+
+    `rate`: records moved a second. A pass that was broken off is finished first.
+    """
+    moved, progress = 0, resumed(records.kind.name)
+    while True:
+        fresh = progress == Progress(records.kind.name)
+        progress = _passed(records, progress, rate, sleep)
+        table.delete(("reindex", records.kind.name))
+        moved += progress.moved
+        if fresh and not progress.moved:
+            return moved
+        progress = Progress(records.kind.name)
+
+
+def _passed(
+    records: listing.Records, progress: Progress, rate: float, sleep: Callable[[float], None]
+) -> Progress:
+    for pk in _partitions(records.kind, progress.at):
+        if pk != progress.at:
+            progress = replace(progress, at=pk, after="")
+        for positions in _slices(pk, progress.after):
+            for position in positions:
+                start = time.monotonic()
+                moved = _moved(records, position.rsplit("#", 1)[1])
+                progress = replace(
+                    progress,
+                    after=position,
+                    looked=progress.looked + 1,
+                    moved=progress.moved + moved,
+                )
+                due = (1 if moved else 1 / _LOOKS_A_MOVE) / rate
+                sleep(max(0.0, due - (time.monotonic() - start)))
+            progress.save()
+        print(f"{pk}: {progress.looked:,} looked at, {progress.moved:,} moved", flush=True)
+    return progress
+
+
+def _partitions(kind: listing.Kind, start: str) -> Iterator[str]:
+    """Those of the list of all records, from `start` on."""
+    every = [kind.list_pk("*", at, of) for of in reversed(list_shards()) for at in range(of)]
+    return iter(every[every.index(start) if start in every else 0 :])
+
+
+def _slices(pk: str, after: str) -> Iterator[list[str]]:
+    while True:
+        below = table.sk.lt(after) if after else None
+        rows = table.query(pk, where=below, forward=False, limit=_LOOKED_AT_ONCE, fields=("sk",))
+        if rows.items:
+            after = rows.items[-1]["sk"]
+            yield [item["sk"] for item in rows.items]
+        if rows.after is None:
+            return
+
+
+def _moved(records: listing.Records, id: str) -> bool:
+    while True:
+        try:
+            return listing.reindex(records, id)
+        except Busy:
+            print(f"{id} is being written all the time; trying again", flush=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = _parser().parse_args(arguments)
+    keys.connect(options.stage, options.endpoint_url)
+    for records in ALL:
+        name = records.kind.name
+        if options.kinds and name not in options.kinds:
+            continue
+        if options.restart:
+            table.delete(("reindex", name))
+        print(f"{name}: {move_all(records, options.rate):,} moved")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    names = [records.kind.name for records in ALL]
+    parser.add_argument("kinds", nargs="*", metavar="KIND", help=f"of {', '.join(names)}; all")
+    parser.add_argument("--stage", required=True, help="such as prod, or local for `make run`")
+    parser.add_argument("--endpoint-url", help="of an emulated AWS")
+    parser.add_argument("--rate", type=float, default=10.0, help="records moved a second")
+    parser.add_argument("--restart", action="store_true", help="forget where it was")
+    return parser
+
+
+if __name__ == "__main__":
+    main()

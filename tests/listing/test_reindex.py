@@ -1,0 +1,245 @@
+"""A change of tokenizer or of shard counts moves every record, while the shop is in use."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from chalicelib import listing, table
+from chalicelib.listing import entries, words
+from infra import reindex
+from tests.dynamodb_double import Crash, Double, Fault
+from tests.environment import SETTINGS
+from tests.listing import things
+from tests.listing.things import RECORDS, Thing, create, delete, names, page, thing, update
+
+SHAPES = {1: entries.Shape(2, 4), 2: entries.Shape(3, 5)}
+
+
+@pytest.fixture
+def stock(dynamodb: Double) -> list[Thing]:
+    """Oldest first; every third one is a draft, and all are found by `shirt`."""
+    made = [
+        thing(f"shirt no {20_000 + n}", status="ACTIVE" if n % 3 else "DRAFT") for n in range(250)
+    ]
+    create(*made)
+    return made
+
+
+def deploy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another number of shards, and numbers found by their last two digits."""
+    monkeypatch.setattr(entries, "SHAPES", SHAPES)
+    monkeypatch.setattr(entries, "CURRENT", 2)
+    monkeypatch.setattr(words, "_SHORTEST_ENDING", 2)
+
+
+def run(**options: Any) -> int:
+    return reindex.move_all(RECORDS, 1e9, **{"sleep": lambda seconds: None, **options})
+
+
+def all_pages(where: Any = None, search: str = "") -> list[str]:
+    found, number = list[str](), 1
+    while some := page(where, search, page=number).records:
+        found += [one.id for one in some]
+        number += 1
+    return found
+
+
+def agree(records: list[Thing]) -> None:
+    """Every list, search and total is what these records make it."""
+    newest_first = [one.id for one in sorted(records, key=lambda one: one.sort, reverse=True)]
+    drafts = {one.id for one in records if one.facets["status"] == "DRAFT"}
+    assert all_pages() == all_pages(search="shirt") == newest_first
+    assert all_pages({"status": ["DRAFT"]}) == [id for id in newest_first if id in drafts]
+    assert page({"status": ["DRAFT"]}, search="shirt").total == len(drafts)
+    assert page().total == len(records)
+
+
+def partitions(dynamodb: Double) -> set[str]:
+    """How the lists and words that hold anything are spread: `list …of2`."""
+    sizes = dynamodb.partition_sizes(SETTINGS["TABLE"])
+    used = [pk for pk, size in sizes.items() if size and "of" in pk]
+    return {f"{pk[:4]} {pk.rpartition('of')[2]}" for pk in used}
+
+
+def test_lists_and_searches_are_right_before_during_and_after_a_move(
+    dynamodb: Double, stock: list[Thing], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert partitions(dynamodb) == {"list 2", "word 4"}
+    deploy(monkeypatch)
+    agree(stock)
+    assert page(search="98").total == 0
+
+    shop, steps = {one.id: one for one in stock}, Counter[str]()
+
+    def used_meanwhile(seconds: float) -> None:
+        steps["all"] += 1
+        if steps["all"] % 60 == 0:
+            new = thing("shirt new", status="DRAFT")
+            create(new)
+            gone, changed = list(shop)[3], list(shop)[-5]
+            delete(shop.pop(gone))
+            shop[new.id] = new
+            facets = {**shop[changed].facets, "status": "ARCHIVED"}
+            shop[changed] = update(shop[changed], facets=facets)
+            agree(list(shop.values()))
+
+    moved = run(sleep=used_meanwhile)
+    assert moved >= 200
+    assert steps["all"] >= 300
+    agree(list(shop.values()))
+    assert page(search="98").total == 2
+    assert partitions(dynamodb) == {"list 3", "word 5"}
+    monkeypatch.setattr(entries, "SHAPES", {2: SHAPES[2]})
+    agree(list(shop.values()))
+    for one in shop.values():
+        delete(one)
+    assert partitions(dynamodb) == set()
+    assert run() == 0
+
+
+def test_a_reader_meets_a_record_that_moves_while_he_reads(
+    dynamodb: Double, stock: list[Thing], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deploy(monkeypatch)
+    for asked in ({}, {"search": "shirt"}, {"where": {"status": ["DRAFT"]}}):
+        before = page(**asked, limit=20)
+        left = [one.id for one in before.records]
+
+        def move(operation: str, request: Any, left: list[str] = left) -> None:
+            if operation == "Query" and left and not str(request).count("count#"):
+                listing.reindex(RECORDS, left.pop())
+
+        dynamodb.faults = move  # type: ignore[assignment]
+        assert names(page(**asked, limit=20)) == names(before)
+        dynamodb.faults = lambda operation, request: None
+
+
+def test_a_run_that_died_goes_on_where_it_was(
+    dynamodb: Double, stock: list[Thing], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deploy(monkeypatch)
+    looked: list[str] = []
+
+    def die(operation: str, request: Any) -> Fault | None:
+        looked.extend([operation] if operation == "GetItem" else [])
+        return Fault.CRASH_AFTER if len(looked) > 220 else None
+
+    dynamodb.faults = die
+    with pytest.raises(Crash):
+        run()
+    dynamodb.faults = lambda operation, request: None
+    agree(stock)
+    resumed = reindex.resumed("thing")
+    assert resumed.looked >= 100
+    assert resumed.moved == resumed.looked
+    assert run() > 0
+    agree(stock)
+    assert partitions(dynamodb) == {"list 3", "word 5"}
+    assert reindex.resumed("thing") == reindex.Progress("thing")
+
+
+def test_a_writer_who_read_the_record_before_it_moved_is_refused_and_leaves_nothing_behind(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = thing("shirt 20417")
+    create(one)
+    read = things.find(one.id)
+    deploy(monkeypatch)
+    assert listing.reindex(RECORDS, one.id)
+    with pytest.raises(table.ConditionFailed):
+        things.writes(read, None).send()
+    delete(one)
+    assert partitions(dynamodb) == set()
+
+
+def test_a_record_that_is_written_while_it_moves_is_read_again(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = thing("shirt 20417")
+    create(one)
+    deploy(monkeypatch)
+    rename = [lambda: update(one, texts=("coat 20418",))]
+
+    def race(operation: str, request: Any) -> None:
+        if operation == "TransactWriteItems" and rename:
+            rename.pop()()
+
+    dynamodb.faults = race  # type: ignore[assignment]
+    listing.reindex(RECORDS, one.id)
+    assert names(page(search="coat 18")) == ["coat 20418"]
+    assert page(search="shirt").total == 0
+
+
+def test_a_change_that_only_the_new_words_show_is_not_lost(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = thing("x" * words.LONGEST_WORD + "a")
+    create(one)
+    rename = [lambda: update(one, texts=("x" * 40 + "b",))]
+
+    def race(operation: str, request: Any) -> None:
+        if operation == "TransactWriteItems" and rename:
+            monkeypatch.setattr(words, "LONGEST_WORD", 40)
+            rename.pop()()
+            monkeypatch.setattr(words, "LONGEST_WORD", 60)
+
+    monkeypatch.setattr(words, "LONGEST_WORD", 60)
+    dynamodb.faults = race  # type: ignore[assignment]
+    listing.reindex(RECORDS, one.id)
+    assert page(search="x" * 40 + "b").total == 1
+    assert page(search="x" * 40 + "a").total == 0
+
+
+def test_records_without_a_version_move_too(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = thing("shirt")
+    create(one)
+    table.update((one.id, "thing"), remove=["version"])
+    deploy(monkeypatch)
+    assert listing.reindex(RECORDS, one.id)
+    assert not listing.reindex(RECORDS, one.id)
+    assert not listing.reindex(RECORDS, "thing_none")
+    assert partitions(dynamodb) == {"list 3", "word 5"}
+
+
+def test_moving_keeps_to_its_rate(
+    dynamodb: Double, stock: list[Thing], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deploy(monkeypatch)
+    monkeypatch.setattr(reindex.time, "monotonic", lambda: 0.0)
+    monkeypatch.setattr(table, "PATIENCE_SECONDS", 1.0)
+    slept: list[float] = []
+    assert reindex.move_all(RECORDS, 5.0, sleep=slept.append) == 250
+    assert sum(slept) >= 250 / 5.0
+
+
+def test_every_kind_that_is_listed_can_be_moved() -> None:
+    """A slice that lists records names them in `infra/reindex.py`."""
+    kinds = {records.kind.name for records in reindex.ALL}
+    assert kinds == {"product", "order", "customer", "job"}
+
+
+def test_a_facet_may_be_appended_to_a_kind(
+    dynamodb: Double, stock: list[Thing], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new = listing.Kind(
+        "thing",
+        counted=(*things.KIND.counted, "color"),
+        under="type",
+        listed=(*things.KIND.listed, "color"),
+        combined=things.KIND.combined,
+    )
+
+    def index(item: Any) -> listing.Index:
+        one = things.read(item)
+        facets = {**one.facets, "color": "red" if int(one.texts[0][-1]) % 2 else ""}
+        return listing.Index.of(new, sort=one.sort, facets=facets, texts=one.texts)
+
+    records = listing.Records(new, RECORDS.key, index)
+    assert page(kind=new).total == 250
+    assert reindex.move_all(records, 1e9, sleep=lambda seconds: None) == 250
+    assert page({"color": ["red"]}, kind=new).total == 125
+    assert len(page({"color": ["red"], "status": ["DRAFT"]}, kind=new).records) == 42
+    assert page({"status": ["DRAFT"]}, kind=new).total == 84
