@@ -1,4 +1,4 @@
-"""Webhooks from the commit to the receiver in one process, on a clock that jumps to what comes next.
+"""Webhooks from commit to receiver in one process, on a clock that jumps to what comes next.
 
 The code and the storage door are the real ones; DynamoDB is the double, and the queues, the stream,
 the state machine, the parameter store and the mail are what is written here. Receivers answer by a

@@ -1,0 +1,111 @@
+"""What an endpoint's owner is told by e-mail, once each."""
+
+from typing import Any
+
+import pytest
+
+from chalicelib.webhooks import summaries
+from tests.dynamodb_double import Crash
+from tests.shop import Shop
+from tests.webhooks.test_delivery import add
+from tests.webhooks.test_view import given_up
+from tests.webhooks.world import OK, World, announce, failed
+
+
+def told(mail: dict[str, Any]) -> tuple[str, str]:
+    return mail["Message"]["Subject"]["Data"], mail["Message"]["Body"]["Text"]["Data"]
+
+
+def test_one_mail_tells_of_all_that_gave_up_and_how_to_recover(
+    world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant, "order.paid", "order.created", email="ops@example.com")
+    silent = add(merchant, "order.paid")
+    world.answer = lambda posted: failed(502)
+    for kind in ("order.paid", "order.paid", "order.created"):
+        announce(kind)
+    world.run()
+    world.sleep(hours=1)
+    summaries.send()
+    summaries.send()
+    world.sleep(hours=1)
+    summaries.send()
+    (mail,) = world.mails
+    assert mail["Source"] == "shop@example.com"
+    assert mail["Destination"] == {"ToAddresses": ["ops@example.com"]}
+    subject, text = told(mail)
+    assert subject == "3 webhook deliveries gave up"
+    assert "order.paid: 2" in text and "order.created: 1" in text
+    assert "The last error: The receiver answered 502." in text
+    path = f"/api/admin/webhooks/{webhook['id']}/recover"
+    assert path in text and silent["id"] not in text
+    since = text.partition('"since": "')[2].partition('"')[0]
+    assert merchant.post(path, {"since": since}).json == {"count": 3}
+
+
+def test_an_hour_of_failure_is_told_once_and_its_end_once(world: World, merchant: Shop) -> None:
+    add(merchant, email="ops@example.com")
+    world.answer = lambda posted: failed()
+    announce()
+    for _ in range(6):
+        world.sleep(hours=1)
+        summaries.send()
+    world.answer = lambda posted: OK
+    for _ in range(24):
+        world.sleep(hours=1)
+        summaries.send()
+    subjects = [told(mail)[0] for mail in world.mails]
+    assert subjects == ["A webhook has been failing for an hour", "A webhook answers again"]
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_summary_whose_sender_died_is_sent_after_all(
+    world: World, merchant: Shop, after: bool
+) -> None:
+    webhook = given_up(world, merchant)
+    merchant.put(f"/api/admin/webhooks/{webhook['id']}", {"email": "ops@example.com"})
+    world.sleep(hours=1)
+    crashes = 0
+    for n in range(1, 9):
+        world.crash = (n, after)
+        try:
+            summaries.send()
+        except Crash:
+            crashes += 1
+        world.crash = None
+        world.sleep(hours=1)
+    assert crashes
+    summaries.send()
+    assert len(world.mails) >= 1
+    count = len(world.mails)
+    world.sleep(hours=1)
+    summaries.send()
+    assert len(world.mails) == count
+
+
+def test_a_mail_that_is_refused_is_tried_again_and_holds_up_no_other(
+    world: World, merchant: Shop
+) -> None:
+    for _ in range(2):
+        webhook = given_up(world, merchant)
+        merchant.put(f"/api/admin/webhooks/{webhook['id']}", {"email": "ops@example.com"})
+    world.sleep(hours=1)
+    world.refusals["send_email"] = 1
+    with pytest.raises(RuntimeError, match="1 summaries"):
+        summaries.send()
+    assert len(world.mails) == 1
+    world.sleep(hours=1)
+    summaries.send()
+    assert len(world.mails) == 2
+
+
+def test_nobody_is_told_without_an_address(
+    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    webhook = given_up(world, merchant)
+    world.sleep(hours=1)
+    summaries.send()
+    merchant.put(f"/api/admin/webhooks/{webhook['id']}", {"email": "ops@example.com"})
+    monkeypatch.setenv("MAIL_FROM", "")
+    summaries.send()
+    assert world.mails == []

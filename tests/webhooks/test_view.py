@@ -1,0 +1,266 @@
+"""The Deliveries view, replay and recovery."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from chalicelib import clock
+from chalicelib.webhooks.safe_post import Failure, Outcome
+from tests.shop import Shop
+from tests.webhooks.test_delivery import add, listed, only
+from tests.webhooks.world import OK, World, announce, failed
+
+
+def given_up(world: World, merchant: Shop, count: int = 1) -> dict[str, Any]:
+    """A webhook with so many failed deliveries, whose receiver answers again."""
+    webhook = add(merchant)
+    world.answer = lambda posted: failed()
+    for _ in range(count):
+        announce()
+    world.run()
+    assert {one["status"] for one in listed(merchant, webhook, "?limit=100")} == {"FAILED"}
+    world.posted.clear()
+    world.answer = lambda posted: OK
+    return webhook
+
+
+def test_every_attempt_is_shown_in_full(world: World, merchant: Shop) -> None:
+    webhook = add(merchant)
+    answers = iter(
+        [
+            Outcome(
+                status=500,
+                headers={"content-type": "text/html"},
+                body="<h1>Über</h1>".encode() + b"\xff",
+                truncated=True,
+                duration_ms=1_234,
+                address="127.0.0.1",
+                error=Failure.STATUS,
+                message="The receiver answered 500.",
+            ),
+            Outcome(duration_ms=10_000, error=Failure.TIMEOUT, message="No complete answer."),
+            OK,
+        ]
+    )
+    world.answer = lambda posted: next(answers)
+    announce()
+    world.run()
+    delivery = only(merchant, webhook)
+    first, second, third = delivery["attempts"]
+    assert (first["durationMs"], first["address"], first["error"]) == (1_234, "127.0.0.1", "status")
+    assert first["message"] == "The receiver answered 500."
+    assert first["response"] == {
+        "status": 500,
+        "headers": {"content-type": "text/html"},
+        "body": "<h1>Über</h1>\ufffd",
+        "truncated": True,
+    }
+    assert (second["error"], second["response"], second["durationMs"]) == ("timeout", None, 10_000)
+    assert third["error"] is None and third["request"]["headers"] == world.posted[2].headers
+    assert delivery["body"] == world.posted[0].body.decode()
+
+
+def test_deliveries_are_listed_newest_first_page_by_page(world: World, merchant: Shop) -> None:
+    webhook = add(merchant)
+    for _ in range(23):
+        announce()
+        world.sleep(seconds=1)
+    whole = [one["id"] for one in listed(merchant, webhook, "?limit=100")]
+    assert len(whole) == 23 and whole == sorted(whole, reverse=True)
+    walked, cursor = list[str](), ""
+    while cursor is not None:
+        path = f"/api/admin/webhooks/{webhook['id']}/deliveries?limit=5&cursor={cursor}"
+        page = merchant.get(path).json
+        assert len(page["data"]) <= 5
+        walked += [one["id"] for one in page["data"]]
+        cursor = page["nextCursor"]
+    assert walked == whole
+
+
+def test_deliveries_are_filtered_by_status_event_and_time(world: World, merchant: Shop) -> None:
+    webhook = add(merchant, "order.paid", "order.created")
+    world.answer = lambda posted: (
+        failed() if posted.headers["X-Service-Event"] == "order.paid" else OK
+    )
+    announce("order.created")
+    world.sleep(seconds=10)
+    since = clock.iso(world.now)
+    announce("order.paid")
+    announce("order.created")
+    world.sleep(seconds=10)
+
+    def events(query: str) -> list[str]:
+        return sorted(one["event"] for one in listed(merchant, webhook, query))
+
+    assert events("?status=RETRYING") == ["order.paid"]
+    assert events("?status=DELIVERED,RETRYING&event=order.paid") == ["order.paid"]
+    assert events("?event=order.created") == ["order.created"] * 2
+    assert events(f"?since={since}") == ["order.created", "order.paid"]
+    assert events("?status=CANCELLED") == []
+
+
+@pytest.mark.parametrize("query", ["status=LOST", "event=x", "since=soon", "limit=0", "cursor=1"])
+def test_a_bad_filter_is_named(merchant: Shop, query: str) -> None:
+    path = f"/api/admin/webhooks/{add(merchant)['id']}/deliveries?{query}"
+    answer = merchant.get(path)
+    assert answer.status == 422
+    assert answer.json["errors"][0]["field"].partition(".")[0] == query.partition("=")[0]
+
+
+def test_a_filter_that_lets_little_through_finds_it_far_down(
+    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from chalicelib.webhooks import view
+
+    monkeypatch.setattr(view, "_LOOKED_AT", 3)
+    monkeypatch.setattr(view, "_ROUNDS", 2)
+    webhook = add(merchant, "order.paid", "order.created")
+    announce("order.paid")
+    for _ in range(60):
+        world.sleep(seconds=1)
+        announce("order.created")
+    world.run()
+    found, cursor, pages = list[str](), "", 0
+    while cursor is not None:
+        path = f"/api/admin/webhooks/{webhook['id']}/deliveries?event=order.paid&cursor={cursor}"
+        page = merchant.get(path).json
+        found += [one["event"] for one in page["data"]]
+        cursor, pages = page["nextCursor"], pages + 1
+    assert found == ["order.paid"] and pages > 1
+
+
+def test_a_replay_of_what_has_ended_posts_the_same_again(world: World, merchant: Shop) -> None:
+    webhook = add(merchant)
+    announce()
+    world.run()
+    id = only(merchant, webhook)["id"]
+    assert merchant.post(f"/api/admin/deliveries/{id}/replay").status == 202
+    world.run()
+    first, again = world.posted
+    assert (again.body, again.delivery) == (first.body, first.delivery)
+    delivery = only(merchant, webhook)
+    assert (delivery["status"], delivery["count"]) == ("DELIVERED", 2)
+
+
+def test_a_replay_of_what_failed_begins_the_schedule_anew(world: World, merchant: Shop) -> None:
+    webhook = given_up(world, merchant)
+    world.answer = lambda posted: failed()
+    id = only(merchant, webhook)["id"]
+    merchant.post(f"/api/admin/deliveries/{id}/replay")
+    world.run(timedelta(seconds=1))
+    assert only(merchant, webhook)["status"] == "RETRYING"
+    world.run()
+    delivery = only(merchant, webhook)
+    assert (delivery["status"], delivery["count"]) == ("FAILED", 26)
+
+
+def test_a_failed_replay_leaves_a_running_schedule_alone(world: World, merchant: Shop) -> None:
+    webhook = add(merchant)
+    world.answer = lambda posted: failed()
+    announce()
+    world.run(timedelta(minutes=2))
+    before = listed(merchant, webhook)[0]
+    merchant.post(f"/api/admin/deliveries/{before['id']}/replay")
+    world.run(timedelta(minutes=1))
+    after = only(merchant, webhook)
+    assert (after["status"], after["count"]) == ("RETRYING", before["attempts"] + 1)
+    assert after["nextAttemptAt"] == before["nextAttemptAt"]
+    assert [one["replay"] for one in after["attempts"]] == [False, False, True]
+    world.run()
+    assert only(merchant, webhook)["count"] == 14
+
+
+def test_a_replay_that_succeeds_ends_a_running_schedule(world: World, merchant: Shop) -> None:
+    webhook = add(merchant)
+    world.answer = lambda posted: failed()
+    announce()
+    world.run(timedelta(hours=5))
+    posts = len(world.posted)
+    world.answer = lambda posted: OK
+    merchant.post(f"/api/admin/deliveries/{only(merchant, webhook)['id']}/replay")
+    world.run()
+    assert len(world.posted) == posts + 1
+    assert only(merchant, webhook)["status"] == "DELIVERED"
+
+
+def test_nothing_is_replayed_to_a_paused_webhook(world: World, merchant: Shop) -> None:
+    webhook = given_up(world, merchant)
+    path = f"/api/admin/webhooks/{webhook['id']}"
+    merchant.put(path, {"enabled": False})
+    replay = merchant.post(f"/api/admin/deliveries/{only(merchant, webhook)['id']}/replay")
+    trial = merchant.post(f"{path}/test", {})
+    recovery = merchant.post(f"{path}/recover", {"since": "2026-01-01", "dryRun": False})
+    for refused in (replay, trial, recovery):
+        assert (refused.status, refused.json["code"]) == (409, "webhook_paused")
+
+
+def test_what_is_too_old_to_be_kept_for_another_week_is_not_replayed(
+    world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant)
+    announce()
+    world.run()
+    world.sleep(days=53)
+    answer = merchant.post(f"/api/admin/deliveries/{only(merchant, webhook)['id']}/replay")
+    assert (answer.status, answer.json["code"]) == (409, "event_expired")
+
+
+def test_recovery_counts_first_and_then_sends_all_that_failed(world: World, merchant: Shop) -> None:
+    webhook = given_up(world, merchant, 7)
+    path = f"/api/admin/webhooks/{webhook['id']}"
+    since = "2026-01-01T00:00:00Z"
+    assert merchant.post(f"{path}/recover", {"since": since}).json == {"count": 7}
+    assert merchant.post(f"{path}/recover", {"since": "2100-01-01"}).json == {"count": 0}
+    world.run()
+    assert world.posted == []
+    begun = merchant.post(f"{path}/recover", {"since": since, "dryRun": False})
+    assert (begun.status, begun.json["count"]) == (202, 7)
+    world.run()
+    assert len(world.posted) == 7
+    assert {one["status"] for one in listed(merchant, webhook)} == {"DELIVERED"}
+    recovery = merchant.get(path).json["recovery"]
+    assert (recovery["count"], recovery["sent"]) == (7, 7) and recovery["completedAt"]
+    assert merchant.post(f"{path}/recover", {"since": since}).json == {"count": 0}
+
+
+def test_a_receiver_that_came_back_is_not_drowned(
+    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from chalicelib.webhooks import redrive
+
+    monkeypatch.setattr(redrive, "PAGE", 20)
+    monkeypatch.setattr(redrive, "PER_SECOND", 4)
+    webhook = given_up(world, merchant, 50)
+    path = f"/api/admin/webhooks/{webhook['id']}/recover"
+    merchant.post(path, {"since": "2026-01-01", "dryRun": False})
+    world.run()
+    assert len(world.posted) == 50
+    seconds = sorted(int(posted.at.timestamp()) for posted in world.posted)
+    for second in seconds:
+        assert seconds.count(second) <= 4
+
+
+@pytest.mark.parametrize("n", range(1, 26))
+def test_a_recovery_that_dies_anywhere_is_finished(world: World, merchant: Shop, n: int) -> None:
+    webhook = given_up(world, merchant, 3)
+    path = f"/api/admin/webhooks/{webhook['id']}/recover"
+    merchant.post(path, {"since": "2026-01-01", "dryRun": False})
+    world.crash = (n, n % 2 == 0)
+    world.run()
+    world.crash = None
+    assert {one["status"] for one in listed(merchant, webhook)} == {"DELIVERED"}
+    # Only where the sender itself died in the middle, what it posted may be posted again.
+    assert len(world.posted) <= 6 and len({one.delivery for one in world.posted}) == 3
+
+
+def test_a_recovery_waits_while_its_webhook_is_paused(world: World, merchant: Shop) -> None:
+    webhook = given_up(world, merchant, 3)
+    path = f"/api/admin/webhooks/{webhook['id']}"
+    merchant.post(f"{path}/recover", {"since": "2026-01-01", "dryRun": False})
+    merchant.put(path, {"enabled": False})
+    world.run()
+    assert world.posted == []
+    merchant.put(path, {"enabled": True})
+    world.run()
+    assert len(world.posted) == 3
