@@ -19,7 +19,11 @@ export const onWait = (tell) => waits.add(tell);
 export const address = (path) => new URL(path, BASE).href;
 
 // Returns { data, etag }. Throws Refusal, or AbortError when `signal` says so.
-export async function call(method, path, { query, body, form, ifMatch, idempotencyKey, signal } = {}) {
+export async function call(
+  method,
+  path,
+  { query, body, form, ifMatch, idempotencyKey, signal } = {},
+) {
   const url = new URL(path, BASE);
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value !== "" && value !== undefined && value !== null) url.searchParams.set(name, value);
@@ -55,6 +59,7 @@ async function reach(url, request) {
 
 async function content(answer) {
   const text = await answer.text();
+  if (answer.headers.get("Content-Type")?.startsWith("text/csv")) return text;
   try {
     return text ? JSON.parse(text) : null;
   } catch {

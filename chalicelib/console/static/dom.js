@@ -8,7 +8,12 @@ const PROPERTIES = new Set(["value", "checked", "disabled", "selected", "indeter
 
 export const h = new Proxy(
   {},
-  { get: (_, tag) => (...content) => element(tag, content) },
+  {
+    get:
+      (_, tag) =>
+      (...content) =>
+        element(tag, content),
+  },
 );
 
 function element(tag, content) {
@@ -25,7 +30,8 @@ function element(tag, content) {
 function set(node, name, value) {
   if (value === undefined || value === null) return;
   if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-  else if (name === "style") Object.entries(value).forEach((each) => node.style.setProperty(...each));
+  else if (name === "style")
+    Object.entries(value).forEach((each) => node.style.setProperty(...each));
   else if (PROPERTIES.has(name)) node[name] = value;
   else if (name === "href" && !isSafe(value)) node.title = value;
   else if (value !== false) node.setAttribute(name, value === true ? "" : value);
@@ -37,7 +43,9 @@ function isSafe(address) {
 }
 
 function nodes(content) {
-  return content.flat(Infinity).filter((each) => each !== null && each !== undefined && each !== false);
+  return content
+    .flat(Infinity)
+    .filter((each) => each !== null && each !== undefined && each !== false);
 }
 
 export function replace(node, ...content) {

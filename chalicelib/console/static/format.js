@@ -7,10 +7,16 @@ const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const precise = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
-const STEPS = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
+const STEPS = [
+  ["day", 86400],
+  ["hour", 3600],
+  ["minute", 60],
+  ["second", 1],
+];
 
 export const number = (value) => new Intl.NumberFormat().format(value);
-export const plural = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
+export const plural = (count, one, many = `${one}s`) =>
+  `${number(count)} ${count === 1 ? one : many}`;
 
 // An amount is a decimal string, which Intl takes as it is: no float in between.
 export function money(amount, currency) {
@@ -39,7 +45,9 @@ export function distance(iso, now = Date.now()) {
 
 // IN_PRODUCTION → In production
 export function words(name) {
-  const text = String(name ?? "").replaceAll("_", " ").toLowerCase();
+  const text = String(name ?? "")
+    .replaceAll("_", " ")
+    .toLowerCase();
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
@@ -49,6 +57,8 @@ export function bytes(count) {
   return `${number(Number((count / 1000 ** power).toFixed(power ? 1 : 0)))} ${units[power]}`;
 }
 
-export const milliseconds = (ms) => (ms >= 1000 ? `${number(Math.round(ms / 10) / 100)} s` : `${number(Math.round(ms))} ms`);
+export const milliseconds = (ms) =>
+  ms >= 1000 ? `${number(Math.round(ms / 10) / 100)} s` : `${number(Math.round(ms))} ms`;
 
-export const text = (value) => (value === null || value === undefined || value === "" ? NONE : String(value));
+export const text = (value) =>
+  value === null || value === undefined || value === "" ? NONE : String(value);

@@ -27,7 +27,9 @@ let shown = null;
 // An address of the console: link("/orders", { status: "PAID" }) or link("/orders/", order.id).
 export function link(path, query = {}) {
   const asked = new URLSearchParams(
-    Object.entries(query).filter(([, value]) => value !== "" && value !== null && value !== undefined),
+    Object.entries(query).filter(
+      ([, value]) => value !== "" && value !== null && value !== undefined,
+    ),
   ).toString();
   return `#${path}${asked ? `?${asked}` : ""}`;
 }

@@ -8,23 +8,61 @@ import { link } from "./router.js";
 import { may, who } from "./session.js";
 
 const MENU = [
-  { items: [["/", "Home", "home"], ["/products", "Products", "tag"], ["/import", "Import", "upload"], ["/orders", "Orders", "box"], ["/customers", "Customers", "people"]] },
-  { title: "Developer", role: "ADMIN", items: [["/settings/developer/webhooks", "Webhooks", "hook"], ["/settings/developer/deliveries", "Deliveries", "send"]] },
-  { title: "Settings", items: [["/settings/keys", "API keys", "key", "OWNER"], ["/reference", "API reference", "book"]] },
+  {
+    items: [
+      ["/", "Home", "home"],
+      ["/products", "Products", "tag"],
+      ["/import", "Import", "upload"],
+      ["/orders", "Orders", "box"],
+      ["/customers", "Customers", "people"],
+    ],
+  },
+  {
+    title: "Developer",
+    role: "ADMIN",
+    items: [
+      ["/settings/developer/webhooks", "Webhooks", "hook"],
+      ["/settings/developer/deliveries", "Deliveries", "send"],
+    ],
+  },
+  {
+    title: "Settings",
+    items: [
+      ["/settings/keys", "API keys", "key", "OWNER"],
+      ["/reference", "API reference", "book"],
+    ],
+  },
 ];
 
 export function drawShell(signOut) {
   const main = h.main({ id: "main", tabindex: "-1" });
   const menu = h.nav({ id: "menu", "aria-label": "Console" }, MENU.map(section));
-  const toggle = h.button({ type: "button", class: "quiet menu-button", "aria-expanded": "false", "aria-controls": "menu", onclick: () => open(toggle.getAttribute("aria-expanded") !== "true") }, icon("menu"), "Menu");
+  const toggle = h.button(
+    {
+      type: "button",
+      class: "quiet menu-button",
+      "aria-expanded": "false",
+      "aria-controls": "menu",
+      onclick: () => open(toggle.getAttribute("aria-expanded") !== "true"),
+    },
+    icon("menu"),
+    "Menu",
+  );
   const open = (is) => {
     toggle.setAttribute("aria-expanded", String(is));
     document.body.classList.toggle("menu-open", is);
   };
-  const skip = h.a({ class: "skip", href: "#main", onclick: (event) => {
-    event.preventDefault();
-    main.focus();
-  } }, "Skip to the content");
+  const skip = h.a(
+    {
+      class: "skip",
+      href: "#main",
+      onclick: (event) => {
+        event.preventDefault();
+        main.focus();
+      },
+    },
+    "Skip to the content",
+  );
   const me = h.div(
     { class: "me" },
     h.div(h.b(who().name), h.span({ class: "soft small" }, words(who().role))),
@@ -33,7 +71,19 @@ export function drawShell(signOut) {
   replace(
     document.body,
     skip,
-    h.header({ class: "side" }, h.div({ class: "bar" }, h.a({ class: "brand", href: link("/") }, h.span({ class: "mark", "aria-hidden": "true" }), "Backroom"), toggle), h.div({ class: "drawer" }, menu, me)),
+    h.header(
+      { class: "side" },
+      h.div(
+        { class: "bar" },
+        h.a(
+          { class: "brand", href: link("/") },
+          h.span({ class: "mark", "aria-hidden": "true" }),
+          "Backroom",
+        ),
+        toggle,
+      ),
+      h.div({ class: "drawer" }, menu, me),
+    ),
     main,
     live(),
   );

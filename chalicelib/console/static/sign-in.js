@@ -24,19 +24,34 @@ export function signInPage(entered, notice) {
 
 export function openSignIn() {
   return new Promise((entered) => {
-    const dialog = modal("Sign in again", [
-      h.p("This key opens nothing any more. What you typed is still here: go on with another key."),
-      keyForm(() => {
-        dialog.close();
-        entered();
-      }),
-    ], { stays: true });
+    const dialog = modal(
+      "Sign in again",
+      [
+        h.p(
+          "This key opens nothing any more. What you typed is still here: go on with another key.",
+        ),
+        keyForm(() => {
+          dialog.close();
+          entered();
+        }),
+      ],
+      { stays: true },
+    );
   });
 }
 
 function keyForm(entered, notice) {
   return form({
-    fields: [field({ label: "API key", name: "key", type: "password", autocomplete: "current-password", placeholder: "bk_…", required: true })],
+    fields: [
+      field({
+        label: "API key",
+        name: "key",
+        type: "password",
+        autocomplete: "current-password",
+        placeholder: "bk_…",
+        required: true,
+      }),
+    ],
     submit: "Sign in",
     notice,
     async save({ key }) {

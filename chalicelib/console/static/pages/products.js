@@ -26,31 +26,67 @@ export async function show(main, { path, query, signal }) {
     query,
     signal,
     filters: [
-      { name: "search", label: "Search", type: "search", placeholder: "Name, SKU, vendor or tag", autocomplete: "off" },
-      { name: "status", label: "Status", options: [["", "All"], ...STATUSES.map((each) => [each, words(each)])] },
+      {
+        name: "search",
+        label: "Search",
+        type: "search",
+        placeholder: "Name, SKU, vendor or tag",
+        autocomplete: "off",
+      },
+      {
+        name: "status",
+        label: "Status",
+        options: [["", "All"], ...STATUSES.map((each) => [each, words(each)])],
+      },
       { name: "type", label: "Type", autocomplete: "off" },
       { name: "storefront", label: "Storefront", autocomplete: "off" },
     ],
     columns: [
       { title: "Product", cell: named },
-      { title: "Status", cell: ({ status, published }) => [badge(status), status === "ACTIVE" && !published && h.span({ class: "soft small" }, " not published")] },
+      {
+        title: "Status",
+        cell: ({ status, published }) => [
+          badge(status),
+          status === "ACTIVE" && !published && h.span({ class: "soft small" }, " not published"),
+        ],
+      },
       { title: "Stock", cell: stock, class: "number" },
       { title: "Price", cell: ({ price, currency }) => money(price, currency), class: "number" },
       { title: "Type", cell: ({ type }) => type ?? "", class: "wide" },
       { title: "Changed", cell: ({ updatedAt }) => ago(updatedAt), class: "wide" },
     ],
-    none: empty("No products yet", "Add the first by hand, or bring a whole catalogue from a CSV of Shopify, WooCommerce or Spree.", h.div({ class: "actions" }, actions.map((each) => each.cloneNode(true)))),
-    choose: (ids, done) => STATUSES.map((status) => h.button({ type: "button", onclick: () => setStatus(ids, status, done) }, `Set ${words(status).toLowerCase()}`)),
+    none: empty(
+      "No products yet",
+      "Add the first by hand, or bring a whole catalogue from a CSV of Shopify, WooCommerce or Spree.",
+      h.div(
+        { class: "actions" },
+        actions.map((each) => each.cloneNode(true)),
+      ),
+    ),
+    choose: (ids, done) =>
+      STATUSES.map((status) =>
+        h.button(
+          { type: "button", onclick: () => setStatus(ids, status, done) },
+          `Set ${words(status).toLowerCase()}`,
+        ),
+      ),
   });
 }
 
 function named({ id, name, images, vendor, sku, variants }) {
-  const about = [vendor, sku, variants.length > 1 && plural(variants.length, "variant")].filter(Boolean).join(" · ");
+  const about = [vendor, sku, variants.length > 1 && plural(variants.length, "variant")]
+    .filter(Boolean)
+    .join(" · ");
   const [image] = images;
   return h.div(
     { class: "named" },
-    image ? h.img({ class: "thumb", src: image.url, alt: "", loading: "lazy", width: 36, height: 36 }) : h.span({ class: "thumb", "aria-hidden": "true" }, name.trim().charAt(0).toUpperCase()),
-    h.div(h.a({ class: "row", href: link(`/products/${id}`) }, name), h.div({ class: "soft small" }, about)),
+    image
+      ? h.img({ class: "thumb", src: image.url, alt: "", loading: "lazy", width: 36, height: 36 })
+      : h.span({ class: "thumb", "aria-hidden": "true" }, name.trim().charAt(0).toUpperCase()),
+    h.div(
+      h.a({ class: "row", href: link(`/products/${id}`) }, name),
+      h.div({ class: "soft small" }, about),
+    ),
   );
 }
 
@@ -65,7 +101,9 @@ function stock({ variants, lowStockThreshold }) {
 async function setStatus(ids, status, done) {
   try {
     const { data } = await post("admin/products/bulk-status", { ids, status });
-    toast(`${plural(data.summary?.updated ?? ids.length, "product")} set ${words(status).toLowerCase()}.`);
+    toast(
+      `${plural(data.summary?.updated ?? ids.length, "product")} set ${words(status).toLowerCase()}.`,
+    );
     await done();
   } catch (refusal) {
     toast(refusal.message);

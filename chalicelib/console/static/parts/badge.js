@@ -5,7 +5,15 @@ import { words } from "../format.js";
 
 const TONES = {
   good: ["ACTIVE", "PAID", "DELIVERED", "COMPLETED", "ENABLED"],
-  warn: ["PENDING", "RETRYING", "QUEUED", "PARTIALLY_PAID", "FAILING", "IN_PRODUCTION", "PROCESSING"],
+  warn: [
+    "PENDING",
+    "RETRYING",
+    "QUEUED",
+    "PARTIALLY_PAID",
+    "FAILING",
+    "IN_PRODUCTION",
+    "PROCESSING",
+  ],
   bad: ["FAILED"],
   info: ["SHIPPED", "RUNNING", "OWNER"],
 };

@@ -3,21 +3,39 @@
 import { h, newId, replace } from "../dom.js";
 
 // A labelled control. `name` is the API's name of the field, so that its errors find it.
-export function field({ label, name, hint, type = "text", options, rows, value = "", wide, ...attributes }) {
+export function field({
+  label,
+  name,
+  hint,
+  type = "text",
+  options,
+  rows,
+  value = "",
+  wide,
+  ...attributes
+}) {
   const id = newId("field");
   const told = newId("told");
   const described = hint ? `${id}-hint ${told}` : told;
   const shared = { id, name, "aria-describedby": described, ...attributes };
   let control;
   if (options) {
-    control = h.select(shared, options.map(([option, text]) => h.option({ value: option, selected: option === value }, text)));
+    control = h.select(
+      shared,
+      options.map(([option, text]) =>
+        h.option({ value: option, selected: option === value }, text),
+      ),
+    );
   } else if (rows) control = h.textarea({ ...shared, rows, value });
   else if (type === "checkbox") control = h.input({ ...shared, type, checked: Boolean(value) });
   else control = h.input({ ...shared, type, value: value ?? "" });
   const error = h.p({ id: told, class: "error" });
   const text = h.label({ for: id }, label);
   return h.div(
-    { class: `field ${type === "checkbox" ? "check" : ""} ${wide ? "whole" : ""}`, "data-field": name },
+    {
+      class: `field ${type === "checkbox" ? "check" : ""} ${wide ? "whole" : ""}`,
+      "data-field": name,
+    },
     type === "checkbox" ? [control, text] : [text, control],
     hint && h.p({ id: `${id}-hint`, class: "hint" }, hint),
     error,
@@ -72,7 +90,10 @@ function closest(node, name) {
 // A form that saves without losing what was typed: nothing is cleared or redrawn on failure.
 // `save(values)` throws the API's Refusal.
 export function form({ fields, submit, save, notice, cancel, extra }) {
-  const summary = h.div({ role: "alert", class: "summary" }, notice && h.p({ class: "notice bad" }, notice));
+  const summary = h.div(
+    { role: "alert", class: "summary" },
+    notice && h.p({ class: "notice bad" }, notice),
+  );
   const button = h.button({ type: "submit", class: "main" }, submit);
   const node = h.form(
     { novalidate: true, onsubmit: submitted },
@@ -101,7 +122,14 @@ export async function saving(node, button, summary, save) {
     if (refusal.name === "AbortError") return false;
     const rest = showErrors(node, named(refusal));
     const told = refusal.errors?.length ? rest : [refusal.message];
-    replace(summary, told.length > 0 && h.div({ class: "notice bad" }, told.map((line) => h.p(line))));
+    replace(
+      summary,
+      told.length > 0 &&
+        h.div(
+          { class: "notice bad" },
+          told.map((line) => h.p(line)),
+        ),
+    );
     return false;
   } finally {
     button.disabled = false;

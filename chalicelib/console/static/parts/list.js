@@ -15,7 +15,18 @@ const LIMIT = "50";
 // `filters`: those of `field`, named as in the address. `toQuery` makes the API's query of them.
 // `choose(ids, done)` draws what can be done with chosen rows. Resolves when the first page stands.
 export async function list(spec) {
-  const { api, path, query, signal, filters, columns, none, name, toQuery = (asked) => asked, choose } = spec;
+  const {
+    api,
+    path,
+    query,
+    signal,
+    filters,
+    columns,
+    none,
+    name,
+    toQuery = (asked) => asked,
+    choose,
+  } = spec;
   const asked = { ...query };
   const chosen = new Set();
   const count = h.p({ class: "count soft", "aria-hidden": "true" });
@@ -63,37 +74,57 @@ export async function list(spec) {
     drawChosen();
     if (data.length === 0) {
       const past = pagination.total > 0;
-      const clear = h.a({ class: "button", href: link(path) }, past ? "To the first page" : "Clear the filters");
+      const clear = h.a(
+        { class: "button", href: link(path) },
+        past ? "To the first page" : "Clear the filters",
+      );
       const told = past ? "This page is past the end" : `No ${name} fits`;
-      replace(results, filtered || past ? h.div({ class: "empty" }, h.p({ class: "strong" }, told), clear) : none);
+      replace(
+        results,
+        filtered || past ? h.div({ class: "empty" }, h.p({ class: "strong" }, told), clear) : none,
+      );
       return;
     }
-    const drawn = table({ name: `${name}s`, columns: choose ? [tick(data), ...columns] : columns, rows: data });
+    const drawn = table({
+      name: `${name}s`,
+      columns: choose ? [tick(data), ...columns] : columns,
+      rows: data,
+    });
     replace(results, drawn, pager(pagination));
   }
 
   function tick(rows) {
-    const all = h.input({ type: "checkbox", "aria-label": `Choose all ${name}s on this page`, onchange: () => {
-      rows.forEach(({ id }) => (all.checked ? chosen.add(id) : chosen.delete(id)));
-      results.querySelectorAll("td.tick input").forEach((each) => (each.checked = all.checked));
-      drawChosen();
-    } });
+    const all = h.input({
+      type: "checkbox",
+      "aria-label": `Choose all ${name}s on this page`,
+      onchange: () => {
+        rows.forEach(({ id }) => (all.checked ? chosen.add(id) : chosen.delete(id)));
+        results.querySelectorAll("td.tick input").forEach((each) => (each.checked = all.checked));
+        drawChosen();
+      },
+    });
     return {
       title: all,
       class: "tick",
-      cell: (row) => h.input({ type: "checkbox", "aria-label": `Choose ${row.name ?? row.number}`, onchange: ({ target }) => {
-        target.checked ? chosen.add(row.id) : chosen.delete(row.id);
-        all.indeterminate = chosen.size > 0 && chosen.size < rows.length;
-        all.checked = chosen.size === rows.length;
-        drawChosen();
-      } }),
+      cell: (row) =>
+        h.input({
+          type: "checkbox",
+          "aria-label": `Choose ${row.name ?? row.number}`,
+          onchange: ({ target }) => {
+            target.checked ? chosen.add(row.id) : chosen.delete(row.id);
+            all.indeterminate = chosen.size > 0 && chosen.size < rows.length;
+            all.checked = chosen.size === rows.length;
+            drawChosen();
+          },
+        }),
     };
   }
 
   function drawChosen() {
     chosenBar.hidden = chosen.size === 0;
     count.hidden = chosen.size > 0;
-    if (chosen.size > 0) replace(chosenBar, h.b(`${number(chosen.size)} chosen`), choose([...chosen], load));
+    if (chosen.size > 0)
+      replace(chosenBar, h.b(`${number(chosen.size)} chosen`), choose([...chosen], load));
     else replace(chosenBar);
   }
 
@@ -102,12 +133,18 @@ export async function list(spec) {
     const first = (page - 1) * limit + 1;
     const to = (other, text) =>
       other >= 1 && other <= totalPages
-        ? h.a({ class: "button", href: link(path, { ...asked, page: other === 1 ? "" : other }) }, text)
+        ? h.a(
+            { class: "button", href: link(path, { ...asked, page: other === 1 ? "" : other }) },
+            text,
+          )
         : h.span({ class: "button off", "aria-hidden": "true" }, text);
     return h.nav(
       { class: "pager", "aria-label": "Pages" },
       to(page - 1, "← Newer"),
-      h.span({ class: "soft" }, `${number(first)}–${number(Math.min(first + limit - 1, total))} of ${number(total)}`),
+      h.span(
+        { class: "soft" },
+        `${number(first)}–${number(Math.min(first + limit - 1, total))} of ${number(total)}`,
+      ),
       to(page + 1, "Older →"),
     );
   }
@@ -116,4 +153,3 @@ export async function list(spec) {
   await load();
   return { load };
 }
-

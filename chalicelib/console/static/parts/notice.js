@@ -29,7 +29,12 @@ export function waiting(until) {
   clearInterval(counting);
   toasts?.querySelector(".waiting")?.remove();
   const left = h.span();
-  const shown = h.div({ class: "toast waiting" }, "The key's requests of this minute are used up. Going on in ", left, ".");
+  const shown = h.div(
+    { class: "toast waiting" },
+    "The key's requests of this minute are used up. Going on in ",
+    left,
+    ".",
+  );
   const count = () => {
     const seconds = Math.ceil((until - Date.now()) / 1000);
     replace(left, `${Math.max(seconds, 0)} s`);
@@ -49,7 +54,10 @@ export function problem(error, again) {
   const request = error.headers?.get?.("X-Request-Id");
   return h.section(
     { class: "notice bad", role: "alert", "aria-labelledby": id },
-    h.h1({ id, tabindex: "-1" }, error.status === 404 ? "There is nothing here" : "That did not work"),
+    h.h1(
+      { id, tabindex: "-1" },
+      error.status === 404 ? "There is nothing here" : "That did not work",
+    ),
     h.p(error.message),
     request && error.status >= 500 && h.p({ class: "soft small" }, `Request ${request}`),
     again && h.button({ type: "button", onclick: again }, "Try again"),

@@ -26,9 +26,17 @@ export function card(title, ...content) {
 
 // Names and values of one thing.
 export function facts(pairs) {
-  return h.dl({ class: "facts" }, pairs.filter(Boolean).map(([name, value]) => h.div(h.dt(name), h.dd(value))));
+  return h.dl(
+    { class: "facts" },
+    pairs.filter(Boolean).map(([name, value]) => h.div(h.dt(name), h.dd(value))),
+  );
 }
 
 export function empty(title, text, action) {
-  return h.div({ class: "empty" }, h.p({ class: "strong" }, title), h.p({ class: "soft" }, text), action);
+  return h.div(
+    { class: "empty" },
+    h.p({ class: "strong" }, title),
+    h.p({ class: "soft" }, text),
+    action,
+  );
 }

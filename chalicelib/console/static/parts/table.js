@@ -8,7 +8,9 @@ export function table({ name, columns, rows }) {
     { class: "table", role: "region", "aria-label": name, tabindex: "0" },
     h.table(
       h.thead(h.tr(columns.map((each) => h.th({ scope: "col", class: each.class }, each.title)))),
-      h.tbody(rows.map((row) => h.tr(columns.map((each) => h.td({ class: each.class }, each.cell(row)))))),
+      h.tbody(
+        rows.map((row) => h.tr(columns.map((each) => h.td({ class: each.class }, each.cell(row))))),
+      ),
     ),
   );
 }

@@ -1,0 +1,176 @@
+// The API, from its own description; each call as a line for the shell.
+
+import { address, get } from "../api.js";
+import { h, replace } from "../dom.js";
+import { copyButton } from "../parts/copy.js";
+import { field } from "../parts/form.js";
+import { announce } from "../parts/notice.js";
+import { draw, empty } from "../parts/page.js";
+import { example, named, typeOf } from "../parts/schema.js";
+import { table } from "../parts/table.js";
+import { rewrite } from "../router.js";
+
+const BASE = address("").replace(/\/api\/$/, "");
+
+export async function show(main, { path, query, signal }) {
+  const { data: api } = await get("openapi.json", {}, signal);
+  if (signal.aborted) return;
+  const operations = Object.entries(api.paths).flatMap(([at, methods]) =>
+    Object.entries(methods).map(([method, each]) => ({
+      at,
+      method: method.toUpperCase(),
+      ...each,
+    })),
+  );
+  const into = h.div({ class: "stack" });
+  const search = field({
+    name: "search",
+    label: "Find",
+    type: "search",
+    placeholder: "orders, POST, webhook …",
+    value: query.search ?? "",
+    autocomplete: "off",
+    oninput: ({ target }) => {
+      rewrite(path, { search: target.value });
+      fill(target.value);
+    },
+  });
+  draw(
+    main,
+    { title: "API reference" },
+    h.div(
+      { class: "stack" },
+      h.p(api.info.description.replaceAll("`", "")),
+      h.p(
+        "Base address ",
+        h.code(BASE),
+        " · ",
+        h.a({ href: address("openapi.json") }, "OpenAPI description"),
+      ),
+      h.div({ class: "filters" }, search),
+      into,
+    ),
+  );
+  fill(query.search ?? "");
+
+  function fill(text) {
+    const wanted = text.toLowerCase().split(/\s+/).filter(Boolean);
+    const fits = operations.filter((each) => {
+      const words = `${each.method} ${each.at} ${each.summary} ${each.tags}`.toLowerCase();
+      return wanted.every((word) => words.includes(word));
+    });
+    const tags = [...new Set(fits.map(({ tags }) => tags[0]))];
+    replace(
+      into,
+      tags.length
+        ? tags.map((tag) =>
+            h.section(
+              { class: "stack tight" },
+              h.h2(tag),
+              fits.filter(({ tags }) => tags[0] === tag).map((each) => drawn(each, api)),
+            ),
+          )
+        : empty("No call fits", "Try a word of its path."),
+    );
+    announce(`${fits.length} calls.`);
+  }
+}
+
+function drawn(operation, api) {
+  const body = Object.values(operation.requestBody?.content ?? {})[0]?.schema;
+  const media = Object.keys(operation.requestBody?.content ?? {})[0];
+  const node = h.details(
+    { class: "attempt" },
+    h.summary(
+      h.code({ class: `method ${operation.method.toLowerCase()}` }, operation.method),
+      h.code(operation.at),
+      h.span({ class: "soft" }, operation.summary),
+      operation["x-role"] && h.span({ class: "badge" }, operation["x-role"]),
+    ),
+  );
+  // A hundred calls are drawn when they are opened, not before.
+  node.addEventListener(
+    "toggle",
+    () => node.children.length === 1 && node.append(h.div({ class: "stack tight" }, parts())),
+  );
+  return node;
+
+  function parts() {
+    const curl = line(operation, media, body, api);
+    return [
+      operation.description && h.p(operation.description.replaceAll("`", "")),
+      h.div(
+        { class: "copied" },
+        h.pre({ tabindex: "0", role: "region", "aria-label": "Example" }, curl),
+        copyButton(curl),
+      ),
+      fields(
+        "Parameters",
+        (operation.parameters ?? []).map((each) => ({
+          name: each.name,
+          type: `${typeOf(each.schema, api)} in ${each.in}`,
+          required: each.required,
+          about: each.description,
+        })),
+      ),
+      body && fields("Body", named(body, api)),
+      answers(operation, api),
+    ];
+  }
+}
+
+function fields(title, rows) {
+  if (rows.length === 0) return null;
+  return [
+    h.h3(title),
+    table({
+      name: title,
+      columns: [
+        {
+          title: "Name",
+          cell: ({ name, required }) => [
+            h.code(name),
+            required && h.span({ class: "soft small" }, " required"),
+          ],
+        },
+        { title: "Type", cell: ({ type }) => type },
+        { title: "", cell: ({ about }) => about ?? "" },
+      ],
+      rows,
+    }),
+  ];
+}
+
+function answers(operation, api) {
+  const rows = Object.entries(operation.responses).map(([status, response]) => {
+    const whole = response.$ref
+      ? api.components.responses[response.$ref.split("/").at(-1)]
+      : response;
+    const schema = Object.values(whole.content ?? {})[0]?.schema;
+    return {
+      name: status,
+      type: schema ? typeOf(schema, api) : "nothing",
+      about: whole.description.replaceAll("`", ""),
+    };
+  });
+  const good = Object.entries(operation.responses).find(([status]) => status.startsWith("2"))?.[1];
+  const schema = Object.values(good?.content ?? {})[0]?.schema;
+  return [fields("Answers", rows), schema && fields("What comes back", named(schema, api))];
+}
+
+function line({ method, at, security, parameters }, media, body, api) {
+  const needed = (parameters ?? [])
+    .filter((each) => each.in === "query" && each.required)
+    .map(({ name }) => `${name}=…`);
+  const parts = [
+    `curl ${method === "GET" ? "" : `-X ${method} `}'${BASE}${at}${needed.length ? `?${needed.join("&")}` : ""}'`,
+  ];
+  if (security) parts.push('-H "Authorization: Bearer $BACKROOM_KEY"');
+  if (media === "multipart/form-data") parts.push("-F file=@products.csv");
+  else if (body)
+    parts.push(
+      "-H 'Content-Type: application/json'",
+      `-d '${JSON.stringify(example(body, api)).replaceAll("'", "'\\''")}'`,
+    );
+  return parts.join(" \\\n  ");
+}

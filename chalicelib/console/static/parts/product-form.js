@@ -1,0 +1,203 @@
+// The fields of a product: drawn from one, read back as one, and what differs in between.
+
+import { h } from "../dom.js";
+import { words } from "../format.js";
+import { field } from "./form.js";
+import { card } from "./page.js";
+import { rows } from "./rows.js";
+import { differing } from "./stale.js";
+
+const BLANK = { status: "DRAFT", published: true, tags: [], variants: [], images: [], seo: {} };
+const TEXTS = [
+  "name",
+  "slug",
+  "description",
+  "status",
+  "price",
+  "compareAtPrice",
+  "sku",
+  "vendor",
+  "type",
+  "storefront",
+];
+
+const orNull = (text) => (text === "" ? null : text);
+// What is no whole number is sent as it is: the API says what is wrong with it.
+const whole = (text) => (/^\d+$/.test(text) ? Number(text) : orNull(text));
+
+export function productForm(product) {
+  const own = product ?? BLANK;
+  const text = (name, label, more) =>
+    field({ name, label, value: own[name] ?? "", autocomplete: "off", ...more });
+  const amount = (name, label, more) => text(name, label, { inputmode: "decimal", ...more });
+  const variants = rows({
+    name: "variants",
+    what: "variant",
+    add: "Add a variant",
+    widths: "2fr 1.6fr 1fr 1fr auto",
+    columns: [
+      { name: "title", label: "Title" },
+      { name: "sku", label: "SKU" },
+      { name: "price", label: "Price", inputmode: "decimal" },
+      { name: "stock", label: "Stock", inputmode: "numeric", placeholder: "not tracked" },
+    ],
+    start: product ? own.variants : [{ title: "Default" }],
+  });
+  const images = rows({
+    name: "images",
+    what: "image",
+    add: "Add an image",
+    widths: "2fr 2fr auto",
+    columns: [
+      { name: "url", label: "Address", type: "url", placeholder: "https://…" },
+      { name: "alt", label: "Description" },
+    ],
+    start: own.images,
+  });
+  const node = h.div(
+    { class: "columns" },
+    h.div(
+      card(
+        null,
+        h.div(
+          { class: "fields" },
+          text("name", "Name", { wide: true }),
+          text("description", "Description", { rows: 6, wide: true }),
+        ),
+      ),
+      card(
+        "Variants and stock",
+        h.p(
+          { class: "hint" },
+          "A blank stock is not tracked; a blank price or SKU follows the product's.",
+        ),
+        variants.node,
+      ),
+      card("Images", images.node),
+    ),
+    h.div(
+      card(
+        "Where it is sold",
+        field({
+          name: "status",
+          label: "Status",
+          value: own.status,
+          options: ["ACTIVE", "DRAFT", "ARCHIVED"].map((each) => [each, words(each)]),
+        }),
+        field({
+          name: "published",
+          label: "Published",
+          type: "checkbox",
+          value: own.published,
+          hint: "The storefront shows what is active and published.",
+        }),
+        text("storefront", "Storefront", { hint: "Blank: all of them." }),
+      ),
+      card(
+        "Price",
+        h.div(
+          { class: "fields" },
+          amount("price", "Price"),
+          amount("compareAtPrice", "Compare at"),
+        ),
+      ),
+      card(
+        "Sorted under",
+        text("vendor", "Vendor"),
+        text("type", "Type"),
+        field({
+          name: "tags",
+          label: "Tags",
+          value: own.tags.join(", "),
+          hint: "Separated by commas.",
+          autocomplete: "off",
+        }),
+        text("sku", "SKU"),
+        field({
+          name: "lowStockThreshold",
+          label: "Low stock below",
+          value: own.lowStockThreshold ?? "",
+          inputmode: "numeric",
+          placeholder: "5",
+        }),
+      ),
+      card(
+        "Address and search engines",
+        text("slug", "Slug", { placeholder: product ? "" : "made from the name" }),
+        h.div(
+          { "data-field": "seo" },
+          field({ name: "seo.title", label: "Title", value: own.seo?.title ?? "" }),
+          field({
+            name: "seo.description",
+            label: "Description",
+            value: own.seo?.description ?? "",
+            rows: 3,
+          }),
+        ),
+      ),
+    ),
+  );
+
+  // The product as the form says it, in the API's shape.
+  function read() {
+    const typed = (name) => node.querySelector(`[name="${name}"]`).value.trim();
+    const said = Object.fromEntries(TEXTS.map((name) => [name, orNull(typed(name))]));
+    return {
+      ...said,
+      published: node.querySelector("[name=published]").checked,
+      tags: typed("tags")
+        .split(",")
+        .map((tag) => tag.trim())
+        .filter(Boolean),
+      lowStockThreshold: whole(typed("lowStockThreshold")),
+      seo: { title: orNull(typed("seo.title")), description: orNull(typed("seo.description")) },
+      images: images.read().map(({ typed: { url, alt } }) => ({ url, alt: orNull(alt) })),
+      variants: variants.read().map(({ row, typed: { title, sku, price, stock } }) => ({
+        ...(row.id ? { id: row.id } : {}),
+        title: orNull(title),
+        sku: orNull(sku),
+        price: orNull(price),
+        stock: whole(stock),
+      })),
+    };
+  }
+  return { node, read };
+}
+
+// Only what differs is sent, so an edit of the name never writes an old stock over a sale.
+export function changes(was, now) {
+  const sent = Object.fromEntries(differing(was, now).map((name) => [name, now[name]]));
+  if (sent.variants) {
+    const known = new Map(was.variants.map((variant) => [variant.id, variant]));
+    sent.variants = now.variants.map((variant) => {
+      const before = known.get(variant.id) ?? {};
+      const news = differing(before, variant).filter(
+        (name) => variant.id || variant[name] !== null,
+      );
+      return Object.fromEntries(
+        [["id", variant.id], ...news.map((name) => [name, variant[name]])].filter(
+          ([name, value]) => name !== "id" || value,
+        ),
+      );
+    });
+  }
+  return sent;
+}
+
+// A new product: what was left blank is not sent, and an untouched variant is none.
+export function created(now) {
+  const sent = Object.fromEntries(
+    Object.entries(now).filter(
+      ([, value]) => value !== null && !(Array.isArray(value) && value.length === 0),
+    ),
+  );
+  if (!sent.seo.title && !sent.seo.description) delete sent.seo;
+  const given = (variant) =>
+    Object.fromEntries(Object.entries(variant).filter(([, value]) => value !== null));
+  const [only, ...more] = now.variants;
+  const untouched =
+    only && more.length === 0 && only.title === "Default" && Object.keys(given(only)).length === 1;
+  if (untouched) delete sent.variants;
+  else if (sent.variants) sent.variants = sent.variants.map(given);
+  return sent;
+}

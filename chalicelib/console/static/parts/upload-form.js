@@ -1,0 +1,98 @@
+// Choosing a CSV: by dropping it, or with the keyboard.
+
+import { h, replace } from "../dom.js";
+import { bytes, number } from "../format.js";
+import { upload } from "../upload.js";
+import { field, saving, values } from "./form.js";
+import { announce } from "./notice.js";
+
+export function uploadForm({ done, signal }) {
+  let chosen = null;
+  const picked = h.p({ class: "strong" }, "Drop a CSV here");
+  const input = h.input({
+    id: "csv",
+    type: "file",
+    accept: ".csv,text/csv,text/plain",
+    class: "unseen",
+    onchange: () => choose(input.files[0]),
+  });
+  const drop = h.div(
+    { class: "drop", "data-field": "file", ondragover: over, ondragleave: over, ondrop: dropped },
+    picked,
+    h.div(input, h.label({ class: "button", for: "csv" }, "Choose a file")),
+    h.p({ class: "error" }),
+  );
+  const bar = h.progress({ max: "1", value: 0, "aria-label": "Upload" });
+  const told = h.p({ class: "soft small" });
+  const running = h.div({ hidden: true }, bar, told);
+  const summary = h.div({ role: "alert", class: "summary" });
+  const start = h.button({ type: "submit", class: "main" }, "Import");
+  const form = h.form(
+    { novalidate: true, onsubmit: submitted },
+    summary,
+    drop,
+    h.div(
+      { class: "fields" },
+      field({
+        name: "mode",
+        label: "What may happen",
+        value: "upsert",
+        options: [
+          ["upsert", "Create new products and change known ones"],
+          ["create", "Only create new products"],
+          ["update", "Only change known products"],
+        ],
+      }),
+      field({
+        name: "dryRun",
+        label: "Only say what would happen",
+        type: "checkbox",
+        hint: "A rehearsal: no product is written.",
+      }),
+    ),
+    running,
+    h.div({ class: "actions" }, start),
+  );
+
+  function over(event) {
+    event.preventDefault();
+    drop.classList.toggle("over", event.type === "dragover");
+  }
+
+  function dropped(event) {
+    over(event);
+    choose(event.dataTransfer.files[0]);
+  }
+
+  function choose(file) {
+    if (!file) return;
+    chosen = file;
+    replace(picked, `${file.name} · ${bytes(file.size)}`);
+    announce(`${file.name} is chosen.`);
+  }
+
+  async function submitted(event) {
+    event.preventDefault();
+    if (start.disabled) return;
+    if (!chosen) {
+      drop.querySelector(".error").textContent = "Choose a CSV first.";
+      input.focus();
+      return;
+    }
+    running.hidden = false;
+    await saving(form, start, summary, async () =>
+      done(await upload(chosen, values(form), progress, signal)),
+    );
+    running.hidden = true;
+  }
+
+  function progress(sent, total) {
+    bar.value = total ? sent / total : 0;
+    replace(
+      told,
+      `${bytes(sent)} of ${bytes(total)} (${number(Math.round((100 * sent) / (total || 1)))} %)`,
+    );
+  }
+
+  return form;
+}

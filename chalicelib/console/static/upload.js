@@ -1,0 +1,62 @@
+// A file on its way, with progress: to the API, or straight to S3 when it is large.
+
+import { address, post, Refusal } from "./api.js";
+import { key } from "./session.js";
+
+const LARGEST_FORM = 4_000_000; // bytes; the API takes a little more
+
+// Resolves to the job's id. `tell(sent, total)` in bytes.
+export async function upload(file, { mode, dryRun }, tell, signal) {
+  if (file.size <= LARGEST_FORM) {
+    const form = new FormData();
+    form.append("mode", mode);
+    form.append("dryRun", String(dryRun));
+    form.append("file", file);
+    const headers = { Authorization: `Bearer ${key()}` };
+    return (await send(address("admin/products/import"), form, headers, tell, signal)).jobId;
+  }
+  const { data } = await post("admin/products/import/uploads", {
+    fileName: file.name,
+    mode,
+    dryRun,
+  });
+  const form = new FormData();
+  for (const [name, value] of Object.entries(data.fields)) form.append(name, value);
+  form.append("file", file);
+  await send(data.url, form, {}, tell, signal);
+  return data.jobId;
+}
+
+// XMLHttpRequest, because fetch does not say how much was sent.
+function send(url, form, headers, tell, signal) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", url);
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    request.upload.onprogress = ({ loaded, total }) => tell(loaded, total);
+    request.onload = () => {
+      const body = parsed(request.responseText);
+      if (request.status < 300) resolve(body);
+      else reject(new Refusal(request.status, body, new Headers()));
+    };
+    request.onerror = () =>
+      reject(
+        new Refusal(
+          0,
+          { message: "The upload broke off. Check the connection and try again." },
+          new Headers(),
+        ),
+      );
+    request.onabort = () => reject(new DOMException("stopped", "AbortError"));
+    signal.addEventListener("abort", () => request.abort(), { once: true });
+    request.send(form);
+  });
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text) ?? {};
+  } catch {
+    return {};
+  }
+}
