@@ -1,7 +1,7 @@
 """A page of a list: where it starts, from which end to read, and what it holds.
 
-Sequential round trips: counts (and where a walk left off), keys, records, and where the page ends.
-A search: words (and counts), filters, records, likewise.
+Sequential round trips: counts (and where a walk left off), keys, records (and where the page ends).
+A search: words (and counts), filters, records.
 """
 
 from collections.abc import Callable, Mapping
@@ -93,11 +93,9 @@ def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
         positions, total = _searched(kind, query, recall, terms, load)
     else:
         positions, total = _browsed(kind, query, recall)
-    records = load([position.rsplit("#", 1)[1] for position in positions]) if positions else []
+    ids = [position.rsplit("#", 1)[1] for position in positions]
+    records = walk.served(query.page, positions[-1], partial(load, ids)) if ids else []
     kept = [record for record in records if record.index.matches(where, terms)]
-    if positions:
-        # Last of all: a page that fails was not given, and is not what the next one follows.
-        walk.remember(query.page, positions[-1])
     return Page(kept, total, query.page, query.limit)
 
 

@@ -2,11 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final, TypeVar, cast
 
 from chalicelib import clock, table
+from chalicelib.attributes import Item
 
+T = TypeVar("T")
 _KEPT_SECONDS: Final = 3_600
 
 
@@ -24,18 +27,39 @@ class Walk:
         self._walker = walker
         digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:32]
         self._key = (f"walk#{walker}", digest)
+        self._last: Item | None = None
 
     def recall(self, page: int) -> str | None:
         """The position behind which this page starts, if the walker had the page before it last."""
         if page == 1 or not self._walker:
             return None
-        last = table.get(self._key)
+        last = self._last = table.get(self._key)
         if last is None or last["expiresAt"] <= clock.unix() or last["page"] != page - 1:
             return None
         return str(last["end"])
 
-    def remember(self, page: int, end: str) -> None:
-        if self._walker:
-            pk, sk = self._key
-            until = clock.unix() + _KEPT_SECONDS
-            table.put({"pk": pk, "sk": sk, "page": page, "end": end, "expiresAt": until})
+    def served(self, page: int, end: str, load: Callable[[], T]) -> T:
+        """What `load` gives, remembered as the walker's last page, which ends at this position.
+
+        Both at the same time. A page that cannot be loaded was not given: the next request for it
+        goes on where this one did.
+        """
+        if not self._walker:
+            return load()
+        pk, sk = self._key
+        until = clock.unix() + _KEPT_SECONDS
+        now = {"pk": pk, "sk": sk, "page": page, "end": end, "expiresAt": until}
+        # The load may call `table.together` itself, so it is the first.
+        loaded, _ = table.together([partial(_attempted, load), partial(table.put, now)])
+        if isinstance(loaded, Exception):
+            if self._last:
+                table.put(self._last)
+            raise loaded
+        return cast(T, loaded)
+
+
+def _attempted(load: Callable[[], T]) -> T | Exception:
+    try:
+        return load()
+    except Exception as error:
+        return error
