@@ -1,0 +1,231 @@
+"""How lists, searches and writes grow with the catalogue: calls, request units, CPU.
+
+On the double of the tests, which bills every call as AWS does and takes any number of products; its
+own CPU is taken off. `python -m bench.growth 1000 10000` measures at these sizes only.
+"""
+
+import contextlib
+import gc
+import io
+import math
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any, Final
+from unittest.mock import patch
+
+from bench.requests import sample
+from chalicelib import clock, listing
+from chalicelib.products import merge, store
+from chalicelib.products.model import Product
+from tests.dynamodb_double import Double
+from tests.environment import SETTINGS
+
+SIZES: Final = (1_000, 10_000, 100_000)
+TYPES: Final = 5_000
+CONSTANT: Final = 20  # products with the rare word, at every size
+
+# AWS, on demand, write units a second.
+NEW_TABLE: Final = 4_000
+ACCOUNT_QUOTA: Final = 40_000
+PARTITION: Final = 1_000
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of one request; `cpu` in milliseconds."""
+
+    calls: float
+    read: float
+    write: float
+    cpu: float
+
+
+Costs = dict[str, Cost]
+
+
+class Catalogue:
+    """A shop with this many products, newest last."""
+
+    def __init__(self, dynamodb: Double, size: int, types: int | None = None) -> None:
+        self.dynamodb, self.size, self._types = dynamodb, size, types
+        self._rare = max(1, size // CONSTANT)
+        gc.disable()  # millions of live objects and no garbage
+        self.ids = [self._fill(number) for number in range(size)]
+        gc.freeze()
+        gc.enable()
+
+    def fields(self, number: int) -> dict[str, Any]:
+        fields = sample(number)
+        if self._types:
+            fields["type"] = f"type {number % self._types}"
+        if number % self._rare == 0:
+            fields["name"] += " zirconium"
+        return {**fields, "storefront": ("eu", "us", "")[number % 3]}
+
+    def product(self, number: int) -> Product:
+        fields = self.fields(number)
+        created = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=number)
+        return merge.created(fields, fields["slug"], clock.iso(created))
+
+    def _fill(self, number: int) -> str:
+        product = self.product(number)
+        self.dynamodb.load(store.writes(None, product)._request()["TransactItems"])
+        return product.id
+
+    def cost(self, work: Callable[[], object], runs: int = 5) -> Cost:
+        """The mean of some runs, after one that nobody counts."""
+        with contextlib.redirect_stdout(io.StringIO()):
+            work()
+            own, began = self.dynamodb.cpu, time.process_time()
+            with self.dynamodb.metered() as calls:
+                for _ in range(runs):
+                    work()
+        cpu = time.process_time() - began - (self.dynamodb.cpu - own)
+        return Cost(
+            len(calls) / runs,
+            sum(call.read_units for call in calls) / runs,
+            sum(call.write_units for call in calls) / runs,
+            1_000 * cpu / runs,
+        )
+
+
+def measured(shop: Catalogue) -> Costs:
+    """What each request costs in this catalogue."""
+    numbers, middle = count(shop.size), shop.ids[shop.size // 2]
+
+    def page(where: Mapping[str, str] | None = None, search: str = "", **options: Any) -> int:
+        filters = {facet: frozenset({value}) for facet, value in (where or {}).items()}
+        query = listing.Query(filters, search, **options)
+        return len(store.page(query).records)
+
+    def create() -> None:
+        store.writes(None, shop.product(next(numbers))).send()
+
+    def update() -> None:
+        before = store.get(middle)
+        price = "1.00" if before.price != "1.00" else "2.00"
+        store.writes(before, merge.changed(before, {"price": price}, clock.iso(clock.now()))).send()
+
+    def rename() -> None:
+        before = store.get(middle)
+        new = {"name": f"{before.fields['name'].split()[0]} renamed{next(numbers)}"}
+        store.writes(before, merge.changed(before, new, clock.iso(clock.now()))).send()
+
+    requests: dict[str, Callable[[], object]] = {
+        "get": lambda: store.get(middle),
+        "page 1": page,
+        "page 1, remembered": lambda: page(walker="key_1"),
+        "page 2 of a walk": lambda: (page(walker="key_1"), page(walker="key_1", page=2)),
+        "jump to page 400, or last": lambda: page(page=min(400, shop.size // 20)),
+        "jump to the middle": lambda: page(page=shop.size // 40),
+        "last page": lambda: page(page=shop.size // 20),
+        "status=ACTIVE (90 %)": lambda: page({"status": "ACTIVE"}),
+        "status=DRAFT (10 %)": lambda: page({"status": "DRAFT"}),
+        "type": lambda: page({"type": str(shop.fields(7)["type"])}),
+        "storefront=eu (33 %)": lambda: page({"storefront": "eu"}),
+        "status and type": lambda: page({"status": "DRAFT", "type": str(shop.fields(0)["type"])}),
+        "public, of a storefront": lambda: store.page(listing.Query(_PUBLIC)),
+        f"search, {CONSTANT} matches": lambda: page(search="zirconium"),
+        "search, 1 %": lambda: page(search="sale"),
+        "search, 1 %, status=DRAFT": lambda: page({"status": "DRAFT"}, "sale"),
+        "search, 1 % of two words": lambda: page(search="sale linen"),
+        "create": create,
+        "change a price": update,
+        "rename": rename,
+    }
+    costs = {name: shop.cost(work) for name, work in requests.items()}
+    costs["page 2 of a walk"] = _less(costs["page 2 of a walk"], costs["page 1, remembered"])
+    costs["walk of all pages, each"] = walk(shop)
+    return costs
+
+
+_PUBLIC: Final = {
+    "status": frozenset({"ACTIVE"}),
+    "published": frozenset({"yes"}),
+    "storefront": frozenset({"eu", ""}),
+}
+
+
+def walk(shop: Catalogue) -> Cost:
+    """All pages of 100; the mean cost of one."""
+    pages = shop.size // 100
+
+    def work() -> None:
+        for number in range(1, pages + 1):
+            assert store.page(listing.Query(page=number, limit=100, walker="key_2")).records
+
+    whole = shop.cost(work, runs=1)
+    return Cost(*(part / pages for part in (whole.calls, whole.read, whole.write, whole.cpu)))
+
+
+def _less(whole: Cost, part: Cost) -> Cost:
+    return Cost(
+        whole.calls - part.calls,
+        whole.read - part.read,
+        whole.write - part.write,
+        whole.cpu - part.cpu,
+    )
+
+
+def law(sizes: list[int], costs: list[Cost]) -> str:
+    """How the units of a request grow over these sizes: as which power of them."""
+    first, last = (cost.read + cost.write for cost in (costs[0], costs[-1]))
+    if len(sizes) < 2 or last <= first * 1.2:
+        return "flat"
+    return f"n^{math.log(last / first) / math.log(sizes[-1] / sizes[0]):.2f}"
+
+
+def heat(shop: Catalogue, creates: int = 200) -> dict[str, float]:
+    """Write units that one creation leaves in each of the hottest partitions."""
+    shop.dynamodb.heat.clear()
+    for number in range(2 * shop.size, 2 * shop.size + creates):
+        store.writes(None, shop.product(number)).send()
+    return {pk: units / creates for pk, units in shop.dynamodb.heat.most_common(4)}
+
+
+def ceilings(create: Cost, hottest: Mapping[str, float]) -> None:
+    (pk, units), *_ = hottest.items()
+    print(f"\nA creation takes {create.write:.0f} write units. Creations a second, at most:\n")
+    print(f"  {NEW_TABLE / create.write:7,.0f}  a new table ({NEW_TABLE:,} units a second)")
+    print(f"  {ACCOUNT_QUOTA / create.write:7,.0f}  an account's default quota ({ACCOUNT_QUOTA:,})")
+    print(f"  {PARTITION / units:7,.0f}  one partition key, {pk} ({PARTITION:,}; {units:.1f} each)")
+    for pk, units in list(hottest.items())[1:]:
+        print(f"  {PARTITION / units:7,.0f}  {pk} ({units:.1f} each)")
+
+
+def show(sizes: list[int], by_size: list[Costs]) -> None:
+    print(f"\n{'':30}" + "".join(f"{f'{size:,} products':>31}" for size in sizes) + "  units grow")
+    print(f"{'':30}" + f"{'calls':>9}{'RU':>8}{'WU':>6}{'CPU ms':>8}" * len(sizes))
+    for name in by_size[0]:
+        costs = [costs[name] for costs in by_size]
+        cells = "".join(
+            f"{cost.calls:9.1f}{cost.read:8.1f}{cost.write:6.1f}{cost.cpu:8.1f}" for cost in costs
+        )
+        print(f"{name:30}{cells}  {law(sizes, costs)}")
+
+
+def main(sizes: tuple[int, ...] = SIZES) -> None:
+    with patch.dict(os.environ, SETTINGS), Double() as dynamodb:
+        by_size, hottest = [], {}
+        for size in sizes:
+            dynamodb.empty()
+            began = time.monotonic()
+            shop = Catalogue(dynamodb, size)
+            print(f"{size:,} products after {time.monotonic() - began:.0f} s", flush=True)
+            by_size.append(measured(shop))
+            hottest = heat(shop)
+        show(list(sizes), by_size)
+        ceilings(by_size[-1]["create"], hottest)
+        dynamodb.empty()
+        size = min(10_000, max(sizes))
+        print(f"\nWith {TYPES:,} types:")
+        show([size], [measured(Catalogue(dynamodb, size, types=TYPES))])
+
+
+if __name__ == "__main__":
+    main(tuple(map(int, sys.argv[1:])) or SIZES)
