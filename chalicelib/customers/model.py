@@ -93,8 +93,11 @@ def made(id: str, asked: CustomerInput, now: str) -> Customer:
     assert asked.email is not None
     names = {"firstName": asked.first_name or None, "lastName": asked.last_name or None}
     fields = {"id": id, "email": asked.email, **names, "createdAt": now}
-    index = listing.Index.of(KIND, sort=now, facets={}, texts=searchable(fields))
-    return Customer({**fields, "index": index.stored()})
+    return Customer({**fields, "index": index_of(fields).stored()})
+
+
+def index_of(fields: Mapping[str, Any]) -> listing.Index:
+    return listing.Index.of(KIND, sort=fields["createdAt"], facets={}, texts=searchable(fields))
 
 
 def searchable(customer: Mapping[str, Any]) -> list[str]:

@@ -10,11 +10,12 @@ read, whether or not there is somebody behind it.
 """
 
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 from chalicelib import ids, listing, table
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
-from chalicelib.customers.model import KIND, Customer, CustomerInput, made, read, show
+from chalicelib.customers.model import KIND, Customer, CustomerInput, index_of, made, read, show
 from chalicelib.problems import Invalid, NotFound
 
 
@@ -24,6 +25,9 @@ class EmailTaken(Exception):
 
 def _key(id: str) -> Key:
     return id, "customer"
+
+
+RECORDS: Final = listing.Records(KIND, _key, index_of)
 
 
 def _lock_key(email: str) -> Key:

@@ -151,6 +151,8 @@ def _checked(found: Found, where: Where, terms: list[str], load: Load[R]) -> Fou
 
 def _filtered(kind: Kind, found: Found, known: Counts) -> Found:
     """Those that pass the filters: by their entries, or where that is cheaper, by a whole list."""
+    if not known.total:
+        return {}
     smallest = min(choices(kind, known.where, known), key=lambda lists: lists.size)
     if len(found) * _ENTRIES_A_UNIT > smallest.size:
         passing = smallest.positions(known.total)
