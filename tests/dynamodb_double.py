@@ -10,15 +10,13 @@ fails when told to (`faults`). Moto copies the table for each item of a transact
 """
 
 import json
-import re
 import threading
 import time
 import zlib
-from bisect import bisect_left, bisect_right, insort
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
 
@@ -28,19 +26,11 @@ from botocore.exceptions import ConnectionClosedError, ReadTimeoutError
 from bench import units
 from chalicelib import table
 from tests.dynamodb_expressions import Scope, ValidationError, Wire, condition, projection, update
+from tests.dynamodb_partition import Partition, between, bounds, check, key_of
 
 ANSWER_BYTES: Final = 1 << 20  # AWS: what one query looks at
 BATCH_BYTES: Final = 16 << 20  # AWS: what one batch-get returns
-ITEM_BYTES: Final = 400 << 10
 TRANSACTION_BYTES: Final = 4 << 20
-
-_LAST = "\U0010ffff"
-# As boto3 writes it: `#k0 = :k0`, or with a condition on `sk` behind.
-_KEY_CONDITION = re.compile(
-    r"\(?#\w+ = (?P<pk>:\w+)"
-    r"( AND (begins_with\(#\w+, (?P<prefix>:\w+)\)|#\w+ BETWEEN (?P<low>:\w+) AND (?P<high>:\w+)"
-    r"|#\w+ >=? (?P<above>:\w+)|#\w+ <=? (?P<below>:\w+)|#\w+ = (?P<exact>:\w+)))?\)?"
-)
 
 
 class Crash(BaseException):
@@ -79,18 +69,6 @@ class _Refused(Exception):
         self.code, self.message, self.more = code, message, more
 
 
-@dataclass
-class _Partition:
-    """`order`: its sort keys; `items`: each as JSON, which takes a tenth of the memory of dicts."""
-
-    order: list[str] = field(default_factory=list)
-    items: dict[str, bytes] = field(default_factory=dict)
-
-    def get(self, sk: str) -> Wire | None:
-        held = self.items.get(sk)
-        return json.loads(held) if held else None
-
-
 class Double:
     """All tables; a table exists once it is named.
 
@@ -106,7 +84,7 @@ class Double:
         self.cpu = 0.0
         self.faults: Callable[[str, Wire], Fault | None] = lambda operation, request: None
         self.pause: Callable[[], None] = lambda: None
-        self._tables: dict[str, dict[str, _Partition]] = {}
+        self._tables: dict[str, dict[str, Partition]] = {}
         self._tokens: dict[str, int] = {}
         self._held: set[tuple[str, str, str]] = set()
         self._lock = threading.RLock()
@@ -192,7 +170,7 @@ class Double:
         left: Wire = {}
         read, size = 0.0, 0
         for name, asked in request["RequestItems"].items():
-            keys = [_key(key) for key in asked["Keys"]]
+            keys = [key_of(key) for key in asked["Keys"]]
             if not 1 <= len(keys) <= 100 or len(set(keys)) < len(keys):
                 raise ValidationError("Too many items requested, or provided list has duplicates")
             found[name] = []
@@ -211,17 +189,17 @@ class Double:
         wanted = condition(request["KeyConditionExpression"])
         passes = condition(request.get("FilterExpression", "attribute_exists(pk)"))
         fields = projection(request.get("ProjectionExpression", "pk"))
-        pk, low, high = _bounds(request)
+        pk, low, high = bounds(request)
         seen, looked, kept, after = list[str](), 0, list[Wire](), None
         limit = request.get("Limit", 1 << 60)
         if limit < 1:
             raise ValidationError("Limit must be at least 1")
         with self._lock:
-            partition = self._tables.get(request["TableName"], {}).get(pk, _Partition())
+            partition = self._tables.get(request["TableName"], {}).get(pk, Partition())
             # Evaluated once, so that its names and values count as used on an empty partition too.
             wanted({"pk": {"S": pk}, "sk": {"S": ""}}, scope)
             passes({}, scope)
-            for sk in _between(partition.order, low, high, request):
+            for sk in between(partition.order, low, high, request):
                 item = json.loads(partition.items[sk])
                 if not wanted(item, scope):  # the bound of a strict comparison
                     continue
@@ -324,7 +302,7 @@ class Double:
         self, verb: str, request: Wire
     ) -> tuple[Wire | None, tuple[str, str], Wire | None]:
         """What is there, its key, and what this write makes of it."""
-        key = _key(request["Item"] if verb == "Put" else request["Key"])
+        key = key_of(request["Item"] if verb == "Put" else request["Key"])
         pk, sk = key
         partition = self._tables.get(request["TableName"], {}).get(pk)
         old = partition.get(sk) if partition else None
@@ -337,80 +315,23 @@ class Double:
             scope = Scope(request)
             start = old or {"pk": {"S": pk}, "sk": {"S": sk}}
             new = update(request["UpdateExpression"])(start, scope)
-            if _key(new) != key:
+            if key_of(new) != key:
                 raise ValidationError("Cannot update attribute. This attribute is part of the key")
         elif verb == "ConditionCheck":
             new = old
         if new:
-            _check(new)
+            check(new)
         return old, key, new
 
     def _store(self, name: str, key: tuple[str, str], new: Wire | None) -> None:
         pk, sk = key
-        partition = self._tables.setdefault(name, {}).setdefault(pk, _Partition())
-        if new is not None:
-            if sk not in partition.items:
-                insort(partition.order, sk)
-            partition.items[sk] = json.dumps(new).encode()
-        elif sk in partition.items:
-            del partition.items[sk]
-            del partition.order[bisect_left(partition.order, sk)]
+        self._tables.setdefault(name, {}).setdefault(pk, Partition()).put(sk, new)
 
     def _item(self, name: str, key: Wire) -> Wire | None:
-        pk, sk = _key(key)
+        pk, sk = key_of(key)
         with self._lock:
             partition = self._tables.get(name, {}).get(pk)
             return partition.get(sk) if partition else None
-
-
-def _bounds(request: Wire) -> tuple[str, str, str]:
-    """The partition of a query, and from and up to which sort key it looks."""
-    match = _KEY_CONDITION.fullmatch(request["KeyConditionExpression"])
-    if not match:
-        raise ValidationError("Query key condition not supported")
-    values = request["ExpressionAttributeValues"]
-    found = {name: values[value]["S"] for name, value in match.groupdict().items() if value}
-    if "prefix" in found:
-        return found["pk"], found["prefix"], found["prefix"] + _LAST
-    low = found.get("above") or found.get("low") or found.get("exact") or ""
-    high = found.get("below") or found.get("high") or found.get("exact")
-    return found["pk"], low, f"{high}\0" if high else _LAST
-
-
-def _between(order: list[str], low: str, high: str, request: Wire) -> Iterator[str]:
-    forward = request.get("ScanIndexForward", True)
-    start, end = bisect_left(order, low), bisect_left(order, high)
-    if "ExclusiveStartKey" in request:
-        behind = request["ExclusiveStartKey"]["sk"]["S"]
-        if forward:
-            start = max(start, bisect_right(order, behind))
-        else:
-            end = min(end, bisect_left(order, behind))
-    places = range(start, end) if forward else range(end - 1, start - 1, -1)
-    return (order[place] for place in places)
-
-
-def _key(item: Wire) -> tuple[str, str]:
-    try:
-        pk, sk = item["pk"]["S"], item["sk"]["S"]
-        sizes = len(pk.encode()), len(sk.encode())
-    except (KeyError, UnicodeEncodeError) as error:
-        raise ValidationError(f"The provided key element does not match: {error}") from error
-    if not 1 <= sizes[0] <= 2_048 or not 1 <= sizes[1] <= 1_024:
-        raise ValidationError("One or more parameter values were invalid: size of a key")
-    return pk, sk
-
-
-def _check(item: Wire) -> None:
-    try:
-        size = units.item_size(item)
-    except UnicodeEncodeError as error:
-        raise _Refused("SerializationException", str(error)) from error
-    if size > ITEM_BYTES:
-        raise ValidationError("Item size has exceeded the maximum allowed size")
-    for value in item.values():
-        if value.get("SS") == []:
-            raise ValidationError("An string set may not be empty")
 
 
 def _size(item: Wire | None) -> int:
@@ -422,7 +343,7 @@ def _consistent(request: Wire) -> bool:
 
 
 def _place(verb: str, request: Wire) -> tuple[str, str, str]:
-    return (request["TableName"], *_key(request["Item"] if verb == "Put" else request["Key"]))
+    return (request["TableName"], *key_of(request["Item"] if verb == "Put" else request["Key"]))
 
 
 def _holds(request: Wire, old: Wire | None) -> bool:
