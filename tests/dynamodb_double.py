@@ -17,41 +17,21 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any, Final
 
 from botocore.awsrequest import AWSResponse
-from botocore.exceptions import ConnectionClosedError, ReadTimeoutError
 
 from bench import units
 from chalicelib import table
 from tests.dynamodb_expressions import Scope, ValidationError, Wire, condition, projection, update
+from tests.dynamodb_faults import Crash, Fault, Refused, cancelled, strike
 from tests.dynamodb_partition import Partition, between, bounds, check, key_of
+
+__all__ = ["Call", "Crash", "Double", "Fault"]
 
 ANSWER_BYTES: Final = 1 << 20  # AWS: what one query looks at
 BATCH_BYTES: Final = 16 << 20  # AWS: what one batch-get returns
 TRANSACTION_BYTES: Final = 4 << 20
-
-
-class Crash(BaseException):
-    """The function ended here. No Exception: nothing may handle it."""
-
-
-class Fault(Enum):
-    """What happens to a call instead of an answer; `…_AFTER`: it did what it should, first."""
-
-    CONFLICT = "conflict"
-    THROTTLE = "throttle"
-    LOST = "lost"
-    LOST_AFTER = "lost after"
-    ERROR = "error"
-    ERROR_AFTER = "error after"
-    CRASH = "crash"
-    CRASH_AFTER = "crash after"
-
-    @property
-    def after(self) -> bool:
-        return self.name.endswith("_AFTER")
 
 
 @dataclass(frozen=True)
@@ -61,12 +41,6 @@ class Call:
     operation: str
     read_units: float
     write_units: float
-
-
-class _Refused(Exception):
-    def __init__(self, code: str, message: str = "", **more: Any) -> None:
-        super().__init__(code)
-        self.code, self.message, self.more = code, message, more
 
 
 class Double:
@@ -137,9 +111,9 @@ class Double:
         try:
             answer: Wire = {} if fault and not fault.after else self._performed(operation, body)
             if fault:
-                _strike(fault, operation, body)
+                strike(fault, operation, body)
             return _response(request.url, 200, answer)
-        except _Refused as refused:
+        except Refused as refused:
             error = {"__type": f"com.amazonaws.dynamodb.v20120810#{refused.code}"}
             server = refused.code == "InternalServerError"
             reply = {**error, "message": refused.message, **refused.more}
@@ -154,7 +128,7 @@ class Double:
         try:
             answer, read, written = perform(request)
         except ValidationError as error:
-            raise _Refused("ValidationException", str(error)) from error
+            raise Refused("ValidationException", str(error)) from error
         self.calls.append(Call(operation, read, written))
         return answer
 
@@ -233,12 +207,12 @@ class Double:
     def _single(self, verb: str, request: Wire) -> tuple[Wire, float, float]:
         with self._lock:
             if _place(verb, request) in self._held:
-                raise _Refused("TransactionConflictException")
+                raise Refused("TransactionConflictException")
             old, key, new = self._written(verb, request)
             if not _holds(request, old):
                 shown = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD" and old
                 more = {"Item": old} if shown else {}
-                raise _Refused("ConditionalCheckFailedException", **more)
+                raise Refused("ConditionalCheckFailedException", **more)
             self._store(request["TableName"], key, new)
         returned = {"ALL_NEW": new, "ALL_OLD": old}.get(request.get("ReturnValues", ""))
         answer = {"Attributes": returned} if returned else {}
@@ -260,12 +234,12 @@ class Double:
         with self._lock:
             if token in self._tokens:
                 if self._tokens[token] != print_of:
-                    raise _Refused("IdempotentParameterMismatchException")
+                    raise Refused("IdempotentParameterMismatchException")
                 return {}, 2.0 * len(actions), 0
             held = [place in self._held for place in places]
             if any(held):
                 codes = ["TransactionConflict" if one else "None" for one in held]
-                raise _cancelled([{"Code": code} for code in codes])
+                raise cancelled([{"Code": code} for code in codes])
             self._held.update(places)
         try:
             self.pause()
@@ -292,7 +266,7 @@ class Double:
             self.heat[key[0]] += taken
             written += taken
         if any(reason["Code"] != "None" for reason in reasons):
-            raise _cancelled(reasons)
+            raise cancelled(reasons)
         for (verb, _), plan in zip(actions, planned, strict=True):
             if verb != "ConditionCheck":
                 self._store(*plan)
@@ -356,31 +330,6 @@ def _holds(request: Wire, old: Wire | None) -> bool:
         update(request["UpdateExpression"])(old or {}, scope)
     scope.check_used()
     return True
-
-
-def _strike(fault: Fault, operation: str, request: Wire) -> None:
-    match fault:
-        case Fault.CRASH | Fault.CRASH_AFTER:
-            raise Crash(operation)
-        case Fault.LOST:
-            raise ConnectionClosedError(endpoint_url="https://dynamodb")
-        case Fault.LOST_AFTER:
-            raise ReadTimeoutError(endpoint_url="https://dynamodb")
-        case Fault.ERROR | Fault.ERROR_AFTER:
-            raise _Refused("InternalServerError")
-        case Fault.CONFLICT if operation == "TransactWriteItems":
-            others = [{"Code": "None"}] * (len(request["TransactItems"]) - 1)
-            raise _cancelled([*others, {"Code": "TransactionConflict"}])
-        case Fault.CONFLICT:
-            raise _Refused("TransactionConflictException")
-        case Fault.THROTTLE:
-            raise _Refused("ProvisionedThroughputExceededException")
-
-
-def _cancelled(reasons: list[Wire]) -> _Refused:
-    codes = ", ".join(reason["Code"] for reason in reasons)
-    message = f"Transaction cancelled, please refer cancellation reasons: [{codes}]"
-    return _Refused("TransactionCanceledException", message, CancellationReasons=reasons)
 
 
 class _Raw:
