@@ -181,11 +181,15 @@ def law(sizes: list[int], costs: list[Cost]) -> str:
 
 
 def heat(shop: Catalogue, creates: int = 200) -> dict[str, float]:
-    """Write units that one creation leaves in each of the hottest partitions."""
+    """Write units that one creation leaves in the hottest partitions of words, lists, counts."""
     shop.dynamodb.heat.clear()
     for number in range(2 * shop.size, 2 * shop.size + creates):
         store.writes(None, shop.product(number)).send()
-    return {pk: units / creates for pk, units in shop.dynamodb.heat.most_common(4)}
+    hottest: dict[str, float] = {}
+    for pk, units in shop.dynamodb.heat.most_common():
+        if pk.partition("#")[0] not in {other.partition("#")[0] for other in hottest}:
+            hottest[pk] = units / creates
+    return {pk: units for pk, units in hottest.items() if pk.startswith(("word", "list", "count"))}
 
 
 def ceilings(create: Cost, hottest: Mapping[str, float]) -> None:

@@ -7,6 +7,7 @@ is the whole of it: no projector runs behind.
 from chalicelib.listing.entries import Index, Kind, change
 from chalicelib.listing.move import Records, reindex
 from chalicelib.listing.pages import Page, Query, count, page
+from chalicelib.listing.recount import Recount, recount, repair
 
 __all__ = [
     "Index",
@@ -14,8 +15,11 @@ __all__ = [
     "Page",
     "Query",
     "Records",
+    "Recount",
     "change",
     "count",
     "page",
+    "recount",
     "reindex",
+    "repair",
 ]

@@ -87,6 +87,7 @@ class Shop(RuleBasedStateMachine):
             patch.dict(os.environ, SETTINGS),
             patch("time.sleep"),
             patch.object(search, "MOST_MATCHES", FEW_MATCHES),
+            patch.object(search, "_ENTRIES_A_RECORD", 2),
             patch.object(entries, "SHAPES", SHAPES),
             patch.object(entries, "CURRENT", 1),
         ]

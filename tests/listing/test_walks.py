@@ -257,11 +257,13 @@ def test_a_search_walks_too(dynamodb: Double) -> None:
     assert (names(answer), answer.total) == ([f"shirt {n}" for n in (5, 4, 3, 2)], 11)
 
 
+@pytest.mark.parametrize("entries_a_record", [1, 9, 50])
 def test_a_term_that_matches_too_much_is_checked_on_what_the_others_find(
-    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch, entries_a_record: int
 ) -> None:
     create(*(thing(f"shirt {'blue' if n % 10 == 0 else 'red'}", sort=str(n)) for n in range(60)))
     monkeypatch.setattr(search, "MOST_MATCHES", 20)
+    monkeypatch.setattr(search, "_ENTRIES_A_RECORD", entries_a_record)
     assert page(search="shirt blue").total == 6
     assert page({"status": ["DRAFT"]}, search="shirt blue").total == 0
     for too_broad in ("shirt", "r", "shirt red"):
