@@ -6,7 +6,8 @@ Stored and shown names are the same, in camelCase; amounts are rendered strings.
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, timedelta
+from datetime import UTC, date, timedelta
+from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Final
 
@@ -211,6 +212,15 @@ class Order:
             if line["taken"]:
                 taken[line["productId"]][line["variantId"]] += line["taken"]
         return taken
+
+
+@dataclass(frozen=True)
+class Day:
+    """What was sold on one."""
+
+    date: date
+    orders: int
+    revenue: Decimal
 
 
 def index_of(fields: Mapping[str, Any]) -> listing.Index:

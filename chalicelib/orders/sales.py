@@ -5,21 +5,13 @@ UTC. An order counts until it is cancelled or deleted; its total is revenue whil
 payment status PAID.
 """
 
-from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 
 from chalicelib import table
 from chalicelib.attributes import Item
 from chalicelib.commit import Commit
-from chalicelib.orders.model import Order, PaymentStatus, Status
-
-
-@dataclass(frozen=True)
-class Day:
-    date: date
-    orders: int
-    revenue: Decimal
+from chalicelib.orders.model import Day, Order, PaymentStatus, Status
 
 
 def count(commit: Commit, before: Order | None, after: Order | None) -> None:

@@ -6,8 +6,9 @@ reply, events. What somebody else changed in between makes it be judged anew.
 
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import cache, partial
 from itertools import count
 from typing import Any, Final
@@ -18,11 +19,21 @@ from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
 from chalicelib.customers import store as customers
 from chalicelib.idempotency import Once
+from chalicelib.listing.counts import counts, reads
 from chalicelib.orders import lifecycle, sales
-from chalicelib.orders.model import KIND, NewOrder, Order, OrderChange, read, stored
+from chalicelib.orders.model import (
+    KIND,
+    Day,
+    NewOrder,
+    Order,
+    OrderChange,
+    index_of,
+    read,
+    stored,
+)
 from chalicelib.orders.shown import show
+from chalicelib.orders.transitions import OPEN
 from chalicelib.problems import Busy, Invalid, NotFound, PreconditionFailed, Problem
-from chalicelib.products import stock
 from chalicelib.products import store as products
 from chalicelib.products.model import Product
 
@@ -55,6 +66,9 @@ def _key(id: str) -> Key:
     return id, "order"
 
 
+RECORDS: Final = listing.Records(KIND, _key, index_of)
+
+
 # --- Reading --------------------------------------------------------------------------------------
 
 
@@ -77,6 +91,17 @@ def page(query: listing.Query) -> listing.Page[Order]:
     return listing.page(KIND, query, load)
 
 
+def days(first: date, last: date) -> list[Day]:
+    """What was sold on each day from the first to the last, by order date in UTC."""
+    return sales.days(first, last)
+
+
+def open_orders() -> dict[str, int]:
+    """How many orders there are in each status that something can still follow."""
+    known = counts(KIND, {}, [table.everything(pk) for pk in reads(KIND, {})])
+    return {status.value: known.size({"status": frozenset({status.value})}) for status in OPEN}
+
+
 # --- Creating -------------------------------------------------------------------------------------
 
 
@@ -92,7 +117,7 @@ def place(new: NewOrder, by: str, once: Once | None) -> Placed:
         for tries in count():
             try:
                 return _place(new, by, once, next_number)
-            except (stock.Moved, customers.EmailTaken):
+            except (products.Moved, customers.EmailTaken):
                 table.wait(tries, deadline)
     except Problem:
         # It may fail for what the same request, sent twice, just did: it bought the last piece.
@@ -127,7 +152,7 @@ def _place(new: NewOrder, by: str, once: Once | None, next_number: Callable[[], 
     _write(commit, None, order)
     if customer and registers:
         customers.register(commit, customer)
-    stock.sell(commit, sold)
+    products.sell(commit, sold)
     if commit.overflows:
         message = "are more than can be sold at once; divide the order"
         raise Invalid.field("lineItems", "too_large", message)
@@ -140,11 +165,11 @@ def _next_number() -> str:
     return str(_NUMBERS_BEFORE + table.update(_NUMBERS, add={"n": 1})["n"])
 
 
-def _require(sold: Iterable[tuple[Product, stock.Wanted]]) -> None:
+def _require(sold: Iterable[tuple[Product, Mapping[str, int]]]) -> None:
     short = [
         {"variantId": id, "requested": wanted[id], "available": available}
         for product, wanted in sold
-        for id, available in stock.short(product, wanted).items()
+        for id, available in products.short(product, wanted).items()
     ]
     if short:
         raise InsufficientStock(short)
@@ -188,11 +213,11 @@ def _rewrite(
         for product, taken in lifecycle.gives_back(before, after).items():
             left = {id: pieces for id, pieces in taken.items() if id not in gone}
             if left:
-                stock.give_back(commit, product, left)
+                products.give_back(commit, product, left)
         try:
             commit.send()
             return after
-        except stock.Gone as nothing_there:
+        except products.Gone as nothing_there:
             gone |= nothing_there.variants
         except Changed:
             pass

@@ -5,9 +5,9 @@ from typing import Any
 
 from chalicelib import clock
 from chalicelib.commit import send_all
-from chalicelib.problems import Problem
+from chalicelib.problems import NotFound, Problem
 from chalicelib.products import merge, store
-from chalicelib.products.model import NewProduct, Product, slug_from
+from chalicelib.products.model import NewProduct, Product, ProductChange, Status, slug_from
 from chalicelib.products.shown import show
 
 Outcome = Product | Problem
@@ -65,6 +65,45 @@ def _alone(new: NewProduct) -> Outcome:
         return store.create(new)
     except Problem as problem:
         return problem
+
+
+def set_status(ids: Sequence[str], status: Status) -> list[Outcome]:
+    """Gives products a status: each for itself, in their order, as it is then. Emits
+    product.updated where it differed before."""
+    known = {product.id: product for product in store.load(dict.fromkeys(ids))}
+    changed = {id: store.redrafted(known[id], {"status": status.value}) for id in known}
+    differing = [id for id in known if changed[id] is not known[id]]
+    failures = send_all([store.writes(known[id], changed[id]) for id in differing])
+    outcomes: dict[str, Outcome] = {id: NotFound.of("product", id) for id in ids}
+    outcomes.update(changed)
+    for id, failure in zip(differing, failures, strict=True):
+        if isinstance(failure, store.Changed):
+            outcomes[id] = _changed_alone(id, status)
+        elif isinstance(failure, Problem):
+            outcomes[id] = failure
+        elif failure is not None:
+            raise failure
+    return [outcomes[id] for id in ids]
+
+
+def _changed_alone(id: str, status: Status) -> Outcome:
+    """Somebody else wrote it meanwhile: the way of a single change merges."""
+    try:
+        return store.change(id, ProductChange.model_validate({"status": status}), None)
+    except Problem as problem:
+        return problem
+
+
+def status_result(ids: Sequence[str], outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """The shape of StatusResult."""
+    data: list[dict[str, Any]] = []
+    for index, (id, outcome) in enumerate(zip(ids, outcomes, strict=True)):
+        if isinstance(outcome, Product):
+            data.append({"index": index, "id": id, "status": "updated"})
+        else:
+            data.append({"index": index, "id": id, "status": "error", "error": outcome.body()})
+    failed = sum("error" in row for row in data)
+    return {"data": data, "summary": {"updated": len(data) - failed, "failed": failed}}
 
 
 def result(outcomes: Sequence[Outcome]) -> dict[str, Any]:

@@ -165,6 +165,11 @@ class BulkProducts(RootModel[list[NewProduct]]):
     """Documents the body of a bulk call; its rows are validated one by one."""
 
 
+class BulkStatus(_Input):
+    ids: Annotated[list[Annotated[str, _text(60, 1)]], _text(BULK_PRODUCTS, 1)]
+    status: Status
+
+
 class ListProducts(Page):
     search: Annotated[str, _text(200), Field(description="Beginnings of words")] = ""
     status: Several[Status] = Field(default_factory=list)

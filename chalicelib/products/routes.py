@@ -14,11 +14,12 @@ from chalicelib.products import bulk, store
 from chalicelib.products.model import (
     BULK_PRODUCTS,
     BulkProducts,
+    BulkStatus,
     ListProducts,
     NewProduct,
     ProductChange,
 )
-from chalicelib.products.shown import BulkResult, ShownProduct, show
+from chalicelib.products.shown import BulkResult, ShownProduct, StatusResult, show
 from chalicelib.request import (
     Role,
     Routes,
@@ -127,6 +128,21 @@ def create_many() -> Response:
         raise Invalid.field("products", "too_long", message)
     outcomes = bulk.create_many([_row(row) for row in rows])
     return reply(200, bulk.result(outcomes))
+
+
+@routes.post(
+    "/api/admin/products/bulk-status",
+    "Set the status of up to 500 products",
+    role=Role.STAFF,
+    body=BulkStatus,
+    answers={200: StatusResult},
+)
+def set_status() -> Response:
+    """Each succeeds or fails for itself. One write against the rate limit, however many products.
+    Emits product.updated for each that had another status."""
+    asked = body(BulkStatus)
+    outcomes = bulk.set_status(asked.ids, asked.status)
+    return reply(200, bulk.status_result(asked.ids, outcomes))
 
 
 def _row(sent: object) -> NewProduct | Problem:

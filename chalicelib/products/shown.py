@@ -128,6 +128,27 @@ class BulkSummary(TypedDict):
     failed: int
 
 
+class StatusRow(TypedDict):
+    """`error` (as an error body) where it was not updated."""
+
+    index: int
+    id: str
+    status: Literal["updated", "error"]
+    error: NotRequired[dict[str, Any]]
+
+
+class StatusSummary(TypedDict):
+    updated: int
+    failed: int
+
+
+class StatusResult(TypedDict):
+    """One row per id sent, in their order."""
+
+    data: list[StatusRow]
+    summary: StatusSummary
+
+
 class BulkResult(TypedDict):
     """One row per product sent, in their order."""
 

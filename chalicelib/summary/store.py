@@ -8,11 +8,8 @@ from typing import Any, Final
 from typing_extensions import TypedDict
 
 from chalicelib import money, settings, table
-from chalicelib.listing.counts import counts, reads
-from chalicelib.orders import sales
-from chalicelib.orders.model import KIND
-from chalicelib.orders.transitions import OPEN
-from chalicelib.products import low
+from chalicelib.orders import store as orders
+from chalicelib.orders.model import Day as DaySold
 from chalicelib.products import store as products
 
 DAYS: Final = 30
@@ -62,25 +59,23 @@ class Summary(TypedDict):
 def summary(today: date) -> dict[str, Any]:
     """The shape of Summary. `today` in UTC."""
     first = today - timedelta(days=DAYS - 1)
-    shortages, days, cells = table.together(
+    low, days, by_status = table.together(
         [
-            partial(low.newest, products.load, _MOST_LOW),  # first: it reads several things at once
-            partial(sales.days, first, today),
-            partial(table.everything, *reads(KIND, {})),
+            partial(products.running_low, _MOST_LOW),  # first, because it itself does so
+            partial(orders.days, first, today),
+            orders.open_orders,
         ]
     )
-    known = counts(KIND, {}, [cells])
-    by_status = {status.value: known.size({"status": frozenset({status.value})}) for status in OPEN}
     return {
         "currency": settings.currency(),
         "today": _sold(days[-1:]),
         "last30Days": _sold(days),
         "days": [{"date": day.date.isoformat(), **_sold([day])} for day in days],
         "openOrders": {"total": sum(by_status.values()), "byStatus": by_status},
-        "lowStock": shortages,
+        "lowStock": low,
     }
 
 
-def _sold(days: list[sales.Day]) -> dict[str, Any]:
+def _sold(days: list[DaySold]) -> dict[str, Any]:
     revenue = sum((day.revenue for day in days), Decimal(0))
     return {"orders": sum(day.orders for day in days), "revenue": money.render(revenue)}

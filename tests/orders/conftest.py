@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib import attributes, settings
+from chalicelib import attributes
 from tests.dynamodb_double import Double
 from tests.environment import SETTINGS
 from tests.shop import Shop

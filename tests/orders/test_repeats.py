@@ -119,7 +119,7 @@ def test_the_buyer_of_the_last_piece_who_repeats_himself_gets_his_order(shop: Sh
 def test_a_repeat_that_reads_the_stock_too_late_still_gets_its_order(
     shop: Shop, dynamodb: Double
 ) -> None:
-    """A batch-get is no snapshot: it may see the key before, and the stock after the first order."""
+    """A batch-get is no snapshot: it may see the key before, the stock after the first order."""
     id = variant(shop, 1)
     sent = new_order(line(id))
     first = shop.post(ORDERS, sent, headers=KEY)

@@ -1,0 +1,203 @@
+"""Orders listed, filtered and found; their customers; and the shop at a glance."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from chalicelib import clock
+from tests.dynamodb_double import Double
+from tests.orders.build import ORDERS, line, moved, placed, product, variant
+from tests.shop import Answer, Shop
+
+SUMMARY = "/api/admin/summary"
+
+
+def numbers(answer: Answer) -> list[str]:
+    assert answer.status == 200, answer.text
+    found = [order["number"] for order in answer.json["data"]]
+    assert answer.json["total"] == answer.json["pagination"]["total"] == len(found)
+    return found
+
+
+@pytest.fixture
+def busy(shop: Shop) -> Shop:
+    id = variant(shop)
+    ada = {"email": "ada.lovelace@example.com", "firstName": "Ada", "lastName": "Lovelace"}
+    emil = {"email": "EMIL@example.org", "firstName": "Émile", "lastName": "Zola"}
+    placed(shop, line(id), customer=ada)
+    moved(shop, placed(shop, line(id), customer=emil), "PAID")
+    backdated = {"orderDate": "2020-01-01", "source": "PRIVATE_COMMISSION"}
+    placed(shop, line(id), customer=ada, paymentStatus="PAID", **backdated)
+    moved(shop, placed(shop, line(id), customer=None), "CANCELLED")
+    return shop
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("", ["1004", "1002", "1001", "1003"]),
+        ("status=PAID", ["1002", "1003"]),
+        ("status=PAID,CANCELLED", ["1004", "1002", "1003"]),
+        ("excludeStatus=PAID", ["1004", "1001"]),
+        ("excludeStatus=PAID&excludeStatus=CANCELLED", ["1001"]),
+        ("status=PAID,PENDING&excludeStatus=PENDING", ["1002", "1003"]),
+        ("status=PAID&excludeStatus=PAID", []),
+        ("source=PRIVATE_COMMISSION", ["1003"]),
+        ("source=IN_PERSON&status=PAID", ["1002"]),
+        ("source=NOWHERE", []),
+        ("search=1002", ["1002"]),
+        ("search=004", ["1004"]),
+        ("search=lovelace", ["1001", "1003"]),
+        ("search=ada.lovelace%40example.com", ["1001", "1003"]),
+        ("search=emil%40EXAMPLE", ["1002"]),
+        ("search=emile%20zola", ["1002"]),
+        ("search=ada&status=PENDING", ["1001"]),
+        ("search=ada&source=PRIVATE_COMMISSION", ["1003"]),
+        ("search=ada&excludeStatus=PENDING", ["1003"]),
+        ("search=nobody", []),
+    ],
+)
+def test_filters_and_search_find_what_matches_by_order_date(
+    busy: Shop, query: str, expected: list[str]
+) -> None:
+    assert numbers(busy.get(f"{ORDERS}?{query}")) == expected
+
+
+@pytest.mark.parametrize("query", ["status=LOST", "excludeStatus=x", "page=0", "limit=x"])
+def test_bad_parameters_are_named(shop: Shop, query: str) -> None:
+    answer = shop.get(f"{ORDERS}?{query}")
+    assert answer.status == 422
+    assert answer.json["errors"][0]["field"].startswith(query.split("=", maxsplit=1)[0])
+
+
+def test_pages_hold_every_order_once(busy: Shop) -> None:
+    walked = []
+    for page in (1, 2, 3):
+        answer = busy.get(f"{ORDERS}?limit=2&page={page}")
+        walked += [order["number"] for order in answer.json["data"]]
+        expected = {"page": page, "limit": 2, "total": 4, "totalPages": 2}
+        assert answer.json["pagination"] == expected
+    assert walked == ["1004", "1002", "1001", "1003"]
+
+
+def test_lists_follow_every_change_at_once(busy: Shop) -> None:
+    order = busy.get(f"{ORDERS}?search=1001").json["data"][0]
+    moved(busy, order, "PAID", "PROCESSING")
+    assert numbers(busy.get(f"{ORDERS}?status=PENDING")) == []
+    assert numbers(busy.get(f"{ORDERS}?status=PROCESSING")) == ["1001"]
+    busy.delete(f"{ORDERS}/{order['id']}")
+    assert numbers(busy.get(f"{ORDERS}?search=lovelace")) == ["1003"]
+    assert numbers(busy.get(f"{ORDERS}?source=IN_PERSON")) == ["1004", "1002"]
+
+
+def test_the_summary_tells_sales_open_orders_and_what_runs_low(shop: Shop) -> None:
+    mugs = product(shop, 9, 2, 9, name="Mug", price="10")
+    first, low, _ = (v["id"] for v in mugs["variants"])
+    today = clock.now()
+    placed(shop, line(first, 3), paymentStatus="PAID")
+    placed(shop, line(first, 2))
+    week = clock.iso(today - timedelta(days=7))
+    placed(shop, line(low), paymentStatus="PAID", orderDate=week)
+    old = clock.iso(today - timedelta(days=30))
+    placed(shop, line(low), paymentStatus="PAID", orderDate=old)
+    summary = shop.get(SUMMARY).json
+    assert summary["today"] == {"orders": 2, "revenue": "30.00"}
+    assert summary["last30Days"] == {"orders": 3, "revenue": "40.00"}
+    assert [day for day in summary["days"] if day["orders"]] == [
+        {"date": week[:10], "orders": 1, "revenue": "10.00"},
+        {"date": clock.iso(today)[:10], "orders": 2, "revenue": "30.00"},
+    ]
+    assert len(summary["days"]) == 30
+    assert summary["openOrders"]["total"] == 4
+    assert summary["openOrders"]["byStatus"] == {
+        **{"PENDING": 1, "PAID": 3, "IN_PRODUCTION": 0, "PROCESSING": 0, "SHIPPED": 0}
+    }
+    assert [(v["variantId"], v["stock"], v["productName"]) for v in summary["lowStock"]] == [
+        *sorted([(first, 4, "Mug"), (low, 0, "Mug")])
+    ]
+
+
+def test_sales_shrink_with_cancellation_refund_and_deletion(shop: Shop) -> None:
+    id = variant(shop, price="10")
+    orders = [placed(shop, line(id), paymentStatus="PAID") for _ in range(3)]
+    pending = [placed(shop, line(id)) for _ in range(2)]
+    assert shop.get(SUMMARY).json["today"] == {"orders": 5, "revenue": "30.00"}
+    moved(shop, orders[0], "REFUNDED")
+    shop.delete(f"{ORDERS}/{orders[1]['id']}")
+    moved(shop, pending[0], "CANCELLED")
+    moved(shop, pending[1], "PAID")
+    assert shop.get(SUMMARY).json["today"] == {"orders": 3, "revenue": "20.00"}
+    assert shop.get(SUMMARY).json["openOrders"]["total"] == 2
+
+
+def low(shop: Shop) -> list[tuple[Any, ...]]:
+    return [(v["variantId"], v["stock"]) for v in shop.get(SUMMARY).json["lowStock"]]
+
+
+def test_what_runs_low_is_listed_however_it_came_to_that(shop: Shop) -> None:
+    sold, edited, born, raised, fine = (variant(shop, n) for n in (6, 9, 3, 7, 50))
+    path = "/api/admin/products/prod_{}".format
+    order = placed(shop, line(sold, 2))
+    shop.put(path(edited[4:30]), {"variants": [{"id": edited, "stock": 4}]})
+    shop.put(path(raised[4:30]), {"lowStockThreshold": 8})
+    assert low(shop) == [(raised, 7), (edited, 4), (sold, 4), (born, 3)]
+    moved(shop, order, "CANCELLED")
+    shop.put(path(edited[4:30]), {"variants": [{"id": edited, "stock": None}]})
+    shop.put(path(raised[4:30]), {"lowStockThreshold": 7})
+    shop.delete(path(born[4:30]))
+    assert low(shop) == []
+    placed(shop, line(raised), line(fine))
+    assert low(shop) == [(raised, 6)]
+
+
+def test_entries_of_what_is_no_longer_low_are_swept(shop: Shop, dynamodb: Double) -> None:
+    id = variant(shop, 6)
+    for _ in range(5):
+        moved(shop, placed(shop, line(id, 2)), "CANCELLED")
+    assert dynamodb.partition_sizes("backroom-test")["low-stock"] == 5
+    assert low(shop) == []
+    assert dynamodb.partition_sizes("backroom-test")["low-stock"] == 0
+    for _ in range(3):
+        moved(shop, placed(shop, line(id, 2)), "CANCELLED")
+    placed(shop, line(id, 2))
+    assert low(shop) == [(id, 4)]
+    assert dynamodb.partition_sizes("backroom-test")["low-stock"] == 1
+    assert low(shop) == [(id, 4)]
+
+
+def test_a_sweep_never_takes_what_becomes_low_meanwhile(shop: Shop, dynamodb: Double) -> None:
+    id = variant(shop, 6)
+    moved(shop, placed(shop, line(id, 2)), "CANCELLED")
+    sells = iter([True])
+
+    def sell_first(operation: str, request: dict[str, Any]) -> None:
+        if operation == "TransactWriteItems" and next(sells, False):
+            placed(shop, line(id, 2))
+
+    dynamodb.faults = sell_first
+    assert low(shop) == []
+    assert low(shop) == [(id, 4)]
+
+
+def test_customers_are_listed_newest_first_and_found(shop: Shop) -> None:
+    id = variant(shop)
+    ada, emil, none = (
+        placed(shop, line(id), customer=customer)["customer"]
+        for customer in (
+            {"email": "Ada.Lovelace@example.com", "firstName": "Ada"},
+            {"email": "emil@example.org", "lastName": "Zöla"},
+            None,
+        )
+    )
+    assert none is None
+    listed = shop.get("/api/admin/customers").json
+    assert [c["email"] for c in listed["data"]] == [emil["email"], ada["email"]]
+    assert listed["total"] == 2
+    for search, expected in (("lovelace", ada), ("zola", emil), ("EMIL@example.org", emil)):
+        (found,) = shop.get(f"/api/admin/customers?search={search}").json["data"]
+        assert {name: found[name] for name in expected} == expected
+        assert shop.get(f"/api/admin/customers/{found['id']}").json == found
+    assert shop.get("/api/admin/customers?limit=1&page=2").json["data"][0]["id"] == ada["id"]
+    for id in ("cus_nobody", "ord_1", "x" * 300):
+        assert shop.get(f"/api/admin/customers/{id}").status == 404

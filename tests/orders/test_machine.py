@@ -1,0 +1,351 @@
+"""Whatever is done to orders and products, in whatever order, and whatever goes wrong meanwhile.
+
+The machine sells, changes, deletes, repeats and edits; somebody else acts between a request's reads
+and its commit; calls conflict, get lost, and functions die before and after their commit. A plain
+model says what must then be stored, listed, counted and announced: all of it, and nothing else.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack, redirect_stdout
+from dataclasses import dataclass
+from decimal import Decimal
+from io import StringIO
+from typing import Any
+from unittest.mock import patch
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+)
+
+from tests.dynamodb_double import Crash, Double, Fault
+from tests.environment import SETTINGS
+from tests.orders.build import ORDERS, line
+from tests.orders.conftest import QuickShop
+from tests.orders.test_change import MOVES, ROUTES
+from tests.shop import Answer
+
+THRESHOLDS = (3, 5)
+VARIANTS = 4  # of two products
+
+faults = st.sampled_from([None, None, None, *Fault])
+quantities = st.integers(1, 4)
+carts = st.lists(st.tuples(st.integers(0, VARIANTS - 1), quantities), min_size=1, max_size=3)
+people = st.sampled_from([None, "ada@example.com", "ADA@example.com", "emil@example.com"])
+statuses = st.sampled_from(list(ROUTES))
+which = st.integers(0, 50)
+
+
+@dataclass
+class Known:
+    """An order that must be there."""
+
+    status: str
+    total: Decimal
+    taken: Counter[str]
+    payment: str
+    paid: bool
+
+
+class Shopping(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.opened = ExitStack()
+        self.opened.enter_context(patch.dict("os.environ", SETTINGS))
+        self.opened.enter_context(patch("time.sleep"))
+        self.opened.enter_context(redirect_stdout(StringIO()))
+        self.dynamodb = self.opened.enter_context(Double())
+        self.shop = QuickShop(self.dynamodb)
+        assert self.shop.owner
+        self.orders: dict[str, Known] = {}
+        self.stock: dict[str, int | None] = {}
+        self.thresholds: dict[str, int] = {}
+        self.placed: list[tuple[str, Any, Answer]] = []  # key, body, answer
+        self.people: set[str] = set()
+        self.announced: Counter[tuple[str, str]] = Counter()
+        self.requests = 0
+
+    def teardown(self) -> None:
+        self.opened.close()
+
+    @initialize(stocks=st.lists(st.integers(0, 9), min_size=VARIANTS, max_size=VARIANTS))
+    def stock_up(self, stocks: list[int]) -> None:
+        for pair in (stocks[:2], stocks[2:]):
+            variants = [{"title": f"V{n}", "stock": stock} for n, stock in enumerate(pair)]
+            sent: dict[str, Any] = {"name": "Mug", "price": "2.50", "variants": variants}
+            sent["lowStockThreshold"] = THRESHOLDS[0]
+            made = self.shop.post("/api/admin/products", sent).json
+            self.thresholds[made["id"]] = THRESHOLDS[0]
+            self.stock |= {v["id"]: v["stock"] for v in made["variants"]}
+            self.announced["product.created", made["id"]] += 1
+
+    # --- What is done -----------------------------------------------------------------------------
+
+    @rule(cart=carts, person=people, paid=st.booleans(), fault=faults, meanwhile=st.none() | which)
+    def buy(
+        self,
+        cart: list[tuple[int, int]],
+        person: str | None,
+        paid: bool,
+        fault: Fault | None,
+        meanwhile: int | None,
+    ) -> None:
+        ids = list(self.stock)
+        customer = {"email": person} if person else None
+        lines = [line(ids[variant], quantity) for variant, quantity in cart]
+        body = {"lineItems": lines, "customer": customer}
+        body |= {"paymentStatus": "PAID"} if paid else {}
+        self.requests += 1
+        key = {"Idempotency-Key": str(self.requests)}
+        other = None if meanwhile is None else lambda: self.buy_one(ids[meanwhile % VARIANTS])
+        answer = self.sent(lambda: self.shop.post(ORDERS, body, headers=key), fault, other)
+        self.expect_placed(body, answer)
+        if answer.status == 201:
+            self.placed.append((key["Idempotency-Key"], body, answer))
+
+    def buy_one(self, variant: str) -> None:
+        body = {"lineItems": [line(variant)], "customer": {"email": "rival@example.com"}}
+        self.expect_placed(body, self.shop.post(ORDERS, body))
+
+    def expect_placed(self, body: Any, answer: Answer) -> None:
+        wanted: Counter[str] = Counter()
+        for each in body["lineItems"]:
+            wanted[each["variantId"]] += each["quantity"]
+        tracked = {id: n for id, n in wanted.items() if self.stock[id] is not None}
+        short = {id for id, n in tracked.items() if n > (self.stock[id] or 0)}
+        if short:
+            assert (answer.status, answer.json["code"]) == (422, "insufficient_stock")
+            assert {each["variantId"] for each in answer.json["lines"]} == short
+            return
+        assert answer.status == 201, answer.text
+        id, paid = answer.json["id"], answer.json["paidAt"] is not None
+        total = Decimal("2.50") * sum(wanted.values())
+        assert Decimal(answer.json["total"]) == total
+        status = "PAID" if paid else "PENDING"
+        self.orders[id] = Known(status, total, Counter(tracked), status, paid)
+        self.announced["order.created", id] += 1
+        self.announced["order.paid", id] += paid
+        if body["customer"] and body["customer"]["email"].lower() not in self.people:
+            self.people.add(body["customer"]["email"].lower())
+            self.announced["customer.created", answer.json["customer"]["id"]] += 1
+        for variant, n in tracked.items():
+            self.set_stock(variant, (self.stock[variant] or 0) - n)
+
+    def set_stock(self, variant: str, stock: int | None) -> None:
+        before, self.stock[variant] = self.stock[variant], stock
+        threshold = self.thresholds[f"prod_{variant[4:30]}"]
+        if before is not None and stock is not None and stock < threshold <= before:
+            self.announced["inventory.low", variant] += 1
+
+    @precondition(lambda self: self.placed)
+    @rule(which=which)
+    def repeat(self, which: int) -> None:
+        key, body, first = self.placed[which % len(self.placed)]
+        again = self.shop.post(ORDERS, body, headers={"Idempotency-Key": key})
+        assert (again.status, again.text) == (201, first.text)
+        assert again.headers["Idempotent-Replayed"] == "true"
+
+    @precondition(lambda self: self.orders)
+    @rule(which=which, to=statuses, fault=faults, rival=st.none() | statuses)
+    def move(self, which: int, to: str, fault: Fault | None, rival: str | None) -> None:
+        id = list(self.orders)[which % len(self.orders)]
+        call = lambda: self.shop.patch(f"{ORDERS}/{id}", {"status": to})  # noqa: E731
+        answer = self.sent(call, fault, (lambda: self.move_now(id, rival)) if rival else None)
+        if answer.status == 422 and fault and fault.after:
+            # The first try died after its commit: the step was taken, and cannot be taken again.
+            answer = self.shop.get(f"{ORDERS}/{id}")
+            if answer.json["status"] == self.orders[id].status:
+                return
+        self.expect_moved(id, to, answer)
+
+    def move_now(self, id: str, to: str) -> None:
+        self.expect_moved(id, to, self.shop.patch(f"{ORDERS}/{id}", {"status": to}))
+
+    def expect_moved(self, id: str, to: str, answer: Answer) -> None:
+        order = self.orders[id]
+        if (order.status, to) not in MOVES:
+            assert (answer.status, answer.json["code"]) == (422, "invalid_transition")
+            return
+        assert (answer.status, answer.json["status"]) == (200, to)
+        events = set(MOVES[order.status, to]) - {"order.paid"}
+        order.status = to
+        if to in {"CANCELLED", "REFUNDED"}:
+            self.give_back(order)
+        if to in {"PAID", "REFUNDED"}:
+            order.payment = to
+        if to == "PAID" and not order.paid:
+            order.paid = True
+            events.add("order.paid")
+        self.announced.update((event, id) for event in events)
+
+    @precondition(lambda self: self.orders)
+    @rule(which=which)
+    def settle(self, which: int) -> None:
+        """Paid, whatever the status."""
+        id = list(self.orders)[which % len(self.orders)]
+        answer = self.shop.patch(f"{ORDERS}/{id}", {"paymentStatus": "PAID"})
+        assert answer.status == 200
+        self.announced["order.updated", id] += 1
+        self.announced["order.paid", id] += not self.orders[id].paid
+        self.orders[id].paid, self.orders[id].payment = True, "PAID"
+
+    @precondition(lambda self: self.orders)
+    @rule(which=which, fault=faults)
+    def delete(self, which: int, fault: Fault | None) -> None:
+        id = list(self.orders)[which % len(self.orders)]
+        answer = self.sent(lambda: self.shop.delete(f"{ORDERS}/{id}"), fault, None)
+        assert answer.status == 200 or (answer.status == 404 and fault and fault.after)
+        order = self.orders.pop(id)
+        if order.status not in {"SHIPPED", "DELIVERED"}:
+            self.give_back(order)
+
+    def give_back(self, order: Known) -> None:
+        for variant, n in order.taken.items():
+            if self.stock[variant] is not None:
+                self.stock[variant] = (self.stock[variant] or 0) + n
+        order.taken = Counter()
+
+    @rule(
+        which=which,
+        stock=st.none() | st.integers(0, 9),
+        threshold=st.sampled_from(THRESHOLDS),
+        fault=faults,
+        rival=st.none() | st.integers(0, VARIANTS - 1),
+    )
+    def edit(
+        self,
+        which: int,
+        stock: int | None,
+        threshold: int,
+        fault: Fault | None,
+        rival: int | None,
+    ) -> None:
+        """Sets the stock of a variant, or lets it be tracked no more, while somebody buys."""
+        variant = list(self.stock)[which % VARIANTS]
+        product = f"prod_{variant[4:30]}"
+        path = f"/api/admin/products/{product}"
+        siblings = [id for id in self.stock if id[4:30] == variant[4:30]]
+        # Renaming it too makes every edit a change of the record.
+        self.requests += 1
+        body = {
+            "name": f"Mug {self.requests}",
+            "lowStockThreshold": threshold,
+            "variants": [
+                {"id": id, **({"stock": stock} if id == variant else {})} for id in siblings
+            ],
+        }
+        # What the editor leaves as he read it goes on from there: as if he had been first.
+        differs = (stock, threshold) != (self.stock[variant], self.thresholds[product])
+        other = None if rival is None else lambda: self.buy_one(list(self.stock)[rival])
+        assert self.sent(lambda: self.shop.put(path, body), fault, other).status == 200
+        if differs:
+            self.thresholds[product] = threshold
+            self.set_stock(variant, stock)
+        self.announced["product.updated", product] += 1
+
+    def sent(
+        self, call: Callable[[], Answer], fault: Fault | None, meanwhile: Callable[[], None] | None
+    ) -> Answer:
+        """The answer; `meanwhile` happens, and the fault strikes, when the commit is sent. A
+        function that died is called again, as its client would."""
+
+        def strike(operation: str, request: Any) -> Fault | None:
+            if operation != "TransactWriteItems":
+                return None
+            self.dynamodb.faults = lambda operation, request: None
+            if meanwhile:
+                meanwhile()
+            return fault
+
+        self.dynamodb.faults = strike
+        try:
+            return call()
+        except Crash:
+            return call()
+        finally:
+            self.dynamodb.faults = lambda operation, request: None
+
+    # --- What must be -----------------------------------------------------------------------------
+
+    @invariant()
+    def stock_is_what_was_not_sold(self) -> None:
+        stored = {
+            id: stock
+            for item in self.shop.stored()
+            if item["sk"] == "stock"
+            for id, stock in item["quantities"].items()
+        }
+        assert stored == {id: n for id, n in self.stock.items() if n is not None}
+        assert all(stock >= 0 for stock in stored.values())
+
+    @invariant()
+    def the_outbox_holds_the_events_of_what_was_accepted_and_nothing_else(self) -> None:
+        found = Counter(
+            (event["event"], event["data"].get("variantId") or event["data"]["id"])
+            for event in self.shop.events()
+        )
+        assert found == +self.announced
+
+    @invariant()
+    def lists_words_counts_and_sales_hold_the_orders_that_there_are(self) -> None:
+        items = self.shop.stored()
+        records = {item["id"]: item for item in items if item["sk"] == "order"}
+        assert {id: item["status"] for id, item in records.items()} == {
+            id: order.status for id, order in self.orders.items()
+        }
+        assert {id: item["paymentStatus"] for id, item in records.items()} == {
+            id: order.payment for id, order in self.orders.items()
+        }
+        entries: Counter[str] = Counter()
+        counted: Counter[str] = Counter()
+        sold, revenue = 0, Decimal(0)
+        for item in items:
+            pk, sk = item["pk"], item["sk"]
+            if pk.startswith(("list#order#", "word#order#")):
+                entries[pk.split("#")[0] + " " + sk.rsplit("#", 1)[1]] += 1
+            if pk == "count#order":
+                counted[sk.split("#")[0]] += item["n"]
+            if pk == "sales":
+                sold, revenue = sold + item.get("n", 0), revenue + item.get("revenue", 0)
+        assert entries == Counter(
+            {f"list {id}": 3 for id in records}
+            | {f"word {id}": len(item["index"]["words"]) for id, item in records.items()}
+        )
+        assert +counted == Counter(order.status for order in self.orders.values())
+        living = [order for order in self.orders.values() if order.status != "CANCELLED"]
+        assert sold == len(living)
+        assert revenue == sum(order.total for order in living if order.payment == "PAID")
+
+    @invariant()
+    def each_customer_is_there_once(self) -> None:
+        items = self.shop.stored()
+        emails = [item["email"].lower() for item in items if item["sk"] == "customer"]
+        assert sorted(emails) == sorted(self.people)
+        assert sum(item["pk"].startswith("email#") for item in items) == len(emails)
+
+    @invariant()
+    def what_is_low_is_known_to_be(self) -> None:
+        named = {
+            id
+            for item in self.shop.stored()
+            if item["pk"] == "low-stock"
+            for id in item["products"]
+        }
+        for variant, stock in self.stock.items():
+            product = f"prod_{variant[4:30]}"
+            assert stock is None or stock >= self.thresholds[product] or product in named
+
+
+TestShopping = Shopping.TestCase
+TestShopping.settings = settings(
+    max_examples=60,
+    stateful_step_count=25,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)

@@ -1,0 +1,59 @@
+"""The status of up to 500 products in one request."""
+
+from typing import Any
+
+import pytest
+
+from tests.faults import Faults
+from tests.products.build import new_product
+from tests.shop import Shop
+
+BULK = "/api/admin/products/bulk-status"
+
+
+def made(shop: Shop, **fields: Any) -> str:
+    return str(shop.post("/api/admin/products", new_product(**fields)).json["id"])
+
+
+def test_each_product_succeeds_or_fails_for_itself(shop: Shop) -> None:
+    ids = [made(shop), "prod_nothing", made(shop, status="ACTIVE"), made(shop)]
+    answer = shop.post(BULK, {"ids": [*ids, ids[0]], "status": "ACTIVE"})
+    assert answer.status == 200
+    assert [(row["index"], row["id"], row["status"]) for row in answer.json["data"]] == [
+        (0, ids[0], "updated"),
+        (1, ids[1], "error"),
+        (2, ids[2], "updated"),
+        (3, ids[3], "updated"),
+        (4, ids[0], "updated"),
+    ]
+    assert answer.json["data"][1]["error"]["code"] == "not_found"
+    assert answer.json["summary"] == {"updated": 4, "failed": 1}
+    assert shop.get("/api/products").json["total"] == 3
+    assert [event["event"] for event in shop.events()].count("product.updated") == 2
+
+
+def test_a_product_that_somebody_else_writes_meanwhile_keeps_both_changes(
+    shop: Shop, faults: Faults
+) -> None:
+    ids = [made(shop), made(shop)]
+    path = f"/api/admin/products/{ids[0]}"
+    faults.meanwhile("TransactWriteItems", lambda: shop.put(path, {"vendor": "Acme"}))
+    answer = shop.post(BULK, {"ids": ids, "status": "ARCHIVED"})
+    assert answer.json["summary"] == {"updated": 2, "failed": 0}
+    product = shop.get(path).json
+    assert (product["vendor"], product["status"]) == ("Acme", "ARCHIVED")
+
+
+@pytest.mark.parametrize(
+    ("sent", "field"),
+    [
+        ({"ids": [], "status": "ACTIVE"}, "ids"),
+        ({"ids": ["prod_1"] * 501, "status": "ACTIVE"}, "ids"),
+        ({"ids": ["prod_1"], "status": "LIVE"}, "status"),
+        ({"ids": ["prod_1"]}, "status"),
+        ({"ids": [5], "status": "ACTIVE"}, "ids.0"),
+    ],
+)
+def test_bad_input_names_its_field(shop: Shop, sent: Any, field: str) -> None:
+    answer = shop.post(BULK, sent)
+    assert (answer.status, answer.json["errors"][0]["field"]) == (422, field)
