@@ -6,6 +6,7 @@ from chalice.app import Chalice
 
 from chalicelib.api_keys.routes import routes as api_keys
 from chalicelib.console.routes import routes as console
+from chalicelib.counts import check as totals
 from chalicelib.customers.routes import routes as customers
 from chalicelib.imports import dead as import_dead
 from chalicelib.imports import plan as import_plan
@@ -70,3 +71,8 @@ def redrive(event: Event, context: object) -> Event:
 @app.lambda_function()
 def send_summaries(event: Event, context: object) -> None:
     summaries.send()
+
+
+@app.lambda_function()
+def check_counts(event: Event, context: object) -> None:
+    totals.check()

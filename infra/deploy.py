@@ -1,133 +1,226 @@
-"""Deploys a stage to AWS: `python infra/deploy.py --stage prod`. Safe to run again at any point.
+"""Deploys a stage to AWS, or takes it away. Safe to run again after a failure at any point.
 
-It shows each change before it makes it (`--show`: and makes none). Afterwards a change of code
-alone is `chalice deploy --stage prod`. The bucket keeps the record of what is deployed, so that
-another machine can go on: `--pull` takes it from there.
+    python infra/deploy.py --stage prod                       # make it, or bring it up to date
+    python infra/deploy.py --stage prod --show                # only show what would change
+    python infra/deploy.py --stage prod --currency EUR --mail-from shop@example.com
+    python infra/deploy.py --stage prod --domain api.example.com --certificate arn:aws:acm:…
+    python infra/deploy.py --stage prod --destroy             # take it away, but for its data
+    python infra/deploy.py --stage prod --destroy --with-data # and its data
+
+What is given once is kept. Afterwards a change of code alone is `chalice deploy --stage prod`. The
+bucket keeps the record of what is deployed, so that another machine can go on. A pipeline builds
+once, without AWS, and deploys what it built; such a stage is not for `chalice deploy`:
+
+    python infra/deploy.py --package out
+    python infra/deploy.py --stage prod --from-package out
 """
 
 import argparse
-import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import boto3
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from infra import keys, package, stacks, steps
-
-CONFIG = package.PROJECT / ".chalice/config.json"
-
-
-def record_settings(stage: str, made: Mapping[str, str]) -> None:
-    """Writes the stage's roles and environment into .chalice/config.json; all else there stays."""
-    config = json.loads(CONFIG.read_text())
-    settings = config.setdefault("stages", {}).setdefault(stage, {})
-    settings["api_gateway_stage"] = stage
-    settings.setdefault("environment_variables", {}).update(steps.environment(stage, made))
-    functions = settings.setdefault("lambda_functions", {})
-    for function, role in steps.roles(made).items():
-        functions.setdefault(function, {})["iam_role_arn"] = role
-    _write(CONFIG, config)
-
-
-def chalice_deploy(stage: str) -> None:
-    """Step 2, by the command that later deploys code alone. Raises CalledProcessError."""
-    chalice = Path(sys.executable).parent / "chalice"
-    subprocess.run([chalice, "deploy", "--stage", stage], cwd=package.PROJECT, check=True)
-
-
-def push(stage: str, bucket: str) -> None:
-    """Leaves in the bucket what another machine needs: Chalice's record and the settings."""
-    s3 = boto3.client("s3")
-    settings = json.loads(CONFIG.read_text())["stages"][stage]
-    s3.put_object(Bucket=bucket, Key=_key("config"), Body=json.dumps(settings).encode())
-    if _deployed(stage).exists():
-        s3.put_object(Bucket=bucket, Key=_key("deployed"), Body=_deployed(stage).read_bytes())
-
-
-def pull(stage: str, bucket: str) -> bool:
-    """Takes both from the bucket over what is here; says whether there was a deployment."""
-    s3 = boto3.client("s3")
-    try:
-        deployed = s3.get_object(Bucket=bucket, Key=_key("deployed"))["Body"].read()
-        settings = json.loads(s3.get_object(Bucket=bucket, Key=_key("config"))["Body"].read())
-    except s3.exceptions.NoSuchKey:
-        return False
-    config = json.loads(CONFIG.read_text())
-    config.setdefault("stages", {})[stage] = settings
-    _write(CONFIG, config)
-    _deployed(stage).parent.mkdir(parents=True, exist_ok=True)
-    _deployed(stage).write_bytes(deployed)
-    return True
-
-
-def address(stage: str) -> str:
-    """The API's address, from Chalice's record of what it deployed."""
-    for resource in json.loads(_deployed(stage).read_text())["resources"]:
-        if resource["resource_type"] == "rest_api":
-            return str(resource["rest_api_url"]).rstrip("/")
-    raise LookupError(f"no REST API in {_deployed(stage)}")
-
-
-def _deployed(stage: str) -> Path:
-    return package.PROJECT / f".chalice/deployed/{stage}.json"
-
-
-def _key(record: str) -> str:
-    return f"deployments/{record}.json"
-
-
-def _write(path: Path, value: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(value, indent=2) + "\n")
+from infra import destroy, keys, package, record, stacks, steps
 
 
 def main() -> None:
-    """The three steps, then the first Owner key."""
+    """One command; ends with status 1 and a sentence when it cannot be done."""
     options = _options()
-    stage: str = options.stage
-    parameters = dict(steps.pairs(options.parameter))
-    known = stacks.outputs(steps.stack(stage, "resources"))
-    if known and (options.pull or not _deployed(stage).exists()) and pull(stage, known["Bucket"]):
-        print(f"took the record of {stage} from {known['Bucket']}")
-    made = steps.resources(stage, parameters, only_show=options.show)
-    if options.show:
-        if made:
-            steps.triggers(stage, made, parameters, only_show=True)
-        print(f"{stage}: chalice deploy brings the functions and routes to the source's state")
-        return
-    record_settings(stage, made)
-    steps.ensure_master_key(stage)
     try:
-        chalice_deploy(stage)
-    finally:
-        push(stage, made["Bucket"])
-    steps.triggers(stage, made, parameters)
-    print(f"\nBackroom is deployed: {address(stage)}")
+        if options.package:
+            package.write(package.build(package.CACHE), options.package)
+            print(f"{options.package} holds what --from-package deploys")
+        else:
+            _at_aws(options)
+    except (stacks.StackError, subprocess.CalledProcessError) as failure:
+        raise SystemExit(f"{failure}\nNothing is lost: run it again.") from failure
+
+
+def _at_aws(options: argparse.Namespace) -> None:
+    stage: str = options.stage
+    caller = boto3.client("sts").get_caller_identity()
+    print(f"Stage {stage}, account {caller['Account']}, {boto3.session.Session().region_name}")
+    known = stacks.outputs(steps.stack(stage, "resources"))
+    wanted = known and (options.pull or not record.deployed(stage).exists())
+    if wanted and record.pull(stage, known["Bucket"]):
+        print(f"took the record of {stage} from {known['Bucket']}")
+    if options.destroy:
+        _destroy(options, known)
+    elif options.show:
+        _show(options)
+    else:
+        _deploy(options, known)
+
+
+def _deploy(options: argparse.Namespace, known: stacks.Outputs) -> None:
+    stage: str = options.stage
+    by_chalice = options.from_package is None
+    consent = _consent(stage)
+    _refuse_another_currency(options)
+    _refuse_the_other_way(stage, by_chalice)
+    parameters = _parameters(options)
+    if not known:
+        # Not protected from the first moment: a first run that fails must be able to roll back.
+        steps.resources(stage, parameters | {"DeletionProtection": "false"})
+    made = steps.resources(stage, {"DeletionProtection": "true"} | parameters, consent=consent)
+    environment = {"CURRENCY": options.currency} if options.currency else {}
+    record.write(
+        stage, made, parameters=parameters, environment=environment, memory=dict(options.memory)
+    )
+    steps.ensure_master_key(stage)
+    if by_chalice:
+        try:
+            _chalice("deploy", stage)
+        finally:
+            record.push(stage, made["Bucket"])
+        api, address = record.api(stage)["rest_api_id"], record.api(stage)["rest_api_url"]
+    else:
+        settings = record.settings(stage)
+        app = steps.app(
+            stage,
+            made,
+            package.read(options.from_package),
+            environment=settings["environment_variables"],
+            memory=_memory(settings),
+        )
+        record.push(stage, made["Bucket"])
+        api, address = app["RestApiId"], app["Address"]
+    domain = steps.triggers(stage, made, parameters | {"RestApiId": api}, consent=consent)
+    steps.alarms(stage, parameters)
+    print(f"\nBackroom is deployed: {address.rstrip('/')}")
+    if "DomainTarget" in domain:
+        print(f"Point your domain's CNAME or alias record to {domain['DomainTarget']}")
     if key := keys.first_owner_key(made["Table"]):
         print(f"Owner key, shown this once: {key}")
+
+
+def _show(options: argparse.Namespace) -> None:
+    stage: str = options.stage
+    parameters = _parameters(options)
+    made = steps.resources(stage, parameters, only_show=True)
+    if made and stacks.exists(steps.stack(stage, "triggers")):
+        steps.triggers(stage, made, parameters, only_show=True)
+        steps.alarms(stage, parameters, only_show=True)
+    else:
+        print(f"{stage}: then functions, triggers and alarms, all new")
+        return
+    print(f"{stage}: functions and routes are brought to the source's state")
+
+
+def _destroy(options: argparse.Namespace, made: stacks.Outputs) -> None:
+    stage: str = options.stage
+    if not stacks.exists(steps.stack(stage, "resources")):
+        raise SystemExit(f"There is no stage {stage} here.")
+    if not options.with_data:
+        lost = ["take away the API, all functions, triggers and alarms; all data stays"]
+        _consent(stage)(stage, lost)
+        destroy.functions(stage)
+        record.push(stage, made["Bucket"])
+        print(f"{stage} is away. Its data is not: deploy again to go on, or --with-data.")
+        return
+    _consent(stage)(stage, [f"delete {each}" for each in destroy.contents(made)])
+    destroy.everything(stage, made)
+    print(f"{stage} and its data are gone.")
+
+
+def _consent(stage: str) -> stacks.Consent:
+    """Asks whoever sits there; without anybody, refuses."""
+
+    def ask(stack: str, lost: Sequence[str]) -> None:
+        print(f"{stack}: this will", *(f"  - {each}" for each in lost), sep="\n")
+        try:
+            answer = input(f"Type {stage} to go on: ")
+        except EOFError:
+            raise SystemExit("\nNobody is there to agree; nothing was changed.") from None
+        if answer != stage:
+            raise SystemExit("Nothing was changed.")
+
+    return ask
+
+
+def _refuse_another_currency(options: argparse.Namespace) -> None:
+    variables = record.settings(options.stage).get("environment_variables")
+    now = (variables or {}).get("CURRENCY", "USD")
+    if variables and options.currency and options.currency != now:
+        raise SystemExit(
+            f"The amounts of {options.stage} are in {now}: another currency is another shop."
+        )
+
+
+def _refuse_the_other_way(stage: str, by_chalice: bool) -> None:
+    other = stacks.exists(steps.stack(stage, "app")) if by_chalice else record.is_chalices(stage)
+    if other:
+        way = "with --from-package" if by_chalice else "by Chalice"
+        raise SystemExit(f"{stage} was deployed {way}. To change that, --destroy it first.")
+
+
+def _parameters(options: argparse.Namespace) -> dict[str, str]:
+    """Those of all templates, given now or before; each template takes its own."""
+    before: dict[str, str] = record.settings(options.stage).get("parameters", {})
+    given: dict[str, str | None] = {
+        "MailFrom": options.mail_from,
+        "AlarmEmail": options.alarm_email,
+        "DomainName": options.domain,
+        "CertificateArn": options.certificate,
+    }
+    own: dict[str, str] = options.parameters
+    return before | {name: value for name, value in given.items() if value is not None} | own
+
+
+def _memory(settings: dict[str, dict[str, dict[str, int]]]) -> dict[str, int]:
+    functions = settings.get("lambda_functions", {})
+    key = "lambda_memory_size"
+    return {name: chosen[key] for name, chosen in functions.items() if key in chosen}
+
+
+def _chalice(command: str, stage: str) -> None:
+    chalice = Path(sys.executable).parent / "chalice"
+    subprocess.run([chalice, command, "--stage", stage], cwd=package.PROJECT, check=True)
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--stage", required=True)
-    parser.add_argument(
-        "--show", action="store_true", help="show what would change, change nothing"
-    )
+    parser.add_argument("--stage", help="such as prod")
+    parser.add_argument("--show", action="store_true", help="change nothing, show what would")
     parser.add_argument("--pull", action="store_true", help="take the record from the bucket first")
+    parser.add_argument("--destroy", action="store_true", help="take the stage away")
+    parser.add_argument("--with-data", action="store_true", help="… with all that it holds")
+    parser.add_argument("--package", type=Path, metavar="DIR", help="build, and deploy nothing")
+    parser.add_argument("--from-package", type=Path, metavar="DIR", help="deploy what was built")
+    parser.add_argument("--currency", help="ISO 4217 code; for the first time, USD if not given")
+    parser.add_argument("--mail-from", help="sender of summaries; SES must have verified it")
+    parser.add_argument("--alarm-email", help="whom the alarms tell")
+    parser.add_argument("--domain", help="a domain of the API's own")
+    parser.add_argument("--certificate", help="ARN of its ACM certificate, in the same region")
+    parser.add_argument(
+        "--memory",
+        action="append",
+        default=[],
+        metavar="FUNCTION=MB",
+        help="memory of one function; the API's is api_handler",
+    )
     parser.add_argument(
         "--parameter",
         action="append",
         default=[],
         metavar="Name=value",
-        help="a parameter of resources.yaml or triggers.yaml; kept until given again",
+        help="another parameter of a template in infra/",
     )
-    return parser.parse_args()
+    options = parser.parse_args()
+    if bool(options.stage) == bool(options.package):
+        parser.error("one of --stage and --package is needed")
+    options.parameters = dict(steps.pairs(options.parameter))
+    options.memory = [(name, int(size)) for name, size in steps.pairs(options.memory)]
+    if unknown := {name for name, _ in options.memory} - set(steps.ROLES):
+        parser.error(f"no such function: {', '.join(sorted(unknown))}")
+    return options
 
 
 if __name__ == "__main__":

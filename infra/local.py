@@ -21,8 +21,8 @@ from infra.emulator import CREDENTIALS, Emulator
 
 STAGE = "local"
 _PROJECT = package.PROJECT
+_MAIL = {"MailFrom": "backroom@example.com"}
 _LOCAL_ONLY = {
-    "MAIL_FROM": "backroom@example.com",
     # A receiver under development listens on loopback.
     "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8 ::1/128",
 }
@@ -32,26 +32,17 @@ _PLATFORM_LINES = ("START RequestId", "END RequestId", "REPORT RequestId")
 
 def deploy(cache: Path, settings: Mapping[str, str]) -> dict[str, str]:
     """Deploys what the source says now; what the tables, queues and bucket hold stays."""
-    made = steps.resources(STAGE, {"Size": "local", "DeletionProtection": "false"})
+    made = steps.resources(STAGE, {"Size": "local", "DeletionProtection": "false"} | _MAIL)
     built = package.build(cache)
-    key = f"deployments/{built.digest}.zip"
-    boto3.client("s3").put_object(Bucket=made["Bucket"], Key=key, Body=built.zip.read_bytes())
     # The emulator gives an API whose routes changed another id, and after a restart its stream
     # mappings skip events. Both stacks hold no data, so each start makes them anew.
     stacks.delete(steps.stack(STAGE, "triggers"))
     stacks.delete(steps.stack(STAGE, "app"))
     steps.ensure_master_key(STAGE)
-    template = package.native(
-        built,
-        stage=STAGE,
-        bucket=made["Bucket"],
-        key=key,
-        roles=steps.roles(made),
-        environment=steps.environment(STAGE, made) | _LOCAL_ONLY | dict(settings),
-        api_id="backroom",
-    )
-    stacks.apply(steps.stack(STAGE, "app"), template, {}, bucket=made["Bucket"])
+    environment = steps.environment(STAGE, made) | _LOCAL_ONLY | dict(settings)
+    steps.app(STAGE, made, built, environment=environment, api_id="backroom")
     steps.triggers(STAGE, made, {"Size": "local"})
+    steps.alarms(STAGE, {"MetricMath": "false"})
     return made
 
 
@@ -182,7 +173,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--local-dir", type=Path, default=_PROJECT / ".local")
     emulator_python = environment.get("EMULATOR_PYTHON") or _PROJECT / ".venv-emulator/bin/python"
     parser.add_argument("--emulator-python", type=Path, default=emulator_python)
-    parser.add_argument("--packages", type=Path, default=_PROJECT / ".local/packages")
+    parser.add_argument("--packages", type=Path, default=package.CACHE)
     parser.add_argument(
         "--setting",
         action="append",

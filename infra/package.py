@@ -20,6 +20,7 @@ PROJECT = Path(__file__).resolve().parent.parent
 _PACKAGED = ("app.py", "chalicelib", "requirements.txt", ".chalice/config.json")
 _STAGE = "packaged"  # a stage of the copy's own config: nothing of a real stage enters the zip
 _KEPT = 5
+CACHE = PROJECT / ".local/packages"
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,21 @@ def build(cache: Path) -> Package:
             _chalice_package(cache / "build", made)
             _forget_oldest(cache)
         os.utime(made)
-        zip_path = made / "deployment.zip"
-        digest = hashlib.sha256(zip_path.read_bytes()).hexdigest()
-        return Package(zip_path, digest, json.loads((made / "sam.json").read_text()))
+        return read(made)
+
+
+def write(package: Package, target: Path) -> None:
+    """Leaves in a folder what `read` takes from there."""
+    target.mkdir(parents=True, exist_ok=True)
+    shutil.copy(package.zip, target / "deployment.zip")
+    (target / "sam.json").write_text(json.dumps(package.template))
+
+
+def read(source: Path) -> Package:
+    """The package that is in this folder."""
+    zip_path = source / "deployment.zip"
+    digest = hashlib.sha256(zip_path.read_bytes()).hexdigest()
+    return Package(zip_path, digest, json.loads((source / "sam.json").read_text()))
 
 
 def _sources() -> Iterator[Path]:
@@ -107,38 +120,48 @@ def native(
     key: str,
     roles: Mapping[str, str],
     environment: Mapping[str, str],
-    api_id: str,
+    memory: Mapping[str, int],
+    api_id: str | None = None,
 ) -> str:
     """The package's template in CloudFormation's own resource types, as JSON.
 
-    `roles` maps Chalice's name of a function to a role ARN; `api_id` is the REST API's id.
+    By Chalice's name of a function: `roles` its role's ARN, `memory` megabytes, where not as
+    packaged. `api_id`: the REST API's id, where one can choose it.
     """
-    copied = ("Runtime", "Handler", "Timeout", "MemorySize", "Architectures")
+    copied = ("Runtime", "Handler", "Timeout", "Architectures")
     resources: dict[str, Any] = {}
     for name, resource in package.template["Resources"].items():
         properties = resource["Properties"]
         if resource["Type"] == "AWS::Serverless::Function":
-            function = properties["Handler"].removeprefix("app.")
-            is_api = function == "app"
+            is_api = properties["Handler"] == "app.app"
+            function = "api_handler" if is_api else properties["Handler"].removeprefix("app.")
+            size = memory.get(function, properties["MemorySize"])
             resources[name] = {
                 "Type": "AWS::Lambda::Function",
                 "Properties": {
                     "FunctionName": f"backroom-{stage}" + ("" if is_api else f"-{function}"),
-                    "Role": roles["api_handler" if is_api else function],
+                    "Role": roles[function],
                     "Code": {"S3Bucket": bucket, "S3Key": key},
                     "Environment": {"Variables": dict(environment)},
                     **{k: properties[k] for k in copied},
+                    "MemorySize": size,
                 },
             }
         elif resource["Type"] == "AWS::Serverless::Api":
             resources |= _api(name, properties, stage, api_id)
         else:
             resources[name] = resource
-    outputs = {"RestApiId": {"Value": {"Ref": "RestAPI"}}}
+    url = "https://${RestAPI}.execute-api.${AWS::Region}.${AWS::URLSuffix}/" + stage
+    outputs = {
+        "RestApiId": {"Value": {"Ref": "RestAPI"}},
+        "Address": {"Value": {"Fn::Sub": url}},
+    }
     return json.dumps({"Resources": resources, "Outputs": outputs}, separators=(",", ":"))
 
 
-def _api(name: str, properties: Mapping[str, Any], stage: str, api_id: str) -> dict[str, Any]:
+def _api(
+    name: str, properties: Mapping[str, Any], stage: str, api_id: str | None
+) -> dict[str, Any]:
     body = properties["DefinitionBody"]
     # A deployment is a snapshot: another body needs another, or the stage keeps the old routes.
     deployment = "Deployment" + hashlib.sha256(json.dumps(body).encode()).hexdigest()[:16]
@@ -146,11 +169,12 @@ def _api(name: str, properties: Mapping[str, Any], stage: str, api_id: str) -> d
         name: {
             "Type": "AWS::ApiGateway::RestApi",
             "Properties": {
-                "Name": f"backroom-{stage}",
+                "Name": "backroom",  # as Chalice calls it; alarms name it
                 "Body": body,
                 # The emulator reads these from here only; AWS merges them with the body's.
                 "BinaryMediaTypes": body.get("x-amazon-apigateway-binary-media-types", []),
-                "Tags": [{"Key": "ms-custom-id", "Value": api_id}],
+                "EndpointConfiguration": {"Types": ["REGIONAL"]},
+                **({"Tags": [{"Key": "ms-custom-id", "Value": api_id}]} if api_id else {}),
             },
         },
         deployment: {

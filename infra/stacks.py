@@ -2,20 +2,34 @@
 
 import json
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import boto3
 
 Outputs = dict[str, str]
+# Is told the stack and what it would lose, a sentence each; returns to go on, raises to stop.
+Consent = Callable[[str, Sequence[str]], None]
 
-_ABANDONED = {"ROLLBACK_COMPLETE", "CREATE_FAILED"}
+_ABANDONED = {"ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED"}
+_DONE = {"CREATE_COMPLETE", "UPDATE_COMPLETE"}
+_HOLDS_DATA = {
+    "AWS::DynamoDB::Table",
+    "AWS::S3::Bucket",
+    "AWS::SQS::Queue",
+    "AWS::StepFunctions::StateMachine",  # what it waits for is data, too
+}
 _INLINE_LIMIT = 51_200  # bytes of a template in the request itself; CloudFormation's quota
-_POLL_SECONDS = 0.2
+_FIRST_WAIT, _LONGEST_WAIT = 0.1, 3.0  # seconds
 
 
 class StackError(RuntimeError):
     """CloudFormation refused the stack; the message says which resource, and why."""
+
+
+def never(stack: str, lost: Sequence[str]) -> None:
+    """The consent of a program: raises StackError."""
+    raise StackError(f"{stack}: would {'; '.join(lost)}, which holds data")
 
 
 def apply(
@@ -25,6 +39,7 @@ def apply(
     *,
     only_show: bool = False,
     bucket: str | None = None,
+    consent: Consent = never,
 ) -> Outputs:
     """Brings the stack to this template and returns its outputs; says each change first.
 
@@ -32,11 +47,7 @@ def apply(
     Safe to run again after any interruption. A template over 51,200 bytes travels through `bucket`.
     """
     cloudformation = boto3.client("cloudformation")
-    before = _settled(cloudformation, name)
-    if before is not None and before["StackStatus"] in _ABANDONED:
-        cloudformation.delete_stack(StackName=name)
-        _settled(cloudformation, name)
-        before = None
+    before = _usable(cloudformation, name)
     is_new = before is None or before["StackStatus"] == "REVIEW_IN_PROGRESS"
     change_set = f"change-{time.time_ns()}"
     body = _travelling(template, name, bucket)
@@ -55,15 +66,24 @@ def apply(
         reason = change.get("StatusReason", "")
         if "didn't contain changes" not in reason and "No updates" not in reason:
             raise StackError(f"{name}: {reason}")
-        print(f"{name}: nothing to change")
+        print(f"{name}: nothing to change", flush=True)
         return outputs(name)
-    print(f"{name}: {_changes(change)}")
+    print(f"{name}: {_changes(change)}", flush=True)
+    try:
+        lost = [] if only_show else endangered(change)
+        if lost:
+            consent(name, lost)
+    except BaseException:
+        cloudformation.delete_change_set(StackName=name, ChangeSetName=change_set)
+        raise
     if only_show:
         cloudformation.delete_change_set(StackName=name, ChangeSetName=change_set)
+        if is_new:  # a change set for a stack that is not there makes an empty one
+            cloudformation.delete_stack(StackName=name)
         return outputs(name)
     cloudformation.execute_change_set(StackName=name, ChangeSetName=change_set)
     after = _settled(cloudformation, name, reviewed=True)
-    if after is None or after["StackStatus"] not in {"CREATE_COMPLETE", "UPDATE_COMPLETE"}:
+    if after is None or after["StackStatus"] not in _DONE:
         raise StackError(f"{name}: {_first_failure(cloudformation, name)}")
     return outputs(name)
 
@@ -72,6 +92,12 @@ def outputs(name: str) -> Outputs:
     """The outputs of the stack; none when there is no such stack."""
     stack = _find(boto3.client("cloudformation"), name)
     return {o["OutputKey"]: o["OutputValue"] for o in (stack or {}).get("Outputs", [])}
+
+
+def exists(name: str) -> bool:
+    """Whether the stack was made, even if it is only half made."""
+    stack = _find(boto3.client("cloudformation"), name)
+    return stack is not None and stack["StackStatus"] != "REVIEW_IN_PROGRESS"
 
 
 def delete(name: str) -> None:
@@ -85,6 +111,15 @@ def delete(name: str) -> None:
         raise StackError(f"{name}: {_first_failure(cloudformation, name)}")
 
 
+def endangered(change_set: Mapping[str, Any]) -> list[str]:
+    """What a change set would take from whom it holds data: a sentence for each resource."""
+    return [
+        f"{verb} {resource['LogicalResourceId']}"
+        for verb, resource in _each(change_set)
+        if verb not in {"add", "modify"} and resource["ResourceType"] in _HOLDS_DATA
+    ]
+
+
 def _find(cloudformation: Any, name: str) -> dict[str, Any] | None:
     try:
         stack: dict[str, Any] = cloudformation.describe_stacks(StackName=name)["Stacks"][0]
@@ -95,32 +130,63 @@ def _find(cloudformation: Any, name: str) -> dict[str, Any] | None:
     return None if stack["StackStatus"] == "DELETE_COMPLETE" else stack
 
 
+def _usable(cloudformation: Any, name: str) -> dict[str, Any] | None:
+    """The stack as an earlier run left it, freed from what that run could not finish."""
+    stack = _settled(cloudformation, name)
+    if stack is not None and stack["StackStatus"] == "UPDATE_ROLLBACK_FAILED":
+        cloudformation.continue_update_rollback(StackName=name)
+        stack = _settled(cloudformation, name)
+    if stack is not None and stack["StackStatus"] in _ABANDONED:
+        delete(name)
+        return None
+    return stack
+
+
 def _settled(cloudformation: Any, name: str, *, reviewed: bool = False) -> dict[str, Any] | None:
     """Waits until nothing runs; a stack whose first change set is only under review waits too."""
-    while True:
+    for wait in _waits():
         stack = _find(cloudformation, name)
         if stack is None or not stack["StackStatus"].endswith("_IN_PROGRESS"):
             return stack
         if stack["StackStatus"] == "REVIEW_IN_PROGRESS" and not reviewed:
             return stack
-        time.sleep(_POLL_SECONDS)
+        time.sleep(wait)
+    return None
 
 
 def _described(cloudformation: Any, name: str, change_set: str) -> dict[str, Any]:
-    while True:
-        change: dict[str, Any] = cloudformation.describe_change_set(
-            StackName=name, ChangeSetName=change_set
-        )
+    which = {"StackName": name, "ChangeSetName": change_set}
+    for wait in _waits():
+        change: dict[str, Any] = cloudformation.describe_change_set(**which)
         if change["Status"] in {"CREATE_COMPLETE", "FAILED"}:
-            return change
-        time.sleep(_POLL_SECONDS)
+            break
+        time.sleep(wait)
+    more = change
+    while "NextToken" in more:
+        more = cloudformation.describe_change_set(**which, NextToken=more["NextToken"])
+        change["Changes"] += more["Changes"]
+    return change
+
+
+def _waits() -> Iterator[float]:
+    """Without end, longer and longer: CloudFormation throttles who asks often."""
+    wait = _FIRST_WAIT
+    while True:
+        yield wait
+        wait = min(wait * 1.5, _LONGEST_WAIT)
+
+
+def _each(change_set: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for change in change_set.get("Changes", []):
+        resource = change["ResourceChange"]
+        verb = str(resource["Action"]).lower()
+        replaced = {"True": "replace", "Conditional": "perhaps replace"}
+        yield replaced.get(resource.get("Replacement", ""), verb), resource
 
 
 def _changes(change_set: Mapping[str, Any]) -> str:
     changed: dict[str, list[str]] = {}
-    for change in change_set.get("Changes", []):
-        resource = change["ResourceChange"]
-        verb = "replace" if resource.get("Replacement") == "True" else resource["Action"].lower()
+    for verb, resource in _each(change_set):
         changed.setdefault(verb, []).append(resource["LogicalResourceId"])
     return "; ".join(f"{verb} {', '.join(names)}" for verb, names in changed.items())
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import boto3
 
-from infra import stacks
+from infra import package, stacks
 
 _HERE = Path(__file__).parent
 
@@ -23,23 +23,55 @@ ROLES = {
     "deliver": "DeliverRoleArn",
     "redrive": "RedriveDueRoleArn",
     "send_summaries": "SendSummariesRoleArn",
+    "check_counts": "CheckCountsRoleArn",
 }
 
 
 def stack(stage: str, step: str) -> str:
-    """The name of one of the stage's stacks: resources, app (emulator only) or triggers."""
+    """The name of one of the stage's stacks: resources, app (not if Chalice deploys), triggers,
+    alarms."""
     return f"backroom-{stage}-{step}"
 
 
 def resources(
-    stage: str, parameters: Mapping[str, str], *, only_show: bool = False
+    stage: str,
+    parameters: Mapping[str, str],
+    *,
+    only_show: bool = False,
+    consent: stacks.Consent = stacks.never,
 ) -> stacks.Outputs:
     """Step 1: tables, bucket, queues, roles and the state machine; returns the stack's outputs."""
     own = {"Stage": stage, "RedriveDefinition": (_HERE / "redrive.asl.json").read_text()}
-    template = (_HERE / "resources.yaml").read_text()
-    return stacks.apply(
-        stack(stage, "resources"), template, own | {**parameters}, only_show=only_show
+    return _apply(stage, "resources", own | {**parameters}, only_show, consent)
+
+
+def app(
+    stage: str,
+    made: Mapping[str, str],
+    built: package.Package,
+    *,
+    environment: Mapping[str, str],
+    memory: Mapping[str, int] | None = None,
+    api_id: str | None = None,
+) -> stacks.Outputs:
+    """Step 2 without Chalice: functions and API of a package; outputs RestApiId and Address.
+
+    `environment`: of each function, whole. `memory`: megabytes, where not as packaged. `api_id`:
+    for the emulator, which lets one choose it.
+    """
+    key = f"deployments/{built.digest}.zip"
+    boto3.client("s3").put_object(Bucket=made["Bucket"], Key=key, Body=built.zip.read_bytes())
+    template = package.native(
+        built,
+        stage=stage,
+        bucket=made["Bucket"],
+        key=key,
+        roles=roles(made),
+        environment=environment,
+        memory=memory or {},
+        api_id=api_id,
     )
+    return stacks.apply(stack(stage, "app"), template, {}, bucket=made["Bucket"])
 
 
 def triggers(
@@ -48,11 +80,31 @@ def triggers(
     parameters: Mapping[str, str],
     *,
     only_show: bool = False,
-) -> None:
-    """Step 3: what calls the functions; they must exist."""
-    own = {"Stage": stage, "OutboxStreamArn": made["OutboxStreamArn"]}
-    template = (_HERE / "triggers.yaml").read_text()
-    stacks.apply(stack(stage, "triggers"), template, own | {**parameters}, only_show=only_show)
+    consent: stacks.Consent = stacks.never,
+) -> stacks.Outputs:
+    """Step 3: what calls the functions, which must exist; returns the stack's outputs."""
+    # Asked of the table, not of its stack: a restored table has another stream.
+    table = boto3.client("dynamodb").describe_table(TableName=made["OutboxTable"])["Table"]
+    own = {"Stage": stage, "OutboxStreamArn": table["LatestStreamArn"]}
+    return _apply(stage, "triggers", own | {**parameters}, only_show, consent)
+
+
+def alarms(stage: str, parameters: Mapping[str, str], *, only_show: bool = False) -> None:
+    """Step 3, too: what watches the stage."""
+    _apply(stage, "alarms", {"Stage": stage, **parameters}, only_show, stacks.never)
+
+
+def _apply(
+    stage: str,
+    step: str,
+    parameters: Mapping[str, str],
+    only_show: bool,
+    consent: stacks.Consent,
+) -> stacks.Outputs:
+    template = (_HERE / f"{step}.yaml").read_text()
+    return stacks.apply(
+        stack(stage, step), template, parameters, only_show=only_show, consent=consent
+    )
 
 
 def environment(stage: str, made: Mapping[str, str]) -> dict[str, str]:
@@ -68,6 +120,7 @@ def environment(stage: str, made: Mapping[str, str]) -> dict[str, str]:
         "FAN_OUT_DEAD_QUEUE_URL": made["FanOutDeadQueueUrl"],
         "REDRIVE_STATE_MACHINE_ARN": made["RedriveStateMachineArn"],
         "MASTER_KEY_PARAMETER": master_key_parameter(stage),
+        "MAIL_FROM": made["MailFrom"],
     }
 
 

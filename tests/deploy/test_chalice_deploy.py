@@ -41,25 +41,31 @@ class Machine:
     checkout: Path
     aws: str
 
-    def run(self, *command: str) -> str:
+    def run(self, *command: str, typed: str = "", fails: bool = False) -> str:
         done = subprocess.run(
             [sys.executable, *command],
             cwd=self.checkout,
             env=os.environ | CREDENTIALS | {"AWS_ENDPOINT_URL": self.aws},
+            input=typed,
             capture_output=True,
             text=True,
             check=False,
         )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        assert (done.returncode != 0) == fails, done.stdout + done.stderr
+        return done.stdout + done.stderr
 
-    def deploy(self, *options: str) -> str:
-        return self.run("infra/deploy.py", "--stage", STAGE, *options)
+    def deploy(self, *options: str, typed: str = "", fails: bool = False) -> str:
+        command = ("infra/deploy.py", "--stage", STAGE, *options)
+        return self.run(*command, typed=typed, fails=fails)
 
     def api(self) -> str:
         record = json.loads((self.checkout / f".chalice/deployed/{STAGE}.json").read_text())
         (api,) = [r["rest_api_id"] for r in record["resources"] if r["resource_type"] == "rest_api"]
         return f"{self.aws}/_aws/execute-api/{api}/{STAGE}"
+
+    def settings(self) -> object:
+        config = json.loads((self.checkout / ".chalice/config.json").read_text())
+        return config["stages"].get(STAGE, {})
 
     def get(self, path: str) -> tuple[int, object]:
         try:
@@ -112,7 +118,7 @@ def aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def machine(aws: str, tmp_path_factory: pytest.TempPathFactory) -> Machine:
     machine = Machine(_checkout(tmp_path_factory.mktemp("checkout")), aws)
-    machine.deploy()
+    machine.deploy("--parameter", "MetricMath=false")  # the emulator knows none
     return machine
 
 
@@ -179,6 +185,104 @@ def test_deleting_the_application_leaves_its_data(machine: Machine) -> None:
     machine.deploy()
     assert machine.get("/probe/first") == (200, {"probe": "first", "item": KEPT})
     dynamodb.delete_item(TableName=f"backroom-{STAGE}", Key=KEPT)
+
+
+def test_a_step_that_failed_is_made_good_by_the_next_run(machine: Machine) -> None:
+    app = machine.checkout / "app.py"
+    good = app.read_text()
+    app.write_text(good + "\nraise ValueError\n")
+    assert "run it again" in machine.deploy(fails=True)
+    app.write_text(good)
+    machine.deploy()
+    assert machine.get("/probe/first")[0] == 200
+
+
+def test_showing_changes_nothing(machine: Machine) -> None:
+    def stored() -> object:
+        stacks = machine.client("cloudformation").describe_stacks()["Stacks"]
+        return {s["StackName"]: s.get("LastUpdatedTime") for s in stacks}, machine.settings()
+
+    before = stored()
+    said = machine.deploy(
+        "--show", "--alarm-email", "ops@example.com", "--mail-from", "a@b.example"
+    )
+    assert "Email" in said.partition("backroom-try-alarms: ")[2]
+    assert "modify" in said and "SendSummariesRole" in said
+    assert stored() == before
+
+
+def test_what_is_given_once_is_kept(machine: Machine) -> None:
+    machine.deploy("--memory", "deliver=640", "--mail-from", "shop@b.example")
+    machine.deploy()
+    deliver = f"backroom-{STAGE}-deliver"
+    found = machine.client("lambda").get_function_configuration(FunctionName=deliver)
+    assert found["MemorySize"] == 640
+    assert found["Environment"]["Variables"]["MAIL_FROM"] == "shop@b.example"
+
+
+def test_amounts_are_not_read_in_another_currency(machine: Machine) -> None:
+    assert "another shop" in machine.deploy("--currency", "JPY", fails=True)
+
+
+def test_a_machine_whose_record_is_old_takes_the_newest_on_demand(machine: Machine) -> None:
+    record = machine.checkout / f".chalice/deployed/{STAGE}.json"
+    newest = record.read_text()
+    record.write_text('{"resources": [], "schema_version": "2.0", "backend": "api"}')
+    machine.deploy("--pull", "--show")
+    assert record.read_text() == newest
+
+
+def test_nothing_that_holds_data_is_replaced_unasked(machine: Machine) -> None:
+    template = machine.checkout / "infra/resources.yaml"
+    good = template.read_text()
+    template.write_text(
+        good.replace("TableName: !Sub backroom-${Stage}-outbox", "TableName: other")
+    )
+    said = machine.deploy(fails=True)
+    assert "replace Outbox" in said and "Nobody is there to agree" in said
+    assert "Nothing was changed" in machine.deploy(typed="yes\n", fails=True)
+    template.write_text(good)
+    assert "backroom-try-resources: nothing to change" in machine.deploy()
+
+
+def test_a_pipeline_deploys_what_was_built_before(machine: Machine, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    machine.run("infra/deploy.py", "--package", str(out))
+    assert "was deployed by Chalice" in machine.deploy("--from-package", str(out), fails=True)
+    machine.deploy("--destroy", typed=f"{STAGE}\n")
+    said = machine.deploy("--from-package", str(out))
+    api = said.partition("https://")[2].partition(".")[0]
+    url = f"{machine.aws}/_aws/execute-api/{api}/{STAGE}"
+    assert _status(f"{url}/probe/first") == 200
+    assert "with --from-package" in machine.deploy(fails=True)
+
+
+def test_a_stage_is_destroyed_only_by_its_name_and_comes_back_with_its_data(
+    machine: Machine,
+) -> None:
+    dynamodb = machine.client("dynamodb")
+    dynamodb.put_item(TableName=f"backroom-{STAGE}", Item=KEPT)
+    machine.deploy("--destroy", fails=True)
+    machine.deploy("--destroy", typed="prod\n", fails=True)
+    assert machine.client("lambda").list_functions()["Functions"] != []
+
+    machine.deploy("--destroy", typed=f"{STAGE}\n")
+    assert machine.client("lambda").list_functions()["Functions"] == []
+    machine.deploy()
+    assert machine.get("/probe/first") == (200, {"probe": "first", "item": KEPT})
+
+
+def test_a_stage_that_is_destroyed_with_its_data_leaves_nothing(machine: Machine) -> None:
+    said = machine.deploy("--destroy", "--with-data", typed=f"{STAGE}\n")
+    assert f"delete the table backroom-{STAGE}" in said
+    assert machine.client("dynamodb").list_tables()["TableNames"] == []
+    assert machine.client("s3").list_buckets()["Buckets"] == []
+    assert machine.client("sqs").list_queues().get("QueueUrls", []) == []
+    assert machine.client("lambda").list_functions()["Functions"] == []
+    assert machine.client("iam").list_roles()["Roles"] == []
+    assert machine.client("ssm").describe_parameters()["Parameters"] == []
+    assert machine.client("cloudwatch").describe_alarms()["MetricAlarms"] == []
+    assert machine.settings() == {}
 
 
 def _status(url: str) -> int:

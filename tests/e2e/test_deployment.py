@@ -6,6 +6,7 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
+from infra import steps
 from infra.emulator import CREDENTIALS
 from tests.e2e.calls import call
 from tests.e2e.running import Stack
@@ -33,16 +34,7 @@ def test_without_a_key_the_admin_interface_stays_shut(stack: Stack) -> None:
 def test_the_functions_run_the_package_and_not_the_source_tree(stack: Stack) -> None:
     functions = client(stack, "lambda").list_functions()["Functions"]
     sizes = {f["FunctionName"]: f["CodeSize"] for f in functions}
-    assert set(sizes) == {
-        "backroom-local",
-        "backroom-local-plan_import",
-        "backroom-local-import_chunk",
-        "backroom-local-import_dead_letters",
-        "backroom-local-fan_out",
-        "backroom-local-deliver",
-        "backroom-local-redrive",
-        "backroom-local-send_summaries",
-    }
+    assert set(sizes) == set(steps.functions("local"))
     assert len(set(sizes.values())) == 1
     assert min(sizes.values()) > 1_000_000
 

@@ -48,26 +48,31 @@ def statements() -> Iterator[tuple[str, Properties]]:
     for role, properties in of_type("resources.yaml", "AWS::IAM::Role").items():
         for policy in properties["Policies"]:
             for statement in policy["PolicyDocument"]["Statement"]:
-                yield role, statement
+                yield role, statement.get("Fn::If", [None, statement])[1]
 
 
 def listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
+def on_aws(resource: Any) -> list[Any]:
+    """The resources of a statement, as they are on AWS."""
+    chosen = resource.get("Fn::If", [None, resource])[1] if isinstance(resource, dict) else resource
+    return listed(chosen)
+
+
 def test_no_role_may_do_anything_to_everything() -> None:
     for role, statement in statements():
         for action in listed(statement["Action"]):
             assert "*" not in action, f"{role} may {action}"
-        for resource in listed(statement["Resource"]):
+        for resource in on_aws(statement["Resource"]):
             assert resource != "*", role
-            on_aws = resource.get("Fn::If", [None, resource])[1]
-            (named,) = on_aws.values()
+            (named,) = resource.values()
             assert not str(named).startswith("*"), f"{role} may act on {named}"
 
 
 def test_no_role_may_delete_a_table_or_read_the_table_whole() -> None:
-    actions = {a for _, statement in statements() for a in listed(statement["Action"])}
+    actions = {str(a) for _, statement in statements() for a in listed(statement["Action"])}
     assert not actions & {"dynamodb:DeleteTable", "dynamodb:Scan", "s3:DeleteObject"}
 
 
@@ -88,7 +93,8 @@ def test_every_function_has_a_role_of_its_own_and_a_log_that_ends() -> None:
 def test_a_table_outlives_its_stack_and_yesterday_can_be_restored(name: str) -> None:
     resource = cfn_yaml.load(str(INFRA / "resources.yaml"))["Resources"][name]
     table = resource["Properties"]
-    assert resource["DeletionPolicy"] == resource["UpdateReplacePolicy"] == "Retain"
+    assert resource["DeletionPolicy"] == "RetainExceptOnCreate"
+    assert resource["UpdateReplacePolicy"] == "Retain"
     assert table["BillingMode"] == "PAY_PER_REQUEST"
     assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
     assert table["TimeToLiveSpecification"] == {"AttributeName": "expiresAt", "Enabled": True}
@@ -110,17 +116,62 @@ def test_no_message_is_forgotten_before_two_weeks_or_kept_in_the_clear() -> None
 
 
 def test_what_fails_for_good_ends_in_a_queue_that_somebody_watches() -> None:
-    watched = {
-        function_of(dimension["Value"])
-        for alarm in of_type("triggers.yaml", "AWS::CloudWatch::Alarm").values()
-        for dimension in alarm["Dimensions"]
-        if dimension["Name"] == "QueueName"
-    }
     handled = {source_queue(m) for m in mappings().values()}
     for name, queue in queues().items():
         if name.endswith("Dead"):
-            assert function_of(queue["QueueName"]) in watched | handled
+            queue_name = function_of(queue["QueueName"])
+            metric = "Age" if queue_name in handled else "MessagesVisible"
+            assert any(
+                f"backroom-${{Stage}}-{queue_name}'" in str(watched) and metric in str(watched)
+                for watched in alarms().values()
+            ), name
     assert {name for name in queues() if not name.endswith("Dead")} == set(working_queues())
+
+
+def alarms() -> dict[str, Properties]:
+    return of_type("alarms.yaml", "AWS::CloudWatch::Alarm")
+
+
+def test_an_alarm_tells_somebody_and_silence_is_no_alarm() -> None:
+    for name, alarm in alarms().items():
+        assert alarm["AlarmActions"] == alarm["OKActions"] == [{"Ref": "Topic"}], name
+        assert alarm["TreatMissingData"] == "notBreaching", name
+
+
+def test_each_alarm_has_an_entry_that_says_what_to_do() -> None:
+    text = (INFRA.parent / "docs/operations.md").read_text()
+    for name, alarm in alarms().items():
+        entry = text.partition(f"\n### {function_of(alarm['AlarmName'])}\n")[2].partition("\n#")[0]
+        assert "```sh" in entry, f"{name} has no entry with commands in docs/operations.md"
+
+
+def test_every_function_is_watched_for_errors_throttles_and_what_it_logs() -> None:
+    names = set(steps.functions("${Stage}"))
+    for metric in ("Errors", "Throttles"):
+        watched = {
+            dimension["Value"]["Fn::Sub"]
+            for alarm in alarms().values()
+            for one in alarm.get("Metrics", [])
+            if one.get("MetricStat", {}).get("Metric", {}).get("MetricName") == metric
+            for dimension in one["MetricStat"]["Metric"]["Dimensions"]
+        }
+        assert watched == names, metric
+    filters = of_type("alarms.yaml", "AWS::Logs::MetricFilter").values()
+    read = {f["LogGroupName"]["Fn::Sub"] for f in filters if "ERROR" in f["FilterPattern"]}
+    assert read == {f"/aws/lambda/{name}" for name in names}
+
+
+def test_a_metric_of_ours_that_an_alarm_watches_is_one_that_somebody_writes() -> None:
+    source = "".join(path.read_text() for path in (INFRA.parent / "chalicelib").rglob("*.py"))
+    filters = of_type("alarms.yaml", "AWS::Logs::MetricFilter").values()
+    written = {str(t["MetricName"]) for f in filters for t in f["MetricTransformations"]}
+    for alarm in alarms().values():
+        stats = [m["MetricStat"]["Metric"] for m in alarm.get("Metrics", []) if "MetricStat" in m]
+        for metric in stats or [alarm]:
+            if metric["Namespace"] == "Backroom":
+                name = metric["MetricName"]
+                assert str(name) in written or f'"{name}":' in source, name
+    assert '"import failed"' in source  # what the filter of ImportsFailed looks for
 
 
 def source_queue(mapping: Properties) -> str:

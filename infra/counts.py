@@ -1,0 +1,40 @@
+"""Whether the totals of a stage agree with its lists, and repairs them (alarm counts-wrong).
+
+    python infra/counts.py --stage prod
+    python infra/counts.py --stage prod --repair
+
+It reads the list of all records of each kind: a read unit for about 30 records. `--stage local` is
+what `make run` started.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from chalicelib import listing
+from chalicelib.counts import check
+from infra import keys
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--stage", required=True, help="such as prod, or local for `make run`")
+    parser.add_argument("--endpoint-url", help="of an emulated AWS")
+    parser.add_argument("--repair", action="store_true", help="set right what is wrong")
+    options = parser.parse_args(arguments)
+    keys.connect(options.stage, options.endpoint_url)
+    for kind, found in check.recounts():
+        print(f"{kind}: {found.records:,} records, {len(found.wrong):,} totals wrong")
+        for one in found.wrong:
+            print(f"  {'/'.join(one.cell)}: {one.stored:,}, and should be {one.counted:,}")
+        if options.repair:
+            listing.repair(found.wrong)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""What is deployed, as Chalice keeps it: the stage's settings in .chalice/config.json, and its own
+record in .chalice/deployed/. The bucket has a copy of both, so that any machine can go on.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import boto3
+
+from infra import package, steps
+
+CONFIG = package.PROJECT / ".chalice/config.json"
+
+
+def settings(stage: str) -> dict[str, Any]:
+    """The stage's part of .chalice/config.json; empty when it has none."""
+    found: dict[str, Any] = json.loads(CONFIG.read_text()).get("stages", {}).get(stage, {})
+    return found
+
+
+def write(
+    stage: str,
+    made: Mapping[str, str],
+    *,
+    parameters: Mapping[str, str],
+    environment: Mapping[str, str],
+    memory: Mapping[str, int],
+) -> None:
+    """Notes the stage's parameters, roles, environment and memory; all else in the file stays.
+
+    `parameters`: of the templates; Chalice does not read them. `memory`: megabytes by Chalice's
+    name of a function. What is not given keeps its value.
+    """
+    config = json.loads(CONFIG.read_text())
+    noted = config.setdefault("stages", {}).setdefault(stage, {})
+    noted["api_gateway_stage"] = stage
+    noted.setdefault("parameters", {}).update(parameters)
+    variables = noted.setdefault("environment_variables", {})
+    variables.update(steps.environment(stage, made) | dict(environment))
+    functions = noted.setdefault("lambda_functions", {})
+    for function, role in steps.roles(made).items():
+        functions.setdefault(function, {})["iam_role_arn"] = role
+    for function, megabytes in memory.items():
+        functions[function]["lambda_memory_size"] = megabytes
+    _write(CONFIG, config)
+
+
+def forget(stage: str) -> None:
+    """Takes the stage out of .chalice/config.json."""
+    config = json.loads(CONFIG.read_text())
+    config.get("stages", {}).pop(stage, None)
+    _write(CONFIG, config)
+
+
+def push(stage: str, bucket: str) -> None:
+    """Leaves both in the bucket."""
+    s3 = boto3.client("s3")
+    s3.put_object(Bucket=bucket, Key=_key("config"), Body=json.dumps(settings(stage)).encode())
+    if deployed(stage).exists():
+        s3.put_object(Bucket=bucket, Key=_key("deployed"), Body=deployed(stage).read_bytes())
+    else:
+        s3.delete_object(Bucket=bucket, Key=_key("deployed"))
+
+
+def pull(stage: str, bucket: str) -> bool:
+    """Takes both from the bucket over what is here; says whether it had any."""
+    s3 = boto3.client("s3")
+    noted = _get(s3, bucket, "config")
+    if noted is None:
+        return False
+    config = json.loads(CONFIG.read_text())
+    config.setdefault("stages", {})[stage] = json.loads(noted)
+    _write(CONFIG, config)
+    if (found := _get(s3, bucket, "deployed")) is not None:
+        deployed(stage).parent.mkdir(parents=True, exist_ok=True)
+        deployed(stage).write_bytes(found)
+    return True
+
+
+def deployed(stage: str) -> Path:
+    """Chalice's own record, without which it would make everything a second time."""
+    return package.PROJECT / f".chalice/deployed/{stage}.json"
+
+
+def is_chalices(stage: str) -> bool:
+    """Whether Chalice has functions of the stage, by its record here."""
+    path = deployed(stage)
+    return path.exists() and bool(json.loads(path.read_text())["resources"])
+
+
+def api(stage: str) -> Mapping[str, str]:
+    """What Chalice deployed as the API: `rest_api_id`, `rest_api_url`."""
+    for resource in json.loads(deployed(stage).read_text())["resources"]:
+        if resource["resource_type"] == "rest_api":
+            return dict(resource)
+    raise LookupError(f"no REST API in {deployed(stage)}")
+
+
+def _get(s3: Any, bucket: str, record: str) -> bytes | None:
+    try:
+        found: bytes = s3.get_object(Bucket=bucket, Key=_key(record))["Body"].read()
+    except s3.exceptions.NoSuchKey:
+        return None
+    return found
+
+
+def _key(record: str) -> str:
+    return f"deployments/{record}.json"
+
+
+def _write(path: Path, value: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(value, indent=2) + "\n")
