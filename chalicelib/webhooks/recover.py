@@ -28,13 +28,15 @@ def begin(endpoint_id: str, since: datetime) -> Endpoint:
     One that runs already is taken over with all that it had left to do.
     """
     endpoint = replay.receiving(endpoint_id)
+    now = clock.now()
+    since = min(since, now)
     running = endpoint.recovery
     if running and not running.get("completedAt"):
         since = min(since, clock.parse(running["since"]))
     recovery = {
         "id": ids.ulid(),
         "since": clock.iso(since),
-        "startedAt": clock.iso(clock.now()),
+        "startedAt": clock.iso(now),
         "count": count(endpoint_id, since),
         "sent": 0,
     }

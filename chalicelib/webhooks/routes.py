@@ -1,10 +1,13 @@
 """Webhooks, and what became of each delivery: the settings area's Developer pages stand on this."""
 
+from typing import TypeVar
+
 from chalice.app import Response
+from pydantic import BaseModel
 
 from chalicelib import schemas
 from chalicelib.problems import Conflict, NotFound, PreconditionFailed
-from chalicelib.request import Role, Routes, body, if_match, query, reply
+from chalicelib.request import Role, Routes, body, if_match, query, raw_body, reply
 from chalicelib.schemas import Deleted, Listed, Page
 from chalicelib.webhooks import recover, replay, store, trial, view
 from chalicelib.webhooks.model import (
@@ -29,6 +32,8 @@ from chalicelib.webhooks.shown import (
 )
 
 routes = Routes(__name__, "Webhooks")
+
+Model = TypeVar("Model", bound=BaseModel)
 
 
 @routes.get(
@@ -110,7 +115,7 @@ def delete(id: str) -> Response:
 def rotate_secret(id: str) -> Response:
     """The new secret signs at once. The one before signs as well for `overlapHours`: a delivery
     then has two `v1`, the newer first."""
-    endpoint, secret = store.rotate(id, body(RotateSecret).overlap_hours)
+    endpoint, secret = store.rotate(id, _optional(RotateSecret).overlap_hours)
     return reply(200, {**show_endpoint(endpoint), "secret": secret}, etag=etag(endpoint))
 
 
@@ -124,7 +129,7 @@ def rotate_secret(id: str) -> Response:
 )
 def test(id: str) -> Response:
     """Made-up data, marked with the header `X-Service-Test: true`, the way of every delivery."""
-    asked = body(TestEvent)
+    asked = _optional(TestEvent)
     return reply(202, show_delivery(trial.send(id, asked.event), store.get(id)))
 
 
@@ -188,3 +193,8 @@ def replay_delivery(id: str) -> Response:
     start of another when it has ended. Answers the delivery as it is before that."""
     delivery = replay.again(id)
     return reply(202, show_delivery(delivery, store.find(delivery.endpoint_id)))
+
+
+def _optional(model: type[Model]) -> Model:
+    """The body, all of whose fields have defaults, so that it may be absent."""
+    return body(model) if raw_body() else model()

@@ -41,9 +41,10 @@ def page(endpoint_id: str, asked: ListDeliveries) -> Page:
     if asked.cursor is not None and not is_delivery_id(asked.cursor):
         raise Invalid.field("cursor", "invalid", "must be the nextCursor of an answer")
     oldest = f"dlv_{ids.first_at(asked.since)}" if asked.since else _FIRST
-    shards = [
-        _Shard(partition, asked.cursor or _LAST) for partition in deliveries.partitions(endpoint_id)
-    ]
+    newest = asked.cursor or _LAST
+    if newest < oldest:
+        return Page([], None)
+    shards = [_Shard(partition, newest) for partition in deliveries.partitions(endpoint_id)]
     passes = _filter(asked)
     for _ in range(_ROUNDS):
         reading = [shard for shard in shards if shard.more and len(shard.found) < asked.limit]

@@ -1,6 +1,7 @@
 """From an event to its end, through the API, the fan-out, the sender and the redrive."""
 
 import json
+import threading
 from datetime import timedelta
 from typing import Any
 
@@ -8,8 +9,10 @@ import pytest
 
 from chalicelib.webhooks import signature
 from chalicelib.webhooks.retry import SCHEDULE
+from chalicelib.webhooks.safe_post import Outcome
 from tests.shop import Shop
-from tests.webhooks.world import MASTER_KEY, OK, World, announce, failed
+from tests.webhooks.world import DELIVERIES, MASTER_KEY, OK, Posted, World, announce, failed
+from tests.webhooks.world import world as world_of
 
 URL = "http://127.0.0.1:9/hook"
 
@@ -247,7 +250,7 @@ def test_a_test_event_goes_the_way_of_all_events_to_one_endpoint(
 ) -> None:
     webhook = add(merchant, "order.paid")
     add(merchant, "order.paid")
-    made = merchant.post(f"/api/admin/webhooks/{webhook['id']}/test", {})
+    made = merchant.post(f"/api/admin/webhooks/{webhook['id']}/test")
     assert (made.status, made.json["status"], made.json["test"]) == (202, "PENDING", True)
     world.run()
     (posted,) = world.posted
@@ -265,3 +268,32 @@ def test_a_test_event_can_be_any_of_the_kinds(world: World, merchant: Shop, even
     merchant.post(f"/api/admin/webhooks/{webhook['id']}/test", {"event": event})
     world.run()
     assert json.loads(world.posted[0].body)["event"] == event
+
+
+def test_the_turns_of_a_batch_are_posted_at_the_same_time() -> None:
+    """Each answer waits until all ten posts have come."""
+    with world_of(threads=True) as made:
+        add(Shop())
+        together = threading.Barrier(10, timeout=10)
+
+        def answer(posted: Posted) -> Outcome:
+            together.wait()
+            return OK
+
+        made.answer = answer
+        for _ in range(10):
+            announce()
+        made.run()
+        assert len(made.posted) == 10
+
+
+def test_a_message_that_comes_twice_at_once_is_posted_once() -> None:
+    with world_of(threads=True) as made:
+        add(Shop())
+        announce()
+        made.step()
+        (first,) = made.queues[DELIVERIES]
+        for _ in range(9):
+            made.put(DELIVERIES, first.body, made.now)
+        made.run()
+        assert len(made.posted) == 1

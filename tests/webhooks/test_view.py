@@ -264,3 +264,23 @@ def test_a_recovery_waits_while_its_webhook_is_paused(world: World, merchant: Sh
     merchant.put(path, {"enabled": True})
     world.run()
     assert len(world.posted) == 3
+
+
+def test_a_recovery_of_what_has_not_happened_ends(world: World, merchant: Shop) -> None:
+    path = f"/api/admin/webhooks/{given_up(world, merchant)['id']}"
+    world.sleep(seconds=1)
+    merchant.post(f"{path}/recover", {"since": "2100-01-01", "dryRun": False})
+    world.run()
+    recovery = merchant.get(path).json["recovery"]
+    assert (recovery["count"], recovery["sent"]) == (0, 0) and recovery["completedAt"]
+    assert world.posted == []
+
+
+def test_a_cursor_before_the_time_asked_for_leads_nowhere(world: World, merchant: Shop) -> None:
+    webhook = add(merchant)
+    announce()
+    world.sleep(days=1)
+    cursor = listed(merchant, webhook)[0]["id"]
+    path = f"/api/admin/webhooks/{webhook['id']}/deliveries?cursor={cursor}"
+    answer = merchant.get(f"{path}&since={clock.iso(world.now)}")
+    assert answer.json == {"data": [], "nextCursor": None}

@@ -9,8 +9,8 @@ import base64
 import itertools
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -319,9 +319,22 @@ def batch_of(url: str, messages: list[Waiting]) -> dict[str, Any]:
     }
 
 
+class _InOrder:
+    def map(self, work: Callable[[Any], Any], each: Iterable[Any]) -> list[Any]:
+        return [work(one) for one in each]
+
+
+def _one_after_the_other(calls: Sequence[Callable[[], Any]]) -> list[Any]:
+    return [call() for call in calls]
+
+
 @contextmanager
-def world() -> Iterator[World]:
-    """The environment, the clocks and the services are its own as long as it lasts."""
+def world(*, threads: bool = False) -> Iterator[World]:
+    """The environment, the clocks and the services are its own as long as it lasts.
+
+    Without `threads`, what would happen at the same time happens in its order, so that the nth call
+    of a run is always the same.
+    """
     made = World()
     ulids = itertools.count()
 
@@ -329,7 +342,12 @@ def world() -> Iterator[World]:
         return ids.first_at(made.now)[:16] + f"{next(ulids):010d}"
 
     master_key._master_key.cache_clear()
+    in_order = ExitStack()
+    if not threads:
+        in_order.enter_context(mock.patch.object(deliver, "_threads", _InOrder))
+        in_order.enter_context(mock.patch.object(table, "together", _one_after_the_other))
     with (
+        in_order,
         mock.patch.dict(os.environ, WEBHOOK_SETTINGS),
         mock.patch.object(clock, "now", lambda: made.now),
         mock.patch.object(clock, "unix", lambda: int(made.now.timestamp())),
