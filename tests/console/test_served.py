@@ -1,0 +1,139 @@
+"""The console's files as API Gateway hands them out."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from chalicelib.console import routes
+from tests.shop import Answer, Shop
+
+STATIC: Final = Path(routes.__file__).parent / "static"
+SCRIPTS: Final = sorted(path.relative_to(STATIC).as_posix() for path in STATIC.rglob("*.js"))
+IMPORTED: Final = re.compile(r"""(?:from|import)\s*\(?\s*["'](\.[^"']+)["']""")
+
+
+class Links(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+        self.tags: list[str] = []
+        self.attributes: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attributes}
+        self.addresses += [value or "" for name, value in attributes if name in {"href", "src"}]
+
+
+def opened(shop: Shop) -> Answer:
+    answer = shop.get("/console")
+    assert answer.status == 200
+    return answer
+
+
+def assets(shop: Shop) -> str:
+    found = re.search(r"console/assets/[0-9a-f]+/", opened(shop).text)
+    assert found
+    return f"/{found.group()}"
+
+
+def test_every_address_on_the_page_is_relative_and_leads_to_a_file(shop: Shop) -> None:
+    links = Links(opened(shop).text)
+    assert len(links.addresses) > 5
+    for address in links.addresses:
+        assert address.startswith("console/assets/")
+        assert shop.get(f"/{address}").status == 200
+
+
+def test_every_module_that_a_module_imports_is_there(shop: Shop) -> None:
+    folder = assets(shop)
+    named = {
+        (script, (STATIC / script).parent.joinpath(target).resolve().relative_to(STATIC).as_posix())
+        for script in SCRIPTS
+        for target in IMPORTED.findall((STATIC / script).read_text())
+    }
+    assert len(named) > 100
+    for script, target in named:
+        assert shop.get(folder + target).status == 200, f"{script} imports {target}"
+
+
+def test_every_page_that_the_router_names_is_there(shop: Shop) -> None:
+    pages = re.findall(r'\["/[^"]*", "([a-z-]+)"\]', (STATIC / "router.js").read_text())
+    assert {"home", "products", "delivery"} <= set(pages)
+    for page in [*pages, "nowhere"]:
+        assert shop.get(f"{assets(shop)}pages/{page}.js").status == 200
+
+
+def test_files_are_text_that_a_browser_keeps(shop: Shop) -> None:
+    answer = shop.get(f"{assets(shop)}app.js")
+    assert answer.headers["Content-Type"] == "text/javascript; charset=utf-8"
+    assert "immutable" in answer.headers["Cache-Control"]
+    assert answer.text == (STATIC / "app.js").read_text()
+
+
+def test_the_page_itself_is_asked_for_each_time_and_sent_when_it_changed(shop: Shop) -> None:
+    page = opened(shop)
+    assert page.headers["Cache-Control"] == "no-cache"
+    again = shop.get("/console", headers={"If-None-Match": page.headers["ETag"]})
+    assert (again.status, again.text) == (304, "")
+    assert shop.get("/console", headers={"If-None-Match": '"older"'}).status == 200
+
+
+def test_a_file_of_another_version_is_gone(shop: Shop) -> None:
+    answer = shop.get("/console/assets/0123456789ab/app.js")
+    assert (answer.status, answer.headers["Cache-Control"]) == (404, "no-store")
+
+
+@pytest.mark.parametrize("name", ["../routes.py", "%2e%2e/routes.py", "pages", "", "/etc/passwd"])
+def test_nothing_but_the_files_is_handed_out(shop: Shop, name: str) -> None:
+    assert shop.get(assets(shop) + name).status == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "leads_to"),
+    [
+        ("/console/orders", "../console#/orders"),
+        ("/console/orders/ord_1", "../../console#/orders/ord_1"),
+    ],
+)
+def test_a_path_below_leads_to_the_page_of_that_name(shop: Shop, path: str, leads_to: str) -> None:
+    answer = shop.get(path)
+    assert (answer.status, answer.headers["Location"]) == (302, leads_to)
+
+
+def test_no_script_is_allowed_but_the_files(shop: Shop) -> None:
+    page = opened(shop)
+    policy = dict(
+        part.strip().partition(" ")[::2]
+        for part in page.headers["Content-Security-Policy"].split(";")
+    )
+    assert policy["default-src"] == "'none'"
+    assert policy["script-src"] == policy["style-src"] == "'self'"
+    assert policy["require-trusted-types-for"] == "'script'"
+    assert policy["frame-ancestors"] == policy["base-uri"] == policy["form-action"] == "'none'"
+    assert policy["connect-src"].split() == [
+        "'self'",
+        "https://backroom-test-bucket.s3.amazonaws.com",
+        "https://backroom-test-bucket.s3.us-east-1.amazonaws.com",
+    ]
+    links = Links(page.text)
+    assert "style" not in {*links.tags, *links.attributes}
+    assert not [name for name in links.attributes if name.startswith("on")]
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_no_script_makes_markup_or_code_of_text(script: str) -> None:
+    text = (STATIC / script).read_text()
+    for door in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(",
+                 "new Function", "DOMParser", "createContextualFragment", "srcdoc"):  # fmt: skip
+        assert door not in text
+
+
+def test_the_console_needs_no_key_and_counts_against_no_limit(shop: Shop) -> None:
+    answer = opened(shop)
+    assert "X-RateLimit-Limit" not in answer.headers
+    assert shop.head("/console").text == ""
