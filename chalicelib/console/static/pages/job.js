@@ -146,15 +146,17 @@ export async function show(main, { params, signal }) {
     );
   }
 
-  const act = (name) => async () => {
-    try {
-      const { data } = await post(`${path}/${name}`);
-      if (data.jobId) return go(`/import/${data.jobId}`);
-      job = data;
-      fill();
-    } catch (refusal) {
-      toast(refusal.message);
-    }
-    return undefined;
-  };
+  function act(name) {
+    return async () => {
+      try {
+        const { data } = await post(`${path}/${name}`);
+        if (data.jobId) return go(`/import/${data.jobId}`);
+        job = data;
+        fill();
+      } catch (refusal) {
+        toast(refusal.message);
+      }
+      return undefined;
+    };
+  }
 }

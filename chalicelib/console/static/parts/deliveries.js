@@ -18,7 +18,7 @@ export function deliveryTable(rows) {
         ],
       },
       { title: "State", cell: ({ status }) => badge(status) },
-      { title: "Attempts", cell: ({ attempts }) => number(attempts), class: "number" },
+      { title: "Attempts", cell: ({ attempts }) => number(attempts), class: "number wide" },
       {
         title: "Next attempt",
         cell: ({ nextAttemptAt }) => (nextAttemptAt ? ago(nextAttemptAt) : ""),

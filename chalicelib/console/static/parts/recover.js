@@ -10,6 +10,7 @@ import { toast } from "./notice.js";
 export function recoverForm(endpoint, path, again) {
   const last = endpoint.recovery;
   return h.div(
+    { class: "stack tight" },
     h.p({ class: "soft" }, "Sends again what gave up, 100 a second at most."),
     last &&
       h.div(
