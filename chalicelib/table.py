@@ -14,6 +14,7 @@ from functools import cache, partial
 from typing import Any, Final
 
 import botocore.parsers
+import botocore.serialize
 import botocore.session
 from botocore.config import Config
 from botocore.exceptions import ClientError, ConnectionError, HTTPClientError
@@ -64,11 +65,20 @@ class _Parsers(botocore.parsers.ResponseParserFactory):
         return _AsItCame(**vars(self)["_defaults"])
 
 
+class _AsItIs(botocore.serialize.JSONSerializer):
+    """Sends what `attributes.py` packed without walking it: it has the form of the wire already."""
+
+    def _serialize(
+        self, serialized: dict[str, Any], value: Any, shape: Any, key: str | None = None
+    ) -> None:
+        serialized.update(value)
+
+
 @cache
 def client() -> Any:
     session = botocore.session.get_session()
     session.register_component("response_parser_factory", _Parsers())
-    return session.create_client(
+    made: Any = session.create_client(
         "dynamodb",
         config=Config(
             connect_timeout=1,
@@ -79,6 +89,8 @@ def client() -> Any:
             user_agent="backroom",  # composing botocore's own is a tenth of a call
         ),
     )
+    made._serializer = _AsItIs()
+    return made
 
 
 @cache

@@ -69,6 +69,8 @@ def _starts(word: str, at: int) -> bool:
     before, here = word[at - 1], word[at]
     if not here.isalnum():
         return unicodedata.category(here) == "So"  # an emoji
+    if before != "@" and "@" in word[1:at]:
+        return False  # a mail domain is found as a whole: nobody looks for `com`
     if _UNSPACED.match(here) or _UNSPACED.match(before):
         return True
     if not before.isalnum():

@@ -242,7 +242,9 @@ class Shopping(RuleBasedStateMachine):
         }
         # What the editor leaves as he read it goes on from there: as if he had been first.
         differs = (stock, threshold) != (self.stock[variant], self.thresholds[product])
-        other = None if rival is None else lambda: self.buy_one(list(self.stock)[rival])
+        # Sent again after a crash, it would be about what the rival left.
+        alone = rival is None or fault in {Fault.CRASH, Fault.CRASH_AFTER}
+        other = None if alone else lambda: self.buy_one(list(self.stock)[rival or 0])
         assert self.sent(lambda: self.shop.put(path, body), fault, other).status == 200
         if differs:
             self.thresholds[product] = threshold

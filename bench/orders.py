@@ -1,0 +1,236 @@
+"""What an order costs: round trips, CPU, units and dollars, alone and as orders become many.
+
+The costs of one request are measured as those of products are (`bench/requests.py`), the growth on
+the double of the tests (`bench/growth.py`). Peers: CPU ms of the app process per order, measured on
+a machine of this size (Vendure 3.7.3, Medusa 2.21.2, Saleor 3.24): a draft with one line, and an
+order that is placed.
+"""
+
+import contextlib
+import gc
+import io
+import itertools
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+from unittest.mock import patch
+
+from bench import stage
+from bench.growth import SIZES, Cost, Costs, law
+from bench.meter import Meter
+from bench.requests import Send, fill, measured
+from chalicelib import clock, listing
+from tests.dynamodb_double import Double
+from tests.environment import SETTINGS
+
+ORDERS: Final = "/api/admin/orders"
+RUNS: Final = 200
+
+_DRAFT: Final = (14.2, 65.8, 104.6)
+_PLACED: Final = (58.2, 97.5, None)
+# Target round trips and CPU milliseconds, and what Vendure, Medusa and Saleor need.
+TARGETS: Final[dict[str, tuple[int, float, Sequence[float | None]]]] = {
+    "create, untracked": (5, 5.0, _DRAFT),
+    "create and pay, 1 line": (5, 5.0, _PLACED),
+    "create, known customer": (5, 5.0, _PLACED),
+    "create, 5 products": (5, 5.0, ()),
+    "patch, a step": (3, 4.0, ()),
+    "patch, cancelled": (3, 4.0, ()),
+}
+
+
+def order(variants: Sequence[str], number: int, **fields: Any) -> dict[str, Any]:
+    """An order as shops have them: by somebody new, of one piece of each variant."""
+    person = {"email": f"ada.{number}@example.com", "firstName": "Ada", "lastName": "Lovelace"}
+    lines = [{"variantId": id, "quantity": 1} for id in variants]
+    return {"source": "IN_PERSON", "customer": person, "lineItems": lines, **fields}
+
+
+def operations() -> dict[str, Send]:
+    """What is measured, by name."""
+    from chalicelib.products import store
+    from tests.shop import Shop
+
+    shop = Shop()
+    assert shop.owner
+    products = store.load(fill(50))
+    turns = itertools.cycle(products)
+    numbers = itertools.count(1)
+    stocked = 1_000_000
+
+    def tracked() -> str:
+        return str(next(turns).fields["variants"][0]["id"])
+
+    for product in products:
+        variants = [{"id": v["id"], "stock": stocked} for v in product.fields["variants"]]
+        shop.put(f"/api/admin/products/{product.id}", {"variants": variants})
+    untracked = shop.post("/api/admin/products", {"name": "Gift card", "price": 10}).json
+    card = untracked["variants"][0]["id"]
+
+    def place(*variants: str, **fields: Any) -> Any:
+        number = next(numbers)
+        key = {"Idempotency-Key": f"key-{number}"}
+        return shop.post(ORDERS, order(variants, number, **fields), headers=key)
+
+    known = place(card).json["customer"]
+    last = [place(card).json for _ in range(30)][-1]
+    pending = [place(tracked()).json["id"] for _ in range(2 * RUNS + 20)]
+    replayed = order([card], 0)
+    once = {"Idempotency-Key": "once"}
+    return {
+        "create, untracked": lambda: place(card),
+        "create and pay, 1 line": lambda: place(tracked(), paymentStatus="PAID"),
+        "create, known customer": lambda: place(tracked(), paymentStatus="PAID", customer=known),
+        "create, 5 products": lambda: place(*(tracked() for _ in range(5))),
+        "the same again": lambda: shop.post(ORDERS, replayed, headers=once),
+        "patch, a note": lambda: shop.patch(f"{ORDERS}/{last['id']}", {"note": "x"}),
+        "patch, a step": lambda: shop.patch(f"{ORDERS}/{pending.pop()}", {"status": "PAID"}),
+        "patch, cancelled": lambda: shop.patch(
+            f"{ORDERS}/{pending.pop()}", {"status": "CANCELLED"}
+        ),
+        "get": lambda: shop.get(f"{ORDERS}/{last['id']}"),
+        "list 20": lambda: shop.get(ORDERS),
+        "list 20, PAID": lambda: shop.get(f"{ORDERS}?status=PAID"),
+        "search a number": lambda: shop.get(f"{ORDERS}?search={last['number']}"),
+        "summary": lambda: shop.get("/api/admin/summary"),
+    }
+
+
+def requests() -> None:
+    with stage.tables():
+        print(f"CPU: median of {RUNS} requests; units: median of 5\n")
+        print(
+            f"{'request':<24} {'calls':>5} {'trips':>5} {'target':>6} {'CPU ms':>7} {'target':>6} "
+            f"{'botocore':>8} {'read':>6} {'write':>6} {'$/million':>9}   Vendure Medusa Saleor"
+        )
+        for name, send in operations().items():
+            cpu = measured(send, Meter(units=False), RUNS)
+            cost = measured(send, Meter(units=True), 5)
+            trips, limit, peers = TARGETS.get(name, ("", "", ()))
+            print(
+                f"{name:<24} {len(cpu.calls):>5} {cpu.trips:>5} {trips:>6} "
+                f"{cpu.cpu * 1000:>7.2f} {limit:>6} {cpu.botocore / cpu.cpu:>8.0%} "
+                f"{cost.read:>6.1f} {cost.write:>6.0f} {cost.dollars * 1e6:>9.2f}   "
+                + " ".join(f"{peer or '–':>7}" for peer in peers),
+                flush=True,
+            )
+
+
+# --- Growth ---------------------------------------------------------------------------------------
+
+
+class Ledger:
+    """A shop with this many orders, of as many customers, over the last hundred days."""
+
+    def __init__(self, dynamodb: Double, size: int) -> None:
+        from chalicelib.orders import store
+        from chalicelib.products import bulk
+        from chalicelib.products.model import NewProduct, Product
+
+        self.dynamodb, self.size = dynamodb, size
+        new = NewProduct.model_validate({"name": "Gift card", "price": 10})
+        (product,) = bulk.create_many([new])
+        assert isinstance(product, Product)
+        self.variant = product.fields["variants"][0]["id"]
+        self.numbers = itertools.count()
+        gc.disable()  # millions of live objects and no garbage
+        with patch("chalicelib.commit.Commit.send", self._load):
+            self.ids = [self.place(store) for _ in range(size)]
+        gc.freeze()
+        gc.enable()
+
+    def place(self, store: Any) -> str:
+        from chalicelib.orders.model import NewOrder
+
+        number = next(self.numbers)
+        start = datetime.now(UTC) - timedelta(days=100)
+        dated = clock.iso(start + timedelta(days=100) * number / (2 * self.size))
+        paid = "PAID" if number % 3 else "PENDING"
+        sent = order([self.variant], number, orderDate=dated, paymentStatus=paid)
+        return str(store.place(NewOrder.model_validate(sent), "bench", None).order.id)
+
+    @property
+    def _load(self) -> Callable[[Any], None]:
+        dynamodb = self.dynamodb
+
+        def load(commit: Any) -> None:
+            dynamodb.load(commit._request()["TransactItems"])
+
+        return load
+
+    def cost(self, work: Callable[[], object], runs: int = 5) -> Cost:
+        """The mean of some runs, after one that nobody counts."""
+        with contextlib.redirect_stdout(io.StringIO()):
+            work()
+            own, began = self.dynamodb.cpu, time.process_time()
+            with self.dynamodb.metered() as calls:
+                for _ in range(runs):
+                    work()
+        cpu = time.process_time() - began - (self.dynamodb.cpu - own)
+        return Cost(
+            len(calls) / runs,
+            sum(call.read_units for call in calls) / runs,
+            sum(call.write_units for call in calls) / runs,
+            1_000 * cpu / runs,
+        )
+
+
+def grown(ledger: Ledger) -> Costs:
+    """What each piece of work costs with this many orders."""
+    from chalicelib.customers import store as customers
+    from chalicelib.orders import store
+    from chalicelib.orders.model import OrderChange
+    from chalicelib.summary import store as summary
+
+    steps = iter(ledger.ids[1::3])
+    asked = OrderChange.model_validate({"status": "PROCESSING"})
+    noted = OrderChange.model_validate({"note": "x"})
+    middle, number = ledger.ids[ledger.size // 2], str(1_001 + ledger.size // 2)
+
+    def page(search: str = "", **where: str) -> int:
+        filters = {facet: frozenset({value}) for facet, value in where.items()}
+        return len(store.page(listing.Query(filters, search)).records)
+
+    work: dict[str, Callable[[], object]] = {
+        "create": lambda: ledger.place(store),
+        "a step": lambda: store.change(next(steps), asked, "bench", None),
+        "a note": lambda: store.change(middle, noted, "bench", None),
+        "delete": lambda: store.remove(ledger.ids.pop(), None),
+        "list 20": page,
+        "list 20, PENDING": lambda: page(status="PENDING"),
+        "search a number": lambda: page(number),
+        "search an e-mail": lambda: page(f"ada.{ledger.size // 2}@"),
+        "customers": lambda: customers.page(listing.Query()),
+        "summary": lambda: summary.summary(clock.now().date()),
+    }
+    return {name: ledger.cost(each) for name, each in work.items()}
+
+
+def growth(sizes: Sequence[int]) -> None:
+    by_size = []
+    with patch.dict(os.environ, SETTINGS), Double() as dynamodb:
+        for size in sizes:
+            dynamodb.empty()
+            began = time.monotonic()
+            ledger = Ledger(dynamodb, size)
+            print(f"{size:,} orders after {time.monotonic() - began:.0f} s", flush=True)
+            by_size.append(grown(ledger))
+    print(f"\n{'':24}" + "".join(f"{f'{size:,} orders':>31}" for size in sizes) + "  units grow")
+    print(f"{'':24}" + f"{'calls':>9}{'RU':>8}{'WU':>6}{'CPU ms':>8}" * len(sizes))
+    for name in by_size[0]:
+        costs = [each[name] for each in by_size]
+        cells = "".join(f"{c.calls:9.1f}{c.read:8.1f}{c.write:6.1f}{c.cpu:8.1f}" for c in costs)
+        print(f"{name:24}{cells}  {law(list(sizes), costs)}", flush=True)
+
+
+def main(sizes: Sequence[int] = SIZES) -> None:
+    requests()
+    print()
+    growth(sizes)
+
+
+if __name__ == "__main__":
+    main(tuple(map(int, sys.argv[1:])) or SIZES)
