@@ -113,7 +113,7 @@ def measured(shop: Catalogue) -> Costs:
 
     def rename() -> None:
         before = store.get(middle)
-        new = {"name": f"{before.fields['name'].split()[0]} renamed{next(numbers)}"}
+        new = {"name": f"{before.fields['name'].split()[0]} renamed{next(numbers):07d}"}
         store.writes(before, merge.changed(before, new, clock.iso(clock.now()))).send()
 
     requests: dict[str, Callable[[], object]] = {

@@ -6,12 +6,15 @@ from typing import Any
 import pytest
 
 from chalicelib import listing, table
+from chalicelib.imports import store as jobs
 from chalicelib.listing import entries, words
 from infra import reindex
 from tests.dynamodb_double import Crash, Double, Fault
 from tests.environment import SETTINGS
 from tests.listing import things
 from tests.listing.things import RECORDS, Thing, create, delete, names, page, thing, update
+from tests.orders import build
+from tests.orders.conftest import QuickShop
 
 SHAPES = {1: entries.Shape(2, 4), 2: entries.Shape(3, 5)}
 
@@ -219,6 +222,37 @@ def test_every_kind_that_is_listed_can_be_moved() -> None:
     """A slice that lists records names them in `infra/reindex.py`."""
     kinds = {records.kind.name for records in reindex.ALL}
     assert kinds == {"product", "order", "customer", "job"}
+
+
+def test_the_records_of_the_shop_move_and_its_lists_stay_as_they_were(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = QuickShop(dynamodb)
+    sold = [build.variant(shop, 9, name=f"Shirt {n}", type="shirt") for n in range(3)]
+    for variant in sold:
+        build.placed(shop, build.line(variant))
+    jobs.create("shirts.csv", jobs.Mode.UPSERT, False, 900)
+    paths = (
+        "/api/admin/products?search=shirt&type=shirt",
+        "/api/admin/orders?search=ada&status=PENDING",
+        "/api/admin/customers?search=lovelace",
+        "/api/admin/jobs",
+    )
+    before = [shop.get(path).json for path in paths]
+    assert [answer["total"] for answer in before] == [3, 3, 3, 1]
+    monkeypatch.setattr(reindex.keys, "connect", lambda stage, endpoint_url: None)
+    reindex.main(["--stage", "test"])
+    assert partitions(dynamodb) == {"list 2", "word 4"}
+    monkeypatch.setattr(entries, "SHAPES", SHAPES)
+    monkeypatch.setattr(entries, "CURRENT", 2)
+    reindex.main(["--stage", "test", "--rate", "1e9", "product", "order"])
+    assert partitions(dynamodb) == {"list 2", "word 4", "list 3", "word 5"}
+    reindex.main(["--stage", "test", "--rate", "1e9", "--restart"])
+    assert partitions(dynamodb) == {"list 3", "word 5"}
+    assert [shop.get(path).json for path in paths] == before
+    sent = shop.put(f"/api/admin/products/{before[0]['data'][0]['id']}", {"name": "Coat"})
+    assert sent.status == 200
+    assert shop.get(paths[0]).json["total"] == 2
 
 
 def test_a_facet_may_be_appended_to_a_kind(
