@@ -2,6 +2,7 @@
 call, replays, pauses, rotation, recovery, deletion."""
 
 from contextlib import ExitStack
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -59,8 +60,9 @@ class Life(RuleBasedStateMachine):
 
     # --- what happens ---
 
-    @initialize()
-    def an_event_happens(self) -> None:
+    @initialize(answers=st.sampled_from([False, False, True]))
+    def an_event_happens(self, answers: bool) -> None:
+        self.answers = answers
         self.webhook = add(self.merchant)
         self.path = f"/api/admin/webhooks/{self.webhook['id']}"
         announce()
@@ -227,3 +229,64 @@ def test_a_function_may_die_at_any_of_its_calls(after: bool) -> None:
             # The last attempt may have been made and not recorded: then, and only then, once more.
             assert len(made.posted) <= 8, told
             assert delivery["attempts"] <= 8, told
+
+
+def delivered_before(made: World) -> None:
+    lucky_at_last(made)
+    made.run()
+
+
+def failed_before(made: World) -> None:
+    add(Shop())
+    made.answer = lambda posted: failed()
+    announce()
+    made.run()
+    made.answer = lambda posted: OK
+
+
+def running_before(made: World) -> None:
+    lucky_at_last(made)
+    made.run(timedelta(minutes=2))
+
+
+def delivery_of(made: World) -> Any:
+    (found,) = [one for one in made.stored() if one["sk"].startswith("dlv_")]
+    return found
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("scenario", [delivered_before, failed_before, running_before])
+def test_a_replay_may_die_at_any_of_its_calls(scenario: Any, after: bool) -> None:
+    for n in range(1, 12):
+        with world() as made:
+            scenario(made)
+            posts = len(made.posted)
+            made.answer = lambda posted: OK
+            path = f"/api/admin/deliveries/{delivery_of(made)['sk']}/replay"
+            assert Shop().post(path).status == 202
+            made.crash = (n, after)
+            made.run()
+            made.crash = None
+            item = delivery_of(made)
+            assert item["status"] == "DELIVERED" and "claim" not in item, f"died at call {n}"
+            assert 1 <= len(made.posted) - posts <= 2
+
+
+def test_a_replay_that_meets_an_attempt_waits_for_it() -> None:
+    with world() as made:
+        running_before(made)
+        made.calls.clear()
+        made.run(timedelta(minutes=7))
+        third_post = made.calls.index("Post") + 1
+    with world() as made:
+        running_before(made)
+        path = f"/api/admin/deliveries/{delivery_of(made)['sk']}/replay"
+        made.crash = (third_post, True)
+        made.step()
+        while made.crash:
+            made.step()
+        assert "claim" in delivery_of(made)
+        assert Shop().post(path).status == 202
+        made.run(timedelta(minutes=3))
+        records = [one for one in made.stored() if one["pk"] == delivery_of(made)["sk"]]
+        assert records[-2]["error"] == "interrupted" and records[-1]["replay"] is True
