@@ -24,7 +24,7 @@ def _end_job(body: str) -> None:
     try:
         letter = json.loads(body)
         job_id, code, message = _chunk(letter) if "job" in letter else _upload(letter)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
         # Received again it would be no clearer.
         telemetry.error("dead letter not understood", error, body=body[:2_000])
         return

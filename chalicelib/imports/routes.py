@@ -21,7 +21,7 @@ from chalicelib.imports.model import (
     show,
     show_whole,
 )
-from chalicelib.problems import Conflict, NotFound, PayloadTooLarge
+from chalicelib.problems import Conflict, Invalid, NotFound, PayloadTooLarge
 from chalicelib.request import (
     Role,
     Routes,
@@ -37,7 +37,7 @@ from chalicelib.schemas import Listed, Page
 
 routes = Routes(__name__, "Imports")
 
-_FORM: Final = {
+_FORM: Final[dict[str, Any]] = {
     "type": "object",
     "required": ["file"],
     "properties": {
@@ -67,6 +67,8 @@ def start() -> Response:
     say whose file it is (docs/import.md). The job tells what became of it."""
     asked = query(ImportOptions)
     sent = form.parsed(_form_bytes(), header("content-type") or "")
+    for name in sent.fields.keys() - _FORM["properties"].keys():
+        raise Invalid.field(name, "unknown_field", "is not a field that can be sent here")
     options = validate(ImportOptions, {**asked.model_dump(by_alias=True), **sent.fields})
     job = store.create(sent.file_name, options.mode, options.dry_run, _FORM_SECONDS)
     files.put(job.id, sent.data)

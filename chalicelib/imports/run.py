@@ -8,6 +8,7 @@ is finished (`store.finish`).
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
@@ -26,6 +27,10 @@ _LEFTOVER_ROWS: Final = 60  # at once: each is a write of the transaction that c
 _RETRY_SECONDS: Final = (5, 20, 60, 180)
 
 
+class _NotYet(Exception):
+    """Another is about to go on, or has died: that will be seen when the message comes again."""
+
+
 def batch(event: Mapping[str, Any]) -> dict[str, Any]:
     """Messages of the import queue; those that failed are received again."""
     failed = []
@@ -36,6 +41,9 @@ def batch(event: Mapping[str, Any]) -> dict[str, Any]:
             _STEPS[message["step"]](message, received > 1)
         except files.FileChanged:
             advance.end_without_file(message["job"])
+        except _NotYet:
+            queue.show_again(record["receiptHandle"], _RETRY_SECONDS[0])
+            failed.append({"itemIdentifier": record["messageId"]})
         except Exception as error:
             telemetry.error("import step failed", error, received=received, **_named(message))
             wait = _RETRY_SECONDS[min(received, len(_RETRY_SECONDS)) - 1]
@@ -63,25 +71,27 @@ def _chunk(message: Message, again: bool) -> None:
         rows = reader.rows(message)
         repeated = set(message["repeated"])
         upsert = Upsert(job, chunk, partial(_goes_on, job_id, chunk))
-        try:
+        with suppress(Superseded):
             upsert.run(
                 [row for row in rows if row.line not in repeated],
                 held=lambda rows: rows[0].is_incomplete,
             )
-        except Superseded:
-            pass
-        else:
             _finish(job, chunk, rows, message)
     advance.after_chunks(job_id, chunk)
 
 
 def _ordered(message: Message, again: bool) -> None:
-    """What a chunk left for later, in the order of the file; of two rows the later wins."""
+    """What a chunk left for later, in the order of the file; of two rows the later wins.
+
+    Whoever finishes it goes on to the next. Another who comes too late waits to see that, and goes
+    on only if it did not happen: there is one row of these messages, and it never breaks off.
+    """
     job_id, number = message["job"], message["number"]
     chunk = f"ordered#{number}"
     job, is_done = store.standing(job_id, chunk)
     if job is None:
         return
+    was_first = False
     if not is_done and (again or job.status is Status.RUNNING):
         left = store.deferred(job_id, number)
         assert left is not None, "a chunk keeps what it left until the job's files go"
@@ -89,20 +99,20 @@ def _ordered(message: Message, again: bool) -> None:
         lines = set(left["lines"])
         rows = [row for row in reader.rows(left) if row.line in lines]
         upsert = Upsert(job, chunk, partial(_goes_on, job_id, chunk))
-        try:
+        with suppress(Superseded):
             upsert.run(rows, held=partial(_held, reader))
-        except Superseded:
-            pass
-        else:
             for row in rows:
                 if row.outcome is Outcome.CREATED:
                     waiting = store.waiting_for(job_id, row.product)
                     store.settle(job_id, waiting, Outcome.UPDATED)
-            open_rows = [row for row in rows if row.outcome is None]
-            store.put_waiting(job_id, map(_waiting, open_rows))
-            _finish(job, chunk, rows)
-    if job.status is Status.RUNNING:
-        advance.after_ordered(job, number)
+            store.put_waiting(job_id, [_waiting(row) for row in rows if row.outcome is None])
+            was_first = _finish(job, chunk, rows)
+    if job.status is not Status.RUNNING or (not was_first and store.was_followed(job_id, number)):
+        return
+    if not was_first and not again:
+        raise _NotYet
+    advance.after_ordered(job, number)
+    store.follow(job_id, number)
 
 
 def _leftover(message: Message, again: bool) -> None:
@@ -114,20 +124,16 @@ def _leftover(message: Message, again: bool) -> None:
     if not waiting:
         advance.after_leftover(job)
         return
-    reader = _Reader(job)
-    rows = reader.waiting(waiting)
+    rows = _Reader(job).waiting(waiting)
     chunk = f"swept#{waiting[0].line:09d}"
-    try:
+    with suppress(Superseded):
         Upsert(job, chunk, partial(_goes_on, job.id, chunk)).run(rows, held=lambda rows: True)
-    except Superseded:
-        advance.more_leftover(job)
-        return
-    for row in rows:
-        if row.outcome is None:
-            what = "name" if row.imported.continues else "price"
-            told = f"There is no such product yet, and the file gives no {what} for a new one."
-            row.fail([RowError(row.line, "", f"missing_{what}", told)])
-    _finish(job, chunk, rows, settled=waiting)
+        for row in rows:
+            if row.outcome is None:
+                what = "name" if row.imported.continues else "price"
+                told = f"There is no such product yet, and the file gives no {what} for a new one."
+                row.fail([RowError(row.line, "", f"missing_{what}", told)])
+        _finish(job, chunk, rows, settled=waiting)
     advance.more_leftover(job)
 
 
@@ -214,8 +220,9 @@ def _finish(
     rows: Iterable[Rows],
     message: Message | None = None,
     settled: Iterable[Waiting] = (),
-) -> None:
-    """Keeps what failed, and counts. `message`: groups without an outcome are left for later."""
+) -> bool:
+    """Keeps what failed, and counts, unless somebody has. With a `message`, groups that have no
+    outcome are left for later."""
     failed = [row for row in rows if row.outcome is Outcome.FAILED]
     store.put_errors(job.id, (error for row in failed for error in row.errors))
     has_part = report.put_part(job, chunk, [(row.records, row.errors) for row in failed])
@@ -225,7 +232,7 @@ def _finish(
     if message and lines:
         place = {name: message[name] for name in ("offset", "length", "line")}
         deferred = {**place, "lines": lines}
-    store.finish(
+    return store.finish(
         job.id,
         chunk,
         counts,

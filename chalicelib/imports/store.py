@@ -239,6 +239,16 @@ def deferred(job_id: str, number: str) -> Item | None:
     return table.get((job_id, f"deferred#{number}"))
 
 
+def follow(job_id: str, number: str) -> None:
+    """Notes that the step behind this one was begun."""
+    table.update((job_id, f"deferred#{number}"), set={"followed": True})
+
+
+def was_followed(job_id: str, number: str) -> bool:
+    left = deferred(job_id, number)
+    return left is not None and "followed" in left
+
+
 def parts(job_id: str, step: str, after: str | None = None) -> tuple[list[str], str | None]:
     """Chunks of a step that left a part of the report, and where to go on, None at the end."""
     rows = table.query(

@@ -2,13 +2,17 @@
 
 import json
 import random
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
+
+from botocore.exceptions import ClientError
 
 import app
 from chalicelib import attributes, outbox, settings
 from chalicelib.imports import files, queue
-from tests.dynamodb_double import Crash, Double
+from tests.dynamodb_double import Crash, Double, Fault
 from tests.shop import Answer, Shop
 
 IMPORT = "/api/admin/products/import"
@@ -23,10 +27,7 @@ class Desk:
 
     def imported(self, csv: str | bytes, **options: str) -> Any:
         """The job after everything was done."""
-        job_id = self.send(csv, **options)
-        self.uploaded(job_id)
-        self.work()
-        return self.job(job_id)
+        return self.finished(self.send(csv, **options))
 
     def send(self, csv: str | bytes, name: str = "products.csv", **options: str) -> str:
         answer = self.post(csv, name, **options)
@@ -96,10 +97,57 @@ class Desk:
         else:
             self.done_with(message)
 
+    def handle_again(self, message: dict[str, Any]) -> None:
+        """A second delivery of a message, whose receipt is worth nothing any more."""
+        message["attributes"]["ApproximateReceiveCount"] = "2"
+        with suppress(Crash, ClientError):
+            app.import_chunk({"Records": [message]}, None)
+
     def done_with(self, message: dict[str, Any]) -> None:
         queue.client().delete_message(
             QueueUrl=settings.import_queue_url(), ReceiptHandle=message["receiptHandle"]
         )
+
+    def finished(self, job_id: str) -> Any:
+        """The job of an upload that is there, after everything was done."""
+        self.uploaded(job_id)
+        self.work()
+        return self.job(job_id)
+
+    def cancel(self, job_id: str) -> None:
+        assert self.shop.post(f"/api/admin/jobs/{job_id}/cancel").status == 200
+
+    # --- What goes wrong ---
+
+    def crash(self, operation: str, nth: int = 1) -> None:
+        """The worker ends after the nth call of an operation took effect."""
+        self._at(operation, nth, lambda: Fault.CRASH_AFTER)
+
+    def fail(self, operation: str) -> None:
+        """The table does not take an operation any more."""
+        self.dynamodb.faults = lambda called, _: Fault.CONFLICT if called == operation else None
+
+    def meanwhile(self, operation: str, action: Callable[[], object], nth: int = 1) -> None:
+        """Something happens just before the nth call of an operation arrives."""
+
+        def happen() -> None:
+            action()
+
+        self._at(operation, nth, happen)
+
+    def _at(self, operation: str, nth: int, strike: Callable[[], Fault | None]) -> None:
+        before, seen, lock = self.dynamodb.faults, 0, threading.Lock()
+
+        def faults(called: str, request: Any) -> Fault | None:
+            nonlocal seen
+            with lock:
+                seen += called == operation
+                strikes = called == operation and seen == nth
+            return strike() if strikes else before(called, request)
+
+        self.dynamodb.faults = faults
+
+    # --- What there is ---
 
     def products(self) -> dict[str, Any]:
         """Every product as it is shown, by slug."""
@@ -114,9 +162,9 @@ class Desk:
 
     def events(self) -> list[tuple[str, str]]:
         """(kind, slug) of every event about products, in no order."""
-        return [(event, data["slug"]) for event, data in self._events() if "slug" in data]
+        return [(event, data["slug"]) for event, data in self.event_data() if "slug" in data]
 
-    def _events(self) -> Iterator[tuple[str, Any]]:
+    def event_data(self) -> Iterator[tuple[str, Any]]:
         for item in self.dynamodb.items(settings.outbox_table()):
             for event in outbox.events_of(attributes.unpack(item)):
                 yield event.event, json.loads(event.body)["data"]
@@ -125,6 +173,3 @@ class Desk:
         reply = files.client().get_object(Bucket=settings.bucket(), Key=f"reports/{job_id}.csv")
         text: str = reply["Body"].read().decode("utf-8-sig")
         return text
-
-
-Handler = Callable[[dict[str, Any]], None]

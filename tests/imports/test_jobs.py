@@ -1,6 +1,11 @@
 """A file goes in over HTTP, products come out, and the job tells what became of it."""
 
-from tests.imports.desk import Desk
+import json
+
+import pytest
+
+from chalicelib.imports import files
+from tests.imports.desk import IMPORT, Desk
 
 TWO = """slug,name,price,sku,variantTitle,variantSku,variantPrice,stock
 shirt,Shirt,20,,S,SH-S,18,3
@@ -20,10 +25,97 @@ def test_a_file_becomes_products(desk: Desk) -> None:
     assert sorted(desk.events()) == [("product.created", "mug"), ("product.created", "shirt")]
 
 
-def test_the_same_file_again_changes_nothing(desk: Desk) -> None:
+def test_the_template_imports_as_it_is(desk: Desk) -> None:
+    answer = desk.shop.get(f"{IMPORT}/template")
+    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
+    job = desk.imported(answer.text)
+    assert (job["status"], job["created"], job["failed"]) == ("COMPLETED", 2, 0)
+
+
+def test_a_job_is_queued_until_its_file_was_seen(desk: Desk) -> None:
+    job_id = desk.send(TWO, name=r"C:\lists\spring.csv")
+    job = desk.job(job_id)
+    assert (job["status"], job["fileName"], job["total"]) == ("QUEUED", "spring.csv", None)
+    desk.uploaded(job_id)
+    assert (desk.job(job_id)["status"], desk.job(job_id)["total"]) == ("RUNNING", 2)
+    desk.work()
+    assert desk.job(job_id)["status"] == "COMPLETED"
+
+
+def test_jobs_are_listed_newest_first(desk: Desk) -> None:
+    first, second = desk.send(TWO), desk.send(TWO)
+    listed = desk.shop.get("/api/admin/jobs").json
+    assert [job["id"] for job in listed["data"]] == [second, first]
+    assert listed["total"] == 2
+
+
+def test_a_large_file_is_uploaded_by_a_form_that_only_fits_it(desk: Desk) -> None:
+    asked = {"fileName": "all.csv", "dryRun": True, "mode": "create"}
+    answer = desk.shop.post(f"{IMPORT}/uploads", asked)
+    assert answer.status == 201
+    upload = answer.json
+    assert upload["fields"]["key"] == f"imports/{upload['jobId']}.csv"
+    assert desk.job(upload["jobId"])["mode"] == "create"
+    files.put(upload["jobId"], TWO.encode())
+    desk.uploaded(upload["jobId"])
+    desk.work()
+    job = desk.job(upload["jobId"])
+    assert (job["status"], job["dryRun"], job["created"]) == ("COMPLETED", True, 2)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "field"),
+    [
+        (b"--x\r\nno form", "multipart/form-data; boundary=x", "body"),
+        (b"slug,name", "multipart/form-data", "body"),
+        (b"--x--\r\n", "multipart/form-data; boundary=x", "file"),
+        (
+            b'--x\r\nContent-Disposition: form-data; name="file"\r\n\r\na,b\r\n--x--\r\n',
+            "multipart/form-data; boundary=x",
+            "file",
+        ),
+    ],
+)
+def test_what_is_no_form_with_a_file_is_refused(
+    desk: Desk, body: bytes, kind: str, field: str
+) -> None:
+    answer = desk.shop.post(IMPORT, body, headers={"Content-Type": kind})
+    assert (answer.status, answer.json["errors"][0]["field"]) == (422, field)
+
+
+def test_wrong_options_are_refused_by_name(desk: Desk) -> None:
+    assert desk.post(TWO, mode="replace").json["errors"][0]["field"] == "mode"
+    assert desk.post(TWO, dryRun="perhaps").json["errors"][0]["field"] == "dryRun"
+    assert desk.post(TWO, modus="create").json["errors"][0]["code"] == "unknown_field"
+    assert desk.shop.get("/api/admin/jobs").json["total"] == 0
+
+
+def test_a_file_that_no_form_can_carry_is_told_of_uploads(desk: Desk) -> None:
+    answer = desk.post(b"x" * 4_400_001)
+    assert answer.status == 413
+    assert "/uploads" in answer.json["message"]
+
+
+def test_a_body_of_another_type_is_refused(desk: Desk) -> None:
+    answer = desk.shop.post(IMPORT, {"file": "a,b"})
+    assert answer.status == 415
+
+
+def test_an_unknown_job_is_not_found(desk: Desk) -> None:
+    for path in ("job_01JD3W", "prod_1", "x"):
+        assert desk.shop.get(f"/api/admin/jobs/{path}").status == 404
+        assert desk.shop.post(f"/api/admin/jobs/{path}/cancel").status == 404
+        assert desk.shop.post(f"/api/admin/jobs/{path}/retry").status == 404
+
+
+def test_an_upload_that_belongs_to_no_job_is_left_alone(desk: Desk) -> None:
+    files.put("job_of_nobody", TWO.encode())
+    desk.uploaded("job_of_nobody")
+    assert desk.messages() == []
+
+
+def test_what_a_job_stores_is_never_shown_with_a_product(desk: Desk) -> None:
     desk.imported(TWO)
-    before = desk.products()
-    job = desk.imported(TWO)
-    assert (job["unchanged"], job["updated"], job["created"]) == (2, 0, 0)
-    assert desk.products() == before
-    assert len(desk.events()) == 2
+    assert all("import" not in product for product in desk.products().values())
+    texts = [json.dumps(data) for _, data in desk.event_data()]
+    assert not any("job_" in text for text in texts)

@@ -1,0 +1,136 @@
+"""Whatever dies, comes twice, late or beside itself: no row is lost, none is counted twice, and the
+shop is what the file says, read from the top (`model.py`)."""
+
+import copy
+import random
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import pytest
+
+from chalicelib.imports import files, groups, queue
+from chalicelib.imports import plan as planner
+from tests.dynamodb_double import Crash, Fault
+from tests.imports.desk import Desk
+from tests.imports.model import HEADER, Row, Thing, expected, random_file
+
+FAULTS = [fault for fault in Fault if fault not in {Fault.ERROR, Fault.LOST}]
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planner, "plan", partial(groups.plan, rows=3))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_shop_is_what_the_file_says_whatever_dies(desk: Desk, seed: int) -> None:
+    chance = random.Random(seed)
+    first, second = random_file(chance), random_file(chance)
+    shop: dict[str, Thing] = {}
+    for rows in (first, second):
+        told = expected(rows, shop)
+        events = Counter(event for event, _ in desk.events())
+        job = struck(desk, rows, chance)
+        assert job["status"] == "COMPLETED", job
+        counts = {name: job[name] for name in ("created", "updated", "unchanged", "failed")}
+        assert things(desk) == told.things
+        assert counts == {name: told.counts[name] for name in counts}
+        assert job["total"] == job["processed"] == sum(counts.values())
+        announced = Counter(event for event, _ in desk.events()) - events
+        assert announced["product.created"] == job["created"]
+        # Rows of one product in one chunk are one write.
+        assert announced["product.updated"] <= job["updated"]
+        assert {error["row"] for error in job["errors"]} >= {
+            line for line, row in enumerate(rows, 2) if row.is_bad
+        }
+        shop = told.things
+
+
+def things(desk: Desk) -> dict[str, Thing]:
+    """The shop in the model's words."""
+    return {slug: _thing(product) for slug, product in desk.products().items()}
+
+
+def _thing(product: dict[str, Any]) -> Thing:
+    variants = {
+        v["title"]: (v["price"], v["stock"]) for v in product["variants"] if v["title"] != "Default"
+    }
+    return Thing(product["name"], product["price"], variants)
+
+
+def struck(desk: Desk, rows: list[Row], chance: random.Random) -> Any:
+    """The job after an import in which a call in twelve goes wrong, and messages come twice."""
+    job_id = desk.send(HEADER + "".join(row.text() for row in rows))
+    late: list[dict[str, Any]] = []
+    with trouble(desk, chance):
+        for _ in range(60):
+            try:
+                desk.uploaded(job_id)
+                break
+            except (Crash, Exception):
+                continue
+        while messages := desk.messages():
+            chance.shuffle(messages)
+            for message in messages:
+                if chance.random() < 0.2:
+                    late.append(copy.deepcopy(message))
+                if chance.random() < 0.3:
+                    beside_itself(desk, message, chance.randint(1, 12))
+                desk.handle(message)
+            if chance.random() < 0.3 and late:
+                desk.handle_again(late.pop())
+    for message in late:
+        desk.handle_again(message)
+    desk.work()
+    return desk.job(job_id)
+
+
+def beside_itself(desk: Desk, message: dict[str, Any], nth: int) -> None:
+    """In the middle of the handler the same message is handled once more, to its end."""
+    twin, usual, seen = copy.deepcopy(message), desk.dynamodb.faults, 0
+
+    def faults(operation: str, request: Any) -> Fault | None:
+        nonlocal seen
+        seen += 1
+        if seen == nth and threading.current_thread() is threading.main_thread():
+            desk.dynamodb.faults = usual
+            desk.handle_again(twin)
+        return usual(operation, request)
+
+    desk.dynamodb.faults = faults
+
+
+@contextmanager
+def trouble(desk: Desk, chance: random.Random) -> Iterator[None]:
+    """Calls to DynamoDB, S3 and SQS fail or end the function, before or after they took effect."""
+
+    def faults(operation: str, request: Any) -> Fault | None:
+        return chance.choice(FAULTS) if chance.random() < 1 / 12 else None
+
+    def crash(**_: Any) -> None:
+        if chance.random() < 1 / 24:
+            raise Crash("S3 or SQS")
+
+    events = [client.meta.events for client in (files.client(), queue.client())]
+    names = ("before-call", "after-call")
+    desk.dynamodb.faults = faults
+    calm = ("ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility")
+
+    def strike(model: Any, **_: Any) -> None:
+        if model.name not in calm:
+            crash()
+
+    for emitter in events:
+        for name in names:
+            emitter.register(name, strike, unique_id=name)
+    try:
+        yield
+    finally:
+        desk.dynamodb.faults = lambda operation, request: None
+        for emitter in events:
+            for name in names:
+                emitter.unregister(name, strike, unique_id=name)

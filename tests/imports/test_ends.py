@@ -1,0 +1,210 @@
+"""Every job ends: cancelled, without its file, by dead letters; and what failed is tried again."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+import app
+from chalicelib import clock
+from chalicelib.imports import files
+from tests.imports.desk import IMPORT, Desk
+
+HEADER = "slug,name,price\n"
+LONG = HEADER + "".join(f"p{n},P{n},1\n" for n in range(450))
+
+
+def test_a_file_that_never_comes_ends_its_job(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    job_id = desk.shop.post(f"{IMPORT}/uploads", {"fileName": "a.csv"}).json["jobId"]
+    assert desk.job(job_id)["status"] == "QUEUED"
+    later = datetime.now(UTC) + timedelta(hours=2, seconds=1)
+    monkeypatch.setattr(clock, "now", lambda: later)
+    job = desk.job(job_id)
+    assert (job["status"], job["error"]["code"]) == ("FAILED", "upload_missing")
+    assert job["completedAt"]
+    assert desk.shop.get("/api/admin/jobs").json["data"][0]["status"] == "FAILED"
+    assert desk.shop.post(f"/api/admin/jobs/{job_id}/retry").json["code"] == "file_missing"
+
+
+def test_a_file_that_comes_late_is_imported_all_the_same(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job_id = desk.send(HEADER + "a,A,1\n")
+    later = datetime.now(UTC) + timedelta(hours=3)
+    monkeypatch.setattr(clock, "now", lambda: later)
+    desk.uploaded(job_id)
+    desk.work()
+    assert desk.job(job_id)["status"] == "COMPLETED"
+
+
+def test_a_cancelled_job_stops_and_counts_what_it_did(desk: Desk) -> None:
+    job_id = desk.send(LONG)
+    desk.uploaded(job_id)
+    first, *others = desk.messages()
+    desk.handle(first)
+    answer = desk.shop.post(f"/api/admin/jobs/{job_id}/cancel")
+    assert (answer.status, answer.json["status"]) == (200, "CANCELLED")
+    for message in others:
+        desk.handle(message)
+    desk.work()
+    job = desk.job(job_id)
+    assert (job["status"], job["created"], job["processed"]) == ("CANCELLED", 200, 200)
+    assert len(desk.products()) == 200
+    assert desk.shop.post(f"/api/admin/jobs/{job_id}/cancel").status == 200
+
+
+def test_a_chunk_that_is_running_counts_what_it_wrote_before_the_cancellation(desk: Desk) -> None:
+    job_id = desk.send(LONG)
+    desk.uploaded(job_id)
+    first, *_ = desk.messages()
+    desk.meanwhile("TransactWriteItems", lambda: desk.cancel(job_id))
+    desk.handle(first)
+    job = desk.job(job_id)
+    assert (job["status"], job["created"]) == ("CANCELLED", len(desk.products()))
+
+
+def test_what_a_crashed_worker_wrote_before_a_cancellation_is_counted(desk: Desk) -> None:
+    job_id = desk.send(LONG)
+    desk.uploaded(job_id)
+    first, *others = desk.messages()
+    desk.crash("TransactWriteItems", nth=4)
+    desk.handle(first)
+    written = len(desk.products())
+    assert 0 < written < 200
+    desk.cancel(job_id)
+    for message in others:
+        desk.done_with(message)
+    desk.work()
+    assert (desk.job(job_id)["created"], len(desk.products())) == (written, written)
+
+
+def test_a_job_that_has_ended_cannot_be_cancelled(desk: Desk) -> None:
+    job = desk.imported(HEADER + "a,A,1\n")
+    answer = desk.shop.post(f"/api/admin/jobs/{job['id']}/cancel")
+    assert (answer.status, answer.json["code"]) == (409, "job_finished")
+
+
+def test_a_job_cancelled_before_its_file_came_imports_nothing(desk: Desk) -> None:
+    job_id = desk.send(HEADER + "a,A,1\n")
+    desk.cancel(job_id)
+    desk.uploaded(job_id)
+    assert desk.messages() == []
+    assert desk.job(job_id)["status"] == "CANCELLED"
+
+
+def test_rows_that_failed_are_tried_again_alone(desk: Desk) -> None:
+    job = desk.imported(HEADER + "a,A,1\nb,B,free\nc,C,1\n")
+    assert (job["created"], job["failed"]) == (2, 1)
+    answer = desk.shop.post(f"/api/admin/jobs/{job['id']}/retry")
+    assert answer.status == 202
+    again = desk.finished(answer.json["jobId"])
+    assert (again["total"], again["failed"], again["ignoredColumns"]) == (1, 1, [])
+
+
+def test_a_report_that_was_mended_imports(desk: Desk) -> None:
+    job = desk.imported(HEADER + 'a,A,1\nb,"B\nin two lines",free\nc,C,x\n')
+    report = desk.report(job["id"])
+    assert [line.rsplit(",", 3)[1:3] for line in report.splitlines() if "amount" in line] == [
+        ["3", "price"],
+        ["5", "price"],
+    ]
+    again = desk.imported(report.replace(",free,", ",2,").replace(",x,", ",3,"))
+    assert (again["created"], again["failed"], len(desk.products())) == (2, 0, 3)
+
+
+def test_a_job_without_failed_rows_has_nothing_to_try_again(desk: Desk) -> None:
+    job = desk.imported(HEADER + "a,A,1\n")
+    assert job["errorReportUrl"] is None
+    answer = desk.shop.post(f"/api/admin/jobs/{job['id']}/retry")
+    assert (answer.status, answer.json["code"]) == (409, "nothing_to_retry")
+    running = desk.send(HEADER + "a,A,1\n")
+    answer = desk.shop.post(f"/api/admin/jobs/{running}/retry")
+    assert (answer.status, answer.json["code"]) == (409, "job_not_finished")
+
+
+def test_a_job_that_was_cancelled_is_tried_again_whole(desk: Desk) -> None:
+    job_id = desk.send(LONG)
+    desk.uploaded(job_id)
+    first, *others = desk.messages()
+    desk.handle(first)
+    desk.cancel(job_id)
+    for message in others:
+        desk.done_with(message)
+    again = desk.finished(desk.shop.post(f"/api/admin/jobs/{job_id}/retry").json["jobId"])
+    assert (again["unchanged"], again["created"]) == (200, 250)
+
+
+def dead(body: Any) -> dict[str, Any]:
+    text = body if isinstance(body, str) else json.dumps(body)
+    return {"Records": [{"messageId": "m1", "body": text, "attributes": {}}]}
+
+
+def test_a_chunk_that_failed_five_times_ends_its_job_with_a_reason(desk: Desk) -> None:
+    job_id = desk.send(LONG)
+    desk.uploaded(job_id)
+    poison, *others = desk.messages()
+    answer = app.import_dead_letters(dead(poison["body"]), None)
+    assert answer == {"batchItemFailures": []}
+    for message in others:
+        desk.handle(message)
+    desk.work()
+    job = desk.job(job_id)
+    assert (job["status"], job["error"]["code"]) == ("FAILED", "chunk_failed")
+    line = json.loads(poison["body"])["line"]
+    assert f"line {line}" in job["error"]["message"]
+
+
+@pytest.mark.parametrize("enveloped", [False, True])
+def test_an_upload_that_cannot_be_planned_ends_its_job_with_a_reason(
+    desk: Desk, enveloped: bool
+) -> None:
+    job_id = desk.send(HEADER + "a,A,1\n")
+    event = desk.upload_event(job_id)
+    letter = {"requestContext": {"condition": "RetriesExhausted"}, "requestPayload": event}
+    app.import_dead_letters(dead(letter if enveloped else event), None)
+    job = desk.job(job_id)
+    assert (job["status"], job["error"]["code"]) == ("FAILED", "planning_failed")
+
+
+def test_a_dead_letter_changes_no_job_that_has_ended(desk: Desk) -> None:
+    job = desk.imported(HEADER + "a,A,1\n")
+    app.import_dead_letters(dead({"job": job["id"], "step": "chunk", "line": 2}), None)
+    assert desk.job(job["id"]) == job
+
+
+def test_a_dead_letter_that_nobody_understands_is_logged_and_dropped(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for body in ("not json", "[]", '{"detail": 5}', "7"):
+        assert app.import_dead_letters(dead(body), None) == {"batchItemFailures": []}
+    assert capsys.readouterr().out.count("dead letter not understood") == 4
+
+
+def test_a_dead_letter_comes_again_while_the_table_is_down(desk: Desk) -> None:
+    job_id = desk.send(HEADER + "a,A,1\n")
+    desk.fail("UpdateItem")
+    answer = app.import_dead_letters(dead(desk.upload_event(job_id)), None)
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "m1"}]}
+
+
+def test_another_file_in_the_place_of_one_being_read_ends_the_job(desk: Desk) -> None:
+    job_id = desk.send(LONG)
+    desk.uploaded(job_id)
+    files.put(job_id, (HEADER + "other,Other,1\n").encode())
+    desk.work()
+    job = desk.job(job_id)
+    assert (job["status"], job["error"]["code"]) == ("FAILED", "file_changed")
+    assert desk.products() == {}
+    desk.uploaded(job_id)
+    assert desk.job(job_id) == job
+
+
+def test_a_second_event_of_the_same_upload_plans_nothing_twice(desk: Desk) -> None:
+    job_id = desk.send(LONG)
+    for _ in range(2):
+        desk.uploaded(job_id)
+    desk.work()
+    desk.uploaded(job_id)
+    job = desk.job(job_id)
+    assert (job["status"], job["created"], job["processed"]) == ("COMPLETED", 450, 450)

@@ -1,0 +1,81 @@
+"""Rows of one product at different places of a file, and the order in which they count."""
+
+from tests.imports.desk import Desk
+
+HEADER = "slug,name,price,description,variantTitle,variantSku,variantPrice,stock\n"
+
+
+def fillers(first: int, many: int = 210) -> str:
+    """Other products, so that what is around them is in other chunks."""
+    return "".join(f"f{n},F{n},1,,,,,\n" for n in range(first, first + many))
+
+
+def test_of_two_rows_for_one_product_the_later_wins(desk: Desk) -> None:
+    rows = "a,A,1,first,,,,\n" + fillers(0) + "a,A,2,,,,,\n" + fillers(1000) + "a,A,3,last,,,,\n"
+    job = desk.imported(HEADER + rows)
+    assert (job["created"], job["updated"], job["failed"]) == (421, 2, 0)
+    assert (desk.products()["a"]["price"], desk.products()["a"]["description"]) == ("3.00", "last")
+
+
+def test_variants_far_from_their_product_are_added_to_it(desk: Desk) -> None:
+    rows = "a,A,5,,S,A-S,,1\n" + fillers(0) + "a,,,,M,A-M,6,2\n" + fillers(1000) + "a,,,,S,A-S,4,\n"
+    job = desk.imported(HEADER + rows)
+    assert (job["created"], job["updated"], job["failed"]) == (421, 2, 0)
+    variants = desk.products()["a"]["variants"]
+    told = [(v["title"], v["price"], v["stock"]) for v in variants]
+    assert told == [("S", "4.00", 1), ("M", "6.00", 2)]
+
+
+def test_variants_may_come_before_their_product(desk: Desk) -> None:
+    rows = "a,,,,S,A-S,4,1\n" + fillers(0) + "a,,,,M,A-M,6,\n" + fillers(1000) + "a,A,5,,,,,\n"
+    job = desk.imported(HEADER + rows)
+    assert (job["created"], job["updated"], job["failed"], job["total"]) == (421, 2, 0, 423)
+    product = desk.products()["a"]
+    assert [v["title"] for v in product["variants"]] == ["S", "M"]
+    assert desk.events().count(("product.created", "a")) == 1
+    assert ("product.updated", "a") not in desk.events()
+
+
+def test_variants_whose_product_never_comes_fail_and_are_reported(desk: Desk) -> None:
+    rows = "ghost,,,,S,G-S,4,1\n" + fillers(0) + "ghost,,,,M,G-M,6,\n"
+    job = desk.imported(HEADER + rows)
+    assert (job["created"], job["failed"], job["total"]) == (210, 2, 212)
+    assert [(e["row"], e["code"]) for e in job["errors"]] == [
+        (2, "missing_name"),
+        (213, "missing_name"),
+    ]
+    report = desk.report(job["id"])
+    assert "ghost,,,,S,G-S,4,1,2,," in report and "ghost,,,,M,G-M,6,,213,," in report
+
+
+def test_a_parent_without_a_price_waits_for_its_variations(desk: Desk) -> None:
+    header = "ID,Type,SKU,Name,Regular price,Parent,Attribute 1 value(s)\n"
+    others = "".join(f"{n},simple,S{n},N{n},3,,\n" for n in range(100, 310))
+    rows = "44,variable,TEE,Tee,,,\n" + others + "45,variation,T-R,,9,TEE,Red\n"
+    job = desk.imported(header + rows + others.replace("S", "T") + "46,variation,T-B,,8,TEE,Blue\n")
+    assert (job["failed"], job["created"]) == (0, 421)
+    product = desk.products()["tee"]
+    assert (product["name"], product["price"]) == ("Tee", "8.00")
+    assert [v["title"] for v in product["variants"]] == ["Red", "Blue"]
+
+
+def test_options_take_the_place_of_a_product_without_options(desk: Desk) -> None:
+    desk.imported(HEADER + "a,A,5,,,,,\n")
+    job = desk.imported(HEADER + "a,,,,S,A-S,4,1\na,,,,M,A-M,,2\n")
+    assert job["updated"] == 1
+    assert [v["title"] for v in desk.products()["a"]["variants"]] == ["S", "M"]
+
+
+def test_rows_that_know_a_product_by_slug_and_by_sku_are_of_one_product(desk: Desk) -> None:
+    header = "slug,name,price,sku\n"
+    others = "".join(f"f{n},F{n},1,F-{n}\n" for n in range(210))
+    job = desk.imported(header + "a,A,5,SKU-A\n" + others + ",,7,SKU-A\n")
+    assert (job["created"], job["updated"], job["failed"]) == (211, 1, 0)
+    assert desk.products()["a"]["price"] == "7.00"
+
+
+def test_two_products_of_one_name_are_told_apart_by_their_skus(desk: Desk) -> None:
+    rows = "name,price,sku\nHat,1,H-1\nHat,2,H-2\n"
+    assert desk.imported(rows)["created"] == 2
+    assert desk.imported(rows)["unchanged"] == 2
+    assert sorted(p["sku"] for p in desk.products().values()) == ["H-1", "H-2"]

@@ -1,0 +1,116 @@
+"""The same file again, a changed file, a rehearsal; what may be created and what updated."""
+
+import pytest
+
+from tests.imports.desk import Desk
+
+CATALOGUE = "slug,name,price,sku\n" + "".join(f"p{n},P{n},{n}.00,SKU-{n}\n" for n in range(1, 11))
+
+
+def test_the_same_file_again_changes_nothing(desk: Desk) -> None:
+    desk.imported(CATALOGUE)
+    before, events = desk.products(), desk.events()
+    job = desk.imported(CATALOGUE)
+    assert (job["unchanged"], job["updated"], job["created"]) == (10, 0, 0)
+    assert desk.products() == before
+    assert desk.events() == events
+
+
+def test_three_changed_prices_update_three_products_and_emit_three_events(desk: Desk) -> None:
+    desk.imported(CATALOGUE)
+    known = len(desk.events())
+    changed = CATALOGUE.replace(",2.00,", ",2.50,").replace(",5.00,", ",5.50,")
+    job = desk.imported(changed.replace(",9.00,", ",9.50,"))
+    assert (job["updated"], job["unchanged"]) == (3, 7)
+    events = [event for event in desk.events() if event[0] == "product.updated"]
+    assert sorted(events) == [("product.updated", slug) for slug in ("p2", "p5", "p9")]
+    assert len(desk.events()) == known + 3
+    assert desk.products()["p5"]["price"] == "5.50"
+
+
+def test_a_price_list_finds_products_by_their_sku(desk: Desk) -> None:
+    desk.imported(CATALOGUE)
+    job = desk.imported("sku,price\nSKU-3,33\nSKU-1,11\nSKU-10,100\nSKU-9,9\n")
+    assert (job["updated"], job["unchanged"], job["failed"]) == (3, 1, 0), job
+    products = desk.products()
+    assert [products[slug]["price"] for slug in ("p1", "p3", "p10")] == ["11.00", "33.00", "100.00"]
+
+
+def test_a_price_list_finds_one_variant_of_several(desk: Desk) -> None:
+    shirt = "slug,name,price,variantTitle,variantSku\nshirt,Shirt,20,S,SH-S\nshirt,,,M,SH-M\n"
+    desk.imported(shirt)
+    job = desk.imported("sku,price,stock\nSH-M,25,4\n")
+    assert job["updated"] == 1, job
+    variants = desk.products()["shirt"]["variants"]
+    assert [(v["price"], v["stock"]) for v in variants] == [("20.00", None), ("25.00", 4)]
+
+
+def test_two_products_with_one_sku_are_a_row_error(desk: Desk) -> None:
+    for slug in ("a", "b"):
+        product = {"name": slug, "slug": slug, "price": 1, "sku": "SAME 1"}
+        desk.shop.post("/api/admin/products", product)
+    job = desk.imported("sku,price\nSAME 1,2\n")
+    (error,) = job["errors"]
+    assert (error["row"], error["field"], error["code"]) == (2, "sku", "ambiguous_sku")
+    assert {product["price"] for product in desk.products().values()} == {"1.00"}
+
+
+def test_a_sku_that_many_others_begin_with_is_still_found(desk: Desk) -> None:
+    rows = "".join(f"p{n},P,1,{n}\n" for n in range(1, 400))
+    desk.imported("slug,name,price,sku\n" + rows)
+    job = desk.imported("sku,price\n1,5\n")
+    assert (job["updated"], desk.products()["p1"]["price"]) == (1, "5.00")
+
+
+def test_the_shops_slug_stays_when_a_product_is_found_by_its_sku(desk: Desk) -> None:
+    desk.imported(CATALOGUE)
+    job = desk.imported("slug,name,price,sku\nother,P3,3.00,SKU-3\n")
+    assert (job["created"], job["unchanged"]) == (0, 1)
+    assert "other" not in desk.products()
+
+
+def test_a_rehearsal_says_what_would_happen_and_writes_nothing(desk: Desk) -> None:
+    desk.imported("slug,name,price\np1,P1,1.00\np2,P2,9.00\n")
+    before, events = desk.products(), desk.events()
+    bad = "p11,P11,free,\n"
+    job = desk.imported(CATALOGUE + bad, dryRun="true")
+    counts = [job[name] for name in ("created", "updated", "unchanged", "failed")]
+    assert (job["status"], counts) == ("COMPLETED", [8, 2, 0, 1])
+    assert job["errors"][0]["code"] == "not_an_amount"
+    assert job["errorReportUrl"]
+    assert (desk.products(), desk.events()) == (before, events)
+    real = desk.imported(CATALOGUE + bad)
+    assert [real[name] for name in ("created", "updated", "unchanged", "failed")] == counts
+
+
+def test_a_rehearsal_sees_what_it_would_have_created(desk: Desk) -> None:
+    far = "slug,name,price,variantTitle,stock\na,A,5,S,1\nb,B,1,,\na,,,M,2\nb,B,1,,\n"
+    rehearsed = desk.imported(far, dryRun="true")
+    real = desk.imported(far)
+    names = ("created", "updated", "unchanged", "failed", "total")
+    assert [rehearsed[name] for name in names] == [real[name] for name in names] == [2, 1, 1, 0, 4]
+
+
+@pytest.mark.parametrize(
+    ("mode", "counts", "code", "slugs"),
+    [
+        ("upsert", (1, 1, 0), None, ["old", "new"]),
+        ("create", (1, 0, 1), "exists", ["old", "new"]),
+        ("update", (0, 1, 1), "not_found", ["old"]),
+    ],
+)
+def test_a_mode_says_what_may_happen(
+    desk: Desk, mode: str, counts: tuple[int, ...], code: str | None, slugs: list[str]
+) -> None:
+    desk.imported("slug,name,price\nold,Old,1\n")
+    job = desk.imported("slug,name,price\nold,Old,2\nnew,New,3\n", mode=mode)
+    assert (job["created"], job["updated"], job["failed"]) == counts
+    assert [error["code"] for error in job["errors"]] == ([code] if code else [])
+    assert sorted(desk.products()) == sorted(slugs)
+
+
+def test_an_import_that_only_creates_completes_what_it_created(desk: Desk) -> None:
+    far = "slug,name,price,variantTitle\na,A,5,S\nb,B,1,\na,,,M\n"
+    job = desk.imported(far, mode="create")
+    assert (job["created"], job["updated"], job["failed"]) == (2, 1, 0)
+    assert len(desk.products()["a"]["variants"]) == 2
