@@ -264,3 +264,19 @@ def test_every_route_to_a_status_is_one_of_moves() -> None:
     for status, route in ROUTES.items():
         assert all(move in MOVES for move in pairwise(["PENDING", *route]))
         assert ["PENDING", *route][-1] == status
+
+
+def test_the_largest_order_with_the_longest_history_still_fits_its_events(shop: Shop) -> None:
+    made = product(shop, *[9] * 100, name="🎁" * 28)
+    ids = [v["id"] for v in made["variants"]]
+    order = placed(shop, *(line(id) for id in [*ids, *ids[:80]]))
+    assert len(str(order).encode()) > 60_000
+    path = path_of(order)
+    change = {"note": "🎁" * 5_000, "tags": [f"{n:02d}" + "🎁" * 48 for n in range(50)]}
+    assert shop.patch(path, change).status == 200
+    for number in range(100):
+        rep = f"emp_{number}" + "x" * 50
+        shop.patch(path, {"trackingNumber": f"{number}" + "🎁" * 90, "salesRepId": rep})
+    last = shop.patch(path, {"status": "CANCELLED", "paymentStatus": "PAID", "note": "🎁" * 4_999})
+    assert last.status == 200
+    assert kinds(shop, order)[-3:] == ["order.updated", "order.paid", "order.cancelled"]
