@@ -69,6 +69,12 @@ def _drafted(
         raise Refused(errors) from None
 
 
+def missing(line: int, what: str) -> RowError:
+    """That a new product would need a name, or a price."""
+    told = f"There is no such product yet, and the file gives no {what} for a new one."
+    return RowError(line, "", f"missing_{what}", told)
+
+
 def _located(
     imported: ImportedProduct, places: list[int | None], error: Mapping[str, str]
 ) -> RowError:
@@ -79,6 +85,8 @@ def _located(
         at = places[int(place)] if place.isdigit() and int(place) < len(places) else None
         path = below if at is None else f"variants.{at}.{below}"
     line, column = imported.locate(path)
+    if error["code"] == "missing" and path.endswith("price"):
+        return missing(line, "price")
     named = column or path.rpartition(".")[2]
     return RowError(line, column, error["code"], f"{named} {error['message'].rstrip('.')}.")
 

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from chalicelib import clock, settings, table, telemetry
 from chalicelib.imports import advance, files, queue, report, store
+from chalicelib.imports.apply import missing
 from chalicelib.imports.dialects import Dialect, Shop, recognise
-from chalicelib.imports.faults import RowError
 from chalicelib.imports.groups import grouped
 from chalicelib.imports.model import Job, Outcome, Status
 from chalicelib.imports.queue import Message
@@ -130,9 +130,7 @@ def _leftover(message: Message, again: bool) -> None:
         Upsert(job, chunk, partial(_goes_on, job.id, chunk)).run(rows, held=lambda rows: True)
         for row in rows:
             if row.outcome is None:
-                what = "name" if row.imported.continues else "price"
-                told = f"There is no such product yet, and the file gives no {what} for a new one."
-                row.fail([RowError(row.line, "", f"missing_{what}", told)])
+                row.fail([missing(row.line, "name" if row.imported.continues else "price")])
         _finish(job, chunk, rows, settled=waiting)
     advance.more_leftover(job)
 

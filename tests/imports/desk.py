@@ -34,6 +34,12 @@ class Desk:
         assert answer.status == 202, answer.text
         return str(answer.json["jobId"])
 
+    def put(self, data: bytes) -> str:
+        """The job of a file that is uploaded past the API."""
+        answer = self.shop.post(f"{IMPORT}/uploads", {"fileName": "large.csv"})
+        files.put(answer.json["jobId"], data)
+        return str(answer.json["jobId"])
+
     def post(self, csv: str | bytes, name: str = "products.csv", **options: str) -> Answer:
         data = csv.encode() if isinstance(csv, str) else csv
         parts = [b'Content-Disposition: form-data; name="%s"\r\n\r\n%s' % (k.encode(), v.encode())

@@ -1,0 +1,190 @@
+"""The worst files of the worst suppliers: an import, or an error with line, column and code."""
+
+import codecs
+import io
+import zipfile
+
+import pytest
+
+from tests.imports.desk import Desk
+
+HEADER = "slug,name,price,sku,description\n"
+
+
+def workbook() -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", "<worksheet/>")
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "code", "row"),
+    [
+        (b"", "empty_file", 1),
+        (b"  \r\n \n", "empty_file", 1),
+        (codecs.BOM_UTF8, "empty_file", 1),
+        (HEADER.encode(), "no_rows", 1),
+        (HEADER.encode() + b",,,,\n\n , ,,\n", "no_rows", 1),
+        (workbook(), "not_csv", 1),
+        (b'{"products": []}', "not_csv", 1),
+        (b"colour,size\nred,9\n", "unknown_columns", 1),
+        (b"slug,name,price,Price\na,A,1,2\n", "duplicate_column", 1),
+        (b'"slug,name\na,A\n', "bad_header", 1),
+        (b"slug,name," + b"x" * 60_000 + b"\na,A,1\n", "bad_header", 1),
+    ],
+)
+def test_what_is_no_product_file_ends_its_job_with_a_reason(
+    desk: Desk, data: bytes, code: str, row: int
+) -> None:
+    job = desk.imported(data)
+    assert job["status"] == "FAILED"
+    assert (job["error"]["code"], job["error"]["row"]) == (code, row)
+    assert job["error"]["message"]
+    assert desk.products() == {}
+
+
+def test_columns_that_nobody_knows_are_named_with_the_nearest_known_ones(desk: Desk) -> None:
+    message = desk.imported(b"handel,titel,prize\na,A,1\n")["error"]["message"]
+    assert '"prize" may be "price"' in message and '"handel"' in message
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        codecs.BOM_UTF8 + "slug,name,price\nete,Été,1.5\n".encode(),
+        "slug,name,price\r\nete,Été,1.5\r\n".encode(),
+        "slug,name,price\rete,Été,1.5\r".encode(),
+        "sep=;\nslug;name;price\nete;Été;1,50\n".encode(),
+        "slug\tname\tprice\nete\tÉté\t€ 1.50\n".replace("€", "$").encode(),
+        "slug,name,price\nete,Été,1.5\n".encode("cp1252"),
+        "slug,name,price\nete,Été,1.5\n".encode("utf-16"),
+        "Price , NAME,Slug,,\n 1.50 ,  Été ,ete,,\n\n,,,,\n".encode(),
+        'slug,name,price\n"ete","Été",1.5'.encode(),
+        "slug,name,price,description\nete,Été,1.5\n".encode(),
+    ],
+)
+def test_however_it_is_written_it_is_the_same_product(desk: Desk, data: bytes) -> None:
+    job = desk.imported(data)
+    assert (job["created"], job["failed"]) == (1, 0), job
+    product = desk.products()["ete"]
+    assert (product["name"], product["price"]) == ("Été", "1.50")
+
+
+@pytest.mark.parametrize(
+    ("row", "field", "code"),
+    [
+        ("b,B,free,,", "price", "not_an_amount"),
+        ("b,B,1.299,,", "price", "ambiguous_amount"),
+        ("b,B,€ 5,,", "price", "currency_mismatch"),
+        ("b,B,-5,,", "price", "negative_amount"),
+        ("b,B,1.234567,,", "price", "too_many_decimals"),
+        ("b,,5,,", "", "missing_name"),
+        ("b,B,,,", "", "missing_price"),
+        ("Not A Slug,B,5,,", "slug", "invalid"),
+        (",,5,4.00638E+12,", "sku", "spoilt_sku"),
+        ("b,B,5,,d,e,f", "", "too_many_cells"),
+        ("just one cell", "", "too_few_cells"),
+        ("b,B,5,,a\0b", "description", "nul_byte"),
+        ('b,B,5,,"never closed', "", "unclosed_quote"),
+        ('b,B,5,,"closed" twice"', "", "misplaced_quote"),
+        (f"b,{'B' * 501},5,,", "name", "too_long"),
+        (f"b,B,5,{'S' * 101},", "sku", "too_long"),
+        (f"b,B,5,,{'d' * 33_000}", "description", "invalid"),
+        (f"b,B,5,,{'d' * 1_100_000}", "", "record_too_large"),
+    ],
+)
+def test_a_bad_row_is_told_by_line_column_and_code_and_spoils_no_other(
+    desk: Desk, row: str, field: str, code: str
+) -> None:
+    job = desk.imported(HEADER + "a,A,1,,\n" + row + "\nc,C,1,,\n")
+    assert (job["status"], job["created"], job["failed"], job["total"]) == ("COMPLETED", 2, 1, 3)
+    (error,) = job["errors"]
+    assert (error["row"], error["field"], error["code"]) == (3, field, code)
+    assert error["message"][-1] in ".?"
+    assert sorted(desk.products()) == ["a", "c"]
+
+
+def test_a_row_that_names_no_product_belongs_to_the_one_above_and_fails_without_one(
+    desk: Desk,
+) -> None:
+    job = desk.imported(HEADER + ",,5,,\na,A,1,,\n,,,,more\n")
+    assert (job["created"], job["failed"]) == (1, 1)
+    assert [(e["row"], e["code"]) for e in job["errors"]] == [(2, "missing_key")]
+    assert desk.products()["a"]["description"] == "more"
+
+
+def test_a_cell_of_30_megabytes_costs_its_row_alone(desk: Desk) -> None:
+    giant = 'b,B,1,,"' + "<p>x</p>\n" * 3_400_000 + '"\n'
+    job_id = desk.put((HEADER + "a,A,1,,\n" + giant + "c,C,1,,\n").encode())
+    job = desk.finished(job_id)
+    assert (job["created"], job["failed"]) == (2, 1)
+    assert [(e["row"], e["code"]) for e in job["errors"]] == [(3, "record_too_large")]
+
+
+def test_a_product_of_too_many_rows_fails_alone(desk: Desk) -> None:
+    rows = "".join(f"b,B,1,S{n},\n" for n in range(2_001))
+    job = desk.finished(desk.put((HEADER + "a,A,1,,\n" + rows + "c,C,1,,\n").encode()))
+    assert (job["created"], job["failed"], job["total"]) == (2, 1, 3)
+    assert job["errors"][0]["code"] == "too_many_rows"
+    # It is too large to be mended by hand: the report, which nobody could read, leaves it out.
+    assert job["errorReportUrl"] is None
+
+
+def test_a_product_of_more_variants_than_there_may_be_fails_with_the_column(desk: Desk) -> None:
+    rows = "".join(f"b,B,1,V{n},{n}\n" for n in range(101))
+    job = desk.imported("slug,name,price,variantTitle,stock\n" + rows)
+    assert (job["failed"], job["errors"][0]["code"]) == (1, "too_long")
+
+
+def test_html_over_many_lines_and_image_only_rows_are_one_product(desk: Desk) -> None:
+    rows = (
+        "Handle,Title,Body (HTML),Option1 Value,Variant SKU,Variant Price,Image Src\n"
+        'tee,Tee,"<p>One\n\n<b>two</b></p>",S,,9,https://img.example/1.jpg\n'
+        "tee,,,M,,9.5,\n"
+        "tee,,,,,,https://img.example/2.jpg\n"
+    )
+    job = desk.imported(rows)
+    assert (job["created"], job["total"]) == (1, 1)
+    product = desk.products()["tee"]
+    assert "<b>two</b>" in product["description"]
+    assert [image["url"][-5:] for image in product["images"]] == ["1.jpg", "2.jpg"]
+    assert [v["title"] for v in product["variants"]] == ["S", "M"]
+    assert desk.imported(rows)["unchanged"] == 1
+
+
+def test_all_errors_of_a_large_file_are_in_the_report_and_the_first_hundred_in_the_job(
+    desk: Desk,
+) -> None:
+    rows = "".join(f"p{n},P{n},{'free' if n % 2 else 1},,\n" for n in range(500))
+    job = desk.imported(HEADER + rows)
+    assert (job["failed"], job["created"], len(job["errors"])) == (250, 250, 100)
+    assert [error["row"] for error in job["errors"]] == list(range(3, 203, 2))
+    lines = desk.report(job["id"]).splitlines()
+    assert len(lines) == 251
+    assert lines[0] == "slug,name,price,sku,description,error row,error field,error message"
+    assert lines[250].startswith("p499,P499,free,,,501,price,")
+
+
+def test_unknown_columns_are_named_once(desk: Desk) -> None:
+    job = desk.imported("slug,name,price,shoe size\na,A,1,9\n")
+    assert (job["created"], job["ignoredColumns"]) == (1, ["shoe size"])
+
+
+def test_the_columns_of_each_dialect_are_known(desk: Desk) -> None:
+    files = {
+        "shopify": "URL handle,Title,Price,Status\na,A,1,active\n",
+        "woocommerce": "ID,Type,SKU,Name,Regular price\n1,simple,W-1,B,1\n",
+        "spree": "slug,name,price,inventory_count,sku\nc,C,1,5,S-1\n",
+        "backroom": "slug,name,price\nd,D,1\n",
+    }
+    for dialect, text in files.items():
+        job = desk.imported(text)
+        assert (job["dialect"], job["created"], job["failed"]) == (dialect, 1, 0)
+
+
+def test_a_name_too_long_for_a_slug_gets_one_of_its_own(desk: Desk) -> None:
+    names = ["x" * 300, "x" * 300 + "y"]
+    rows = "name,price\n" + "".join(f"{name},1\n" for name in names)
+    assert desk.imported(rows)["created"] == 2
+    assert desk.imported(rows)["unchanged"] == 2
