@@ -85,19 +85,19 @@ def _answered(request: urllib.request.Request) -> tuple[int, Any]:
         return error.code, json.loads(error.read() or b"{}")
 
 
-def shop(stack: Stack, seconds: float, clients: int = CLIENTS) -> Day:
-    """A day of shopping; `wrong` says what must not have happened."""
+def shop(stack: Stack, seconds: float, clients: int = CLIENTS, stock: int = STOCK) -> Day:
+    """A day of shopping, with so many pieces of each product; `wrong` says what must not be."""
     day = Day()
     client = Client(stack, day)
     _, me = client.call("GET", "/api/admin/me")
     _unlimited(stack, me["id"])
-    variants = [_stocked(client) for _ in range(PRODUCTS)]
+    variants = [_stocked(client, stock) for _ in range(PRODUCTS)]
     before = _listed(client)
     end = time.monotonic() + seconds
     with ThreadPoolExecutor(clients) as pool:
         for run in [pool.submit(_customer, client, day, variants, end) for _ in range(clients)]:
             run.result()
-    _audit(client, day, variants, before, stack)
+    _audit(client, day, dict.fromkeys(variants, stock), before, stack)
     return day
 
 
@@ -109,8 +109,8 @@ def _unlimited(stack: Stack, key_id: str) -> None:
     subprocess.run([*tool, *where, *limits], cwd=PROJECT, check=True, capture_output=True)
 
 
-def _stocked(client: Client) -> str:
-    variants = [{"title": "One", "stock": STOCK}]
+def _stocked(client: Client, stock: int) -> str:
+    variants = [{"title": "One", "stock": stock}]
     new = {"name": "Little of it", "price": 5, "variants": variants}
     status, made = client.call("POST", "/api/admin/products", new)
     assert status == 201, made
@@ -149,16 +149,18 @@ def _customer(client: Client, day: Day, variants: list[str], end: float) -> None
             day.wrong.append(f"an order was refused: {status} {answer}")
 
 
-def _audit(client: Client, day: Day, variants: list[str], before: set[str], stack: Stack) -> None:
+def _audit(
+    client: Client, day: Day, stocked: dict[str, int], before: set[str], stack: Stack
+) -> None:
     held: Counter[str] = Counter()
     for id, wanted in day.sold.items():
         if id not in day.cancelled:
             held.update(wanted)
-    for variant in variants:
+    for variant, first in stocked.items():
         _, product = client.call("GET", f"/api/admin/products/prod_{variant[4:30]}")
         stock = product["variants"][0]["stock"]
-        if stock < 0 or stock != STOCK - held[variant]:
-            day.wrong.append(f"{variant} has {stock} left of {STOCK}; {held[variant]} are sold")
+        if stock < 0 or stock != first - held[variant]:
+            day.wrong.append(f"{variant} has {stock} left of {first}; {held[variant]} are sold")
     found = _listed(client) - before
     if found != day.sold.keys():
         day.wrong.append(f"lost or invented orders: {found ^ day.sold.keys()}")

@@ -5,6 +5,6 @@ from tests.e2e.running import Stack
 
 
 def test_buyers_of_the_last_pieces_leave_balanced_books(stack: Stack) -> None:
-    day = buyers.shop(stack, seconds=8, clients=6)
+    day = buyers.shop(stack, seconds=8, clients=6, stock=2)
     assert day.wrong == []
     assert day.statuses[201] > 0 and day.statuses[422] > 0 and day.cancelled

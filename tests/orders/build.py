@@ -1,8 +1,10 @@
 """Valid orders and something to sell; a test overrides what it is about."""
 
+from collections.abc import Callable
 from itertools import count
 from typing import Any
 
+from tests.dynamodb_double import Double
 from tests.products.build import new_product
 from tests.shop import Answer, Shop
 
@@ -64,3 +66,14 @@ def kinds(shop: Shop, of: Any = None) -> list[str]:
         for event in shop.events()
         if (event["data"].get("id") == of["id"] if of else "product" not in event["event"])
     ]
+
+
+def before_the_commit(dynamodb: Double, action: Callable[[], object]) -> None:
+    """Somebody else acts just before the next request's commit arrives."""
+
+    def act(operation: str, request: Any) -> None:
+        if operation == "TransactWriteItems":
+            dynamodb.faults = lambda operation, request: None
+            action()
+
+    dynamodb.faults = act

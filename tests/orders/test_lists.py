@@ -7,7 +7,7 @@ import pytest
 
 from chalicelib import clock
 from tests.dynamodb_double import Double
-from tests.orders.build import ORDERS, line, moved, placed, product, variant
+from tests.orders.build import ORDERS, before_the_commit, line, moved, placed, product, variant
 from tests.shop import Answer, Shop
 
 SUMMARY = "/api/admin/summary"
@@ -169,15 +169,24 @@ def test_entries_of_what_is_no_longer_low_are_swept(shop: Shop, dynamodb: Double
 def test_a_sweep_never_takes_what_becomes_low_meanwhile(shop: Shop, dynamodb: Double) -> None:
     id = variant(shop, 6)
     moved(shop, placed(shop, line(id, 2)), "CANCELLED")
-    sells = iter([True])
-
-    def sell_first(operation: str, request: dict[str, Any]) -> None:
-        if operation == "TransactWriteItems" and next(sells, False):
-            placed(shop, line(id, 2))
-
-    dynamodb.faults = sell_first
+    before_the_commit(dynamodb, lambda: placed(shop, line(id, 2)))
     assert low(shop) == []
     assert low(shop) == [(id, 4)]
+
+
+def test_a_threshold_that_moves_while_somebody_buys_misses_nothing(
+    shop: Shop, dynamodb: Double
+) -> None:
+    bought, raised = variant(shop, 7), variant(shop, 9)
+    path = "/api/admin/products/prod_{}".format
+    raise_it = {"lowStockThreshold": 7}
+    before_the_commit(dynamodb, lambda: shop.put(path(bought[4:30]), raise_it))
+    placed(shop, line(bought))
+    fallen = [e["data"] for e in shop.events() if e["event"] == "inventory.low"]
+    assert [(data["stock"], data["threshold"]) for data in fallen] == [(6, 7)]
+    before_the_commit(dynamodb, lambda: placed(shop, line(raised, 2)))
+    shop.put(path(raised[4:30]), {"lowStockThreshold": 8})
+    assert low(shop) == [(raised, 7), (bought, 6)]
 
 
 def test_customers_are_listed_newest_first_and_found(shop: Shop) -> None:
