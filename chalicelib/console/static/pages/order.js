@@ -209,7 +209,10 @@ function page(main, path, order, etag) {
       what: "order",
     });
     if (stays === "theirs") again({ data, etag: next });
-    if (stays === "mine") again(await patch(sent, next));
+    if (stays === "mine") {
+      again(await patch(sent, next));
+      toast("Saved.");
+    }
     return undefined;
   }
 

@@ -141,7 +141,10 @@ function page(main, path, endpoint, etag, signal) {
     if (differing(was, now).length === 0) return save(mine, latest.etag);
     const stays = await whichStays({ was, now, mine, what: "webhook" });
     if (stays === "theirs") again(latest);
-    if (stays === "mine") again(await call("PUT", path, { body: sent, ifMatch: latest.etag }));
+    if (stays === "mine") {
+      again(await call("PUT", path, { body: sent, ifMatch: latest.etag }));
+      toast("Saved.");
+    }
     return undefined;
   }
 

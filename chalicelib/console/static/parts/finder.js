@@ -17,7 +17,7 @@ export function finder({ label, placeholder, api, query = {}, options, chosen, n
     id: `${id}-list`,
     role: "listbox",
     class: "found",
-    "aria-label": label,
+    "aria-label": `${label}: found`,
     hidden: true,
   });
   const input = h.input({

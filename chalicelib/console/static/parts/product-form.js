@@ -126,10 +126,14 @@ export function productForm(product) {
         text("slug", "Slug", { placeholder: product ? "" : "made from the name" }),
         h.div(
           { "data-field": "seo" },
-          field({ name: "seo.title", label: "Title", value: own.seo?.title ?? "" }),
+          field({
+            name: "seo.title",
+            label: "Title for search engines",
+            value: own.seo?.title ?? "",
+          }),
           field({
             name: "seo.description",
-            label: "Description",
+            label: "Description for search engines",
             value: own.seo?.description ?? "",
             rows: 3,
           }),
@@ -140,7 +144,8 @@ export function productForm(product) {
 
   // The product as the form says it, in the API's shape.
   function read() {
-    const typed = (name) => node.querySelector(`[name="${name}"]`).value.trim();
+    // By field, because rows have a `price` and a `sku` too.
+    const typed = (name) => node.querySelector(`[data-field="${name}"] [name]`).value.trim();
     const said = Object.fromEntries(TEXTS.map((name) => [name, orNull(typed(name))]));
     return {
       ...said,

@@ -1,0 +1,47 @@
+"""Fixtures: `desk`, an Owner at work; `another`, more of them."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.e2e.console import chromium
+from tests.e2e.console.desk import Api, Desk, sit_down
+from tests.e2e.running import Stack
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium.path(), args=list(chromium.FLAGS)
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def owner(stack: Stack) -> Api:
+    return Api(stack.base_url, stack.api_key).mint()
+
+
+@pytest.fixture
+def another(browser: Browser, stack: Stack, owner: Api) -> Iterator[Callable[..., Desk]]:
+    """Makes desks: `another(role="STAFF", signed_in=False, viewport=PHONE)`. Nothing may go wrong
+    at any of them, such as a script that the policy stopped."""
+    desks: list[Desk] = []
+
+    def make(role: str = "OWNER", **settings: Any) -> Desk:
+        desks.append(sit_down(browser, stack, owner.mint(role), **settings))
+        return desks[-1]
+
+    yield make
+    for desk in desks:
+        desk.page.context.close()
+    assert [desk.went_wrong for desk in desks] == [[] for _ in desks]
+
+
+@pytest.fixture
+def desk(another: Callable[..., Desk]) -> Desk:
+    return another()

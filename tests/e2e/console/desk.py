@@ -1,0 +1,108 @@
+"""Somebody at work in the console: a tab of a real browser, signed in with a key of its own."""
+
+import json
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from typing import Any
+
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect
+
+from tests.e2e.running import Stack
+
+PATIENCE = 45_000  # milliseconds; the emulator shares its machine with others
+DESKTOP = {"width": 1280, "height": 860}
+PHONE = {"width": 390, "height": 844}
+# A window of 1280 pixels at 400 %, which is more than a reader at 200 % has (WCAG 2.2, 1.4.10).
+NARROW = {"width": 320, "height": 640}
+
+expect.set_options(timeout=PATIENCE)
+
+
+@dataclass
+class Api:
+    """The API as a program uses it. A refusal is an AssertionError with its body."""
+
+    base_url: str
+    key: str
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        request = urllib.request.Request(
+            f"{self.base_url}/api/admin/{path}",
+            None if body is None else json.dumps(body).encode(),
+            {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"},
+            method=method,
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            raise AssertionError(f"{error.code}: {error.read().decode()}") from None
+
+    def get(self, path: str) -> Any:
+        return self.call("GET", path)
+
+    def post(self, path: str, body: Any) -> Any:
+        return self.call("POST", path, body)
+
+    def mint(self, role: str = "OWNER") -> "Api":
+        made = self.post("keys", {"name": f"Desk of {role.lower()}", "role": role})
+        return Api(self.base_url, made["key"])
+
+
+@dataclass
+class Desk:
+    page: Page
+    api: Api
+    console_url: str
+    went_wrong: list[str] = field(default_factory=list)
+
+    def open(self, address: str) -> None:
+        """Goes to a page such as `/orders`, and waits until it stands."""
+        self.page.goto(f"{self.console_url}#{address}")
+        self.stands()
+
+    def stands(self) -> None:
+        expect(self.page.locator("main:not([aria-busy]) h1")).to_be_visible()
+
+    def heading(self, text: str) -> None:
+        expect(self.page.get_by_role("heading", name=text, level=1)).to_be_visible()
+
+    def button(self, name: str) -> Locator:
+        return self.page.get_by_role("button", name=name, exact=True)
+
+    def label(self, name: str) -> Locator:
+        return self.page.get_by_label(name, exact=True)
+
+    def field(self, name: str) -> Locator:
+        """The control, hint and error of the API's field, such as `variants.0.price`."""
+        return self.page.locator(f'[data-field="{name}"]')
+
+    @property
+    def dialog(self) -> Locator:
+        return self.page.get_by_role("dialog")
+
+
+def sit_down(
+    browser: Browser,
+    stack: Stack,
+    api: Api,
+    *,
+    signed_in: bool = True,
+    **settings: Any,
+) -> Desk:
+    context = browser.new_context(viewport=settings.pop("viewport", DESKTOP), **settings)
+    context.set_default_timeout(PATIENCE)
+    if signed_in:
+        kept = f"sessionStorage.setItem('backroom-key', {json.dumps(api.key)})"
+        context.add_init_script(f"if (!sessionStorage.length) {kept}")
+    desk = Desk(context.new_page(), api, stack.console_url)
+    desk.page.on("pageerror", lambda error: desk.went_wrong.append(str(error)))
+    desk.page.on("console", lambda message: _note(desk, message))
+    return desk
+
+
+def _note(desk: Desk, message: ConsoleMessage) -> None:
+    """A refused request is an error in the browser's eyes too; only broken policies are in ours."""
+    if message.type == "error" and not message.text.startswith("Failed to load resource"):
+        desk.went_wrong.append(message.text)

@@ -1,0 +1,147 @@
+"""Products: found, changed, and never changed over somebody else's work."""
+
+from playwright.sync_api import expect
+
+from tests.e2e.console.desk import Desk
+
+HOSTILE = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
+
+
+def made(desk: Desk, name: str, **more: object) -> dict:
+    return desk.api.post("products", {"name": name, "price": 10, **more})
+
+
+def test_a_product_is_made_with_its_variants_and_found_as_one_types(desk: Desk) -> None:
+    desk.open("/products/new")
+    desk.label("Name").fill("Harbour Smock")
+    desk.label("Price").fill("49.90")
+    desk.label("Tags").fill("linen, workwear")
+    desk.field("variants.0.title").locator("input").fill("Small")
+    desk.field("variants.0.stock").locator("input").fill("7")
+    desk.button("Add a variant").click()
+    desk.page.keyboard.type("Large")
+    desk.field("variants.1.sku").locator("input").fill("SMOCK-L")
+    desk.button("Create the product").click()
+    desk.heading("Harbour Smock")
+
+    desk.open("/products")
+    desk.page.keyboard.press("/")
+    desk.page.keyboard.type("smock-l")
+    row = desk.page.get_by_role("row").filter(has_text="Harbour Smock")
+    expect(row).to_contain_text("$49.90")
+    expect(row).to_contain_text("7")
+    expect(desk.page.get_by_role("row")).to_have_count(2)
+    expect(desk.page.get_by_role("status")).to_have_text("1 product found.")
+    assert "search=smock-l" in desk.page.url
+    row.get_by_role("link").click()
+    desk.heading("Harbour Smock")
+    desk.page.go_back()
+    expect(desk.label("Search")).to_have_value("smock-l")
+    expect(desk.page.get_by_role("row")).to_have_count(2)
+    (found,) = desk.api.get("products?search=smock-l")["data"]
+    assert [(v["title"], v["sku"], v["stock"]) for v in found["variants"]] == [
+        ("Small", None, 7),
+        ("Large", "SMOCK-L", None),
+    ]
+    assert found["tags"] == ["linen", "workwear"]
+
+
+def test_what_is_wrong_stands_beside_its_field_and_nothing_typed_is_lost(desk: Desk) -> None:
+    desk.open("/products/new")
+    desk.label("Name").fill("Half a price")
+    desk.label("Price").fill("ten")
+    desk.field("variants.0.stock").locator("input").fill("many")
+    desk.label("Description").fill("A text that took long to write.")
+    desk.button("Create the product").click()
+    expect(desk.field("price").locator(".error")).not_to_be_empty()
+    expect(desk.field("variants.0.stock").locator(".error")).not_to_be_empty()
+    expect(desk.label("Price")).to_have_attribute("aria-invalid", "true")
+    expect(desk.label("Description")).to_have_value("A text that took long to write.")
+    desk.label("Price").fill("10")
+    desk.field("variants.0.stock").locator("input").fill("3")
+    desk.button("Create the product").click()
+    desk.heading("Half a price")
+
+
+def test_a_stale_edit_shows_what_changed(desk: Desk) -> None:
+    product = made(desk, "Edited by two", vendor="Nordhaus", variants=[{"title": "S", "stock": 9}])
+    path = f"products/{product['id']}"
+    desk.open(f"/{path}")
+    desk.label("Vendor").fill("Mine")
+    desk.label("Type").fill("Coat")
+    desk.api.call("PUT", path, {"vendor": "Theirs", "description": "New"})
+    desk.button("Save").click()
+    expect(desk.dialog).to_contain_text("was changed while you edited it")
+    row = desk.dialog.get_by_role("row").filter(has_text="vendor")
+    expect(row.get_by_role("cell")).to_have_text(["vendor", "Nordhaus", "Theirs", "Mine"])
+    assert desk.api.get(path)["vendor"] == "Theirs"
+    desk.dialog.get_by_role("button", name="Keep editing").click()
+    expect(desk.label("Vendor")).to_have_value("Mine")
+    desk.button("Save").click()
+    desk.dialog.get_by_role("button", name="Save my changes over it").click()
+    expect(desk.page.locator(".toast")).to_have_text("Saved.")
+    saved = desk.api.get(path)
+    assert (saved["vendor"], saved["type"], saved["description"]) == ("Mine", "Coat", "New")
+
+
+def test_an_edit_of_a_name_never_takes_back_a_sale(desk: Desk) -> None:
+    product = made(desk, "Sold meanwhile", variants=[{"title": "S", "stock": 9}])
+    desk.open(f"/products/{product['id']}")
+    desk.label("Name").fill("Sold, and renamed")
+    line = {"variantId": product["variants"][0]["id"], "quantity": 4}
+    desk.api.post("orders", {"lineItems": [line]})
+    desk.button("Save").click()
+    desk.dialog.get_by_role("button", name="Save my changes over it").click()
+    desk.heading("Sold, and renamed")
+    assert desk.api.get(f"products/{product['id']}")["variants"][0]["stock"] == 5
+
+
+def test_leaving_asks_before_it_loses_what_was_typed(desk: Desk) -> None:
+    product = made(desk, "Half done")
+    desk.open("/products")
+    desk.open(f"/products/{product['id']}")
+    desk.label("Vendor").fill("Somebody")
+    desk.page.go_back()
+    desk.dialog.get_by_role("button", name="Stay").click()
+    expect(desk.label("Vendor")).to_have_value("Somebody")
+    assert desk.page.url.endswith(product["id"])
+    desk.page.get_by_role("link", name="Orders", exact=True).click()
+    desk.dialog.get_by_role("button", name="Leave").click()
+    desk.heading("Orders")
+
+
+def test_many_are_set_active_at_once(desk: Desk) -> None:
+    names = ["Brigantine one", "Brigantine two", "Brigantine three"]
+    for name in names:
+        made(desk, name)
+    desk.open("/products?search=brigantine")
+    desk.label("Choose all products on this page").check()
+    desk.label("Choose Brigantine two").uncheck()
+    desk.button("Set active").click()
+    expect(desk.page.get_by_role("row").filter(has_text="Active")).to_have_count(2)
+    states = {p["name"]: p["status"] for p in desk.api.get("products?search=brigantine")["data"]}
+    assert states == dict(zip(names, ["ACTIVE", "DRAFT", "ACTIVE"], strict=True))
+
+
+def test_a_hostile_name_is_only_text(desk: Desk) -> None:
+    product = made(desk, HOSTILE, vendor="<b>bold</b>", tags=["hostile-tag"], status="ACTIVE")
+    line = {"variantId": product["variants"][0]["id"], "quantity": 1}
+    customer = {"email": "x@example.com", "firstName": HOSTILE[:90]}
+    order = desk.api.post("orders", {"lineItems": [line], "customer": customer, "note": HOSTILE})
+    for address in ("/products?search=hostile-tag", f"/products/{product['id']}", "/orders",
+                    f"/orders/{order['id']}", "/customers"):  # fmt: skip
+        desk.open(address)
+        expect(desk.page.get_by_text("<img src=x onerror").first).to_be_visible()
+        assert desk.page.locator("main img, main script, main b:text-is('bold')").count() == 0
+        assert "owned" not in desk.page.title().replace(HOSTILE, "")
+
+
+def test_a_product_is_deleted_after_a_question(desk: Desk) -> None:
+    product = made(desk, "Not for long")
+    desk.open(f"/products/{product['id']}")
+    desk.button("Delete").click()
+    expect(desk.dialog).to_contain_text("Delete Not for long?")
+    desk.dialog.get_by_role("button", name="Delete").click()
+    desk.heading("Products")
+    desk.open(f"/products/{product['id']}")
+    desk.heading("There is nothing here")

@@ -1,0 +1,136 @@
+"""Settings: webhooks and their deliveries, keys, the reference."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.console.desk import Desk
+from tests.webhooks.receiver import Receiver
+
+SECRET = re.compile(r"^whsec_.{20,}")
+WAIT = 90_000  # milliseconds; an event passes a stream and two queues of the emulator
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver() as listening:
+        yield listening
+
+
+def test_a_webhook_is_added_fails_is_looked_at_and_replayed(desk: Desk, receiver: Receiver) -> None:
+    receiver.answers["desk"] = 503
+    desk.open("/settings/developer/webhooks")
+    desk.page.locator("header").get_by_role("button", name="Add a webhook").click()
+    desk.dialog.get_by_role("button", name="Add the webhook").click()
+    expect(desk.dialog.locator('[data-field="url"] .error')).not_to_be_empty()
+    expect(desk.dialog.locator('[data-field="events"] .error')).not_to_be_empty()
+    desk.dialog.get_by_label("Endpoint URL").fill(receiver.url("/as/desk"))
+    desk.dialog.get_by_label("product.created").check()
+    desk.dialog.get_by_role("button", name="Add the webhook").click()
+    secret = desk.dialog.locator(".copied code")
+    expect(secret).to_have_text(SECRET)
+    desk.dialog.get_by_role("button", name="I have kept it").click()
+    expect(desk.page.get_by_role("heading", level=1)).to_have_text(f"127.0.0.1:{receiver.port}")
+    assert "whsec_" not in desk.page.content()
+
+    desk.button("Send a test").click()
+    desk.dialog.get_by_role("button", name="Send").click()
+    desk.heading("product.created")
+    attempts = desk.page.locator("details.attempt")
+    expect(attempts).to_have_count(1, timeout=WAIT)
+    expect(attempts.first).to_contain_text("503")
+    expect(desk.page.get_by_label("Request headers")).to_contain_text("X-Service-Signature: t=")
+    expect(desk.page.get_by_label("Response headers")).to_be_visible()
+    expect(desk.page.locator("header .badge").first).to_have_text("Retrying")
+    expect(desk.page.get_by_label("Body", exact=True)).to_contain_text('"event": "product.created"')
+
+    receiver.answers["desk"] = 200
+    desk.button("Replay").click()
+    expect(attempts).to_have_count(2, timeout=WAIT)
+    expect(desk.page.locator("header .badge").first).to_have_text("Delivered", timeout=WAIT)
+    assert len({one.body for one in receiver.requests}) == 1
+
+    desk.page.get_by_role("link", name="← Deliveries").click()
+    desk.label("State").select_option("DELIVERED")
+    expect(desk.page.get_by_role("row").filter(has_text="product.created").first).to_be_visible()
+
+
+def test_a_webhook_is_paused_changed_and_given_another_secret(
+    desk: Desk, receiver: Receiver
+) -> None:
+    new = {"url": receiver.url("/ok"), "events": ["order.paid"]}
+    webhook = desk.api.post("webhooks", new)
+    path = f"webhooks/{webhook['id']}"
+    desk.open(f"/settings/developer/{path}")
+    desk.button("Pause").click()
+    expect(desk.page.locator("header .badge")).to_have_text("Paused")
+    desk.button("Resume").click()
+    expect(desk.page.locator("header .badge")).to_have_text("Enabled")
+    desk.label("Description").fill("Bookkeeping")
+    desk.page.locator(".event").filter(has_text="order.refunded").get_by_role("checkbox").check()
+    desk.api.call("PUT", path, {"description": "Somebody else's"})
+    desk.button("Save").click()
+    expect(desk.dialog).to_contain_text("Somebody else's")
+    desk.dialog.get_by_role("button", name="Save my changes over it").click()
+    expect(desk.page.locator(".toast").last).to_have_text("Saved.")
+    changed = desk.api.get(path)
+    assert changed["description"] == "Bookkeeping"
+    assert changed["events"] == ["order.paid", "order.refunded"]
+
+    desk.button("Rotate the secret").click()
+    desk.dialog.get_by_label("Hours in which both sign").fill("100")
+    desk.dialog.get_by_role("button", name="Rotate").click()
+    expect(desk.dialog.locator(".error").first).not_to_be_empty()
+    desk.dialog.get_by_label("Hours in which both sign").fill("2")
+    desk.dialog.get_by_role("button", name="Rotate").click()
+    shown = desk.dialog.locator(".copied code")
+    expect(shown).to_have_text(SECRET)
+    assert shown.inner_text() != webhook["secret"]
+    desk.dialog.get_by_role("button", name="I have kept it").click()
+    expect(desk.page.get_by_text("Secret before signs until")).to_be_visible()
+
+    desk.button("Count").click()
+    expect(desk.page.locator(".toast").last).to_have_text("Nothing gave up since then.")
+    desk.button("Delete").click()
+    desk.dialog.get_by_role("button", name="Delete").click()
+    desk.heading("Webhooks")
+
+
+def test_a_key_is_made_shown_once_and_revoked(desk: Desk) -> None:
+    desk.open("/settings/keys")
+    desk.button("Create a key").click()
+    desk.dialog.get_by_label("Name").fill("Till at the door")
+    desk.dialog.get_by_role("button", name="Create").click()
+    shown = desk.dialog.locator(".copied code")
+    expect(shown).to_contain_text("bk_")
+    key = shown.inner_text()
+    desk.dialog.get_by_role("button", name="I have kept it").click()
+    row = desk.page.get_by_role("row").filter(has_text="Till at the door")
+    expect(row).to_contain_text("Staff")
+    assert key not in desk.page.content()
+    row.get_by_role("button", name="Revoke").click()
+    desk.dialog.get_by_role("button", name="Revoke").click()
+    expect(row).to_have_count(0)
+
+
+def test_every_call_has_an_example_for_the_shell(desk: Desk) -> None:
+    desk.open("/reference")
+    with desk.page.expect_response("**/api/openapi.json") as described:
+        desk.page.reload()
+    paths = described.value.json()["paths"]
+    calls = desk.page.locator("details.attempt")
+    expect(calls).to_have_count(sum(len(methods) for methods in paths.values()))
+    desk.label("Find").fill("POST orders")
+    expect(calls).to_have_count(1)
+    calls.first.locator("summary").click()
+    example = desk.page.get_by_label("Example")
+    expect(example).to_contain_text("curl -X POST")
+    expect(example).to_contain_text('"lineItems"')
+    assert desk.api.key not in desk.page.content()
+    # All of them, so that one that cannot be drawn is an error of the page.
+    desk.label("Find").fill("")
+    expect(calls).not_to_have_count(1)
+    desk.page.evaluate("document.querySelectorAll('details').forEach((each) => each.open = true)")
+    expect(desk.page.get_by_label("Example")).to_have_count(calls.count())

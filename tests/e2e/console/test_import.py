@@ -1,0 +1,80 @@
+"""A catalogue comes in by CSV, and is watched to the end."""
+
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from tests.e2e.console.desk import Desk
+
+MINUTES = 240_000  # milliseconds; a thousand transactions on an emulator
+
+
+def catalogue(rows: int, prefix: str, description: str = "") -> list[str]:
+    header = "slug,name,sku,price,stock,description"
+    return [header] + [
+        f"{prefix}-{n},Imported {prefix} {n},{prefix}-{n},{n % 90}.50,{n % 30},{description}"
+        for n in range(rows)
+    ]
+
+
+def written(folder: Path, lines: list[str]) -> Path:
+    path = folder / "supplier.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_a_thousand_rows_are_watched_to_the_end(desk: Desk, tmp_path: Path) -> None:
+    lines = catalogue(1_000, "watched")
+    lines[17] = "watched-16,Imported,watched-16,twelve,3,"
+    desk.open("/import")
+    desk.page.locator("input[type=file]").set_input_files(written(tmp_path, lines))
+    expect(desk.field("file")).to_contain_text("supplier.csv")
+    desk.button("Import").click()
+    desk.heading("supplier.csv")
+    progress = desk.page.get_by_role("progressbar", name="Import")
+    expect(progress).to_be_visible()
+    expect(desk.page.locator("header .badge")).to_have_text("Completed", timeout=MINUTES)
+    expect(progress).to_have_attribute("value", "100")
+    expect(desk.page.get_by_text("1,000 of 1,000 products")).to_be_visible()
+    tiles = desk.page.locator(".tile")
+    expect(tiles).to_have_text(["Created999", "Changed0", "Unchanged0", "Failed1"])
+    row = desk.page.get_by_role("row").filter(has_text="price")
+    expect(row.get_by_role("cell").first).to_have_text("18")
+    with desk.page.expect_download() as download:
+        desk.page.get_by_role("link", name="Download all rows that failed").click()
+    assert "twelve" in Path(download.value.path()).read_text()
+    assert desk.api.get("products?search=watched-999")["total"] == 1
+
+
+def test_a_large_file_goes_straight_to_s3(desk: Desk, tmp_path: Path) -> None:
+    lines = catalogue(160, "large", "x" * 30_000)
+    path = written(tmp_path, lines)
+    assert path.stat().st_size > 4_500_000
+    posted: list[str] = []
+    desk.page.on("request", lambda asked: asked.method == "POST" and posted.append(asked.url))
+    desk.open("/import")
+    desk.page.locator("input[type=file]").set_input_files(path)
+    desk.label("Only say what would happen").check()
+    desk.button("Import").click()
+    expect(desk.page.locator("header .badge")).to_have_text("Completed", timeout=MINUTES)
+    expect(desk.page.locator(".tile").first).to_have_text("Would be created160")
+    assert [url for url in posted if "/api/" not in url]
+    assert not [url for url in posted if url.endswith("/products/import")]
+    assert desk.api.get("products?search=large-1")["total"] == 0
+
+
+def test_a_file_of_nobody_says_which_columns_it_has(desk: Desk, tmp_path: Path) -> None:
+    desk.open("/import")
+    desk.button("Import").click()
+    expect(desk.field("file").locator(".error")).to_have_text("Choose a CSV first.")
+    desk.page.locator("input[type=file]").set_input_files(written(tmp_path, ["Farbe,Form", "1,2"]))
+    desk.button("Import").click()
+    expect(desk.page.locator("header .badge")).to_have_text("Failed", timeout=MINUTES)
+    expect(desk.page.locator(".notice.bad")).to_contain_text("Farbe")
+
+
+def test_the_template_is_a_csv_with_our_columns(desk: Desk) -> None:
+    desk.open("/import")
+    with desk.page.expect_download() as download:
+        desk.button("Download a template").click()
+    assert Path(download.value.path()).read_text().startswith("slug,name")

@@ -1,0 +1,135 @@
+"""Orders by hand, from the first line to the customer's door."""
+
+from playwright.sync_api import expect
+
+from tests.e2e.console.desk import Desk
+
+
+def actions(desk: Desk) -> list[str]:
+    return desk.page.locator("main .title .actions button").all_inner_texts()
+
+
+def test_an_order_is_made_by_hand_and_taken_to_the_door(desk: Desk) -> None:
+    desk.api.post(
+        "products",
+        {"name": "Gannet Lamp", "price": "80.00", "variants": [{"title": "Brass", "stock": 5}]},
+    )
+    desk.open("/orders/new")
+    # With the keyboard alone, as at a till.
+    desk.label("Find a product").press_sequentially("gannet")
+    expect(desk.page.get_by_role("option", name="Gannet Lamp")).to_be_visible()
+    desk.page.keyboard.press("ArrowDown")
+    desk.page.keyboard.press("Enter")
+    expect(desk.label("Quantity of Gannet Lamp")).to_be_focused()
+    desk.page.keyboard.type("2")
+    desk.label("Tax").fill("5")
+    expect(desk.page.get_by_text("Total $165.00")).to_be_visible()
+    desk.label("E-mail").fill("ada@example.com")
+    desk.label("First name").fill("Ada")
+    desk.label("Sales rep").fill("emp_7")
+    desk.button("Create the order").click()
+    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
+    expect(desk.page.get_by_text("$165.00")).to_be_visible()
+
+    assert actions(desk) == ["Mark as paid", "Cancel", "Delete"]
+    desk.button("Mark as paid").click()
+    expect(desk.button("Start processing")).to_be_visible()
+    assert actions(desk) == ["Start processing", "Start production", "Refund", "Delete"]
+    desk.button("Start processing").click()
+    expect(desk.button("Ship")).to_be_visible()
+    desk.button("Ship").click()
+    desk.dialog.get_by_label("Tracking number").fill("1Z999")
+    desk.dialog.get_by_role("button", name="Ship").click()
+    expect(desk.button("Mark as delivered")).to_be_visible()
+    desk.button("Mark as delivered").click()
+    expect(desk.page.locator("header .badge").first).to_have_text("Delivered")
+    assert actions(desk) == ["Delete"]
+
+    order = desk.api.get(f"orders/{desk.page.url.rpartition('/')[2]}")
+    assert (order["status"], order["paymentStatus"]) == ("DELIVERED", "PAID")
+    assert (order["trackingNumber"], order["salesRepId"]) == ("1Z999", "emp_7")
+    assert (order["source"], order["total"]) == ("IN_PERSON", "165.00")
+    assert order["customer"]["email"] == "ada@example.com"
+    expect(desk.page.locator(".history li")).to_have_count(len(order["history"]))
+
+
+def test_too_little_stock_stands_beside_its_line(desk: Desk) -> None:
+    desk.api.post("products", {"name": "Puffin Cup", "price": 5, "variants": [{"stock": 2}]})
+    desk.open("/orders/new")
+    desk.label("Find a product").press_sequentially("puffin")
+    desk.page.get_by_role("option", name="Puffin Cup").click()
+    desk.label("Quantity of Puffin Cup").fill("3")
+    desk.label("Note").fill("Kept while it is mended")
+    desk.button("Create the order").click()
+    expect(desk.field("lineItems.0.quantity").locator(".error")).to_have_text("only 2 in stock")
+    expect(desk.label("Note")).to_have_value("Kept while it is mended")
+    desk.label("Quantity of Puffin Cup").fill("2")
+    desk.button("Create the order").click()
+    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
+
+
+def test_a_repeated_try_is_one_order(desk: Desk) -> None:
+    desk.api.post("products", {"name": "Shearwater", "price": 5})
+    desk.open("/orders/new")
+    desk.label("Find a product").press_sequentially("shearwater")
+    desk.page.get_by_role("option", name="Shearwater").click()
+    desk.label("E-mail").fill("twice@example.com")
+    lost = []
+
+    def lose(route):
+        """The order is placed, and the answer never comes."""
+        if route.request.method != "POST" or lost:
+            return route.continue_()
+        lost.append(route.fetch())
+        return route.abort()
+
+    desk.page.route("**/api/admin/orders", lose)
+    desk.button("Create the order").click()
+    expect(desk.page.locator(".summary")).to_contain_text("cannot be reached")
+    desk.button("Create the order").click()
+    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
+    assert lost[0].status == 201
+    assert desk.api.get("orders?search=twice@example.com")["total"] == 1
+
+
+def test_a_move_that_is_not_allowed_any_more_shows_where_the_order_is(desk: Desk) -> None:
+    product = desk.api.post("products", {"name": "Fulmar", "price": 5})
+    line = {"variantId": product["variants"][0]["id"], "quantity": 1}
+    order = desk.api.post("orders", {"lineItems": [line]})
+    desk.open(f"/orders/{order['id']}")
+    desk.api.call("PATCH", f"orders/{order['id']}", {"status": "CANCELLED"})
+    desk.button("Mark as paid").click()
+    expect(desk.page.locator(".toast")).to_contain_text("is cancelled now")
+    expect(desk.page.locator("header .badge").first).to_have_text("Cancelled")
+    assert actions(desk) == ["Delete"]
+
+
+def test_orders_are_found_by_customer_and_filtered(desk: Desk) -> None:
+    product = desk.api.post("products", {"name": "Kittiwake", "price": 5})
+    line = {"variantId": product["variants"][0]["id"], "quantity": 1}
+    for paid in ("PAID", "PENDING"):
+        customer = {"email": "grace@kittiwake.example", "firstName": "Grace", "lastName": "Tern"}
+        new = {"lineItems": [line], "customer": customer, "paymentStatus": paid}
+        desk.api.post("orders", new)
+    desk.open("/orders")
+    desk.label("Search").fill("grace@kittiwake")
+    expect(desk.page.get_by_role("row")).to_have_count(3)
+    desk.label("Status").select_option("PAID")
+    expect(desk.page.get_by_role("row")).to_have_count(2)
+    desk.open("/customers?search=tern")
+    desk.page.get_by_role("link", name="Grace Tern").click()
+    desk.heading("Grace Tern")
+    expect(desk.page.get_by_role("row")).to_have_count(3)
+
+
+def test_home_tells_what_waits(desk: Desk) -> None:
+    product = desk.api.post(
+        "products", {"name": "Petrel", "price": 40, "variants": [{"title": "One", "stock": 6}]}
+    )
+    line = {"variantId": product["variants"][0]["id"], "quantity": 4}
+    desk.api.post("orders", {"lineItems": [line], "paymentStatus": "PAID"})
+    desk.open("/")
+    expect(desk.page.get_by_role("row").filter(has_text="Petrel").last).to_contain_text("2")
+    desk.page.get_by_role("link", name="Paid", exact=True).click()
+    desk.heading("Orders")
+    expect(desk.label("Status")).to_have_value("PAID")

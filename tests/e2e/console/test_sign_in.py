@@ -1,0 +1,96 @@
+"""Who may enter, and what they see."""
+
+from collections.abc import Callable
+
+from playwright.sync_api import Response, expect
+
+from tests.e2e.console.desk import Desk
+
+MOST_BYTES = 60_000  # over the wire, before anything is compressed
+
+
+def entered(desk: Desk, key: str) -> None:
+    desk.label("API key").fill(key)
+    desk.button("Sign in").click()
+
+
+def test_a_key_opens_the_console_and_never_stands_in_an_address(
+    another: Callable[..., Desk],
+) -> None:
+    desk = another(signed_in=False)
+    addresses: list[str] = []
+    desk.page.on("request", lambda request: addresses.append(request.url))
+    desk.page.goto(desk.console_url)
+    entered(desk, desk.api.key)
+    desk.heading("Home")
+    desk.page.get_by_role("link", name="Products", exact=True).click()
+    desk.heading("Products")
+    assert len(addresses) > 10
+    assert not [address for address in [*addresses, desk.page.url] if desk.api.key in address]
+    desk.page.reload()
+    desk.heading("Products")
+    desk.button("Sign out").click()
+    expect(desk.label("API key")).to_be_visible()
+    desk.page.reload()
+    expect(desk.label("API key")).to_be_visible()
+
+
+def test_a_wrong_key_is_told_beside_its_field(another: Callable[..., Desk]) -> None:
+    desk = another(signed_in=False)
+    desk.page.goto(desk.console_url)
+    entered(desk, "bk_wrong")
+    expect(desk.field("key").locator(".error")).to_have_text("is no valid key")
+    expect(desk.label("API key")).to_have_value("bk_wrong")
+    expect(desk.label("API key")).to_be_focused()
+
+
+def test_the_menu_shows_what_the_role_may_do(another: Callable[..., Desk]) -> None:
+    seen = {}
+    for role in ("STAFF", "ADMIN", "OWNER"):
+        desk = another(role)
+        desk.open("/products")
+        seen[role] = set(desk.page.locator("#menu a").all_inner_texts())
+    assert seen["ADMIN"] - seen["STAFF"] == {"Webhooks", "Deliveries"}
+    assert seen["OWNER"] - seen["ADMIN"] == {"API keys"}
+
+
+def test_a_key_that_is_revoked_costs_nothing_that_was_typed(
+    desk: Desk, another: Callable[..., Desk]
+) -> None:
+    desk.open("/products/new")
+    desk.label("Name").fill("Typed before the key was revoked")
+    desk.label("Price").fill("12")
+    me = desk.api.get("me")
+    successor = another().api
+    successor.call("DELETE", f"keys/{me['id']}")
+    desk.button("Create the product").click()
+    expect(desk.dialog).to_contain_text("What you typed is still here")
+    desk.dialog.get_by_label("API key").fill(successor.key)
+    desk.dialog.get_by_role("button", name="Sign in").click()
+    desk.heading("Typed before the key was revoked")
+
+
+def test_the_first_page_is_small(another: Callable[..., Desk]) -> None:
+    desk = another(signed_in=False)
+    answers: list[Response] = []
+    desk.page.on("response", lambda answer: answers.append(answer))
+    desk.page.goto(desk.console_url)
+    entered(desk, desk.api.key)
+    desk.heading("Home")
+    desk.stands()
+    files = [answer for answer in answers if "/console" in answer.url]
+    assert len(files) > 10
+    assert sum(len(answer.body()) for answer in files) <= MOST_BYTES
+
+
+def test_a_limit_that_is_used_up_is_waited_for_and_said(desk: Desk) -> None:
+    limit = {"status": 429, "headers": {"Retry-After": "2"}, "json": {"code": "rate_limited"}}
+    left = [limit]
+    desk.page.route(
+        "**/api/admin/customers*",
+        lambda route: route.fulfill(**left.pop()) if left else route.continue_(),
+    )
+    desk.page.goto(f"{desk.console_url}#/customers")
+    expect(desk.page.locator(".waiting")).to_contain_text("used up. Going on in")
+    expect(desk.page.locator(".results")).not_to_be_empty()
+    assert left == []
