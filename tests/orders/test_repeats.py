@@ -1,6 +1,7 @@
 """Idempotency-Key: whatever is sent twice is placed once, and answered alike."""
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -8,10 +9,26 @@ import pytest
 
 from chalicelib import clock
 from tests.dynamodb_double import Crash, Double, Fault
-from tests.orders.build import ORDERS, kinds, line, new_order, stock_of, variant
+from tests.orders.build import (
+    ORDERS,
+    before_the_commit,
+    kinds,
+    line,
+    moved,
+    new_order,
+    placed,
+    stock_of,
+    variant,
+)
 from tests.shop import Answer, Shop
 
 KEY = {"Idempotency-Key": "till-7/receipt-99"}
+
+
+@pytest.fixture(autouse=True)
+def slow_transactions(dynamodb: Double) -> None:
+    """So that requests at once are under way together, and meet each other's items held."""
+    dynamodb.pause = lambda: time.sleep(0.005)
 
 
 def at_once(count: int, call: Callable[[int], Answer]) -> list[Answer]:
@@ -131,6 +148,39 @@ def test_a_repeat_that_reads_the_stock_too_late_still_gets_its_order(
     dynamodb.faults = hide
     again = shop.post(ORDERS, sent, headers=KEY)
     assert (again.status, again.text) == (201, first.text)
+
+
+def test_of_one_request_that_overtakes_itself_the_first_answer_counts(
+    shop: Shop, dynamodb: Double
+) -> None:
+    sent = new_order(line(variant(shop)), customer=None)  # nothing but the key is contended
+    overtaking: list[Answer] = []
+    before_the_commit(dynamodb, lambda: overtaking.append(shop.post(ORDERS, sent, headers=KEY)))
+    overtaken = shop.post(ORDERS, sent, headers=KEY)
+    assert (overtaken.status, overtaken.text) == (201, overtaking[0].text)
+    assert overtaken.headers["Idempotent-Replayed"] == "true"
+    assert shop.get(ORDERS).json["total"] == 1
+
+
+def test_a_customer_who_is_made_meanwhile_is_made_once(shop: Shop, dynamodb: Double) -> None:
+    id = variant(shop)
+    person = {"email": "ada@example.com"}
+    other: list[Any] = []
+    before_the_commit(dynamodb, lambda: other.append(placed(shop, line(id), customer=person)))
+    assert placed(shop, line(id), customer=person)["customer"] == other[0]["customer"]
+    assert kinds(shop).count("customer.created") == 1
+
+
+def test_a_step_that_is_taken_meanwhile_is_judged_anew(shop: Shop, dynamodb: Double) -> None:
+    order = placed(shop)
+    before_the_commit(dynamodb, lambda: moved(shop, order, "PAID"))
+    late = moved(shop, order, "CANCELLED")
+    assert (late.status, late.json["from"]) == (422, "PAID")
+    before_the_commit(dynamodb, lambda: moved(shop, order, "PROCESSING"))
+    assert shop.patch(f"{ORDERS}/{order['id']}", {"note": "x"}).json["status"] == "PROCESSING"
+    before_the_commit(dynamodb, lambda: shop.delete(f"{ORDERS}/{order['id']}"))
+    assert moved(shop, order, "SHIPPED").status == 404
+    assert shop.get(ORDERS).json["total"] == 0
 
 
 def test_of_two_bodies_at_once_under_one_key_one_wins(shop: Shop) -> None:
