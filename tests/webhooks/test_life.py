@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from chalicelib.webhooks.safe_post import Outcome
 from tests.shop import Shop
 from tests.webhooks.test_delivery import add
-from tests.webhooks.world import OK, Posted, World, announce, failed, world
+from tests.webhooks.world import DELIVERIES, OK, Posted, World, announce, failed, world
 
 ENDED = {"DELIVERED", "FAILED", "CANCELLED"}
 
@@ -299,3 +299,26 @@ def test_a_replay_that_meets_an_attempt_waits_for_it() -> None:
         made.run(timedelta(minutes=3))
         records = [one for one in made.stored() if one["pk"] == delivery_of(made)["sk"]]
         assert records[-2]["error"] == "interrupted" and records[-1]["replay"] is True
+
+
+def test_a_taker_that_wakes_up_when_its_claim_has_passed_changes_nothing() -> None:
+    with world() as made:
+        add(Shop())
+        announce()
+        made.step()
+        (message,) = made.queues[DELIVERIES]
+
+        def sleepy(posted: Posted) -> Outcome:
+            made.answer = lambda posted: OK
+            made.now += timedelta(seconds=80)
+            made.put(DELIVERIES, message.body, made.now)
+            made.step()
+            assert delivery_of(made)["status"] == "RETRYING"
+            return OK
+
+        made.answer = sleepy
+        made.run()
+        item = delivery_of(made)
+        records = [one for one in made.stored() if one["pk"] == item["sk"]]
+        assert [one.get("error") for one in records] == ["interrupted", None]
+        assert item["status"] == "DELIVERED" and "first" not in item
