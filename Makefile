@@ -5,7 +5,7 @@ VENV := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONPATH := .
 
-.PHONY: run test unit check bench lock
+.PHONY: run test unit check fuzz bench lock
 .DELETE_ON_ERROR:
 
 run: .venv/ready .venv-emulator/ready
@@ -24,6 +24,10 @@ check: .venv/ready .venv-emulator/ready
 	$(VENV)/mypy --strict chalicelib infra
 	$(VENV)/cfn-lint infra/*.yaml
 	$(VENV)/python -m pytest
+
+# Whether anything comes back that the API's description does not say: four minutes of requests.
+fuzz: .venv/ready .venv-emulator/ready
+	$(VENV)/python -m tests.e2e.fuzz
 
 bench: .venv/ready .venv-emulator/ready
 	$(VENV)/python -m bench

@@ -7,13 +7,13 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from tests.e2e.console.desk import DESKTOP, NARROW, PHONE, Desk
+from tests.e2e.console.desk import DESKTOP, NARROW, PHONE, Api, Desk
 
 SERIOUS = {"serious", "critical"}
 
 
 @pytest.fixture(scope="module")
-def addresses(owner) -> list[str]:
+def addresses(owner: Api) -> list[str]:
     """One of each page, with something on it."""
     product = owner.post(
         "products",

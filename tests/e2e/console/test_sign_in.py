@@ -73,7 +73,11 @@ def test_a_key_that_is_revoked_costs_nothing_that_was_typed(
 def test_the_first_page_is_small(another: Callable[..., Desk]) -> None:
     desk = another(signed_in=False)
     answers: list[Response] = []
-    desk.page.on("response", lambda answer: answers.append(answer))
+
+    def remember(answer: Response) -> None:
+        answers.append(answer)
+
+    desk.page.on("response", remember)
     desk.page.goto(desk.console_url)
     entered(desk, desk.api.key)
     desk.heading("Home")

@@ -1,0 +1,76 @@
+"""Requests of every kind that the API's description allows, and of many that it does not.
+
+`make fuzz` starts a deployment of its own and tries for four minutes. What may come back is what
+the description says: no server error, no other status, type, shape or header.
+"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.e2e.running import Stack, free_port, running
+
+_PROJECT = Path(__file__).resolve().parents[2]
+_PLENTY = "1000000"  # requests a minute: a 429 would be all that is seen
+_CHECKS = (
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_headers_conformance",
+    "response_schema_conformance",
+)
+
+
+def fuzz(stack: Stack, seconds: int, *options: str) -> subprocess.CompletedProcess[str]:
+    """Tries for at most so long; the return code is 0 when all that came back was described."""
+    command = [
+        str(Path(sys.executable).parent / "schemathesis"),
+        *("--no-color", "run", f"{stack.base_url}/api/openapi.json", "--url", stack.base_url),
+        *("-H", f"Authorization: Bearer {_unlimited_key(stack)}"),
+        *("--checks", ",".join(_CHECKS)),
+        *("--phases", "examples,coverage,fuzzing", "--max-time", str(seconds)),
+        *("--no-shrink", "--continue-on-failure", "--request-timeout", "60"),
+        *("--suppress-health-check", "all", "--generation-database", "none"),
+        *("--warnings", "off"),
+        *options,
+    ]
+    # Where it keeps what it found must not be the checkout.
+    with tempfile.TemporaryDirectory() as elsewhere:
+        return subprocess.run(
+            command,
+            cwd=elsewhere,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+
+
+def _unlimited_key(stack: Stack) -> str:
+    made = _keys(stack, "create", "Fuzz", "OWNER")
+    _keys(stack, "limits", made.split()[0], "--read", _PLENTY, "--write", _PLENTY)
+    return made.rpartition(": ")[2].strip()
+
+
+def _keys(stack: Stack, *command: str) -> str:
+    tool = [sys.executable, "infra/keys.py", "--stage", "local"]
+    done = subprocess.run(
+        [*tool, "--endpoint-url", stack.aws_endpoint, *command],
+        cwd=_PROJECT,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as home, running(Path(home), free_port()) as stack:
+        done = fuzz(stack, 240, "--max-examples", "50", *sys.argv[1:])
+    print(done.stdout)
+    raise SystemExit(done.returncode)
+
+
+if __name__ == "__main__":
+    main()

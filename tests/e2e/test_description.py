@@ -1,0 +1,21 @@
+"""The API answers as its description says, whatever is sent (`make fuzz` tries for longer)."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.e2e.fuzz import fuzz
+from tests.e2e.running import Stack, free_port, running
+
+
+@pytest.fixture
+def own_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """What is sent at random stays out of the way of the other tests."""
+    with running(tmp_path_factory.mktemp("fuzzed"), free_port(), "--fresh") as stack:
+        yield stack
+
+
+def test_nothing_comes_back_that_the_description_does_not_say(own_stack: Stack) -> None:
+    done = fuzz(own_stack, 40, "--max-examples", "3", "--seed", "1")
+    assert done.returncode == 0, done.stdout
+    assert "Test cases:" in done.stdout and "0 generated" not in done.stdout
