@@ -9,6 +9,7 @@ from chalicelib.webhooks import fan_out, store
 from chalicelib.webhooks.model import EventKind, NewEndpoint
 from tests.dynamodb_double import Crash
 from tests.shop import Shop
+from tests.webhooks.events import stream
 from tests.webhooks.test_delivery import URL, add, listed, only
 from tests.webhooks.world import (
     DEAD_EVENTS,
@@ -19,7 +20,6 @@ from tests.webhooks.world import (
     announce,
     commit,
     failed,
-    stream,
 )
 
 

@@ -23,6 +23,7 @@ from chalicelib.webhooks import aws, deliver, fan_out, master_key, redrive, summ
 from chalicelib.webhooks.safe_post import Failure, Outcome
 from tests.dynamodb_double import Crash, Double, Fault
 from tests.environment import SETTINGS
+from tests.webhooks.events import Waiting, batch_of, stream
 
 ACCOUNT = "https://sqs.us-east-1.amazonaws.com/000000000000/"
 DELIVERIES = f"{ACCOUNT}backroom-test-deliveries"
@@ -60,21 +61,6 @@ class Posted:
     @property
     def delivery(self) -> str:
         return self.headers["X-Service-Delivery"]
-
-
-@dataclass
-class Waiting:
-    """A message on a queue."""
-
-    id: str
-    body: str
-    visible: datetime
-    received: int = 0
-
-    @property
-    def told(self) -> dict[str, Any]:
-        told: dict[str, Any] = json.loads(self.body)
-        return told
 
 
 @dataclass
@@ -291,32 +277,6 @@ class _Service:
                 return perform(**request)
 
         return call
-
-
-def stream(items: list[dict[str, Any]], kind: str = "INSERT") -> dict[str, Any]:
-    """What the outbox's stream hands to the fan-out."""
-    return {
-        "Records": [
-            {"eventName": kind, "dynamodb": {"NewImage": item, "SequenceNumber": item["pk"]["S"]}}
-            for item in items
-        ]
-    }
-
-
-def batch_of(url: str, messages: list[Waiting]) -> dict[str, Any]:
-    """What a queue hands to the sender."""
-    return {
-        "Records": [
-            {
-                "messageId": one.id,
-                "receiptHandle": one.id,
-                "body": one.body,
-                "attributes": {"ApproximateReceiveCount": str(one.received)},
-                "eventSourceARN": f"arn:aws:sqs:us-east-1:000000000000:{url.rpartition('/')[2]}",
-            }
-            for one in messages
-        ]
-    }
 
 
 class _InOrder:
