@@ -95,6 +95,7 @@ def _deploy(options: argparse.Namespace, known: stacks.Outputs) -> None:
     print(f"\nBackroom is deployed: {address.rstrip('/')}")
     if "DomainTarget" in domain:
         print(f"Point your domain's CNAME or alias record to {domain['DomainTarget']}")
+    _mention_unverified(made["MailFrom"])
     if key := keys.first_owner_key(made["Table"]):
         print(f"Owner key, shown this once: {key}")
 
@@ -157,6 +158,15 @@ def _refuse_the_other_way(stage: str, by_chalice: bool) -> None:
     if other:
         way = "with --from-package" if by_chalice else "by Chalice"
         raise SystemExit(f"{stage} was deployed {way}. To change that, --destroy it first.")
+
+
+def _mention_unverified(sender: str) -> None:
+    identities = [sender, sender.partition("@")[2]]
+    if sender:
+        found = boto3.client("ses").get_identity_verification_attributes(Identities=identities)
+        states = [each["VerificationStatus"] for each in found["VerificationAttributes"].values()]
+        if "Success" not in states:
+            print(f"SES has verified neither {' nor '.join(identities)}: summaries wait for it.")
 
 
 def _parameters(options: argparse.Namespace) -> dict[str, str]:

@@ -27,12 +27,14 @@ _LOCAL_ONLY = {
     "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8 ::1/128",
 }
 _LOG_SECONDS = 1
+_LOG_LATE_MS = 5_000
 _PLATFORM_LINES = ("START RequestId", "END RequestId", "REPORT RequestId")
 
 
 def deploy(cache: Path, settings: Mapping[str, str]) -> dict[str, str]:
     """Deploys what the source says now; what the tables, queues and bucket hold stays."""
     made = steps.resources(STAGE, {"Size": "local", "DeletionProtection": "false"} | _MAIL)
+    boto3.client("ses").verify_email_identity(EmailAddress=made["MailFrom"])
     built = package.build(cache)
     # The emulator gives an API whose routes changed another id, and after a restart its stream
     # mappings skip events. Both stacks hold no data, so each start makes them anew.
@@ -108,13 +110,20 @@ def _announced(home: Path) -> tuple[Path, Path]:
 def follow(emulator: Emulator) -> None:
     """Prints what the functions log, until the emulator ends or this process is told to stop."""
     logs = boto3.client("logs")
-    since = {f"/aws/lambda/{name}": time.time_ns() // 10**6 for name in steps.functions(STAGE)}
+    since = time.time_ns() // 10**6
+    groups = [f"/aws/lambda/{name}" for name in steps.functions(STAGE)]
+    printed: dict[str, int] = {}  # event id → when it was logged
     while emulator.is_running():
-        for group, start in since.items():
+        # Looks back, because a line may arrive behind later ones.
+        start = max(since, time.time_ns() // 10**6 - _LOG_LATE_MS)
+        for group in groups:
             for event in logs.filter_log_events(logGroupName=group, startTime=start)["events"]:
-                since[group] = max(since[group], event["timestamp"] + 1)
+                if event["eventId"] in printed:
+                    continue
+                printed[event["eventId"]] = event["timestamp"]
                 if not event["message"].startswith(_PLATFORM_LINES):
                     print(group.removeprefix("/aws/lambda/"), event["message"].rstrip(), flush=True)
+        printed = {id: logged for id, logged in printed.items() if logged >= start}
         time.sleep(_LOG_SECONDS)
     raise SystemExit(f"the emulator ended; its log is {emulator.log}")
 

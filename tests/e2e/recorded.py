@@ -1,0 +1,146 @@
+"""What the functions asked of AWS, from the emulator's own record (its CloudTrail)."""
+
+import hashlib
+import json
+import re
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import boto3
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+
+from infra.emulator import CREDENTIALS, REGION
+
+ACCOUNT = "000000000000"
+_LOOKUP = "com.amazonaws.cloudtrail.v20131101.CloudTrail_20131101.LookupEvents"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One permission that a function needed; `leading_key`: of an item its partition key."""
+
+    function: str
+    action: str
+    resource: str
+    leading_key: str | None = None
+
+
+def client(aws: str, service: str) -> Any:
+    return boto3.client(
+        service,
+        endpoint_url=aws,
+        region_name=REGION,
+        aws_access_key_id=CREDENTIALS["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
+    )
+
+
+def begin(aws: str) -> None:
+    """From now on the emulator keeps the last 10,000 calls."""
+    wanted = json.dumps({"cloudtrail._recording_enabled": "true"}).encode()
+    urllib.request.urlopen(f"{aws}/_ministack/config", wanted).close()
+
+
+def asked(aws: str) -> set[Asked]:
+    """All that functions needed a permission for."""
+    functions = dict(_functions(aws))
+    return {
+        Asked(functions[event["AccessKeyId"]], *needed)
+        for event in _events(aws)
+        if event["AccessKeyId"] in functions
+        for needed in _needed(event)
+    }
+
+
+def _functions(aws: str) -> Iterator[tuple[str, str]]:
+    """The access key that the emulator gives each function, by which its calls are known."""
+    for function in client(aws, "lambda").list_functions()["Functions"]:
+        text = f"{function['FunctionArn']}:{function['Role']}"
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        yield f"ASIA{digest[:16].upper()}", function["FunctionName"]
+
+
+def _events(aws: str) -> Iterator[Mapping[str, Any]]:
+    """Newest first. Not by boto3, which sends whole seconds: more than a page of them is lost."""
+    end, seen = time.time() + 1, set[str]()
+    while True:
+        sent = json.dumps({"MaxResults": 50, "EndTime": end}).encode()
+        headers = {"X-Amz-Target": _LOOKUP, "Content-Type": "application/x-amz-json-1.1"}
+        request = AWSRequest("POST", aws, data=sent, headers=headers)
+        key, secret = CREDENTIALS["AWS_ACCESS_KEY_ID"], CREDENTIALS["AWS_SECRET_ACCESS_KEY"]
+        SigV4Auth(Credentials(key, secret), "cloudtrail", REGION).add_auth(request)
+        signed = urllib.request.Request(aws, sent, dict(request.headers))
+        with urllib.request.urlopen(signed, timeout=30) as answer:
+            page = [e for e in json.load(answer)["Events"] if e["EventId"] not in seen]
+        if not page:
+            return
+        yield from page
+        seen |= {event["EventId"] for event in page}
+        end = page[-1]["EventTime"]
+
+
+def _needed(event: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None]]:
+    service = event["EventSource"].removesuffix(".amazonaws.com")
+    name = event["EventName"]
+    request = json.loads(event["CloudTrailEvent"])["requestParameters"]
+    match service:
+        case "dynamodb":
+            yield from _of_table(name, request)
+        case "s3":
+            bucket, key = (each["ResourceName"] for each in event["Resources"])
+            action = "PutObject" if name in {"PutObject", "POST.s3"} else name
+            yield f"s3:{action}", f"arn:aws:s3:::{bucket}/{key}", None
+        case "sqs":
+            queue = request["QueueUrl"].rpartition("/")[2]
+            # On AWS there is no permission for batches: that of the single call is asked for.
+            yield (
+                f"sqs:{name.removesuffix('Batch')}",
+                f"arn:aws:sqs:{REGION}:{ACCOUNT}:{queue}",
+                None,
+            )
+        case "ssm":
+            parameter = f"arn:aws:ssm:{REGION}:{ACCOUNT}:parameter{request['Name']}"
+            yield f"ssm:{name}", parameter, None
+        case "states" | "stepfunctions":
+            yield f"states:{name}", request["stateMachineArn"], None
+        case "ses" | "email":
+            identity = request["Source"]
+            action = request["Action"]
+            yield f"ses:{action}", f"arn:aws:ses:{REGION}:{ACCOUNT}:identity/{identity}", None
+        case _:
+            raise AssertionError(f"a call of a kind that is new here: {service}, {name}")
+
+
+def _of_table(name: str, request: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None]]:
+    match name:
+        case "TransactWriteItems":
+            for item in request["TransactItems"]:
+                ((kind, write),) = item.items()
+                action = "ConditionCheckItem" if kind == "ConditionCheck" else f"{kind}Item"
+                yield _on(action, write["TableName"], write.get("Key") or write["Item"])
+        case "BatchGetItem":
+            for table, wanted in request["RequestItems"].items():
+                for key in wanted["Keys"]:
+                    yield _on(name, table, key)
+        case "Query":
+            yield _on(name, request["TableName"], {"pk": _partition(request)})
+        case _:
+            yield _on(name, request["TableName"], request.get("Key") or request["Item"])
+
+
+def _on(action: str, table: str, key: Mapping[str, Any]) -> tuple[str, str, str]:
+    arn = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{table}"
+    return f"dynamodb:{action}", arn, str(key["pk"]["S"])
+
+
+def _partition(query: Mapping[str, Any]) -> Mapping[str, str]:
+    for name, value in re.findall(r"(#\w+) = (:\w+)", query["KeyConditionExpression"]):
+        if query["ExpressionAttributeNames"][name] == "pk":
+            found: Mapping[str, str] = query["ExpressionAttributeValues"][value]
+            return found
+    raise AssertionError(query["KeyConditionExpression"])

@@ -1,0 +1,165 @@
+"""Least privilege: what each role grants on AWS is what its function asked for, on a walk through
+all that the shop can do. The emulator refuses what is not granted, but knows no leading keys."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra.local import STAGE
+from tests.e2e.recorded import Asked, asked, begin, client
+from tests.e2e.running import Stack, free_port, running
+from tests.e2e.tour import Tour
+from tests.webhooks.receiver import Receiver
+
+ANY = f"backroom-{STAGE}*"
+# Granted and not asked for by our code: (function, action, end of the resource) → why.
+UNASKED = {
+    (ANY, "logs:*", "*"): "Lambda itself writes the log",
+    (ANY, "sqs:ReceiveMessage", "*"): "Lambda itself reads the queue",
+    (ANY, "sqs:DeleteMessage", "*"): "Lambda itself reads the queue",
+    (ANY, "sqs:GetQueueAttributes", "*"): "Lambda itself reads the queue",
+    (ANY, "dynamodb:*", "/stream/*"): "Lambda itself reads the stream",
+    (ANY, "sqs:SendMessage", "plan-import-dead"): "Lambda itself puts aside what failed",
+    (ANY, "sqs:SendMessage", "schedules-dead"): "Lambda itself puts aside what failed",
+    (ANY, "s3:ListBucket", "*"): "without it S3 hides that an object is not there",
+    (ANY, "s3:GetObject", "reports/*"): "a retry copies it, which the emulator records as a put",
+    (ANY, "sqs:*Batch", "*"): "the emulator's own, not granted on AWS",
+    (ANY, "ses:SendEmail", "*"): "the emulator checks no identity; on AWS only the sender's",
+    (
+        f"backroom-{STAGE}-deliver",
+        "sqs:ChangeMessageVisibility",
+        "deliveries",
+    ): "a turn that another run has begun is hidden meanwhile, which no walk makes happen",
+    (
+        f"backroom-{STAGE}-import_chunk",
+        "sqs:ChangeMessageVisibility",
+        "import-chunks",
+    ): "a step that failed is shown again soon, which no walk makes happen",
+}
+
+
+@dataclass(frozen=True)
+class Grant:
+    """One action on one resource. `leading_keys`: of which items, where not of all."""
+
+    function: str
+    action: str
+    resource: str
+    leading_keys: tuple[str, ...] = ()
+
+    def covers(self, need: Asked) -> bool:
+        allowed = not self.leading_keys or any(
+            fnmatchcase(need.leading_key or "", pattern) for pattern in self.leading_keys
+        )
+        return (
+            (self.function, self.action) == (need.function, need.action)
+            and fnmatchcase(need.resource, self.resource)
+            and allowed
+        )
+
+
+@pytest.fixture(scope="module")
+def needs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, set[Asked]]]:
+    """What was asked for on the walk; its webhooks' week takes seconds."""
+    setting = ["--setting", "WEBHOOK_SCHEDULE_SCALE=0.00005"]
+    home = tmp_path_factory.mktemp("roles")
+    with running(home, free_port(), "--fresh", *setting) as stack, Receiver() as receiver:
+        tour, found = Tour(stack, receiver), set[Asked]()
+        _without_limits(stack, tour.call("GET", "/api/admin/me")["id"])
+        begin(stack.aws_endpoint)
+        for _ in tour.walk():
+            found |= asked(stack.aws_endpoint)
+        yield stack, found
+
+
+def _without_limits(stack: Stack, key_id: str) -> None:
+    options = ["--stage", STAGE, "--endpoint-url", stack.aws_endpoint]
+    limits = ["limits", key_id, "--read", "9000", "--write", "9000"]
+    project = Path(__file__).resolve().parents[2]
+    subprocess.run([sys.executable, "infra/keys.py", *options, *limits], cwd=project, check=True)
+
+
+def grants(stack: Stack) -> Iterator[Grant]:
+    iam = client(stack.aws_endpoint, "iam")
+    for function in client(stack.aws_endpoint, "lambda").list_functions()["Functions"]:
+        role = function["Role"].rpartition("/")[2]
+        policy = iam.get_role_policy(RoleName=role, PolicyName="work")["PolicyDocument"]
+        for statement in policy["Statement"]:
+            condition = statement.get("Condition", {}).get("ForAllValues:StringLike", {})
+            keys = tuple(condition.get("dynamodb:LeadingKeys", ()))
+            for action in _listed(statement["Action"]):
+                for resource in _listed(statement["Resource"]):
+                    yield Grant(function["FunctionName"], action, resource, keys)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def test_nothing_that_is_asked_for_is_missing(needs: tuple[Stack, set[Asked]]) -> None:
+    stack, found = needs
+    granted = list(grants(stack))
+    missing = {n for n in found if not any(grant.covers(n) for grant in granted)}
+    assert {n.function for n in found} == {grant.function for grant in granted}
+    assert missing == set()
+
+
+def test_nothing_that_is_granted_is_unused(needs: tuple[Stack, set[Asked]]) -> None:
+    stack, found = needs
+    granted = list(grants(stack))
+    unused = [grant for grant in granted if not any(map(grant.covers, found))]
+    told = {grant: rule for grant in unused for rule in UNASKED if _tells(rule, grant)}
+    assert [grant for grant in unused if grant not in told] == []
+    assert set(UNASKED) - set(told.values()) == set(), "exceptions that nothing needs"
+
+
+def _tells(rule: tuple[str, str, str], grant: Grant) -> bool:
+    function, action, end = rule
+    return (
+        fnmatchcase(grant.function, function)
+        and fnmatchcase(grant.action, action)
+        and fnmatchcase(grant.resource, f"*{end}")
+    )
+
+
+def test_no_function_may_touch_items_that_it_never_touches(
+    needs: tuple[Stack, set[Asked]],
+) -> None:
+    stack, found = needs
+    keyed = [grant for grant in grants(stack) if grant.leading_keys]
+    unused = {
+        (grant.function, pattern)
+        for grant in keyed
+        for pattern in grant.leading_keys
+        if not any(
+            need.function == grant.function and fnmatchcase(need.leading_key or "", pattern)
+            for need in found
+        )
+    }
+    assert unused == set()
+    table = f":table/backroom-{STAGE}"
+    free = {g.function for g in grants(stack) if g.resource.endswith(table) and not g.leading_keys}
+    assert free == {f"backroom-{STAGE}"}
+
+
+def test_only_the_api_may_read_keys_and_only_who_signs_may_read_the_master_key(
+    needs: tuple[Stack, set[Asked]],
+) -> None:
+    stack, _ = needs
+    every = list(grants(stack))
+    signs = {grant.function for grant in every if grant.action.startswith("ssm:")}
+    assert signs == {f"backroom-{STAGE}", f"backroom-{STAGE}-deliver"}
+    for pk in ("key#0123", "keys", "cus_1", "email#ann@example.com", "ord_1", "idem#1#2"):
+        need = Asked("", "", f"arn:aws:dynamodb:us-east-1:000000000000:table/backroom-{STAGE}", pk)
+        readers = {
+            grant.function
+            for grant in every
+            if grant.covers(Asked(grant.function, grant.action, need.resource, pk))
+        }
+        assert readers == {f"backroom-{STAGE}"}, pk

@@ -1,0 +1,247 @@
+"""One walk through all that the shop can do, so that every function makes every kind of call."""
+
+import json
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from chalicelib.webhooks.model import event_of
+from infra.local import STAGE
+from tests.e2e.recorded import client
+from tests.e2e.running import Stack
+from tests.webhooks.receiver import Receiver
+
+_PATIENCE = 120.0
+_CSV = "slug,name,price,sku,stock\n"
+
+
+class Tour:
+    """`stack`: its webhooks' schedule should be a short one."""
+
+    def __init__(self, stack: Stack, receiver: Receiver) -> None:
+        self._stack, self._receiver = stack, receiver
+
+    def walk(self) -> Iterator[None]:
+        """Pauses after each station."""
+        stations = [
+            self._keys,
+            self._webhooks,
+            self._products,
+            self._orders,
+            self._after_a_week,
+            self._imports,
+            self._dead_letters,
+            self._schedules,
+        ]
+        for station in stations:
+            station()
+            yield
+
+    # ---- Calls ----
+
+    def call(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
+        """The JSON that came; None for anything else, and for what was refused."""
+        sent = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+        known = {
+            "Authorization": f"Bearer {self._stack.api_key}",
+            "Content-Type": "application/json",
+        }
+        request = urllib.request.Request(
+            self._stack.base_url + path,
+            sent,
+            known | {name.replace("_", "-"): value for name, value in headers.items()},
+            method=method,
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                text = answer.read()
+                return json.loads(text) if "json" in answer.headers["Content-Type"] else None
+        except urllib.error.HTTPError as error:
+            assert error.code < 500, f"{method} {path}: {error.code} {error.read().decode()}"
+            assert error.code != 429, f"{method} {path}: raise the limits of the key"
+            return None
+
+    def admin(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
+        return self.call(method, f"/api/admin{path}", body, **headers)
+
+    def until(self, done: Callable[[], Any]) -> Any:
+        deadline = time.monotonic() + _PATIENCE
+        while time.monotonic() < deadline:
+            if found := done():
+                return found
+            time.sleep(0.5)
+        raise AssertionError("it did not happen")
+
+    def invoke(self, function: str, event: Any = None) -> None:
+        answer = client(self._stack.aws_endpoint, "lambda").invoke(
+            FunctionName=f"backroom-{STAGE}-{function}", Payload=json.dumps(event or {})
+        )
+        assert "FunctionError" not in answer, answer["Payload"].read()
+
+    # ---- Stations ----
+
+    def _keys(self) -> None:
+        self.admin("GET", "/me")
+        made = self.admin("POST", "/keys", {"name": "Till", "role": "OWNER"})
+        self.admin("GET", "/keys")
+        self.admin("DELETE", f"/keys/{made['id']}")
+        self.call("GET", "/api/admin/me", Authorization="Bearer wrong")
+
+    def _webhooks(self) -> None:
+        events = {"events": ["order.created"], "email": "ops@example.com"}
+        good = self.admin("POST", "/webhooks", {"url": self._receiver.url("/ok"), **events})["id"]
+        bad = {"url": self._receiver.url("/status/500"), **events}
+        self._failing = self.admin("POST", "/webhooks", bad)["id"]
+        self.admin("PUT", f"/webhooks/{good}", {"description": "Warehouse"})
+        self.admin("POST", f"/webhooks/{good}/rotate-secret", {"overlapHours": 1})
+        test = self.admin("POST", f"/webhooks/{good}/test", {})
+        self.until(lambda: self._delivery(test["id"])["status"] == "DELIVERED")
+        self.admin("POST", f"/deliveries/{test['id']}/replay", {})
+        self.admin("GET", "/webhooks")
+        away = self.admin("POST", "/webhooks", bad)["id"]
+        self.admin("POST", f"/webhooks/{away}/test", {})
+        self.admin("PUT", f"/webhooks/{away}", {"enabled": False})
+        self.admin("PUT", f"/webhooks/{away}", {"enabled": True})
+        self.admin("DELETE", f"/webhooks/{away}")
+
+    def _delivery(self, id: str) -> Any:
+        return self.admin("GET", f"/deliveries/{id}")
+
+    def _products(self) -> None:
+        new = {"name": "Mug", "price": 9.5, "status": "ACTIVE", "sku": "MUG", "type": "cups"}
+        mug = self.admin("POST", "/products", new)["id"]
+        self.admin("PUT", f"/products/{mug}", {"price": 9, "tags": ["blue"], "slug": "a-mug"})
+        self.admin("GET", f"/products/{mug}")
+        self.admin("POST", "/products/bulk", [{**new, "name": f"Cup {n}"} for n in range(25)])
+        for page in (1, 2):
+            self.admin("GET", f"/products?limit=10&page={page}")
+        self.admin("GET", "/products?search=cup&status=ACTIVE&type=cups")
+        self.call("GET", "/api/products")
+        self.call("GET", "/api/products/a-mug")
+        self.admin("DELETE", f"/products/{mug}")
+        self.call("GET", "/api/openapi.json")
+        self.call("GET", "/console")
+
+    def _orders(self) -> None:
+        sold = self.admin(
+            "POST",
+            "/products",
+            {"name": "Bowl", "price": 5, "variants": [{"title": "S", "sku": "B", "stock": 9}]},
+        )
+        self._line = {"variantId": sold["variants"][0]["id"], "quantity": 1}
+        order = {
+            "lineItems": [{**self._line, "quantity": 5}],
+            "customer": {"email": "ann@example.com", "firstName": "Ann"},
+            "paymentStatus": "PAID",
+        }
+        for _ in range(2):
+            made = self.admin("POST", "/orders", order, Idempotency_Key="tour")
+        self.admin("PATCH", f"/orders/{made['id']}", {"status": "PROCESSING"})
+        other = self.admin("POST", "/orders", {"lineItems": [self._line]})
+        self.admin("PATCH", f"/orders/{other['id']}", {"status": "CANCELLED"})
+        self.admin("DELETE", f"/orders/{other['id']}")
+        self.admin("GET", "/orders?search=ann")
+        self.admin("GET", f"/orders/{made['id']}")
+        self.admin("GET", "/customers")
+        self.admin("GET", f"/customers/{made['customer']['id']}")
+        self.admin("GET", "/summary")
+
+    def _imports(self) -> None:
+        rows = [f"plate-{n},Plate {n},4.50,PL{n},3" for n in range(40)]
+        first = self._finished(self._upload(_CSV + "\n".join([*rows, "bad,Bad,not a price,,"])))
+        assert (first["created"], first["failed"]) == (40, 1), first
+        with urllib.request.urlopen(first["errorReportUrl"]) as report:
+            assert b"not a price" in report.read()
+        retried = self.admin("POST", f"/jobs/{first['id']}/retry")["jobId"]
+        assert self._finished(retried)["failed"] == 1
+        # By SKU; one product twice, far apart; one that is not complete before its second part.
+        apart = [*rows, *(f"dish-{n},Dish {n},4.50,,{n}" for n in range(600))]
+        again = "sku,price\nPL1,4.00\nPL2,4.10\n"
+        assert self._finished(self._upload(again))["updated"] == 2
+        far = self._upload(_CSV + "\n".join([*apart, "plate-1,Plate one,3.90,PL1,1"]))
+        assert self._finished(far)["failed"] == 0
+        self._finished(self._upload(_CSV + rows[0], "?dryRun=true"))
+        ended = self.admin("POST", "/products/import/uploads", {"fileName": "big.csv"})
+        self._post_form(ended["url"], ended["fields"], _CSV + "cup,Cup,1,,")
+        self._finished(ended["jobId"])
+        waits = self.admin("POST", "/products/import/uploads", {"fileName": "never.csv"})["jobId"]
+        self.admin("POST", f"/jobs/{waits}/cancel")
+        self._finished(self._upload("who,knows\n1,2\n"))
+        self._finished(self._upload(_CSV + '"never closed,Cup,1,,\n'))
+        self.admin("GET", "/jobs")
+        self.admin("GET", "/products/import/template")
+
+    def _upload(self, text: str, query: str = "") -> str:
+        body, kind = _form({}, text)
+        path = f"/products/import{query}"
+        return str(self.admin("POST", path, body, Content_Type=kind)["jobId"])
+
+    def _post_form(self, url: str, fields: dict[str, str], text: str) -> None:
+        body, kind = _form(fields, text)
+        urllib.request.urlopen(urllib.request.Request(url, body, {"Content-Type": kind})).close()
+
+    def _finished(self, job: str) -> Any:
+        ends = {"COMPLETED", "FAILED", "CANCELLED"}
+        return self.until(
+            lambda: (found := self.admin("GET", f"/jobs/{job}"))["status"] in ends and found
+        )
+
+    def _dead_letters(self) -> None:
+        """What ends in a dead-letter queue ends its job."""
+        job = self.admin("POST", "/products/import/uploads", {"fileName": "x.csv"})["jobId"]
+        sqs = client(self._stack.aws_endpoint, "sqs")
+        queue = sqs.get_queue_url(QueueName=f"backroom-{STAGE}-import-chunks-dead")["QueueUrl"]
+        sqs.send_message(QueueUrl=queue, MessageBody=json.dumps({"job": job, "line": 2}))
+        assert self._finished(job)["status"] == "FAILED"
+        # An event that no code can read is put aside.
+        dynamodb = client(self._stack.aws_endpoint, "dynamodb")
+        poison = {"pk": {"S": "evt_poison"}, "sk": {"S": "events"}, "events": {"S": "none"}}
+        dynamodb.put_item(TableName=f"backroom-{STAGE}-outbox", Item=poison)
+        dead = sqs.get_queue_url(QueueName=f"backroom-{STAGE}-fan-out-dead")["QueueUrl"]
+        self.until(lambda: "Messages" in sqs.receive_message(QueueUrl=dead, VisibilityTimeout=0))
+
+    def _after_a_week(self) -> None:
+        path = f"/webhooks/{self._failing}/deliveries?limit=1"
+        delivery = self.admin("GET", path)["data"][0]["id"]
+        self.until(lambda: self._delivery(delivery)["status"] == "FAILED")
+        since = {"since": "2026-01-01T00:00:00Z"}
+        self.admin("POST", f"/webhooks/{self._failing}/recover", since)
+        posts = len(self._receiver.requests)
+        self.admin("POST", f"/webhooks/{self._failing}/recover", {**since, "dryRun": False})
+        self.until(lambda: len(self._receiver.requests) > posts)
+        # What is new goes to one that is failing on the other lane; so does what is made again.
+        posts = len(self._receiver.requests)
+        order = self.admin("POST", "/orders", {"lineItems": [self._line]})["id"]
+        self.until(lambda: len(self._receiver.requests) >= posts + 2)
+        self.invoke("fan_out", {"republish": [self._event(order)]})
+
+    def _event(self, order: str) -> str:
+        """The event that the receiver was told of, from the id of its delivery."""
+        last = [one for one in self._receiver.requests if order.encode() in one.body][-1]
+        return event_of(last.delivery)
+
+    def _schedules(self) -> None:
+        self.invoke("check_counts")
+        mails = f"{self._stack.aws_endpoint}/_ministack/ses/messages"
+
+        def told() -> bool:
+            self.invoke("send_summaries")
+            with urllib.request.urlopen(mails) as answer:
+                return b"ops@example.com" in answer.read()
+
+        self.until(told)
+
+
+def _form(fields: dict[str, str], text: str) -> tuple[bytes, str]:
+    edge = "tour-of-the-shop"
+    parts = [
+        f'--{edge}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+        for name, value in fields.items()
+    ]
+    file = 'name="file"; filename="tour.csv"\r\nContent-Type: text/csv'
+    parts.append(
+        f"--{edge}\r\nContent-Disposition: form-data; {file}\r\n\r\n{text}\r\n--{edge}--\r\n"
+    )
+    return "".join(parts).encode(), f"multipart/form-data; boundary={edge}"
