@@ -2,10 +2,13 @@
 
 import base64
 from functools import cache
+from typing import Any, Final
 
 from chalicelib import clock, settings
 from chalicelib.webhooks import aws, signature
 from chalicelib.webhooks.model import Endpoint
+
+_KEPT_SECONDS: Final = 600
 
 
 def current_secret(endpoint_id: str, version: int) -> str:
@@ -19,10 +22,14 @@ def valid_secrets(endpoint: Endpoint) -> list[str]:
     return [signature.secret(_master_key(), endpoint.id, version) for version in versions]
 
 
-@cache
 def _master_key() -> bytes:
-    """One call per container: the key never changes, every secret follows from it."""
-    reply = aws.client("ssm").get_parameter(
-        Name=settings.master_key_parameter(), WithDecryption=True
-    )
-    return base64.b64decode(reply["Parameter"]["Value"])
+    """Asked for again after ten minutes: a key that was rotated needs no deployment."""
+    name = settings.master_key_parameter()
+    return base64.b64decode(_parameters().get(name, decrypt=True, max_age=_KEPT_SECONDS))
+
+
+@cache
+def _parameters() -> Any:
+    from aws_lambda_powertools.utilities.parameters import SSMProvider
+
+    return SSMProvider(boto3_client=aws.client("ssm"))

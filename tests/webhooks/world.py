@@ -301,7 +301,7 @@ def world(*, threads: bool = False) -> Iterator[World]:
     def ulid() -> str:
         return ids.first_at(made.now)[:16] + f"{next(ulids):010d}"
 
-    master_key._master_key.cache_clear()
+    master_key._parameters.cache_clear()
     in_order = ExitStack()
     if not threads:
         in_order.enter_context(mock.patch.object(deliver, "_threads", _InOrder))
