@@ -112,18 +112,19 @@ def follow(emulator: Emulator) -> None:
     logs = boto3.client("logs")
     since = time.time_ns() // 10**6
     groups = [f"/aws/lambda/{name}" for name in steps.functions(STAGE)]
-    printed: dict[str, int] = {}  # event id → when it was logged
+    printed: dict[tuple[str, str], int] = {}  # a line of a group → when it was logged
     while emulator.is_running():
         # Looks back, because a line may arrive behind later ones.
         start = max(since, time.time_ns() // 10**6 - _LOG_LATE_MS)
         for group in groups:
             for event in logs.filter_log_events(logGroupName=group, startTime=start)["events"]:
-                if event["eventId"] in printed:
+                line = f"{event['timestamp']} {event['message']}"  # the emulator gives no id
+                if (group, line) in printed:
                     continue
-                printed[event["eventId"]] = event["timestamp"]
+                printed[group, line] = event["timestamp"]
                 if not event["message"].startswith(_PLATFORM_LINES):
                     print(group.removeprefix("/aws/lambda/"), event["message"].rstrip(), flush=True)
-        printed = {id: logged for id, logged in printed.items() if logged >= start}
+        printed = {line: logged for line, logged in printed.items() if logged >= start}
         time.sleep(_LOG_SECONDS)
     raise SystemExit(f"the emulator ended; its log is {emulator.log}")
 
