@@ -90,6 +90,10 @@ def client() -> Any:
         ),
     )
     made._serializer = _AsItIs()
+    # botocore looks through all items for table ARNs, to guess the account: we name tables.
+    for operation in ("TransactWriteItems", "BatchGetItem"):
+        model = made.meta.service_model.operation_model(operation)
+        model.operation_context_parameters.clear()
     return made
 
 

@@ -108,8 +108,9 @@ class Upsert:
     def run(self, rows: Iterable[Rows], held: Callable[[list[Rows]], Held]) -> None:
         """Gives every group its outcome, unless it is held back, or the job has ended meanwhile.
 
-        `held` is asked about the groups of a product that does not exist. It answers whether they
-        are to stay without an outcome, or one product to be made of them and of others.
+        `held` is asked about the first groups of a product that does not exist: one, then one more.
+        It answers whether they are to stay without an outcome, or one product to be made of them
+        and of others.
         """
         todo = [row for row in rows if row.outcome is None]
         has_written = False
@@ -195,13 +196,8 @@ class Upsert:
             memory = target.before.imported
             if memory.get("job") == self.job.id and memory["source"] > self.source:
                 self._goes_on()  # a later chunk has begun: is this one finished, and I am late?
-        elif self.job.mode is not Mode.UPDATE:
-            answer = held(target.rows)
-            if isinstance(answer, ImportedProduct):
-                self._create_whole(target, answer)
-            if answer:
-                return
-        for row in target.rows:
+        is_new = target.before is None and self.job.mode is not Mode.UPDATE
+        for row in self._begin(target, held) if is_new else target.rows:
             try:
                 target.after, target.outcomes[row] = self._apply(row, target)
             except apply.Refused as refused:
@@ -223,17 +219,32 @@ class Upsert:
         after = apply.changed(row.imported, product)
         return after, Outcome.UNCHANGED if after is product else Outcome.UPDATED
 
-    def _create_whole(self, target: _Target, whole: ImportedProduct) -> None:
+    def _begin(self, target: _Target, held: Callable[[list[Rows]], Held]) -> list[Rows]:
+        """Begins a product with its first groups, if they take others; answers those to follow."""
+        start = 0
+        for end in range(1, len(target.rows) + 1):
+            rows = target.rows[start:end]
+            answer = held(rows)
+            if not answer:
+                return target.rows[start:]
+            if isinstance(answer, ImportedProduct):
+                if self._create_whole(target, rows, answer):
+                    return target.rows[end:]
+                start = end
+        return []
+
+    def _create_whole(self, target: _Target, rows: list[Rows], whole: ImportedProduct) -> bool:
         """One product of rows from several places: one group creates it, the others add to it."""
         try:
             target.after = apply.created(whole, target.slug)
         except apply.Refused as refused:
-            for row in target.rows:
+            for row in rows:
                 own = [error for error in refused.errors if error.row == row.line]
                 row.fail(own or refused.errors)
-            return
-        first, *others = target.rows
+            return False
+        first, *others = rows
         target.outcomes = {first: Outcome.CREATED, **dict.fromkeys(others, Outcome.UPDATED)}
+        return True
 
     def _marked(self, target: _Target) -> Product:
         assert target.after is not None

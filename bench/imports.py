@@ -1,0 +1,267 @@
+"""What an import costs: CPU a row, the rate against that of the bare emulator, and memory.
+
+Planner and worker run as Lambda runs them, in a process of their own; tables, bucket and queue are
+an emulator in another. Peers, measured on a machine of this size: Vendure 3.0 ms CPU a row (and 4.5
+for indexing), 155 rows/s, 295 MB; Medusa 3.6 ms, 271 rows/s, 1,080 MB; Saleor 10.9 ms, 72 rows/s.
+"""
+
+import contextlib
+import http.client
+import io
+import json
+import os
+import queue as queues
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import boto3
+
+from bench import stage
+from bench.requests import sample
+
+ROWS = 5_000
+SIZES = (1_000, 100_000, 1_000_000)
+LANES = 4  # of commit.send_all
+_PRODUCTS = 1_000  # of the memory runs: the emulator keeps all it is given in memory
+_ADJACENT = 500  # rows of one product that stand together there
+_QUEUE = "backroom-bench-import-chunks"
+
+
+def main() -> None:
+    with _desk() as endpoint:
+        _rate(endpoint)
+        _memory()
+
+
+@contextlib.contextmanager
+def _desk() -> Iterator[str]:
+    with stage.tables() as endpoint:
+        os.environ["BUCKET"] = "backroom-bench-bucket"
+        boto3.client("s3").create_bucket(Bucket=os.environ["BUCKET"])
+        made = boto3.client("sqs").create_queue(QueueName=_QUEUE)
+        os.environ["IMPORT_QUEUE_URL"] = made["QueueUrl"]
+        yield endpoint
+
+
+# --- CPU and rate ---------------------------------------------------------------------------------
+
+
+def _rate(endpoint: str) -> None:
+    from chalicelib import table
+
+    header = "slug,name,description,status,price,sku,vendor,type,tags,stock,imageUrl\n"
+    catalogue = header + "".join(map(_row, range(ROWS)))
+    more = header + "".join(map(_row, range(ROWS, 2 * ROWS)))
+    dearer = catalogue.replace(".90,", ".95,")
+    sent: list[bytes] = []
+    events = table.client().meta.events
+
+    def record(request: Any, **_: Any) -> None:
+        sent.append(bytes(request.body))
+
+    name = "before-send.dynamodb.TransactWriteItems"
+    print(f"{ROWS:,} rows, each a product\n")
+    print(f"{'':34}{'ms CPU a row':>14}{'target':>8}{'rows/s':>9}")
+    for what, text, target in (
+        ("first import", catalogue, "0.8"),
+        ("the same file again", catalogue, ""),
+        ("every price changed", dearer, ""),
+        ("new products beside them", more, "0.8"),
+    ):
+        if not sent:
+            events.register_first(name, record)
+        cpu, seconds, _ = _import(text)
+        events.unregister(name, record)
+        print(f"{what:34}{cpu / ROWS * 1e3:>14.2f}{target:>8}{ROWS / seconds:>9.0f}")
+        if what == "first import":
+            first = ROWS / seconds
+    bare = _replayed(endpoint, sent)
+    print(
+        f"\nThe bare emulator takes the {len(sent):,} transactions of the first import at"
+        f" {ROWS / bare:.0f} rows/s: the import reaches {first * bare / ROWS:.0%} of that"
+        " (target: 70 %)."
+    )
+
+
+def _row(number: int) -> str:
+    product = sample(number)
+    image = product["images"][0]["url"]
+    return (
+        f"{product['slug']},{product['name']},{product['description'].strip()},ACTIVE,"
+        f"{product['price']},{product['sku']},{product['vendor']},{product['type']},"
+        f'"{", ".join(product["tags"])}",{number % 50},{image}\n'
+    )
+
+
+def _import(text: str) -> tuple[float, float, Any]:
+    """CPU and wall seconds of the worker, and the job."""
+    job_id = _uploaded(text.encode())
+    plan(job_id)
+    began, cpu = time.perf_counter(), time.process_time()
+    work()
+    spent = time.process_time() - cpu, time.perf_counter() - began
+    job = _completed(job_id)
+    return *spent, job
+
+
+def _replayed(endpoint: str, sent: list[bytes]) -> float:
+    """Seconds that the emulator needs for the same transactions, sent as they were, into fresh
+    tables, by clients that do nothing else."""
+    for table in (stage.TABLE, f"{stage.TABLE}-outbox"):
+        client = boto3.client("dynamodb")
+        keys = {"TableName": table.replace("bench", "plain"), "BillingMode": "PAY_PER_REQUEST"}
+        described = client.describe_table(TableName=table)["Table"]
+        definitions, schema = described["AttributeDefinitions"], described["KeySchema"]
+        client.create_table(**keys, AttributeDefinitions=definitions, KeySchema=schema)
+    bodies: queues.SimpleQueue[bytes] = queues.SimpleQueue()
+    for number, body in enumerate(sent):
+        request = json.loads(body.replace(b'"backroom-bench', b'"backroom-plain'))
+        bodies.put(json.dumps({**request, "ClientRequestToken": f"again-{number}"}).encode())
+    began = time.perf_counter()
+    with ThreadPoolExecutor(LANES) as clients:
+        list(clients.map(_drain, [(endpoint, bodies)] * LANES))
+    return time.perf_counter() - began
+
+
+def _drain(work: tuple[str, "queues.SimpleQueue[bytes]"]) -> None:
+    endpoint, bodies = work
+    connection = http.client.HTTPConnection(urlsplit(endpoint).netloc)
+    headers = {
+        "Content-Type": "application/x-amz-json-1.0",
+        "X-Amz-Target": "DynamoDB_20120810.TransactWriteItems",
+        "X-Amz-Date": "20300101T000000Z",
+        "Authorization": "AWS4-HMAC-SHA256 Credential=test/20300101/us-east-1/dynamodb"
+        "/aws4_request, SignedHeaders=host;x-amz-date, Signature=" + "0" * 64,
+    }
+    while True:
+        try:
+            body = bodies.get_nowait()
+        except queues.Empty:
+            return
+        connection.request("POST", "/", body, headers)
+        answer = connection.getresponse()
+        text = answer.read()
+        assert answer.status == 200, text[:500]
+
+
+# --- Memory ---------------------------------------------------------------------------------------
+
+
+def _memory() -> None:
+    print(
+        f"\nPeak memory (target: below 200 MB); rows are repeated upserts of {_PRODUCTS:,} products"
+    )
+    print(f"{'rows':>12}{'file MB':>10}{'planner MB':>13}{'worker MB':>12}{'seconds':>10}")
+    for rows in SIZES:
+        text = _repeated(rows)
+        job_id = _uploaded(text)
+        began = time.perf_counter()
+        planner = _peak("plan", job_id)
+        worker = _peak("work", job_id)
+        seconds = time.perf_counter() - began
+        job = _completed(job_id)
+        assert job.fields["processed"] == rows // _ADJACENT, job.fields
+        print(
+            f"{rows:>12,}{len(text) / 1e6:>10.1f}{planner:>13.0f}{worker:>12.0f}{seconds:>10.0f}",
+            flush=True,
+        )
+
+
+def _repeated(rows: int) -> bytes:
+    """Some adjacent rows for each of the products, over and over."""
+    text = io.StringIO()
+    text.write("slug,name,price,variantTitle,variantSku,stock,description\n")
+    for number in range(rows):
+        group = number // _ADJACENT
+        product, variant = group % _PRODUCTS, number % _ADJACENT % 5
+        text.write(
+            f"again-{product},Again {product},{group // _PRODUCTS + 1}.50,V{variant},"
+            f"AG-{product}-{variant},{number % 90},A description of some length\n"
+        )
+    return text.getvalue().encode()
+
+
+def _peak(step: str, job_id: str) -> float:
+    """Megabytes that a process of its own needs at most for a step."""
+    command = [sys.executable, "-m", "bench.imports", step, job_id]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return float(done.stdout.splitlines()[-1])
+
+
+# --- The functions, as Lambda runs them -----------------------------------------------------------
+
+
+def _uploaded(data: bytes) -> str:
+    from chalicelib.imports import files, store
+    from chalicelib.imports.model import Mode
+
+    job = store.create("bench.csv", Mode.UPSERT, False, 600)
+    files.put(job.id, data)
+    return job.id
+
+
+def _completed(job_id: str) -> Any:
+    from chalicelib.imports import store
+    from chalicelib.imports.model import Status
+
+    job = store.get(job_id)
+    assert job.status is Status.COMPLETED and not job.failed, job.fields
+    return job
+
+
+def plan(job_id: str) -> None:
+    from chalicelib.imports import plan as planner
+
+    with contextlib.redirect_stdout(io.StringIO()):
+        planner.uploaded({"detail": {"object": {"key": f"imports/{job_id}.csv"}}})
+
+
+def work() -> None:
+    """Handles messages until there are none; they are received and deleted on the side, as Lambda's
+    poller does it."""
+    from chalicelib.imports import run
+
+    with contextlib.redirect_stdout(io.StringIO()):
+        for batch in _received():
+            for record in batch:
+                assert run.batch({"Records": [record]}) == {"batchItemFailures": []}
+
+
+def _received() -> Iterator[list[dict[str, Any]]]:
+    sqs = boto3.client("sqs")
+    url = os.environ["IMPORT_QUEUE_URL"]
+    while True:
+        reply = sqs.receive_message(
+            QueueUrl=url, MaxNumberOfMessages=10, AttributeNames=["ApproximateReceiveCount"]
+        )
+        messages = reply.get("Messages", [])
+        if not messages:
+            return
+        yield [
+            {
+                "messageId": message["MessageId"],
+                "receiptHandle": message["ReceiptHandle"],
+                "body": message["Body"],
+                "attributes": message["Attributes"],
+            }
+            for message in messages
+        ]
+        entries = [
+            {"Id": str(at), "ReceiptHandle": message["ReceiptHandle"]}
+            for at, message in enumerate(messages)
+        ]
+        sqs.delete_message_batch(QueueUrl=url, Entries=entries)
+
+
+if __name__ == "__main__":
+    {"plan": plan, "work": lambda job_id: work()}[sys.argv[1]](sys.argv[2])
+
+    # Of this process alone: getrusage would count what its parent had before it.
+    status = Path("/proc/self/status").read_text().split()
+    print(int(status[status.index("VmHWM:") + 1]) / 1024)
