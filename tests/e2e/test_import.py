@@ -1,0 +1,164 @@
+"""Imports on the deployed stack: a form that S3 takes, workers that are killed, dead letters."""
+
+import json
+import os
+import random
+import signal
+import time
+import urllib.request
+import uuid
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+
+from infra.emulator import CREDENTIALS
+from tests.e2e.calls import call
+from tests.e2e.running import Stack
+from tests.e2e.test_main_job import ended
+
+QUEUE = "backroom-local-import-chunks"
+PRODUCTS = 700
+KILLS = 8
+
+
+def aws(stack: Stack, service: str) -> Any:
+    return boto3.client(
+        service,
+        endpoint_url=stack.aws_endpoint,
+        region_name=CREDENTIALS["AWS_DEFAULT_REGION"],
+        aws_access_key_id=CREDENTIALS["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
+    )
+
+
+def prepared(stack: Stack) -> dict[str, Any]:
+    url = f"{stack.base_url}/api/admin/products/import/uploads"
+    status, upload = call(url, stack.api_key, send={"fileName": "supplier.csv"})
+    assert status == 201
+    return dict(upload)
+
+
+def post(upload: dict[str, Any], csv: str) -> None:
+    """Sends the form as a browser does: all fields, then the file."""
+    parts = [
+        f'Content-Disposition: form-data; name="{name}"\r\n\r\n{value}'
+        for name, value in upload["fields"].items()
+    ]
+    head = 'Content-Disposition: form-data; name="file"; filename="supplier.csv"'
+    parts.append(f"{head}\r\nContent-Type: text/csv\r\n\r\n{csv}")
+    body = "".join(f"--limit\r\n{part}\r\n" for part in parts) + "--limit--\r\n"
+    headers = {"Content-Type": "multipart/form-data; boundary=limit"}
+    request = urllib.request.Request(upload["url"], body.encode(), headers)
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        assert answer.status in (200, 204)
+
+
+def imported(stack: Stack, csv: str) -> dict[str, Any]:
+    upload = prepared(stack)
+    post(upload, csv)
+    return ended(stack, stack.api_key, upload["jobId"])
+
+
+def test_an_uploaded_file_is_imported_and_its_report_mended(stack: Stack) -> None:
+    mark = f"r{uuid.uuid4().hex[:8]}"
+    job = imported(stack, f"slug,name,price\n{mark}-a,A,1\n{mark}-b,B,free\n")
+    assert (job["status"], job["created"], job["failed"]) == ("COMPLETED", 1, 1)
+    assert job["errors"][0]["code"] == "not_an_amount"
+    with urllib.request.urlopen(job["errorReportUrl"], timeout=30) as answer:
+        assert answer.headers["Content-Disposition"].endswith('"supplier-errors.csv"')
+        report = answer.read().decode("utf-8-sig")
+    mended = imported(stack, report.replace(",free,", ",2,"))
+    assert (mended["created"], mended["failed"]) == (1, 0)
+
+    status, started = call(
+        f"{stack.base_url}/api/admin/jobs/{job['id']}/retry", stack.api_key, send={}
+    )
+    assert status == 202
+    again = ended(stack, stack.api_key, started["jobId"])
+    assert (again["status"], again["total"], again["failed"]) == ("COMPLETED", 1, 1)
+
+
+def test_a_chunk_that_nobody_can_handle_ends_its_job(stack: Stack) -> None:
+    job_id = prepared(stack)["jobId"]
+    sqs = aws(stack, "sqs")
+    dead = sqs.get_queue_url(QueueName=f"{QUEUE}-dead")["QueueUrl"]
+    letter = {"job": job_id, "step": "chunk", "number": "00000000", "line": 2}
+    sqs.send_message(QueueUrl=dead, MessageBody=json.dumps(letter))
+    job = ended(stack, stack.api_key, job_id)
+    assert (job["status"], job["error"]["code"]) == ("FAILED", "chunk_failed")
+
+
+@pytest.fixture
+def impatient(stack: Stack) -> Any:
+    """The queue gives a message out again after seconds, and as often as it takes."""
+    sqs = aws(stack, "sqs")
+    url = sqs.get_queue_url(QueueName=QUEUE)["QueueUrl"]
+    names = ["VisibilityTimeout", "RedrivePolicy"]
+    before = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=names)["Attributes"]
+    policy = {**json.loads(before["RedrivePolicy"]), "maxReceiveCount": 1_000}
+    patched = {"VisibilityTimeout": "4", "RedrivePolicy": json.dumps(policy)}
+    sqs.set_queue_attributes(QueueUrl=url, Attributes=patched)
+    yield
+    sqs.set_queue_attributes(QueueUrl=url, Attributes=before)
+
+
+def workers(stack: Stack) -> list[int]:
+    """The processes in which the emulator runs chunks of this stack."""
+    wanted = {
+        b"AWS_LAMBDA_FUNCTION_NAME=backroom-local-import_chunk",
+        f"AWS_ENDPOINT_URL={stack.aws_endpoint}".encode(),
+    }
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if wanted <= set((process / "environ").read_bytes().split(b"\0")):
+                found.append(int(process.name))
+        except OSError:
+            continue  # it ended, or belongs to somebody else
+    return found
+
+
+@pytest.mark.usefixtures("impatient")
+def test_workers_killed_at_random_lose_no_row_and_count_none_twice(stack: Stack) -> None:
+    chance, mark = random.Random(7), f"k{uuid.uuid4().hex[:8]}"
+    rows = [f"{mark}-{number},Thing {number},{number % 90 + 1}" for number in range(PRODUCTS)]
+    rows += [f"{mark}-{number},Thing {number},99" for number in range(0, PRODUCTS, 10)]
+    rows += [f"{mark}-bad-{number},Bad,free" for number in range(5)]
+    upload = prepared(stack)
+    post(upload, "slug,name,price\n" + "\n".join(rows) + "\n")
+    url = f"{stack.base_url}/api/admin/jobs/{upload['jobId']}"
+    killed = 0
+    while killed < KILLS and call(url, stack.api_key)[1]["status"] in ("QUEUED", "RUNNING"):
+        time.sleep(chance.uniform(0.3, 1.5))
+        running = workers(stack)
+        if running:
+            os.kill(chance.choice(running), signal.SIGKILL)
+            killed += 1
+    assert killed >= 3, "the import was over before anything could happen to it"
+
+    job = ended(stack, stack.api_key, upload["jobId"])
+    assert (job["status"], job["failed"], job["total"]) == ("COMPLETED", 5, len(rows)), job
+    counts = (job["created"], job["updated"], job["unchanged"])
+    assert counts == (PRODUCTS, PRODUCTS // 10, 0)
+    assert announced(stack, mark) == {
+        "product.created": PRODUCTS,
+        "product.updated": PRODUCTS // 10,
+    }
+    last = call(f"{stack.base_url}/api/admin/products?search=Thing%20690", stack.api_key)[1]
+    assert [p["price"] for p in last["data"] if p["slug"].startswith(mark)] == ["99.00"]
+
+
+def announced(stack: Stack, mark: str) -> Counter[str]:
+    """How many events of each kind there are about products with this mark."""
+    found: Counter[str] = Counter()
+    pages = aws(stack, "dynamodb").get_paginator("scan").paginate(TableName="backroom-local-outbox")
+    for page in pages:
+        for item in page["Items"]:
+            for entry in item.get("events", {}).get("L", ()):
+                event = entry["M"]
+                if f'"slug":"{mark}-' in event["body"]["S"]:
+                    found[event["event"]["S"]] += 1
+    return found
