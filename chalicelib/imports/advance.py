@@ -12,17 +12,37 @@ from chalicelib.imports import queue, store
 from chalicelib.imports.model import Job, Outcome, Status
 
 
-def after_chunks(job_id: str, who: str) -> None:
-    """Goes on when all chunks are done, if nobody else does. `who`: the chunk that asks."""
+class NotYet(Exception):
+    """Another is about to go on, or has died: that will be seen when the message comes again."""
+
+
+def after_chunks(job_id: str, is_mine: bool) -> None:
+    """Goes on when all chunks are done. `is_mine`: whether it is for this worker to do.
+
+    Raises NotYet where another should, and has not.
+    """
     job = store.find(job_id)
-    if job is None or job.status is not Status.RUNNING or not job.all_chunks_done:
+    if job is not None and job.status is Status.RUNNING and job.all_chunks_done:
+        _follow(job, "", is_mine)
+
+
+def after_ordered(job: Job, number: str, is_mine: bool) -> None:
+    """Goes on behind what chunk `number` had left for later. Raises NotYet as above."""
+    _follow(job, number, is_mine)
+
+
+def _follow(job: Job, number: str, is_mine: bool) -> None:
+    """There is one row of these steps, and it never breaks off: whoever finished one begins the
+    next, and no message is deleted before it is known that somebody has."""
+    if store.was_followed(job.id, number):
         return
-    if store.claims_the_rest(job_id, who):
-        after_ordered(job, "")
+    if not is_mine:
+        raise NotYet
+    _begin_next(job, number)
+    store.follow(job.id, number)
 
 
-def after_ordered(job: Job, number: str) -> None:
-    """Goes on behind what chunk `number` had left for later."""
+def _begin_next(job: Job, number: str) -> None:
     left = store.next_deferred(job.id, number)
     if left is not None:
         _send(job, "ordered", number=left["sk"].partition("#")[2])

@@ -64,7 +64,7 @@ def _plan(job_id: str) -> None:
         queue.send(cut.messages(plan(table.records(), dialect, seen=Seen(size))))
         store.planned(job_id, cut.chunks, cut.products)
         telemetry.info("import planned", jobId=job_id, chunks=cut.chunks, products=cut.products)
-    advance.after_chunks(job_id, "plan")
+    advance.after_chunks(job_id, is_mine=True)
 
 
 class _Cut:

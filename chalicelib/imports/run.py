@@ -27,10 +27,6 @@ _LEFTOVER_ROWS: Final = 60  # at once: each is a write of the transaction that c
 _RETRY_SECONDS: Final = (5, 20, 60, 180)
 
 
-class _NotYet(Exception):
-    """Another is about to go on, or has died: that will be seen when the message comes again."""
-
-
 def batch(event: Mapping[str, Any]) -> dict[str, Any]:
     """Messages of the import queue; those that failed are received again."""
     failed = []
@@ -41,7 +37,7 @@ def batch(event: Mapping[str, Any]) -> dict[str, Any]:
             _STEPS[message["step"]](message, received > 1)
         except files.FileChanged:
             advance.end_without_file(message["job"])
-        except _NotYet:
+        except advance.NotYet:
             queue.show_again(record["receiptHandle"], _RETRY_SECONDS[0])
             failed.append({"itemIdentifier": record["messageId"]})
         except Exception as error:
@@ -65,6 +61,7 @@ def _chunk(message: Message, again: bool) -> None:
     job, is_done = store.standing(job_id, chunk)
     if job is None:
         return
+    was_first = False
     # Of a job that has ended, an earlier run may have written what nobody has counted.
     if not is_done and (again or job.status is Status.RUNNING):
         reader = _Reader(job)
@@ -76,16 +73,12 @@ def _chunk(message: Message, again: bool) -> None:
                 [row for row in rows if row.line not in repeated],
                 held=lambda rows: rows[0].is_incomplete,
             )
-            _finish(job, chunk, rows, message)
-    advance.after_chunks(job_id, chunk)
+            was_first = _finish(job, chunk, rows, message)
+    advance.after_chunks(job_id, is_mine=was_first or again)
 
 
 def _ordered(message: Message, again: bool) -> None:
-    """What a chunk left for later, in the order of the file; of two rows the later wins.
-
-    Whoever finishes it goes on to the next. Another who comes too late waits to see that, and goes
-    on only if it did not happen: there is one row of these messages, and it never breaks off.
-    """
+    """What a chunk left for later, in the order of the file; of two rows the later wins."""
     job_id, number = message["job"], message["number"]
     chunk = f"ordered#{number}"
     job, is_done = store.standing(job_id, chunk)
@@ -107,12 +100,8 @@ def _ordered(message: Message, again: bool) -> None:
                     store.settle(job_id, waiting, Outcome.UPDATED)
             store.put_waiting(job_id, [_waiting(row) for row in rows if row.outcome is None])
             was_first = _finish(job, chunk, rows)
-    if job.status is not Status.RUNNING or (not was_first and store.was_followed(job_id, number)):
-        return
-    if not was_first and not again:
-        raise _NotYet
-    advance.after_ordered(job, number)
-    store.follow(job_id, number)
+    if job.status is Status.RUNNING:
+        advance.after_ordered(job, number, is_mine=was_first or again)
 
 
 def _leftover(message: Message, again: bool) -> None:

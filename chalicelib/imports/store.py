@@ -163,12 +163,6 @@ def has_report(job_id: str) -> None:
     _update_if(job_id, table.present, set={"report": True})
 
 
-def claims_the_rest(job_id: str, who: str) -> bool:
-    """Whether `who` goes on where all chunks are done: one of those who see it, always the same."""
-    unclaimed = Attr("claimedBy").not_exists() | Attr("claimedBy").eq(who)
-    return _update_if(job_id, _running & unclaimed, set={"claimedBy": who})
-
-
 def _end(job_id: str, status: Status, fields: Mapping[str, Any]) -> bool:
     ended = {"status": status, "completedAt": clock.iso(clock.now()), **fields}
     return _update_if(job_id, _open, set=ended)
@@ -239,14 +233,18 @@ def deferred(job_id: str, number: str) -> Item | None:
     return table.get((job_id, f"deferred#{number}"))
 
 
-def follow(job_id: str, number: str) -> None:
-    """Notes that the step behind this one was begun."""
-    table.update((job_id, f"deferred#{number}"), set={"followed": True})
+def follow(job_id: str, number: str = "") -> None:
+    """Notes that the step behind this one, or behind all chunks, was begun."""
+    table.update(_followed_key(job_id, number), set={"followed": True}, when=table.present)
 
 
-def was_followed(job_id: str, number: str) -> bool:
-    left = deferred(job_id, number)
-    return left is not None and "followed" in left
+def was_followed(job_id: str, number: str = "") -> bool:
+    item = table.get(_followed_key(job_id, number))
+    return item is not None and "followed" in item
+
+
+def _followed_key(job_id: str, number: str) -> Key:
+    return (job_id, f"deferred#{number}") if number else _key(job_id)
 
 
 def parts(job_id: str, step: str, after: str | None = None) -> tuple[list[str], str | None]:
