@@ -25,7 +25,7 @@ import boto3
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from infra import destroy, keys, package, record, stacks, steps
+from infra import compiled, destroy, keys, package, record, stacks, steps
 
 
 def main() -> None:
@@ -75,6 +75,7 @@ def _deploy(options: argparse.Namespace, known: stacks.Outputs) -> None:
     steps.ensure_master_key(stage)
     if by_chalice:
         try:
+            compiled.add(package.PROJECT)
             _chalice("deploy", stage)
         finally:
             record.push(stage, made["Bucket"])

@@ -16,8 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from infra import compiled
+
 PROJECT = Path(__file__).resolve().parent.parent
-_PACKAGED = ("app.py", "chalicelib", "requirements.txt", ".chalice/config.json")
+_PACKAGED = (
+    "app.py",
+    "chalicelib",
+    "requirements.txt",
+    ".chalice/config.json",
+    "infra/compiled.py",
+)
 _STAGE = "packaged"  # a stage of the copy's own config: nothing of a real stage enters the zip
 _KEPT = 5
 CACHE = PROJECT / ".local/packages"
@@ -87,6 +95,7 @@ def _chalice_package(build: Path, made: Path) -> None:
     shutil.copytree(
         PROJECT / "chalicelib", build / "chalicelib", ignore=shutil.ignore_patterns("__pycache__")
     )
+    compiled.add(build)
     config = json.loads((PROJECT / ".chalice/config.json").read_text())
     role = "arn:aws:iam::000000000000:role/set-by-native"
     config["stages"] = {_STAGE: {"api_gateway_stage": _STAGE, "iam_role_arn": role}}

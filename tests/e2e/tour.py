@@ -169,7 +169,8 @@ class Tour:
         waits = self.admin("POST", "/products/import/uploads", {"fileName": "never.csv"})["jobId"]
         self.admin("POST", f"/jobs/{waits}/cancel")
         self._finished(self._upload("who,knows\n1,2\n"))
-        self._finished(self._upload(_CSV + '"never closed,Cup,1,,\n'))
+        too_many_rows = self._finished(self._upload(_CSV + "jug,Jug,1,,\n" * 2_001))
+        assert too_many_rows["failed"] == 1
         self.admin("GET", "/jobs")
         self.admin("GET", "/products/import/template")
 
@@ -205,6 +206,9 @@ class Tour:
     def _after_a_week(self) -> None:
         path = f"/webhooks/{self._failing}/deliveries?limit=1"
         delivery = self.admin("GET", path)["data"][0]["id"]
+        self.until(lambda: self._delivery(delivery)["status"] == "FAILED")
+        self.admin("POST", f"/deliveries/{delivery}/replay", {})
+        self.until(lambda: self._delivery(delivery)["status"] != "FAILED")
         self.until(lambda: self._delivery(delivery)["status"] == "FAILED")
         since = {"since": "2026-01-01T00:00:00Z"}
         self.admin("POST", f"/webhooks/{self._failing}/recover", since)

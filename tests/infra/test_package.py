@@ -1,0 +1,68 @@
+"""The package, as the functions get it."""
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from infra import package
+
+_IMPORT = """
+import json, sys
+import app
+from chalicelib import table
+table.client()
+here = sys.argv[1]
+specs = [getattr(m, "__spec__", None) for m in list(sys.modules.values())]
+files = {s.origin: s.cached for s in specs if s and str(s.origin).startswith(here)}
+print(json.dumps(files))
+"""
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("function")
+    with zipfile.ZipFile(package.build(package.CACHE).zip) as zipped:
+        assert len(zipped.namelist()) == len(set(zipped.namelist()))
+        zipped.extractall(target)
+    return target
+
+
+def test_a_cold_start_compiles_nothing(unpacked: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", _IMPORT, str(unpacked)],
+        cwd=unpacked,
+        env=os.environ | {"PYTHONPATH": str(unpacked), "AWS_DEFAULT_REGION": "us-east-1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    imported = json.loads(done.stdout)
+    ours = {path for path in imported if "/chalicelib/" in path}
+    libraries = {path for path in imported if "/pydantic/" in path}
+    assert ours and libraries
+    sources = {path for path in imported if path.endswith(".py")} - {str(unpacked / "app.py")}
+    assert [path for path in sources if not Path(imported[path]).exists()] == []
+
+
+def test_a_module_that_was_compiled_from_another_source_is_not_used(unpacked: Path) -> None:
+    module = unpacked / "chalicelib/money.py"
+    source = module.read_text()
+    module.write_text(source + "\nmarked = True\n")
+    code = "from chalicelib import money; assert money.marked"
+    subprocess.run([sys.executable, "-B", "-c", code], cwd=unpacked, check=True)
+    module.write_text(source)
+
+
+def test_the_package_names_no_path_of_the_machine_that_built_it(unpacked: Path) -> None:
+    home = str(package.PROJECT).encode()
+    assert [p for p in unpacked.rglob("*.pyc") if home in p.read_bytes()] == []
+
+
+def test_the_package_holds_no_tool_and_no_test(unpacked: Path) -> None:
+    found = {path.name for path in unpacked.iterdir()}
+    assert not found & {"pip", "setuptools", "boto3", "botocore", "tests", "infra", "bench"}
