@@ -61,6 +61,25 @@ def test_every_module_that_a_module_imports_is_there(shop: Shop) -> None:
         assert shop.get(folder + target).status == 200, f"{script} imports {target}"
 
 
+def exported(script: str) -> set[str]:
+    text = (STATIC / script).read_text()
+    return set(re.findall(r"^export (?:async )?(?:const|function|class) (\w+)", text, re.MULTILINE))
+
+
+def test_every_imported_name_is_exported_and_used() -> None:
+    wrong = []
+    for script in SCRIPTS:
+        text = (STATIC / script).read_text()
+        for names, target in re.findall(r'import \{([^}]*)\} from "(\.[^"]+)";', text):
+            there = (STATIC / script).parent.joinpath(target).resolve().relative_to(STATIC)
+            for name in (part.strip() for part in names.split(",") if part.strip()):
+                if name not in exported(there.as_posix()):
+                    wrong.append(f"{script}: {target} has no {name}")
+                if len(re.findall(rf"\b{name}\b", text)) < 2:
+                    wrong.append(f"{script}: {name} is not used")
+    assert wrong == []
+
+
 def test_every_page_that_the_router_names_is_there(shop: Shop) -> None:
     pages = re.findall(r'\["/[^"]*", "([a-z-]+)"\]', (STATIC / "router.js").read_text())
     assert {"home", "products", "delivery"} <= set(pages)

@@ -137,7 +137,7 @@ function attempt(each, newest) {
         { class: "stack tight" },
         h.h3("Request"),
         h.p({ class: "small soft" }, `POST ${each.url}`, each.address ? ` (${each.address})` : ""),
-        block("Request headers", headers(each.request.headers)),
+        headers("Request headers", each.request.headers),
       ),
       h.div(
         { class: "stack tight" },
@@ -145,7 +145,7 @@ function attempt(each, newest) {
         response
           ? [
               h.p({ class: "small soft" }, `Status ${response.status}`),
-              block("Response headers", headers(response.headers)),
+              headers("Response headers", response.headers),
               response.body
                 ? block("Response body", response.body)
                 : h.p({ class: "soft" }, "No body."),
@@ -159,10 +159,10 @@ function attempt(each, newest) {
 
 const block = (name, content) =>
   h.pre({ tabindex: "0", role: "region", "aria-label": name }, content);
-const headers = (all) =>
-  Object.entries(all)
-    .map(([name, value]) => `${name}: ${value}`)
-    .join("\n");
+function headers(name, all) {
+  const lines = Object.entries(all).map(([header, value]) => `${header}: ${value}`);
+  return lines.length ? block(name, lines.join("\n")) : h.p({ class: "soft" }, "No headers.");
+}
 
 function pretty(body) {
   try {

@@ -2,7 +2,7 @@
 
 import { get } from "../api.js";
 import { h } from "../dom.js";
-import { ago, money, number, plural, words } from "../format.js";
+import { dateTime, money, number, plural, words } from "../format.js";
 import { bars } from "../parts/bars.js";
 import { card, draw, empty } from "../parts/page.js";
 import { table } from "../parts/table.js";
@@ -38,8 +38,8 @@ export async function show(main, { signal }) {
           failing.map(({ id, url, failingSince }) =>
             h.p(
               h.a({ href: link(`/settings/developer/webhooks/${id}`) }, url),
-              " fails since ",
-              ago(failingSince),
+              ": no success since ",
+              dateTime(failingSince),
             ),
           ),
         ),
@@ -56,7 +56,7 @@ export async function show(main, { signal }) {
           h.a({ href: link("/orders", { status: "open" }) }, number(total)),
           "until they are delivered",
         ),
-        tile("Low on stock", number(shop.lowStock.length), plural(shop.lowStock.length, "variant")),
+        tile("Low on stock", few(shop.lowStock.length), "variants below their threshold"),
       ),
       card(
         "Paid a day",
@@ -128,6 +128,10 @@ export async function show(main, { signal }) {
     ),
   );
 }
+
+// The summary names so many at most.
+const MOST_LOW = 50;
+const few = (count) => (count < MOST_LOW ? number(count) : `${number(count)} or more`);
 
 async function failingWebhooks(signal) {
   if (!may("ADMIN")) return [];

@@ -53,7 +53,7 @@ export async function show(main, { path, query, signal }) {
           badge(status, status === "RUNNING" ? `${progress} %` : words(status)),
       },
       { title: "Created", cell: ({ created }) => number(created), class: "number" },
-      { title: "Changed", cell: ({ updated }) => number(updated), class: "number" },
+      { title: "Changed", cell: ({ updated }) => number(updated), class: "number wide" },
       { title: "Unchanged", cell: ({ unchanged }) => number(unchanged), class: "number wide" },
       { title: "Failed", cell: ({ failed }) => number(failed), class: "number" },
       { title: "Begun", cell: ({ createdAt }) => ago(createdAt), class: "wide" },

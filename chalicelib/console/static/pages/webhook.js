@@ -2,7 +2,7 @@
 
 import { call, get, post, sleep } from "../api.js";
 import { h, replace } from "../dom.js";
-import { ago, dateTime, plural } from "../format.js";
+import { dateTime, plural } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { deliveryTable } from "../parts/deliveries.js";
 import { ask, modal } from "../parts/dialog.js";
@@ -60,12 +60,7 @@ function page(main, path, endpoint, etag, signal) {
         "Paused: new events make no deliveries, and those that wait go on waiting, up to 30 days.",
       ),
     endpoint.failingSince &&
-      h.p(
-        { class: "notice bad" },
-        "Its answers were no success since ",
-        ago(endpoint.failingSince),
-        ".",
-      ),
+      h.p({ class: "notice bad" }, "No success since ", dateTime(endpoint.failingSince), "."),
     h.div(
       { class: "columns" },
       h.div(

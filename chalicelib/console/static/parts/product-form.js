@@ -34,7 +34,7 @@ export function productForm(product) {
     name: "variants",
     what: "variant",
     add: "Add a variant",
-    widths: "2fr 1.6fr 1fr 1fr auto",
+    widths: "2fr 1.6fr 1fr 1fr 5rem",
     columns: [
       { name: "title", label: "Title" },
       { name: "sku", label: "SKU" },
@@ -47,7 +47,7 @@ export function productForm(product) {
     name: "images",
     what: "image",
     add: "Add an image",
-    widths: "2fr 2fr auto",
+    widths: "2fr 2fr 5rem",
     columns: [
       { name: "url", label: "Address", type: "url", placeholder: "https://…" },
       { name: "alt", label: "Description" },
