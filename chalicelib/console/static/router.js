@@ -48,7 +48,7 @@ export function guard(isUnsaved, ask) {
   unsaved = isUnsaved && { isUnsaved, ask };
 }
 
-export function match(address) {
+function match(address) {
   const [path, asked = ""] = address.split("?");
   const parts = path.split("/");
   for (const [pattern, page] of PAGES) {

@@ -52,7 +52,7 @@ export function values(node) {
 }
 
 // Puts each error beside its field. Returns those that have no field here.
-export function showErrors(node, errors) {
+function showErrors(node, errors) {
   clearErrors(node);
   const rest = [];
   let first = null;
@@ -72,7 +72,7 @@ export function showErrors(node, errors) {
   return rest;
 }
 
-export function clearErrors(node) {
+function clearErrors(node) {
   node.querySelectorAll("[aria-invalid]").forEach((each) => each.removeAttribute("aria-invalid"));
   node.querySelectorAll(".error").forEach((each) => (each.textContent = ""));
 }
