@@ -6,7 +6,7 @@ created + updated + unchanged + failed = total, unless it was cancelled or faile
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Any, Final
 
@@ -21,6 +21,7 @@ KIND: Final = listing.Kind("job")
 LARGEST_UPLOAD: Final = 5 * 1024**3  # bytes; S3: one POST takes 5 GB
 LARGEST_FORM: Final = 4_400_000  # bytes: Lambda takes 6 MB of event, where a file is a third longer
 INLINE_ERRORS: Final = 100
+_READING: Final = timedelta(hours=2)  # three attempts of 15 minutes, within an hour (triggers.yaml)
 
 
 class Status(StrEnum):
@@ -175,9 +176,20 @@ class Job:
     def all_chunks_done(self) -> bool:
         return self.is_read and int(self.fields["done"]) >= int(self.fields["chunks"])
 
-    def never_came(self, now: datetime) -> bool:
-        """Whether the file is missing: nothing hangs, whoever died between job and upload."""
-        return self.status is Status.QUEUED and clock.iso(now) > self.fields["uploadBy"]
+    def given_up(self, now: datetime) -> tuple[str, FileError] | None:
+        """Since when, and why, the job has failed without anybody having said so: nothing hangs,
+        whoever died."""
+        came = str(self.fields["uploadBy"])
+        if self.status is Status.QUEUED and clock.iso(now) > came:
+            message = f"No file was uploaded until {came}."
+            return came, {"code": "upload_missing", "message": message, "row": None}
+        if self.status is Status.RUNNING and not self.is_read:
+            until = clock.parse(self.fields["startedAt"]) + _READING
+            if now > until:
+                message = "The file could not be read. Retry the job."
+                error: FileError = {"code": "planning_failed", "message": message, "row": None}
+                return clock.iso(until), error
+        return None
 
 
 def show(job: Job, now: datetime) -> dict[str, Any]:
@@ -193,10 +205,10 @@ def show(job: Job, now: datetime) -> dict[str, Any]:
         "error": fields.get("error"),
         **{name: fields.get(name) for name in ("createdAt", "startedAt", "completedAt")},
     }
-    if job.never_came(now):
-        message = f"No file was uploaded until {fields['uploadBy']}."
-        error = {"code": "upload_missing", "message": message, "row": None}
-        shown |= {"status": Status.FAILED, "error": error, "completedAt": fields["uploadBy"]}
+    given_up = job.given_up(now)
+    if given_up is not None:
+        since, error = given_up
+        shown |= {"status": Status.FAILED, "error": error, "completedAt": since}
     return shown
 
 

@@ -167,7 +167,7 @@ def retry(id: str) -> Response:
     """A new job, of the rows that failed; or of the whole file, if the job failed or was cancelled.
     What was written before is found unchanged."""
     old = store.get(id)
-    if old.status in {Status.QUEUED, Status.RUNNING} and not old.never_came(clock.now()):
+    if old.status in {Status.QUEUED, Status.RUNNING} and old.given_up(clock.now()) is None:
         raise Conflict(f"The job is {old.status}.", code="job_not_finished")
     if old.status is Status.COMPLETED and "report" not in old.fields:
         raise Conflict("No row of the job can be tried again.", code="nothing_to_retry")

@@ -31,6 +31,7 @@ from chalicelib.imports.records import Format
 from chalicelib.problems import Conflict, NotFound
 
 _KEPT_SECONDS: Final = 30 * 86_400  # as long as resources.yaml keeps the files
+_PARTS: Final = 1_000  # chunks that are looked at in one query
 _MOST_ERRORS: Final = 100  # of one chunk; the report has all
 
 Counts = Mapping[Outcome, int]
@@ -255,6 +256,7 @@ def parts(job_id: str, step: str, after: str | None = None) -> tuple[list[str], 
         filter=Attr("part").eq(True),
         fields=("sk",),
         after=after,
+        limit=_PARTS,
     )
     return [item["sk"] for item in rows.items], rows.after
 

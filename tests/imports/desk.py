@@ -10,7 +10,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 import app
-from chalicelib import attributes, outbox, settings
+from chalicelib import attributes, outbox, settings, table
 from chalicelib.imports import files, queue
 from tests.dynamodb_double import Crash, Double, Fault
 from tests.shop import Answer, Shop
@@ -24,6 +24,7 @@ class Desk:
     def __init__(self, shop: Shop, dynamodb: Double) -> None:
         self.shop = shop
         self.dynamodb = dynamodb
+        self._buried: Callable[[], None] = self._idle
 
     def imported(self, csv: str | bytes, **options: str) -> Any:
         """The job after everything was done."""
@@ -85,6 +86,13 @@ class Desk:
             for message in reply.get("Messages", [])
         ]
 
+    def numbers(self) -> list[int]:
+        """The numbers of the messages that wait."""
+        found = []
+        while messages := self.messages():
+            found += [json.loads(message["body"])["number"] for message in messages]
+        return found
+
     def work(self, shuffled: random.Random | None = None) -> None:
         """Handles messages until none is left; one whose handler dies comes again."""
         while messages := self.messages():
@@ -98,6 +106,7 @@ class Desk:
             failed = app.import_chunk({"Records": [message]}, None)["batchItemFailures"]
         except Crash:
             failed = [message]
+            self._buried()
         if failed:
             queue.show_again(message["receiptHandle"], 0)
         else:
@@ -126,8 +135,26 @@ class Desk:
     # --- What goes wrong ---
 
     def crash(self, operation: str, nth: int = 1) -> None:
-        """The worker ends after the nth call of an operation took effect."""
-        self._at(operation, nth, lambda: Fault.CRASH_AFTER)
+        """The worker ends after the nth call of an operation took effect, with all its threads."""
+        before, seen, lock = self.dynamodb.faults, 0, threading.Lock()
+
+        def faults(called: str, request: Any) -> Fault | None:
+            nonlocal seen
+            with lock:
+                seen += called == operation
+                return Fault.CRASH if seen > nth else Fault.CRASH_AFTER if seen == nth else None
+
+        def buried() -> None:
+            self._idle()
+            self.dynamodb.faults = before
+
+        self.dynamodb.faults = faults
+        self._buried = buried
+
+    def _idle(self) -> None:
+        """Returns when no thread of `table.together` is at work."""
+        everybody = threading.Barrier(17)
+        table.together([everybody.wait] * 17)
 
     def fail(self, operation: str) -> None:
         """The table does not take an operation any more."""

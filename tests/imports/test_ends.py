@@ -9,6 +9,7 @@ import pytest
 import app
 from chalicelib import clock
 from chalicelib.imports import files
+from chalicelib.imports import plan as planner
 from tests.imports.desk import IMPORT, Desk
 
 HEADER = "slug,name,price\n"
@@ -36,6 +37,25 @@ def test_a_file_that_comes_late_is_imported_all_the_same(
     desk.uploaded(job_id)
     desk.work()
     assert desk.job(job_id)["status"] == "COMPLETED"
+
+
+def test_a_file_that_nobody_finished_reading_ends_its_job(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job_id = desk.send(LONG)
+    monkeypatch.setattr(planner, "plan", broken)
+    with pytest.raises(MemoryError):
+        desk.uploaded(job_id)
+    assert desk.job(job_id)["status"] == "RUNNING"
+    later = datetime.now(UTC) + timedelta(hours=3)
+    monkeypatch.setattr(clock, "now", lambda: later)
+    job = desk.job(job_id)
+    assert (job["status"], job["error"]["code"]) == ("FAILED", "planning_failed")
+    assert desk.shop.post(f"/api/admin/jobs/{job_id}/retry").status == 202
+
+
+def broken(*_: Any, **__: Any) -> None:
+    raise MemoryError
 
 
 def test_a_cancelled_job_stops_and_counts_what_it_did(desk: Desk) -> None:

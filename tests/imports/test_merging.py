@@ -1,0 +1,150 @@
+"""A file about products that are there: what it names changes, what it does not name stays."""
+
+from typing import Any
+
+import pytest
+
+from tests.imports.desk import Desk
+
+OURS = (
+    "slug,name,price,compareAtPrice,sku,stock,"
+    "variantTitle,variantSku,variantPrice,imageUrl,imageAlt"
+)
+
+
+def shirt(desk: Desk, **fields: Any) -> dict[str, Any]:
+    given = {
+        "name": "Shirt",
+        "slug": "shirt",
+        "price": 20,
+        "description": "Cotton",
+        "tags": ["a"],
+        "images": [{"url": "https://img.example/1.jpg", "alt": "front"}],
+        "variants": [
+            {"title": "S", "sku": "SH-S", "price": 18, "stock": 3},
+            {"title": "M", "sku": "SH-M", "stock": 4},
+        ],
+        **fields,
+    }
+    answer = desk.shop.post("/api/admin/products", given)
+    assert answer.status == 201, answer.text
+    return dict(answer.json)
+
+
+def test_what_the_file_does_not_name_stays(desk: Desk) -> None:
+    before = shirt(desk)
+    job = desk.imported(f"{OURS}\nshirt,,,25,,,M,,21,https://img.example/2.jpg,back\n")
+    assert job["updated"] == 1, job
+    after = desk.products()["shirt"]
+    changed = {name for name in after if after[name] != before[name]}
+    assert changed == {"compareAtPrice", "variants", "images", "updatedAt"}
+    assert [v["price"] for v in after["variants"]] == ["18.00", "21.00"]
+    assert [v["id"] for v in after["variants"]] == [v["id"] for v in before["variants"]]
+    assert [image["url"][-5:] for image in after["images"]] == ["1.jpg", "2.jpg"]
+
+
+def test_a_text_for_a_picture_that_is_there_is_taken(desk: Desk) -> None:
+    shirt(desk)
+    desk.imported(f"{OURS}\nshirt,,,,,,,,,https://img.example/1.jpg,from before\n")
+    (image,) = desk.products()["shirt"]["images"]
+    assert image["alt"] == "from before"
+
+
+def test_a_new_variant_without_a_title_is_called_by_its_sku(desk: Desk) -> None:
+    shirt(desk)
+    job = desk.imported(f"{OURS}\nshirt,,,,,2,,SH-L,,,\n")
+    assert job["updated"] == 1, job
+    variants = desk.products()["shirt"]["variants"]
+    assert [(v["title"], v["sku"], v["stock"]) for v in variants][2] == ("SH-L", "SH-L", 2)
+    assert desk.imported(f"{OURS}\nshirt,,,,,2,,SH-L,,,\n")["unchanged"] == 1
+
+
+def test_the_stock_of_a_product_with_several_variants_needs_one_to_be_named(desk: Desk) -> None:
+    shirt(desk)
+    job = desk.imported(f"{OURS}\nshirt,,,,,9,,,,,\n")
+    (error,) = job["errors"]
+    assert (error["row"], error["field"], error["code"]) == (2, "stock", "unknown_variant")
+
+
+def test_the_stock_of_an_only_variant_is_the_products(desk: Desk) -> None:
+    desk.imported(f"{OURS}\nmug,Mug,5,,MUG,9,,,,,\n")
+    assert desk.imported(f"{OURS}\nmug,,,,,8,,,,,\n")["updated"] == 1
+    assert desk.products()["mug"]["variants"][0]["stock"] == 8
+
+
+def test_an_only_variant_without_title_and_sku_is_found_again(desk: Desk) -> None:
+    rows = f"{OURS}\nmug,Mug,5,,,,,,6,,\n"
+    desk.imported(rows)
+    assert desk.imported(rows)["unchanged"] == 1
+
+
+def test_a_shopify_product_without_options_changes_its_only_variant(desk: Desk) -> None:
+    header = "Handle,Title,Option1 Value,Variant SKU,Variant Price,Variant Inventory Qty\n"
+    desk.imported(header + "mug,Mug,Default Title,MUG,5,1\n")
+    job = desk.imported(header + "mug,Mug,Default Title,MUG-2,6,2\n")
+    assert job["updated"] == 1, job
+    product = desk.products()["mug"]
+    (variant,) = product["variants"]
+    assert (product["sku"], product["price"]) == ("MUG-2", "6.00")
+    assert (variant["sku"], variant["price"], variant["stock"]) == ("MUG-2", "6.00", 2)
+
+
+def test_the_price_of_a_shopify_product_is_the_lowest_of_its_variants(desk: Desk) -> None:
+    header = "Handle,Title,Option1 Value,Variant SKU,Variant Price\n"
+    desk.imported(header + "tee,Tee,S,T-S,9\ntee,,M,T-M,8\n")
+    assert desk.products()["tee"]["price"] == "8.00"
+    desk.imported(header + "tee,,M,T-M,10\n")
+    assert desk.products()["tee"]["price"] == "9.00"
+
+
+def test_an_error_in_a_variant_names_its_own_row(desk: Desk) -> None:
+    shirt(desk)
+    long = "x" * 101
+    job = desk.imported(f"{OURS}\nshirt,,,,,,S,,17,,\nshirt,,,,,,XL,{long},,,\n")
+    (error,) = job["errors"]
+    assert (error["row"], error["field"], error["code"]) == (3, "variantSku", "too_long")
+    assert desk.products()["shirt"]["variants"][0]["price"] == "18.00"
+
+
+def test_a_sale_during_an_import_is_kept(desk: Desk) -> None:
+    made = shirt(desk)
+    variant = made["variants"][0]["id"]
+    order = {"lineItems": [{"variantId": variant, "quantity": 2}]}
+    job_id = desk.send(f"{OURS}\nshirt,,30,,,,,,,,\n")
+    desk.uploaded(job_id)
+    desk.meanwhile("TransactWriteItems", lambda: desk.shop.post("/api/admin/orders", order))
+    desk.work()
+    product = desk.products()["shirt"]
+    assert (product["price"], product["variants"][0]["stock"]) == ("30.00", 1)
+
+
+def test_an_edit_during_an_import_is_merged_with_it(desk: Desk) -> None:
+    made = shirt(desk)
+    job_id = desk.send(f"{OURS}\nshirt,,30,,,,,,,,\n")
+    desk.uploaded(job_id)
+    path = f"/api/admin/products/{made['id']}"
+    desk.meanwhile("TransactWriteItems", lambda: desk.shop.put(path, {"vendor": "Blå AB"}))
+    desk.work()
+    product = desk.products()["shirt"]
+    assert (product["price"], product["vendor"]) == ("30.00", "Blå AB")
+    assert desk.job(job_id)["updated"] == 1
+
+
+def test_a_product_that_somebody_creates_during_an_import_is_updated(desk: Desk) -> None:
+    job_id = desk.send(f"{OURS}\nshirt,Shirt,30,,,,,,,,\n")
+    desk.uploaded(job_id)
+    desk.meanwhile("TransactWriteItems", lambda: shirt(desk))
+    desk.work()
+    job = desk.job(job_id)
+    assert (job["created"], job["updated"]) == (0, 1)
+    assert desk.products()["shirt"]["price"] == "30.00"
+
+
+@pytest.mark.parametrize("slug", ["hat", ""])
+def test_a_name_that_is_taken_makes_another_slug_only_where_a_sku_tells_them_apart(
+    desk: Desk, slug: str
+) -> None:
+    desk.shop.post("/api/admin/products", {"name": "Hat", "price": 1, "sku": "OLD"})
+    job = desk.imported(f"slug,name,price,sku\n{slug},Hat,2,NEW\n")
+    assert (job["updated"], job["created"]) == ((1, 0) if slug else (0, 1))
+    assert len(desk.products()) == (1 if slug else 2)

@@ -1,0 +1,69 @@
+"""Parts that the front door shows only at a size that no test has."""
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chalicelib.imports import queue, report
+from chalicelib.imports.seen import Seen
+from tests.imports.desk import Desk
+
+
+@given(st.lists(st.text()))
+def test_a_key_that_came_before_is_never_taken_for_a_new_one(keys: list[str]) -> None:
+    seen = Seen(0)
+    for key in keys:
+        seen(key)
+    assert all(seen(key) and seen(key.casefold()) for key in keys)
+
+
+def test_few_new_keys_are_taken_for_one_that_came_before() -> None:
+    seen = Seen(20_000 * 60)
+    assert sum(seen(f"product-{number}") for number in range(20_000)) < 20
+
+
+def test_a_long_report_is_put_together_in_pieces_and_by_several_messages(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "_PIECE", 2_000)
+    monkeypatch.setattr(report, "_PATIENCE_SECONDS", 0)
+    monkeypatch.setattr("moto.s3.models.S3_UPLOAD_PART_MIN_SIZE", 1)
+    monkeypatch.setattr("chalicelib.imports.store._PARTS", 1)
+    rows = "".join(f"p{number},P{number},free\n" for number in range(700))
+    job = desk.imported("slug,name,price\n" + rows)
+    assert (job["status"], job["failed"]) == ("COMPLETED", 700)
+    lines = list(csv.reader(io.StringIO(desk.report(job["id"]))))
+    assert [line[0] for line in lines] == ["slug", *(f"p{number}" for number in range(700))]
+
+
+def test_messages_that_sqs_refuses_are_sent_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, refusals = queue.client(), [3, 1]
+    send = client.send_message_batch
+
+    def moody(QueueUrl: str, Entries: list[dict[str, Any]]) -> Any:
+        refused = Entries[: refusals.pop() if refusals else 0]
+        taken = Entries[len(refused) :]
+        if taken:
+            send(QueueUrl=QueueUrl, Entries=taken)
+        return {"Failed": [{"Id": entry["Id"], "Code": "InternalError"} for entry in refused]}
+
+    monkeypatch.setattr(client, "send_message_batch", moody)
+    queue.send({"number": number} for number in range(12))
+    assert sorted(desk.numbers()) == list(range(12))
+
+
+def test_messages_that_sqs_keeps_refusing_fail_the_function(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(QueueUrl: str, Entries: list[dict[str, Any]]) -> Any:
+        return {"Failed": [{"Id": entry["Id"], "Code": "Down"} for entry in Entries]}
+
+    monkeypatch.setattr(queue.client(), "send_message_batch", never)
+    with pytest.raises(RuntimeError, match="Down"):
+        queue.send([{"number": 1}])
