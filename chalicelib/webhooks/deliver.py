@@ -1,8 +1,8 @@
 """The sender: takes a batch of turns, posts them at the same time, and arranges what follows.
 
 A receiver's failure is never the function's: that would slow the queue down for everybody. What is
-reported as failed is what must come again: turns that are not due, or that somebody else is taking,
-hidden until then, and turns that failed for a reason of our own.
+reported as failed is what must come again: turns that somebody else is taking, hidden until then,
+and turns that failed for a reason of our own.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ from chalicelib.webhooks import (
     waking,
 )
 from chalicelib.webhooks.attempts import Attempt
-from chalicelib.webhooks.messages import Message
+from chalicelib.webhooks.messages import Message, Posted
 from chalicelib.webhooks.model import Delivery, Endpoint, endpoint_of, event_of
 from chalicelib.webhooks.safe_post import Outcome
 from chalicelib.webhooks.turns import NotYet
@@ -75,6 +75,7 @@ def batch(event: Mapping[str, Any], post: Post = safe_post.post) -> dict[str, An
     due = _due(event["Records"], became)
     try:
         known = _read([message for _, message in due])
+        due = _on_their_lane(due, known, became)
 
         def work(turn: tuple[Record, Message]) -> None:
             _take_or_put_off(*turn, known, post, became)
@@ -90,7 +91,11 @@ def batch(event: Mapping[str, Any], post: Post = safe_post.post) -> dict[str, An
 
 
 def _due(records: Sequence[Record], became: _Batch) -> list[tuple[Record, Message]]:
-    due = []
+    """Those whose time has come; the others are sent on.
+
+    Hidden, they would be in flight, of which a queue may have 120,000; of delayed ones, any number.
+    """
+    due, early = [], []
     for record in records:
         try:
             message = messages.parse(record["body"])
@@ -98,11 +103,45 @@ def _due(records: Sequence[Record], became: _Batch) -> list[tuple[Record, Messag
             telemetry.error("message is no turn", error, messageId=record["messageId"])
             became.put_off(record)
             continue
-        if message.due and retry.hide_for(message.due, clock.now()):
-            became.hide(record, message.due)
+        wait = retry.hide_for(message.due, clock.now()) if message.due else 0
+        if wait:
+            delay = min(wait, retry.LONGEST_QUEUE_DELAY)
+            early.append((record, Posted(message, delay=delay)))
         else:
             due.append((record, message))
+    _send_on(early, became)
     return due
+
+
+def _on_their_lane(
+    turns: Sequence[tuple[Record, Message]], known: _Known, became: _Batch
+) -> list[tuple[Record, Message]]:
+    """Those that are posted on this lane. What lay among new events when its endpoint began to fail
+    goes over to the other lane: there may be a million of them, and each can hang for 10 seconds.
+    """
+    here, over = [], []
+    for record, message in turns:
+        endpoint = known.endpoints.get(endpoint_of(message.delivery))
+        if endpoint and endpoint.failing and _came_by(record, settings.deliveries_queue_url()):
+            over.append((record, Posted(message)))
+        else:
+            here.append((record, message))
+    _send_on(over, became)
+    return here
+
+
+def _send_on(turns: Sequence[tuple[Record, Posted]], became: _Batch) -> None:
+    try:
+        messages.send([posted for _, posted in turns])
+    except Exception as error:
+        telemetry.error("turns were not sent on", error)
+        for record, _ in turns:
+            became.put_off(record)
+
+
+def _came_by(record: Record, queue_url: str) -> bool:
+    name = record["eventSourceARN"].rpartition(":")[2]
+    return bool(name == queue_url.rpartition("/")[2])
 
 
 def _read(turns: Sequence[Message]) -> _Known:
@@ -207,9 +246,8 @@ def _hide(one: Record, again: Mapping[tuple[str, str], datetime]) -> None:
         return
     now = clock.now()
     waits = {handle: max(1, retry.hide_for(until, now)) for (_, handle), until in again.items()}
-    queue = one["eventSourceARN"].rpartition(":")[2]
     urls = (settings.deliveries_queue_url(), settings.retries_queue_url())
     try:
-        messages.hide(next(url for url in urls if url.rpartition("/")[2] == queue), waits)
+        messages.hide(next(url for url in urls if _came_by(one, url)), waits)
     except Exception as error:
         telemetry.error("messages were not hidden", error)

@@ -27,9 +27,8 @@ FAILING_STREAK = 3
 """Failures in a row after which even first attempts to an endpoint go to the `retries` queue."""
 
 LONG_STREAK = 10
-"""Failures in a row after which an endpoint's waits from 30 minutes on are parked: every waiting
-message counts against the 120,000 that a queue may have in flight, and a dead endpoint must not use
-them up for the others."""
+"""Failures in a row after which an endpoint's waits from 30 minutes on are parked: one execution
+serves them all, where the queue would carry each of them on every 15 minutes."""
 
 SLOT = 5 * MINUTE
 
@@ -37,8 +36,8 @@ SLOT = 5 * MINUTE
 class Means(StrEnum):
     QUEUE_DELAY = "QUEUE_DELAY"
     """One message with DelaySeconds does it all."""
-    VISIBILITY = "VISIBILITY"
-    """A message with DelaySeconds first; received too early, it is hidden until it is due."""
+    RELAY = "RELAY"
+    """A message with DelaySeconds; received too early, it is sent again, until it is due."""
     PARK = "PARK"
     """An entry in the due index, and one Step Functions execution for its slot."""
     GIVE_UP = "GIVE_UP"
@@ -99,7 +98,7 @@ def next_step(
         means = Means.QUEUE_DELAY
         queue_delay = math.ceil(delay * scale)
     else:
-        means = Means.VISIBILITY
+        means = Means.RELAY
         queue_delay = math.floor(LONGEST_QUEUE_DELAY * scale)
     delay *= scale
     return NextStep(means, step + 1, delay, now + timedelta(seconds=delay), queue_delay)

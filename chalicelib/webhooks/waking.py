@@ -6,6 +6,7 @@ dead endpoint with a million deliveries costs a few transitions.
 
 import json
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Final
 
 from botocore.exceptions import ClientError
@@ -13,6 +14,7 @@ from botocore.exceptions import ClientError
 from chalicelib import clock, ids, settings
 from chalicelib.webhooks import aws, retry
 
+_KNOWN: Final = 10_000  # names that this process remembers
 _SOON: Final = 30  # seconds; a request that starts one and then writes what it will find has ended
 
 
@@ -20,7 +22,19 @@ def at(endpoint_id: str, due: datetime) -> None:
     """In the slot of `due`. Starting what runs already, or has run, is no error."""
     scale = settings.webhook_schedule_scale()
     slot = retry.slot(endpoint_id, due, clock.now(), scale)
-    _start(slot.name, endpoint_id, slot.at)
+    _start_once(slot.name, endpoint_id, slot.at)
+
+
+@lru_cache(maxsize=_KNOWN)
+def _start_once(name: str, endpoint_id: str, due: datetime) -> None:
+    """An account may start a few hundred executions a second, while thousands of turns wait for the
+    same one: a name that was started is not asked for again. What raises is not remembered."""
+    _start(name, endpoint_id, due)
+
+
+def forget() -> None:
+    """As a process that has just begun."""
+    _start_once.cache_clear()
 
 
 def soon(endpoint_id: str) -> None:

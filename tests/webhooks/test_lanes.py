@@ -1,0 +1,105 @@
+"""What a receiver that fails costs the others: nothing in their lane, little anywhere."""
+
+from datetime import timedelta
+
+from chalicelib.webhooks.safe_post import Outcome
+from tests.shop import Shop
+from tests.webhooks.test_delivery import add, listed, only
+from tests.webhooks.world import DELIVERIES, OK, RETRIES, Posted, World, announce, failed
+
+DEAD, ALIVE = "http://127.0.0.1:9/dead", "http://127.0.0.1:9/alive"
+
+
+def one_is_dead(posted: Posted) -> Outcome:
+    return failed() if posted.url == DEAD else OK
+
+
+def step_until_empty(world: World, queue: str) -> None:
+    world.step()  # the fan-out
+    while world.queues[queue]:
+        world.step()
+
+
+def test_what_lies_among_new_events_when_its_endpoint_fails_is_posted_on_the_other_lane(
+    world: World, merchant: Shop
+) -> None:
+    add(merchant, url=DEAD)
+    alive = add(merchant, url=ALIVE)
+    world.answer = one_is_dead
+    for _ in range(40):
+        announce()
+    step_until_empty(world, DELIVERIES)
+    dead_posts = [posted for posted in world.posted if posted.url == DEAD]
+    assert len(dead_posts) <= 10, "no more than one batch of it was met there"
+    assert {one["status"] for one in listed(merchant, alive, "?limit=100")} == {"DELIVERED"}
+    waiting = [one.told["step"] for one in world.queues[RETRIES]]
+    assert waiting.count(0) == 40 - len(dead_posts)
+    world.answer = lambda posted: OK
+    world.run()
+    assert len({posted.delivery for posted in world.posted}) == 80
+
+
+def test_new_events_of_a_failing_endpoint_take_the_other_lane_until_a_success(
+    world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant)
+    path = f"/api/admin/webhooks/{webhook['id']}"
+    world.answer = lambda posted: failed()
+    for _ in range(3):
+        announce()
+    world.run(timedelta(seconds=1))
+    assert merchant.get(path).json["failingSince"]
+    announce()
+    world.step()
+    assert not world.queues[DELIVERIES]
+    world.answer = lambda posted: OK
+    world.run(timedelta(seconds=1))
+    assert merchant.get(path).json["failingSince"] is None
+    announce()
+    world.step()
+    assert len(world.queues[DELIVERIES]) == 1
+
+
+def test_turns_that_cannot_change_lanes_come_again(world: World, merchant: Shop) -> None:
+    webhook = add(merchant)
+    world.answer = lambda posted: failed()
+    for _ in range(20):
+        announce()
+    world.step()
+    world.step()
+    world.refusals["send_message_batch"] = 1
+    world.answer = lambda posted: OK
+    world.run()
+    assert {one["status"] for one in listed(merchant, webhook, "?limit=100")} == {"DELIVERED"}
+
+
+def test_a_message_that_waits_is_never_in_flight(world: World, merchant: Shop) -> None:
+    """SQS lets 120,000 messages of a queue be in flight, and any number of them be delayed."""
+    webhook = add(merchant)
+    world.answer = lambda posted: failed() if len(world.posted) < 5 else OK
+    announce()
+    world.run(timedelta(hours=4))
+    assert only(merchant, webhook)["count"] == 5, "through the waits of 30 minutes and 2 hours"
+    assert "change_message_visibility_batch" not in world.calls
+
+
+def test_a_message_that_cannot_be_sent_on_waits_all_the_same(world: World, merchant: Shop) -> None:
+    add(merchant)
+    world.answer = lambda posted: failed() if len(world.posted) < 5 else OK
+    announce()
+    world.run(timedelta(minutes=10))
+    world.refusals["send_message_batch"] = 2
+    world.run()
+    assert len(world.posted) == 5
+    assert world.posted[3].at - world.posted[2].at >= timedelta(minutes=30)
+
+
+def test_what_waits_for_the_same_slot_asks_for_it_once(world: World, merchant: Shop) -> None:
+    add(merchant)
+    world.answer = lambda posted: failed()
+    for _ in range(100):
+        announce()
+    world.run(timedelta(minutes=30))
+    parked = [one for one in world.stored() if one["pk"].startswith("due#")]
+    assert len(parked) == 100
+    assert world.calls.count("start_execution") == len(world.executions) < 5
