@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from chalicelib.conditions import Attr
 from botocore.exceptions import ClientError
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 from chalicelib import settings as shop_settings
 from chalicelib import table
 from chalicelib.commit import Commit
+from chalicelib.conditions import Attr
 from tests.dynamodb_double import Crash, Double, Fault
 
 KEYS = [("a", "1"), ("a", "2"), ("a", "2#x"), ("b", "1")]
