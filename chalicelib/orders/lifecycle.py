@@ -4,11 +4,13 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
+from itertools import accumulate
 from typing import Any, Final
 
 from chalicelib import ids, money, settings
 from chalicelib.customers.model import Customer
 from chalicelib.orders.model import (
+    LARGEST_HISTORY,
     LARGEST_ORDER,
     MOST_HISTORY,
     MOST_PRODUCTS,
@@ -186,7 +188,7 @@ def _cleaned(given: Mapping[str, Any]) -> dict[str, Any]:
 def _history(
     before: Mapping[str, Any], after: Mapping[str, Any], by: str, now: str
 ) -> list[dict[str, str]]:
-    """Its creation and the latest changes."""
+    """Its creation and the latest changes: 99 of them, if their texts are not too large."""
     changes = []
     for name in ("status", "paymentStatus", "salesRepId", "trackingNumber"):
         if before[name] != after[name]:
@@ -196,7 +198,10 @@ def _history(
         return list(before["history"])
     entry = {"at": now, "by": by, "change": ", ".join(changes)[:_LONGEST_CHANGE]}
     first, *rest = before["history"]
-    return [first, *[*rest, entry][1 - MOST_HISTORY :]]
+    latest = [*rest, entry][1 - MOST_HISTORY :]
+    sizes = accumulate(len(f"{e['by']}{e['change']}".encode()) for e in reversed(latest))
+    fitting = sum(size <= LARGEST_HISTORY for size in sizes)
+    return [first, *latest[len(latest) - fitting :]]
 
 
 # --- Events ---------------------------------------------------------------------------------------

@@ -22,10 +22,11 @@ from chalicelib.schemas import Input, Page, Several
 MOST_LINES: Final = 200
 MOST_PRODUCTS: Final = 60
 MOST_PIECES: Final = 1_000_000  # of one line
-# Bytes of JSON of a new order. A change adds its note, tags and history; up to three events carry
-# the whole order, and DynamoDB takes 400 KB of them.
+# Bytes of JSON of a new order. Changes add a note (20 KB at most), tags (10 KB) and history; up to
+# three events carry the whole order, and DynamoDB takes 400 KB of them.
 LARGEST_ORDER: Final = 64_000
 MOST_HISTORY: Final = 100
+LARGEST_HISTORY: Final = 15_000  # bytes of text
 EARLY: Final = timedelta(hours=24)  # an order may be dated this far ahead
 
 # An order of 60 products by a new customer writes 74 items beside the words: the order, the reply
