@@ -19,9 +19,7 @@ def unix() -> int:
 
 def iso(moment: datetime) -> str:
     """`2026-11-20T06:12:14.123Z`: sorts as text in the order of time, for four-digit years."""
-    return (
-        moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    )
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def parse(text: str) -> datetime:

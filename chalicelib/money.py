@@ -35,13 +35,9 @@ def parse(value: object) -> Decimal:
     """
     # json turns 19.99 into a float whose shortest text is what the client wrote.
     text = repr(value) if isinstance(value, float) else str(value).strip()
-    is_amount = isinstance(value, (int, float, str, Decimal)) and not isinstance(
-        value, bool
-    )
+    is_amount = isinstance(value, (int, float, str, Decimal)) and not isinstance(value, bool)
     try:
-        amount = Decimal(
-            text if is_amount and len(text) <= 64 and "_" not in text else "NaN"
-        )
+        amount = Decimal(text if is_amount and len(text) <= 64 and "_" not in text else "NaN")
     except InvalidOperation:
         amount = Decimal("NaN")
     if not amount.is_finite():
@@ -50,9 +46,7 @@ def parse(value: object) -> Decimal:
         raise ValueError(f"must be below {LARGEST:f}")
     exponent = amount.normalize().as_tuple().exponent
     if isinstance(exponent, int) and -exponent > decimals():
-        raise ValueError(
-            f"must have at most {decimals()} decimals ({settings.currency()})"
-        )
+        raise ValueError(f"must have at most {decimals()} decimals ({settings.currency()})")
     return amount.quantize(Decimal(1).scaleb(-decimals()))
 
 

@@ -29,9 +29,7 @@ class Event:
 
 def body(event: str, data: Mapping[str, Any]) -> str:
     """The text that every delivery of an event sends; `data`: the resource as the API shows it."""
-    return json.dumps(
-        {"event": event, "data": data}, ensure_ascii=False, separators=(",", ":")
-    )
+    return json.dumps({"event": event, "data": data}, ensure_ascii=False, separators=(",", ":"))
 
 
 def item(events: Sequence[tuple[str, str]]) -> dict[str, Any]:
