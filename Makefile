@@ -5,7 +5,7 @@ VENV := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONPATH := .
 
-.PHONY: run test unit check fuzz bench lock
+.PHONY: run test unit check fuzz bench lock audit
 .DELETE_ON_ERROR:
 
 run: .venv/ready .venv-emulator/ready
@@ -34,9 +34,19 @@ bench: .venv/ready .venv-emulator/ready
 
 # The newest versions that the .in files allow, written down.
 lock: .venv/ready
-	for name in requirements requirements-dev requirements-emulator; do \
-	  $(VENV)/pip-compile --quiet --upgrade --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header $$name.in -o $$name.txt; \
+	for name in requirements requirements-dev requirements-emulator requirements-audit; do \
+	  $(VENV)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header $$name.in -o $$name.txt; \
 	done
+
+# Whether a vulnerability is known in what is packaged, or in what tests and deploys it. Asks PyPI.
+audit: .venv-audit/ready
+	.venv-audit/bin/pip-audit --strict --require-hashes --disable-pip -r requirements.txt
+	.venv-audit/bin/pip-audit --strict --require-hashes --disable-pip -r requirements-dev.txt
+
+.venv-audit/ready: requirements-audit.txt
+	$(PYTHON) -m venv .venv-audit
+	.venv-audit/bin/pip install -qq -r requirements-audit.txt
+	@touch $@
 
 .venv/ready: requirements-dev.txt requirements.txt
 	$(PYTHON) -m venv .venv
