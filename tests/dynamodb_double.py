@@ -14,7 +14,7 @@ import threading
 import time
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
@@ -76,6 +76,14 @@ class Double:
         """Every item of a table, as on the wire."""
         for partition in list(self._tables.get(name, {}).values()):
             yield from map(json.loads, [partition.items[sk] for sk in partition.order])
+
+    def partitions(self, name: str, keys: Iterable[str]) -> list[Wire]:
+        """The items of some partitions of a table, as on the wire."""
+        found = [self._tables[name][pk] for pk in keys]
+        return [json.loads(partition.items[sk]) for partition in found for sk in partition.order]
+
+    def at(self, name: str, pk: str, sk: str) -> Wire | None:
+        return self._item(name, {"pk": {"S": pk}, "sk": {"S": sk}})
 
     def partition_sizes(self, name: str) -> Counter[str]:
         return Counter({pk: len(p.order) for pk, p in self._tables.get(name, {}).items()})

@@ -31,6 +31,7 @@ RETRIES = f"{ACCOUNT}backroom-test-retries"
 DEAD_EVENTS = f"{ACCOUNT}backroom-test-fan-out-dead"
 MASTER_KEY = bytes(range(32))
 VISIBILITY = timedelta(seconds=360)
+_STREAM_BATCH = 50
 WEBHOOK_SETTINGS = {
     **SETTINGS,
     "DELIVERIES_QUEUE_URL": DELIVERIES,
@@ -84,6 +85,9 @@ class World:
     """Operations of all services, in their order."""
     crash: tuple[int, bool] | None = None
     """(n, after): the nth call from now is the last of its function, before or after its effect."""
+    fate: Callable[[str], bool | None] = field(default=lambda operation: None)
+    """Asked before each call: None lets it live, otherwise it is the last of its function, after
+    (True) or before (False) its effect."""
     refusals: dict[str, int] = field(default_factory=dict)
     """How often the next calls of an operation are refused by the service."""
     refused_entries: int = 0
@@ -131,8 +135,10 @@ class World:
     # --- functions ---
 
     def unread_events(self) -> list[dict[str, Any]]:
-        items = self.double.items(settings.outbox_table())
-        return [item for item in items if item["pk"]["S"] not in self._read]
+        """As many as the stream brings at once."""
+        keys = self.double.partition_sizes(settings.outbox_table())
+        unread = itertools.islice((pk for pk in keys if pk not in self._read), _STREAM_BATCH)
+        return self.double.partitions(settings.outbox_table(), unread)
 
     def stored(self) -> list[dict[str, Any]]:
         """Every item of the main table."""
@@ -230,39 +236,39 @@ class World:
             action()
         if self._refused(operation):
             return Fault.THROTTLE
-        if self._strikes(operation):
-            assert self.crash is None
-            return Fault.CRASH_AFTER if self._after else Fault.CRASH
-        return None
+        after = self._strikes(operation)
+        if after is None:
+            return None
+        return Fault.CRASH_AFTER if after else Fault.CRASH
 
     def _refused(self, operation: str) -> bool:
         left = self.refusals.get(operation, 0)
         self.refusals[operation] = max(0, left - 1)
         return left > 0
 
-    def _strikes(self, operation: str) -> bool:
+    def _strikes(self, operation: str) -> bool | None:
+        """Whether this call is its function's last, and if so, whether after its effect."""
         self.calls.append(operation)
         if self.crash is None:
-            return False
-        left, self._after = self.crash
-        self.crash = (left - 1, self._after) if left > 1 else None
-        return left <= 1
+            return self.fate(operation)
+        left, after = self.crash
+        self.crash = (left - 1, after) if left > 1 else None
+        return after if left <= 1 else None
 
     @contextmanager
     def _call(self, operation: str) -> Iterator[None]:
         """Around the effect of a call that is not DynamoDB's."""
         if self._refused(operation):
             raise ClientError({"Error": {"Code": "ServiceUnavailable"}}, operation)
-        dies = self._strikes(operation)
-        if dies and not self._after:
+        after = self._strikes(operation)
+        if after is False:
             raise Crash(operation)
         yield
-        if dies:
+        if after:
             raise Crash(operation)
 
     def __post_init__(self) -> None:
         self._read: set[str] = set()
-        self._after = False
         self._numbers = itertools.count()
         self._meanwhile: dict[str, Callable[[], object]] = {}
         self.double.faults = self._fault

@@ -1,0 +1,17 @@
+"""Functions that die at random calls. `python -m bench kill` does it with 2,000 events."""
+
+import pytest
+
+from bench.kill import killed
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_every_event_arrives_while_functions_die_and_each_repeat_has_its_reason(seed: int) -> None:
+    toll = killed(150, seed)
+    assert toll.deaths > 5 and toll.doubled
+    assert toll.arrived == toll.events
+    assert toll.statuses == {"DELIVERED": 150}
+    # The receiver had it, and nobody was left to write that down: nothing else is a reason.
+    told = [reason for reason in toll.again if reason.endswith("; recorded as interrupted")]
+    assert sum(toll.again.values()) == sum(toll.again[reason] for reason in told)
+    assert not any(reason.startswith("nothing") for reason in toll.again)
