@@ -1,0 +1,143 @@
+"""Hostile receivers from registration to the Deliveries view: the system's resolver asks a name
+server that lies, and what is posted goes over real sockets."""
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from chalicelib.webhooks import safe_post
+from tests.shop import Shop
+from tests.webhooks.name_server import NameServer
+from tests.webhooks.receiver import Receiver
+from tests.webhooks.test_delivery import only
+from tests.webhooks.world import World, announce
+
+PATH = "/api/admin/webhooks"
+PUBLIC = "93.184.215.14"
+METADATA = "169.254.169.254"
+HIDDEN = [
+    *("10.0.0.1", "127.0.0.1", "169.254.169.254", "100.64.0.1", "224.0.0.1", "0.0.0.0"),
+    *("::1", "fe80::1", "fd00:ec2::254", "ff02::1"),
+    *("::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::1"),
+]
+
+
+@pytest.fixture
+def names(monkeypatch: pytest.MonkeyPatch) -> Iterator[NameServer]:
+    with NameServer() as server:
+        monkeypatch.setattr(safe_post, "addresses_of", server.resolve)
+        yield server
+
+
+def let_it_post(world: World, allowed: str) -> None:
+    """The attempts are real, and so are the networks that they may reach."""
+    os.environ["WEBHOOK_ALLOWED_NETWORKS"] = allowed  # the world puts it back
+    world.answer = lambda posted: safe_post.post(
+        posted.url,
+        posted.headers,
+        posted.body,
+        allowed_networks=allowed.split(),
+        timeout=1,
+    )
+
+
+def register(merchant: Shop, url: str) -> Any:
+    return merchant.post(PATH, {"url": url, "events": ["product.created"]})
+
+
+def first_attempt(world: World, merchant: Shop, webhook: Any) -> dict[str, Any]:
+    announce()
+    world.step()
+    world.step()
+    attempt: dict[str, Any] = only(merchant, webhook)["attempts"][0]
+    return attempt
+
+
+@pytest.mark.parametrize("address", HIDDEN)
+@pytest.mark.parametrize("beside", [[], [PUBLIC]], ids=["alone", "beside a public one"])
+def test_a_name_that_leads_inside_is_refused_when_it_is_registered(
+    world: World,
+    merchant: Shop,
+    names: NameServer,
+    address: str,
+    beside: list[str],
+) -> None:
+    let_it_post(world, "")
+    names.zone["hooks.example.com"] = [[*beside, address]]
+    refused = register(merchant, "https://hooks.example.com/")
+    assert refused.status == 422
+    (error,) = refused.json["errors"]
+    assert error["field"] == "url" and "not public" in error["message"]
+    assert names.asked == ["hooks.example.com"]
+
+
+@pytest.mark.parametrize("address", HIDDEN)
+def test_a_name_that_leads_inside_later_is_blocked_and_the_attempt_says_why(
+    world: World,
+    merchant: Shop,
+    names: NameServer,
+    address: str,
+) -> None:
+    let_it_post(world, "")
+    names.zone["hooks.example.com"] = [[PUBLIC], [address]]
+    webhook = register(merchant, "https://hooks.example.com/").json
+    attempt = first_attempt(world, merchant, webhook)
+    assert (attempt["error"], attempt["address"], attempt["response"]) == ("blocked", None, None)
+    assert "hooks.example.com has the address" in attempt["message"]
+    assert "not public" in attempt["message"]
+
+
+def test_a_name_is_asked_once_an_attempt_and_connected_to_what_was_judged(
+    world: World,
+    merchant: Shop,
+    names: NameServer,
+) -> None:
+    let_it_post(world, "127.0.0.1/32")
+    with Receiver() as good, Receiver(host="127.0.0.2", port=good.port) as inside:
+        # At registration, at the first attempt, and whatever is asked behind that one's check.
+        names.zone["rebind.example.com"] = [["127.0.0.1"], ["127.0.0.1"], ["127.0.0.2"]]
+        webhook = register(merchant, f"http://rebind.example.com:{good.port}/status/500").json
+        attempt = first_attempt(world, merchant, webhook)
+        assert (attempt["error"], attempt["address"]) == ("status", "127.0.0.1")
+        assert len(names.asked) == 2
+        world.step()
+        second = only(merchant, webhook)["attempts"][1]
+        assert (second["error"], second["address"]) == ("blocked", None)
+        assert len(good.requests) == 1 and inside.requests == []
+
+
+STRANGE = {
+    "/redirect?to=http://169.254.169.254/latest/meta-data": ("status", "Redirects are not"),
+    "/big?bytes=100000000": ("status", "answered 500"),
+    "/big?bytes=100000000&status=200": (None, ""),
+    "/bomb": (None, ""),
+    "/headers": ("protocol", "headers exceed 16 KB"),
+    "/drip": ("timeout", "reading the body"),
+    "/drip-head": ("timeout", "waiting for the answer"),
+}
+
+
+@pytest.mark.parametrize("path", STRANGE)
+def test_what_a_hostile_receiver_answers_is_capped_and_told(
+    world: World,
+    merchant: Shop,
+    names: NameServer,
+    receiver: Receiver,
+    path: str,
+) -> None:
+    let_it_post(world, "127.0.0.1/32")
+    names.zone["odd.example.com"] = [["127.0.0.1"]]
+    webhook = register(merchant, f"http://odd.example.com:{receiver.port}{path}").json
+    attempt = first_attempt(world, merchant, webhook)
+    error, said = STRANGE[path]
+    assert attempt["error"] == error and said in (attempt["message"] or "")
+    assert len(receiver.requests) == 1
+    if response := attempt["response"]:
+        assert len(response["body"]) <= 16_384
+    if path.startswith(("/big", "/bomb")):
+        assert response["truncated"]
+    if path.startswith("/redirect"):
+        assert METADATA in response["headers"]["location"]
+        assert names.asked == ["odd.example.com"] * 2, "nobody looked where it leads"
