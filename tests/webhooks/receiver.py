@@ -7,7 +7,8 @@ As a program:   python -m tests.webhooks.receiver [--port N] [--tls DIRECTORY]
 /ok                     200
 /status/503             that status; ?body=text
 /nth/3                  500 until the third request of the same delivery, then 200
-/as/shop                200 until told otherwise: answers["shop"] = 503, or PUT /_as/shop/503
+/as/shop                200 until told otherwise: answers["shop"] = 503, or PUT /_as/shop/503;
+                        0: never
 /busy?after=120         429 with Retry-After; ?status=503
 /gone                   410
 /redirect?to=URL        301
@@ -203,7 +204,11 @@ def _nth(turn: _Turn) -> None:
 
 
 def _as(turn: _Turn) -> None:
-    turn.reply(turn.receiver.answers.get(turn.argument, 200))
+    status = turn.receiver.answers.get(turn.argument, 200)
+    if status:
+        turn.reply(status)
+    else:
+        _hang(turn)
 
 
 def _busy(turn: _Turn) -> None:

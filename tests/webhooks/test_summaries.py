@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from chalicelib.webhooks import summaries
+from chalicelib.webhooks.safe_post import Outcome
 from tests.dynamodb_double import Crash
 from tests.shop import Shop
 from tests.webhooks.test_delivery import add
@@ -56,6 +57,29 @@ def test_an_hour_of_failure_is_told_once_and_its_end_once(world: World, merchant
         summaries.send()
     subjects = [told(mail)[0] for mail in world.mails]
     assert subjects == ["A webhook has been failing for an hour", "A webhook answers again"]
+
+
+def test_every_outage_is_told_once_and_short_ones_are_not(world: World, merchant: Shop) -> None:
+    add(merchant, email="ops@example.com")
+
+    def hours(many: int, answer: Outcome) -> None:
+        world.answer = lambda posted: answer
+        for _ in range(many * 4):
+            announce()
+            world.sleep(minutes=15)
+            summaries.send()
+
+    for _ in range(2):
+        hours(5, failed(503))
+        hours(3, OK)
+    world.answer = lambda posted: failed(503)
+    for _ in range(4):
+        announce()
+    world.sleep(minutes=20)
+    summaries.send()
+    hours(3, OK)
+    subjects = [told(mail)[0] for mail in world.mails]
+    assert subjects == ["A webhook has been failing for an hour", "A webhook answers again"] * 2
 
 
 @pytest.mark.parametrize("after", [False, True])

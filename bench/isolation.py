@@ -1,0 +1,333 @@
+"""What a receiver that hangs costs the others.
+
+Measured: ten endpoints at equal load, of which one begins to hang; the real fan-out and sender, in
+real time, over real sockets, with as many functions a lane as `infra/triggers.yaml` allows.
+Simulated: 100,000 endpoints of which 1 % die at once; the same lanes and `retry.py`.
+"""
+
+import base64
+import contextlib
+import heapq
+import io
+import json
+import os
+import random
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from statistics import median, quantiles
+from typing import Any
+from unittest import mock
+from urllib.request import Request, urlopen
+
+from bench.webhooks import receiver
+from chalicelib.webhooks import retry
+from chalicelib.webhooks.retry import Means
+
+LANES = (50, 20)  # triggers.yaml: functions at once for `deliveries` and for `retries`
+BATCH = 10
+HANG = 10.0  # seconds, spec.md
+
+
+def main() -> None:
+    with receiver() as url:
+        measured(url)
+    simulated()
+
+
+def p99(values: list[float]) -> float:
+    return quantiles(values, n=100)[98] if len(values) > 1 else float("inf")
+
+
+# --- Measured -------------------------------------------------------------------------------------
+
+ENDPOINTS = 10
+A_SECOND = 4  # events, each for all ten
+WARM, WITHOUT, AFTER = 3, 25, 30  # seconds
+ANSWER = 0.1  # what a healthy receiver takes
+
+
+@dataclass
+class Queues:
+    """SQS in memory, on the clock on the wall."""
+
+    waiting: dict[str, list[tuple[float, int, Any]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    numbers: int = 0
+
+    def put(self, url: str, body: str, at: float) -> None:
+        from tests.webhooks.events import Waiting
+
+        with self.lock:
+            self.numbers += 1
+            one = Waiting(str(self.numbers), body, datetime.now(UTC), 1)
+            heapq.heappush(self.waiting[url], (at, self.numbers, one))
+
+    def receive(self, url: str) -> list[Any]:
+        found = []
+        with self.lock:
+            heap = self.waiting[url]
+            while heap and heap[0][0] <= time.time() and len(found) < BATCH:
+                found.append(heapq.heappop(heap)[2])
+        return found
+
+    def send_message_batch(self, QueueUrl: str, Entries: list[Any]) -> Any:
+        for entry in Entries:
+            self.put(QueueUrl, entry["MessageBody"], time.time() + entry["DelaySeconds"])
+        return {}
+
+    def change_message_visibility_batch(self, **_: Any) -> Any:
+        return {}
+
+    def start_execution(self, **_: Any) -> Any:
+        return {}
+
+    def get_parameter(self, **_: Any) -> Any:
+        return {"Parameter": {"Value": base64.b64encode(bytes(32)).decode()}}
+
+
+@contextlib.contextmanager
+def running(queues: Queues) -> Iterator[None]:
+    """The event source mappings: so many functions a lane, each with threads of its own."""
+    from chalicelib.webhooks import aws, deliver, waking
+    from tests.dynamodb_double import Double
+    from tests.webhooks import events, world
+
+    mine = threading.local()
+    over = threading.Event()
+
+    def threads() -> ThreadPoolExecutor:
+        if not hasattr(mine, "pool"):
+            mine.pool = ThreadPoolExecutor(BATCH)
+        pool: ThreadPoolExecutor = mine.pool
+        return pool
+
+    def poll(url: str) -> None:
+        while not over.is_set():
+            if turns := queues.receive(url):
+                again = deliver.batch(events.batch_of(url, turns))["batchItemFailures"]
+                for turn in turns:
+                    if {"itemIdentifier": turn.id} in again:
+                        queues.put(url, turn.body, time.time() + 12)
+            else:
+                over.wait(0.02)
+
+    waking.forget()
+    with (
+        mock.patch.dict(os.environ, world.WEBHOOK_SETTINGS),
+        Double(),
+        mock.patch.object(aws, "client", lambda service: queues),
+        mock.patch.object(deliver, "_threads", threads),
+        contextlib.redirect_stdout(io.StringIO()),
+    ):
+        pollers = [
+            threading.Thread(target=poll, args=(url,))
+            for url, many in zip((world.DELIVERIES, world.RETRIES), LANES, strict=True)
+            for _ in range(many)
+        ]
+        for poller in pollers:
+            poller.start()
+        try:
+            yield
+        finally:
+            over.set()
+            for poller in pollers:
+                poller.join()
+
+
+def measured(url: str) -> None:
+    from chalicelib import settings, table
+    from chalicelib.webhooks import fan_out, store
+    from chalicelib.webhooks.model import EventKind, NewEndpoint
+    from tests.webhooks import events, world
+
+    kind = EventKind.PRODUCT_CREATED
+    committed: dict[str, float] = {}
+    queues = Queues()
+    detected = 0.0
+    with running(queues):
+        made = [
+            store.create(NewEndpoint(url=f"{url}/as/{n}?delay={ANSWER}", events=[kind]))[0]
+            for n in range(ENDPOINTS)
+        ]
+        hangs = made[-1].id
+        began = time.time()
+        hung = began + WARM + WITHOUT
+        told = False
+        end = hung + HANG + 5 + AFTER
+        number = 0
+        while time.time() < end:
+            if not told and time.time() >= hung:
+                urlopen(Request(f"{url}/_as/{ENDPOINTS - 1}/0", method="PUT")).close()
+                told, hung = True, time.time()
+            item = world.outbox.item([(kind.value, world.outbox.body(kind.value, {"n": number}))])
+            committed[str(number)] = time.time()
+            table.put(item, table=settings.outbox_table())
+            fan_out.records(events.stream([json.loads(json.dumps(_wire(item)))]))
+            number += 1
+            if told and not detected and (found := store.find(hangs)) and found.failing_since:
+                detected = time.time()
+                end = detected + AFTER
+            time.sleep(max(0.0, began + number / A_SECOND - time.time()))
+        time.sleep(2)
+        with urlopen(f"{url}/_requests?path=/as/") as answer:
+            arrived = json.load(answer)
+    took: dict[str, list[float]] = {"without": [], "meanwhile": [], "after": []}
+    for one in arrived:
+        if one["path"].endswith(f"/{ENDPOINTS - 1}"):
+            continue
+        at = committed[str(json.loads(base64.b64decode(one["body"]))["data"]["n"])]
+        if at >= began + WARM:
+            phase = "without" if at < hung else "after" if at >= detected else "meanwhile"
+            took[phase].append((one["at"] + ANSWER - at) * 1000)
+    print(
+        f"{ENDPOINTS} endpoints, {A_SECOND * ENDPOINTS} deliveries a second, {LANES[0]} + "
+        f"{LANES[1]} functions; a healthy receiver takes {ANSWER * 1000:.0f} ms\n"
+        f"committed → answered, milliseconds, the nine that stay healthy\n"
+    )
+    for phase, values in took.items():
+        print(
+            f"  {phase:<10} n {len(values):>5}  p50 {median(values):>6.0f}  p99 {p99(values):>6.0f}"
+        )
+    print(f"\ndetected {detected - hung:.1f} s after it began to hang")
+    ratio = p99(took["after"]) / p99(took["without"])
+    print(f"p99 after detection: {ratio:.2f} of what it is without (target at most 1.5)\n")
+
+
+def _wire(item: dict[str, Any]) -> dict[str, Any]:
+    from chalicelib import attributes
+
+    return attributes.pack(item)
+
+
+# --- Simulated ------------------------------------------------------------------------------------
+
+MANY, DEAD = 100_000, 0.01
+OVERHEAD = 0.05  # of a batch: what its calls to DynamoDB and SQS take
+DIES, ENDS = 60, 1_260  # seconds
+_START = datetime(2026, 11, 20, tzinfo=UTC)
+
+
+@dataclass
+class Lane:
+    functions: int
+    queue: deque[tuple[int, int, float]] = field(default_factory=deque)
+    """(endpoint, step, committed)"""
+    busy: int = 0
+    used: float = 0.0
+
+
+class Simulation:
+    """Two lanes, first come first served. `a_second`: events, each for one endpoint by chance."""
+
+    def __init__(self, a_second: int, lanes: tuple[int, int], *, dead: float) -> None:
+        self.chance = random.Random(1)
+        self.a_second = a_second
+        self.lanes = [Lane(functions) for functions in lanes]
+        self.dead = int(MANY * dead)
+        self.streak: dict[int, int] = defaultdict(int)
+        self.detected: dict[int, float] = {}
+        self.took: list[tuple[float, float]] = []
+        self.coming: list[tuple[float, int, int, Any]] = []
+        self.numbers = 0
+
+    def run(self) -> "Simulation":
+        self._at(0, 0, None)
+        while self.coming:
+            now, _, what, it = heapq.heappop(self.coming)
+            if now > ENDS:
+                break
+            if what == 0:
+                endpoint = self.chance.randrange(MANY)
+                lane = 1 if self.streak[endpoint] >= retry.FAILING_STREAK else 0
+                self.lanes[lane].queue.append((endpoint, 0, now))
+                self._at(now + self.chance.expovariate(self.a_second), 0, None)
+            elif what == 1:
+                self.lanes[1].queue.append(it)
+            else:
+                self._ended(now, *it)
+            for lane in (0, 1):
+                self._take(now, lane)
+        return self
+
+    def _at(self, when: float, what: int, it: Any) -> None:
+        self.numbers += 1
+        heapq.heappush(self.coming, (when, self.numbers, what, it))
+
+    def _take(self, now: float, number: int) -> None:
+        lane = self.lanes[number]
+        while lane.queue and lane.busy < lane.functions:
+            batch = [lane.queue.popleft() for _ in range(min(BATCH, len(lane.queue)))]
+            here = []
+            for turn in batch:
+                if number == 0 and self.streak[turn[0]] >= retry.FAILING_STREAK:
+                    self.lanes[1].queue.append(turn)
+                else:
+                    here.append((turn, self._answer(turn[0], now)))
+            takes = OVERHEAD + max((seconds for _, seconds in here), default=0)
+            lane.busy += 1
+            lane.used += takes
+            self._at(now + takes, 2, (number, here))
+            for (endpoint, step, committed), seconds in here:
+                if endpoint >= self.dead and step == 0:
+                    self.took.append((committed, now - committed + OVERHEAD + seconds))
+
+    def _answer(self, endpoint: int, now: float) -> float:
+        if endpoint < self.dead and now >= DIES:
+            return HANG
+        return 0.05 + self.chance.expovariate(4)
+
+    def _ended(self, now: float, number: int, batch: list[Any]) -> None:
+        self.lanes[number].busy -= 1
+        for (endpoint, step, committed), seconds in batch:
+            if seconds < HANG:
+                self.streak[endpoint] = 0
+                continue
+            self.streak[endpoint] += 1
+            if self.streak[endpoint] >= retry.FAILING_STREAK:
+                self.detected.setdefault(endpoint, now)
+            moment = _START + timedelta(seconds=now)
+            following = retry.next_step(
+                step, moment, self.chance.random(), failing_streak=self.streak[endpoint]
+            )
+            due = following.at
+            if following.means is Means.PARK:
+                due = retry.slot(f"wh_{endpoint}", due, moment).at
+            if following.means is not Means.GIVE_UP:
+                self._at((due - _START).total_seconds(), 1, (endpoint, following.step, committed))
+
+    def p99(self, since: float, until: float) -> float:
+        return p99([seconds for committed, seconds in self.took if since <= committed < until])
+
+
+def simulated() -> None:
+    print(
+        f"Simulation: {MANY:,} endpoints, {DEAD:.0%} hang from second {DIES} on; the others"
+        " answer in 0.3 s\np99 of healthy first attempts, committed → answered, seconds\n"
+    )
+    print(
+        f"{'events/s':>8}{'functions':>11}{'none hang':>11}{'1st min.':>10}{'2–10 min':>10}"
+        f"{'10–20 min':>11}{'ratio':>7}{'failing':>9}{'after, p50':>12}{'retries lane':>14}"
+    )
+    for a_second, lanes in ((100, LANES), (300, LANES), (300, (100, 50)), (600, (200, 100))):
+        calm = Simulation(a_second, lanes, dead=0).run()
+        some = Simulation(a_second, lanes, dead=DEAD).run()
+        without, late = calm.p99(DIES, ENDS), some.p99(DIES + 600, ENDS)
+        found = [at - DIES for at in some.detected.values()]
+        print(
+            f"{a_second:>8,}{f'{lanes[0]} + {lanes[1]}':>11}{without:>11.2f}"
+            f"{some.p99(DIES, DIES + 60):>10.2f}{some.p99(DIES + 60, DIES + 600):>10.2f}"
+            f"{late:>11.2f}{late / without:>7.2f}{len(found) / some.dead:>9.0%}"
+            f"{median(found):>10.0f} s{some.lanes[1].used / (ENDS - DIES) / lanes[1]:>14.0%}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
