@@ -34,8 +34,8 @@ UNASKED = {
     (
         f"backroom-{STAGE}-deliver",
         "sqs:ChangeMessageVisibility",
-        "deliveries",
-    ): "a turn that another run has begun is hidden meanwhile, which no walk makes happen",
+        "*",
+    ): "for waits beyond 15 minutes, and turns that another run has begun: seldom on a walk",
     (
         f"backroom-{STAGE}-import_chunk",
         "sqs:ChangeMessageVisibility",

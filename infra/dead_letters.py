@@ -1,0 +1,124 @@
+"""What nothing retries any more: shows it, and tries it again once its cause is mended.
+
+    python infra/dead_letters.py --stage prod deliveries            # what lies there
+    python infra/dead_letters.py --stage prod deliveries --again    # to the senders, once more
+    python infra/dead_letters.py --stage prod fan-out --again       # makes the missing deliveries
+    python infra/dead_letters.py --stage prod schedules --again     # runs what did not run
+
+A letter leaves the queue when what it asks for was done; all of it may be done twice. Those of
+imports need nobody: they end their job with a reason, and the shop retries the job.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import boto3
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from chalicelib import clock, ids
+from infra import keys
+
+_SHOWN_AT_ONCE = 10
+_HIDDEN_SECONDS = 60  # those of one look do not come twice
+_SLACK = timedelta(minutes=1)  # between the clocks of a function and of the stream
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = _parser().parse_args(arguments)
+    keys.connect(options.stage, options.endpoint_url)
+    name = f"backroom-{options.stage}"
+    again = {"deliveries": _deliver, "fan-out": _fan_out, "schedules": _run}[options.queue]
+    sqs = boto3.client("sqs")
+    url = sqs.get_queue_url(QueueName=f"{name}-{options.queue}-dead")["QueueUrl"]
+    shown = []
+    for letter in _letters(sqs, url):
+        sent = datetime.fromtimestamp(int(letter["Attributes"]["SentTimestamp"]) / 1000, UTC)
+        print(clock.iso(sent), letter["Body"], flush=True)
+        handle = letter["ReceiptHandle"]
+        if options.again:
+            again(name, json.loads(letter["Body"]))
+            sqs.delete_message(QueueUrl=url, ReceiptHandle=handle)
+        shown.append(handle)
+    print(f"{len(shown):,} letters, {'tried again' if options.again else 'still there'}")
+    for handle in [] if options.again else shown:
+        sqs.change_message_visibility(QueueUrl=url, ReceiptHandle=handle, VisibilityTimeout=0)
+
+
+def _letters(sqs: Any, url: str) -> Iterator[Mapping[str, Any]]:
+    while True:
+        found = sqs.receive_message(
+            QueueUrl=url,
+            MaxNumberOfMessages=_SHOWN_AT_ONCE,
+            VisibilityTimeout=_HIDDEN_SECONDS,
+            WaitTimeSeconds=1,
+            AttributeNames=["SentTimestamp"],
+        ).get("Messages", [])
+        if not found:
+            return
+        yield from found
+
+
+def _deliver(name: str, letter: Mapping[str, Any]) -> None:
+    sqs = boto3.client("sqs")
+    url = sqs.get_queue_url(QueueName=f"{name}-retries")["QueueUrl"]
+    sqs.send_message(QueueUrl=url, MessageBody=json.dumps(letter))
+
+
+def _fan_out(name: str, letter: Mapping[str, Any]) -> None:
+    """Our own note names events; Lambda's tells of a part of the stream, by its times."""
+    if "republish" in letter:
+        events = letter["republish"]
+    else:
+        batch = letter["DDBStreamBatchInfo"]
+        first = clock.parse(batch["approximateArrivalOfFirstRecord"]) - _SLACK
+        last = clock.parse(batch["approximateArrivalOfLastRecord"]) + _SLACK
+        events = list(_events(f"{name}-outbox", first, last))
+        print(f"  {len(events):,} commits between {first} and {last}")
+    for event in events:
+        _invoke(f"{name}-fan_out", {"republish": [event]})
+
+
+def _events(outbox: str, first: datetime, last: datetime) -> Iterator[str]:
+    """Of all commits of that time: what has its deliveries keeps them. Reads the whole outbox."""
+    pages = boto3.client("dynamodb").get_paginator("scan")
+    for page in pages.paginate(TableName=outbox, ProjectionExpression="pk"):
+        for item in page["Items"]:
+            if first <= ids.made_at(item["pk"]["S"]) <= last:
+                yield item["pk"]["S"]
+
+
+def _run(name: str, letter: Mapping[str, Any]) -> None:
+    """Lambda's envelope names the function; a rule that did not reach it leaves its own event."""
+    context = letter.get("requestContext", {})
+    if "functionArn" in context:
+        _invoke(context["functionArn"].split(":")[6], letter["requestPayload"])
+    else:
+        hourly = any("hourly" in rule for rule in letter.get("resources", ()))
+        _invoke(f"{name}-{'send_summaries' if hourly else 'check_counts'}", letter)
+
+
+def _invoke(function: str, event: object) -> None:
+    answer = boto3.client("lambda").invoke(FunctionName=function, Payload=json.dumps(event))
+    if "FunctionError" in answer:
+        raise SystemExit(f"{function} failed again: {answer['Payload'].read().decode()}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("queue", choices=["deliveries", "fan-out", "schedules"])
+    parser.add_argument("--stage", required=True, help="such as prod, or local for `make run`")
+    parser.add_argument("--endpoint-url", help="of an emulated AWS")
+    parser.add_argument("--again", action="store_true", help="try again and take them away")
+    return parser
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+"""The tools that docs/operations.md names, on a deployment that runs."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chalicelib import clock
+from infra.local import STAGE
+from tests.e2e.calls import call
+from tests.e2e.recorded import client
+from tests.e2e.running import Stack
+from tests.webhooks.receiver import Receiver
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+class Operator:
+    """Whoever has the AWS account; the tools say what they did."""
+
+    def __init__(self, stack: Stack) -> None:
+        self.stack = stack
+
+    def tool(self, name: str, *options: str) -> str:
+        command = [sys.executable, f"infra/{name}.py", "--stage", STAGE]
+        endpoint = ["--endpoint-url", self.stack.aws_endpoint]
+        done = subprocess.run(
+            [*command, *endpoint, *options],
+            cwd=PROJECT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def client(self, service: str) -> Any:
+        return client(self.stack.aws_endpoint, service)
+
+    def put_aside(self, queue: str, letter: object) -> None:
+        sqs = self.client("sqs")
+        url = sqs.get_queue_url(QueueName=f"backroom-{STAGE}-{queue}-dead")["QueueUrl"]
+        sqs.send_message(QueueUrl=url, MessageBody=json.dumps(letter))
+
+    def post(self, path: str, body: object) -> Any:
+        url = f"{self.stack.base_url}/api/admin{path}"
+        status, answer = call(url, self.stack.api_key, send=body)
+        assert status < 300, answer
+        return answer
+
+
+@pytest.fixture(scope="module")
+def operator(stack: Stack) -> Operator:
+    return Operator(stack)
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver() as listening:
+        yield listening
+
+
+def delivered(operator: Operator, receiver: Receiver) -> str:
+    """The id of a delivery that arrived once."""
+    asked = {"url": receiver.url("/ok"), "events": ["product.created"]}
+    webhook = operator.post("/webhooks", asked)
+    operator.post("/products", {"name": f"Lamp {time.time_ns()}", "price": 5})
+    receiver.wait_for(1)
+    found = call(
+        f"{operator.stack.base_url}/api/admin/webhooks/{webhook['id']}/deliveries",
+        operator.stack.api_key,
+    )[1]["data"]
+    return str(found[0]["id"])
+
+
+def test_a_delivery_that_was_put_aside_is_sent(operator: Operator, receiver: Receiver) -> None:
+    delivery = delivered(operator, receiver)
+    letter = {"delivery": delivery, "replay": "01M7VZ0HX2HHZ1G8X9DVRY60NN"}
+    operator.put_aside("deliveries", letter)
+    assert "1 letters, still there" in operator.tool("dead_letters", "deliveries")
+    assert "1 letters, tried again" in operator.tool("dead_letters", "deliveries", "--again")
+    _, again = receiver.wait_for(2)
+    assert again.delivery == delivery
+    assert "0 letters" in operator.tool("dead_letters", "deliveries")
+
+
+def test_events_of_a_part_of_the_stream_that_was_lost_are_fanned_out(
+    operator: Operator, receiver: Receiver
+) -> None:
+    delivery = delivered(operator, receiver)
+    dynamodb = operator.client("dynamodb")
+    endpoint = f"wh_{delivery[32:]}"
+    for shard in range(8):
+        key = {"pk": {"S": f"deliveries#{endpoint}#{shard}"}, "sk": {"S": delivery}}
+        dynamodb.delete_item(TableName=f"backroom-{STAGE}", Key=key)
+    now = clock.iso(clock.now())
+    arrivals = ("approximateArrivalOfFirstRecord", "approximateArrivalOfLastRecord")
+    operator.put_aside("fan-out", {"DDBStreamBatchInfo": dict.fromkeys(arrivals, now)})
+    operator.tool("dead_letters", "fan-out", "--again")
+    # An event of another test, of the same minute, may come with it.
+    deadline = time.monotonic() + 60
+    while [one.delivery for one in receiver.requests].count(delivery) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
+def test_a_run_that_was_missed_is_made_up_for(operator: Operator) -> None:
+    function = f"arn:aws:lambda:us-east-1:000000000000:function:backroom-{STAGE}-check_counts:1"
+    operator.put_aside(
+        "schedules", {"requestContext": {"functionArn": function}, "requestPayload": {}}
+    )
+    operator.put_aside("schedules", {"resources": [f"arn:…:rule/backroom-{STAGE}-hourly"]})
+    assert "2 letters, tried again" in operator.tool("dead_letters", "schedules", "--again")
+
+
+def test_a_total_that_is_wrong_is_said_and_repaired(operator: Operator) -> None:
+    operator.post("/products", {"name": f"Vase {time.time_ns()}", "price": 5})
+    url = f"{operator.stack.base_url}/api/admin/products?limit=1"
+    total = call(url, operator.stack.api_key)[1]["total"]
+    dynamodb = operator.client("dynamodb")
+    cell = dynamodb.query(
+        TableName=f"backroom-{STAGE}",
+        KeyConditionExpression="pk = :pk",
+        ExpressionAttributeValues={":pk": {"S": "count#product"}},
+        Limit=1,
+    )["Items"][0]
+    dynamodb.update_item(
+        TableName=f"backroom-{STAGE}",
+        Key={"pk": cell["pk"], "sk": cell["sk"]},
+        UpdateExpression="ADD n :seven",
+        ExpressionAttributeValues={":seven": {"N": "7"}},
+    )
+    assert call(url, operator.stack.api_key)[1]["total"] == total + 7
+    assert f"product: {total} records, 1 totals wrong" in operator.tool("counts", "--repair")
+    assert call(url, operator.stack.api_key)[1]["total"] == total
+    assert f"product: {total} records, 0 totals wrong" in operator.tool("counts")
