@@ -36,8 +36,8 @@ def main() -> None:
     print(
         f"{DELIVERIES:,} deliveries, receivers away for {OUTAGE // 3600} h, {LANES[1]} functions on"
         " the lane of retries\n"
-        f"write units: a failed attempt {units['failed']:.1f}, one that parks {units['parked']:.1f},"
-        f" the one that succeeds {units['succeeded']:.1f}\n"
+        f"write units: a failed attempt {units['failed']:.0f}, one that parks"
+        f" {units['parked']:.0f}, the one that succeeds {units['succeeded']:.0f}\n"
     )
     print(
         f"{'endpoints':>10}{'away':>9}{'attempts':>11}{'in flight':>11}{'delayed':>11}"

@@ -10,14 +10,14 @@ records the attempt (`attempts.py`) and then settles it; every other change wait
 """
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from chalicelib import clock, table
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
-from chalicelib.conditions import Attr
+from chalicelib.conditions import Attr, Condition
 from chalicelib.outbox import Event
 from chalicelib.webhooks.attempts import Attempt
 from chalicelib.webhooks.model import (
@@ -54,6 +54,17 @@ def key(id: str) -> Key:
 
 def failed_partition(endpoint_id: str) -> str:
     return f"failed#{endpoint_id}"
+
+
+def failed(endpoint_id: str, where: Condition, fields: Sequence[str] = ()) -> Iterator[list[Item]]:
+    """What has given up, the oldest first, page by page: there may be a million of them."""
+    after: str | None = None
+    while True:
+        rows = table.query(failed_partition(endpoint_id), where=where, after=after, fields=fields)
+        yield rows.items
+        if rows.after is None:
+            return
+        after = rows.after
 
 
 def find(id: str) -> Delivery | None:

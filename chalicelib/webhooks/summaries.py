@@ -6,8 +6,8 @@ perhaps sent it: a stale claim sends again rather than not at all.
 """
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -24,10 +24,27 @@ _LATE: Final = timedelta(minutes=1)  # what is written now may carry a time shor
 _WARNED_AFTER: Final = timedelta(hours=1)
 
 
+@dataclass
+class _GaveUp:
+    """What is told of those that gave up. There may be a million: they are counted, not kept."""
+
+    by_event: Counter[str] = field(default_factory=Counter)
+    first: Item = field(default_factory=dict)
+    last: Item = field(default_factory=dict)
+
+    def add(self, entries: Sequence[Item]) -> None:
+        """The next ones, the oldest first."""
+        if entries:
+            self.by_event.update(entry["event"] for entry in entries)
+            self.first, self.last = self.first or entries[0], entries[-1]
+
+    def __len__(self) -> int:
+        return self.by_event.total()
+
+
 @dataclass(frozen=True)
 class _News:
-    gave_up: list[Item]
-    """Of the entries of those that gave up, the oldest first."""
+    gave_up: _GaveUp
     until: str
     warns: bool
     recovered: bool
@@ -72,11 +89,10 @@ def _tell(endpoint: Endpoint) -> None:
 def _news(endpoint: Endpoint, now: datetime) -> _News:
     until = clock.iso(now - _LATE)
     since = f"{endpoint.mailed_until}~" if endpoint.mailed_until else "0"
-    gave_up: list[Item] = []
+    gave_up = _GaveUp()
     if since < until:
-        gave_up = table.everything(
-            deliveries.failed_partition(endpoint.id), where=sk.between(since, f"{until}~")
-        )
+        for page in deliveries.failed(endpoint.id, sk.between(since, f"{until}~")):
+            gave_up.add(page)
     failing = endpoint.failing_since
     return _News(
         gave_up=gave_up,
@@ -123,14 +139,13 @@ def _lines(endpoint: Endpoint, news: _News) -> Iterator[str]:
         yield from _given_up(endpoint, news.gave_up)
 
 
-def _given_up(endpoint: Endpoint, entries: list[Item]) -> Iterator[str]:
-    first, last = entries[0], entries[-1]
-    since = _time(first)
+def _given_up(endpoint: Endpoint, gave_up: _GaveUp) -> Iterator[str]:
+    since = _time(gave_up.first)
     yield ""
-    yield f"These gave up after all retries, between {since} and {_time(last)}:"
-    for event, number in sorted(Counter(entry["event"] for entry in entries).items()):
+    yield f"These gave up after all retries, between {since} and {_time(gave_up.last)}:"
+    for event, number in sorted(gave_up.by_event.items()):
         yield f"  {event}: {number}"
-    yield f"The last error: {last['error']}"
+    yield f"The last error: {gave_up.last['error']}"
     yield ""
     yield "When the receiver works again, send them all once more in the administration pages"
     yield "(Developer, Webhooks, Recover), or with:"

@@ -6,6 +6,7 @@ import pytest
 
 from chalicelib.webhooks import summaries
 from chalicelib.webhooks.safe_post import Outcome
+from tests import dynamodb_double
 from tests.dynamodb_double import Crash
 from tests.shop import Shop
 from tests.webhooks.test_delivery import add
@@ -57,6 +58,21 @@ def test_an_hour_of_failure_is_told_once_and_its_end_once(world: World, merchant
         summaries.send()
     subjects = [told(mail)[0] for mail in world.mails]
     assert subjects == ["A webhook has been failing for an hour", "A webhook answers again"]
+
+
+def test_what_gave_up_is_counted_however_many_pages_it_fills(
+    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    webhook = given_up(world, merchant, 9)
+    path = f"/api/admin/webhooks/{webhook['id']}"
+    merchant.put(path, {"email": "ops@example.com"})
+    world.sleep(hours=1)
+    monkeypatch.setattr(dynamodb_double, "ANSWER_BYTES", 300)
+    assert merchant.post(f"{path}/recover", {"since": "2026-01-01"}).json == {"count": 9}
+    summaries.send()
+    (mail,) = world.mails
+    assert told(mail)[0] == "9 webhook deliveries gave up"
+    assert "product.created: 9" in told(mail)[1]
 
 
 def test_every_outage_is_told_once_and_short_ones_are_not(world: World, merchant: Shop) -> None:
