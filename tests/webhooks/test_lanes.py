@@ -103,3 +103,17 @@ def test_what_waits_for_the_same_slot_asks_for_it_once(world: World, merchant: S
     parked = [one for one in world.stored() if one["pk"].startswith("due#")]
     assert len(parked) == 100
     assert world.calls.count("start_execution") == len(world.executions) < 5
+
+
+def test_a_turn_that_could_not_be_parked_comes_again_and_is_not_posted_again(
+    world: World, merchant: Shop
+) -> None:
+    """An account may start a few hundred executions a second."""
+    webhook = add(merchant)
+    world.answer = lambda posted: failed()
+    announce()
+    world.refusals["start_execution"] = 3
+    world.run()
+    delivery = only(merchant, webhook)
+    assert world.refusals["start_execution"] == 0
+    assert (delivery["status"], delivery["count"], len(world.posted)) == ("FAILED", 13, 13)
