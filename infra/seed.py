@@ -9,7 +9,8 @@ from typing import Any
 
 CATALOGUE = Path(__file__).parent / "sample-catalogue.csv"
 
-_JOB_SECONDS = 120
+_JOB_SECONDS = 300
+_POLL_SECONDS = 1.5  # a key has 120 reads a minute
 _BOUNDARY = "backroom-sample-catalogue"
 
 
@@ -32,7 +33,7 @@ def seed(base_url: str, key: str) -> dict[str, Any]:
             if job["status"] == "FAILED" or job["failed"]:
                 raise RuntimeError(f"the sample catalogue was not imported: {json.dumps(job)}")
             return job
-        time.sleep(0.3)
+        time.sleep(_POLL_SECONDS)
     raise RuntimeError(f"the sample catalogue is not imported after {_JOB_SECONDS} s: {job}")
 
 
