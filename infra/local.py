@@ -16,7 +16,7 @@ import boto3
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from infra import keys, package, stacks, steps
+from infra import keys, package, seed, stacks, steps
 from infra.emulator import CREDENTIALS, Emulator
 
 STAGE = "local"
@@ -156,7 +156,11 @@ def run(emulator: Emulator, home: Path, options: argparse.Namespace) -> None:
     try:
         emulator.start()
         made = deploy(options.packages, dict(steps.pairs(options.setting)))
-        announce(home, endpoint(emulator.endpoint, owner_key(home, made["Table"])))
+        found = endpoint(emulator.endpoint, owner_key(home, made["Table"]))
+        if not options.empty and seed.is_empty(found["baseUrl"], found["apiKey"]):
+            job = seed.seed(found["baseUrl"], found["apiKey"])
+            print(f"imported {job['created']} products from {seed.CATALOGUE.name}")
+        announce(home, found)
         follow(emulator)
     except KeyboardInterrupt:
         print("\nstopping …", flush=True)
@@ -180,6 +184,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--port", type=int, default=environment.get("PORT") or "4566")
     fresh = environment.get("FRESH", "") not in {"", "0"}
     parser.add_argument("--fresh", action="store_true", default=fresh)
+    parser.add_argument("--empty", action="store_true", help="an empty shop stays empty")
     parser.add_argument("--local-dir", type=Path, default=_PROJECT / ".local")
     emulator_python = environment.get("EMULATOR_PYTHON") or _PROJECT / ".venv-emulator/bin/python"
     parser.add_argument("--emulator-python", type=Path, default=emulator_python)

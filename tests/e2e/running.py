@@ -26,8 +26,13 @@ class Stack:
 
 
 @contextmanager
-def running(home: Path, port: int, *options: str) -> Iterator[Stack]:
-    """A deployment whose state is under `home`; stopped with SIGTERM, and checked to have ended."""
+def running(home: Path, port: int, *options: str, sample: bool = False) -> Iterator[Stack]:
+    """A deployment whose state is under `home`; stopped with SIGTERM, and checked to have ended.
+
+    `sample`: with the sample catalogue, as `make run` gives it to an empty shop.
+    """
+    if not sample:
+        options = ("--empty", *options)
     with (home / "output").open("wb") as output:
         process = subprocess.Popen(
             local_command(home, port, *options),

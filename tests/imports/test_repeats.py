@@ -114,3 +114,40 @@ def test_an_import_that_only_creates_completes_what_it_created(desk: Desk) -> No
     job = desk.imported(far, mode="create")
     assert (job["created"], job["updated"], job["failed"]) == (2, 1, 0)
     assert len(desk.products()["a"]["variants"]) == 2
+
+
+def test_an_export_of_spree_is_imported_and_found_again(desk: Desk) -> None:
+    rows = (
+        "slug,sku,name,status,description,price,compare_at_price,currency,track_inventory,"
+        "inventory_count,option1_name,option1_value,option2_name,option2_value,category1\n"
+        'denim,"",Denim,draft,Text,0.0,0.0,USD,true,100,,,,,Men -> Shirts\n'
+        "denim,D-XS,,,,62.99,0.0,USD,true,100,Color,Blue,Size,XS,\n"
+        "denim,D-S,,,,61.99,0.0,USD,true,7,Color,Blue,Size,S,\n"
+    )
+    assert desk.imported(rows)["created"] == 1
+    product = desk.products()["denim"]
+    assert (product["price"], product["compareAtPrice"], product["type"]) == (
+        "61.99",
+        None,
+        "Shirts",
+    )
+    told = [(v["title"], v["sku"], v["price"], v["stock"]) for v in product["variants"]]
+    assert told == [("Blue / XS", "D-XS", "62.99", 100), ("Blue / S", "D-S", "61.99", 7)]
+    assert desk.imported(rows)["unchanged"] == 1
+
+
+def test_an_old_export_of_shopify_is_imported_and_found_again(desk: Desk) -> None:
+    rows = (
+        "Handle,Title,Published,Option1 Name,Option1 Value,Variant SKU,Variant Inventory Tracker,"
+        "Variant Inventory Qty,Variant Price,Image Src,Image Position\n"
+        "plain,Plain,true,Title,Default Title,,,1,50,https://img.example/p.jpg,1\n"
+        "top,Top,true,Size,Small,,,1,60,https://img.example/t.jpg,1\n"
+        "top,,,,Medium,,,1,60,,\n"
+    )
+    assert desk.imported(rows)["created"] == 2
+    products = desk.products()
+    assert {product["status"] for product in products.values()} == {"ACTIVE"}
+    (only,) = products["plain"]["variants"]
+    assert (only["title"], only["sku"], only["stock"]) == ("Default", None, None)
+    assert [v["title"] for v in products["top"]["variants"]] == ["Small", "Medium"]
+    assert desk.imported(rows)["unchanged"] == 2
