@@ -30,7 +30,6 @@ UNASKED = {
     (ANY, "s3:ListBucket", "*"): "without it S3 hides that an object is not there",
     (f"backroom-{STAGE}", "s3:GetObject", "*"): "a retry copies, which is recorded as a put",
     (ANY, "sqs:*Batch", "*"): "the emulator's own, not granted on AWS",
-    (ANY, "ses:SendEmail", "*"): "the emulator checks no identity; on AWS only the sender's",
     (
         f"backroom-{STAGE}-deliver",
         "sqs:ChangeMessageVisibility",

@@ -145,17 +145,12 @@ def test_each_alarm_has_an_entry_that_says_what_to_do() -> None:
         assert "```sh" in entry, f"{name} has no entry with commands in docs/operations.md"
 
 
-def test_every_function_is_watched_for_errors_throttles_and_what_it_logs() -> None:
+def test_every_function_is_watched_for_errors_and_for_what_it_logs() -> None:
     names = set(steps.functions("${Stage}"))
-    for metric in ("Errors", "Throttles"):
-        watched = {
-            dimension["Value"]["Fn::Sub"]
-            for alarm in alarms().values()
-            for one in alarm.get("Metrics", [])
-            if one.get("MetricStat", {}).get("Metric", {}).get("MetricName") == metric
-            for dimension in one["MetricStat"]["Metric"]["Dimensions"]
-        }
-        assert watched == names, metric
+    failing = alarms()["FunctionsFailing"]["Metrics"]
+    stats = [each["MetricStat"]["Metric"] for each in failing if "MetricStat" in each]
+    assert {metric["MetricName"] for metric in stats} == {"Errors"}
+    assert {d["Value"]["Fn::Sub"] for metric in stats for d in metric["Dimensions"]} == names
     filters = of_type("alarms.yaml", "AWS::Logs::MetricFilter").values()
     read = {f["LogGroupName"]["Fn::Sub"] for f in filters if "ERROR" in f["FilterPattern"]}
     assert read == {f"/aws/lambda/{name}" for name in names}

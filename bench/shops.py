@@ -1,0 +1,143 @@
+"""What a month costs: a small, a medium and a large shop, from what each operation was measured to
+ask for (`requests`, `orders`, `webhooks` of this folder). Arithmetic; it runs in no time.
+
+Prices: US East (N. Virginia), on demand, US dollars, as AWS lists them; no free tier but that of
+CloudWatch's alarms and metrics. Assumed: 5 ms for a call to DynamoDB; 40 KB a product
+and 6 KB an order with their entries, a year of orders.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+GATEWAY: Final = 3.50e-6  # a request of a REST API
+LAMBDA_SECOND: Final = 16.6667e-6  # of 1 GB
+LAMBDA_REQUEST: Final = 0.20e-6
+LOG_GB: Final = 0.50
+EGRESS_GB: Final = 0.09
+STORED_GB: Final = 0.25 + 0.20  # and its point-in-time recovery
+ALARM: Final = 0.10  # a metric of an alarm; 10 are free
+METRIC: Final = 0.30  # of our own; 10 are free
+MEMORY_GB: Final = 1.0
+VCPU: Final = 1024 / 1769  # AWS: one at 1,769 MB
+CALL: Final = 0.005  # seconds
+LOG_LINE: Final = 600e-9  # GB a request
+ALARM_METRICS: Final = 35  # infra/alarms.yaml
+OWN_METRICS: Final = 43  # the requests' four in eight groups, and eleven more
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Of one: DynamoDB in dollars a million; CPU in ms and calls in a row; kilobytes answered."""
+
+    name: str
+    table: float
+    cpu: float
+    trips: int
+    answer: float
+
+    @property
+    def seconds(self) -> float:
+        return self.cpu / 1000 / VCPU + self.trips * CALL
+
+    @property
+    def dollars(self) -> dict[str, float]:
+        return {
+            "API Gateway": GATEWAY,
+            "Lambda": self.seconds * MEMORY_GB * LAMBDA_SECOND + LAMBDA_REQUEST,
+            "DynamoDB": self.table * 1e-6,
+            "logs": LOG_LINE * LOG_GB,
+            "traffic": self.answer * 1e-6 * EGRESS_GB,
+        }
+
+
+LIST: Final = Operation("list or search", 6.50, 13.2, 4, 24)
+GET: Final = Operation("get", 0.88, 3.5, 2, 1.5)
+WRITE: Final = Operation("create a product", 40.63, 4.0, 2, 1.5)
+CHANGE: Final = Operation("update a product", 5.88, 4.6, 3, 1.5)
+ORDER: Final = Operation("place an order", 35.50, 6.4, 3, 1.5)
+STEP: Final = Operation("move an order", 18.25, 2.9, 3, 1.5)
+DELIVERY: Final = 3.45e-6  # full batches; alone in its batch:
+LONE_DELIVERY: Final = 8.64e-6
+
+
+@dataclass(frozen=True)
+class Shop:
+    name: str
+    products: int
+    requests: dict[Operation, int]
+    deliveries: int
+    delivery: float
+
+    @property
+    def dollars(self) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for operation, times in self.requests.items():
+            for what, dollars in operation.dollars.items():
+                found[what] = found.get(what, 0) + dollars * times
+        gigabytes = self.products * 40e-6 + self.requests[ORDER] * 12 * 6e-6
+        found["webhooks"] = self.deliveries * self.delivery
+        found["storage"] = gigabytes * STORED_GB
+        found["alarms"] = (ALARM_METRICS - 10) * ALARM
+        found["metrics"] = (OWN_METRICS - 10) * METRIC if sum(self.requests.values()) else 0
+        return found
+
+
+SHOPS: Final = (
+    Shop("idle", 0, dict.fromkeys((LIST, GET, WRITE, CHANGE, ORDER, STEP), 0), 0, 0),
+    Shop(
+        "small",
+        1_000,
+        {LIST: 60_000, GET: 40_000, WRITE: 100, CHANGE: 2_000, ORDER: 500, STEP: 1_500},
+        4_000,
+        LONE_DELIVERY,
+    ),
+    Shop(
+        "medium",
+        20_000,
+        {
+            LIST: 3_000_000,
+            GET: 3_000_000,
+            WRITE: 2_000,
+            CHANGE: 100_000,
+            ORDER: 20_000,
+            STEP: 60_000,
+        },
+        200_000,
+        LONE_DELIVERY,
+    ),
+    Shop(
+        "large",
+        500_000,
+        {
+            LIST: 100_000_000,
+            GET: 100_000_000,
+            WRITE: 50_000,
+            CHANGE: 5_000_000,
+            ORDER: 1_000_000,
+            STEP: 3_000_000,
+        },
+        10_000_000,
+        DELIVERY,
+    ),
+)
+
+
+def main() -> None:
+    print("Dollars a million requests\n")
+    names = list(LIST.dollars)
+    print(f"{'':<18}" + "".join(f"{name:>12}" for name in [*names, "total"]))
+    for operation in (LIST, GET, WRITE, CHANGE, ORDER, STEP):
+        costs = [operation.dollars[name] * 1e6 for name in names]
+        print(f"{operation.name:<18}" + "".join(f"{c:>12.2f}" for c in [*costs, sum(costs)]))
+    print("\nDollars a month\n")
+    print(f"{'':<18}" + "".join(f"{shop.name:>12}" for shop in SHOPS))
+    for what in SHOPS[0].dollars:
+        print(f"{what:<18}" + "".join(f"{shop.dollars[what]:>12,.2f}" for shop in SHOPS))
+    print(f"{'total':<18}" + "".join(f"{sum(s.dollars.values()):>12,.2f}" for s in SHOPS))
+    for shop in SHOPS[1:]:
+        each = ", ".join(f"{n:,.0f} × {o.name}" for o, n in shop.requests.items())
+        print(f"\n{shop.name}: {shop.products:,} products; {each}; {shop.deliveries:,} deliveries")
+
+
+if __name__ == "__main__":
+    main()
