@@ -34,7 +34,7 @@ UNASKED = {
         f"backroom-{STAGE}-deliver",
         "sqs:ChangeMessageVisibility",
         "*",
-    ): "for waits beyond 15 minutes, and turns that another run has begun: seldom on a walk",
+    ): "for turns that another run has begun, which is seldom on a walk",
     (
         f"backroom-{STAGE}-import_chunk",
         "sqs:ChangeMessageVisibility",

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib import table
 from tests.faults import Faults
 from tests.shop import Shop
 
@@ -54,10 +55,11 @@ def test_no_key_reaches_the_log_even_when_it_is_wrong(
 
 
 def test_a_storage_that_does_not_answer_is_503_and_worth_a_retry(
-    shop: Shop, faults: Faults
+    shop: Shop, faults: Faults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = shop.owner
-    faults.timeout("UpdateItem", times=20)
+    monkeypatch.setattr(table, "PATIENCE_SECONDS", 0.2)
+    faults.timeout("UpdateItem", times=1_000)
     answer = shop.get("/api/admin/me", key=key)
     assert (answer.status, answer.json["code"]) == (503, "busy")
     assert int(answer.headers["Retry-After"]) >= 1
