@@ -50,10 +50,10 @@ class Operation:
         }
 
 
-LIST: Final = Operation("list or search", 6.50, 13.2, 4, 24)
-GET: Final = Operation("get", 0.88, 3.5, 2, 1.5)
-WRITE: Final = Operation("create a product", 40.63, 4.0, 2, 1.5)
-CHANGE: Final = Operation("update a product", 5.88, 4.6, 3, 1.5)
+LIST: Final = Operation("list or search", 6.50, 9.0, 4, 24)
+GET: Final = Operation("get", 0.88, 1.6, 2, 1.5)
+WRITE: Final = Operation("create a product", 40.63, 2.2, 2, 1.5)
+CHANGE: Final = Operation("update a product", 5.88, 3.5, 3, 1.5)
 ORDER: Final = Operation("place an order", 35.50, 6.4, 3, 1.5)
 STEP: Final = Operation("move an order", 18.25, 2.9, 3, 1.5)
 DELIVERY: Final = 3.45e-6  # full batches; alone in its batch:
