@@ -1,4 +1,7 @@
-"""The trigger table: every route and every Lambda function of Backroom."""
+"""The trigger table: every route and every Lambda function of Backroom.
+
+What only one function does is imported by it: no other's cold start pays for that.
+"""
 
 from typing import Any
 
@@ -6,11 +9,7 @@ from chalice.app import Chalice
 
 from chalicelib.api_keys.routes import routes as api_keys
 from chalicelib.console.routes import routes as console
-from chalicelib.counts import check as totals
 from chalicelib.customers.routes import routes as customers
-from chalicelib.imports import dead as import_dead
-from chalicelib.imports import plan as import_plan
-from chalicelib.imports import run as import_run
 from chalicelib.imports.routes import routes as imports
 from chalicelib.openapi import routes as openapi
 from chalicelib.orders.routes import routes as orders
@@ -19,10 +18,6 @@ from chalicelib.request.middleware import handle
 from chalicelib.request.routes import close
 from chalicelib.storefront.routes import routes as storefront
 from chalicelib.summary.routes import routes as summary
-from chalicelib.webhooks import deliver as sender
-from chalicelib.webhooks import fan_out as outbox_stream
-from chalicelib.webhooks import redrive as parked_turns
-from chalicelib.webhooks import summaries
 from chalicelib.webhooks.routes import routes as webhooks
 
 Event = dict[str, Any]
@@ -40,39 +35,55 @@ close(app)
 
 @app.lambda_function()
 def plan_import(event: Event, context: object) -> None:
-    import_plan.uploaded(event)
+    from chalicelib.imports import plan
+
+    plan.uploaded(event)
 
 
 @app.lambda_function()
 def import_chunk(event: Event, context: object) -> Event:
-    return import_run.batch(event)
+    from chalicelib.imports import run
+
+    return run.batch(event)
 
 
 @app.lambda_function()
 def import_dead_letters(event: Event, context: object) -> Event:
-    return import_dead.batch(event)
+    from chalicelib.imports import dead
+
+    return dead.batch(event)
 
 
 @app.lambda_function()
 def fan_out(event: Event, context: object) -> Event:
-    return outbox_stream.records(event)
+    from chalicelib.webhooks import fan_out
+
+    return fan_out.records(event)
 
 
 @app.lambda_function()
 def deliver(event: Event, context: object) -> Event:
-    return sender.batch(event)
+    from chalicelib.webhooks import deliver
+
+    return deliver.batch(event)
 
 
 @app.lambda_function()
 def redrive(event: Event, context: object) -> Event:
-    return parked_turns.run(event)
+    from chalicelib.webhooks import redrive
+
+    return redrive.run(event)
 
 
 @app.lambda_function()
 def send_summaries(event: Event, context: object) -> None:
+    from chalicelib.webhooks import summaries
+
     summaries.send()
 
 
 @app.lambda_function()
 def check_counts(event: Event, context: object) -> None:
-    totals.check()
+    from chalicelib.counts import check
+
+    check.check()

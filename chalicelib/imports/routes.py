@@ -6,7 +6,6 @@ from chalice.app import HeadersType, Response
 
 from chalicelib import clock, listing, schemas
 from chalicelib.imports import files, form, store
-from chalicelib.imports.dialects.report import template
 from chalicelib.imports.model import (
     LARGEST_FORM,
     ImportOptions,
@@ -110,6 +109,8 @@ def prepare() -> Response:
 )
 def get_template() -> Response:
     """All our columns, with two products as examples."""
+    from chalicelib.imports.dialects.report import template
+
     headers: HeadersType = {
         "Content-Type": "text/csv; charset=utf-8",
         "Content-Disposition": 'attachment; filename="products.csv"',

@@ -18,17 +18,19 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from chalicelib import clock, ids, listing, table
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
-from chalicelib.imports.dialects import Dialect
 from chalicelib.imports.faults import FileRejected, RowError
 from chalicelib.imports.model import INLINE_ERRORS, KIND, Job, Mode, Outcome, Status
 from chalicelib.imports.records import Format
 from chalicelib.problems import Conflict, NotFound
+
+if TYPE_CHECKING:
+    from chalicelib.imports.dialects import Dialect
 
 _KEPT_SECONDS: Final = 30 * 86_400  # as long as resources.yaml keeps the files
 _PARTS: Final = 1_000  # chunks that are looked at in one query
@@ -109,7 +111,7 @@ def page(query: listing.Query) -> listing.Page[Job]:
 
 
 def begin(
-    job_id: str, etag: str, *, form: Format, dialect: Dialect, met_products: bool
+    job_id: str, etag: str, *, form: Format, dialect: "Dialect", met_products: bool
 ) -> Job | None:
     """The job, running on this file; None when it is not to run, or runs on another file already.
 

@@ -8,12 +8,14 @@ dies before is found out by the next, which records an interruption.
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from chalicelib import clock, outbox, table
 from chalicelib.attributes import Item
 from chalicelib.webhooks.model import Delivery
-from chalicelib.webhooks.safe_post import Outcome
+
+if TYPE_CHECKING:
+    from chalicelib.webhooks.safe_post import Outcome
 
 INTERRUPTED: Final = "interrupted"
 # Kept as long as the body: longer than the delivery, however often that is replayed.
@@ -52,7 +54,7 @@ class Attempt:
 def made(
     number: int,
     at: datetime,
-    outcome: Outcome,
+    outcome: "Outcome",
     *,
     replay: bool,
     url: str,

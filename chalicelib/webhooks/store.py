@@ -11,7 +11,7 @@ from chalicelib import clock, ids, settings, table
 from chalicelib.attributes import Key
 from chalicelib.conditions import Attr
 from chalicelib.problems import Conflict, Invalid, NotFound, PreconditionFailed
-from chalicelib.webhooks import safe_post, waking
+from chalicelib.webhooks import waking
 from chalicelib.webhooks.master_key import current_secret
 from chalicelib.webhooks.model import (
     Endpoint,
@@ -169,6 +169,8 @@ def _unchanged_since(if_match: frozenset[str] | None, endpoint: Endpoint) -> End
 
 
 def _check(url: str) -> None:
+    from chalicelib.webhooks import safe_post
+
     try:
         safe_post.check(url, settings.webhook_allowed_networks())
     except safe_post.RefusedUrl as refusal:
