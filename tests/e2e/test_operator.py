@@ -136,6 +136,6 @@ def test_a_total_that_is_wrong_is_said_and_repaired(operator: Operator) -> None:
         ExpressionAttributeValues={":seven": {"N": "7"}},
     )
     assert call(url, operator.stack.api_key)[1]["total"] == total + 7
-    assert f"product: {total} records, 1 totals wrong" in operator.tool("counts", "--repair")
+    assert f"product: {total:,} records, 1 totals wrong" in operator.tool("counts", "--repair")
     assert call(url, operator.stack.api_key)[1]["total"] == total
-    assert f"product: {total} records, 0 totals wrong" in operator.tool("counts")
+    assert f"product: {total:,} records, 0 totals wrong" in operator.tool("counts")
