@@ -21,7 +21,7 @@ from unittest.mock import patch
 from bench import stage
 from bench.growth import SIZES, Cost, Costs, law
 from bench.meter import Meter
-from bench.requests import Send, fill, measured
+from bench.requests import Send, Served, fill, measured, serving
 from chalicelib import clock, listing
 from tests.dynamodb_double import Double
 from tests.environment import SETTINGS
@@ -51,12 +51,12 @@ def order(variants: Sequence[str], number: int, **fields: Any) -> dict[str, Any]
     return {"source": "IN_PERSON", "customer": person, "lineItems": lines, **fields}
 
 
-def operations() -> dict[str, Send]:
+def operations(served: Served) -> dict[str, Send]:
     """What is measured, by name."""
     from chalicelib.products import store
     from tests.shop import Shop
 
-    shop = Shop()
+    shop = Shop(served=served)
     assert shop.owner
     products = store.load(fill(50))
     turns = itertools.cycle(products)
@@ -108,9 +108,10 @@ def requests() -> None:
             f"{'request':<24} {'calls':>5} {'trips':>5} {'target':>6} {'CPU ms':>7} {'target':>6} "
             f"{'botocore':>8} {'read':>6} {'write':>6} {'$/million':>9}   Vendure Medusa Saleor"
         )
-        for name, send in operations().items():
-            cpu = measured(send, Meter(units=False), RUNS)
-            cost = measured(send, Meter(units=True), 5)
+        served = serving()
+        for name, send in operations(served).items():
+            cpu = measured(served, send, Meter(units=False), RUNS)
+            cost = measured(served, send, Meter(units=True), 5)
             trips, limit, peers = TARGETS.get(name, ("", "", ()))
             print(
                 f"{name:<24} {len(cpu.calls):>5} {cpu.trips:>5} {trips:>6} "

@@ -32,17 +32,17 @@ def _pack(value: Any) -> dict[str, Any]:
 
 
 def _unpack(value: Mapping[str, Any]) -> Any:
-    ((kind, inner),) = value.items()
-    if kind in ("S", "BOOL"):
-        return inner
-    if kind == "N":
-        return int(inner) if inner.isdigit() else _number(inner)
-    if kind == "M":
-        return {name: _unpack(member) for name, member in inner.items()}
-    if kind == "L":
-        return [_unpack(member) for member in inner]
-    if kind == "SS":
-        return frozenset(inner)
+    for kind, inner in value.items():
+        if kind == "S" or kind == "BOOL":
+            return inner
+        if kind == "N":
+            return int(inner) if inner.isdigit() else _number(inner)
+        if kind == "M":
+            return {name: _unpack(member) for name, member in inner.items()}
+        if kind == "L":
+            return [_unpack(member) for member in inner]
+        if kind == "SS":
+            return frozenset(inner)
     return None
 
 

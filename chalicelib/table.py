@@ -90,6 +90,7 @@ def client() -> Any:
         ),
     )
     made._serializer = _AsItIs()
+    made._ruleset_resolver = None  # asked at every call for an endpoint that never changes
     # botocore looks through all items for table ARNs, to guess the account: we name tables.
     for operation in ("TransactWriteItems", "BatchGetItem"):
         model = made.meta.service_model.operation_model(operation)

@@ -37,7 +37,7 @@ class Shop:
     `key=None` sends no key. A body that is `bytes` is sent as it is, anything else as JSON.
     """
 
-    def __init__(self, address: str = "203.0.113.7", served: Chalice = app) -> None:
+    def __init__(self, address: str = "203.0.113.7", served: Any = app) -> None:
         self.address = address
         self._app = served
         self._keys: dict[str, str] = {}

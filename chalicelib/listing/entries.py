@@ -135,12 +135,12 @@ class Index:
             "v": self.version,
             "sort": self.sort,
             "facets": dict(self.facets),
-            "words": list(self.words),
+            "words": " ".join(self.words),  # none has a blank in it
         }
 
     @classmethod
     def read(cls, stored: Mapping[str, Any]) -> "Index":
-        return cls(stored["sort"], stored["facets"], tuple(stored["words"]), int(stored["v"]))
+        return cls(stored["sort"], stored["facets"], tuple(stored["words"].split()), int(stored["v"]))
 
     def matches(self, where: Mapping[str, frozenset[str]], terms: Iterable[str] = ()) -> bool:
         """Whether the record belongs to a list with these filters (key parts) and search terms."""

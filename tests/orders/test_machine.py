@@ -317,7 +317,7 @@ class Shopping(RuleBasedStateMachine):
                 sold, revenue = sold + item.get("n", 0), revenue + item.get("revenue", 0)
         assert entries == Counter(
             {f"list {id}": 3 for id in records}
-            | {f"word {id}": len(item["index"]["words"]) for id, item in records.items()}
+            | {f"word {id}": len(item["index"]["words"].split()) for id, item in records.items()}
         )
         assert +counted == Counter(order.status for order in self.orders.values())
         living = [order for order in self.orders.values() if order.status != "CANCELLED"]
