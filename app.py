@@ -3,34 +3,33 @@
 What only one function does is imported by it: no other's cold start pays for that.
 """
 
+from itertools import chain
 from typing import Any
 
-from chalice.app import Chalice
-
-from chalicelib.api_keys.routes import routes as api_keys
-from chalicelib.console.routes import routes as console
-from chalicelib.customers.routes import routes as customers
-from chalicelib.imports.routes import routes as imports
-from chalicelib.openapi import routes as openapi
-from chalicelib.orders.routes import routes as orders
-from chalicelib.products.routes import routes as products
-from chalicelib.request.middleware import handle
-from chalicelib.request.routes import close
-from chalicelib.storefront.routes import routes as storefront
-from chalicelib.summary.routes import routes as summary
-from chalicelib.webhooks.routes import routes as webhooks
+from chalicelib.request.application import Application
 
 Event = dict[str, Any]
 
-app = Chalice(app_name="backroom", configure_logs=False)
-app.api.binary_types.append("multipart/form-data")
-app.register_middleware(handle, "http")
+# Whose routes are below a path; the longest beginning that fits counts.
+SERVED = {
+    "/api/admin/products": ["chalicelib.products.routes"],
+    "/api/admin/products/import": ["chalicelib.imports.routes"],
+    "/api/admin/jobs": ["chalicelib.imports.routes"],
+    "/api/products": ["chalicelib.storefront.routes"],
+    "/api/admin/orders": ["chalicelib.orders.routes"],
+    "/api/admin/customers": ["chalicelib.customers.routes"],
+    "/api/admin/summary": ["chalicelib.summary.routes"],
+    "/api/admin/keys": ["chalicelib.api_keys.routes"],
+    "/api/admin/me": ["chalicelib.api_keys.routes"],
+    "/api/admin/webhooks": ["chalicelib.webhooks.routes"],
+    "/api/admin/deliveries": ["chalicelib.webhooks.routes"],
+    "/console": ["chalicelib.console.routes"],
+}
+# The description tells of every slice.
+SERVED["/api/openapi.json"] = ["chalicelib.openapi", *chain(*SERVED.values())]
 
-for routes in (products, imports, storefront, orders, customers, summary, api_keys, webhooks):
-    app.register_blueprint(routes)
-app.register_blueprint(openapi)
-app.register_blueprint(console)
-close(app)
+app = Application("backroom", SERVED)
+app.api.binary_types.append("multipart/form-data")
 
 
 @app.lambda_function()

@@ -33,7 +33,7 @@ def _pack(value: Any) -> dict[str, Any]:
 
 def _unpack(value: Mapping[str, Any]) -> Any:
     for kind, inner in value.items():
-        if kind == "S" or kind == "BOOL":
+        if kind in ("S", "BOOL"):
             return inner
         if kind == "N":
             return int(inner) if inner.isdigit() else _number(inner)

@@ -25,7 +25,7 @@ from chalicelib.problems import (
 from chalicelib.request import Routes, reply
 from chalicelib.request.call import current
 from chalicelib.request.middleware import InternalError
-from chalicelib.request.routes import JSON, Operation, operations
+from chalicelib.request.routes import JSON, METHODS, Operation, operations
 
 Schema = dict[str, Any]
 
@@ -82,7 +82,7 @@ def document() -> Schema:
     schemas, definitions = _schemas()
     paths: dict[str, Schema] = {}
     refusals: dict[str, Schema] = {}
-    for operation in operations.values():
+    for _, operation in _in_order():
         described = _operation(operation, schemas, definitions, refusals)
         paths.setdefault(operation.path, {})[operation.method.lower()] = described
     return {
@@ -102,6 +102,11 @@ def document() -> Schema:
 @cache
 def _version() -> str:
     return hashlib.sha256(repr(document()).encode()).hexdigest()[:16]
+
+
+def _in_order() -> list[tuple[tuple[str, str], Operation]]:
+    """By path, whatever was imported first: every process gives the same description."""
+    return sorted(operations.items(), key=lambda each: (each[0][1], METHODS.index(each[0][0])))
 
 
 def _schemas() -> tuple[dict[Any, Schema], dict[str, Schema]]:
@@ -132,7 +137,7 @@ def _plain_schemas() -> Any:
 
 
 def _models() -> Iterator[tuple[Any, Any, Any]]:
-    for at, operation in operations.items():
+    for at, operation in _in_order():
         if operation.body is not None and not isinstance(operation.body, Mapping):
             yield (at, "body"), "validation", operation.body
         if operation.query is not None:

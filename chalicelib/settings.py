@@ -11,6 +11,10 @@ def stage() -> str:
     return os.environ.get("STAGE", "dev")
 
 
+def in_lambda() -> bool:
+    return "AWS_LAMBDA_FUNCTION_NAME" in os.environ
+
+
 def table() -> str:
     return os.environ["TABLE"]
 

@@ -140,7 +140,9 @@ class Index:
 
     @classmethod
     def read(cls, stored: Mapping[str, Any]) -> "Index":
-        return cls(stored["sort"], stored["facets"], tuple(stored["words"].split()), int(stored["v"]))
+        return cls(
+            stored["sort"], stored["facets"], tuple(stored["words"].split()), int(stored["v"])
+        )
 
     def matches(self, where: Mapping[str, frozenset[str]], terms: Iterable[str] = ()) -> bool:
         """Whether the record belongs to a list with these filters (key parts) and search terms."""

@@ -159,14 +159,13 @@ def allowed(path: str) -> str:
     return ", ".join([*taken, "OPTIONS"]) if taken else ""
 
 
-def close(app: Chalice) -> None:
-    """Answers what no slice does, below /api: 404 and 405. Called when all routes are known.
+def close(app: Chalice, paths: Iterable[str]) -> None:
+    """Answers what no slice does, at these paths below /api: 404 and 405.
 
     API Gateway itself answers 403 for a method that a path does not have, without our headers; so
     every path has every method.
     """
-    paths = [path for path in app.routes if path.startswith("/api/")]
-    for path in [*paths, ANY_PATH]:
+    for path in sorted(path for path in paths if path.startswith("/api/")):
         rest = [method for method in METHODS if method not in app.routes.get(path, {})]
         app.route(path, methods=rest, content_types=[], name=f"rest of {path}")(_nothing(path))
 

@@ -91,7 +91,7 @@ def trial(aws: None) -> Iterator[Shop]:
     served.api.binary_types.append("multipart/form-data")
     served.register_middleware(handle, "http")
     served.register_blueprint(made())
-    close(served)
+    close(served, list(served.routes))
     yield Shop(served=served)
     operations.clear()
     operations.update(before)

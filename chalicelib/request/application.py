@@ -1,0 +1,51 @@
+"""The Chalice application, which imports of its API what it is asked for."""
+
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from typing import Any
+
+from chalice.app import Chalice
+
+from chalicelib import settings
+from chalicelib.request.middleware import handle
+from chalicelib.request.routes import ANY_PATH, close
+
+
+class Application(Chalice):
+    """`served` maps a beginning of paths to the modules whose `routes` answer below it; the longest
+    that fits counts.
+
+    In Lambda a slice is imported with the first request to one of its paths: a cold start does not
+    pay for the models of all others, nor a worker for the API's. Anywhere else (`chalice deploy`,
+    tests) everything is imported at once.
+    """
+
+    def __init__(self, name: str, served: Mapping[str, Iterable[str]]) -> None:
+        super().__init__(app_name=name, configure_logs=False)
+        self._served = {begin: list(modules) for begin, modules in served.items()}
+        self._imported: set[str] = set()
+        self.register_middleware(handle, "http")
+        close(self, [ANY_PATH])
+        if not settings.in_lambda():
+            for modules in self._served.values():
+                self._import(modules)
+
+    def __call__(self, event: Any, context: Any) -> Any:
+        self.serve(event["resource"])
+        return super().__call__(event, context)
+
+    def serve(self, path: str) -> None:
+        """Makes sure that the routes of a path, as declared, are there."""
+        self._import(self.modules_of(path))
+
+    def modules_of(self, path: str) -> list[str]:
+        begins = [begin for begin in self._served if f"{path}/".startswith(f"{begin}/")]
+        return self._served[max(begins, key=len)] if begins else []
+
+    def _import(self, modules: Iterable[str]) -> None:
+        for module in modules:
+            if module not in self._imported:
+                before = set(self.routes)
+                self.register_blueprint(import_module(module).routes)
+                close(self, self.routes.keys() - before)
+                self._imported.add(module)

@@ -1,0 +1,69 @@
+"""In Lambda, a request imports the slice that answers it, and no other."""
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from app import app
+from chalicelib.request import routes
+
+_SERVE = """
+import json, sys
+from app import app
+app.serve(sys.argv[1])
+"""
+_MODULES = "print(json.dumps([name for name in sys.modules if name.startswith('chalicelib.')]))"
+_METHODS = """
+found = app.routes[sys.argv[1]].items()
+print(json.dumps({method: entry.view_name for method, entry in found}))
+"""
+_DESCRIPTION = """
+app.serve("/api/openapi.json")
+from chalicelib import openapi
+print(json.dumps(openapi.document()))
+"""
+
+
+def after(first: str, code: str) -> Any:
+    """What the code prints in a function that answers this path as its first."""
+    done = subprocess.run(
+        [sys.executable, "-c", _SERVE + code, first],
+        env=os.environ | {"AWS_LAMBDA_FUNCTION_NAME": "api"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("path", list(app.routes))
+def test_a_path_is_served_by_the_modules_that_are_imported_for_it(path: str) -> None:
+    own = {entry.view_function.__module__ for entry in app.routes[path].values()}
+    assert own - {routes.__name__} <= set(app.modules_of(path))
+
+
+def test_a_function_serves_all_methods_of_a_path_it_is_asked_for() -> None:
+    path = "/api/admin/webhooks/{id}"
+    there = {method: entry.view_name for method, entry in app.routes[path].items()}
+    assert after(path, _METHODS) == there
+
+
+def test_a_product_is_answered_without_orders_imports_and_webhooks() -> None:
+    ours = after("/api/admin/products/{id}", _MODULES)
+    assert "chalicelib.products.routes" in ours
+    others = ("orders", "customers", "imports", "webhooks", "console", "summary", "openapi")
+    assert not [name for name in ours if name.split(".")[1] in others]
+
+
+def test_a_worker_has_no_slice_of_the_api() -> None:
+    of_slices = [name for name in after("", _MODULES) if name.endswith(".routes")]
+    assert of_slices == ["chalicelib.request.routes"]
+
+
+def test_the_description_is_the_same_whatever_was_imported_first() -> None:
+    one, other = after("/api/admin/orders", _DESCRIPTION), after("/api/products", _DESCRIPTION)
+    assert json.dumps(one) == json.dumps(other)
