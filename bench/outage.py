@@ -17,6 +17,7 @@ from bench.isolation import BATCH, LANES
 from bench.units import WRITE_PRICE
 from bench.webhooks import LAMBDA_GB_SECOND, LAMBDA_REQUEST, SENDER_GB, SQS_REQUEST, TRANSITION
 from chalicelib.webhooks import redrive, retry
+from chalicelib.webhooks.messages import CROWD
 from chalicelib.webhooks.retry import Means
 
 DELIVERIES = 1_000_000
@@ -24,7 +25,7 @@ OUTAGE = 6 * 3_600
 COHORT = 250
 HEALTHY = 0.3  # seconds an answer takes
 OVERHEAD = 0.05  # of a batch
-RELAY_SECONDS = 0.02  # of a batch that is only sent on
+EARLY_SECONDS = 0.02  # of a batch that is hidden or sent on
 TABLE = 4_000  # AWS: write units a second that a new table on demand takes
 IN_FLIGHT = 120_000  # AWS, of a queue
 OPEN = 1_000_000  # AWS, executions of an account
@@ -96,13 +97,15 @@ class Outage:
     attempts: int = 0
     executions: int = 0
     units: float = 0.0
-    relays: int = 0
+    early: int = 0
     busy: float = 0.0
     half: float = 0.0
     gone: float = 0.0
     most_in_flight: int = 0
     most_delayed: int = 0
     most_open: int = 0
+    slots: set[tuple[int, float]] = field(default_factory=set)
+    redriven: dict[int, float] = field(default_factory=lambda: defaultdict(float))
     changes: list[tuple[float, str, int]] = field(default_factory=list)
 
     def run(self) -> "Outage":
@@ -110,15 +113,16 @@ class Outage:
         slot of an endpoint share an execution, and leave it at the pace of a redrive."""
         chance = random.Random(1)
         cohorts = DELIVERIES // COHORT
-        # A cohort belongs to one endpoint, or stands for many that have few deliveries each.
-        alone = max(1, self.endpoints // cohorts)
         streak_of_one = DELIVERIES // self.endpoints
-        coming = [(0.0, number, 0) for number in range(cohorts)]
+        # When its message is received, when it is due, whose it is, for which step.
+        coming = [(0.0, 0.0, number, 0) for number in range(cohorts)]
+        hidden: list[float] = []
         free, left = 0.0, cohorts
-        slots: set[tuple[int, float]] = set()
-        redriven: dict[int, float] = defaultdict(float)
         while coming:
-            due, cohort, step = heapq.heappop(coming)
+            received, due, cohort, step = heapq.heappop(coming)
+            if received < due:
+                heapq.heappush(coming, (self._wait_on(received, due, hidden), due, cohort, step))
+                continue
             begins = max(due, free)
             away = begins < OUTAGE
             seconds = (self.hang if away else HEALTHY) + OVERHEAD
@@ -143,25 +147,44 @@ class Outage:
             if parks:
                 endpoint = cohort % self.endpoints
                 slot = (retry.slot(f"wh_{endpoint}", after.at, moment).at - _START).total_seconds()
-                if (endpoint, slot) not in slots or alone > 1:
-                    slots.add((endpoint, slot))
-                    self.executions += min(alone, COHORT)
-                    self._during(free, slot, "open", min(alone, COHORT))
-                wakes = max(slot, redriven[endpoint])
-                share = COHORT / min(alone, COHORT)
-                redriven[endpoint] = wakes + share / redrive.PER_SECOND
+                first = wakes = self._parked(endpoint, free, slot)
             else:
-                self._during(free, wakes, "delayed", COHORT)
-                self.relays += COHORT * int((wakes - free) // retry.LONGEST_QUEUE_DELAY)
-            heapq.heappush(coming, (wakes, cohort, after.step))
+                first = min(wakes, free + retry.LONGEST_QUEUE_DELAY)
+                self._during(free, first, "delayed", COHORT)
+            heapq.heappush(coming, (first, wakes, cohort, after.step))
         self.most_in_flight = self._most("in flight")
         self.most_delayed = self._most("delayed")
         self.most_open = self._most("open")
         return self
 
+    def _parked(self, endpoint: int, now: float, slot: float) -> float:
+        """When a cohort that waits for this slot is put back on the queue."""
+        # A cohort belongs to one endpoint, or stands for many that have few deliveries each.
+        alone = min(COHORT, max(1, self.endpoints * COHORT // DELIVERIES))
+        if (endpoint, slot) not in self.slots or alone > 1:
+            self.slots.add((endpoint, slot))
+            self.executions += alone
+            self._during(now, slot, "open", alone)
+        wakes = max(slot, self.redriven[endpoint])
+        self.redriven[endpoint] = wakes + COHORT / alone / redrive.PER_SECOND
+        return wakes
+
+    def _wait_on(self, now: float, due: float, hidden: list[float]) -> float:
+        """When a cohort that is received too early is received again: see `deliver.py`."""
+        self.early += COHORT
+        while hidden and hidden[0] <= now:
+            heapq.heappop(hidden)
+        if len(hidden) * COHORT < CROWD:
+            heapq.heappush(hidden, due)
+            self._during(now, due, "in flight", COHORT)
+            return due
+        again = min(due, now + retry.LONGEST_QUEUE_DELAY)
+        self._during(now, again, "delayed", COHORT)
+        return again
+
     def dollars(self) -> float:
-        messages = self.attempts + self.relays
-        gb_seconds = SENDER_GB * (self.busy + self.relays / BATCH * RELAY_SECONDS)
+        messages = self.attempts + self.early
+        gb_seconds = SENDER_GB * (self.busy + self.early / BATCH * EARLY_SECONDS)
         return (
             self.units * WRITE_PRICE
             + messages * 3 / BATCH * SQS_REQUEST

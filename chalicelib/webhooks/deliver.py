@@ -91,10 +91,7 @@ def batch(event: Mapping[str, Any], post: Post = safe_post.post) -> dict[str, An
 
 
 def _due(records: Sequence[Record], became: _Batch) -> list[tuple[Record, Message]]:
-    """Those whose time has come; the others are sent on.
-
-    Hidden, they would be in flight, of which a queue may have 120,000; of delayed ones, any number.
-    """
+    """Those whose time has come; the others wait on."""
     due, early = [], []
     for record in records:
         try:
@@ -103,14 +100,26 @@ def _due(records: Sequence[Record], became: _Batch) -> list[tuple[Record, Messag
             telemetry.error("message is no turn", error, messageId=record["messageId"])
             became.put_off(record)
             continue
-        wait = retry.hide_for(message.due, clock.now()) if message.due else 0
-        if wait:
-            delay = min(wait, retry.LONGEST_QUEUE_DELAY)
-            early.append((record, Posted(message, delay=delay)))
+        if message.due and message.due > clock.now():
+            early.append((record, message, message.due))
         else:
             due.append((record, message))
-    _send_on(early, became)
+    _wait_on(early, became)
     return due
+
+
+def _wait_on(early: Sequence[tuple[Record, Message, datetime]], became: _Batch) -> None:
+    """Hidden until they are due. Where very many wait, they are sent again with a delay instead:
+    hidden messages are in flight, of which a queue may have 120,000; of delayed ones, any number.
+    """
+    if early and messages.is_crowded(settings.retries_queue_url()):
+        now = clock.now()
+        delays = [min(retry.hide_for(due, now), retry.LONGEST_QUEUE_DELAY) for *_, due in early]
+        again = [Posted(one, delay=delay) for (_, one, _), delay in zip(early, delays, strict=True)]
+        _send_on([(record, on) for (record, *_), on in zip(early, again, strict=True)], became)
+    else:
+        for record, _, due in early:
+            became.hide(record, due)
 
 
 def _on_their_lane(

@@ -7,17 +7,23 @@ twice, late, or beside another.
 """
 
 import json
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final
 
-from chalicelib import clock, settings
+from chalicelib import clock, settings, telemetry
 from chalicelib.webhooks import aws
 from chalicelib.webhooks.model import endpoint_of
 
 _BATCH: Final = 10  # AWS: entries of a SendMessageBatch
 _TRIES: Final = 4
+# A queue may have 120,000 messages in flight (AWS). What all functions of the lane can hide between
+# two looks has to fit above what is a crowd.
+CROWD: Final = 30_000
+_LOOK_SECONDS: Final = 4
 
 
 class Unsent(Exception):
@@ -29,7 +35,7 @@ class Message:
     """A turn of a delivery: the `step` of a `generation`, or a replay.
 
     `replay` is a ULID: the press of a button, or a recovery. `only_failed`: a recovery has nothing
-    to do where somebody was faster. `due`: before that it is hidden again.
+    to do where somebody was faster. `due`: before that it is hidden.
     """
 
     delivery: str
@@ -115,3 +121,26 @@ def hide(url: str, seconds: dict[str, int]) -> None:
             for place, (handle, wait) in enumerate(handles[start : start + _BATCH])
         ]
         aws.client("sqs").change_message_visibility_batch(QueueUrl=url, Entries=entries)
+
+
+def is_crowded(url: str) -> bool:
+    """Whether so many messages of a queue are in flight that no more should be hidden. About as it
+    was a few seconds ago, also for SQS; yes where it cannot be known."""
+    return _in_flight(url, clock.unix() // _LOOK_SECONDS) >= CROWD
+
+
+@lru_cache(maxsize=2)
+def _in_flight(url: str, look: int) -> float:
+    """One call for each `look` of a process."""
+    name = "ApproximateNumberOfMessagesNotVisible"
+    try:
+        reply = aws.client("sqs").get_queue_attributes(QueueUrl=url, AttributeNames=[name])
+        return int(reply["Attributes"][name])
+    except Exception as error:
+        telemetry.error("messages in flight are not known", error)
+        return math.inf
+
+
+def forget() -> None:
+    """As a process that has just begun."""
+    _in_flight.cache_clear()

@@ -36,8 +36,8 @@ SLOT = 5 * MINUTE
 class Means(StrEnum):
     QUEUE_DELAY = "QUEUE_DELAY"
     """One message with DelaySeconds does it all."""
-    RELAY = "RELAY"
-    """A message with DelaySeconds; received too early, it is sent again, until it is due."""
+    VISIBILITY = "VISIBILITY"
+    """A message with DelaySeconds; received too early, it is hidden until it is due."""
     PARK = "PARK"
     """An entry in the due index, and one Step Functions execution for its slot."""
     GIVE_UP = "GIVE_UP"
@@ -98,7 +98,7 @@ def next_step(
         means = Means.QUEUE_DELAY
         queue_delay = math.ceil(delay * scale)
     else:
-        means = Means.RELAY
+        means = Means.VISIBILITY
         queue_delay = math.floor(LONGEST_QUEUE_DELAY * scale)
     delay *= scale
     return NextStep(means, step + 1, delay, now + timedelta(seconds=delay), queue_delay)

@@ -1,7 +1,12 @@
 """What a receiver that fails costs the others: nothing in their lane, little anywhere."""
 
+import itertools
 from datetime import timedelta
 
+import pytest
+
+from chalicelib.webhooks import messages
+from chalicelib.webhooks.retry import SCHEDULE
 from chalicelib.webhooks.safe_post import Outcome
 from tests.shop import Shop
 from tests.webhooks.test_delivery import add, listed, only
@@ -73,20 +78,73 @@ def test_turns_that_cannot_change_lanes_come_again(world: World, merchant: Shop)
     assert {one["status"] for one in listed(merchant, webhook, "?limit=100")} == {"DELIVERED"}
 
 
-def test_a_message_that_waits_is_never_in_flight(world: World, merchant: Shop) -> None:
-    """SQS lets 120,000 messages of a queue be in flight, and any number of them be delayed."""
-    webhook = add(merchant)
+def failing_four_times(world: World) -> None:
+    """Through the waits of 30 minutes and 2 hours, which are more than a delay can be."""
     world.answer = lambda posted: failed() if len(world.posted) < 5 else OK
     announce()
+
+
+def kept_the_schedule(world: World) -> bool:
+    waits = [then.at - one.at for one, then in itertools.pairwise(world.posted)]
+    return all(
+        timedelta(seconds=step) <= wait <= timedelta(seconds=1.2 * step)
+        for step, wait in zip(SCHEDULE, waits, strict=False)
+    )
+
+
+def test_what_waits_for_more_than_a_delay_is_hidden_until_then(
+    world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant)
+    failing_four_times(world)
     world.run(timedelta(hours=4))
-    assert only(merchant, webhook)["count"] == 5, "through the waits of 30 minutes and 2 hours"
+    assert only(merchant, webhook)["count"] == 5 and kept_the_schedule(world)
+    assert world.calls.count("change_message_visibility_batch") == 2, "once for each wait"
+
+
+def test_a_crowd_is_sent_on_instead_of_hidden(
+    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQS lets 120,000 messages of a queue be in flight, and any number of them be delayed."""
+    monkeypatch.setattr(messages, "CROWD", 0)
+    webhook = add(merchant)
+    failing_four_times(world)
+    world.run(timedelta(hours=4))
+    assert only(merchant, webhook)["count"] == 5 and kept_the_schedule(world)
     assert "change_message_visibility_batch" not in world.calls
 
 
-def test_a_message_that_cannot_be_sent_on_waits_all_the_same(world: World, merchant: Shop) -> None:
-    add(merchant)
-    world.answer = lambda posted: failed() if len(world.posted) < 5 else OK
+def test_no_more_are_in_flight_than_a_queue_may_have(
+    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(messages, "CROWD", 100)
+    for number in range(300):
+        add(merchant, url=f"http://127.0.0.1:9/{number}")
+    world.answer = lambda posted: failed()
     announce()
+    most, until = 0, world.now + timedelta(hours=3)
+    while world.now < until and world.step():
+        most = max(most, world.in_flight(RETRIES))
+    assert 100 <= most < 200
+    assert len(world.posted) == 5 * 300
+
+
+@pytest.mark.parametrize("lost", ["get_queue_attributes", "change_message_visibility_batch"])
+def test_a_wait_is_kept_whatever_sqs_refuses(lost: str, world: World, merchant: Shop) -> None:
+    add(merchant)
+    failing_four_times(world)
+    world.run(timedelta(minutes=10))
+    world.refusals[lost] = 2
+    world.run()
+    assert len(world.posted) == 5 and kept_the_schedule(world)
+
+
+def test_a_message_that_cannot_be_sent_on_waits_all_the_same(
+    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(messages, "CROWD", 0)
+    add(merchant)
+    failing_four_times(world)
     world.run(timedelta(minutes=10))
     world.refusals["send_message_batch"] = 2
     world.run()

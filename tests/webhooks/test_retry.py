@@ -58,7 +58,7 @@ def test_a_receiver_that_never_answers_gets_13_attempts_on_the_schedule():
 def test_each_wait_uses_the_cheapest_means_that_can_hold_it():
     assert [step.means for step in life()] == [
         *[Means.QUEUE_DELAY] * 2,
-        *[Means.RELAY] * 2,
+        *[Means.VISIBILITY] * 2,
         *[Means.PARK] * 8,
         Means.GIVE_UP,
     ]
@@ -91,7 +91,7 @@ def test_no_wait_is_shorter_than_the_schedule_nor_longer_than_its_means_can_hold
     match following.means:
         case Means.QUEUE_DELAY:
             assert following.delay <= following.queue_delay <= 900
-        case Means.RELAY:
+        case Means.VISIBILITY:
             assert following.queue_delay == 900
             assert 0 < hide_for(following.at, now + timedelta(seconds=900)) <= 12 * HOUR
         case Means.PARK:

@@ -19,7 +19,16 @@ from unittest import mock
 from botocore.exceptions import ClientError
 
 from chalicelib import attributes, clock, ids, outbox, settings, table
-from chalicelib.webhooks import aws, deliver, fan_out, master_key, redrive, summaries, waking
+from chalicelib.webhooks import (
+    aws,
+    deliver,
+    fan_out,
+    master_key,
+    messages,
+    redrive,
+    summaries,
+    waking,
+)
 from chalicelib.webhooks.safe_post import Failure, Outcome
 from tests.dynamodb_double import Crash, Double, Fault
 from tests.environment import SETTINGS
@@ -105,7 +114,7 @@ class World:
         try:
             found[1]()
         except Crash:
-            waking.forget()  # the process is gone, and what it remembered
+            _forget()  # the process is gone, and what it remembered
         return True
 
     def run(self, within: timedelta = timedelta(days=365)) -> None:
@@ -209,6 +218,15 @@ class World:
                     one.visible = self.now + timedelta(seconds=entry["VisibilityTimeout"])
         return {}
 
+    def get_queue_attributes(self, QueueUrl: str, AttributeNames: list[str]) -> Any:
+        assert AttributeNames == ["ApproximateNumberOfMessagesNotVisible"]
+        return {"Attributes": {AttributeNames[0]: str(self.in_flight(QueueUrl))}}
+
+    def in_flight(self, url: str) -> int:
+        """How many messages of a queue are received and not yet back or gone."""
+        queue = self.queues.get(url, ())
+        return sum(one.received > 0 and one.visible > self.now for one in queue)
+
     def start_execution(self, stateMachineArn: str, name: str, input: str) -> Any:
         assert len(name) <= 80
         if name in self.executions:
@@ -297,6 +315,11 @@ def _one_after_the_other(calls: Sequence[Callable[[], Any]]) -> list[Any]:
     return [call() for call in calls]
 
 
+def _forget() -> None:
+    waking.forget()
+    messages.forget()
+
+
 @contextmanager
 def world(*, threads: bool = False) -> Iterator[World]:
     """The environment, the clocks and the services are its own as long as it lasts.
@@ -311,7 +334,7 @@ def world(*, threads: bool = False) -> Iterator[World]:
         return ids.first_at(made.now)[:16] + f"{next(ulids):010d}"
 
     master_key._parameters.cache_clear()
-    waking.forget()
+    _forget()
     in_order = ExitStack()
     if not threads:
         in_order.enter_context(mock.patch.object(deliver, "_threads", _InOrder))
