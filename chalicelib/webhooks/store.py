@@ -83,9 +83,11 @@ def create(new: NewEndpoint) -> tuple[Endpoint, str]:
         "secretVersion": 1,
         "previous": [],
     }
-    table.put(item)
     made = read_endpoint(item)
-    return made, current_secret(made.id, made.secret_version)
+    # First, because an endpoint whose secret nobody was told is of no use.
+    secret = current_secret(made.id, made.secret_version)
+    table.put(item)
+    return made, secret
 
 
 def change(id: str, asked: EndpointChange, if_match: frozenset[str] | None) -> Endpoint:
@@ -123,11 +125,11 @@ def rotate(id: str, overlap_hours: int) -> tuple[Endpoint, str]:
             "secretVersion": before.secret_version + 1,
             "previous": previous[:_MOST_PREVIOUS],
         }
+        secret = current_secret(id, before.secret_version + 1)
         try:
-            after = _write(before, rotated)
+            return _write(before, rotated), secret
         except table.ConditionFailed:
             continue
-        return after, current_secret(id, after.secret_version)
     raise Conflict("The webhook is being changed by others all the time. Try again.")
 
 

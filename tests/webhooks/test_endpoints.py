@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.webhooks import master_key
 from tests.shop import Shop
 from tests.webhooks.test_delivery import URL, add
 from tests.webhooks.world import World
@@ -148,3 +149,16 @@ def test_what_does_not_exist_is_404(merchant: Shop, method: str, path: str) -> N
     body = {"since": "2026-01-01T00:00:00Z"} if path.endswith("recover") else {}
     answer = merchant.call(method, f"/api/admin{path}", body if method != "GET" else None)
     assert answer.status == 404, answer.text
+
+
+def test_no_endpoint_is_made_or_rotated_whose_secret_cannot_be_told(
+    world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant)
+    master_key._parameters.cache_clear()
+    world.refusals["get_parameter"] = 2
+    assert merchant.post(PATH, {"url": URL, "events": ["order.paid"]}).status == 500
+    assert merchant.post(f"{PATH}/{webhook['id']}/rotate-secret", {}).status == 500
+    (kept,) = merchant.get(PATH).json["data"]
+    assert kept["id"] == webhook["id"]
+    assert [one["secretVersion"] for one in world.stored() if one["pk"] == "webhooks"] == [1]
