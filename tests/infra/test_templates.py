@@ -156,6 +156,13 @@ def test_every_function_is_watched_for_errors_and_for_what_it_logs() -> None:
     assert read == {f"/aws/lambda/{name}" for name in names}
 
 
+def test_the_alarms_that_are_free_are_ten_and_of_one_metric_each() -> None:
+    resources = cfn_yaml.load(str(INFRA / "alarms.yaml"))["Resources"].values()
+    always = [r for r in resources if r["Type"].endswith("::Alarm") and "Condition" not in r]
+    assert len(always) == 10
+    assert all("MetricName" in alarm["Properties"] for alarm in always)
+
+
 def test_a_metric_of_ours_that_an_alarm_watches_is_one_that_somebody_writes() -> None:
     source = "".join(path.read_text() for path in (INFRA.parent / "chalicelib").rglob("*.py"))
     filters = of_type("alarms.yaml", "AWS::Logs::MetricFilter").values()

@@ -39,7 +39,7 @@ def test_a_request_leaves_one_line_that_is_its_metrics_too(
     assert (line["method"], line["route"], line["status"]) == ("GET", "/api/admin/me", 200)
     assert line["LatencyMs"] > 0
     (directive,) = line["_aws"]["CloudWatchMetrics"]
-    assert directive["Dimensions"] == [["Stage", "Group"]]
+    assert directive["Dimensions"] == [["Stage"]]
     for metric in directive["Metrics"]:
         assert isinstance(line[metric["Name"]], int | float)
     assert key not in json.dumps(line)
