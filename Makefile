@@ -2,6 +2,8 @@
 PYTHON ?= python3
 PORT ?= 4566
 VENV := .venv/bin
+# Side by side: most of what is deployed waits most of the time.
+PYTEST := $(VENV)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONPATH := .
 
@@ -12,18 +14,18 @@ run: .venv/ready .venv-emulator/ready
 	@exec env PORT=$(PORT) FRESH=$(FRESH) $(VENV)/python infra/local.py
 
 test: .venv/ready .venv-emulator/ready
-	$(VENV)/python -m pytest
+	$(PYTEST)
 
 # All that needs no emulator.
 unit: .venv/ready
-	$(VENV)/python -m pytest --ignore=tests/e2e --ignore=tests/deploy
+	$(PYTEST) --ignore=tests/e2e --ignore=tests/deploy
 
 check: .venv/ready .venv-emulator/ready
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
 	$(VENV)/mypy --strict chalicelib infra
 	$(VENV)/cfn-lint infra/*.yaml
-	$(VENV)/python -m pytest
+	$(PYTEST)
 
 # Whether anything comes back that the API's description does not say: four minutes of requests.
 fuzz: .venv/ready .venv-emulator/ready

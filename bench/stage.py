@@ -23,7 +23,7 @@ def tables() -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
         free.close()
-        emulator = Emulator(_PYTHON, port, Path(home))
+        emulator = Emulator(_PYTHON, port, Path(home), keeps=False)
         emulator.start()
         try:
             os.environ.update(

@@ -24,12 +24,13 @@ _STOP_SECONDS = 120  # it writes all of its data
 
 
 class Emulator:
-    """One emulator on one port; everything that it keeps is under `home`."""
+    """One emulator on one port; everything that it keeps is under `home`, unless it keeps nothing,
+    which spares it to write all of its data when it stops."""
 
-    def __init__(self, python: Path, port: int, home: Path) -> None:
+    def __init__(self, python: Path, port: int, home: Path, *, keeps: bool = True) -> None:
         self.endpoint = f"http://127.0.0.1:{port}"
         self.log = home / "emulator.log"
-        self._python, self._port, self._home = python, port, home
+        self._python, self._port, self._home, self._keeps = python, port, home, keeps
         self._pid_file = home / "emulator.pid"
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -60,9 +61,9 @@ class Emulator:
             "GATEWAY_PORT": str(self._port),
             "IOT_MTLS_ENABLED": "0",
             "MINISTACK_HOST": "localhost",
-            "PERSIST_STATE": "1",
+            "PERSIST_STATE": "1" if self._keeps else "0",
             "S3_DATA_DIR": str(self._home / "s3"),
-            "S3_PERSIST": "1",
+            "S3_PERSIST": "1" if self._keeps else "0",
             "STATE_DIR": str(self._home / "state"),
         }
         with open(self.log, "wb") as log:

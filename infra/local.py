@@ -140,7 +140,8 @@ def main() -> None:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise SystemExit(f"Backroom already runs on port {options.port}: PORT=…") from None
-        emulator = Emulator(options.emulator_python, options.port, home)
+        keeps = not options.throwaway
+        emulator = Emulator(options.emulator_python, options.port, home, keeps=keeps)
         emulator.stop_leftover()
         if options.fresh:
             shutil.rmtree(home, ignore_errors=True)
@@ -185,6 +186,7 @@ def _options() -> argparse.Namespace:
     fresh = environment.get("FRESH", "") not in {"", "0"}
     parser.add_argument("--fresh", action="store_true", default=fresh)
     parser.add_argument("--empty", action="store_true", help="an empty shop stays empty")
+    parser.add_argument("--throwaway", action="store_true", help="data do not outlive a stop")
     parser.add_argument("--local-dir", type=Path, default=_PROJECT / ".local")
     emulator_python = environment.get("EMULATOR_PYTHON") or _PROJECT / ".venv-emulator/bin/python"
     parser.add_argument("--emulator-python", type=Path, default=emulator_python)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from moto import mock_aws
@@ -10,6 +11,20 @@ from chalicelib import clock, settings, table
 from tests.environment import SETTINGS
 from tests.faults import Faults
 from tests.shop import Shop
+
+
+# `make test` gives whole files to processes: what takes longest has to begin first.
+_LONGEST = ("e2e/test_roles.py", "deploy", "e2e/test_webhooks.py", "e2e/test_description.py", "e2e")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    path = item.path.relative_to(Path(__file__).parent).as_posix()
+    turns = (turn for turn, begin in enumerate(_LONGEST) if path.startswith(begin))
+    return next(turns, len(_LONGEST))
 
 
 @dataclass

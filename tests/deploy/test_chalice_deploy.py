@@ -107,7 +107,7 @@ def aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     python = Path(os.environ.get("EMULATOR_PYTHON", PROJECT / ".venv-emulator/bin/python"))
-    emulator = Emulator(python, port, tmp_path_factory.mktemp("emulator"))
+    emulator = Emulator(python, port, tmp_path_factory.mktemp("emulator"), keeps=False)
     emulator.start()
     proxy = ApiImportProxy(emulator.endpoint, CREDENTIALS)
     yield proxy.url

@@ -26,13 +26,18 @@ class Stack:
 
 
 @contextmanager
-def running(home: Path, port: int, *options: str, sample: bool = False) -> Iterator[Stack]:
+def running(
+    home: Path, port: int, *options: str, sample: bool = False, keeps: bool = False
+) -> Iterator[Stack]:
     """A deployment whose state is under `home`; stopped with SIGTERM, and checked to have ended.
 
-    `sample`: with the sample catalogue, as `make run` gives it to an empty shop.
+    `sample`: with the sample catalogue, as `make run` gives it to an empty shop. `keeps`: its data
+    outlive it.
     """
     if not sample:
         options = ("--empty", *options)
+    if not keeps:
+        options = ("--throwaway", *options)
     with (home / "output").open("wb") as output:
         process = subprocess.Popen(
             local_command(home, port, *options),

@@ -38,9 +38,9 @@ def processes_of(home: Path) -> list[str]:
 
 def test_data_outlives_a_stop_and_fresh_begins_anew(tmp_path: Path) -> None:
     port = free_port()
-    with running(tmp_path, port) as first:
+    with running(tmp_path, port, keeps=True) as first:
         add(first, "Enamel mug")
-    with running(tmp_path, port) as second:
+    with running(tmp_path, port, keeps=True) as second:
         assert second == first
         assert names(second) == ["Enamel mug"]
     with running(tmp_path, port, "--fresh", sample=True) as third:
@@ -50,7 +50,7 @@ def test_data_outlives_a_stop_and_fresh_begins_anew(tmp_path: Path) -> None:
 
 def test_a_stop_ends_all_that_was_started(tmp_path: Path) -> None:
     port = free_port()
-    with running(tmp_path, port) as stack:
+    with running(tmp_path, port, keeps=True) as stack:
         names(stack)
         assert processes_of(tmp_path)
     assert processes_of(tmp_path) == []
