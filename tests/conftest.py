@@ -12,7 +12,6 @@ from tests.environment import SETTINGS
 from tests.faults import Faults
 from tests.shop import Shop
 
-
 # `make test` gives whole files to processes: what takes longest has to begin first.
 _LONGEST = ("e2e/test_roles.py", "deploy", "e2e/test_webhooks.py", "e2e/test_description.py", "e2e")
 
