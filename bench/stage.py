@@ -1,4 +1,4 @@
-"""What a benchmark runs on: empty tables in an emulator of its own, whose CPU is not ours."""
+"""What a benchmark runs on: empty tables in a process of their own, whose CPU is not ours."""
 
 import os
 import socket
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import boto3
 
+from bench import dynamodb
 from chalicelib import table
 from infra.emulator import CREDENTIALS, Emulator
 
@@ -26,20 +27,35 @@ def tables() -> Iterator[str]:
         emulator = Emulator(_PYTHON, port, Path(home), keeps=False)
         emulator.start()
         try:
-            os.environ.update(
-                CREDENTIALS,
-                AWS_ENDPOINT_URL=emulator.endpoint,
-                STAGE="bench",
-                TABLE=TABLE,
-                OUTBOX_TABLE=f"{TABLE}-outbox",
-            )
-            table.client.cache_clear()  # a benchmark before this one may have had another endpoint
+            _point_to(emulator.endpoint)
             for name in (TABLE, f"{TABLE}-outbox"):
                 _create(name)
             yield emulator.endpoint
         finally:
             table.client.cache_clear()
             emulator.stop()
+
+
+@contextmanager
+def fast_tables() -> Iterator[str]:
+    """The endpoint of a DynamoDB, and of nothing else, that answers at once: see `dynamodb.py`."""
+    with dynamodb.running() as endpoint:
+        _point_to(endpoint)
+        try:
+            yield endpoint
+        finally:
+            table.client.cache_clear()
+
+
+def _point_to(endpoint: str) -> None:
+    os.environ.update(
+        CREDENTIALS,
+        AWS_ENDPOINT_URL=endpoint,
+        STAGE="bench",
+        TABLE=TABLE,
+        OUTBOX_TABLE=f"{TABLE}-outbox",
+    )
+    table.client.cache_clear()  # a benchmark before this one may have had another endpoint
 
 
 def _create(name: str) -> None:

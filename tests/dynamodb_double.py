@@ -109,10 +109,8 @@ class Double:
 
     # --- the wire ---
 
-    def _answer(self, event_name: str, request: Any, **_: Any) -> AWSResponse:
-        start = time.thread_time()
-        operation = event_name.rpartition(".")[2]
-        body = json.loads(request.body)
+    def answer(self, operation: str, body: Wire) -> tuple[int, Wire]:
+        """The status and the JSON of a call."""
         fault = self.faults(operation, body)
         if fault is Fault.CONFLICT and body.get("ClientRequestToken") in self._tokens:
             fault = None  # AWS: it succeeded, so the same token answers successfully again
@@ -120,12 +118,18 @@ class Double:
             answer: Wire = {} if fault and not fault.after else self._performed(operation, body)
             if fault:
                 strike(fault, operation, body)
-            return _response(request.url, 200, answer)
+            return 200, answer
         except Refused as refused:
             error = {"__type": f"com.amazonaws.dynamodb.v20120810#{refused.code}"}
             server = refused.code == "InternalServerError"
             reply = {**error, "message": refused.message, **refused.more}
-            return _response(request.url, 500 if server else 400, reply)
+            return 500 if server else 400, reply
+
+    def _answer(self, event_name: str, request: Any, **_: Any) -> AWSResponse:
+        start = time.thread_time()
+        operation = event_name.rpartition(".")[2]
+        try:
+            return _response(request.url, *self.answer(operation, json.loads(request.body)))
         finally:
             with self._lock:
                 self.cpu += time.thread_time() - start

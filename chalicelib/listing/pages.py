@@ -17,7 +17,7 @@ from chalicelib.listing.counts import Counts, Where, counts, reads
 from chalicelib.listing.entries import Index, Kind, entry_key, list_shards
 from chalicelib.listing.lists import choices
 from chalicelib.listing.search import Found, matches
-from chalicelib.listing.walk import Walk
+from chalicelib.listing.walk import Recall, Walk
 from chalicelib.problems import Invalid
 
 # A batch-get of an entry costs one read unit; a query reads this many entries for one.
@@ -88,7 +88,7 @@ def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
         return Page([], 0, query.page, query.limit)
     terms = words.terms(query.search)
     walk = Walk(query.walker, _asked(kind, query))
-    recall = partial(walk.recall, query.page)
+    recall = walk.recall(query.page)
     if terms:
         positions, total = _searched(kind, query, recall, terms, load)
     else:
@@ -99,11 +99,12 @@ def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
     return Page(kept, total, query.page, query.limit)
 
 
-def _browsed(kind: Kind, query: Query, recall: Callable[[], str | None]) -> tuple[list[str], int]:
+def _browsed(kind: Kind, query: Query, recall: Recall) -> tuple[list[str], int]:
     """The positions of the page, and the total, without a search."""
     where = _key_parts(query.where)
     cells = [partial(table.everything, pk) for pk in reads(kind, where)]
-    *read, after = table.together([*cells, recall])
+    read = table.together([*cells, *recall])
+    after = read.pop() if recall else None
     known = counts(kind, where, read)
     total = known.total
     if total == 0 or (after is None and query.offset >= total):
@@ -123,7 +124,7 @@ def _browsed(kind: Kind, query: Query, recall: Callable[[], str | None]) -> tupl
 def _searched(
     kind: Kind,
     query: Query,
-    recall: Callable[[], str | None],
+    recall: Recall,
     terms: list[str],
     load: Load[R],
 ) -> tuple[list[str], int]:

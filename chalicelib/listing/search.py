@@ -8,6 +8,7 @@ from typing import Final
 from chalicelib import table
 from chalicelib.listing.counts import Counts, Where, counts, reads
 from chalicelib.listing.entries import Kind, escape, word_shards
+from chalicelib.listing.walk import Recall
 from chalicelib.problems import Invalid
 
 MOST_MATCHES = 10_000
@@ -20,7 +21,7 @@ Found = dict[str, str]  # id → sort
 
 
 def matches(
-    kind: Kind, where: Where, terms: list[str], recall: Callable[[], str | None]
+    kind: Kind, where: Where, terms: list[str], recall: Recall
 ) -> tuple[Found, list[str], Counts | None, str | None]:
     """The records that match every term that is narrow enough to be read whole; the other terms,
     which are yet to be checked; the counts if there are filters; and what `recall` gives.
@@ -33,7 +34,8 @@ def matches(
     # While records move from old to new partitions, the old ones are read first: none is missed.
     oldest, *newer = word_shards()
     of, calls = _reading(kind, asked, oldest, MOST_MATCHES)
-    *results, after = table.together([*calls, *cells, recall])
+    results = table.together([*calls, *cells, *recall])
+    after = results.pop() if recall else None
     parts = [*zip(of, results, strict=False)]
     for shards in newer:
         of, calls = _reading(kind, asked, shards, MOST_MATCHES)

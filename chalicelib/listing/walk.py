@@ -10,6 +10,7 @@ from chalicelib import clock, table
 from chalicelib.attributes import Item
 
 T = TypeVar("T")
+Recall = list[Callable[[], str | None]]  # one call, or none
 _KEPT_SECONDS: Final = 3_600
 
 
@@ -29,10 +30,12 @@ class Walk:
         self._key = (f"walk#{walker}", digest)
         self._last: Item | None = None
 
-    def recall(self, page: int) -> str | None:
-        """The position behind which this page starts, if the walker had the page before it last."""
-        if page == 1 or not self._walker:
-            return None
+    def recall(self, page: int) -> Recall:
+        """The call that tells behind which position this page starts, if the walker had the page
+        before it last; none where nothing can be known."""
+        return [partial(self._recalled, page)] if page > 1 and self._walker else []
+
+    def _recalled(self, page: int) -> str | None:
         last = self._last = table.get(self._key)
         if last is None or last["expiresAt"] <= clock.unix() or last["page"] != page - 1:
             return None
