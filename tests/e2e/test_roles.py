@@ -34,7 +34,7 @@ UNASKED = {
         f"backroom-{STAGE}-deliver",
         "sqs:ChangeMessageVisibility",
         "*",
-    ): "for turns that another run has begun, which is seldom on a walk",
+    ): "for turns that come early or that another run has begun: a walk of seconds may meet none",
     (
         f"backroom-{STAGE}-import_chunk",
         "sqs:ChangeMessageVisibility",
