@@ -10,14 +10,13 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-from chalicelib import ids, outbox, settings
+from chalicelib import ids, outbox, settings, table
 from chalicelib.attributes import Expressions, Item, Key, pack, pack_key, unpack
 from chalicelib.conditions import Condition
 from chalicelib.problems import Busy
 from chalicelib.table import (
     IN_DOUBT,
     NO_ANSWER,
-    PATIENCE_SECONDS,
     REFUSED,
     ConditionFailed,
     client,
@@ -146,7 +145,7 @@ class Commit:
         throttled. Only a cancellation is definite, and what follows is a new request with a new
         token.
         """
-        deadline = time.monotonic() + PATIENCE_SECONDS
+        deadline = time.monotonic() + table.PATIENCE_SECONDS
         request = self._request()
         for attempt in range(1_000):
             try:

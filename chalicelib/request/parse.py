@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final, NoReturn, TypeVar
@@ -80,8 +81,8 @@ def _load(text: str) -> Any:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        seen: set[str] = set()
-        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        times = Counter(name for name, _ in pairs)
+        twice = next(name for name in times if times[name] > 1)
         raise MalformedJson(f"The body names {twice[:100]!r} twice in one object.")
     return members
 

@@ -1,5 +1,8 @@
 """Up to 500 products in one request."""
 
+import pytest
+
+from chalicelib import table
 from tests.faults import Faults
 from tests.products.build import new_product
 from tests.shop import Shop
@@ -42,8 +45,11 @@ def test_more_than_500_are_refused_before_anything_is_written(shop: Shop) -> Non
     assert shop.get("/api/admin/products").json["total"] == 0
 
 
-def test_a_conflict_with_others_is_waited_out(shop: Shop, faults: Faults) -> None:
+def test_a_conflict_with_others_is_waited_out(
+    shop: Shop, faults: Faults, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert shop.owner
+    monkeypatch.setattr(table, "PATIENCE_SECONDS", 60.0)  # moto takes seconds for this many items
     faults.conflict("TransactWriteItems", times=2)
     answer = shop.post(BULK, [new_product() for _ in range(12)])
     assert answer.json["summary"] == {"created": 12, "failed": 0}
