@@ -17,7 +17,7 @@ from bench.isolation import BATCH, LANES
 from bench.units import WRITE_PRICE
 from bench.webhooks import LAMBDA_GB_SECOND, LAMBDA_REQUEST, SENDER_GB, SQS_REQUEST, TRANSITION
 from chalicelib.webhooks import redrive, retry
-from chalicelib.webhooks.messages import CROWD
+from chalicelib.webhooks.messages import CROWD, HIDDEN_A_MINUTE
 from chalicelib.webhooks.retry import Means
 
 DELIVERIES = 1_000_000
@@ -28,6 +28,7 @@ OVERHEAD = 0.05  # of a batch
 EARLY_SECONDS = 0.02  # of a batch that is hidden or sent on
 TABLE = 4_000  # AWS: write units a second that a new table on demand takes
 IN_FLIGHT = 120_000  # AWS, of a queue
+LATE = 64  # seconds until SQS counts a message as in flight
 OPEN = 1_000_000  # AWS, executions of an account
 _START = datetime(2026, 11, 20, tzinfo=UTC)
 
@@ -106,6 +107,8 @@ class Outage:
     most_open: int = 0
     slots: set[tuple[int, float]] = field(default_factory=set)
     redriven: dict[int, float] = field(default_factory=lambda: defaultdict(float))
+    hidden: list[tuple[float, float]] = field(default_factory=list)
+    spent: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     changes: list[tuple[float, str, int]] = field(default_factory=list)
 
     def run(self) -> "Outage":
@@ -116,12 +119,11 @@ class Outage:
         streak_of_one = DELIVERIES // self.endpoints
         # When its message is received, when it is due, whose it is, for which step.
         coming = [(0.0, 0.0, number, 0) for number in range(cohorts)]
-        hidden: list[float] = []
         free, left = 0.0, cohorts
         while coming:
             received, due, cohort, step = heapq.heappop(coming)
             if received < due:
-                heapq.heappush(coming, (self._wait_on(received, due, hidden), due, cohort, step))
+                heapq.heappush(coming, (self._wait_on(received, due), due, cohort, step))
                 continue
             begins = max(due, free)
             away = begins < OUTAGE
@@ -169,13 +171,15 @@ class Outage:
         self.redriven[endpoint] = wakes + COHORT / alone / redrive.PER_SECOND
         return wakes
 
-    def _wait_on(self, now: float, due: float, hidden: list[float]) -> float:
+    def _wait_on(self, now: float, due: float) -> float:
         """When a cohort that is received too early is received again: see `deliver.py`."""
         self.early += COHORT
-        while hidden and hidden[0] <= now:
-            heapq.heappop(hidden)
-        if len(hidden) * COHORT < CROWD:
-            heapq.heappush(hidden, due)
+        told = sum(since <= now - LATE < until for since, until in self.hidden)
+        minute = int(now // 60)
+        spent = self.spent[minute] + COHORT <= self.functions * HIDDEN_A_MINUTE
+        if told * COHORT < CROWD and spent:
+            self.hidden.append((now, due))
+            self.spent[minute] += COHORT
             self._during(now, due, "in flight", COHORT)
             return due
         again = min(due, now + retry.LONGEST_QUEUE_DELAY)

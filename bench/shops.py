@@ -2,7 +2,7 @@
 ask for (`requests`, `orders`, `webhooks` of this folder). Arithmetic; it runs in no time.
 
 Prices: US East (N. Virginia), on demand, US dollars, as AWS lists them; no free tier but that of
-CloudWatch's alarms and metrics. Assumed: 5 ms for a call to DynamoDB; 40 KB a product
+CloudWatch's alarms and metrics, and of SQS's requests. Assumed: 5 ms for a call to DynamoDB; 40 KB a product
 and 6 KB an order with their entries, a year of orders.
 """
 
@@ -17,6 +17,10 @@ EGRESS_GB: Final = 0.09
 STORED_GB: Final = 0.25 + 0.20  # and its point-in-time recovery
 ALARM: Final = 0.10  # a metric of an alarm; 10 are free
 METRIC: Final = 0.30  # of our own; 10 are free
+QUEUES: Final = 5  # infra/triggers.yaml: Lambda asks each 15 times a minute, if nothing is there
+POLLS: Final = 15 * 60 * 24 * 30  # a month
+SQS_FREE: Final = 1_000_000  # requests a month
+SQS_REQUEST: Final = 0.40e-6
 MEMORY_GB: Final = 1.0
 VCPU: Final = 1024 / 1769  # AWS: one at 1,769 MB
 CALL: Final = 0.005  # seconds
@@ -50,12 +54,12 @@ class Operation:
         }
 
 
-LIST: Final = Operation("list or search", 6.50, 9.0, 4, 24)
-GET: Final = Operation("get", 0.88, 1.6, 2, 1.5)
-WRITE: Final = Operation("create a product", 40.63, 2.2, 2, 1.5)
-CHANGE: Final = Operation("update a product", 5.88, 3.5, 3, 1.5)
-ORDER: Final = Operation("place an order", 35.50, 6.4, 3, 1.5)
-STEP: Final = Operation("move an order", 18.25, 2.9, 3, 1.5)
+LIST: Final = Operation("list or search", 6.50, 5.0, 4, 24)
+GET: Final = Operation("get", 0.88, 1.1, 2, 1.5)
+WRITE: Final = Operation("create a product", 40.63, 1.6, 2, 1.5)
+CHANGE: Final = Operation("update a product", 5.88, 1.9, 3, 1.5)
+ORDER: Final = Operation("place an order", 35.50, 2.9, 3, 1.5)
+STEP: Final = Operation("move an order", 18.25, 1.9, 3, 1.5)
 DELIVERY: Final = 3.45e-6  # full batches; alone in its batch:
 LONE_DELIVERY: Final = 8.64e-6
 
@@ -77,6 +81,7 @@ class Shop:
         gigabytes = self.products * 40e-6 + self.requests[ORDER] * 12 * 6e-6
         found["webhooks"] = self.deliveries * self.delivery
         found["storage"] = gigabytes * STORED_GB
+        found["polling"] = max(0, QUEUES * POLLS - SQS_FREE) * SQS_REQUEST
         found["alarms"] = (ALARM_METRICS - 10) * ALARM
         found["metrics"] = (OWN_METRICS - 10) * METRIC if sum(self.requests.values()) else 0
         return found

@@ -12,7 +12,8 @@ def stage() -> str:
 
 
 def in_lambda() -> bool:
-    return "AWS_LAMBDA_FUNCTION_NAME" in os.environ
+    """Not where Chalice's command line looks at the application, wherever that runs."""
+    return "AWS_LAMBDA_FUNCTION_NAME" in os.environ and "AWS_CHALICE_CLI_MODE" not in os.environ
 
 
 def table() -> str:

@@ -69,7 +69,7 @@ def owner_key(home: Path, table: str) -> str:
     return kept.read_text()
 
 
-def announce(home: Path, found: dict[str, str]) -> None:
+def announce(home: Path, found: dict[str, str], kept: str) -> None:
     """Prints the way in, and writes it for programs: per port, and last for whichever is newest."""
     key, base = found["apiKey"], found["baseUrl"]
     authorized = f'-H "Authorization: Bearer {key}"'
@@ -85,7 +85,7 @@ Backroom is running.
   curl {authorized} '{base}/api/admin/products?search=shirt'
   curl {authorized} -F file=@infra/sample-catalogue.csv {base}/api/admin/products/import
 
-Ctrl-C stops it; the data stays for the next start (FRESH=1 begins anew). The log follows.
+Ctrl-C stops it; {kept}. The log follows.
 """,
         flush=True,
     )
@@ -133,17 +133,17 @@ def main() -> None:
     """Runs on one port, alone there. Ctrl-C and SIGTERM stop all that was started."""
     options = _options()
     local: Path = options.local_dir.resolve()
-    home = local / str(options.port)
+    keeps = not options.throwaway
+    home = local / (str(options.port) if keeps else f"{options.port}-throwaway")
     local.mkdir(parents=True, exist_ok=True)
     with (local / f"{options.port}.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise SystemExit(f"Backroom already runs on port {options.port}: PORT=…") from None
-        keeps = not options.throwaway
         emulator = Emulator(options.emulator_python, options.port, home, keeps=keeps)
         emulator.stop_leftover()
-        if options.fresh:
+        if options.fresh or options.throwaway:
             shutil.rmtree(home, ignore_errors=True)
         home.mkdir(exist_ok=True)
         run(emulator, home, options)
@@ -161,7 +161,8 @@ def run(emulator: Emulator, home: Path, options: argparse.Namespace) -> None:
         if not options.empty and seed.is_empty(found["baseUrl"], found["apiKey"]):
             job = seed.seed(found["baseUrl"], found["apiKey"])
             print(f"imported {job['created']} products from {seed.CATALOGUE.name}")
-        announce(home, found)
+        stays = "the data stays for the next start (FRESH=1 begins anew)"
+        announce(home, found, "nothing is kept" if options.throwaway else stays)
         follow(emulator)
     except KeyboardInterrupt:
         print("\nstopping …", flush=True)

@@ -140,9 +140,9 @@ class Index:
 
     @classmethod
     def read(cls, stored: Mapping[str, Any]) -> "Index":
-        return cls(
-            stored["sort"], stored["facets"], tuple(stored["words"].split()), int(stored["v"])
-        )
+        kept = stored["words"]
+        words = kept.split() if isinstance(kept, str) else kept  # a list in the oldest records
+        return cls(stored["sort"], stored["facets"], tuple(words), int(stored["v"]))
 
     def matches(self, where: Mapping[str, frozenset[str]], terms: Iterable[str] = ()) -> bool:
         """Whether the record belongs to a list with these filters (key parts) and search terms."""

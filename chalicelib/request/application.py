@@ -31,7 +31,7 @@ class Application(Chalice):
                 self._import(modules)
 
     def __call__(self, event: Any, context: Any) -> Any:
-        self.serve(event["resource"])
+        self.serve(event.get("resource") or "")  # whatever else is sent, Chalice refuses
         return super().__call__(event, context)
 
     def serve(self, path: str) -> None:

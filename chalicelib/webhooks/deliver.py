@@ -112,7 +112,7 @@ def _wait_on(early: Sequence[tuple[Record, Message, datetime]], became: _Batch) 
     """Hidden until they are due. Where very many wait, they are sent again with a delay instead:
     hidden messages are in flight, of which a queue may have 120,000; of delayed ones, any number.
     """
-    if early and messages.is_crowded(settings.retries_queue_url()):
+    if early and not messages.may_hide(settings.retries_queue_url(), len(early)):
         now = clock.now()
         delays = [min(retry.hide_for(due, now), retry.LONGEST_QUEUE_DELAY) for *_, due in early]
         again = [Posted(one, delay=delay) for (_, one, _), delay in zip(early, delays, strict=True)]

@@ -20,14 +20,15 @@ from chalicelib.webhooks.model import endpoint_of
 
 _BATCH: Final = 10  # AWS: entries of a SendMessageBatch
 _TRIES: Final = 4
-# A queue may have 120,000 messages in flight (AWS). What all functions of the lane can hide between
-# two looks has to fit above what is a crowd.
+# A queue may have 120,000 messages in flight, and says how many about a minute later (AWS). What a
+# hundred functions hide in two minutes has to fit above what is a crowd.
 CROWD: Final = 30_000
-_LOOK_SECONDS: Final = 4
+HIDDEN_A_MINUTE: Final = 300  # by one process
+_LOOK_SECONDS: Final = 10
 
 
 class Unsent(Exception):
-    """SQS did not take all messages. Sending them all again is safe."""
+    """SQS did not take all messages, or did not hide them. Sending them all again is safe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,21 +113,44 @@ def _send_batch(url: str, posted: Sequence[Posted]) -> None:
 def hide(url: str, seconds: dict[str, int]) -> None:
     """Hides received messages, by receipt handle, for so many seconds from now.
 
-    Where that fails they come back after the queue's own visibility timeout: later, no worse.
+    Those for which that fails come back after the queue's own visibility timeout, and raise Unsent.
     """
     handles = list(seconds.items())
     for start in range(0, len(handles), _BATCH):
-        entries = [
-            {"Id": str(place), "ReceiptHandle": handle, "VisibilityTimeout": wait}
-            for place, (handle, wait) in enumerate(handles[start : start + _BATCH])
-        ]
-        aws.client("sqs").change_message_visibility_batch(QueueUrl=url, Entries=entries)
+        _hide_batch(url, handles[start : start + _BATCH])
 
 
-def is_crowded(url: str) -> bool:
-    """Whether so many messages of a queue are in flight that no more should be hidden. About as it
-    was a few seconds ago, also for SQS; yes where it cannot be known."""
-    return _in_flight(url, clock.unix() // _LOOK_SECONDS) >= CROWD
+def _hide_batch(url: str, handles: Sequence[tuple[str, int]]) -> None:
+    entries = [
+        {"Id": str(place), "ReceiptHandle": handle, "VisibilityTimeout": wait}
+        for place, (handle, wait) in enumerate(handles)
+    ]
+    for _ in range(_TRIES):
+        reply = aws.client("sqs").change_message_visibility_batch(QueueUrl=url, Entries=entries)
+        refused = {failure["Id"] for failure in reply.get("Failed", ())}
+        entries = [entry for entry in entries if entry["Id"] in refused]
+        if not entries:
+            return
+    raise Unsent(f"{len(entries)} messages were not hidden")
+
+
+def may_hide(url: str, many: int) -> bool:
+    """Whether so many more messages of a queue may be hidden, which the caller then does.
+
+    Not in a crowd, nor where it cannot be known, nor more than a process may in a minute.
+    """
+    minute = clock.unix() // 60
+    if _hidden.get(minute, 0) + many > HIDDEN_A_MINUTE:
+        return False
+    if _in_flight(url, clock.unix() // _LOOK_SECONDS) >= CROWD:
+        return False
+    many += _hidden.get(minute, 0)
+    _hidden.clear()
+    _hidden[minute] = many
+    return True
+
+
+_hidden: dict[int, int] = {}  # minute → how many
 
 
 @lru_cache(maxsize=2)
@@ -144,3 +168,4 @@ def _in_flight(url: str, look: int) -> float:
 def forget() -> None:
     """As a process that has just begun."""
     _in_flight.cache_clear()
+    _hidden.clear()

@@ -28,7 +28,7 @@ FAILING_STREAK = 3
 
 LONG_STREAK = 10
 """Failures in a row after which an endpoint's waits from 30 minutes on are parked: one execution
-serves them all, where the queue would carry each of them on every 15 minutes."""
+serves them all, where the queue would have each of them in flight."""
 
 SLOT = 5 * MINUTE
 

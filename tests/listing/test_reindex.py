@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib import listing, table
+from chalicelib import listing, settings, table
 from chalicelib.imports import store as jobs
 from chalicelib.listing import entries, words
 from infra import reindex
@@ -277,3 +277,26 @@ def test_a_facet_may_be_appended_to_a_kind(
     assert page({"color": ["red"]}, kind=new).total == 125
     assert len(page({"color": ["red"], "status": ["DRAFT"]}, kind=new).records) == 42
     assert page({"status": ["DRAFT"]}, kind=new).total == 84
+
+
+def test_words_of_the_oldest_records_are_found_and_moved(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They were kept as a list."""
+    text = listing.Index.stored
+    with monkeypatch.context() as before:
+        before.setattr(
+            listing.Index, "stored", lambda self: {**text(self), "words": list(self.words)}
+        )
+        made = [thing(f"shirt no {n}", status="DRAFT") for n in range(30)]
+        create(*made)
+    assert kinds_of_words(dynamodb) == {"L"}
+    agree(made)
+    run()
+    assert kinds_of_words(dynamodb) == {"S"}
+    agree(made)
+
+
+def kinds_of_words(dynamodb: Double) -> set[str]:
+    records = [item for item in dynamodb.items(settings.table()) if "index" in item]
+    return {kind for record in records for kind in record["index"]["M"]["words"]}

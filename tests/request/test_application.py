@@ -59,6 +59,18 @@ def test_a_product_is_answered_without_orders_imports_and_webhooks() -> None:
     assert not [name for name in ours if name.split(".")[1] in others]
 
 
+def test_the_command_line_of_chalice_sees_everything_wherever_it_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AWS_CHALICE_CLI_MODE", "true")
+    assert after("", "print(json.dumps(sorted(app.routes)))") == sorted(app.routes)
+
+
+def test_what_is_no_request_is_refused_as_chalice_does() -> None:
+    for event in ({}, {"resource": None, "warm": True}):
+        assert app(event, None)["statusCode"] == 500
+
+
 def test_a_worker_has_no_slice_of_the_api() -> None:
     of_slices = [name for name in after("", _MODULES) if name.endswith(".routes")]
     assert of_slices == ["chalicelib.request.routes"]

@@ -14,6 +14,7 @@ class Waiting:
     body: str
     visible: datetime
     received: int = 0
+    received_at: datetime = datetime.max
 
     @property
     def told(self) -> dict[str, Any]:

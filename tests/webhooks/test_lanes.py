@@ -118,15 +118,16 @@ def test_no_more_are_in_flight_than_a_queue_may_have(
     world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(messages, "CROWD", 100)
-    for number in range(300):
+    monkeypatch.setattr(messages, "HIDDEN_A_MINUTE", 40)
+    for number in range(400):
         add(merchant, url=f"http://127.0.0.1:9/{number}")
     world.answer = lambda posted: failed()
     announce()
     most, until = 0, world.now + timedelta(hours=3)
     while world.now < until and world.step():
         most = max(most, world.in_flight(RETRIES))
-    assert 100 <= most < 200
-    assert len(world.posted) == 5 * 300
+    assert 100 <= most <= 100 + 3 * 40, "what one process hides until SQS tells"
+    assert len(world.posted) == 5 * 400
 
 
 @pytest.mark.parametrize("lost", ["get_queue_attributes", "change_message_visibility_batch"])
@@ -137,6 +138,16 @@ def test_a_wait_is_kept_whatever_sqs_refuses(lost: str, world: World, merchant: 
     world.refusals[lost] = 2
     world.run()
     assert len(world.posted) == 5 and kept_the_schedule(world)
+
+
+def test_what_was_not_hidden_is_hidden_again(world: World, merchant: Shop) -> None:
+    add(merchant)
+    failing_four_times(world)
+    world.run(timedelta(minutes=10))
+    world.refused_entries = 1
+    world.run()
+    assert len(world.posted) == 5 and kept_the_schedule(world)
+    assert world.calls.count("change_message_visibility_batch") == 3
 
 
 def test_a_message_that_cannot_be_sent_on_waits_all_the_same(

@@ -40,6 +40,7 @@ RETRIES = f"{ACCOUNT}backroom-test-retries"
 DEAD_EVENTS = f"{ACCOUNT}backroom-test-fan-out-dead"
 MASTER_KEY = bytes(range(32))
 VISIBILITY = timedelta(seconds=360)
+SQS_LATE = timedelta(seconds=64)  # AWS: at least a minute until its counts are right
 _STREAM_BATCH = 50
 WEBHOOK_SETTINGS = {
     **SETTINGS,
@@ -100,7 +101,7 @@ class World:
     refusals: dict[str, int] = field(default_factory=dict)
     """How often the next calls of an operation are refused by the service."""
     refused_entries: int = 0
-    """How many of the next entries of a batch SQS refuses."""
+    """How many of the next entries of batches SQS refuses."""
     double: Double = field(default_factory=Double)
 
     # --- time ---
@@ -165,6 +166,7 @@ class World:
         due = [one for one in self.queues[url] if one.visible <= self.now][:10]
         for one in due:
             one.visible, one.received = self.now + VISIBILITY, one.received + 1
+            one.received_at = self.now
         answer = deliver.batch(batch_of(url, due), post=self._post)
         again = {one["itemIdentifier"] for one in answer["batchItemFailures"]}
         for one in due:
@@ -211,21 +213,26 @@ class World:
         self.put(QueueUrl, MessageBody, self.now)
 
     def change_message_visibility_batch(self, QueueUrl: str, Entries: list[Any]) -> Any:
-        for entry in Entries:
+        refused = [{"Id": entry["Id"]} for entry in Entries[: self.refused_entries]]
+        self.refused_entries -= len(refused)
+        for entry in Entries[len(refused) :]:
             assert 0 <= entry["VisibilityTimeout"] <= 43_200
             for one in self.queues[QueueUrl]:
                 if one.id == entry["ReceiptHandle"]:
                     one.visible = self.now + timedelta(seconds=entry["VisibilityTimeout"])
-        return {}
+        return {"Failed": refused} if refused else {}
 
     def get_queue_attributes(self, QueueUrl: str, AttributeNames: list[str]) -> Any:
         assert AttributeNames == ["ApproximateNumberOfMessagesNotVisible"]
-        return {"Attributes": {AttributeNames[0]: str(self.in_flight(QueueUrl))}}
+        return {"Attributes": {AttributeNames[0]: str(self.in_flight(QueueUrl, late=SQS_LATE))}}
 
-    def in_flight(self, url: str) -> int:
-        """How many messages of a queue are received and not yet back or gone."""
-        queue = self.queues.get(url, ())
-        return sum(one.received > 0 and one.visible > self.now for one in queue)
+    def in_flight(self, url: str, late: timedelta = timedelta(0)) -> int:
+        """How many messages of a queue are received and not yet back or gone; without those that
+        were received lately, which SQS does not count yet."""
+        hidden = [
+            one for one in self.queues.get(url, ()) if one.received and one.visible > self.now
+        ]
+        return sum(one.received_at <= self.now - late for one in hidden)
 
     def start_execution(self, stateMachineArn: str, name: str, input: str) -> Any:
         assert len(name) <= 80
