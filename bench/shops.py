@@ -2,8 +2,8 @@
 ask for (`requests`, `orders`, `webhooks` of this folder). Arithmetic; it runs in no time.
 
 Prices: US East (N. Virginia), on demand, US dollars, as AWS lists them; no free tier but that of
-CloudWatch's alarms and metrics, and of SQS's requests. Assumed: 5 ms for a call to DynamoDB; 40 KB a product
-and 6 KB an order with their entries, a year of orders.
+CloudWatch's alarms and metrics, and of SQS's requests. Assumed: 5 ms for a call to DynamoDB; 40 KB
+a product and 6 KB an order with their entries, a year of orders.
 """
 
 from dataclasses import dataclass
