@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 from chalicelib import ids, outbox, settings, table
 from chalicelib.attributes import Expressions, Item, Key, pack, pack_key, unpack
 from chalicelib.conditions import Condition
-from chalicelib.problems import Busy
+from chalicelib.problems import Busy, Invalid
 from chalicelib.table import (
     IN_DOUBT,
     NO_ANSWER,
@@ -28,6 +28,8 @@ Otherwise = Exception | Callable[[Item | None], Exception]
 
 TRANSACTION_ITEMS: Final = 100  # AWS: at most 100 actions in a TransactWriteItems call
 OUTBOX_BYTES: Final = 300_000  # of bodies; DynamoDB: 400 KB an item
+_ITEM_BYTES: Final = 400 * 1024 - 1_000  # and the item's other attributes
+_EVENT_BYTES: Final = 50  # of an event beside its body
 COUNT_SHARDS: Final = 8  # concurrent transactions on one cell would cancel each other
 _CONFLICTS: Final = frozenset(
     {"None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
@@ -121,12 +123,20 @@ class Commit:
             or self._announced > OUTBOX_BYTES
         )
 
+    @property
+    def _can_be_sent(self) -> bool:
+        """`overflows` leaves room for what a reader adds later; this is what DynamoDB refuses."""
+        events = self._announced + _EVENT_BYTES * len(self._events)
+        few = len(self._events) <= outbox.MOST_EVENTS
+        return len(self) <= TRANSACTION_ITEMS and few and events < _ITEM_BYTES
+
     def takes(self, other: "Commit") -> bool:
         """Whether both fit into one call: no item in common, within the limits of a transaction and
         of the one outbox item, of which the records are about as large again."""
         return (
             self._writes.keys().isdisjoint(other._writes.keys())
             and len(self) + len(other) <= TRANSACTION_ITEMS
+            and len(self._events) + len(other._events) <= outbox.MOST_EVENTS
             and self._announced + other._announced <= OUTBOX_BYTES
         )
 
@@ -138,13 +148,17 @@ class Commit:
         self._announced += other._announced
 
     def send(self) -> None:
-        """Raises what the first failed condition names, or Busy (503) when others hold the items.
+        """Raises what the first failed condition names, Invalid (422) for more than one transaction
+        or the outbox takes, or Busy (503) when others hold the items.
 
         After a time-out nobody knows whether it happened; the same request with the same token is
         idempotent for ten minutes, so it is that which is repeated, also when the repetition is
         throttled. Only a cancellation is definite, and what follows is a new request with a new
         token.
         """
+        if not self._can_be_sent:
+            message = "This changes more at once than one transaction holds. Change less at a time."
+            raise Invalid(message, code="too_large")
         deadline = time.monotonic() + table.PATIENCE_SECONDS
         request = self._request()
         for attempt in range(1_000):

@@ -14,7 +14,7 @@ from chalicelib import clock, ids, table
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
-from chalicelib.problems import Invalid
+from chalicelib.problems import Invalid, MalformedJson
 
 KEPT_SECONDS: Final = 86_400
 LONGEST_KEY: Final = 255
@@ -81,7 +81,10 @@ class Once:
 
 def fingerprint(sent: Any) -> str:
     """The same for equal JSON: whatever order its members and blanks have, `1.50` as `1.5`."""
-    text = json.dumps(_canonical(sent), sort_keys=True, separators=(",", ":"))
+    try:
+        text = json.dumps(_canonical(sent), sort_keys=True, separators=(",", ":"))
+    except RecursionError:
+        raise MalformedJson("The body is nested too deeply.") from None
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -4,7 +4,7 @@ An amount is a Decimal with at most the currency's number of decimals; it is ans
 with exactly those (`"19.90"`, in JPY `"1990"`, in KWD `"19.900"`).
 """
 
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 from typing import Final
 
 from chalicelib import settings
@@ -21,6 +21,7 @@ _DECIMALS: Final = {
 }
 # DynamoDB keeps 38 digits; a shop that sells for more than this has mistyped.
 LARGEST: Final = Decimal(10) ** 12
+_EXACT: Final = Context(prec=100)
 
 
 def decimals(currency: str | None = None) -> int:
@@ -42,12 +43,12 @@ def parse(value: object) -> Decimal:
         amount = Decimal("NaN")
     if not amount.is_finite():
         raise ValueError("must be an amount: a number or a numeric string")
-    if abs(amount) >= LARGEST:
+    if amount and amount.adjusted() >= LARGEST.adjusted():  # no arithmetic with 1e9999999
         raise ValueError(f"must be below {LARGEST:f}")
-    exponent = amount.normalize().as_tuple().exponent
-    if isinstance(exponent, int) and -exponent > decimals():
+    exact = amount.quantize(Decimal(1).scaleb(-decimals()), context=_EXACT)
+    if exact != amount:
         raise ValueError(f"must have at most {decimals()} decimals ({settings.currency()})")
-    return amount.quantize(Decimal(1).scaleb(-decimals()))
+    return exact or abs(exact)  # zero has no sign
 
 
 def render(amount: Decimal) -> str:

@@ -15,7 +15,8 @@ from chalicelib import clock, ids
 
 # A replay on day 30 of a delivery's life, and the week of retries after it, still find the body.
 KEPT_SECONDS: Final = 60 * 86_400
-MOST_EVENTS: Final = 100  # of one commit: their ids end in two digits
+MOST_EVENTS: Final = 1_000  # of one commit: their ids end in two characters
+_DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 @dataclass(frozen=True)
@@ -51,4 +52,12 @@ def key(event_id: str) -> tuple[str, str]:
 def events_of(item: Mapping[str, Any]) -> Iterator[Event]:
     """The events in an outbox item."""
     for place, entry in enumerate(item["events"]):
-        yield Event(f"{item['pk']}{place:02d}", entry["event"], entry["body"])
+        yield Event(f"{item['pk']}{_place(place)}", entry["event"], entry["body"])
+
+
+def _place(number: int) -> str:
+    """00 to 99, then A0 to ZZ: nearly all are the only event of their commit, and read like it."""
+    if number < 100:
+        return f"{number:02d}"
+    letter, digit = divmod(number - 100, 36)
+    return _DIGITS[10 + letter] + _DIGITS[digit]

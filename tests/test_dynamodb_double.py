@@ -142,10 +142,11 @@ def refusal(call: Callable[[], Any]) -> str:
 
 def test_aws_limits_are_enforced(dynamodb: Double) -> None:
     def committed(items: int) -> None:
-        commit = Commit()
-        for number in range(items):
-            commit.put({"pk": "a", "sk": str(number)})
-        commit.send()
+        puts = [
+            {"Put": {"TableName": "t", "Item": {"pk": {"S": "a"}, "sk": {"S": str(number)}}}}
+            for number in range(items)
+        ]
+        table.client().transact_write_items(TransactItems=puts)
 
     committed(100)
     long = {"pk": "a", "sk": "1", "text": "x" * 410_000}

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
@@ -33,6 +33,7 @@ class CustomerInput(Input):
     """
 
     model_config = ConfigDict(str_strip_whitespace=True)
+    read_only: ClassVar[frozenset[str]] = frozenset({"createdAt"})
 
     id: Annotated[str, Field(min_length=1, max_length=60)] | None = None
     email: Annotated[str, Field(max_length=254), AfterValidator(_email)] | None = None

@@ -85,7 +85,7 @@ def _located(
         at = places[int(place)] if place.isdigit() and int(place) < len(places) else None
         path = below if at is None else f"variants.{at}.{below}"
     line, column = imported.locate(path)
-    if error["code"] == "missing" and path.endswith("price"):
+    if error["code"] == "required" and path.endswith("price"):
         return missing(line, "price")
     named = column or path.rpartition(".")[2]
     return RowError(line, column, error["code"], f"{named} {error['message'].rstrip('.')}.")

@@ -15,7 +15,7 @@ from chalicelib.imports.dialects import Dialect, ImportedProduct, Shop
 from chalicelib.imports.faults import RowError
 from chalicelib.imports.model import Job, Mode, Outcome
 from chalicelib.imports.records import Record
-from chalicelib.problems import Busy
+from chalicelib.problems import Busy, Invalid
 from chalicelib.products.model import Product, slug_from
 from chalicelib.products.store import Changed, SlugTaken
 
@@ -128,6 +128,10 @@ class Upsert:
             for target, failure in zip(changed, failures, strict=True):
                 if isinstance(failure, Changed | SlugTaken):
                     todo += target.rows
+                    target.outcomes.clear()
+                elif isinstance(failure, Invalid):
+                    for row in target.rows:
+                        row.fail([row.error("slug", failure.code, failure.message)])
                     target.outcomes.clear()
                 elif failure is not None:
                     raise failure

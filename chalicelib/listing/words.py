@@ -45,15 +45,13 @@ def terms(search: str) -> list[str]:
 def words(texts: Iterable[str], most: int) -> tuple[list[str], int]:
     """The words that the texts of a record are stored under, and how many were left out.
 
-    At most `most`, in the order of the texts, whole words of a text before the starts inside them.
-    A word that another one begins with needs no entry of its own: that one takes its place.
+    At most `most`, in the order of the texts, whole words of all texts before the starts inside
+    them. A word that another one begins with needs no entry of its own: that one takes its place.
     """
-    found: dict[str, None] = {}
-    for text in texts:
-        whole = fold(text).split()
-        found.update(dict.fromkeys(word[:LONGEST_WORD] for word in whole))
-        for word in whole:
-            found.update(dict.fromkeys(_inner(word)))
+    whole = [word for text in texts for word in fold(text).split()]
+    found = dict.fromkeys(word[:LONGEST_WORD] for word in whole)
+    for word in whole:
+        found.update(dict.fromkeys(_inner(word)))
     kept = _longest_only(list(found))
     return kept[:most], max(0, len(kept) - most)
 

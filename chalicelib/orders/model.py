@@ -137,8 +137,11 @@ class NewOrder(_Input):
 class OrderChange(_Input):
     """The fields of a PATCH: what is absent stays; null clears, where it is allowed."""
 
+    # An order that was read may be sent back. What would be another order is no change of this one.
     read_only: ClassVar[frozenset[str]] = frozenset(
         {"id", "number", "createdAt", "updatedAt", "paidAt", "shippedAt", "history"}
+        | {"source", "customer", "lineItems", "currency", "subtotal", "tax", "total"}
+        | {"paymentMethod", "orderDate"}
     )
 
     status: Annotated[Status, Field(description="The next status.")] = Status.PENDING

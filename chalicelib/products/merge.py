@@ -92,7 +92,7 @@ def _checked(fields: dict[str, Any], quantities: dict[str, int], version: int) -
             if variant["price"] is None:
                 at = "price" if variant.get("default") else f"variants.{place}.price"
                 message = "is required unless every variant has a price of its own"
-                raise Invalid.field(at, "missing", message)
+                raise Invalid.field(at, "required", message)
     fields["index"] = index_of(fields).stored()
     product = Product(fields, quantities, version)
     size = len(json.dumps(show(product), default=str))
@@ -116,7 +116,7 @@ def _variants(
         else:
             variant = _new(product_id, wanted, is_only)
         if variant["title"] is None:
-            raise Invalid.field(f"variants.{place}.title", "missing", "is required")
+            raise Invalid.field(f"variants.{place}.title", "required", "is required")
         variants.append(variant)
         stock = product.quantities.get(variant["id"]) if product else None
         stock = wanted.get("stock", stock)

@@ -231,9 +231,10 @@ class Product:
 
     @property
     def etag(self) -> str:
-        """Changes with whatever is shown, stock included; without quotes."""
+        """Changes with whatever is shown, stock included; without quotes. No two products share
+        one: a slug can lead from one to another."""
         stock = ",".join(f"{id}={n}" for id, n in sorted(self.quantities.items()))
-        return f"{self.version}-{zlib.crc32(stock.encode()):08x}"
+        return f"{self.version}-{zlib.crc32(f'{self.id} {stock}'.encode()):08x}"
 
     @property
     def is_live(self) -> bool:
@@ -280,12 +281,13 @@ class Product:
 def index_of(fields: Mapping[str, Any]) -> listing.Index:
     """How a product is listed and found: by name, SKU, vendor, tags (`spec.md`), variant SKUs."""
     skus = (variant["sku"] for variant in fields["variants"])
+    # What has to be found before what may be cut: a product can have more words than are stored.
     texts: Iterable[str | None] = (
-        fields["name"],
         fields["sku"],
         fields["vendor"],
-        *fields["tags"],
+        fields["name"],
         *skus,
+        *fields["tags"],
     )
     return listing.Index.of(
         KIND,

@@ -18,6 +18,7 @@ from chalicelib.validation import invalid, validate
 Model = TypeVar("Model", bound=BaseModel)
 Parameters = TypeVar("Parameters", bound=Query)
 
+_LARGEST_EXPONENT: Final = 308  # of what JSON's other readers take, a double
 _ESCAPED_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -74,7 +75,7 @@ def _load(text: str) -> Any:
     except RecursionError:
         raise MalformedJson("The body is nested too deeply.") from None
     except (ValueError, InvalidOperation):
-        raise MalformedJson("The body contains a number that is too long.") from None
+        raise MalformedJson("The body contains a number that is too large or too long.") from None
     return value
 
 
@@ -91,8 +92,15 @@ def _no_number(text: str) -> NoReturn:
     raise MalformedJson(f"The body contains {text}, which JSON does not have.")
 
 
+def _number(text: str) -> Decimal:
+    number = Decimal(text)
+    if number and abs(number.adjusted()) > _LARGEST_EXPONENT:
+        raise ValueError("nobody's number, and hours of arithmetic")
+    return number
+
+
 _decode: Final = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_float=Decimal, parse_constant=_no_number
+    object_pairs_hook=_unique, parse_float=_number, parse_constant=_no_number
 ).decode
 
 

@@ -57,7 +57,10 @@ def _mailbox(value: str) -> str:
 
 
 def _utc(moment: datetime) -> datetime:
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    try:
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except OverflowError:
+        raise ValueError("must be a time in the years 1 to 9999, in UTC") from None
 
 
 Url = Annotated[
@@ -76,7 +79,15 @@ Description = Annotated[str, Field(max_length=500)]
 Moment = Annotated[datetime, AfterValidator(_utc), Field(description="ISO 8601")]
 
 _READ_ONLY: Final = frozenset(
-    {"id", "createdAt", "updatedAt", "failingSince", "previousSecretExpiresAt", "recovery"}
+    {
+        "id",
+        "secret",
+        "createdAt",
+        "updatedAt",
+        "failingSince",
+        "previousSecretExpiresAt",
+        "recovery",
+    }
 )
 
 
@@ -270,7 +281,7 @@ def delivery_id(event_id: str, endpoint_id: str) -> str:
 
 
 def is_delivery_id(text: str) -> bool:
-    return re.fullmatch(r"dlv_[0-9A-Z]{26}[0-9]{2}[0-9A-Z]{26}", text) is not None
+    return re.fullmatch(r"dlv_[0-9A-Z]{26}([0-9]{2}|[A-Z][0-9A-Z])[0-9A-Z]{26}", text) is not None
 
 
 def event_of(delivery_id: str) -> str:

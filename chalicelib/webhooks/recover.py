@@ -10,6 +10,7 @@ from typing import Any
 
 from chalicelib import clock, ids, table
 from chalicelib.conditions import Attr
+from chalicelib.problems import NotFound
 from chalicelib.table import sk
 from chalicelib.webhooks import deliveries, replay, store, waking
 from chalicelib.webhooks.messages import Message
@@ -41,7 +42,10 @@ def begin(endpoint_id: str, since: datetime) -> Endpoint:
     }
     # First, so that a recovery that was written down is carried out, whatever becomes of us.
     waking.soon(endpoint_id)
-    return store.note(endpoint_id, {"recovery": recovery})
+    try:
+        return store.note(endpoint_id, {"recovery": recovery})
+    except table.ConditionFailed:
+        raise NotFound.of("webhook", endpoint_id) from None  # deleted meanwhile
 
 
 def page(endpoint: Endpoint, limit: int) -> tuple[list[Message], str | None]:

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import pytest
 from moto import mock_aws
 
-from chalicelib import commit, settings, table
+from chalicelib import settings, table
 from chalicelib.imports import files, queue
 from tests.dynamodb_double import Double
 from tests.environment import SETTINGS
@@ -19,8 +19,7 @@ def desk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     # No retry need wait here, and none for long.
     monkeypatch.setattr("time.sleep", lambda seconds: None)
-    for module in (table, commit):
-        monkeypatch.setattr(module, "PATIENCE_SECONDS", 1.0)
+    monkeypatch.setattr(table, "PATIENCE_SECONDS", 1.0)
     with mock_aws(), Double() as dynamodb:
         files.client().create_bucket(Bucket=settings.bucket())
         made = queue.client().create_queue(QueueName="backroom-test-import-chunks")

@@ -1,7 +1,10 @@
 """The same file again, a changed file, a rehearsal; what may be created and what updated."""
 
+from collections import Counter
+
 import pytest
 
+from chalicelib import attributes, outbox, settings
 from tests.imports.desk import Desk
 
 CATALOGUE = "slug,name,price,sku\n" + "".join(f"p{n},P{n},{n}.00,SKU-{n}\n" for n in range(1, 11))
@@ -151,3 +154,30 @@ def test_an_old_export_of_shopify_is_imported_and_found_again(desk: Desk) -> Non
     assert (only["title"], only["sku"], only["stock"]) == ("Default", None, None)
     assert [v["title"] for v in products["top"]["variants"]] == ["Small", "Medium"]
     assert desk.imported(rows)["unchanged"] == 2
+
+
+def test_every_event_of_a_large_change_of_stock_has_an_id_of_its_own(desk: Desk) -> None:
+    def stock(pieces: int) -> str:
+        rows = (
+            f"p{n},P{n},1,T{variant},{pieces}\n"
+            if variant == 0
+            else f"p{n},,,T{variant},{pieces}\n"
+            for n in range(40)
+            for variant in range(6)
+        )
+        return "slug,name,price,variantTitle,stock\n" + "".join(rows)
+
+    desk.imported(stock(10))
+    known = announced(desk)
+    job = desk.imported(stock(0))
+    assert (job["updated"], job["failed"]) == (40, 0), job
+    ids = announced(desk).keys() - known.keys()
+    assert len(ids) == 40 * (6 + 1)
+    assert {len(id) for id in ids} == {32}
+    assert max(Counter(id[:30] for id in ids).values()) > 100, "in one commit"
+
+
+def announced(desk: Desk) -> dict[str, str]:
+    """What happened, by the id of each event."""
+    items = map(attributes.unpack, desk.dynamodb.items(settings.outbox_table()))
+    return {event.id: event.event for item in items for event in outbox.events_of(item)}

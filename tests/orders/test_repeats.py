@@ -254,3 +254,14 @@ def test_whatever_goes_wrong_the_order_is_whole_or_not_there(
     assert sorted(kinds(shop)) == [
         *("customer.created", "inventory.low", "order.created", "order.paid")
     ]
+
+
+@pytest.mark.parametrize("note", ["[" * 700 + "]" * 700, "1e9999999", "1e400"])
+def test_what_cannot_be_compared_is_no_json(shop: Shop, note: str) -> None:
+    answer = shop.call(
+        "POST",
+        "/api/admin/orders",
+        f'{{"note": {note}}}'.encode(),
+        headers={"Content-Type": "application/json", "Idempotency-Key": "once"},
+    )
+    assert (answer.status, answer.json["code"]) == (400, "malformed_json")

@@ -231,3 +231,56 @@ def test_stock_that_falls_below_the_threshold_is_announced_once(shop: Shop) -> N
     assert [data["stock"] for data in low] == [4, 2]
     assert low[0]["variantId"] == made["variants"][0]["id"]
     assert (low[0]["productId"], low[0]["sku"], low[0]["threshold"]) == (made["id"], "A", 5)
+
+
+@pytest.mark.parametrize(
+    "price", ["1e9999999", "1e999999999", "-1e9999999", "1e-9999999", "1." + "0" * 40 + "1"]
+)
+def test_a_price_is_an_amount_however_it_is_written(shop: Shop, price: str) -> None:
+    assert fields_of(shop.post("/api/admin/products", {"name": "a", "price": price})) == ["price"]
+
+
+@pytest.mark.parametrize("member", ['"price": 1e9999999', '"price": 1, "metadata": {"x": 1e400}'])
+def test_a_number_that_no_reader_takes_is_no_json(shop: Shop, member: str) -> None:
+    answer = shop.call(
+        "POST",
+        "/api/admin/products",
+        f'{{"name": "a", {member}}}'.encode(),
+        headers={"Content-Type": "application/json"},
+    )
+    assert (answer.status, answer.json["code"]) == (400, "malformed_json")
+
+
+def test_zero_has_no_sign(shop: Shop) -> None:
+    made = shop.post("/api/admin/products", {"name": "a", "price": "-0.0"}).json
+    assert made["price"] == "0.00"
+
+
+def test_a_slug_that_leads_to_another_product_has_another_etag(shop: Shop) -> None:
+    new = {"name": "Thing", "slug": "thing", "price": 1, "status": "ACTIVE"}
+    first = shop.post("/api/admin/products", new).json["id"]
+    known = shop.get("/api/products/thing").headers["ETag"]
+    shop.delete(f"/api/admin/products/{first}")
+    shop.post("/api/admin/products", {**new, "price": 2})
+    again = shop.get("/api/products/thing", headers={"If-None-Match": known})
+    assert (again.status, again.json["price"]) == (200, "2.00")
+
+
+def test_a_change_that_announces_more_than_an_item_holds_is_refused(shop: Shop) -> None:
+    variants = [{"title": f"{n:03d}{'v' * 240}", "stock": 10} for n in range(98)]
+    images = [{"url": f"https://img.example/{'i' * 1_500}/{n}.jpg"} for n in range(100)]
+    new = {"name": "🎁" * 500, "price": 1, "variants": variants, "images": images}
+    path = f"/api/admin/products/{shop.post('/api/admin/products', new).json['id']}"
+    before = shop.get(path).json
+    emptied = [{"id": variant["id"], "stock": 1} for variant in before["variants"]]
+    answer = shop.put(path, {"variants": emptied})
+    assert (answer.status, answer.json["code"]) == (422, "too_large")
+    assert shop.get(path).json == before
+
+
+def test_all_skus_of_many_variants_are_found(shop: Shop) -> None:
+    variants = [{"title": f"{n}", "sku": f"TSH-BLU-{n:02d}"} for n in range(30)]
+    new = {"name": "Linen shirt", "price": 1, "vendor": "Mill", "tags": ["summer", "sale"]}
+    shop.post("/api/admin/products", {**new, "variants": variants})
+    for word in ("linen", "mill", "summer", *(variant["sku"] for variant in variants)):
+        assert shop.get(f"/api/admin/products?search={word}").json["total"] == 1, word

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from chalicelib import outbox
+from chalicelib import outbox, settings, table
 from chalicelib.webhooks import fan_out, store
 from chalicelib.webhooks.model import EventKind, NewEndpoint
 from tests.dynamodb_double import Crash
@@ -169,3 +169,15 @@ def test_new_events_of_a_failing_endpoint_do_not_travel_with_the_others(
     world.sleep(minutes=3)
     assert merchant.get(f"/api/admin/webhooks/{sick['id']}").json["failingSince"] is None
     assert only(merchant, well)["status"] == "DELIVERED"
+
+
+def test_every_event_of_the_largest_commit_reaches_its_endpoint(
+    world: World, merchant: Shop
+) -> None:
+    add(merchant)
+    kind = "product.created"
+    bodies = [outbox.body(kind, {"n": number}) for number in range(outbox.MOST_EVENTS)]
+    table.put(outbox.item([(kind, text) for text in bodies]), table=settings.outbox_table())
+    world.run()
+    assert {posted.body.decode() for posted in world.posted} == set(bodies)
+    assert len(world.posted) == len(bodies)

@@ -284,3 +284,22 @@ def test_a_cursor_before_the_time_asked_for_leads_nowhere(world: World, merchant
     path = f"/api/admin/webhooks/{webhook['id']}/deliveries?cursor={cursor}"
     answer = merchant.get(f"{path}&since={clock.iso(world.now)}")
     assert answer.json == {"data": [], "nextCursor": None}
+
+
+@pytest.mark.parametrize("since", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+def test_a_time_that_is_none_in_utc_is_refused(since: str, world: World, merchant: Shop) -> None:
+    path = f"/api/admin/webhooks/{add(merchant)['id']}/recover"
+    for rehearsal in (True, False):
+        answer = merchant.post(path, {"since": since, "dryRun": rehearsal})
+        assert answer.status == 422
+        assert [error["field"] for error in answer.json["errors"]] == ["since"]
+
+
+def test_a_recovery_of_an_endpoint_that_is_deleted_meanwhile_finds_none(
+    world: World, merchant: Shop
+) -> None:
+    webhook = given_up(world, merchant)
+    path = f"/api/admin/webhooks/{webhook['id']}"
+    world.meanwhile("Query", lambda: merchant.delete(path))
+    asked = {"since": "2026-01-01T00:00:00Z", "dryRun": False}
+    assert merchant.post(f"{path}/recover", asked).status == 404
