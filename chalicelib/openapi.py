@@ -9,6 +9,7 @@ from typing import Any, Final
 from chalice.app import Response
 from pydantic import TypeAdapter
 
+from chalicelib import settings
 from chalicelib.problems import (
     Busy,
     Forbidden,
@@ -47,7 +48,7 @@ def describe() -> Response:
     description = document()
     called = str(current().request.context.get("path", ""))
     # The stage, or whatever prefix a custom domain has; relative, so that any host name works.
-    server = {"url": called.removesuffix(PATH) or "/"}
+    server = {"url": settings.base_path() or called.removesuffix(PATH) or "/"}
     return reply(
         200,
         {**description, "servers": [server]},

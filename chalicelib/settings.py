@@ -62,6 +62,11 @@ def master_key_parameter() -> str:
     return os.environ["MASTER_KEY_PARAMETER"]
 
 
+def base_path() -> str | None:
+    """Where the API is below its host, where API Gateway does not know: on the emulator."""
+    return os.environ.get("BASE_PATH")
+
+
 def currency() -> str:
     """ISO 4217 code of the one currency in which the shop sells."""
     return os.environ.get("CURRENCY", "USD")

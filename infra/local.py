@@ -20,11 +20,13 @@ from infra import keys, package, seed, stacks, steps
 from infra.emulator import CREDENTIALS, Emulator
 
 STAGE = "local"
+_BASE_PATH = f"/_aws/execute-api/backroom/{STAGE}"
 _PROJECT = package.PROJECT
 _MAIL = {"MailFrom": "backroom@example.com"}
 _LOCAL_ONLY = {
     # A receiver under development listens on loopback.
     "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8 ::1/128",
+    "BASE_PATH": _BASE_PATH,
 }
 _LOG_SECONDS = 1
 _LOG_LATE_MS = 5_000
@@ -50,7 +52,7 @@ def deploy(cache: Path, settings: Mapping[str, str]) -> dict[str, str]:
 
 def endpoint(aws: str, key: str) -> dict[str, str]:
     """What a client needs to know."""
-    base_url = f"{aws}/_aws/execute-api/backroom/{STAGE}"
+    base_url = aws + _BASE_PATH
     return {
         "baseUrl": base_url,
         "apiKey": key,

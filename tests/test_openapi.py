@@ -82,6 +82,14 @@ def test_its_addresses_are_those_of_the_stage(description: Any) -> None:
     assert description["servers"] == [{"url": "/test"}]
 
 
+def test_its_addresses_are_right_where_api_gateway_does_not_know(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BASE_PATH", "/_aws/execute-api/backroom/local")
+    servers = shop.get("/api/openapi.json").json["servers"]
+    assert servers == [{"url": "/_aws/execute-api/backroom/local"}]
+
+
 def test_a_client_that_has_it_is_told_so(shop: Shop) -> None:
     etag = shop.get("/api/openapi.json").headers["ETag"]
     assert shop.get("/api/openapi.json", headers={"If-None-Match": etag}).status == 304

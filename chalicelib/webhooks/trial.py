@@ -6,37 +6,80 @@ from chalicelib import outbox, settings, table
 from chalicelib.webhooks import deliveries, replay
 from chalicelib.webhooks.model import Delivery, EventKind
 
-_CUSTOMER: Final = {
+# In full, as `show` of each slice has it: a receiver that takes these takes the real ones.
+_AT: Final = "2026-01-01T00:00:00.000Z"
+_BUYER: Final = {
     "id": "cus_00000000000000000000000000",
     "email": "customer@example.com",
     "firstName": "Ada",
     "lastName": "Example",
 }
-_ORDER: Final = {
-    "id": "ord_00000000000000000000000000",
-    "number": "1001",
-    "status": "PAID",
-    "total": "59.70",
-    "currency": "USD",
-    "customer": _CUSTOMER,
-    "paidAt": "2026-01-01T00:00:00.000Z",
-}
+_CUSTOMER: Final = {**_BUYER, "createdAt": _AT}
+_VARIANT: Final = "var_000000000000000000000000000000000000"
 _PRODUCT: Final = {
     "id": "prod_00000000000000000000000000",
     "slug": "example",
     "name": "Example",
+    "description": None,
     "status": "ACTIVE",
+    "published": True,
     "price": "19.90",
+    "compareAtPrice": None,
     "currency": "USD",
-    "createdAt": "2026-01-01T00:00:00.000Z",
-    "variants": [],
+    "sku": "EXAMPLE",
+    "vendor": None,
+    "type": None,
+    "storefront": None,
+    "tags": [],
+    "lowStockThreshold": 5,
+    "variants": [
+        {"id": _VARIANT, "title": "Default", "sku": "EXAMPLE", "price": "19.90", "stock": 4}
+    ],
     "images": [],
     "seo": {"title": None, "description": None},
+    "metadata": {},
+    "createdAt": _AT,
+    "updatedAt": _AT,
+}
+_ORDER: Final = {
+    "id": "ord_00000000000000000000000000",
+    "number": "1001",
+    "status": "PAID",
+    "paymentStatus": "PAID",
+    "paymentMethod": "CARD_TERMINAL",
+    "source": "IN_PERSON",
+    "customer": _BUYER,
+    "salesRepId": None,
+    "lineItems": [
+        {
+            "id": "line_00000000000000000000000000",
+            "variantId": _VARIANT,
+            "productId": _PRODUCT["id"],
+            "title": "Example",
+            "sku": "EXAMPLE",
+            "quantity": 3,
+            "price": "19.90",
+            "total": "59.70",
+        }
+    ],
+    "currency": "USD",
+    "subtotal": "59.70",
+    "tax": "0.00",
+    "total": "59.70",
+    "note": None,
+    "tags": [],
+    "trackingNumber": None,
+    "orderDate": _AT,
+    "paidAt": _AT,
+    "shippedAt": None,
+    "createdAt": _AT,
+    "updatedAt": _AT,
+    "history": [],
 }
 _LOW: Final = {
     "productId": _PRODUCT["id"],
     "productName": "Example",
-    "variantId": "var_00000000000000000000000000",
+    "variantId": _VARIANT,
     "variantTitle": "Default",
     "sku": "EXAMPLE",
     "stock": 4,

@@ -1,10 +1,17 @@
 """The endpoints of the settings area: adding, changing, listing, and who may."""
 
+import json
 from typing import Any
 
 import pytest
+from pydantic import ConfigDict, TypeAdapter
 
+from chalicelib.customers.model import ShownCustomer
+from chalicelib.orders.shown import ShownOrder
+from chalicelib.products.shown import ShownProduct
+from chalicelib.summary.store import LowStock
 from chalicelib.webhooks import master_key
+from chalicelib.webhooks.model import EventKind
 from tests.shop import Shop
 from tests.webhooks.test_delivery import URL, add
 from tests.webhooks.world import World
@@ -162,3 +169,18 @@ def test_no_endpoint_is_made_or_rotated_whose_secret_cannot_be_told(
     (kept,) = merchant.get(PATH).json["data"]
     assert kept["id"] == webhook["id"]
     assert [one["secretVersion"] for one in world.stored() if one["pk"] == "webhooks"] == [1]
+
+
+@pytest.mark.parametrize("kind", list(EventKind))
+def test_a_test_looks_like_what_really_happens(
+    kind: EventKind, world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant, events=[kind.value])
+    assert merchant.post(f"{PATH}/{webhook['id']}/test", {"event": kind.value}).status == 202
+    world.run()
+    (posted,) = world.posted
+    data = json.dumps([json.loads(posted.body)["data"]])
+    shapes = {"order": ShownOrder, "customer": ShownCustomer, "product": ShownProduct}
+    shape = shapes.get(kind.value.partition(".")[0], LowStock)
+    exact = TypeAdapter(list[shape], config=ConfigDict(extra="forbid"))
+    exact.validate_json(data, strict=True)

@@ -203,7 +203,7 @@ def _plain(number: str, cell: str, places: int) -> str:
         raise BadCell(
             "ambiguous_amount",
             f"{_shown(cell)} can be read as {whole}{rest} or as {whole}.{rest}. "
-            f"Write {whole}{rest}.00 or {whole}.{rest[:2]}.",
+            f"Write {whole}{rest}.00, or the amount with {places or 'no'} decimals.",
         )
     return f"{whole or 0}.{rest or 0}"
 

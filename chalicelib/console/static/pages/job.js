@@ -50,7 +50,12 @@ export async function show(main, { params, signal }) {
     replace(
       actions,
       !ended && h.button({ type: "button", class: "bad", onclick: act("cancel") }, "Cancel"),
-      again && h.button({ type: "button", onclick: act("retry") }, "Import again what failed"),
+      again &&
+        !job.dryRun &&
+        h.button({ type: "button", onclick: act("retry") }, "Import again what failed"),
+      ended &&
+        job.dryRun &&
+        h.a({ class: "button main", href: link("/import") }, "Import the file"),
       ended &&
         job.created + job.updated > 0 &&
         !job.dryRun &&
@@ -117,7 +122,12 @@ export async function show(main, { params, signal }) {
       );
     return card(
       "Rows that failed",
-      h.p({ class: "soft" }, "Mend them in the report, and import it: the rest stays as it is."),
+      h.p(
+        { class: "soft" },
+        job.dryRun
+          ? "Nothing was imported yet. These rows will not be, unless you mend them in your file first."
+          : "Mend them in the report, and import it: the rest stays as it is.",
+      ),
       report,
       table({
         name: "Rows that failed",

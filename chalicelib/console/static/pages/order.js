@@ -35,6 +35,8 @@ function page(main, path, order, etag) {
   const again = ({ data, etag: next }) => page(main, path, data, next);
   const patch = (body, ifMatch) => call("PATCH", path, { body, ifMatch });
   const cash = (amount) => money(amount, order.currency);
+  // What is typed in Details and not saved yet: a move takes it along.
+  let unsaved = () => ({});
 
   draw(
     main,
@@ -176,9 +178,12 @@ function page(main, path, order, etag) {
       submit: "Save",
       save: (typed) => save(was, read(typed), etag),
     });
-    const typed = () => read(Object.fromEntries(new FormData(node)));
+    unsaved = () => {
+      const mine = read(Object.fromEntries(new FormData(node)));
+      return Object.fromEntries(differing(was, mine).map((name) => [name, mine[name]]));
+    };
     guard(
-      () => node.isConnected && differing(was, typed()).length > 0,
+      () => node.isConnected && Object.keys(unsaved()).length > 0,
       () =>
         ask({
           title: "Leave without saving?",
@@ -224,8 +229,8 @@ function page(main, path, order, etag) {
       !(await ask({
         title: `${VERBS[status]} order #${order.number}?`,
         text: "What it took from the stock is given back. This cannot be undone.",
-        yes: VERBS[status],
-        no: "Back",
+        yes: status === "CANCELLED" ? "Cancel the order" : VERBS[status],
+        no: "Keep it as it is",
         bad: true,
       }))
     )
@@ -240,7 +245,7 @@ function page(main, path, order, etag) {
           field({
             name: "trackingNumber",
             label: "Tracking number",
-            value: order.trackingNumber,
+            value: unsaved().trackingNumber ?? order.trackingNumber,
             hint: "The event order.shipped carries it. It can stay blank.",
             autocomplete: "off",
           }),
@@ -248,8 +253,10 @@ function page(main, path, order, etag) {
         submit: "Ship",
         cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Back"),
         async save({ trackingNumber }) {
+          const { trackingNumber: _, ...others } = unsaved();
           const answer = await patch(
             {
+              ...others,
               status: "SHIPPED",
               ...(trackingNumber.trim() ? { trackingNumber: trackingNumber.trim() } : {}),
             },
@@ -265,10 +272,12 @@ function page(main, path, order, etag) {
 
   async function moved(body) {
     try {
-      again(await patch(body, etag));
+      again(await patch({ ...unsaved(), ...body }, etag));
       toast(`Order #${order.number}: ${words(body.status).toLowerCase()}.`);
     } catch (refusal) {
-      if (refusal.status === 412 || refusal.code === "invalid_transition") {
+      if (refusal.status === 412 && Object.keys(unsaved()).length > 0) {
+        toast("Nothing was done: the order was changed meanwhile. Save what you typed first.");
+      } else if (refusal.status === 412 || refusal.code === "invalid_transition") {
         const now = await get(path);
         again(now);
         toast(

@@ -78,11 +78,21 @@ function named({ id, name, images, vendor, sku, variants }) {
     .filter(Boolean)
     .join(" · ");
   const [image] = images;
+  const initial = () =>
+    h.span({ class: "thumb", "aria-hidden": "true" }, name.trim().charAt(0).toUpperCase());
   return h.div(
     { class: "named" },
     image
-      ? h.img({ class: "thumb", src: image.url, alt: "", loading: "lazy", width: 36, height: 36 })
-      : h.span({ class: "thumb", "aria-hidden": "true" }, name.trim().charAt(0).toUpperCase()),
+      ? h.img({
+          class: "thumb",
+          src: image.url,
+          alt: "",
+          loading: "lazy",
+          width: 36,
+          height: 36,
+          onerror: ({ target }) => target.replaceWith(initial()),
+        })
+      : initial(),
     h.div(
       h.a({ class: "row", href: link(`/products/${id}`) }, name),
       h.div({ class: "soft small" }, about),

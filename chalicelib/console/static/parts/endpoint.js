@@ -52,7 +52,7 @@ export function endpointFields(endpoint) {
       label: "E-mail",
       type: "email",
       value: endpoint?.email,
-      hint: "Told when deliveries give up after a week.",
+      hint: "Told when it has been failing for an hour, when it answers again, and when deliveries give up.",
       autocomplete: "off",
     }),
     field({
