@@ -1,5 +1,6 @@
 """What is wrong with data that a model does not take, in the API's own words."""
 
+from collections.abc import Mapping
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -23,13 +24,12 @@ def validate(model: type[Model], sent: Any, field: str = "") -> Model:
 
 def invalid(error: ValidationError, below: str = "") -> Invalid:
     """The errors of a model as a problem: `errors: [{field, code, message}]`."""
-    found = error.errors(include_url=False, include_context=False, include_input=False)
+    found = error.errors(include_url=False, include_input=False)
     errors = [
         {
             "field": _field(below, problem["loc"]),
             "code": _code(problem["type"]),
-            "message": _MESSAGES.get(problem["type"])
-            or problem["msg"].removeprefix("Value error, "),
+            "message": _message(problem["type"], problem["msg"], problem.get("ctx", {})),
         }
         for problem in found[:_MOST_ERRORS]
     ]
@@ -61,10 +61,45 @@ _CODES: Final = {
 }
 
 
+_WHOLE: Final = "must be a whole number"
+_TEXT: Final = "must be text"
+_OBJECT: Final = "must be a JSON object"
+_TRUTH: Final = "must be true or false"
+# By pydantic's type of error, with the limits of the field; what is not here says it itself.
 _MESSAGES: Final = {
     "missing": "is required",
     "extra_forbidden": "is not a field that can be sent here",
+    "enum": "must be {expected}",
+    "literal_error": "must be {expected}",
+    "string_type": _TEXT,
+    "string_pattern_mismatch": "must have the form {pattern}",
+    "string_too_short": "must have {min_length} characters or more",
+    "string_too_long": "must have {max_length} characters or fewer",
+    "too_short": "must have {min_length} items or more",
+    "too_long": "must have {max_length} items or fewer",
+    "list_type": "must be a list",
+    "dict_type": _OBJECT,
+    "model_type": _OBJECT,
+    "model_attributes_type": _OBJECT,
+    "int_type": _WHOLE,
+    "int_parsing": _WHOLE,
+    "int_from_float": _WHOLE,
+    "bool_type": _TRUTH,
+    "bool_parsing": _TRUTH,
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be {ge} or more",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be {le} or less",
 }
+_TIME: Final = "must be a time such as 2026-11-20T06:12:14Z"
+
+
+def _message(kind: str, said: str, limits: Mapping[str, Any]) -> str:
+    if kind.startswith(("date_", "datetime_")):
+        return _TIME
+    if kind in _MESSAGES:
+        return _MESSAGES[kind].format_map(limits)
+    return said.removeprefix("Value error, ")
 
 
 def _code(kind: str) -> str:

@@ -3,6 +3,7 @@
 Stored and shown names are the same, in camelCase; amounts are rendered strings.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,10 +14,10 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
-from chalicelib import clock, listing, settings
+from chalicelib import clock, listing
 from chalicelib.attributes import Item
 from chalicelib.customers.model import CustomerInput, searchable
-from chalicelib.products.model import Price
+from chalicelib.products.model import Price, ShopCurrency
 from chalicelib.schemas import Input, Page, Several
 
 MOST_LINES: Final = 200
@@ -65,12 +66,6 @@ class PaymentStatus(StrEnum):
 # --- What clients send ----------------------------------------------------------------------------
 
 
-def _shop_currency(value: str) -> str:
-    if value != settings.currency():
-        raise ValueError(f"must be {settings.currency()}, the shop's currency")
-    return value
-
-
 def _date(value: object) -> str:
     try:
         moment = clock.parse(value if isinstance(value, str) else "").astimezone(UTC)
@@ -87,9 +82,28 @@ def _text(longest: int, shortest: int = 0) -> Any:
     return Field(min_length=shortest, max_length=longest)
 
 
+def _like(pattern: str, example: str) -> Any:
+    """Text of that form: whoever sends another is told an example."""
+
+    def check(value: str) -> str:
+        if not re.fullmatch(pattern, value):
+            raise ValueError(f"must look like {example}")
+        return value
+
+    return AfterValidator(check)
+
+
 # Open sets of names (`spec.md`: "the list continues").
-Name = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$", max_length=50)]
-EmployeeId = Annotated[str, Field(pattern=r"^emp_[A-Za-z0-9_-]{1,60}$")]
+_NAME: Final = "[A-Z][A-Z0-9]*(_[A-Z0-9]+)*"
+_EMPLOYEE: Final = "emp_[A-Za-z0-9_-]{1,60}"
+Name = Annotated[
+    str,
+    _like(_NAME, "CARD_TERMINAL"),
+    Field(json_schema_extra={"pattern": f"^{_NAME}$"}, max_length=50),
+]
+EmployeeId = Annotated[
+    str, _like(_EMPLOYEE, "emp_ann-01"), Field(json_schema_extra={"pattern": f"^{_EMPLOYEE}$"})
+]
 Date = Annotated[
     str, BeforeValidator(_date), Field(json_schema_extra={"format": "date-time"}, max_length=40)
 ]
@@ -118,7 +132,7 @@ class NewOrder(_Input):
     customer: CustomerInput | None = None
     sales_rep_id: EmployeeId | None = None
     line_items: Annotated[list[LineInput], Field(min_length=1, max_length=MOST_LINES)]
-    currency: Annotated[str, AfterValidator(_shop_currency)] | None = None
+    currency: ShopCurrency | None = None
     tax: Price | None = None
     subtotal: Price | None = None
     total: Price | None = None

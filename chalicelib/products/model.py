@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, RootModel, WithJsonSchema
 
-from chalicelib import listing, money
+from chalicelib import listing, money, settings
 from chalicelib.attributes import Item
 from chalicelib.schemas import Input, Page, Several
 
@@ -87,6 +87,12 @@ def _as_number(value: object) -> int | float:
     return int(value) if value == value.to_integral_value() else float(value)
 
 
+def _shop_currency(value: str) -> str:
+    if value != settings.currency():
+        raise ValueError(f"must be {settings.currency()}, the shop's currency")
+    return value
+
+
 def _text(longest: int, shortest: int = 0) -> Any:
     return Field(min_length=shortest, max_length=longest)
 
@@ -102,6 +108,7 @@ Price = Annotated[
         }
     ),
 ]
+ShopCurrency = Annotated[str, AfterValidator(_shop_currency)]
 Stock = Annotated[int, Field(strict=True, ge=0, le=1_000_000_000)]
 
 
@@ -134,8 +141,9 @@ class VariantInput(_Input):
 class ProductChange(_Input):
     """The fields of a PUT: what is absent stays as it is, null clears."""
 
-    read_only: ClassVar[frozenset[str]] = frozenset({"id", "currency", "createdAt", "updatedAt"})
+    read_only: ClassVar[frozenset[str]] = frozenset({"id", "createdAt", "updatedAt"})
 
+    currency: Annotated[ShopCurrency | None, Field(exclude=True)] = None  # said, and not stored
     name: Annotated[str, _text(500, 1)] = ""
     slug: Annotated[str, _text(200, 1), AfterValidator(_slug)] = ""
     description: Annotated[str, AfterValidator(_description)] | None = None

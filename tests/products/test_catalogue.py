@@ -284,3 +284,11 @@ def test_all_skus_of_many_variants_are_found(shop: Shop) -> None:
     shop.post("/api/admin/products", {**new, "variants": variants})
     for word in ("linen", "mill", "summer", *(variant["sku"] for variant in variants)):
         assert shop.get(f"/api/admin/products?search={word}").json["total"] == 1, word
+
+
+def test_another_currency_is_refused_and_the_shops_own_is_no_change(shop: Shop) -> None:
+    new = {"name": "Mug", "price": 1}
+    assert fields_of(shop.post("/api/admin/products", {**new, "currency": "EUR"})) == ["currency"]
+    made = shop.post("/api/admin/products", {**new, "currency": "USD"}).json
+    path = f"/api/admin/products/{made['id']}"
+    assert shop.put(path, made).json == made
