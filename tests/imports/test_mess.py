@@ -188,3 +188,13 @@ def test_a_name_too_long_for_a_slug_gets_one_of_its_own(desk: Desk) -> None:
     rows = "name,price\n" + "".join(f"{name},1\n" for name in names)
     assert desk.imported(rows)["created"] == 2
     assert desk.imported(rows)["unchanged"] == 2
+
+
+def test_a_sum_at_the_end_of_a_list_changes_no_product(desk: Desk) -> None:
+    rows = "sku,name,price,stock\nA,First,5,2\nB,Last,7,4\n"
+    desk.imported(rows)
+    job = desk.imported(rows + ",,12.00,6\n")
+    (error,) = job["errors"]
+    assert (error["row"], error["field"], error["code"]) == (4, "price", "names_nothing")
+    products = desk.products()
+    assert {products[slug]["price"] for slug in products} == {"5.00", "7.00"}

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from chalicelib.imports.dialects import cells as reading
 from chalicelib.imports.dialects.cells import Shop
 from chalicelib.imports.dialects.dialect import Dialect, cell
-from chalicelib.imports.dialects.product import Draft, ImportedProduct, Sheet, slug_of
+from chalicelib.imports.dialects.product import Draft, ImportedProduct, Row, Sheet, slug_of
 from chalicelib.imports.records import Record
 
 _VARIANT = ("variantTitle", "variantSku", "variantPrice")
+_NAMED = ("slug", "name", "sku", *_VARIANT, "imageUrl")
+_NUMBERS = ("price", "compareAtPrice", "stock")
 
 
 class Ours(Dialect):
@@ -48,7 +50,10 @@ class Ours(Dialect):
 
     def product(self, records: Sequence[Record], shop: Shop) -> ImportedProduct:
         draft = Draft(self.sheet, records, shop)
-        for row in draft.rows:
+        for place, row in enumerate(draft.rows):
+            if place and row.any(_NUMBERS) and not row.any(_NAMED):
+                self._refuse_nameless(draft, row)
+                continue
             of_variant = row.any(_VARIANT)
             for column in ("slug", "name", "description", "sku", "vendor", "type", "storefront"):
                 draft.put(row, column, column, keep=of_variant)
@@ -70,6 +75,15 @@ class Ours(Dialect):
             # A price on the variant's own row, in either column, is the variant's.
             variant.amount("variantPrice" if row["variantPrice"] else "price", "price")
             variant.put("stock", "stock", reading.stock)
+        return self._named(draft)
+
+    def _refuse_nameless(self, draft: Draft, row: Row) -> None:
+        """Such as a sum at the end of a list, which would be taken for the last product's price."""
+        column = next(column for column in _NUMBERS if row[column])
+        message = "The row names no product, no variant and no picture."
+        draft.fail(row, column, "names_nothing", message)
+
+    def _named(self, draft: Draft) -> ImportedProduct:
         product = draft.product
         values = product.values
         product.slug = values.get("slug")
