@@ -5,10 +5,12 @@ API's own names (from typing_extensions: pydantic documents no others before Pyt
 nothing at run time, and `openapi.py` reads both.
 """
 
+import re
 from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 PAGE_SIZE = 20
@@ -70,12 +72,21 @@ def _clamp(limit: int) -> int:
     return min(limit, LARGEST_PAGE)
 
 
+def _digits(value: object) -> object:
+    if isinstance(value, str) and not re.fullmatch(r"\s*-?[0-9]+\s*", value):
+        raise PydanticCustomError("int_parsing", "must be a whole number")
+    return value
+
+
+_Count = Annotated[int, BeforeValidator(_digits)]
+
+
 class Page(Query):
     """`page` and `limit` of a list. A limit over 100 is 100 (`spec.md`, Limits)."""
 
-    page: Annotated[int, Field(ge=1, description="Page number.")] = 1
+    page: Annotated[_Count, Field(ge=1, description="Page number.")] = 1
     limit: Annotated[
-        int,
+        _Count,
         Field(ge=1, description="Items per page; more than 100 counts as 100."),
     ] = PAGE_SIZE
 

@@ -5,6 +5,7 @@ from typing import Any, Final
 from chalice.app import HeadersType, Response
 
 from chalicelib import clock, listing, schemas
+from chalicelib.idempotency import fingerprint
 from chalicelib.imports import files, form, store
 from chalicelib.imports.model import (
     LARGEST_FORM,
@@ -137,12 +138,14 @@ def list_jobs() -> Response:
     "/api/admin/jobs/{id}",
     "Get an import job",
     role=Role.STAFF,
-    answers={200: ShownJob},
+    answers={200: ShownJob, 304: None},
     problems=[NotFound],
 )
 def get(id: str) -> Response:
     """How far it is, and what failed: the first 100 errors here, all in the report."""
-    return reply(200, _shown(store.get(id)))
+    shown = _shown(store.get(id))
+    lasting = {name: value for name, value in shown.items() if name != "errorReportUrl"}
+    return reply(200, shown, etag=fingerprint(lasting)[:16])
 
 
 @routes.post(

@@ -181,3 +181,12 @@ def announced(desk: Desk) -> dict[str, str]:
     """What happened, by the id of each event."""
     items = map(attributes.unpack, desk.dynamodb.items(settings.outbox_table()))
     return {event.id: event.event for item in items for event in outbox.events_of(item)}
+
+
+def test_a_job_that_is_known_is_not_sent_again(desk: Desk) -> None:
+    job = desk.imported(CATALOGUE + ",,x\n")
+    path = f"/api/admin/jobs/{job['id']}"
+    known = desk.shop.get(path).headers["ETag"]
+    assert desk.shop.get(path, headers={"If-None-Match": known}).status == 304
+    other = desk.shop.get(f"/api/admin/jobs/{desk.imported(CATALOGUE)['id']}")
+    assert other.headers["ETag"] != known

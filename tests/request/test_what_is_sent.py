@@ -147,7 +147,9 @@ def test_query_parameters_have_defaults_and_limits(trial: Shop) -> None:
     assert trial.get("/api/trial/things?unknown=1&Page=0").json["page"] == 1
 
 
-@pytest.mark.parametrize("value", ["0", "-1", "NaN", "1.5", "1e3", "x", "%00", "9" * 5000])
+@pytest.mark.parametrize(
+    "value", ["0", "-1", "NaN", "1.5", "1e3", "1_0", "%2B1", "1.0", "x", "%00", "9" * 5000]
+)
 @pytest.mark.parametrize("name", ["page", "limit"])
 def test_a_page_that_is_no_number_is_refused(trial: Shop, name: str, value: str) -> None:
     assert errors(trial.get(f"/api/trial/things?{name}={value}"))[0][0] == name
