@@ -17,7 +17,7 @@ from tests.dynamodb_double import Crash, Double, Fault
 
 KEYS = [("a", "1"), ("a", "2"), ("a", "2#x"), ("b", "1")]
 
-numbers = st.integers(-3, 3)
+numbers = st.sampled_from([-3, -2, 2, 3])  # moto takes 0 and 1 for false and true
 names = st.sampled_from(["n", "color", "size"])
 values = st.one_of(numbers, st.sampled_from(["", "red", "rot", "é", "🙂"]), st.booleans())
 # Moto stumbles over the order of values of different types, so "n" is a number wherever it is.
@@ -82,7 +82,7 @@ def done(step: Any) -> Any:
             case "put":
                 table.put({"pk": at[0], "sk": at[1], **what}, when)
             case "update":
-                return table.update(at, set=what or {"n": 1}, remove=["gone"], when=when)
+                return table.update(at, set=what or {"n": 2}, remove=["gone"], when=when)
             case "add":
                 return table.update(at, add={"total": what}, when=when)
             case "delete":
