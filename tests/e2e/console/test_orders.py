@@ -92,6 +92,36 @@ def test_a_repeated_try_is_one_order(desk: Desk) -> None:
     assert desk.api.get("orders?search=twice@example.com")["total"] == 1
 
 
+def test_a_move_takes_along_what_was_typed_and_not_saved(desk: Desk) -> None:
+    product = desk.api.post("products", {"name": "Razorbill", "price": 5})
+    line = {"variantId": product["variants"][0]["id"], "quantity": 1}
+    order = desk.api.post("orders", {"lineItems": [line]})
+    for status in ("PAID", "PROCESSING"):
+        desk.api.call("PATCH", f"orders/{order['id']}", {"status": status})
+    desk.open(f"/orders/{order['id']}")
+    desk.label("Note").fill("Leave it with the neighbour")
+    desk.label("Tracking number").fill("1Z-42")
+    desk.button("Ship").click()
+    expect(desk.dialog.get_by_label("Tracking number")).to_have_value("1Z-42")
+    desk.dialog.get_by_role("button", name="Ship").click()
+    expect(desk.button("Mark as delivered")).to_be_visible()
+    expect(desk.label("Note")).to_have_value("Leave it with the neighbour")
+    shipped = desk.api.get(f"orders/{order['id']}")
+    assert (shipped["trackingNumber"], shipped["note"]) == ("1Z-42", "Leave it with the neighbour")
+
+
+def test_typed_text_outlives_a_move_that_somebody_else_was_faster_with(desk: Desk) -> None:
+    product = desk.api.post("products", {"name": "Guillemot", "price": 5})
+    line = {"variantId": product["variants"][0]["id"], "quantity": 1}
+    order = desk.api.post("orders", {"lineItems": [line]})
+    desk.open(f"/orders/{order['id']}")
+    desk.label("Note").fill("Ring twice")
+    desk.api.call("PATCH", f"orders/{order['id']}", {"status": "PAID"})
+    desk.button("Mark as paid").click()
+    expect(desk.page.locator(".toast")).to_contain_text("Save what you typed first")
+    expect(desk.label("Note")).to_have_value("Ring twice")
+
+
 def test_a_move_that_is_not_allowed_any_more_shows_where_the_order_is(desk: Desk) -> None:
     product = desk.api.post("products", {"name": "Fulmar", "price": 5})
     line = {"variantId": product["variants"][0]["id"], "quantity": 1}
