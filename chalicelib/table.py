@@ -12,7 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Final
+from urllib.parse import urlsplit
 
+import botocore.auth
 import botocore.parsers
 import botocore.serialize
 import botocore.session
@@ -74,6 +76,32 @@ class _AsItIs(botocore.serialize.JSONSerializer):
         serialized.update(value)
 
 
+class _FewHeaders(botocore.auth.SigV4Auth):
+    """Signs the headers that have to be signed and no others, such as those that count retries: an
+    eighth of a call. They are those of AWS's own example for DynamoDB, and the session's token."""
+
+    def headers_to_sign(self, request: Any) -> Any:
+        signed = ["Content-Type", "X-Amz-Date", "X-Amz-Target"]
+        signed += ["X-Amz-Security-Token"] if self.credentials.token else []
+        named = {name.lower(): str(request.headers[name]) for name in signed}
+        return {"host": _host(request.url), **named}
+
+    def canonical_headers(self, headers_to_sign: Any) -> str:
+        return "\n".join(f"{name}:{value}" for name, value in sorted(headers_to_sign.items()))
+
+    def signed_headers(self, headers_to_sign: Any) -> str:
+        return ";".join(sorted(headers_to_sign))
+
+
+_SIGNER: Final = "v4-few-headers"
+botocore.auth.AUTH_TYPE_MAPS[_SIGNER] = _FewHeaders
+
+
+@cache
+def _host(url: str) -> str:
+    return urlsplit(url).netloc
+
+
 @cache
 def client() -> Any:
     session = botocore.session.get_session()
@@ -89,6 +117,7 @@ def client() -> Any:
             user_agent="backroom",  # composing botocore's own is a tenth of a call
         ),
     )
+    made.meta.events.register("choose-signer.dynamodb", lambda **_: _SIGNER)
     made._serializer = _AsItIs()
     made._ruleset_resolver = None  # asked at every call for an endpoint that never changes
     # botocore looks through all items for table ARNs, to guess the account: we name tables.
