@@ -77,8 +77,8 @@ class _AsItIs(botocore.serialize.JSONSerializer):
 
 
 class _FewHeaders(botocore.auth.SigV4Auth):
-    """Signs the headers that have to be signed and no others, such as those that count retries: an
-    eighth of a call. They are those of AWS's own example for DynamoDB, and the session's token."""
+    """Signs the headers that have to be signed and no others, such as those that count retries: a
+    tenth of a call less. They are those of AWS's own example for DynamoDB, and the token."""
 
     def headers_to_sign(self, request: Any) -> Any:
         signed = ["Content-Type", "X-Amz-Date", "X-Amz-Target"]
