@@ -28,7 +28,7 @@ Otherwise = Exception | Callable[[Item | None], Exception]
 
 TRANSACTION_ITEMS: Final = 100  # AWS: at most 100 actions in a TransactWriteItems call
 OUTBOX_BYTES: Final = 300_000  # of bodies; DynamoDB: 400 KB an item
-_ITEM_BYTES: Final = 400 * 1024 - 1_000  # and the item's other attributes
+_ITEM_BYTES: Final = 400 * 1024 - 1_001  # beside the item's other attributes
 _EVENT_BYTES: Final = 50  # of an event beside its body
 COUNT_SHARDS: Final = 8  # concurrent transactions on one cell would cancel each other
 _CONFLICTS: Final = frozenset(
@@ -117,18 +117,15 @@ class Commit:
     @property
     def overflows(self) -> bool:
         """Whether it is more than one call takes, or its events more than the one outbox item."""
-        return (
-            len(self) > TRANSACTION_ITEMS
-            or len(self._events) > outbox.MOST_EVENTS
-            or self._announced > OUTBOX_BYTES
-        )
+        return not self._fits(OUTBOX_BYTES)
 
-    @property
-    def _can_be_sent(self) -> bool:
-        """`overflows` leaves room for what a reader adds later; this is what DynamoDB refuses."""
-        events = self._announced + _EVENT_BYTES * len(self._events)
-        few = len(self._events) <= outbox.MOST_EVENTS
-        return len(self) <= TRANSACTION_ITEMS and few and events < _ITEM_BYTES
+    def _fits(self, bodies: int) -> bool:
+        """`bodies`: for how many bytes of events there is room."""
+        return (
+            len(self) <= TRANSACTION_ITEMS
+            and len(self._events) <= outbox.MOST_EVENTS
+            and self._announced <= bodies
+        )
 
     def takes(self, other: "Commit") -> bool:
         """Whether both fit into one call: no item in common, within the limits of a transaction and
@@ -156,7 +153,8 @@ class Commit:
         throttled. Only a cancellation is definite, and what follows is a new request with a new
         token.
         """
-        if not self._can_be_sent:
+        # What DynamoDB would refuse; `overflows` leaves room for what a record becomes.
+        if not self._fits(_ITEM_BYTES - _EVENT_BYTES * len(self._events)):
             message = "This changes more at once than one transaction holds. Change less at a time."
             raise Invalid(message, code="too_large")
         deadline = time.monotonic() + table.PATIENCE_SECONDS

@@ -7,7 +7,7 @@ read is consistent: what a write answered is what the next read shows. Keys are 
 import json
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
@@ -229,12 +229,17 @@ def query(
 
 def everything(pk: str, **options: Any) -> list[Item]:
     """All items of a partition that is known to be small, whatever number of calls it takes."""
+    return [item for items in pages(pk, **options) for item in items]
+
+
+def pages(pk: str, **options: Any) -> Iterator[list[Item]]:
+    """The items of a partition, a call at a time: there may be a million of them. `options` are
+    those of `query`."""
     rows = query(pk, **options)
-    items = rows.items
+    yield rows.items
     while rows.after is not None:
         rows = query(pk, **{**options, "after": rows.after})
-        items += rows.items
-    return items
+        yield rows.items
 
 
 def put(item: Item, when: Condition | None = None, table: str | None = None) -> None:

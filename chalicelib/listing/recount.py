@@ -4,6 +4,7 @@ unless code was wrong or somebody wrote into the table by hand."""
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from chalicelib import table
@@ -83,8 +84,4 @@ def _stored(kind: Kind, counted: Counter[Key]) -> Counter[Key]:
 
 
 def _items(pk: str, fields: list[str]) -> Iterator[dict[str, str]]:
-    rows = table.query(pk, fields=fields)
-    yield from rows.items
-    while rows.after is not None:
-        rows = table.query(pk, fields=fields, after=rows.after)
-        yield from rows.items
+    return chain.from_iterable(table.pages(pk, fields=fields))

@@ -91,21 +91,11 @@ def _narrow(parts: Iterable[tuple[str, Found | None]], most: int) -> dict[str, F
 def _shard(pk: str, term: str, most: int) -> Found | None:
     """The matches in one shard, or None when they are too many to be read."""
     found: Found = {}
-    after = None
-    begins = escape(term)
-    while True:
-        rows = table.query(
-            pk,
-            where=table.sk.begins_with(begins),
-            after=after,
-            limit=most + 1,
-            fields=("sk",),
-        )
-        for item in rows.items:
+    where = table.sk.begins_with(escape(term))
+    for items in table.pages(pk, where=where, limit=most + 1, fields=("sk",)):
+        for item in items:
             _, sort, id = item["sk"].split("#")
             found[id] = sort
         if len(found) > most:
             return None
-        if rows.after is None:
-            return found
-        after = rows.after
+    return found

@@ -58,13 +58,7 @@ def failed_partition(endpoint_id: str) -> str:
 
 def failed(endpoint_id: str, where: Condition, fields: Sequence[str] = ()) -> Iterator[list[Item]]:
     """What has given up, the oldest first, page by page: there may be a million of them."""
-    after: str | None = None
-    while True:
-        rows = table.query(failed_partition(endpoint_id), where=where, after=after, fields=fields)
-        yield rows.items
-        if rows.after is None:
-            return
-        after = rows.after
+    return table.pages(failed_partition(endpoint_id), where=where, fields=fields)
 
 
 def find(id: str) -> Delivery | None:

@@ -8,7 +8,7 @@ twice, late, or beside another.
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -101,8 +101,13 @@ def _send_batch(url: str, posted: Sequence[Posted]) -> None:
         }
         for place, one in enumerate(posted)
     ]
+    _until_taken(aws.client("sqs").send_message_batch, url, entries)
+
+
+def _until_taken(call: Callable[..., Any], url: str, entries: list[dict[str, Any]]) -> None:
+    """SQS may refuse some entries of a batch: those are sent again. Raises Unsent."""
     for _ in range(_TRIES):
-        reply = aws.client("sqs").send_message_batch(QueueUrl=url, Entries=entries)
+        reply = call(QueueUrl=url, Entries=entries)
         refused = {failure["Id"] for failure in reply.get("Failed", ())}
         entries = [entry for entry in entries if entry["Id"] in refused]
         if not entries:
@@ -117,21 +122,11 @@ def hide(url: str, seconds: dict[str, int]) -> None:
     """
     handles = list(seconds.items())
     for start in range(0, len(handles), _BATCH):
-        _hide_batch(url, handles[start : start + _BATCH])
-
-
-def _hide_batch(url: str, handles: Sequence[tuple[str, int]]) -> None:
-    entries = [
-        {"Id": str(place), "ReceiptHandle": handle, "VisibilityTimeout": wait}
-        for place, (handle, wait) in enumerate(handles)
-    ]
-    for _ in range(_TRIES):
-        reply = aws.client("sqs").change_message_visibility_batch(QueueUrl=url, Entries=entries)
-        refused = {failure["Id"] for failure in reply.get("Failed", ())}
-        entries = [entry for entry in entries if entry["Id"] in refused]
-        if not entries:
-            return
-    raise Unsent(f"{len(entries)} messages were not hidden")
+        entries = [
+            {"Id": str(place), "ReceiptHandle": handle, "VisibilityTimeout": wait}
+            for place, (handle, wait) in enumerate(handles[start : start + _BATCH])
+        ]
+        _until_taken(aws.client("sqs").change_message_visibility_batch, url, entries)
 
 
 def may_hide(url: str, many: int) -> bool:

@@ -75,7 +75,7 @@ class Ours(Dialect):
             # A price on the variant's own row, in either column, is the variant's.
             variant.amount("variantPrice" if row["variantPrice"] else "price", "price")
             variant.put("stock", "stock", reading.stock)
-        return self._named(draft)
+        return self._identified(draft)
 
     def _refuse_nameless(self, draft: Draft, row: Row) -> None:
         """Such as a sum at the end of a list, which would be taken for the last product's price."""
@@ -83,7 +83,8 @@ class Ours(Dialect):
         message = "The row names no product, no variant and no picture."
         draft.fail(row, column, "names_nothing", message)
 
-    def _named(self, draft: Draft) -> ImportedProduct:
+    def _identified(self, draft: Draft) -> ImportedProduct:
+        """The product, with the slug that it has or is to get."""
         product = draft.product
         values = product.values
         product.slug = values.get("slug")
