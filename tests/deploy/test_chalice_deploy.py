@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import boto3
 import pytest
 
 from infra.emulator import CREDENTIALS, Emulator
 from tests.deploy.api_import_proxy import ApiImportProxy
+from tests.e2e.recorded import client
 
 PROJECT = Path(__file__).resolve().parents[2]
 CHALICE = str(Path(sys.executable).parent / "chalice")
@@ -75,13 +75,7 @@ class Machine:
             return error.code, None
 
     def client(self, service: str):
-        return boto3.client(
-            service,
-            endpoint_url=self.aws,
-            region_name=CREDENTIALS["AWS_DEFAULT_REGION"],
-            aws_access_key_id=CREDENTIALS["AWS_ACCESS_KEY_ID"],
-            aws_secret_access_key=CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
-        )
+        return client(self.aws, service)
 
 
 def _checkout(target: Path) -> Path:

@@ -1,7 +1,5 @@
 """What the deployment itself promises, before any capability of the shop."""
 
-from typing import Any
-
 import boto3
 import pytest
 from botocore.exceptions import ClientError
@@ -9,17 +7,8 @@ from botocore.exceptions import ClientError
 from infra import steps
 from infra.emulator import CREDENTIALS
 from tests.e2e.calls import call
+from tests.e2e.recorded import client
 from tests.e2e.running import Stack
-
-
-def client(stack: Stack, service: str) -> Any:
-    return boto3.client(
-        service,
-        endpoint_url=stack.aws_endpoint,
-        region_name=CREDENTIALS["AWS_DEFAULT_REGION"],
-        aws_access_key_id=CREDENTIALS["AWS_ACCESS_KEY_ID"],
-        aws_secret_access_key=CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
-    )
 
 
 def test_the_printed_key_is_an_owner_key(stack: Stack) -> None:
@@ -32,7 +21,7 @@ def test_without_a_key_the_admin_interface_stays_shut(stack: Stack) -> None:
 
 
 def test_the_functions_run_the_package_and_not_the_source_tree(stack: Stack) -> None:
-    functions = client(stack, "lambda").list_functions()["Functions"]
+    functions = client(stack.aws_endpoint, "lambda").list_functions()["Functions"]
     sizes = {f["FunctionName"]: f["CodeSize"] for f in functions}
     assert set(sizes) == set(steps.functions("local"))
     assert len(set(sizes.values())) == 1
@@ -41,14 +30,16 @@ def test_the_functions_run_the_package_and_not_the_source_tree(stack: Stack) -> 
 
 def test_an_uploaded_file_arrives_as_its_own_bytes(stack: Stack) -> None:
     """API Gateway garbles a body whose media type is not declared as binary."""
-    (api,) = client(stack, "apigateway").get_rest_apis()["items"]
+    (api,) = client(stack.aws_endpoint, "apigateway").get_rest_apis()["items"]
     assert "multipart/form-data" in api["binaryMediaTypes"]
 
 
 def test_who_was_granted_nothing_is_refused(stack: Stack) -> None:
     """The emulator's permission checks are on: without them a missing grant would go unseen."""
-    stranger = client(stack, "iam").create_user(UserName="stranger")["User"]["UserName"]
-    access = client(stack, "iam").create_access_key(UserName=stranger)["AccessKey"]
+    stranger = client(stack.aws_endpoint, "iam").create_user(UserName="stranger")["User"][
+        "UserName"
+    ]
+    access = client(stack.aws_endpoint, "iam").create_access_key(UserName=stranger)["AccessKey"]
     denied = boto3.client(
         "dynamodb",
         endpoint_url=stack.aws_endpoint,
@@ -61,7 +52,7 @@ def test_who_was_granted_nothing_is_refused(stack: Stack) -> None:
 
 
 def test_the_master_key_is_a_secret_of_its_own(stack: Stack) -> None:
-    ssm = client(stack, "ssm")
+    ssm = client(stack.aws_endpoint, "ssm")
     found = ssm.get_parameter(Name="/backroom/local/master-key", WithDecryption=True)["Parameter"]
     assert found["Type"] == "SecureString"
     assert len(found["Value"]) >= 40

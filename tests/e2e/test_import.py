@@ -11,27 +11,16 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 
-from infra.emulator import CREDENTIALS
 from tests.e2e.calls import call
+from tests.e2e.recorded import client
 from tests.e2e.running import Stack
 from tests.e2e.test_main_job import ended
 
 QUEUE = "backroom-local-import-chunks"
 PRODUCTS = 700
 KILLS = 8
-
-
-def aws(stack: Stack, service: str) -> Any:
-    return boto3.client(
-        service,
-        endpoint_url=stack.aws_endpoint,
-        region_name=CREDENTIALS["AWS_DEFAULT_REGION"],
-        aws_access_key_id=CREDENTIALS["AWS_ACCESS_KEY_ID"],
-        aws_secret_access_key=CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
-    )
 
 
 def prepared(stack: Stack) -> dict[str, Any]:
@@ -83,7 +72,7 @@ def test_an_uploaded_file_is_imported_and_its_report_mended(stack: Stack) -> Non
 
 def test_a_chunk_that_nobody_can_handle_ends_its_job(stack: Stack) -> None:
     job_id = prepared(stack)["jobId"]
-    sqs = aws(stack, "sqs")
+    sqs = client(stack.aws_endpoint, "sqs")
     dead = sqs.get_queue_url(QueueName=f"{QUEUE}-dead")["QueueUrl"]
     letter = {"job": job_id, "step": "chunk", "number": "00000000", "line": 2}
     sqs.send_message(QueueUrl=dead, MessageBody=json.dumps(letter))
@@ -94,7 +83,7 @@ def test_a_chunk_that_nobody_can_handle_ends_its_job(stack: Stack) -> None:
 @pytest.fixture
 def impatient(stack: Stack) -> Any:
     """The queue gives a message out again after seconds, and as often as it takes."""
-    sqs = aws(stack, "sqs")
+    sqs = client(stack.aws_endpoint, "sqs")
     url = sqs.get_queue_url(QueueName=QUEUE)["QueueUrl"]
     names = ["VisibilityTimeout", "RedrivePolicy"]
     before = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=names)["Attributes"]
@@ -154,7 +143,11 @@ def test_workers_killed_at_random_lose_no_row_and_count_none_twice(stack: Stack)
 def announced(stack: Stack, mark: str) -> Counter[str]:
     """How many events of each kind there are about products with this mark."""
     found: Counter[str] = Counter()
-    pages = aws(stack, "dynamodb").get_paginator("scan").paginate(TableName="backroom-local-outbox")
+    pages = (
+        client(stack.aws_endpoint, "dynamodb")
+        .get_paginator("scan")
+        .paginate(TableName="backroom-local-outbox")
+    )
     for page in pages:
         for item in page["Items"]:
             for entry in item.get("events", {}).get("L", ()):
