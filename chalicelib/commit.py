@@ -54,6 +54,7 @@ class Commit:
     """
 
     def __init__(self) -> None:
+        self._table = settings.table()
         self._writes: dict[Key, _Write] = {}
         self._counts: dict[Key, dict[str, int | Decimal]] = {}
         self._events: list[tuple[str, str]] = []
@@ -189,7 +190,7 @@ class Commit:
         if when is not None:
             request["ConditionExpression"] = said.condition(when)
             request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
-        request["TableName"] = settings.table()
+        request["TableName"] = self._table
         said.into(request)
         self._writes[key] = _Write(action, otherwise)
 
@@ -234,22 +235,26 @@ def send_all(commits: Sequence[Commit], lanes: int = 4) -> list[Exception | None
     outcomes: list[Exception | None] = [None] * len(commits)
 
     def send(places: list[int]) -> None:
-        joint = Commit()
+        failure = _failure([commits[place] for place in places])
+        is_for_all = len(places) == 1 or failure is None or isinstance(failure, Busy)
         for place in places:
-            joint.join(commits[place])
-        try:
-            joint.send()
-        except Exception as error:
-            alone = len(places) == 1 or isinstance(error, Busy)
-            for place in places:
-                if alone:
-                    outcomes[place] = error
-                else:
-                    send([place])
+            outcomes[place] = failure if is_for_all else _failure([commits[place]])
 
     for wave in _waves(commits):
         together([partial(_each, send, wave[lane::lanes]) for lane in range(lanes)])
     return outcomes
+
+
+def _failure(commits: Sequence[Commit]) -> Exception | None:
+    """What sending them in one call raised."""
+    joint = Commit()
+    for commit in commits:
+        joint.join(commit)
+    try:
+        joint.send()
+    except Exception as error:
+        return error
+    return None
 
 
 def _each(call: Callable[[list[int]], None], arguments: list[list[int]]) -> None:

@@ -7,12 +7,17 @@ from datetime import UTC, datetime
 from urllib.parse import quote
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_PAIRS = [first + second for first in _CROCKFORD for second in _CROCKFORD]
 
 
 def ulid() -> str:
     """26 characters: 48 bits of milliseconds, 80 of chance; sorts by time."""
-    number = int(time.time() * 1000) << 80 | int.from_bytes(os.urandom(10), "big")
-    return "".join(_CROCKFORD[number >> shift & 31] for shift in range(125, -1, -5))
+    return _ulid(int(time.time() * 1000), int.from_bytes(os.urandom(10), "big"))
+
+
+def _ulid(milliseconds: int, chance: int) -> str:
+    number = milliseconds << 80 | chance
+    return "".join([_PAIRS[number >> shift & 1023] for shift in range(120, -1, -10)])
 
 
 def new(prefix: str) -> str:
@@ -53,5 +58,4 @@ def made_at(id: str) -> datetime:
 
 def first_at(moment: datetime) -> str:
     """The least ULID of a moment: what was made since sorts behind it."""
-    number = max(0, int(moment.timestamp() * 1000)) << 80
-    return "".join(_CROCKFORD[number >> shift & 31] for shift in range(125, -1, -5))
+    return _ulid(max(0, int(moment.timestamp() * 1000)), 0)

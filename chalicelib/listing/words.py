@@ -58,6 +58,8 @@ def words(texts: Iterable[str], most: int) -> tuple[list[str], int]:
 
 def _inner(word: str) -> Iterable[str]:
     """What follows each start inside a word."""
+    if word.isascii() and word.isalpha():
+        return  # most words: nothing starts inside
     for at in range(1, len(word)):
         if _starts(word, at):
             yield word[at : at + LONGEST_WORD]
