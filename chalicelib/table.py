@@ -63,6 +63,9 @@ class _AsItCame(botocore.parsers.JSONParser):
 
 
 class _Parsers(botocore.parsers.ResponseParserFactory):
+    """Gives one parser for all replies, where botocore makes one for each: it keeps nothing."""
+
+    @cache
     def create_parser(self, protocol_name: str) -> Any:
         return _AsItCame(**vars(self)["_defaults"])
 
