@@ -65,9 +65,12 @@ class _AsItCame(botocore.parsers.JSONParser):
 class _Parsers(botocore.parsers.ResponseParserFactory):
     """Gives one parser for all replies, where botocore makes one for each: it keeps nothing."""
 
-    @cache
+    def __init__(self) -> None:
+        super().__init__()
+        self._only = _AsItCame()
+
     def create_parser(self, protocol_name: str) -> Any:
-        return _AsItCame(**vars(self)["_defaults"])
+        return self._only
 
 
 class _AsItIs(botocore.serialize.JSONSerializer):

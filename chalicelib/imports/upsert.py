@@ -1,7 +1,9 @@
 """Groups of rows into the catalogue: look up, merge, write; again where somebody was faster.
 
-A product remembers which rows of which job it took last: `{job, source, rows: {line: outcome}}`. A
-worker that comes again finds there what it did, and counts that.
+A product remembers which rows of which job it took last, and the version that they left:
+`{job, source, rows: {line: outcome}, left}`. A worker that comes again finds there what it did, and
+counts that. Of a file with several groups for it, it remembers all their `lines`, and the `file` by
+its ETag: if that comes again, the last group decides, and those before it change nothing.
 """
 
 import zlib
@@ -21,6 +23,7 @@ from chalicelib.products.store import Changed, SlugTaken
 
 _ROUNDS: Final = 6
 _LONGEST_SLUG: Final = 120
+_MOST_LINES: Final = 500  # that a product remembers: some 10 KB of every write
 
 
 Held = bool | ImportedProduct
@@ -220,8 +223,19 @@ class Upsert:
         if self.job.mode is Mode.CREATE and not is_ours:
             message = "The product exists, and this import only creates."
             raise apply.Refused([row.error("slug", "exists", message)])
+        if self._is_overwritten(row, product):
+            return product, Outcome.UNCHANGED
         after = apply.changed(row.imported, product)
         return after, Outcome.UNCHANGED if after is product else Outcome.UPDATED
+
+    def _is_overwritten(self, row: Rows, product: Product) -> bool:
+        """Whether a later row of this very file has decided, and nobody has written since."""
+        memory = product.imported
+        return (
+            memory.get("file") == self.job.etag
+            and row.line in memory["lines"][:-1]
+            and memory["left"] == product.etag
+        )
 
     def _begin(self, target: _Target, held: Callable[[list[Rows]], Held]) -> list[Rows]:
         """Begins a product with its first groups, if they take others; answers those to follow."""
@@ -253,8 +267,24 @@ class Upsert:
     def _marked(self, target: _Target) -> Product:
         assert target.after is not None
         rows: dict[str, Any] = {str(row.line): outcome for row, outcome in target.outcomes.items()}
-        memory = {"job": self.job.id, "source": self.source, "rows": {**target.done, **rows}}
+        memory: dict[str, Any] = {
+            "job": self.job.id,
+            "source": self.source,
+            "rows": {**target.done, **rows},
+            "left": target.after.etag,
+        }
+        lines = {*self._earlier_lines(target), *map(int, rows)}
+        if 1 < len(lines) <= _MOST_LINES:
+            memory |= {"file": self.job.etag, "lines": sorted(lines)}
         return target.after.remembering(memory)
+
+    def _earlier_lines(self, target: _Target) -> Iterable[int]:
+        """Where the groups of this file began that made the product what it was."""
+        product = target.before
+        memory = product.imported if product else {}
+        if product and (memory.get("job"), memory.get("left")) == (self.job.id, product.etag):
+            return {*memory.get("lines", ()), *map(int, memory["rows"])}
+        return ()
 
 
 def _slugs(row: Rows) -> list[str]:

@@ -1,6 +1,7 @@
 """The same file again, a changed file, a rehearsal; what may be created and what updated."""
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,55 @@ def test_the_same_file_again_changes_nothing(desk: Desk) -> None:
     assert (job["unchanged"], job["updated"], job["created"]) == (10, 0, 0)
     assert desk.products() == before
     assert desk.events() == events
+
+
+TWICE = "slug,name,price,stock\na,A,1.00,5\nb,B,1.00,\na,A,2.00,6\nb,B,3.00,\na,A,4.00,\n"
+
+
+def test_a_file_with_a_product_several_times_changes_nothing_when_it_comes_again(
+    desk: Desk,
+) -> None:
+    assert desk.imported(TWICE)["updated"] == 3
+    before, events = desk.products(), desk.events()
+    assert (before["a"]["price"], before["a"]["variants"][0]["stock"]) == ("4.00", 6)
+    for options in ({}, {"dryRun": "true"}, {"mode": "update"}):
+        job = desk.imported(TWICE, **options)
+        assert (job["unchanged"], job["updated"]) == (5, 0), job
+    assert desk.products() == before
+    assert desk.events() == events
+
+
+@pytest.mark.parametrize("change", [{"price": "9.00"}, {"variants": [{"stock": 1}]}])
+def test_all_rows_of_such_a_file_count_again_once_the_product_was_changed(
+    desk: Desk, change: Any
+) -> None:
+    desk.imported(TWICE)
+    whole = desk.products()["a"]
+    answer = desk.shop.put(f"/api/admin/products/{whole['id']}", change)
+    assert answer.status == 200, answer.text
+    assert desk.imported(TWICE)["updated"] >= 2
+    after = desk.products()["a"]
+    assert (after["price"], after["variants"][0]["stock"]) == ("4.00", 6)
+    assert desk.imported(TWICE)["unchanged"] == 5
+
+
+def test_a_change_between_two_rows_of_a_file_is_not_taken_for_the_files(desk: Desk) -> None:
+    job_id = desk.send("slug,name,price,stock\na,A,1.00,\nb,B,1.00,\na,,2.00,\n")
+    desk.uploaded(job_id)
+    (chunk,) = desk.messages()
+    desk.handle(chunk)
+    id = desk.products()["a"]["id"]
+    assert desk.shop.put(f"/api/admin/products/{id}", {"name": "Renamed"}).status == 200
+    desk.work()
+    assert desk.products()["a"]["price"] == "2.00"
+    desk.imported("slug,name,price,stock\na,A,1.00,\nb,B,1.00,\na,,2.00,\n")
+    assert (desk.products()["a"]["name"], desk.products()["a"]["price"]) == ("A", "2.00")
+
+
+def test_a_row_that_was_overwritten_counts_in_any_other_file(desk: Desk) -> None:
+    desk.imported(TWICE)
+    assert desk.imported("slug,name,price,stock\na,A,1.00,5\n")["updated"] == 1
+    assert desk.products()["a"]["price"] == "1.00"
 
 
 def test_three_changed_prices_update_three_products_and_emit_three_events(desk: Desk) -> None:
