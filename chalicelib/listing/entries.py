@@ -136,13 +136,15 @@ class Index:
             "sort": self.sort,
             "facets": dict(self.facets),
             "words": " ".join(self.words),  # none has a blank in it
+            **({"leftOut": self.left_out} if self.left_out else {}),
         }
 
     @classmethod
     def read(cls, stored: Mapping[str, Any]) -> "Index":
         kept = stored["words"]
         words = kept.split() if isinstance(kept, str) else kept  # a list in the oldest records
-        return cls(stored["sort"], stored["facets"], tuple(words), int(stored["v"]))
+        left_out = int(stored.get("leftOut", 0))
+        return cls(stored["sort"], stored["facets"], tuple(words), int(stored["v"]), left_out)
 
     def matches(self, where: Mapping[str, frozenset[str]], terms: Iterable[str] = ()) -> bool:
         """Whether the record belongs to a list with these filters (key parts) and search terms."""

@@ -1,6 +1,6 @@
 """Moving a record to where the code that runs now would index it (`infra/reindex.py`)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,6 +9,7 @@ from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
 from chalicelib.listing.entries import Index, Kind, change
+from chalicelib.listing.holders import names_beyond, write_names
 from chalicelib.problems import Busy
 
 _ATTEMPTS: Final = 20
@@ -20,11 +21,13 @@ class Records:
 
     `key`: of a record, by its id. `index`: of a record as it is stored; it has `index`, as
     `Index.stored` wrote it, and unless it never changes `version`, on which its writers condition.
+    `names`: by which texts `holders` is to find it.
     """
 
     kind: Kind
     key: Callable[[str], Key]
     index: Callable[[Item], Index]
+    names: Callable[[Item], Iterable[str]] = lambda item: ()
 
 
 def reindex(records: Records, id: str) -> bool:
@@ -38,6 +41,7 @@ def reindex(records: Records, id: str) -> bool:
         if item is None:
             return False
         stored, fresh = item["index"], records.index(item)
+        write_names(names_beyond(records.kind, id, fresh, records.names(item)))
         if stored == fresh.stored():
             return False
         unchanged = Attr("index").eq(stored)

@@ -58,6 +58,11 @@ class Query:
     def offset(self) -> int:
         return (self.page - 1) * self.limit
 
+    @property
+    def parts(self) -> Where:
+        """`where` as the index holds facets. Raises Invalid for too many values of one."""
+        return _key_parts(self.where)
+
 
 @dataclass(frozen=True)
 class Page(Generic[R]):
@@ -83,7 +88,7 @@ def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
     if query.deepest is not None and query.offset + query.limit > query.deepest:
         message = f"reaches beyond the first {query.deepest} results; narrow the list instead"
         raise Invalid.field("page", "too_deep", message)
-    where = _key_parts(query.where)
+    where = query.parts
     if any(not accepted for accepted in where.values()):
         return Page([], 0, query.page, query.limit)
     terms = words.terms(query.search)
@@ -101,7 +106,7 @@ def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
 
 def _browsed(kind: Kind, query: Query, recall: Recall) -> tuple[list[str], int]:
     """The positions of the page, and the total, without a search."""
-    where = _key_parts(query.where)
+    where = query.parts
     cells = [partial(table.everything, pk) for pk in reads(kind, where)]
     read = table.together([*cells, *recall])
     after = read.pop() if recall else None
@@ -129,7 +134,7 @@ def _searched(
     load: Load[R],
 ) -> tuple[list[str], int]:
     """The positions of the page, and the total, of what matches all terms."""
-    where = _key_parts(query.where)
+    where = query.parts
     found, unchecked, known, after = matches(kind, where, terms, recall)
     if unchecked:
         found = _checked(found, where, unchecked, load)

@@ -17,7 +17,8 @@ from chalicelib import clock, ids, listing, table
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
-from chalicelib.listing.holders import holders
+from chalicelib.listing.holders import holders, named, names_beyond, write_names
+from chalicelib.listing.words import fold
 from chalicelib.problems import Busy, Conflict, NotFound, PreconditionFailed
 from chalicelib.products import low, merge, stock
 from chalicelib.products.model import (
@@ -52,7 +53,12 @@ def _product_key(id: str) -> Key:
     return id, "product"
 
 
-RECORDS: Final = listing.Records(KIND, _product_key, index_of)
+def _skus(fields: Mapping[str, Any]) -> set[str]:
+    skus = {fields["sku"], *(variant["sku"] for variant in fields["variants"])}
+    return {sku for sku in skus if sku}
+
+
+RECORDS: Final = listing.Records(KIND, _product_key, index_of, _skus)
 
 
 def _lock_key(slug: str) -> Key:
@@ -110,13 +116,13 @@ def by_sku(skus: Iterable[str]) -> dict[str, list[Product]]:
     found = holders(KIND, skus)
     products = {product.id: product for product in load(set().union(*found.values()))}
     return {
-        sku: [products[id] for id in sorted(ids) if id in products and sku in _skus(products[id])]
+        sku: [
+            products[id]
+            for id in sorted(ids)
+            if id in products and sku in _skus(products[id].fields)
+        ]
         for sku, ids in found.items()
     }
-
-
-def _skus(product: Product) -> set[str | None]:
-    return {product.fields["sku"], *(variant["sku"] for variant in product.fields["variants"])}
 
 
 def is_empty() -> bool:
@@ -124,7 +130,20 @@ def is_empty() -> bool:
 
 
 def page(query: listing.Query) -> listing.Page[Product]:
-    return listing.page(KIND, query, load)
+    """One page, newest first. A search that no word matches may be a whole SKU, one for which the
+    index had no room."""
+    found = listing.page(KIND, query, load)
+    if found.total or not query.search:
+        return found
+    sku = fold(query.search)
+    holding = [
+        product
+        for product in load(named(KIND, query.search))
+        if product.index.matches(query.parts) and sku in map(fold, _skus(product.fields))
+    ]
+    holding.sort(key=lambda product: (product.index.sort, product.id), reverse=True)
+    shown = holding[query.offset :][: query.limit]
+    return listing.Page(shown, len(holding), query.page, query.limit)
 
 
 def running_low(most: int) -> list[dict[str, Any]]:
@@ -206,6 +225,8 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
     def attempt() -> None:
         before = _unchanged_since(if_match, get(id))
         writes(before, None, exactly=if_match is not None).send()
+        for name in _names(before):
+            table.delete(name)
 
     _again_if_changed(attempt, if_match)
 
@@ -230,8 +251,10 @@ def _again_if_changed(attempt: Callable[[], T], if_match: frozenset[str] | None)
 def writes(before: Product | None, after: Product | None, exactly: bool = False) -> Commit:
     """All that changes between two versions of a product, as one commit.
 
-    `exactly`: only if the stock, too, is what was read. It raises Changed or SlugTaken.
+    `exactly`: only if the stock, too, is what was read. It raises Changed or SlugTaken. The names
+    by which `by_sku` finds it are written here and now.
     """
+    write_names(_names(after) - _names(before))
     commit = Commit()
     product = after or before
     assert product is not None
@@ -249,6 +272,12 @@ def writes(before: Product | None, after: Product | None, exactly: bool = False)
         commit.announce("product.updated" if before else "product.created", show(after))
     stock.edit(commit, before, after, exactly=exactly, otherwise=Changed())
     return commit
+
+
+def _names(product: Product | None) -> set[Key]:
+    if product is None:
+        return set()
+    return names_beyond(KIND, product.id, product.index, _skus(product.fields))
 
 
 def _write_slug(commit: Commit, before: Product | None, after: Product | None) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from chalicelib import attributes, outbox, settings
 from tests.imports.desk import Desk
+from tests.products.build import of_many_variants
 
 CATALOGUE = "slug,name,price,sku\n" + "".join(f"p{n},P{n},{n}.00,SKU-{n}\n" for n in range(1, 11))
 
@@ -96,6 +97,36 @@ def test_a_price_list_finds_one_variant_of_several(desk: Desk) -> None:
     assert job["updated"] == 1, job
     variants = desk.products()["shirt"]["variants"]
     assert [(v["price"], v["stock"]) for v in variants] == [("20.00", None), ("25.00", 4)]
+
+
+def test_each_sku_of_a_product_with_a_hundred_variants_is_found(desk: Desk) -> None:
+    id = of_many_variants(desk.shop)["id"]
+    of_many_variants(desk.shop, "other", "OT")
+    rows = "".join(f"SH-{n:02d},Shirt,{n + 1},5\n" for n in range(100))
+    job = desk.imported("sku,name,price,stock\n" + rows)
+    assert (job["updated"], job["created"], job["failed"]) == (100, 0, 0), job
+    variants = desk.products()["shirt"]["variants"]
+    assert [v["stock"] for v in variants] == [5] * 100
+    assert [v["price"] for v in variants] == [f"{n + 1}.00" for n in range(100)]
+    assert {v["stock"] for v in desk.products()["other"]["variants"]} == {1}
+    assert desk.shop.delete(f"/api/admin/products/{id}").status == 200
+    job = desk.imported("sku,price\nSH-99,5\n")
+    assert [error["code"] for error in job["errors"]] == ["missing_name"]
+
+
+def test_a_sku_that_a_change_takes_from_the_index_is_still_found(desk: Desk) -> None:
+    product = of_many_variants(desk.shop)
+    variants = [{"title": f"New {n}", "sku": f"AA-{n:02d}", "stock": 1} for n in range(50)]
+    change = {"variants": [*variants, *({"id": v["id"]} for v in product["variants"][:50])]}
+    assert desk.shop.put(f"/api/admin/products/{product['id']}", change).status == 200
+    skus = [f"{word}-{n:02d}" for word in ("SH", "AA") for n in range(50)]
+    job = desk.imported("sku,price\n" + "".join(f"{sku},99\n" for sku in skus))
+    assert (job["updated"], job["failed"]) == (100, 0), job
+
+
+def test_a_sku_of_nothing_that_is_seen_finds_nothing(desk: Desk) -> None:
+    job = desk.imported("sku,name,price\n\u200b,A,1\n")
+    assert job["created"] + job["failed"] == 1, job
 
 
 def test_two_products_with_one_sku_are_a_row_error(desk: Desk) -> None:

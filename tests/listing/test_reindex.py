@@ -7,7 +7,8 @@ import pytest
 
 from chalicelib import listing, settings, table
 from chalicelib.imports import store as jobs
-from chalicelib.listing import entries, words
+from chalicelib.listing import entries, holders, words
+from chalicelib.products import store as products
 from infra import reindex
 from tests.dynamodb_double import Crash, Double, Fault
 from tests.environment import SETTINGS
@@ -15,6 +16,8 @@ from tests.listing import things
 from tests.listing.things import RECORDS, Thing, create, delete, names, page, thing, update
 from tests.orders import build
 from tests.orders.conftest import QuickShop
+from tests.products.build import of_many_variants
+from tests.shop import Shop
 
 SHAPES = {1: entries.Shape(2, 4), 2: entries.Shape(3, 5)}
 
@@ -300,3 +303,18 @@ def test_words_of_the_oldest_records_are_found_and_moved(
 def kinds_of_words(dynamodb: Double) -> set[str]:
     records = [item for item in dynamodb.items(settings.table()) if "index" in item]
     return {kind for record in records for kind in record["index"]["M"]["words"]}
+
+
+def test_skus_beyond_the_index_are_named_for_products_that_were_written_without(
+    shop: Shop,
+) -> None:
+    id = of_many_variants(shop)["id"]
+    product = products.get(id)
+    for name in holders.names_beyond(products.RECORDS.kind, id, product.index, ["SH-99"]):
+        table.delete(name)
+    index = {name: value for name, value in product.fields["index"].items() if name != "leftOut"}
+    table.update((id, "product"), set={"index": index})
+    assert products.by_sku(["SH-99"]) == {"SH-99": []}
+    assert reindex.move_all(products.RECORDS, 1e9, sleep=lambda seconds: None) == 1
+    (found,) = products.by_sku(["SH-99"])["SH-99"]
+    assert found.id == id

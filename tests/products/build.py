@@ -3,8 +3,19 @@
 from itertools import count
 from typing import Any
 
+from tests.shop import Shop
+
 _number = count(1)
 
 
 def new_product(**fields: Any) -> dict[str, Any]:
     return {"name": f"Blue shirt {next(_number)}", "price": "19.90", **fields}
+
+
+def of_many_variants(shop: Shop, slug: str = "shirt", word: str = "SH", **fields: Any) -> Any:
+    """A product in the shop with more SKUs than its index has room for: SH-00 to SH-99."""
+    variants = [{"title": str(n), "sku": f"{word}-{n:02d}", "stock": 1} for n in range(100)]
+    sent = {"name": "Shirt", "slug": slug, "price": 20, "variants": variants, **fields}
+    answer = shop.post("/api/admin/products", sent)
+    assert answer.status == 201, answer.text
+    return answer.json

@@ -1,6 +1,9 @@
 """No product is too large for the transaction that writes it: the caps are derived here."""
 
+import json
 from typing import Any
+
+import pytest
 
 from chalicelib.commit import TRANSACTION_ITEMS, Commit
 from chalicelib.products import merge, store
@@ -39,6 +42,16 @@ def test_a_change_of_everything_fits_one_transaction(shop: Shop) -> None:
     commit = the_largest_change()
     assert len(commit) <= TRANSACTION_ITEMS
     assert TRANSACTION_ITEMS - len(commit) < 6, "the cap on words could be higher"
+
+
+def test_words_of_a_product_that_are_not_searchable_are_counted_in_a_metric(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert shop.post("/api/admin/products", crowded("a")).status == 201
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    (measured,) = [line for line in lines if "WordsLeftOut" in line]
+    assert measured["WordsLeftOut"] > 100
+    assert measured["Kind"] == "product"
 
 
 def test_the_conditions_on_all_variants_fit_one_expression(shop: Shop) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.products.build import new_product
+from tests.products.build import new_product, of_many_variants
 from tests.shop import Answer, Shop
 
 
@@ -128,3 +128,16 @@ def test_the_public_cannot_page_to_the_end_of_time(shop: Shop) -> None:
     assert shop.get("/api/products?page=500&limit=20").status == 200
     deep = shop.get("/api/products?page=501&limit=20")
     assert deep.status == 422 and deep.json["errors"][0]["field"] == "page"
+
+
+def test_each_sku_of_a_product_with_a_hundred_variants_finds_it(shop: Shop) -> None:
+    id = of_many_variants(shop, status="ACTIVE", type="Shirts")["id"]
+    of_many_variants(shop, "other", "OT")
+    for sku in ("SH-00", "SH-60", "sh-99", "SH-99&status=ACTIVE&type=Shirts"):
+        assert names(shop.get(f"/api/admin/products?search={sku}")) == ["Shirt"]
+    for none in ("SH-6X", "SH-99&status=DRAFT"):
+        assert names(shop.get(f"/api/admin/products?search={none}")) == []
+    assert shop.get("/api/admin/products?search=SH-99&page=2").json["data"] == []
+    assert names(shop.get("/api/products?search=SH-99")) == ["Shirt"]
+    assert shop.delete(f"/api/admin/products/{id}").status == 200
+    assert names(shop.get("/api/admin/products?search=SH-99")) == []
