@@ -201,7 +201,7 @@ def _rewrite(
     id: str, change: Callable[[Order], Order | None], if_match: frozenset[str] | None
 ) -> Order | None:
     """Writes what `change` makes of the order: judged anew, whenever somebody else was faster."""
-    gone: set[str] = set()
+    something_is_gone = False
     deadline = _deadline()
     for tries in count():
         before = get(id)
@@ -210,15 +210,16 @@ def _rewrite(
         after = change(before)
         commit = Commit()
         _write(commit, before, after)
-        for product, taken in lifecycle.gives_back(before, after).items():
-            left = {id: pieces for id, pieces in taken.items() if id not in gone}
-            if left:
-                products.give_back(commit, product, left)
+        taken = lifecycle.gives_back(before, after)
+        if something_is_gone:
+            taken = products.still_there(taken)
+        for product, pieces in taken.items():
+            products.give_back(commit, product, pieces)
         try:
             commit.send()
             return after
-        except products.Gone as nothing_there:
-            gone |= nothing_there.variants
+        except products.Gone:
+            something_is_gone = True
         except Changed:
             pass
         table.wait(tries, deadline)
