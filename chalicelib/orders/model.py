@@ -242,12 +242,14 @@ class Day:
 
 
 def index_of(fields: Mapping[str, Any]) -> listing.Index:
-    """By order date; found by number, customer's e-mail and name (`spec.md`)."""
+    """By order date; found by number, customer's e-mail and name (`spec.md`). An entry also tells
+    what was `paid`, by which the sales of its day are counted again."""
     customer = fields["customer"]
+    paid = fields["total"] if fields["paymentStatus"] == PaymentStatus.PAID else ""
     return listing.Index.of(
         KIND,
         sort=fields["orderDate"],
-        facets={"status": fields["status"], "source": fields["source"]},
+        facets={"status": fields["status"], "source": fields["source"], "paid": paid},
         texts=[fields["number"], *(searchable(customer) if customer else ())],
     )
 

@@ -96,6 +96,11 @@ def days(first: date, last: date) -> list[Day]:
     return sales.days(first, last)
 
 
+def recount_days(first: date) -> listing.Recount:
+    """Whether what was sold on each day from the first on is what its orders make."""
+    return sales.recount(first)
+
+
 def open_orders() -> dict[str, int]:
     """How many orders there are in each status that something can still follow."""
     known = counts(KIND, {}, [table.everything(pk) for pk in reads(KIND, {})])
