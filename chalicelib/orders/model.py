@@ -172,9 +172,16 @@ class OrderChange(_Input):
         return self
 
 
+def _bare(search: str) -> str:
+    """`#1001` is how people write an order's number, and how the console shows it."""
+    return re.sub(r"(?<!\S)#(?=[0-9])", "", search)
+
+
 class ListOrders(Page):
     search: Annotated[
-        str, Field(max_length=200, description="Order number, customer's name, or e-mail")
+        str,
+        AfterValidator(_bare),
+        Field(max_length=200, description="Order number, customer's name, or e-mail"),
     ] = ""
     status: Several[Status] = Field(default_factory=list)
     exclude_status: Several[Status] = Field(default_factory=list)

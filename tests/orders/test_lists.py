@@ -50,6 +50,7 @@ def busy(shop: Shop) -> Shop:
         ("source=NOWHERE", []),
         ("search=1002", ["1002"]),
         ("search=004", ["1004"]),
+        ("search=%231002", ["1002"]),
         ("search=lovelace", ["1001", "1003"]),
         ("search=ada.lovelace%40example.com", ["1001", "1003"]),
         ("search=emil%40EXAMPLE", ["1002"]),
