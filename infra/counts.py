@@ -3,8 +3,8 @@
     python infra/counts.py --stage prod
     python infra/counts.py --stage prod --repair
 
-It reads the list of all records of each kind: a read unit for about 30 records. `--stage local` is
-what `make run` started.
+It reads the list of all records of each kind, and once more that of the last 30 days' orders: a
+read unit for about 30 records. `--stage local` is what `make run` started.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for kind, found in check.recounts():
         print(f"{kind}: {found.records:,} records, {len(found.wrong):,} totals wrong")
         for one in found.wrong:
-            print(f"  {'/'.join(one.cell)}: {one.stored:,}, and should be {one.counted:,}")
+            print(f"  {one.name}: {one.stored:,}, and should be {one.counted:,}")
         if options.repair:
             listing.repair(found.wrong)
 

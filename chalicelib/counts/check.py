@@ -1,13 +1,15 @@
-"""The nightly look at whether totals and lists agree; `infra/counts.py` repairs."""
+"""The nightly look at whether totals agree with lists, and the summary's sales with orders;
+`infra/counts.py` repairs."""
 
 from collections.abc import Iterator
 from typing import Final
 
-from chalicelib import listing, telemetry
+from chalicelib import clock, listing, telemetry
 from chalicelib.customers import store as customers
 from chalicelib.imports import store as imports
 from chalicelib.orders import store as orders
 from chalicelib.products import store as products
+from chalicelib.summary import store as summary
 
 ALL: Final = (products.RECORDS, orders.RECORDS, customers.RECORDS, imports.RECORDS)
 
@@ -19,14 +21,18 @@ def check() -> None:
         records += found.records
         wrong += len(found.wrong)
         for one in found.wrong:
-            cell = "/".join(one.cell)
             telemetry.error(
-                "total is wrong", kind=kind, cell=cell, stored=one.stored, counted=one.counted
+                "total is wrong",
+                kind=kind,
+                cell=one.name,
+                stored=str(one.stored),
+                counted=str(one.counted),
             )
     telemetry.measured("totals checked", {"CountsWrong": wrong, "RecordsCounted": records})
 
 
 def recounts() -> Iterator[tuple[str, listing.Recount]]:
-    """Of each kind of record, by its name."""
+    """Of each kind of record, by its name, and of the days that the summary shows."""
     for each in ALL:
         yield each.kind.name, listing.recount(each.kind)
+    yield "sales", orders.recount_days(summary.first_day(clock.now().date()))

@@ -1,6 +1,7 @@
 """Customers: who they are, and how they are listed. The first order with an e-mail makes one."""
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Final
@@ -17,7 +18,10 @@ KIND: Final = listing.Kind("customer", most_words=11)
 
 
 def _email(value: str) -> str:
-    if not re.fullmatch(r"[^@\s,;<>\"]+@[^@\s,;<>\"]+", value):
+    # One person is one customer: é has two spellings (RFC 6532, 3.1), and a zero-width space that
+    # was copied along is not seen.
+    value = unicodedata.normalize("NFC", value)
+    if not value.isprintable() or not re.fullmatch(r"[^@\s,;<>\"]+@[^@\s,;<>\"]+", value):
         raise ValueError("must be an e-mail address, such as ada@example.com")
     return value
 

@@ -7,7 +7,7 @@ is the whole of it: no projector runs behind.
 from chalicelib.listing.entries import Index, Kind, change
 from chalicelib.listing.move import Records, reindex
 from chalicelib.listing.pages import Page, Query, count, page
-from chalicelib.listing.recount import Recount, recount, repair
+from chalicelib.listing.recount import Recount, Wrong, disagreement, recount, repair, since
 
 __all__ = [
     "Index",
@@ -16,10 +16,13 @@ __all__ = [
     "Query",
     "Records",
     "Recount",
+    "Wrong",
     "change",
     "count",
+    "disagreement",
     "page",
     "recount",
     "reindex",
     "repair",
+    "since",
 ]

@@ -172,9 +172,16 @@ class OrderChange(_Input):
         return self
 
 
+def _bare(search: str) -> str:
+    """`#1001` is how people write an order's number, and how the console shows it."""
+    return re.sub(r"(?<!\S)#(?=[0-9])", "", search)
+
+
 class ListOrders(Page):
     search: Annotated[
-        str, Field(max_length=200, description="Order number, customer's name, or e-mail")
+        str,
+        AfterValidator(_bare),
+        Field(max_length=200, description="Order number, customer's name, or e-mail"),
     ] = ""
     status: Several[Status] = Field(default_factory=list)
     exclude_status: Several[Status] = Field(default_factory=list)
@@ -242,12 +249,14 @@ class Day:
 
 
 def index_of(fields: Mapping[str, Any]) -> listing.Index:
-    """By order date; found by number, customer's e-mail and name (`spec.md`)."""
+    """By order date; found by number, customer's e-mail and name (`spec.md`). An entry also tells
+    what was `paid`, by which the sales of its day are counted again."""
     customer = fields["customer"]
+    paid = fields["total"] if fields["paymentStatus"] == PaymentStatus.PAID else ""
     return listing.Index.of(
         KIND,
         sort=fields["orderDate"],
-        facets={"status": fields["status"], "source": fields["source"]},
+        facets={"status": fields["status"], "source": fields["source"], "paid": paid},
         texts=[fields["number"], *(searchable(customer) if customer else ())],
     )
 

@@ -1,17 +1,21 @@
-"""What was sold each day: counters that move in the commit of the order.
+"""What was sold each day: counters that move in the commit of the order, and are counted again.
 
 `sales` / `<day>#<shard>`: `n` orders, and their `revenue`. The day is that of the order's date, in
 UTC. An order counts until it is cancelled or deleted; its total is revenue while it is paid: its
 payment status PAID.
 """
 
+from collections import defaultdict
 from datetime import date, timedelta
 from decimal import Decimal
+from itertools import chain
 
-from chalicelib import table
+from chalicelib import listing, table
 from chalicelib.attributes import Item
 from chalicelib.commit import Commit
-from chalicelib.orders.model import Day, Order, PaymentStatus, Status
+from chalicelib.orders.model import KIND, Day, Order, PaymentStatus, Status
+
+_Numbers = defaultdict[tuple[str, str], Decimal]  # of a day: its "n" and its "revenue"
 
 
 def count(commit: Commit, before: Order | None, after: Order | None) -> None:
@@ -36,3 +40,29 @@ def days(first: date, last: date) -> list[Day]:
 def _day(day: date, cells: list[Item]) -> Day:
     revenue = sum((Decimal(cell.get("revenue", 0)) for cell in cells), Decimal(0))
     return Day(day, sum(int(cell.get("n", 0)) for cell in cells), revenue)
+
+
+def recount(first: date) -> listing.Recount:
+    """Whether the days from the first on are what the orders in the list make."""
+    start, orders = first.isoformat(), 0
+
+    def look() -> tuple[_Numbers, _Numbers]:
+        nonlocal orders
+        orders, counted, stored = 0, _Numbers(Decimal), _Numbers(Decimal)
+        for entry in listing.since(KIND, start, ("status", "paid")):
+            orders += 1
+            if entry["status"] != Status.CANCELLED:
+                day = entry["sk"][: len(start)]
+                counted[day, "n"] += 1
+                counted[day, "revenue"] += Decimal(entry.get("paid") or 0)
+        for cell in chain.from_iterable(table.pages("sales", where=table.sk.gte(start))):
+            for name in ("n", "revenue"):
+                stored[cell["sk"][: len(start)], name] += cell.get(name, 0)
+        return counted, stored
+
+    counted, stored, wrong = listing.disagreement(look)
+    found = [
+        listing.Wrong(("sales", day), stored[day, name], counted[day, name], name)
+        for day, name in sorted(wrong)
+    ]
+    return listing.Recount(orders, found)

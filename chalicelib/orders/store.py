@@ -96,6 +96,11 @@ def days(first: date, last: date) -> list[Day]:
     return sales.days(first, last)
 
 
+def recount_days(first: date) -> listing.Recount:
+    """Whether what was sold on each day from the first on is what its orders make."""
+    return sales.recount(first)
+
+
 def open_orders() -> dict[str, int]:
     """How many orders there are in each status that something can still follow."""
     known = counts(KIND, {}, [table.everything(pk) for pk in reads(KIND, {})])
@@ -201,7 +206,7 @@ def _rewrite(
     id: str, change: Callable[[Order], Order | None], if_match: frozenset[str] | None
 ) -> Order | None:
     """Writes what `change` makes of the order: judged anew, whenever somebody else was faster."""
-    gone: set[str] = set()
+    something_is_gone = False
     deadline = _deadline()
     for tries in count():
         before = get(id)
@@ -210,15 +215,16 @@ def _rewrite(
         after = change(before)
         commit = Commit()
         _write(commit, before, after)
-        for product, taken in lifecycle.gives_back(before, after).items():
-            left = {id: pieces for id, pieces in taken.items() if id not in gone}
-            if left:
-                products.give_back(commit, product, left)
+        taken = lifecycle.gives_back(before, after)
+        if something_is_gone:
+            taken = products.still_there(taken)
+        for product, pieces in taken.items():
+            products.give_back(commit, product, pieces)
         try:
             commit.send()
             return after
-        except products.Gone as nothing_there:
-            gone |= nothing_there.variants
+        except products.Gone:
+            something_is_gone = True
         except Changed:
             pass
         table.wait(tries, deadline)

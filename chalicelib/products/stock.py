@@ -10,7 +10,8 @@ threshold, crosses it, or is below it already stays that, or is judged anew by w
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from chalicelib.attributes import Item, Key
+from chalicelib import table
+from chalicelib.attributes import Key
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr, Condition
 from chalicelib.products import low
@@ -27,11 +28,7 @@ class Moved(Exception):
 
 
 class Gone(Exception):
-    """These variants are not there any more, or not tracked: nothing can be given back to them."""
-
-    def __init__(self, variants: Iterable[str]) -> None:
-        super().__init__("variants without stock")
-        self.variants = frozenset(variants)
+    """A variant is not there any more, or not tracked: nothing can be given back to it."""
 
 
 def key(product_id: str) -> Key:
@@ -96,17 +93,25 @@ def _crossed(before: Wanted, after: Wanted, threshold: int) -> list[str]:
 
 
 def give_back(commit: Commit, product_id: str, taken: Wanted) -> None:
-    """The commit raises Gone for variants to which nothing can be given back."""
+    """The commit raises Gone where nothing can be given back to one of the variants."""
     exists: Condition | None = None
     for id in taken:
         one = Attr(f"quantities.{id}").exists()
         exists = one if exists is None else exists & one
-
-    def gone(old: Item | None) -> Gone:
-        return Gone(taken.keys() - (old or {}).get("quantities", {}).keys())
-
     given = {f"quantities.{id}": n for id, n in taken.items()}
-    commit.update(key(product_id), add=given, when=exists, otherwise=gone)
+    commit.update(key(product_id), add=given, when=exists, otherwise=Gone())
+
+
+def still_there(taken: Mapping[str, dict[str, int]]) -> dict[str, dict[str, int]]:
+    """What can be given back of what was taken: product id → variant id → pieces."""
+    found = table.batch_get(map(key, taken))
+    kept = {}
+    for product_id, all_taken in taken.items():
+        stock = found.get(key(product_id), {}).get("quantities", {})
+        wanted = {id: n for id, n in all_taken.items() if id in stock}
+        if wanted:
+            kept[product_id] = wanted
+    return kept
 
 
 # --- Edits ----------------------------------------------------------------------------------------

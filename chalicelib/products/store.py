@@ -154,7 +154,8 @@ def running_low(most: int) -> list[dict[str, Any]]:
 # --- The stock, for orders ------------------------------------------------------------------------
 
 Moved, Gone = stock.Moved, stock.Gone
-short, sell, give_back = stock.short, stock.sell, stock.give_back
+short, sell = stock.short, stock.sell
+give_back, still_there = stock.give_back, stock.still_there
 
 
 # --- Writing --------------------------------------------------------------------------------------

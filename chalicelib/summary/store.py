@@ -56,13 +56,17 @@ class Summary(TypedDict):
     lowStock: list[LowStock]
 
 
+def first_day(today: date) -> date:
+    """The first of the days that are shown today."""
+    return today - timedelta(days=DAYS - 1)
+
+
 def summary(today: date) -> dict[str, Any]:
     """The shape of Summary. `today` in UTC."""
-    first = today - timedelta(days=DAYS - 1)
     low, days, by_status = table.together(
         [
             partial(products.running_low, _MOST_LOW),  # first, because it itself does so
-            partial(orders.days, first, today),
+            partial(orders.days, first_day(today), today),
             orders.open_orders,
         ]
     )

@@ -227,6 +227,20 @@ def test_stock_comes_back_only_where_the_variant_still_is_and_counts(shop: Shop)
     assert shop.get(f"/api/admin/products/{gone['id']}").status == 404
 
 
+def test_an_order_of_many_products_that_are_gone_can_still_be_cancelled(
+    shop: Shop, dynamodb: Double
+) -> None:
+    ids = [variant(shop, 9) for _ in range(30)]
+    orders = [placed(shop, *(line(id) for id in ids)) for _ in range(2)]
+    for id in ids[1:]:
+        shop.delete(f"/api/admin/products/prod_{id[4:30]}")
+    with dynamodb.metered() as calls:
+        assert moved(shop, orders[0], "CANCELLED").status == 200
+        assert shop.delete(path_of(orders[1])).status == 200
+    assert stock_of(shop, ids[0]) == 9
+    assert len(calls) <= 2 * 6
+
+
 def test_a_product_sells_and_is_edited_at_the_same_time(shop: Shop) -> None:
     id = variant(shop, 10)
     product_path = f"/api/admin/products/prod_{id[4:30]}"

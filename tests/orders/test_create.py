@@ -132,6 +132,16 @@ def test_a_customer_is_known_by_e_mail_whatever_its_case(shop: Shop) -> None:
     assert shop.get("/api/admin/customers").json["total"] == 1
 
 
+def test_a_customer_is_known_however_an_accent_is_written(shop: Shop) -> None:
+    id = variant(shop)
+    one, two = (
+        placed(shop, line(id), customer={"email": email})["customer"]
+        for email in ("zo\u00eb@example.com", "ZOE\u0308@example.com")
+    )
+    assert one == two
+    assert shop.get("/api/admin/customers").json["total"] == 1
+
+
 def test_numbers_count_up(shop: Shop) -> None:
     id = variant(shop)
     assert [placed(shop, line(id))["number"] for _ in range(3)] == ["1001", "1002", "1003"]
@@ -187,6 +197,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"lineItems": [line(NOTHING, discount=1)]}, "lineItems.0.discount"),
     ({"customer": {"id": "cus_nobody"}}, "customer.id"),
     ({"customer": {"email": "nobody"}}, "customer.email"),
+    ({"customer": {"email": "ada@example.com\u200b"}}, "customer.email"),
+    ({"customer": {"email": "a\x00da@example.com"}}, "customer.email"),
     ({"customer": {"firstName": "Ada"}}, "customer"),
     ({"customer": "cus_1"}, "customer"),
     ({"customer": {"email": "a@b.c", "phone": "1"}}, "customer.phone"),

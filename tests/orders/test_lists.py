@@ -1,11 +1,13 @@
 """Orders listed, filtered and found; their customers; and the shop at a glance."""
 
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from chalicelib import clock
+from chalicelib import clock, listing, table
+from chalicelib.counts import check
 from tests.dynamodb_double import Double
 from tests.orders.build import ORDERS, before_the_commit, line, moved, placed, product, variant
 from tests.shop import Answer, Shop
@@ -48,6 +50,7 @@ def busy(shop: Shop) -> Shop:
         ("source=NOWHERE", []),
         ("search=1002", ["1002"]),
         ("search=004", ["1004"]),
+        ("search=%231002", ["1002"]),
         ("search=lovelace", ["1001", "1003"]),
         ("search=ada.lovelace%40example.com", ["1001", "1003"]),
         ("search=emil%40EXAMPLE", ["1002"]),
@@ -129,6 +132,59 @@ def test_sales_shrink_with_cancellation_refund_and_deletion(shop: Shop) -> None:
     moved(shop, pending[1], "PAID")
     assert shop.get(SUMMARY).json["today"] == {"orders": 3, "revenue": "20.00"}
     assert shop.get(SUMMARY).json["openOrders"]["total"] == 2
+
+
+def sales_counted_again() -> listing.Recount:
+    return dict(check.recounts())["sales"]
+
+
+def test_sales_that_only_orders_changed_are_what_is_counted_again(shop: Shop) -> None:
+    id = variant(shop, price="10.05")
+    for date in (clock.now(), clock.now() - timedelta(days=29), clock.now() - timedelta(days=99)):
+        for moves in ([], ["PAID"], ["CANCELLED"], ["PAID", "REFUNDED"], ["PAID", "PROCESSING"]):
+            order = placed(shop, line(id), orderDate=clock.iso(date))
+            assert not moves or moved(shop, order, *moves).status == 200
+    order = placed(shop, line(id), paymentStatus="PAID")
+    shop.patch(f"{ORDERS}/{order['id']}", {"paymentStatus": "FAILED"})
+    shop.delete(f"{ORDERS}/{placed(shop, line(id), paymentStatus='PAID')['id']}")
+    assert sales_counted_again() == listing.Recount(11, [])
+
+
+def test_wrong_sales_are_found_said_and_repaired(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    id = variant(shop, price="10")
+    placed(shop, line(id), paymentStatus="PAID")
+    today, yesterday = (clock.iso(clock.now() - timedelta(days=n))[:10] for n in (0, 1))
+    table.update(("sales", f"{today}#3"), add={"revenue": Decimal("0.50")})
+    table.update(("sales", f"{yesterday}#3"), add={"n": -1})
+    wrong = sales_counted_again().wrong
+    assert [(one.name, one.stored, one.counted) for one in wrong] == [
+        (f"sales/{yesterday}", -1, 0),
+        (f"sales/{today} revenue", Decimal("10.5"), 10),
+    ]
+    check.check()
+    assert '"CountsWrong":2' in capsys.readouterr().out
+    listing.repair(wrong)
+    assert sales_counted_again().wrong == []
+    assert shop.get(SUMMARY).json["last30Days"] == {"orders": 1, "revenue": "10.00"}
+
+
+def test_orders_placed_while_sales_are_counted_again_are_no_disagreement(
+    shop: Shop, dynamodb: Double
+) -> None:
+    id = variant(shop)
+    placed(shop, line(id))
+
+    def client(operation: str, request: Any) -> None:
+        if operation == "Query":
+            dynamodb.faults = lambda operation, request: None
+            placed(shop, line(id), paymentStatus="PAID")
+            dynamodb.faults = client
+
+    dynamodb.faults = client
+    assert sales_counted_again().wrong == []
+    assert shop.get(SUMMARY).json["today"]["orders"] > 10
 
 
 def low(shop: Shop) -> list[tuple[Any, ...]]:

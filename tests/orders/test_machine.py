@@ -24,6 +24,7 @@ from hypothesis.stateful import (
     rule,
 )
 
+from chalicelib.counts import check
 from tests.dynamodb_double import Crash, Double, Fault
 from tests.environment import SETTINGS
 from tests.orders.build import ORDERS, line
@@ -323,6 +324,7 @@ class Shopping(RuleBasedStateMachine):
         living = [order for order in self.orders.values() if order.status != "CANCELLED"]
         assert sold == len(living)
         assert revenue == sum(order.total for order in living if order.payment == "PAID")
+        assert [name for name, found in check.recounts() if found.wrong] == []
 
     @invariant()
     def each_customer_is_there_once(self) -> None:
