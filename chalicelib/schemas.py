@@ -109,9 +109,10 @@ class Listed(TypedDict, Generic[T]):
     total: int
 
 
-def listed(data: list[T], total: int, page: Page) -> Listed[T]:
-    """One page of a list of `total` items."""
-    pages = -(-total // page.limit)
+def listed(data: list[T], total: int, page: Page, pages: int | None = None) -> Listed[T]:
+    """One page of a list of `total` items; `pages`: as many as they fill, unless given."""
+    if pages is None:
+        pages = -(-total // page.limit)
     return {
         "data": data,
         "pagination": {

@@ -24,7 +24,7 @@ def list_customers() -> Response:
     asked = query(ListCustomers)
     page = store.page(listing.Query({}, asked.search, asked.page, asked.limit, caller().id))
     shown = [show(customer) for customer in page.records]
-    return reply(200, schemas.listed(shown, page.total, asked))
+    return reply(200, schemas.listed(shown, page.total, asked, page.pages))
 
 
 @routes.get(

@@ -131,7 +131,8 @@ def list_jobs() -> Response:
     asked = query(Page)
     page = store.page(listing.Query(page=asked.page, limit=asked.limit, walker=caller().id))
     now = clock.now()
-    return reply(200, schemas.listed([show(job, now) for job in page.records], page.total, asked))
+    shown = [show(job, now) for job in page.records]
+    return reply(200, schemas.listed(shown, page.total, asked, page.pages))
 
 
 @routes.get(

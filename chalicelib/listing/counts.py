@@ -20,8 +20,9 @@ class Counts:
 
     @property
     def total(self) -> int:
-        """How many records match all filters."""
-        return self.size(self.where)
+        """How many records match all filters; no fewer than none, though half of a change may be
+        in what was read."""
+        return max(0, self.size(self.where))
 
     def size(self, where: Where) -> int:
         """How many records a list holds that is defined by `where`, a part of the filters."""

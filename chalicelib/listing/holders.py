@@ -11,40 +11,59 @@ goes: they may say too much, never too little.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
 from chalicelib import table
 from chalicelib.attributes import Key
 from chalicelib.listing.entries import Index, Kind, escape, shard_of, word_shards
+from chalicelib.listing.search import whole
 from chalicelib.listing.words import LONGEST_WORD, fold
 
 _ENTRIES: Final = 100  # of one query: as much CPU as the query itself
 _MOST: Final = 20  # candidates for one text in one shard
 _NAME_SHARDS: Final = 4
+_MOST_IF_NONE: Final = 2_000  # … in all shards, where no record has exactly this word
 _LAST: Final = "\U0010ffff"
+
+Spread = Callable[[Kind, str], list[str]]  # the partitions in which a word of a kind may be
 
 
 def holders(kind: Kind, texts: Iterable[str]) -> dict[str, set[str]]:
     """For each text the ids of the records that may hold it: some too many, to be compared.
 
     Complete if the names of `names_beyond` are written, and no more than 20 words of a shard begin
-    with the text; beyond, those records for which it is a word of its own.
+    with the text. Beyond, those records for which it is a word of its own; where there are none,
+    all that have words which begin with it, of which one may stand for it, up to 2,000.
 
     Texts that begin alike are near each other in the index: one query of a shard answers many.
     """
     words = {text: _word(text) for text in texts}
-    wanted = {word for word in words.values() if word}
-    # A text that an edit takes from the index was named before: whoever looks later finds that.
-    found = [_beginning(kind, wanted, pks) for pks in (_word_pks, _name_pks)]
-    return {text: {id for ids in found for id in ids.get(word, ())} for text, word in words.items()}
+    wanted = sorted(set(words.values()) - {""}, key=escape)
+    found: dict[str, set[str]] = {word: set() for word in words.values()}
+    exact, crowded = set[str](), set[str]()
+    # In this order a record that moves meanwhile is met at least once: from old partitions to new
+    # ones, or, by an edit that leaves no room for it, from the index to the names.
+    for spread in (*map(_words_of, word_shards()), _name_pks):
+        for word, block in _blocks(kind, wanted, spread):
+            own = _own(word, block)
+            exact |= {word} if own else set()
+            if len(block) > _MOST:
+                crowded.add(word)
+                found[word] |= own
+            else:
+                found[word].update(map(_id, block))
+    for word in crowded - exact:
+        found[word].update(whole(kind, word, _MOST_IF_NONE) or ())
+    return {text: found[word] for text, word in words.items()}
 
 
 def named(kind: Kind, text: str) -> set[str]:
     """The ids of the records that may hold a text for which their index has no room."""
     word = _word(text)
-    return _beginning(kind, {word}, _name_pks)[word] if word else set()
+    blocks = _blocks(kind, [word], _name_pks) if word else ()
+    return {id for word, block in blocks for id in _own(word, block)}
 
 
 def names_beyond(kind: Kind, id: str, index: Index, texts: Iterable[str]) -> set[Key]:
@@ -60,29 +79,13 @@ def write_names(names: Iterable[Key]) -> None:
     table.together([partial(table.put, {"pk": pk, "sk": sk}) for pk, sk in names])
 
 
-def _beginning(
-    kind: Kind, words: set[str], pks: Callable[[Kind, str], list[str]]
-) -> dict[str, set[str]]:
-    """For each word the ids behind what begins with it, in the partitions that it may be in."""
-    partitions: dict[str, list[str]] = {}
-    for word in words:
-        for pk in pks(kind, word):
-            partitions.setdefault(pk, []).append(escape(word))
-    reads = [partial(_read, pk, sorted(wanted)) for pk, wanted in partitions.items()]
-    found: dict[str, set[str]] = {escape(word): set() for word in words}
-    for part in table.together(reads):
-        for begin, ids in part.items():
-            found[begin] |= ids
-    return {word: found[escape(word)] for word in words}
-
-
 def _word(text: str) -> str:
     """The word by which a text is looked up; none if it has nothing that is seen."""
     return max(fold(text).split(), key=len, default="")[:LONGEST_WORD]
 
 
-def _word_pks(kind: Kind, word: str) -> list[str]:
-    return [kind.word_pk(word, shard, of) for of in word_shards() for shard in range(of)]
+def _words_of(shards: int) -> Spread:
+    return lambda kind, word: [kind.word_pk(word, shard, shards) for shard in range(shards)]
 
 
 def _name_pks(kind: Kind, word: str) -> list[str]:
@@ -90,29 +93,44 @@ def _name_pks(kind: Kind, word: str) -> list[str]:
     return [f"name#{kind.name}#{letter}#{at}of{_NAME_SHARDS}" for at in range(_NAME_SHARDS)]
 
 
-def _read(pk: str, wanted: Sequence[str]) -> dict[str, set[str]]:
-    """The ids behind each beginning, in one partition: from where the first is, as far as a query
-    goes, then from where the next is that was not reached."""
-    found: dict[str, set[str]] = {}
-    at, last = 0, wanted[-1] + _LAST
-    while at < len(wanted):
-        start = wanted[at]
-        rows = _rows(pk, start, last)
+def _blocks(kind: Kind, wanted: list[str], spread: Spread) -> Iterator[tuple[str, list[str]]]:
+    """Each word, and the keys that begin with it, for each partition that it may be in."""
+    partitions: dict[str, list[str]] = {}
+    for word in wanted:
+        for pk in spread(kind, word):
+            partitions.setdefault(pk, []).append(word)
+    reads = [partial(_read, pk, words) for pk, words in partitions.items()]
+    for words, blocks in zip(partitions.values(), table.together(reads), strict=True):
+        yield from zip(words, blocks, strict=True)
+
+
+def _read(pk: str, wanted: Sequence[str]) -> list[list[str]]:
+    """The keys that begin with each word in one partition, or as many as a query gives: from where
+    the first is, as far as that goes, then from where the next is that was not reached."""
+    found: list[list[str]] = []
+    begins = list(map(escape, wanted))
+    while len(found) < len(begins):
+        start = begins[len(found)]
+        rows = _rows(pk, start, begins[-1] + _LAST)
         keys = [item["sk"] for item in rows.items]
-        while at < len(wanted):
-            begin = wanted[at]
+        for begin in begins[len(found) :]:
             block = keys[bisect_left(keys, begin) : bisect_left(keys, begin + _LAST)]
             is_cut = rows.after is not None and block[-1:] == keys[-1:]
             if is_cut and begin != start:
                 break  # more of them may follow
-            if is_cut or len(block) > _MOST:
-                # Before all that begins with the text stands what is the text.
-                block = [key for key in block if key.startswith(f"{begin}#")]
-            found[begin] = {key.rsplit("#", 1)[1] for key in block}
-            at += 1
+            found.append(block)
     return found
 
 
 def _rows(pk: str, first: str, last: str) -> table.Rows:
     between = table.sk.between(first, last)
     return table.query(pk, where=between, limit=_ENTRIES, fields=("sk",))
+
+
+def _own(word: str, block: Iterable[str]) -> set[str]:
+    """The ids of those that have this very word."""
+    return {_id(key) for key in block if key.startswith(f"{escape(word)}#")}
+
+
+def _id(key: str) -> str:
+    return key.rsplit("#", 1)[1]

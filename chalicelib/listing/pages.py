@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Final, Generic, Protocol, TypeVar
 
 from chalicelib import table
+from chalicelib.attributes import Item, Key
 from chalicelib.ids import key_part
 from chalicelib.listing import words
 from chalicelib.listing.counts import Counts, Where, counts, reads
@@ -66,10 +67,14 @@ class Query:
 
 @dataclass(frozen=True)
 class Page(Generic[R]):
+    """`pages`: as many as the total fills, or more: a walk whose list becomes shorter behind it
+    still has the pages before it."""
+
     records: list[R]
     total: int
     page: int
     limit: int
+    pages: int
 
 
 def count(kind: Kind, where: Mapping[str, frozenset[str]]) -> int:
@@ -90,7 +95,7 @@ def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
         raise Invalid.field("page", "too_deep", message)
     where = query.parts
     if any(not accepted for accepted in where.values()):
-        return Page([], 0, query.page, query.limit)
+        return Page([], 0, query.page, query.limit, 0)
     terms = words.terms(query.search)
     walk = Walk(query.walker, _asked(kind, query))
     recall = walk.recall(query.page)
@@ -98,27 +103,34 @@ def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
         positions, total = _searched(kind, query, recall, terms, load)
     else:
         positions, total = _browsed(kind, query, recall)
+    pages = -(-total // query.limit)
+    if not positions:
+        return Page([], total, query.page, query.limit, pages)
+    is_followed, positions = len(positions) > query.limit, positions[: query.limit]
     ids = [position.rsplit("#", 1)[1] for position in positions]
-    records = walk.served(query.page, positions[-1], partial(load, ids)) if ids else []
+    records = walk.served(query.page, positions[-1], partial(load, ids))
     kept = [record for record in records if record.index.matches(where, terms)]
-    return Page(kept, total, query.page, query.limit)
+    pages = max(pages, query.page + is_followed)
+    return Page(kept, total, query.page, query.limit, pages)
 
 
 def _browsed(kind: Kind, query: Query, recall: Recall) -> tuple[list[str], int]:
-    """The positions of the page, and the total, without a search."""
+    """The positions of the page and, if there is one, of what follows; and the total. Without a
+    search."""
     where = query.parts
     cells = [partial(table.everything, pk) for pk in reads(kind, where)]
     read = table.together([*cells, *recall])
     after = read.pop() if recall else None
     known = counts(kind, where, read)
     total = known.total
-    if total == 0 or (after is None and query.offset >= total):
+    if after is None and query.offset >= total:
         return [], total
-    # The nearer end: the last pages cost as little as the first.
-    behind = total - query.offset - query.limit
+    # The nearer end: the last pages cost as little as the first. For the first page that is never
+    # the oldest: if an older one came since the total was read, the newest would be missed.
+    behind = max(0, total - query.offset - query.limit)
     backwards = after is None and behind < query.offset
-    skip = 0 if after else (max(0, behind) if backwards else query.offset)
-    take = min(query.limit, total - query.offset) if backwards else query.limit
+    skip = 0 if after else (behind if backwards else query.offset)
+    take = min(query.limit, total - query.offset) if backwards else query.limit + 1
     need = skip + take
     lists = min(choices(kind, where, known), key=lambda lists: lists.cost(need))
     found = lists.positions(need, after=after, backwards=backwards)
@@ -133,7 +145,7 @@ def _searched(
     terms: list[str],
     load: Load[R],
 ) -> tuple[list[str], int]:
-    """The positions of the page, and the total, of what matches all terms."""
+    """As `_browsed`, of what matches all terms."""
     where = query.parts
     found, unchecked, known, after = matches(kind, where, terms, recall)
     if unchecked:
@@ -143,8 +155,8 @@ def _searched(
     positions = sorted((f"{sort}#{id}" for id, sort in found.items()), reverse=True)
     if after is not None:
         behind = [position for position in positions if position < after]
-        return behind[: query.limit], len(positions)
-    return positions[query.offset : query.offset + query.limit], len(positions)
+        return behind[: query.limit + 1], len(positions)
+    return positions[query.offset : query.offset + query.limit + 1], len(positions)
 
 
 def _checked(found: Found, where: Where, terms: list[str], load: Load[R]) -> Found:
@@ -163,11 +175,11 @@ def _filtered(kind: Kind, found: Found, known: Counts) -> Found:
     if len(found) * _ENTRIES_A_UNIT > smallest.size:
         passing = smallest.positions(known.total)
     else:
-        entries = table.batch_get(
-            entry_key(kind, "*", id, sort, shards)
-            for shards in list_shards()
-            for id, sort in found.items()
-        )
+        entries: dict[Key, Item] = {}
+        # Old partitions first: a record that moves to the new ones meanwhile is met at least once.
+        for shards in list_shards():
+            places = (entry_key(kind, "*", id, sort, shards) for id, sort in found.items())
+            entries |= table.batch_get(places)
         passing = (
             sk
             for (_, sk), entry in entries.items()

@@ -49,7 +49,7 @@ def matches(
     for term in asked:
         # Less to read than the records that were found, to see whether they match it, too.
         if term not in narrow and (most := len(found) * _ENTRIES_A_RECORD) > MOST_MATCHES:
-            more = _whole(kind, term, most)
+            more = whole(kind, term, most)
             if more is not None:
                 narrow[term] = more
                 found = {id: sort for id, sort in found.items() if id in more}
@@ -57,7 +57,7 @@ def matches(
     return found, [term for term in terms if term not in narrow], known, after
 
 
-def _whole(kind: Kind, term: str, most: int) -> Found | None:
+def whole(kind: Kind, term: str, most: int) -> Found | None:
     """All matches of a term, or None when they are more than `most`."""
     parts: list[tuple[str, Found | None]] = []
     for shards in word_shards():

@@ -15,10 +15,18 @@ LONGEST_WORD: Final = 40
 _SHORTEST_ENDING: Final = 3  # digits of a number that may be searched by its end
 
 # Marks that are accents on a letter (in kana and Devanagari, marks make other letters and stay).
-# With them goes what nobody sees or types: soft hyphens, joiners, variation selectors, tatweel.
+# With them goes what nobody sees or types: soft hyphens, joiners, marks of direction (which come
+# with what is pasted), variation selectors, tatweel.
 _UNSEEN: Final = re.compile(
     "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u065f\u0670"
-    "\u00ad\u200b-\u200f\u2060\ufe00-\ufe0f\ufeff]"
+    "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
+    "\u00ad\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
+    "\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+# Letters that Unicode does not take apart, as they are typed where a keyboard lacks them. The
+# Turkish ı is an I in capitals.
+_PLAIN: Final = str.maketrans(
+    {"ı": "i", "ø": "o", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "æ": "ae", "œ": "oe", "þ": "th"}
 )
 # No text: control characters, and halves of characters, which cannot be stored.
 _NO_TEXT: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -34,7 +42,7 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     bare = _UNSEEN.sub("", unicodedata.normalize("NFKD", text.casefold()))
-    return unicodedata.normalize("NFC", bare.casefold())
+    return unicodedata.normalize("NFC", bare.casefold().translate(_PLAIN))
 
 
 def terms(search: str) -> list[str]:

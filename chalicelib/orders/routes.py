@@ -44,7 +44,7 @@ def list_orders() -> Response:
         listing.Query(asked.where(), asked.search, asked.page, asked.limit, caller().id)
     )
     shown = [show(order) for order in page.records]
-    return reply(200, schemas.listed(shown, page.total, asked))
+    return reply(200, schemas.listed(shown, page.total, asked, page.pages))
 
 
 @routes.post(

@@ -50,7 +50,7 @@ def list_products() -> Response:
         listing.Query(asked.where(), asked.search, asked.page, asked.limit, caller().id)
     )
     shown = [show(product) for product in page.records]
-    return reply(200, schemas.listed(shown, page.total, asked))
+    return reply(200, schemas.listed(shown, page.total, asked, page.pages))
 
 
 @routes.post(

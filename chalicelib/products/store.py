@@ -143,7 +143,8 @@ def page(query: listing.Query) -> listing.Page[Product]:
     ]
     holding.sort(key=lambda product: (product.index.sort, product.id), reverse=True)
     shown = holding[query.offset :][: query.limit]
-    return listing.Page(shown, len(holding), query.page, query.limit)
+    pages = -(-len(holding) // query.limit)
+    return listing.Page(shown, len(holding), query.page, query.limit, pages)
 
 
 def running_low(most: int) -> list[dict[str, Any]]:

@@ -34,7 +34,7 @@ def browse() -> Response:
         )
     )
     shown = [show_public(product) for product in page.records]
-    return reply(200, schemas.listed(shown, page.total, asked))
+    return reply(200, schemas.listed(shown, page.total, asked, page.pages))
 
 
 @routes.get(

@@ -121,6 +121,38 @@ def test_a_reader_meets_a_record_that_moves_while_he_reads(
         dynamodb.faults = lambda operation, request: None
 
 
+def test_a_search_with_a_filter_meets_a_record_that_moves_while_entries_are_read(
+    dynamodb: Double, stock: list[Thing], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    coats = [thing(f"coat {n}") for n in range(3)]
+    create(*coats)
+    deploy(monkeypatch)
+    read = dynamodb._on_BatchGetItem
+
+    def last_first(request: Any) -> Any:
+        """What one call asks for is read in any order, and not at one moment."""
+        ((name, asked),) = request["RequestItems"].items()
+        keys = asked["Keys"]
+        old = [key for key in keys if key["pk"]["S"].endswith("of2")]
+        new = [key for key in keys if key not in old]
+        found = []
+        for some in filter(None, (new, old)):
+            if some is old and new:
+                move()
+            answer, *_ = read({"RequestItems": {name: {**asked, "Keys": some}}})
+            found += answer["Responses"][name]
+        return {"Responses": {name: found}, "UnprocessedKeys": {}}, 1, 0
+
+    def move() -> None:
+        for one in coats:
+            listing.reindex(RECORDS, one.id)
+
+    monkeypatch.setattr(dynamodb, "_on_BatchGetItem", last_first)
+    assert page({"status": ["ACTIVE"]}, search="coat").total == 3
+    move()
+    assert page({"status": ["ACTIVE"]}, search="coat").total == 3
+
+
 def test_a_run_that_died_goes_on_where_it_was(
     dynamodb: Double, stock: list[Thing], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ import random
 import threading
 import time
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -93,6 +94,45 @@ def _write_something(chance: random.Random, going: list[Thing], staying: set[str
             one = things.find(chance.choice(sorted(staying)))
             assert one
             update(one, texts=(f"renamed {chance.random()}",))
+
+
+@pytest.mark.parametrize("limit", [5, 20])
+def test_the_first_page_holds_the_newest_though_an_older_one_comes_while_it_is_read(
+    dynamodb: Double, limit: int
+) -> None:
+    numbered(5)
+    older = thing("older", sort="-")
+
+    def come(operation: str, request: Any) -> None:
+        if operation == "Query" and "list#" in str(request):
+            dynamodb.faults = lambda operation, request: None
+            create(older)
+
+    dynamodb.faults = come  # type: ignore[assignment]
+    assert names(page(limit=limit, walker="till"))[:5] == ["4", "3", "2", "1", "0"]
+
+
+@pytest.mark.parametrize("search", ["", "n"])
+def test_who_counts_the_pages_meets_all_though_what_he_met_leaves_the_list(
+    dynamodb: Double, search: str
+) -> None:
+    """A program that takes a page of what is open, does it, and asks for the next page."""
+    create(*(thing(f"n{n}", sort=f"{n:06d}") for n in range(60)))
+    met: list[str] = []
+    number, pages = 1, 1
+    while number <= pages:
+        some = page({"status": ["ACTIVE"]}, search, limit=7, page=number, walker="till")
+        met += names(some)
+        for one in some.records:
+            update(one, facets={**one.facets, "status": "DRAFT"})
+        number, pages = number + 1, some.pages
+    assert met == [f"n{n}" for n in reversed(range(60))]
+    assert pages == 9
+
+
+def test_a_total_that_was_read_in_the_middle_of_a_change_is_not_negative(dynamodb: Double) -> None:
+    table.put({"pk": KIND.count_pk(), "sk": "ACTIVE|yes|#3", "n": -1})
+    assert page().total == listing.count(KIND, {}) == 0
 
 
 def test_a_walk_beside_writers_in_other_threads_misses_nothing(dynamodb: Double) -> None:

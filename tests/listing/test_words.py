@@ -50,6 +50,14 @@ def finds(search: str, *texts: str) -> bool:
         ("σισυφος", "ΣΊΣΥΦΟΣ"),
         ("ΣΊΣΥΦΟΣ", "Σίσυφος"),
         ("йод", "ЙОД"),
+        ("KIRMIZI", "kırmızı"),
+        ("istanbul", "İSTANBUL"),
+        ("lodz", "Łódź"),
+        ("smorrebrod", "SMØRREBRØD"),
+        ("aether", "Æther"),
+        ("葛城", "葛\U000e0100城"),
+        ("sku-1", "\u202aSKU-1\u202c"),
+        ("1", "1\ufe0f\u20e3"),
         ("हिन्दी", "हिन्दी"),
         ("한국", "한국어"),
         ("🙂", "smile🙂"),
@@ -103,6 +111,18 @@ def test_every_text_finds_itself_in_any_case_and_script(text: str) -> None:
     for variant in (text, words.fold(text), text + " "):
         terms = words.terms(variant)
         assert all(any(word.startswith(term) for word in found) for term in terms)
+
+
+def test_no_letter_of_any_script_is_told_from_its_capital() -> None:
+    letters = [chr(code) for code in range(0x110000) if chr(code).isalpha()]
+    spelled = ((one, one.upper(), one.lower()) for one in letters)
+    assert [same[0] for same in spelled if len({*map(words.fold, same)}) > 1] == []
+
+
+def test_what_nobody_sees_does_not_count() -> None:
+    """Of Unicode's format characters the rest are signs in Arabic, Syriac, Kaithi and others."""
+    unseen = "\u00ad\u061c\u180e\u200b\u200d\u200f\u202a\u202e\u2060\u2069\ufeff\ufff9\U000e0020"
+    assert words.fold(f"a{unseen}b") == "ab"
 
 
 @settings(max_examples=300, deadline=None)

@@ -84,6 +84,20 @@ def test_pages_hold_every_order_once(busy: Shop) -> None:
     assert walked == ["1004", "1002", "1001", "1003"]
 
 
+def test_who_handles_orders_page_by_page_meets_each(shop: Shop) -> None:
+    """They leave the list that he walks, and the pages that are left do not become fewer."""
+    placed_numbers = {placed(shop)["number"] for _ in range(9)}
+    met: list[str] = []
+    page, pages = 1, 1
+    while page <= pages:
+        answer = shop.get(f"{ORDERS}?status=PENDING&limit=2&page={page}").json
+        for order in answer["data"]:
+            met.append(order["number"])
+            moved(shop, order, "CANCELLED")
+        page, pages = page + 1, answer["pagination"]["totalPages"]
+    assert sorted(met) == sorted(placed_numbers)
+
+
 def test_lists_follow_every_change_at_once(busy: Shop) -> None:
     order = busy.get(f"{ORDERS}?search=1001").json["data"][0]
     moved(busy, order, "PAID", "PROCESSING")
