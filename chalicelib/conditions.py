@@ -22,13 +22,21 @@ class Condition:
         self.write = write
 
     def __and__(self, other: "Condition") -> "Condition":
-        return Condition(lambda names: f"({self.write(names)} AND {other.write(names)})")
+        return all_of([self, other])
 
     def __or__(self, other: "Condition") -> "Condition":
         return Condition(lambda names: f"({self.write(names)} OR {other.write(names)})")
 
     def __invert__(self) -> "Condition":
         return Condition(lambda names: f"(NOT {self.write(names)})")
+
+
+def all_of(conditions: Iterable[Condition]) -> Condition:
+    """All of at least one, side by side: however many there are, they are nested once."""
+    given = list(conditions)
+    if len(given) == 1:
+        return given[0]
+    return Condition(lambda names: f"({' AND '.join(one.write(names) for one in given)})")
 
 
 class Attr:

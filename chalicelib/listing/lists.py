@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Final
 
 from chalicelib import table
-from chalicelib.conditions import Attr, Condition
+from chalicelib.conditions import Attr, Condition, all_of
 from chalicelib.listing.counts import Counts, Where
 from chalicelib.listing.entries import Kind, list_shards
 
@@ -106,10 +106,9 @@ def choices(kind: Kind, where: Where, known: Counts) -> list[Lists]:
 
 
 def _filter(where: Where) -> Condition | None:
-    condition: Condition | None = None
+    conditions = []
     for facet, accepted in where.items():
         attribute = Attr(facet)
         values = sorted(accepted)
-        one = attribute.eq(values[0]) if len(values) == 1 else attribute.is_in(values)
-        condition = one if condition is None else condition & one
-    return condition
+        conditions.append(attribute.eq(values[0]) if len(values) == 1 else attribute.is_in(values))
+    return all_of(conditions) if conditions else None

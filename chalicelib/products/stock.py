@@ -13,7 +13,7 @@ from typing import Any, Final
 from chalicelib import table
 from chalicelib.attributes import Key
 from chalicelib.commit import Commit
-from chalicelib.conditions import Attr, Condition
+from chalicelib.conditions import Attr, Condition, all_of
 from chalicelib.products import low
 from chalicelib.products.model import Product
 
@@ -73,19 +73,19 @@ def sell(commit: Commit, sales: Iterable[tuple[Product, Wanted]]) -> None:
 
 def _same_side(product: Product, wanted: Wanted) -> Condition:
     """That this sale crosses the threshold for the same variants as it does from what was read."""
-    same: Condition = Attr("threshold").eq(product.low_stock_threshold)
-    if len(wanted) > _MOST_CONDITIONS:
-        return same & Attr("quantities").eq(dict(product.quantities))
     threshold = product.low_stock_threshold
+    same = [Attr("threshold").eq(threshold)]
+    if len(wanted) > _MOST_CONDITIONS:
+        return all_of([*same, Attr("quantities").eq(dict(product.quantities))])
     for id, n in wanted.items():
         stock, there = Attr(f"quantities.{id}"), product.quantities[id]
         if there - n >= threshold:
-            same &= stock.gte(threshold + n)
+            same.append(stock.gte(threshold + n))
         elif there >= threshold:
-            same &= stock.eq(there)  # exactly, because the event tells what is left
+            same.append(stock.eq(there))  # exactly, because the event tells what is left
         else:
-            same &= stock.between(n, threshold - 1)
-    return same
+            same.append(stock.between(n, threshold - 1))
+    return all_of(same)
 
 
 def _crossed(before: Wanted, after: Wanted, threshold: int) -> list[str]:
@@ -94,12 +94,9 @@ def _crossed(before: Wanted, after: Wanted, threshold: int) -> list[str]:
 
 def give_back(commit: Commit, product_id: str, taken: Wanted) -> None:
     """The commit raises Gone where nothing can be given back to one of the variants."""
-    exists: Condition | None = None
-    for id in taken:
-        one = Attr(f"quantities.{id}").exists()
-        exists = one if exists is None else exists & one
+    exist = all_of(Attr(f"quantities.{id}").exists() for id in taken)
     given = {f"quantities.{id}": n for id, n in taken.items()}
-    commit.update(key(product_id), add=given, when=exists, otherwise=Gone())
+    commit.update(key(product_id), add=given, when=exist, otherwise=Gone())
 
 
 def still_there(taken: Mapping[str, dict[str, int]]) -> dict[str, dict[str, int]]:
@@ -155,13 +152,15 @@ def _merge(
     if before.low_stock_threshold != after.low_stock_threshold:
         # Who is low by the new threshold must be who was judged so.
         exactly, changes["threshold"] = True, after.low_stock_threshold
-    unchanged: Condition | None = Attr("quantities").eq(dict(was)) if exactly else None
-    for id in () if exactly else differing:
-        still = Attr(f"quantities.{id}")
-        one = still.eq(was[id]) if id in was else still.not_exists()
-        unchanged = one if unchanged is None else unchanged & one
+    if exactly:
+        unchanged = Attr("quantities").eq(dict(was))
+    else:
+        still = {id: Attr(f"quantities.{id}") for id in differing}
+        unchanged = all_of(
+            stock.eq(was[id]) if id in was else stock.not_exists() for id, stock in still.items()
+        )
     if changes or differing:
         gone = [f"quantities.{id}" for id in differing - now.keys()]
         commit.update(key(before.id), set=changes, remove=gone, when=unchanged, otherwise=otherwise)
-    elif unchanged is not None:
+    elif exactly:
         commit.check(key(before.id), unchanged, otherwise)
