@@ -140,6 +140,22 @@ def test_a_type_is_found_by_the_beginning_of_its_words_in_any_case(desk: Desk) -
     expect(desk.page.locator(".results")).to_contain_text("No product fits")
 
 
+def test_a_type_far_down_the_catalogue_is_found_too(desk: Desk) -> None:
+    made(desk, "Knot", type="Sea Ladders")
+    desk.api.post("products/bulk", [{"name": f"Godwit {n}", "price": 5} for n in range(130)])
+    desk.open("/products")
+    desk.label("Type").fill("ladd")
+    expect(desk.page.locator(".count")).to_have_text("1 product · Type: Sea Ladders")
+
+
+def test_a_type_that_was_never_seen_is_spelled_as_most_shops_would(desk: Desk) -> None:
+    made(desk, "Smew", type="Bell Buoys")
+    nothing = {"data": [], "pagination": {"page": 1, "limit": 100, "total": 0, "totalPages": 0}}
+    desk.page.route("**/api/admin/products?limit=100&*", lambda route: route.fulfill(json=nothing))
+    desk.open("/products?type=bell+buoys")
+    expect(desk.page.locator(".count")).to_have_text("1 product · Type: Bell Buoys")
+
+
 def test_coming_back_to_a_list_is_coming_back_to_the_place_in_it(desk: Desk) -> None:
     rows = [{"name": f"Dunlin {n}", "price": 5} for n in range(40)]
     desk.api.post("products/bulk", rows)

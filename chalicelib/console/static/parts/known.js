@@ -4,8 +4,9 @@
 import { get } from "../api.js";
 import { h, newId, replace } from "../dom.js";
 
+const MOST_PAGES = 5; // of 100 records: what a look around may cost of the key's requests a minute
 const seen = new Map();
-const learning = new Map();
+const looks = new Map();
 
 const among = (api, name) => {
   const key = `${api} ${name}`;
@@ -20,27 +21,44 @@ export function remember(api, names, rows) {
     rows.forEach((row) => typeof row[name] === "string" && among(api, name).add(row[name]));
 }
 
-// Looks at the newest records, once in the life of the tab.
-export function learn(api, names) {
-  if (!learning.has(api)) {
-    const looked = get(api, { limit: "100" }).then(({ data }) => remember(api, names, data.data));
-    learning.set(api, looked.catch(() => learning.delete(api)));
-  }
-  return learning.get(api);
+// Looks at the newest 100 records, then at those behind them; at each once in the life of the tab.
+// Resolves to whether there was anything new to look at.
+function look(api, names) {
+  if (!looks.has(api)) looks.set(api, { page: 0, pages: MOST_PAGES, now: null });
+  const at = looks.get(api);
+  if (at.now) return at.now;
+  if (at.page >= at.pages) return Promise.resolve(false);
+  const next = async () => {
+    const { data } = await get(api, { limit: "100", page: at.page + 1 });
+    at.page += 1;
+    at.pages = Math.min(MOST_PAGES, data.pagination.totalPages);
+    remember(api, names, data.data);
+    return true;
+  };
+  at.now = next()
+    .catch(() => false)
+    .finally(() => (at.now = null));
+  return at.now;
 }
+
+export const learn = (api, names) => (looks.get(api)?.page ? null : look(api, names));
 
 // The value that was meant by what was typed, which may be one that was not seen yet.
 export async function meant(api, names, name, typed) {
   if (among(api, name).has(typed)) return typed;
-  await learn(api, names);
-  const values = sorted(api, name);
   const begun = folded(typed);
-  return (
-    values.find((each) => folded(each) === begun) ??
-    values.find((each) => folded(each).includes(begun)) ??
-    typed
-  );
+  do {
+    const values = sorted(api, name);
+    const found =
+      values.find((each) => folded(each) === begun) ??
+      values.find((each) => folded(each).includes(begun));
+    if (found) return found;
+  } while (await look(api, names));
+  return typed;
 }
+
+// As most shops would spell it: rain jackets → Rain Jackets.
+export const titled = (text) => text.replaceAll(/(^|[\s-])\p{L}/gu, (all) => all.toUpperCase());
 
 // A <datalist>, and what brings it up to date.
 export function offered(api, name) {

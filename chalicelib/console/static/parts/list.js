@@ -6,7 +6,7 @@ import { h, replace } from "../dom.js";
 import { number, plural } from "../format.js";
 import { link, rewrite } from "../router.js";
 import { field } from "./form.js";
-import { learn, meant, offered, remember } from "./known.js";
+import { learn, meant, offered, remember, titled } from "./known.js";
 import { announce, problem } from "./notice.js";
 import { table } from "./table.js";
 
@@ -66,17 +66,27 @@ export async function list(spec) {
     pause = setTimeout(load, target.tagName === "SELECT" ? 0 : PAUSE);
   }
 
+  const answer = async (found, mine) =>
+    (await get(api, { limit: LIMIT, ...toQuery({ ...asked, ...found }) }, mine)).data;
+
   async function load() {
     loading.abort();
     loading = new AbortController();
     const mine = loading.signal;
     results.setAttribute("aria-busy", "true");
     try {
-      const found = {};
+      let found = {};
       for (const each of knowns.filter((each) => asked[each]?.trim()))
         found[each] = await meant(api, knowns, each, asked[each].trim());
       if (mine.aborted) return;
-      const { data } = await get(api, { limit: LIMIT, ...toQuery({ ...asked, ...found }) }, mine);
+      let data = await answer(found, mine);
+      const otherwise = Object.fromEntries(
+        Object.entries(found).map(([each, value]) => [each, titled(value)]),
+      );
+      if (data.total === 0 && JSON.stringify(otherwise) !== JSON.stringify(found)) {
+        const again = await answer(otherwise, mine);
+        if (again.total > 0) [data, found] = [again, otherwise];
+      }
       if (mine.aborted) return;
       remember(api, knowns, data.data);
       offers.forEach(({ fill }) => fill());
