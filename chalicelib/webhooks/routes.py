@@ -1,5 +1,6 @@
 """Webhooks, and what became of each delivery: the settings area's Developer pages stand on this."""
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 from chalice.app import Response
@@ -11,6 +12,7 @@ from chalicelib.request import Role, Routes, body, if_match, query, raw_body, re
 from chalicelib.schemas import Deleted, Listed, Page
 from chalicelib.webhooks import recover, replay, store, trial, view
 from chalicelib.webhooks.model import (
+    Endpoint,
     EndpointChange,
     ListDeliveries,
     NewEndpoint,
@@ -163,10 +165,19 @@ def recover_failed(id: str) -> Response:
 def list_deliveries(id: str) -> Response:
     """The newest event first. `nextCursor` leads on until it is null; where a filter lets little
     through, a page may be short, even empty, before that."""
-    endpoint, asked = store.get(id), query(ListDeliveries)
-    page = view.page(id, asked)
-    shown = [show_delivery(delivery, endpoint) for delivery in page.deliveries]
-    return reply(200, {"data": shown, "nextCursor": page.next_cursor})
+    return _deliveries([store.get(id)])
+
+
+@routes.get(
+    "/api/admin/deliveries",
+    "List all webhooks' deliveries",
+    role=Role.ADMIN,
+    query=ListDeliveries,
+    answers={200: DeliveryPage},
+)
+def list_all_deliveries() -> Response:
+    """Of every webhook there is, the newest event first; the rest as for one webhook."""
+    return _deliveries(store.all())
 
 
 @routes.get(
@@ -193,6 +204,13 @@ def replay_delivery(id: str) -> Response:
     start of another when it has ended. Answers the delivery as it is before that."""
     delivery = replay.again(id)
     return reply(202, show_delivery(delivery, store.find(delivery.endpoint_id)))
+
+
+def _deliveries(endpoints: Sequence[Endpoint]) -> Response:
+    known = {endpoint.id: endpoint for endpoint in endpoints}
+    page = view.page(known, query(ListDeliveries))
+    shown = [show_delivery(each, known[each.endpoint_id]) for each in page.deliveries]
+    return reply(200, {"data": shown, "nextCursor": page.next_cursor})
 
 
 def _optional(model: type[Model]) -> Model:

@@ -1,5 +1,6 @@
-"""The Deliveries view: what was sent to an endpoint, the newest event first, page by page."""
+"""The Deliveries view: what was sent to endpoints, the newest event first, page by page."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -31,20 +32,22 @@ class Page:
     next_cursor: str | None
 
 
-def page(endpoint_id: str, asked: ListDeliveries) -> Page:
-    """Raises NotFound, and Invalid for a cursor that is none.
+def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> Page:
+    """Of these endpoints together: an id begins with its event's, so ids sort by event whoever
+    they are for. Raises Invalid for a cursor that is none.
 
     Where a filter lets little through, a page is what a bounded look finds: short, perhaps empty,
     with a cursor behind it.
     """
-    store.get(endpoint_id)
     if asked.cursor is not None and not is_delivery_id(asked.cursor):
         raise Invalid.field("cursor", "invalid", "must be the nextCursor of an answer")
     oldest = f"dlv_{ids.first_at(asked.since)}" if asked.since else _FIRST
     newest = asked.cursor or _LAST
     if newest < oldest:
         return Page([], None)
-    shards = [_Shard(partition, newest) for partition in deliveries.partitions(endpoint_id)]
+    shards = [
+        _Shard(partition, newest) for id in endpoint_ids for partition in deliveries.partitions(id)
+    ]
     passes = _filter(asked)
     for _ in range(_ROUNDS):
         reading = [shard for shard in shards if shard.more and len(shard.found) < asked.limit]

@@ -131,7 +131,7 @@ def test_webhooks_are_for_admins(merchant: Shop) -> None:
     for method, path in [
         ("GET", PATH), ("POST", PATH), ("GET", f"{PATH}/{id}"), ("DELETE", f"{PATH}/{id}"),
         ("POST", f"{PATH}/{id}/rotate-secret"), ("GET", f"{PATH}/{id}/deliveries"),
-        ("POST", "/api/admin/deliveries/dlv_1/replay"),
+        ("POST", "/api/admin/deliveries/dlv_1/replay"), ("GET", "/api/admin/deliveries"),
     ]:  # fmt: skip
         assert merchant.call(method, path, key=staff).status == 403
     assert merchant.get(PATH, key=admin).status == 200

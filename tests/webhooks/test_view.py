@@ -130,6 +130,31 @@ def test_a_filter_that_lets_little_through_finds_it_far_down(
     assert found == ["order.paid"] and pages > 1
 
 
+def test_all_webhooks_deliveries_are_one_list(world: World, merchant: Shop) -> None:
+    first, second = add(merchant, "order.paid"), add(merchant, "order.paid", "order.created")
+    for kind in ("order.paid", "order.created") * 6:
+        announce(kind)
+        world.sleep(seconds=1)
+    world.run()
+    both = [one["id"] for each in (first, second) for one in listed(merchant, each, "?limit=100")]
+    walked, cursor = list[dict[str, Any]](), ""
+    while cursor is not None:
+        page = merchant.get(f"/api/admin/deliveries?limit=4&cursor={cursor}").json
+        walked += page["data"]
+        cursor = page["nextCursor"]
+    assert [one["id"] for one in walked] == sorted(both, reverse=True) and len(both) == 18
+    assert {one["endpointId"] for one in walked} == {first["id"], second["id"]}
+    only_created = merchant.get("/api/admin/deliveries?event=order.created").json["data"]
+    assert [one["endpointId"] for one in only_created] == [second["id"]] * 6
+    merchant.delete(f"/api/admin/webhooks/{second['id']}")
+    left = merchant.get("/api/admin/deliveries?limit=100").json["data"]
+    assert {one["endpointId"] for one in left} == {first["id"]}
+
+
+def test_without_a_webhook_nothing_was_delivered(merchant: Shop) -> None:
+    assert merchant.get("/api/admin/deliveries").json == {"data": [], "nextCursor": None}
+
+
 def test_a_replay_of_what_has_ended_posts_the_same_again(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     announce()

@@ -26,7 +26,8 @@ async function begin() {
 function enter() {
   const { main, arrived } = drawShell(signOut);
   let left = null;
-  start(async ({ page, path, params, query }) => {
+  start(async ({ page: asked, path, params, query, role }, y) => {
+    const page = session.may(role) ? asked : "forbidden";
     leaving.abort();
     leaving = new AbortController();
     const { signal } = leaving;
@@ -34,7 +35,7 @@ function enter() {
     main.setAttribute("aria-busy", "true");
     try {
       const { show } = await import(`./pages/${page}.js`);
-      if (!signal.aborted) await show(main, { path, params, query, signal });
+      if (!signal.aborted) await show(main, { path, params, query, role, signal });
     } catch (error) {
       if (signal.aborted || error.name === "AbortError") return;
       // Its files are of a version that was replaced: the new page brings the new ones, once.
@@ -45,7 +46,8 @@ function enter() {
     } finally {
       if (!signal.aborted) {
         main.removeAttribute("aria-busy");
-        if (left !== null) main.querySelector("h1")?.focus();
+        if (left !== null) main.querySelector("h1")?.focus({ preventScroll: true });
+        scrollTo(0, y);
         left = page;
       }
     }

@@ -1,10 +1,12 @@
 // Which page is shown. Addresses are in the hash (`#/products?search=shirt`), so they work wherever
 // the console is mounted, and no server has to know them.
 
+// The role is what the calls of the page need; the API decides, this saves the reader the way.
 const PAGES = [
   ["/", "home"],
   ["/products", "products"],
   ["/products/new", "product"],
+  ["/products/low-stock", "low-stock"],
   ["/products/:id", "product"],
   ["/import", "imports"],
   ["/import/:id", "job"],
@@ -13,16 +15,21 @@ const PAGES = [
   ["/orders/:id", "order"],
   ["/customers", "customers"],
   ["/customers/:id", "customer"],
-  ["/settings/developer/webhooks", "webhooks"],
-  ["/settings/developer/webhooks/:id", "webhook"],
-  ["/settings/developer/deliveries", "deliveries"],
-  ["/settings/developer/deliveries/:id", "delivery"],
-  ["/settings/keys", "keys"],
+  ["/settings/developer/webhooks", "webhooks", "ADMIN"],
+  ["/settings/developer/webhooks/:id", "webhook", "ADMIN"],
+  ["/settings/developer/deliveries", "deliveries", "ADMIN"],
+  ["/settings/developer/deliveries/:id", "delivery", "ADMIN"],
+  ["/settings/keys", "keys", "OWNER"],
   ["/reference", "reference"],
 ];
 
 let unsaved = null;
 let shown = null;
+// Where the reader was on each page of this tab's history, to come back to. The browser would try
+// before the page is drawn.
+const scrolled = new Map();
+let entry = null;
+history.scrollRestoration = "manual";
 
 // An address of the console: link("/orders", { status: "PAID" }) or link("/orders/", order.id).
 export function link(path, query = {}) {
@@ -39,7 +46,7 @@ export const current = () => location.hash.slice(1) || "/";
 
 // While filters are typed, the address follows without a step back for each letter.
 export function rewrite(path, query) {
-  history.replaceState(null, "", link(path, query));
+  history.replaceState({ entry }, "", link(path, query));
   shown = location.hash;
 }
 
@@ -48,34 +55,47 @@ export function guard(isUnsaved, ask) {
   unsaved = isUnsaved && { isUnsaved, ask };
 }
 
-function match(address) {
+export function match(address) {
   const [path, asked = ""] = address.split("?");
   const parts = path.split("/");
-  for (const [pattern, page] of PAGES) {
+  for (const [pattern, page, role] of PAGES) {
     const wanted = pattern.split("/");
     if (wanted.length !== parts.length) continue;
     const params = {};
     const fits = wanted.every((want, at) => {
-      if (want.startsWith(":")) params[want.slice(1)] = decodeURIComponent(parts[at]);
-      return want.startsWith(":") ? parts[at] !== "" : want === parts[at];
+      if (want.startsWith(":")) params[want.slice(1)] = decoded(parts[at]);
+      return want.startsWith(":") ? params[want.slice(1)] !== "" : want === parts[at];
     });
-    if (fits) return { page, path, params, query: Object.fromEntries(new URLSearchParams(asked)) };
+    const query = Object.fromEntries(new URLSearchParams(asked));
+    if (fits) return { page, path, params, query, role };
   }
   return { page: "nowhere", path, params: {}, query: {} };
+}
+
+// An address that was cut off, such as `…%e`, leads to nothing.
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return "";
+  }
 }
 
 export function start(show) {
   const arrive = async () => {
     if (unsaved?.isUnsaved() && location.hash !== shown) {
       const wanted = location.hash;
-      history.pushState(null, "", shown || "#/");
+      history.pushState({ entry }, "", shown || "#/");
       if (!(await unsaved.ask())) return;
       unsaved = null;
       history.replaceState(null, "", wanted);
     }
     unsaved = null;
     shown = location.hash;
-    show(match(current()));
+    scrolled.set(entry, scrollY);
+    entry = history.state?.entry ?? `${Date.now()}-${Math.random()}`;
+    history.replaceState({ entry }, "");
+    show(match(current()), scrolled.get(entry) ?? 0);
   };
   addEventListener("hashchange", arrive);
   addEventListener("beforeunload", (event) => unsaved?.isUnsaved() && event.preventDefault());

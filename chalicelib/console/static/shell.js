@@ -4,7 +4,7 @@ import { h, replace } from "./dom.js";
 import { words } from "./format.js";
 import { icon } from "./parts/icon.js";
 import { live } from "./parts/notice.js";
-import { link } from "./router.js";
+import { link, match } from "./router.js";
 import { may, who } from "./session.js";
 
 const MENU = [
@@ -19,7 +19,6 @@ const MENU = [
   },
   {
     title: "Developer",
-    role: "ADMIN",
     items: [
       ["/settings/developer/webhooks", "Webhooks", "hook"],
       ["/settings/developer/deliveries", "Deliveries", "send"],
@@ -28,7 +27,7 @@ const MENU = [
   {
     title: "Settings",
     items: [
-      ["/settings/keys", "API keys", "key", "OWNER"],
+      ["/settings/keys", "API keys", "key"],
       ["/reference", "API reference", "book"],
     ],
   },
@@ -112,14 +111,11 @@ export function drawShell(signOut) {
   };
 }
 
-function section({ title, role, items }) {
-  if (role && !may(role)) return null;
+function section({ title, items }) {
+  const open = items.filter(([path]) => may(match(path).role));
+  if (open.length === 0) return null;
   return [
     title && h.h2(title),
-    h.ul(
-      items
-        .filter(([, , , needed]) => !needed || may(needed))
-        .map(([path, name, sign]) => h.li(h.a({ href: link(path) }, icon(sign), name))),
-    ),
+    h.ul(open.map(([path, name, sign]) => h.li(h.a({ href: link(path) }, icon(sign), name)))),
   ];
 }

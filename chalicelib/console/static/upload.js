@@ -1,7 +1,7 @@
 // A file on its way, with progress: to the API, or straight to S3 when it is large.
 
 import { address, post, Refusal } from "./api.js";
-import { key } from "./session.js";
+import { another, key } from "./session.js";
 
 const LARGEST_FORM = 4_000_000; // bytes; the API takes a little more
 
@@ -12,8 +12,7 @@ export async function upload(file, { mode, dryRun }, tell, signal) {
     form.append("mode", mode);
     form.append("dryRun", String(dryRun));
     form.append("file", file);
-    const headers = { Authorization: `Bearer ${key()}` };
-    return (await send(address("admin/products/import"), form, headers, tell, signal)).jobId;
+    return (await sendToApi("admin/products/import", form, tell, signal)).jobId;
   }
   const { data } = await post("admin/products/import/uploads", {
     fileName: file.name,
@@ -25,6 +24,18 @@ export async function upload(file, { mode, dryRun }, tell, signal) {
   form.append("file", file);
   await send(data.url, form, {}, tell, signal);
   return data.jobId;
+}
+
+async function sendToApi(path, form, tell, signal) {
+  for (;;) {
+    const headers = { Authorization: `Bearer ${key()}` };
+    try {
+      return await send(address(path), form, headers, tell, signal);
+    } catch (refusal) {
+      if (refusal.status !== 401) throw refusal;
+      await another();
+    }
+  }
 }
 
 // XMLHttpRequest, because fetch does not say how much was sent.

@@ -24,6 +24,8 @@ def addresses(owner: Api) -> list[str]:
             "variants": [{"title": "S", "stock": 3}],
         },
     )
+    # More than one page of them, so that what leads from page to page is looked at too.
+    owner.post("products/bulk", [{"name": f"Access {n}", "price": 5} for n in range(60)])
     line = {"variantId": product["variants"][0]["id"], "quantity": 1}
     customer = {"email": "access@example.com", "firstName": "Ada"}
     order = owner.post("orders", {"lineItems": [line], "customer": customer})
@@ -34,6 +36,7 @@ def addresses(owner: Api) -> list[str]:
     return [
         "/",
         "/products",
+        "/products/low-stock",
         f"/products/{product['id']}",
         "/import",
         "/orders",
@@ -43,6 +46,7 @@ def addresses(owner: Api) -> list[str]:
         f"/customers/{order['customer']['id']}",
         f"{developer}/webhooks",
         f"{developer}/webhooks/{webhook['id']}",
+        f"{developer}/deliveries",
         f"{developer}/deliveries?webhook={webhook['id']}",
         f"{developer}/deliveries/{delivery['id']}",
         "/settings/keys",
@@ -108,7 +112,7 @@ def test_the_keyboard_reaches_the_content_first(desk: Desk) -> None:
     expect(desk.page.get_by_role("link", name="Skip to the content")).to_be_focused()
     desk.page.keyboard.press("Enter")
     desk.page.keyboard.press("Tab")
-    expect(desk.page.get_by_role("link", name="Import a CSV")).to_be_focused()
+    expect(desk.page.get_by_role("link", name="Low on stock")).to_be_focused()
     assert desk.page.url.endswith("#/products")
 
 

@@ -123,6 +123,79 @@ def test_many_are_set_active_at_once(desk: Desk) -> None:
     assert states == dict(zip(names, ["ACTIVE", "DRAFT", "ACTIVE"], strict=True))
 
 
+def test_a_type_is_found_by_the_beginning_of_its_words_in_any_case(desk: Desk) -> None:
+    for name, kind in (("Skua one", "Rain Jackets"), ("Skua two", "Beanies")):
+        made(desk, name, type=kind, sku="SKUA")
+    desk.open("/products?search=skua")
+    expect(desk.page.get_by_role("row")).to_have_count(3)
+    desk.label("Type").focus()
+    offered = desk.page.locator(f"#{desk.label('Type').get_attribute('list')} option")
+    expect(offered.and_(desk.page.locator('[value="Rain Jackets"]'))).to_have_count(1)
+    desk.label("Type").press_sequentially("jack")
+    expect(desk.page.locator(".count")).to_have_text("1 product · Type: Rain Jackets")
+    expect(desk.page.get_by_role("row").last).to_contain_text("Skua one")
+    desk.open("/products?search=skua&type=beanies")
+    expect(desk.page.get_by_role("row").last).to_contain_text("Skua two")
+    desk.label("Type").fill("Anchors")
+    expect(desk.page.locator(".results")).to_contain_text("No product fits")
+
+
+def test_a_type_far_down_the_catalogue_is_found_too(desk: Desk) -> None:
+    made(desk, "Knot", type="Sea Ladders")
+    desk.api.post("products/bulk", [{"name": f"Godwit {n}", "price": 5} for n in range(130)])
+    desk.open("/products")
+    desk.label("Type").fill("ladd")
+    expect(desk.page.locator(".count")).to_have_text("1 product · Type: Sea Ladders")
+
+
+def test_a_type_that_was_never_seen_is_spelled_as_most_shops_would(desk: Desk) -> None:
+    made(desk, "Smew", type="Bell Buoys")
+    nothing = {"data": [], "pagination": {"page": 1, "limit": 100, "total": 0, "totalPages": 0}}
+    desk.page.route("**/api/admin/products?limit=100&*", lambda route: route.fulfill(json=nothing))
+    desk.open("/products?type=bell+buoys")
+    expect(desk.page.locator(".count")).to_have_text("1 product · Type: Bell Buoys")
+
+
+def test_coming_back_to_a_list_is_coming_back_to_the_place_in_it(desk: Desk) -> None:
+    rows = [{"name": f"Dunlin {n}", "price": 5} for n in range(40)]
+    desk.api.post("products/bulk", rows)
+    desk.open("/products?search=dunlin")
+    last = desk.page.get_by_role("row").last
+    last.scroll_into_view_if_needed()
+    place = desk.page.evaluate("scrollY")
+    assert place > 300
+    last.get_by_role("link").click()
+    expect(desk.page.locator("h1")).to_contain_text("Dunlin")
+    assert desk.page.evaluate("scrollY") == 0
+    desk.page.go_back()
+    desk.heading("Products")
+    desk.stands()
+    desk.page.wait_for_function("place => Math.abs(scrollY - place) < 5", arg=place)
+
+
+def test_a_save_leaves_the_keyboard_where_it_was(desk: Desk) -> None:
+    product = made(desk, "Held by the keyboard")
+    desk.open(f"/products/{product['id']}")
+    desk.label("Vendor").fill("Nordhaus")
+    desk.label("Vendor").press("Enter")
+    expect(desk.page.locator(".toast")).to_have_text("Saved.")
+    expect(desk.label("Vendor")).to_be_focused()
+    desk.label("Price").fill("ten")
+    desk.button("Save").click()
+    expect(desk.label("Price")).to_be_focused()
+
+
+def test_how_many_were_refused_a_status_is_told(desk: Desk) -> None:
+    for name in ("Turnstone one", "Turnstone two"):
+        made(desk, name)
+    desk.open("/products?search=turnstone")
+    desk.label("Choose all products on this page").check()
+    gone = desk.api.get("products?search=turnstone+two")["data"][0]["id"]
+    desk.api.call("DELETE", f"products/{gone}")
+    desk.button("Set active").click()
+    expect(desk.page.locator(".toast")).to_contain_text("1 product set active. 1 not:")
+
+
 def test_a_hostile_name_is_only_text(desk: Desk) -> None:
     product = made(desk, HOSTILE, vendor="<b>bold</b>", tags=["hostile-tag"], status="ACTIVE")
     line = {"variantId": product["variants"][0]["id"], "quantity": 1}

@@ -117,6 +117,37 @@ def test_a_key_is_made_shown_once_and_revoked(desk: Desk) -> None:
     expect(row).to_have_count(0)
 
 
+def test_deliveries_of_all_webhooks_stand_together(desk: Desk, receiver: Receiver) -> None:
+    made = [
+        desk.api.post("webhooks", {"url": receiver.url(path), "events": ["order.paid"]})
+        for path in ("/ok?of=first", "/ok?of=second")
+    ]
+    for each in made:
+        desk.api.post(f"webhooks/{each['id']}/test", {})
+    desk.open("/settings/developer/deliveries")
+    rows = desk.page.get_by_role("row")
+    for each in made:
+        expect(rows.filter(has_text=each["url"])).to_have_count(1)
+    desk.label("Webhook").select_option(made[0]["id"])
+    expect(rows.filter(has_text="order.paid")).to_have_count(1)
+
+
+def test_pausing_keeps_what_was_typed(desk: Desk, receiver: Receiver) -> None:
+    webhook = desk.api.post("webhooks", {"url": receiver.url("/ok"), "events": ["order.paid"]})
+    desk.open(f"/settings/developer/webhooks/{webhook['id']}")
+    desk.label("Description").fill("Typed before the pause")
+    desk.page.get_by_label("customer.created").check()
+    desk.button("Pause").click()
+    expect(desk.button("Resume")).to_be_visible()
+    expect(desk.label("Description")).to_have_value("Typed before the pause")
+    expect(desk.page.get_by_label("customer.created")).to_be_checked()
+    desk.button("Save").click()
+    expect(desk.page.locator(".toast").last).to_have_text("Saved.")
+    saved = desk.api.get(f"webhooks/{webhook['id']}")
+    assert (saved["enabled"], saved["description"]) == (False, "Typed before the pause")
+    assert set(saved["events"]) == {"order.paid", "customer.created"}
+
+
 def test_every_call_has_an_example_for_the_shell(desk: Desk) -> None:
     desk.open("/reference")
     with desk.page.expect_response("**/api/openapi.json") as described:

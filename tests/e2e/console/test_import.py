@@ -1,5 +1,6 @@
 """A catalogue comes in by CSV, and is watched to the end."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import expect
@@ -71,6 +72,38 @@ def test_a_file_of_nobody_says_which_columns_it_has(desk: Desk, tmp_path: Path) 
     desk.button("Import").click()
     expect(desk.page.locator("header .badge")).to_have_text("Failed", timeout=MINUTES)
     expect(desk.page.locator(".notice.bad")).to_contain_text("Farbe")
+
+
+def test_a_file_that_misses_the_box_is_taken_all_the_same(desk: Desk) -> None:
+    desk.open("/import")
+    files = desk.page.evaluate_handle(
+        """() => {
+            const dropped = new DataTransfer();
+            for (const name of ["first.csv", "second.csv"])
+                dropped.items.add(new File(["slug,name,price\\n"], name));
+            return dropped;
+        }"""
+    )
+    desk.page.dispatch_event("h1", "drop", {"dataTransfer": files})
+    expect(desk.field("file")).to_contain_text("first.csv")
+    expect(desk.field("file").locator(".error")).to_have_text(
+        "One file at a time: this is the first."
+    )
+    desk.heading("Import")
+
+
+def test_an_upload_goes_on_with_another_key_when_its_own_is_revoked(
+    desk: Desk, another: Callable[..., Desk], tmp_path: Path
+) -> None:
+    desk.open("/import")
+    desk.page.locator("input[type=file]").set_input_files(written(tmp_path, catalogue(2, "keyed")))
+    successor = another().api
+    successor.call("DELETE", f"keys/{desk.api.get('me')['id']}")
+    desk.button("Import").click()
+    desk.dialog.get_by_label("API key").fill(successor.key)
+    desk.dialog.get_by_role("button", name="Sign in").click()
+    desk.heading("supplier.csv")
+    expect(desk.page.locator("header .badge")).to_have_text("Completed", timeout=MINUTES)
 
 
 def test_the_template_is_a_csv_with_our_columns(desk: Desk) -> None:

@@ -163,3 +163,37 @@ def test_home_tells_what_waits(desk: Desk) -> None:
     desk.page.get_by_role("link", name="Paid", exact=True).click()
     desk.heading("Orders")
     expect(desk.label("Status")).to_have_value("PAID")
+
+
+def test_what_runs_low_has_a_page(desk: Desk) -> None:
+    for n in range(10):
+        variants = [{"title": "One", "sku": f"LOW-{n}", "stock": 2}]
+        desk.api.post("products", {"name": f"Whimbrel {n}", "price": 4, "variants": variants})
+    desk.open("/")
+    desk.page.get_by_role("link", name="All that are low").click()
+    desk.heading("Low on stock")
+    expect(desk.page.get_by_role("row").filter(has_text="Whimbrel")).to_have_count(10)
+    desk.page.get_by_role("link", name="Whimbrel 3").click()
+    desk.heading("Whimbrel 3")
+
+
+def test_a_customer_without_an_address_is_asked_for_it(desk: Desk) -> None:
+    desk.api.post("products", {"name": "Avocet", "price": 5})
+    desk.open("/orders/new")
+    desk.label("Find a product").press_sequentially("avocet")
+    desk.page.get_by_role("option", name="Avocet").click()
+    desk.label("First name").fill("Ada")
+    desk.button("Create the order").click()
+    expect(desk.field("customer.email").locator(".error")).not_to_be_empty()
+    desk.label("E-mail").fill("ada@avocet.example")
+    desk.button("Create the order").click()
+    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
+    expect(desk.page.get_by_role("link", name="Ada", exact=True)).to_be_visible()
+
+
+def test_leaving_an_order_that_was_begun_asks_first(desk: Desk) -> None:
+    desk.open("/orders/new")
+    desk.label("Note").fill("Said on the telephone")
+    desk.page.get_by_role("link", name="Customers", exact=True).click()
+    desk.dialog.get_by_role("button", name="Stay").click()
+    expect(desk.label("Note")).to_have_value("Said on the telephone")

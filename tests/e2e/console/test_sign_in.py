@@ -54,6 +54,25 @@ def test_the_menu_shows_what_the_role_may_do(another: Callable[..., Desk]) -> No
     assert seen["OWNER"] - seen["ADMIN"] == {"API keys"}
 
 
+def test_a_page_that_the_key_may_not_use_says_so_and_asks_nothing(
+    another: Callable[..., Desk],
+) -> None:
+    desk = another("STAFF")
+    refused: list[str] = []
+    desk.page.on("response", lambda answer: answer.status == 403 and refused.append(answer.url))
+    for address in ("/settings/developer/webhooks", "/settings/keys"):
+        desk.open(address)
+        desk.heading("Not with this key")
+        expect(desk.page.locator("main")).to_contain_text("whose role is Staff")
+        expect(desk.page.locator("main button")).to_have_count(0)
+    assert refused == []
+
+
+def test_an_address_that_was_cut_off_leads_nowhere(desk: Desk) -> None:
+    desk.open("/products/%e")
+    desk.heading("There is no such page")
+
+
 def test_a_key_that_is_revoked_costs_nothing_that_was_typed(
     desk: Desk, another: Callable[..., Desk]
 ) -> None:

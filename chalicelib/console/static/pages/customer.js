@@ -50,6 +50,7 @@ export async function show(main, { params, signal }) {
                   title: "Order",
                   cell: ({ id, number }) =>
                     h.a({ class: "row", href: link(`/orders/${id}`) }, `#${number}`),
+                  class: "key",
                 },
                 { title: "Date", cell: ({ orderDate }) => date(orderDate) },
                 { title: "Status", cell: ({ status }) => badge(status) },

@@ -3,7 +3,7 @@
 import { h } from "../dom.js";
 import { date } from "../format.js";
 import { list } from "../parts/list.js";
-import { buyer } from "../parts/order.js";
+import { buyer, fullName } from "../parts/order.js";
 import { draw, empty } from "../parts/page.js";
 import { link } from "../router.js";
 
@@ -29,11 +29,13 @@ export async function show(main, { path, query, signal }) {
     columns: [
       {
         title: "Customer",
-        cell: (customer) =>
+        cell: (customer) => [
           h.a({ class: "row", href: link(`/customers/${customer.id}`) }, buyer(customer)),
+          fullName(customer) && h.span({ class: "soft small narrow" }, customer.email),
+        ],
       },
-      { title: "E-mail", cell: ({ email }) => email },
-      { title: "Since", cell: ({ createdAt }) => date(createdAt), class: "wide" },
+      { title: "E-mail", cell: ({ email }) => email, class: "wide" },
+      { title: "Since", cell: ({ createdAt }) => date(createdAt) },
     ],
     none: empty(
       "No customers yet",

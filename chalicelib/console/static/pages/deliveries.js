@@ -1,8 +1,8 @@
-// Settings → Developer → Deliveries: of one webhook at a time.
+// Settings → Developer → Deliveries: of all webhooks together, or of one.
 
 import { get } from "../api.js";
 import { h, replace } from "../dom.js";
-import { words } from "../format.js";
+import { plural, words } from "../format.js";
 import { deliveryTable } from "../parts/deliveries.js";
 import { KINDS, stateOf } from "../parts/endpoint.js";
 import { field } from "../parts/form.js";
@@ -33,13 +33,12 @@ export async function show(main, { path, query, signal }) {
     return;
   }
   const asked = { ...query };
-  // The one that needs a look comes first.
-  asked.webhook ||= (known.find(({ failingSince }) => failingSince) ?? known[0]).id;
   let loading = new AbortController();
   signal.addEventListener("abort", () => loading.abort());
   const rows = [];
   const results = h.div({ class: "results" });
   const more = h.div({ class: "pager" });
+  const count = h.p({ class: "count soft", "aria-hidden": "true" });
   const all = (names) => [
     ["", "All"],
     ...names.map((each) => [each, each.includes(".") ? each : words(each)]),
@@ -65,10 +64,13 @@ export async function show(main, { path, query, signal }) {
       filter({
         name: "webhook",
         label: "Webhook",
-        options: known.map((each) => [
-          each.id,
-          `${each.url}${each.failingSince ? " (failing)" : stateOf(each) === "PAUSED" ? " (paused)" : ""}`,
-        ]),
+        options: [
+          ["", "All"],
+          ...known.map((each) => [
+            each.id,
+            `${each.url}${stateOf(each) === "ENABLED" ? "" : ` (${words(stateOf(each)).toLowerCase()})`}`,
+          ]),
+        ],
       }),
       filter({ name: "status", label: "State", options: all(STATUSES) }),
       filter({ name: "event", label: "Event", options: all(KINDS) }),
@@ -78,7 +80,7 @@ export async function show(main, { path, query, signal }) {
         options: Object.entries(SINCE).sort(([a], [b]) => a - b),
       }),
     ),
-    h.div({ class: "above" }),
+    h.div({ class: "above" }, count),
     results,
     more,
   );
@@ -97,7 +99,9 @@ export async function show(main, { path, query, signal }) {
       do {
         const after = since ? new Date(Date.now() - since * 3_600_000).toISOString() : "";
         const { data } = await get(
-          `admin/webhooks/${encodeURIComponent(webhook)}/deliveries`,
+          webhook
+            ? `admin/webhooks/${encodeURIComponent(webhook)}/deliveries`
+            : "admin/deliveries",
           { status, event, since: after, limit: 50, cursor: next },
           mine,
         );
@@ -117,6 +121,7 @@ export async function show(main, { path, query, signal }) {
   }
 
   function fill(next) {
+    const { webhook } = asked;
     const filtered = asked.status || asked.event || asked.since;
     const none = filtered
       ? empty("No delivery fits", "Choose another state, event or time.")
@@ -124,15 +129,21 @@ export async function show(main, { path, query, signal }) {
           "No deliveries yet",
           "The next event is sent at once; a test can be sent now.",
           h.a(
-            { class: "button", href: link(`/settings/developer/webhooks/${asked.webhook}`) },
-            "To the webhook",
+            {
+              class: "button",
+              href: link(["/settings/developer/webhooks", webhook].filter(Boolean).join("/")),
+            },
+            webhook ? "To the webhook" : "To the webhooks",
           ),
         );
-    replace(results, rows.length ? deliveryTable(rows) : none);
+    replace(results, rows.length ? deliveryTable(rows, webhook ? null : known) : none);
     replace(
       more,
       next && h.button({ type: "button", onclick: () => load(next) }, "Show older ones"),
     );
-    announce(`${rows.length} deliveries shown.`);
+    const older = next ? ", and there are older ones" : "";
+    const shown = `${plural(rows.length, "delivery", "deliveries")}${older}`;
+    replace(count, rows.length > 0 && shown);
+    announce(`${shown}.`);
   }
 }

@@ -2,7 +2,7 @@
 
 import { get, post, sleep } from "../api.js";
 import { h } from "../dom.js";
-import { dateTime, distance, exact, milliseconds, plural, words } from "../format.js";
+import { dateTime, due, exact, milliseconds, number, words } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { copyButton } from "../parts/copy.js";
 import { toast } from "../parts/notice.js";
@@ -65,11 +65,11 @@ function page(main, path, delivery, signal) {
             delivery.nextAttemptAt
               ? [
                   dateTime(delivery.nextAttemptAt),
-                  h.span({ class: "soft" }, ` ${distance(delivery.nextAttemptAt)}`),
+                  h.span({ class: "soft" }, " ", due(delivery.nextAttemptAt)),
                 ]
               : "none",
           ],
-          ["Attempts", plural(attempts.length, "attempt")],
+          ["Attempts", number(attempts.length)],
           ["Begun", exact(delivery.createdAt)],
           [
             "Webhook",
@@ -98,7 +98,8 @@ function page(main, path, delivery, signal) {
   );
 
   async function replay({ target }) {
-    target.disabled = true;
+    if (target.ariaBusy) return;
+    target.ariaBusy = "true";
     try {
       await post(`${path}/replay`);
       toast("It is posted again.");
@@ -106,7 +107,7 @@ function page(main, path, delivery, signal) {
     } catch (refusal) {
       if (refusal.name !== "AbortError") toast(refusal.message);
     }
-    target.disabled = false;
+    target.ariaBusy = null;
   }
 }
 
@@ -127,10 +128,14 @@ function attempt(each, newest) {
         { class: "timing", "aria-hidden": "true" },
         h.span({ class: error ? "bad" : "good", style: { width: `${share}%` } }),
       ),
-      h.span({ class: "soft" }, milliseconds(each.durationMs)),
+      h.span(
+        { class: "soft took" },
+        milliseconds(each.durationMs),
+        h.span({ class: "small" }, ` of ${milliseconds(TIMEOUT)}`),
+      ),
     ),
     error &&
-      h.p({ class: "notice bad" }, h.b(words(error)), each.message ? `: ${each.message}` : ""),
+      h.p({ class: "notice bad" }, each.message ?? words(error)),
     h.div(
       { class: "halves" },
       h.div(

@@ -4,10 +4,13 @@ import { get } from "../api.js";
 import { h } from "../dom.js";
 import { dateTime, money, number, plural, words } from "../format.js";
 import { bars } from "../parts/bars.js";
+import { few, lowStock } from "../parts/low-stock.js";
 import { card, draw, empty } from "../parts/page.js";
-import { table } from "../parts/table.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
+
+const FIRST_FAILING = 3;
+const FIRST_LOW = 8;
 
 export async function show(main, { signal }) {
   const [{ data: shop }, failing] = await Promise.all([
@@ -35,13 +38,20 @@ export async function show(main, { signal }) {
       failing.length > 0 &&
         h.div(
           { class: "notice bad" },
-          failing.map(({ id, url, failingSince }) =>
+          failing.slice(0, FIRST_FAILING).map(({ id, url, failingSince }) =>
             h.p(
               h.a({ href: link(`/settings/developer/webhooks/${id}`) }, url),
               ": no success since ",
               dateTime(failingSince),
             ),
           ),
+          failing.length > FIRST_FAILING &&
+            h.p(
+              h.a(
+                { href: link("/settings/developer/webhooks") },
+                `${number(failing.length - FIRST_FAILING)} more`,
+              ),
+            ),
         ),
       h.div(
         { class: "tiles" },
@@ -56,7 +66,11 @@ export async function show(main, { signal }) {
           h.a({ href: link("/orders", { status: "open" }) }, number(total)),
           "until they are delivered",
         ),
-        tile("Low on stock", few(shop.lowStock.length), "variants below their threshold"),
+        tile(
+          "Low on stock",
+          h.a({ href: link("/products/low-stock") }, few(shop.lowStock.length)),
+          "variants below their threshold",
+        ),
       ),
       card(
         "Paid a day",
@@ -97,41 +111,16 @@ export async function show(main, { signal }) {
                 "Nothing runs low",
                 "A variant stands here when its stock falls below its product's threshold.",
               )
-            : table({
-                name: "Low on stock",
-                columns: [
-                  {
-                    title: "Product",
-                    cell: (low) =>
-                      h.div(
-                        h.a(
-                          { class: "row", href: link(`/products/${low.productId}`) },
-                          low.productName,
-                        ),
-                        h.div(
-                          { class: "soft small" },
-                          [low.variantTitle, low.sku].filter(Boolean).join(" · "),
-                        ),
-                      ),
-                  },
-                  { title: "Stock", cell: ({ stock }) => h.b(number(stock)), class: "number" },
-                  {
-                    title: "Threshold",
-                    cell: ({ threshold }) => number(threshold),
-                    class: "number",
-                  },
-                ],
-                rows: shop.lowStock.slice(0, 12),
-              }),
+            : [
+                lowStock(shop.lowStock.slice(0, FIRST_LOW)),
+                shop.lowStock.length > FIRST_LOW &&
+                  h.p(h.a({ href: link("/products/low-stock") }, "All that are low")),
+              ],
         ),
       ),
     ),
   );
 }
-
-// The summary names so many at most.
-const MOST_LOW = 50;
-const few = (count) => (count < MOST_LOW ? number(count) : `${number(count)} or more`);
 
 async function failingWebhooks(signal) {
   if (!may("ADMIN")) return [];

@@ -52,7 +52,7 @@ export async function show(main, { path, query, signal }) {
         cell: ({ status, progress }) =>
           badge(status, status === "RUNNING" ? `${progress} %` : words(status)),
       },
-      { title: "Created", cell: ({ created }) => number(created), class: "number" },
+      { title: "Created", cell: ({ created }) => number(created), class: "number wide" },
       { title: "Changed", cell: ({ updated }) => number(updated), class: "number wide" },
       { title: "Unchanged", cell: ({ unchanged }) => number(unchanged), class: "number wide" },
       { title: "Failed", cell: ({ failed }) => number(failed), class: "number" },

@@ -7,6 +7,7 @@ import { badge } from "../parts/badge.js";
 import { announce, toast } from "../parts/notice.js";
 import { card, draw, facts } from "../parts/page.js";
 import { table } from "../parts/table.js";
+import { MODES } from "../parts/upload-form.js";
 import { go, link } from "../router.js";
 
 const FIRST_PAUSE = 700; // milliseconds between looks; each is a tenth longer, up to 3 s
@@ -147,7 +148,7 @@ export async function show(main, { params, signal }) {
       "Record",
       facts([
         ["Columns of", words(job.dialect ?? "not read yet")],
-        ["What may happen", words(job.mode)],
+        ["What may happen", MODES.find(([mode]) => mode === job.mode)?.[1] ?? words(job.mode)],
         ["Begun", dateTime(job.createdAt)],
         ["Ended", job.completedAt ? ago(job.completedAt) : "not yet"],
         job.ignoredColumns.length > 0 && ["Columns not read", job.ignoredColumns.join(", ")],

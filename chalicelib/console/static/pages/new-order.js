@@ -6,6 +6,7 @@ import { money, words } from "../format.js";
 import { ask } from "../parts/dialog.js";
 import { field, saving, values } from "../parts/form.js";
 import { finder } from "../parts/finder.js";
+import { icon } from "../parts/icon.js";
 import { announce, toast } from "../parts/notice.js";
 import { buyer, fullName, PAYMENTS, suggestions } from "../parts/order.js";
 import { card, draw } from "../parts/page.js";
@@ -23,7 +24,7 @@ export async function show(main, { query, signal }) {
   let done = false;
   const place = h.div({ class: "rows" });
   const sum = h.p({ class: "strong", role: "status" });
-  const who = h.div({ class: "rows", "data-field": "customer" });
+  const who = h.div({ class: "stack even", "data-field": "customer" });
   const summary = h.div({ role: "alert", class: "summary" });
   const create = h.button({ type: "submit", class: "main" }, "Create the order");
   const [sources, sourceNames] = suggestions([
@@ -59,7 +60,7 @@ export async function show(main, { query, signal }) {
           sum,
         ),
         card(
-          "Note",
+          "Note and tags",
           field({ name: "note", label: "Note", rows: 3 }),
           field({ name: "tags", label: "Tags", hint: "Separated by commas.", autocomplete: "off" }),
         ),
@@ -70,7 +71,7 @@ export async function show(main, { query, signal }) {
           "Payment",
           field({
             name: "paymentStatus",
-            label: "Payment",
+            label: "Payment status",
             value: "PENDING",
             options: PAYMENTS.map((each) => [each, words(each)]),
           }),
@@ -120,12 +121,13 @@ export async function show(main, { query, signal }) {
   draw(main, { title: "A new order", back: [link("/orders"), "Orders"] }, form);
   chooseCustomer();
   total();
+  const blank = JSON.stringify(order());
   guard(
-    () => !done && lines.length > 0,
+    () => !done && JSON.stringify(order()) !== blank,
     () =>
       ask({
         title: "Leave without creating the order?",
-        text: "Its lines are not kept.",
+        text: "What you typed here is not kept.",
         yes: "Leave",
         no: "Stay",
         bad: true,
@@ -180,7 +182,7 @@ export async function show(main, { query, signal }) {
       h.button(
         {
           type: "button",
-          class: "quiet small",
+          class: "quiet",
           "aria-label": `Remove ${name}`,
           onclick: () => {
             lines.splice(lines.indexOf(line), 1);
@@ -188,7 +190,7 @@ export async function show(main, { query, signal }) {
             numbered();
           },
         },
-        "Remove",
+        icon("remove"),
       ),
     );
     lines.push(line);
@@ -201,7 +203,7 @@ export async function show(main, { query, signal }) {
   }
 
   function numbered() {
-    place.style.setProperty("--line-columns", "minmax(0, 2fr) 5rem 7rem auto");
+    place.style.setProperty("--line-columns", "minmax(0, 1fr) 5rem 7rem 2.25rem");
     lines.forEach(({ node }, at) => {
       const [quantity, price] = node.querySelectorAll(".field");
       quantity.dataset.field = `lineItems.${at}.quantity`;
@@ -286,11 +288,14 @@ export async function show(main, { query, signal }) {
               .replaceAll(/[\s-]+/g, "_"),
           }
         : {};
-    const email = typed["customer.email"]?.trim();
-    const inline = email && {
+    const [email, firstName, lastName] = ["email", "firstName", "lastName"].map(
+      (name) => typed[`customer.${name}`]?.trim() ?? "",
+    );
+    // A name alone is sent too: the API says that an address is missing, instead of losing it.
+    const inline = (email || firstName || lastName) && {
       email,
-      firstName: typed["customer.firstName"].trim() || null,
-      lastName: typed["customer.lastName"].trim() || null,
+      firstName: firstName || null,
+      lastName: lastName || null,
     };
     const whole = (text) => (/^\d+$/.test(text) ? Number(text) : text);
     return {
@@ -316,7 +321,6 @@ export async function show(main, { query, signal }) {
 
   async function submitted(event) {
     event.preventDefault();
-    if (create.disabled) return;
     await saving(form, create, summary, async () => {
       try {
         const { data } = await post("admin/orders", order(), { idempotencyKey });

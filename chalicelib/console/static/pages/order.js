@@ -13,6 +13,7 @@ import { differing, whichStays } from "../parts/stale.js";
 import { table } from "../parts/table.js";
 import { go, guard, link } from "../router.js";
 import { may } from "../session.js";
+import "../parts/work.js";
 
 const VERBS = {
   PAID: "Mark as paid",
@@ -162,7 +163,7 @@ function page(main, path, order, etag) {
         }),
         field({
           name: "paymentStatus",
-          label: "Payment",
+          label: "Payment status",
           value: order.paymentStatus,
           options: PAYMENTS.map((each) => [each, words(each)]),
         }),
@@ -309,5 +310,5 @@ function page(main, path, order, etag) {
 }
 
 function entry({ at, by, change }) {
-  return h.li(h.div(change), h.div({ class: "soft small" }, exact(at), ` · ${by}`));
+  return h.li(h.div(change.charAt(0).toUpperCase() + change.slice(1)), h.div({ class: "soft small" }, exact(at), ` · ${by}`));
 }

@@ -32,7 +32,7 @@ export async function show(main, { path, query, signal }) {
         label: "Status",
         options: [["", "All"], ["open", "Open"], ...STATUSES.map((each) => [each, words(each)])],
       },
-      { name: "source", label: "Source", autocomplete: "off", placeholder: "IN_PERSON" },
+      { name: "source", label: "Source", placeholder: "All", known: true },
     ],
     toQuery: ({ status, source, ...rest }) => ({
       ...rest,
@@ -46,6 +46,7 @@ export async function show(main, { path, query, signal }) {
       {
         title: "Order",
         cell: ({ id, number }) => h.a({ class: "row", href: link(`/orders/${id}`) }, `#${number}`),
+        class: "key",
       },
       { title: "Date", cell: ({ orderDate }) => date(orderDate), class: "wide" },
       { title: "Customer", cell: ({ customer }) => buyer(customer) },

@@ -14,6 +14,7 @@ const STATUSES = ["ACTIVE", "DRAFT", "ARCHIVED"];
 export async function show(main, { path, query, signal }) {
   const into = h.div();
   const actions = [
+    h.a({ class: "button quiet", href: link("/products/low-stock") }, "Low on stock"),
     h.a({ class: "button", href: link("/import") }, "Import a CSV"),
     h.a({ class: "button main", href: link("/products/new") }, "Add a product"),
   ];
@@ -38,8 +39,8 @@ export async function show(main, { path, query, signal }) {
         label: "Status",
         options: [["", "All"], ...STATUSES.map((each) => [each, words(each)])],
       },
-      { name: "type", label: "Type", autocomplete: "off" },
-      { name: "storefront", label: "Storefront", autocomplete: "off" },
+      { name: "type", label: "Type", placeholder: "All", known: true },
+      { name: "storefront", label: "Storefront", placeholder: "All", known: true },
     ],
     columns: [
       { title: "Product", cell: named },
@@ -60,7 +61,7 @@ export async function show(main, { path, query, signal }) {
       "Add the first by hand, or bring a whole catalogue from a CSV of Shopify, WooCommerce or Spree.",
       h.div(
         { class: "actions" },
-        actions.map((each) => each.cloneNode(true)),
+        actions.slice(1).map((each) => each.cloneNode(true)),
       ),
     ),
     choose: (ids, done) =>
@@ -111,8 +112,11 @@ function stock({ variants, lowStockThreshold }) {
 async function setStatus(ids, status, done) {
   try {
     const { data } = await post("admin/products/bulk-status", { ids, status });
+    const { updated, failed } = data.summary;
+    const refused = data.data.find(({ error }) => error)?.error;
     toast(
-      `${plural(data.summary?.updated ?? ids.length, "product")} set ${words(status).toLowerCase()}.`,
+      `${plural(updated, "product")} set ${words(status).toLowerCase()}.` +
+        (failed ? ` ${number(failed)} not: ${refused.message}` : ""),
     );
     await done();
   } catch (refusal) {

@@ -6,7 +6,14 @@ import { dateTime, plural } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { deliveryTable } from "../parts/deliveries.js";
 import { ask, modal } from "../parts/dialog.js";
-import { endpointFields, KINDS, readEndpoint, showSecret, stateOf } from "../parts/endpoint.js";
+import {
+  endpointFields,
+  KINDS,
+  readEndpoint,
+  showSecret,
+  stateOf,
+  writeEndpoint,
+} from "../parts/endpoint.js";
 import { field, form } from "../parts/form.js";
 import { toast } from "../parts/notice.js";
 import { card, draw, empty, facts } from "../parts/page.js";
@@ -20,8 +27,10 @@ export async function show(main, { params, signal }) {
   if (!signal.aborted) page(main, path, data, etag, signal);
 }
 
-function page(main, path, endpoint, etag, signal) {
+// `typed`: what is in the form and not saved yet.
+function page(main, path, endpoint, etag, signal, typed = {}) {
   const again = ({ data, etag: next }) => page(main, path, data, next, signal);
+  const onward = ({ data, etag: next }) => page(main, path, data, next, signal, unsaved());
   const deliveries = h.div(h.p({ class: "soft turning" }, "Loading "));
   const node = form({
     fields: endpointFields(endpoint),
@@ -77,7 +86,7 @@ function page(main, path, endpoint, etag, signal) {
         card("What it takes", node),
       ),
       h.div(
-        card("Recover", recoverForm(endpoint, path, again)),
+        card("Recover", recoverForm(endpoint, path, onward)),
         card(
           "Record",
           facts([
@@ -94,8 +103,13 @@ function page(main, path, endpoint, etag, signal) {
     ),
   );
   const was = readEndpoint(node);
+  writeEndpoint(node, typed);
+  const unsaved = () => {
+    const mine = readEndpoint(node);
+    return Object.fromEntries(differing(was, mine).map((name) => [name, mine[name]]));
+  };
   guard(
-    () => node.isConnected && differing(was, readEndpoint(node)).length > 0,
+    () => node.isConnected && Object.keys(unsaved()).length > 0,
     () =>
       ask({
         title: "Leave without saving?",
@@ -145,7 +159,7 @@ function page(main, path, endpoint, etag, signal) {
 
   async function act(change, told) {
     try {
-      again(await change());
+      onward(await change());
       toast(told);
     } catch (refusal) {
       toast(refusal.message);
@@ -207,7 +221,7 @@ function page(main, path, endpoint, etag, signal) {
             answer.data.secret,
             hours > 0 ? `The one before signs as well for ${plural(hours, "hour")}.` : null,
           );
-          again(await get(path));
+          onward(await get(path));
         },
       }),
     ]);

@@ -11,6 +11,8 @@ export function bars(days, name) {
   const most = Math.max(...days.map(({ value }) => value), 0) || 1;
   const width = days.length * STEP;
   const shown = (date) => day.format(new Date(`${date}T00:00:00Z`));
+  const top = days.find(({ value }) => value === most);
+  const peak = top ? `; most on ${shown(top.date)}: ${top.text}` : "";
   const bar = ({ value }, at) => {
     const height = value ? Math.max(2, (value / most) * HEIGHT) : 1;
     return h.rect({
@@ -36,7 +38,7 @@ export function bars(days, name) {
   const say = (at) =>
     (said.textContent = days[at]
       ? `${shown(days[at].date)}: ${days[at].text}, ${days[at].about}`
-      : `${shown(days[0].date)} to ${shown(days.at(-1).date)}`);
+      : `${shown(days[0].date)} to ${shown(days.at(-1).date)}, days in UTC${peak}`);
   chart.addEventListener("pointermove", ({ clientX }) => {
     const box = chart.getBoundingClientRect();
     say(Math.min(days.length - 1, Math.floor(((clientX - box.left) / box.width) * days.length)));

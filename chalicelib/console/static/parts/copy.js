@@ -2,6 +2,7 @@
 
 import { h, replace } from "../dom.js";
 import { announce } from "./notice.js";
+import "./work.js";
 
 export function copyButton(value, what = "Copy") {
   const button = h.button({ type: "button", class: "small", onclick: copy }, what);

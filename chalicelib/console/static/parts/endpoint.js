@@ -74,6 +74,14 @@ export function readEndpoint(form) {
   };
 }
 
+export function writeEndpoint(form, { events, ...texts }) {
+  for (const [name, text] of Object.entries(texts)) form.elements[name].value = text ?? "";
+  if (events)
+    form
+      .querySelectorAll(".events input")
+      .forEach((each) => (each.checked = events.includes(each.value)));
+}
+
 // The only time that it is seen. Resolves when it was put away.
 export function showSecret(title, secret, more) {
   return new Promise((done) => {

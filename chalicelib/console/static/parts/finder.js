@@ -3,6 +3,7 @@
 import { get } from "../api.js";
 import { h, newId, replace } from "../dom.js";
 import { announce } from "./notice.js";
+import "./work.js";
 
 const PAUSE = 220;
 

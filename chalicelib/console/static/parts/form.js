@@ -64,7 +64,7 @@ function showErrors(node, errors) {
     }
     const control = place.querySelector("input, select, textarea, [tabindex]");
     control?.setAttribute("aria-invalid", "true");
-    const told = place.querySelector(".error");
+    const told = place.querySelector(":scope > .error") ?? place.querySelector(".error");
     told.textContent = `${told.textContent ? `${told.textContent}; ` : ""}${message}`;
     first ??= control;
   }
@@ -103,18 +103,18 @@ export function form({ fields, submit, save, notice, cancel, extra }) {
   );
   async function submitted(event) {
     event.preventDefault();
-    if (button.disabled) return;
     await saving(node, button, summary, () => save(values(node)));
   }
   return node;
 }
 
-// Runs a save: the button waits, errors go to their fields, the rest into `summary`.
+// Runs a save: the button waits, errors go to their fields, the rest into `summary`. (A button that
+// is disabled loses the focus, and with it the reader's place; one that is busy keeps it.)
 export async function saving(node, button, summary, save) {
+  if (button.ariaBusy) return false;
   clearErrors(node);
   replace(summary);
-  button.disabled = true;
-  button.setAttribute("aria-busy", "true");
+  button.ariaBusy = "true";
   try {
     await save();
     return true;
@@ -132,8 +132,7 @@ export async function saving(node, button, summary, save) {
     );
     return false;
   } finally {
-    button.disabled = false;
-    button.removeAttribute("aria-busy");
+    button.ariaBusy = null;
   }
 }
 

@@ -6,13 +6,15 @@ import { h, replace } from "../dom.js";
 import { number, plural } from "../format.js";
 import { link, rewrite } from "../router.js";
 import { field } from "./form.js";
+import { learn, meant, offered, remember, titled } from "./known.js";
 import { announce, problem } from "./notice.js";
 import { table } from "./table.js";
 
 const PAUSE = 220; // milliseconds without a key before the search is made
 const LIMIT = "50";
 
-// `filters`: those of `field`, named as in the address. `toQuery` makes the API's query of them.
+// `filters`: those of `field`, named as in the address; `known`: it offers the values seen so far.
+// `toQuery` makes the API's query of them.
 // `choose(ids, done)` draws what can be done with chosen rows. Resolves when the first page stands.
 export async function list(spec) {
   const {
@@ -36,18 +38,36 @@ export async function list(spec) {
   let pause = 0;
   signal.addEventListener("abort", () => loading.abort());
 
+  const knowns = filters.filter(({ known }) => known).map(({ name }) => name);
+  const offers = new Map(knowns.map((each) => [each, offered(api, each)]));
   const bar = h.form(
     { class: "filters", role: "search", onsubmit: (event) => event.preventDefault() },
-    filters.map((each) => field({ ...each, value: asked[each.name] ?? "", oninput: typed })),
+    filters.map(({ known, ...each }) =>
+      field({
+        ...each,
+        ...(known && { list: offers.get(each.name).id, onfocus: offer, autocomplete: "off" }),
+        value: asked[each.name] ?? "",
+        oninput: typed,
+      }),
+    ),
+    [...offers.values()].map(({ node }) => node),
   );
+
+  async function offer() {
+    await learn(api, knowns);
+    offers.forEach(({ fill }) => fill());
+  }
 
   function typed({ target }) {
     asked[target.name] = target.value;
     delete asked.page;
     rewrite(path, asked);
     clearTimeout(pause);
-    pause = setTimeout(load, target.type === "search" ? PAUSE : 0);
+    pause = setTimeout(load, target.tagName === "SELECT" ? 0 : PAUSE);
   }
+
+  const answer = async (found, mine) =>
+    (await get(api, { limit: LIMIT, ...toQuery({ ...asked, ...found }) }, mine)).data;
 
   async function load() {
     loading.abort();
@@ -55,10 +75,23 @@ export async function list(spec) {
     const mine = loading.signal;
     results.setAttribute("aria-busy", "true");
     try {
-      const { data } = await get(api, { limit: LIMIT, ...toQuery(asked) }, mine);
+      let found = {};
+      for (const each of knowns.filter((each) => asked[each]?.trim()))
+        found[each] = await meant(api, knowns, each, asked[each].trim());
       if (mine.aborted) return;
+      let data = await answer(found, mine);
+      const otherwise = Object.fromEntries(
+        Object.entries(found).map(([each, value]) => [each, titled(value)]),
+      );
+      if (data.total === 0 && JSON.stringify(otherwise) !== JSON.stringify(found)) {
+        const again = await answer(otherwise, mine);
+        if (again.total > 0) [data, found] = [again, otherwise];
+      }
+      if (mine.aborted) return;
+      remember(api, knowns, data.data);
+      offers.forEach(({ fill }) => fill());
       chosen.clear();
-      draw(data);
+      draw(data, found);
       announce(`${plural(data.total, name)} found.`);
     } catch (refusal) {
       if (mine.aborted) return;
@@ -68,9 +101,12 @@ export async function list(spec) {
     results.removeAttribute("aria-busy");
   }
 
-  function draw({ data, pagination }) {
+  function draw({ data, pagination }, found) {
     const filtered = filters.some((each) => asked[each.name]);
-    replace(count, pagination.total > 0 && plural(pagination.total, name));
+    const limits = Object.entries(found)
+      .filter(([each, value]) => value !== asked[each])
+      .map(([each, value]) => ` · ${filters.find((one) => one.name === each).label}: ${value}`);
+    replace(count, pagination.total > 0 && [plural(pagination.total, name), limits]);
     drawChosen();
     if (data.length === 0) {
       const past = pagination.total > 0;

@@ -2,9 +2,11 @@
 
 import { h, replace } from "../dom.js";
 
+// Drawn again, such as after a save, it leaves the keyboard where it was.
 export function draw(main, { title, back, actions, beside }, ...content) {
   document.title = `${title} · Backroom`;
-  return replace(
+  const held = main.contains(document.activeElement) && placeOf(document.activeElement);
+  replace(
     main,
     h.header(
       { class: "page" },
@@ -18,7 +20,18 @@ export function draw(main, { title, back, actions, beside }, ...content) {
     ),
     content,
   );
+  if (!held) return;
+  const again = [...main.querySelectorAll("button, input, select, textarea, a, summary")];
+  const same = again.find((each) => placeOf(each) === held) ?? main.querySelector("h1");
+  same.focus({ preventScroll: true });
 }
+
+const placeOf = (control) =>
+  [
+    control.closest("[data-field]")?.dataset.field,
+    control.name,
+    control.matches("button, a, summary") && control.textContent,
+  ].join();
 
 export function card(title, ...content) {
   return h.section({ class: "card" }, title && h.h2(title), content);

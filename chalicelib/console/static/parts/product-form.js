@@ -3,6 +3,7 @@
 import { h } from "../dom.js";
 import { words } from "../format.js";
 import { field } from "./form.js";
+import { offered } from "./known.js";
 import { card } from "./page.js";
 import { rows } from "./rows.js";
 import { differing } from "./stale.js";
@@ -29,12 +30,16 @@ export function productForm(product) {
   const own = product ?? BLANK;
   const text = (name, label, more) =>
     field({ name, label, value: own[name] ?? "", autocomplete: "off", ...more });
+  const known = (name, label, more) => {
+    const { id, node: names } = offered("admin/products", name);
+    return [text(name, label, { list: id, ...more }), names];
+  };
   const amount = (name, label, more) => text(name, label, { inputmode: "decimal", ...more });
   const variants = rows({
     name: "variants",
     what: "variant",
     add: "Add a variant",
-    widths: "2fr 1.6fr 1fr 1fr 5rem",
+    widths: "minmax(0, 1fr) minmax(0, 1.4fr) 6.25rem 6rem 2.25rem",
     columns: [
       { name: "title", label: "Title" },
       { name: "sku", label: "SKU" },
@@ -47,7 +52,7 @@ export function productForm(product) {
     name: "images",
     what: "image",
     add: "Add an image",
-    widths: "2fr 2fr 5rem",
+    widths: "minmax(0, 1fr) minmax(0, 1fr) 2.25rem",
     columns: [
       { name: "url", label: "Address", type: "url", placeholder: "https://…" },
       { name: "alt", label: "Description" },
@@ -91,7 +96,7 @@ export function productForm(product) {
           value: own.published,
           hint: "The storefront shows what is active and published.",
         }),
-        text("storefront", "Storefront", { hint: "Blank: all of them." }),
+        known("storefront", "Storefront", { hint: "Blank: all of them." }),
       ),
       card(
         "Price",
@@ -103,8 +108,8 @@ export function productForm(product) {
       ),
       card(
         "Sorted under",
-        text("vendor", "Vendor"),
-        text("type", "Type"),
+        known("vendor", "Vendor"),
+        known("type", "Type"),
         field({
           name: "tags",
           label: "Tags",
@@ -125,7 +130,7 @@ export function productForm(product) {
         "Address and search engines",
         text("slug", "Slug", { placeholder: product ? "" : "made from the name" }),
         h.div(
-          { "data-field": "seo" },
+          { class: "stack even", "data-field": "seo" },
           field({
             name: "seo.title",
             label: "Title for search engines",

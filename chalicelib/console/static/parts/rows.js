@@ -2,6 +2,8 @@
 
 import { h } from "../dom.js";
 import { field } from "./form.js";
+import { icon } from "./icon.js";
+import "./work.js";
 
 // `columns`: those of `field`, named as in a row of the API. Errors such as `variants.2.price`
 // find their row, because the fields are named anew whenever rows come or go.
@@ -31,7 +33,7 @@ export function rows({ name, columns, add, what, widths, start = [], changed = (
     const line = h.div(
       { class: "line" },
       columns.map((each) => field({ ...each, value: row[each.name] ?? "" })),
-      h.button({ type: "button", class: "quiet small", onclick: () => remove(line) }, "Remove"),
+      h.button({ type: "button", class: "quiet", onclick: () => remove(line) }, icon("remove"), h.span({ class: "narrow" }, "Remove")),
     );
     line.row = row;
     body.append(line);

@@ -5,7 +5,15 @@ import { bytes, number } from "../format.js";
 import { upload } from "../upload.js";
 import { field, saving, values } from "./form.js";
 import { announce } from "./notice.js";
+import "./work.js";
 
+export const MODES = [
+  ["upsert", "Create new products and change known ones"],
+  ["create", "Only create new products"],
+  ["update", "Only change known products"],
+];
+
+// The whole window takes the file: one that misses the box would else replace the page.
 export function uploadForm({ done, signal }) {
   let chosen = null;
   const picked = h.p({ class: "strong" }, "Drop a CSV here");
@@ -17,7 +25,7 @@ export function uploadForm({ done, signal }) {
     onchange: () => choose(input.files[0]),
   });
   const drop = h.div(
-    { class: "drop", "data-field": "file", ondragover: over, ondragleave: over, ondrop: dropped },
+    { class: "drop", "data-field": "file" },
     picked,
     h.div(input, h.label({ class: "button", for: "csv" }, "Choose a file")),
     h.p({ class: "error" }),
@@ -37,11 +45,7 @@ export function uploadForm({ done, signal }) {
         name: "mode",
         label: "What may happen",
         value: "upsert",
-        options: [
-          ["upsert", "Create new products and change known ones"],
-          ["create", "Only create new products"],
-          ["update", "Only change known products"],
-        ],
+        options: MODES,
       }),
       field({
         name: "dryRun",
@@ -54,18 +58,19 @@ export function uploadForm({ done, signal }) {
     h.div({ class: "actions" }, start),
   );
 
+  for (const type of ["dragover", "dragleave", "drop"]) addEventListener(type, over, { signal });
+
   function over(event) {
     event.preventDefault();
     drop.classList.toggle("over", event.type === "dragover");
+    if (event.type === "drop") choose(...event.dataTransfer.files);
   }
 
-  function dropped(event) {
-    over(event);
-    choose(event.dataTransfer.files[0]);
-  }
-
-  function choose(file) {
-    if (!file) return;
+  function choose(file, ...more) {
+    if (!file || start.ariaBusy) return;
+    drop.querySelector(".error").textContent = more.length
+      ? "One file at a time: this is the first."
+      : "";
     chosen = file;
     replace(picked, `${file.name} · ${bytes(file.size)}`);
     announce(`${file.name} is chosen.`);
@@ -73,7 +78,6 @@ export function uploadForm({ done, signal }) {
 
   async function submitted(event) {
     event.preventDefault();
-    if (start.disabled) return;
     if (!chosen) {
       drop.querySelector(".error").textContent = "Choose a CSV first.";
       input.focus();

@@ -1,0 +1,9 @@
+// The styles of `work.css`: whatever imports this is drawn when they are there.
+
+import { h } from "../dom.js";
+
+const href = new URL("../work.css", import.meta.url).href;
+
+await new Promise((loaded) =>
+  document.head.append(h.link({ rel: "stylesheet", href, onload: loaded, onerror: loaded })),
+);
