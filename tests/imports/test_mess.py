@@ -29,6 +29,9 @@ def workbook() -> bytes:
         (workbook(), "not_csv", 1),
         (b'{"products": []}', "not_csv", 1),
         (b"colour,size\nred,9\n", "unknown_columns", 1),
+        (b'[{"slug": "a"}]', "not_csv", 1),
+        (HEADER.encode("utf-32"), "not_csv", 1),
+        ("\u00a0\n\u3000".encode(), "empty_file", 1),
         (b"slug,name,price,Price\na,A,1,2\n", "duplicate_column", 1),
         (b'"slug,name\na,A\n', "bad_header", 1),
         (b"slug,name," + b"x" * 60_000 + b"\na,A,1\n", "bad_header", 1),
@@ -62,6 +65,7 @@ def test_columns_that_nobody_knows_are_named_with_the_nearest_known_ones(desk: D
         "Price , NAME,Slug,,\n 1.50 ,  Été ,ete,,\n\n,,,,\n".encode(),
         'slug,name,price\n"ete","Été",1.5'.encode(),
         "slug,name,price,description\nete,Été,1.5\n".encode(),
+        "slug,name,price\n\t\n \u00a0\nete,Été,1.5\n \u00a0,\t, \n\t\n".encode(),
     ],
 )
 def test_however_it_is_written_it_is_the_same_product(desk: Desk, data: bytes) -> None:
