@@ -325,6 +325,23 @@ def test_variants_without_options_are_told_apart_by_their_skus():
     assert tee.continues
 
 
+@pytest.mark.parametrize(
+    ("header", "row", "price", "total"),
+    [
+        (SHOPIFY_OLD, {"Handle": "a", "Title": "A"}, "Variant Price", {"Variant Price": "5"}),
+        (SHOPIFY_NEW, {"URL handle": "a", "Title": "A"}, "Price", {"Inventory quantity": "5"}),
+        (WOO, {"SKU": "a", "Name": "A", "Type": "simple"}, "Regular price", {"Stock": "5"}),
+        (SPREE, {"slug": "a", "name": "A"}, "price", {"price": "5", "description": "Total"}),
+        (OURS, {"slug": "a", "name": "A"}, "price", {"price": "5"}),
+    ],
+)
+def test_a_sum_at_the_end_of_a_list_is_an_error_in_every_dialect(header, row, price, total):
+    summed = product(header, {**row, price: "1"}, total)
+    assert [(e.row, e.field, e.code) for e in summed.errors] == [
+        (3, next(iter(total)), "names_nothing")
+    ]
+
+
 # --- WooCommerce ---------------------------------------------------------------------------------
 
 
@@ -418,6 +435,44 @@ def test_a_private_woocommerce_product_is_active_but_not_published():
     assert product(WOO, {**row, "Published": "-1"}).values["status"] == "DRAFT"
 
 
+def test_a_woocommerce_product_that_is_hidden_or_waits_for_review_is_not_shown():
+    header = f"{WOO},Visibility in catalog"
+    row = {"ID": "1", "Type": "simple", "Name": "Tee", "Published": "1", "Regular price": "9"}
+    hidden = product(header, {**row, "Visibility in catalog": "hidden"}).values
+    assert (hidden["status"], hidden["published"]) == ("ACTIVE", False)
+    assert product(header, {**row, "Visibility in catalog": "visible"}).values["published"] is True
+    assert product(WOO, {**row, "Published": "2"}).values["status"] == "DRAFT"
+
+
+def test_what_woocommerce_writes_before_certain_signs_and_within_lists_is_taken_off_again():
+    parent = {
+        "Type": "variable",
+        "SKU": "'-T",
+        "Name": "'@home, '20s",
+        "Published": "'-1",
+        "Description": "one\\ntwo C:\\\\new",
+    }
+    variation = {
+        "Type": "variation",
+        "SKU": "'+T1",
+        "Parent": "'-T",
+        "Published": "'-1",
+        "Stock": "'-3",
+        "Regular price": "9",
+        "Attribute 1 value(s)": "Red\\, dark",
+    }
+    sold = {**variation, "SKU": "T2", "Stock": "7", "Attribute 1 value(s)": "Blue"}
+    tee = product(WOO, parent, variation, sold)
+    assert tee.errors == []
+    assert (tee.values["sku"], tee.values["name"]) == ("-T", "'@home, '20s")
+    assert (tee.values["status"], tee.values["description"]) == ("DRAFT", "one\ntwo C:\\new")
+    # A variation of a draft says that it is one, and keeps its stock.
+    assert [(v["title"], v["sku"], v["stock"]) for v in tee.values["variants"]] == [
+        ("Red, dark", "+T1", 0),
+        ("Blue", "T2", 7),
+    ]
+
+
 def test_a_grouped_product_and_a_variation_without_parent_are_errors():
     grouped_row = {"Type": "grouped", "SKU": "G", "Name": "Set"}
     orphan = {"Type": "variation", "SKU": "V", "Name": "Red", "Regular price": "1"}
@@ -474,6 +529,11 @@ def test_a_spree_product_without_options_is_sold_as_it_is():
     )
     assert mug.single
     assert mug.values["price"] == "5.00"
+
+
+def test_what_spree_has_without_end_is_not_tracked():
+    row = {"slug": "mug", "name": "Mug", "price": "5", "inventory_count": "∞"}
+    assert product(SPREE, row).values["stock"] is None
 
 
 def test_a_spree_product_whose_variants_stand_elsewhere_waits_for_them():

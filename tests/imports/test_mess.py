@@ -118,6 +118,22 @@ def test_a_row_that_names_no_product_belongs_to_the_one_above_and_fails_without_
     assert desk.products()["a"]["description"] == "more"
 
 
+def test_what_makes_a_spreadsheet_take_a_number_for_text_is_no_part_of_it(desk: Desk) -> None:
+    rows = [
+        '="00123",="12.50",="Mug"',
+        "'00124,'7,'90s mug",
+        '"=""A """,8,"=""A """"big"""" mug"""',
+    ]
+    job = desk.imported("sku,price,name\n" + "\n".join(rows) + "\n")
+    assert job["created"] == 3
+    found = {p["name"]: (p["sku"], p["price"]) for p in desk.products().values()}
+    assert found == {
+        "Mug": ("00123", "12.50"),
+        "'90s mug": ("00124", "7.00"),
+        'A "big" mug': ("A", "8.00"),
+    }
+
+
 def test_a_cell_of_30_megabytes_costs_its_row_alone(desk: Desk) -> None:
     giant = 'b,B,1,,"' + "<p>x</p>\n" * 3_400_000 + '"\n'
     job_id = desk.put((HEADER + "a,A,1,,\n" + giant + "c,C,1,,\n").encode())

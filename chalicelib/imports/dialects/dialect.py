@@ -42,8 +42,3 @@ class Dialect:
         """The columns of the file that nothing is read from."""
         known = {plain(column) for column in (*self.columns, *REPORT_COLUMNS)}
         return [name for name in self.sheet.header if name and plain(name) not in known]
-
-
-def cell(cells: list[str], at: int) -> str:
-    """The stripped text of a cell; empty beyond the end of the row."""
-    return cells[at].strip() if at < len(cells) else ""

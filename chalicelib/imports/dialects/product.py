@@ -6,11 +6,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from chalicelib.imports.dialects.cells import BadCell, Shop, amount, leaf, spoilt, text
 from chalicelib.imports.faults import RowError
 from chalicelib.imports.records import Record
+
+_FORMULA: Final = re.compile(r'="(?:[^"]|"")*"')
+# Exporters put the apostrophe before what could be a formula: WooCommerce writes '-1 for a draft.
+_MARKED: Final = re.compile(r"'(?:[=+@-][^']*|\d[\d.,]*)", re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -86,8 +90,7 @@ class Row:
 
     def __getitem__(self, column: str) -> str:
         """The stripped text; empty where the cell is blank, or the row or the file ends before."""
-        at = self.sheet.at(column)
-        return self._cells[at].strip() if at < len(self._cells) else ""
+        return cell(self._cells, self.sheet.at(column))
 
     def any(self, columns: Iterable[str]) -> bool:
         return any(self[column] for column in columns)
@@ -108,6 +111,17 @@ class Draft:
                 self.product.errors.append(problem)
             else:
                 self.rows.append(Row(sheet, record))
+
+    def refuse_nameless(self, names: Iterable[str], numbers: Iterable[str]) -> None:
+        """Takes out the rows below the first that have numbers, and no name for what they are of:
+        such as a sum at the end of a list, which would be taken for the last product's price."""
+        rows = self.rows[1:]
+        for row in rows:
+            column = next((column for column in numbers if row[column]), None)
+            if column and not row.any(names):
+                self.rows.remove(row)
+                message = "The row names no product, no variant and no picture."
+                self.fail(row, column, "names_nothing", message)
 
     def fail(self, row: Row, column: str, code: str, message: str) -> None:
         self.product.errors.append(RowError(row.line, row.sheet.name(column), code, message))
@@ -271,6 +285,18 @@ class Variant:
         value = self._draft.amount(self.row, column)
         if value is not None:
             self.set(column, key, value if key == "price" else _none_if_zero(value))
+
+
+def cell(cells: Sequence[str], at: int) -> str:
+    """The text of a cell, without blanks around it and without what spreadsheets need to take it
+    for text (`="00123"`, `'00123`); empty beyond the end of the row."""
+    if at >= len(cells):
+        return ""
+    text = cells[at].strip()
+    if text.startswith(("=", "'")):
+        text = text[2:-1].replace('""', '"').strip() if _FORMULA.fullmatch(text) else text
+        text = text[1:] if _MARKED.fullmatch(text) else text
+    return text
 
 
 @lru_cache(4096)

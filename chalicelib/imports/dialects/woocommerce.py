@@ -6,19 +6,22 @@ from datetime import date
 
 from chalicelib.imports.dialects import cells as reading
 from chalicelib.imports.dialects.cells import BadCell, Shop
-from chalicelib.imports.dialects.dialect import Dialect, cell
+from chalicelib.imports.dialects.dialect import Dialect
 from chalicelib.imports.dialects.product import (
     Draft,
     ImportedProduct,
     Row,
     Sheet,
     Variant,
+    cell,
     slug_of,
     slug_of_key,
 )
 from chalicelib.imports.records import Record
 
 _ATTRIBUTES = tuple(f"Attribute {n} value(s)" for n in range(1, 11))
+_NAMED = ("ID", "SKU", "Name", "Parent", *_ATTRIBUTES, "Images")
+_NUMBERS = ("Regular price", "Sale price", "Stock")
 _OWN = ("Regular price", "Sale price", "In stock?", "Attribute 1 name", "Is featured?")
 _SEO = {
     "seo.title": ("Meta: _yoast_wpseo_title", "Meta: rank_math_title"),
@@ -32,7 +35,7 @@ class WooCommerce(Dialect):
         *("ID", "Type", "SKU", "Name", "Published", "Short description", "Description"),
         *("Date sale price starts", "Date sale price ends", "In stock?", "Stock"),
         *("Low stock amount", "Sale price", "Regular price", "Categories", "Tags", "Images"),
-        *("Parent", "Brands"),
+        *("Parent", "Brands", "Visibility in catalog"),
         *_ATTRIBUTES,
         *(column for columns in _SEO.values() for column in columns),
     )
@@ -64,6 +67,7 @@ class WooCommerce(Dialect):
 
     def product(self, records: Sequence[Record], shop: Shop) -> ImportedProduct:
         draft = Draft(self.sheet, records, shop)
+        draft.refuse_nameless(_NAMED, _NUMBERS)
         own: Row | None = None
         for row in draft.rows:
             if _is_variation(row["Type"], row["Parent"]):
@@ -104,19 +108,22 @@ class WooCommerce(Dialect):
         if published is not None:
             status, shown = published
             draft.set(row, "Published", "status", status)
-            draft.set(row, "Published", "published", shown)
+            hidden = row["Visibility in catalog"].casefold() == "hidden"
+            draft.set(row, "Published", "published", shown and not hidden)
         draft.categories(row, ("Categories",), reading.listed)
         self._images(draft, row)
 
     def _variation(self, draft: Draft, row: Row) -> None:
-        options = " / ".join(value for value in map(row.__getitem__, _ATTRIBUTES) if value)
+        values = (row[column].replace("\\,", ",") for column in _ATTRIBUTES)
+        options = " / ".join(value for value in values if value)
         variant = draft.variant(row, options or row["Name"] or row["SKU"] or f"Row {row.line}")
         _fill(draft, variant, row)
         if row["Stock"].casefold() == "parent":
             variant.set("Stock", "stock", None)
         published = draft.read(row, "Published", _published)
-        if published is not None and published != ("ACTIVE", True):
-            # A variation that is switched off is kept, and cannot be bought.
+        if published == ("ACTIVE", False):
+            # A variation that is switched off is kept, and cannot be bought. (-1 says that its
+            # product is a draft.)
             variant.set("Published", "stock", 0)
         self._images(draft, row)
 
@@ -177,12 +184,13 @@ def _day(text: str) -> date:
 
 
 def _published(text: str) -> tuple[str, bool]:
-    """WooCommerce's 1, 0 and -1: published, private, draft."""
-    if text == "-1":
+    """WooCommerce's 1, 0, -1 and 2: published, private, draft, waiting for review."""
+    if text in {"-1", "2"}:
         return "DRAFT", True
     return "ACTIVE", reading.boolean(text)
 
 
 def _unescaped(text: str) -> str:
-    """The export writes a line break in a description as a backslash and an n."""
-    return reading.text(text).replace("\\n", "\n")
+    r"""The export writes a line break in a description as `\n`, and `\n` as `\\n`."""
+    lines = (part.replace("\\n", "\n") for part in reading.text(text).split("\\\\n"))
+    return "\\n".join(lines)
