@@ -18,6 +18,7 @@ from chalicelib.imports.faults import FileRejected, RowError
 from chalicelib.imports.lines import MAX_LINE, CutLine, blocks
 
 MAX_RECORD: Final = MAX_LINE
+DELIMITERS: Final = ",;\t|"
 _SNIFFED: Final = 1 << 16
 _FOLLOWING: Final = 20
 
@@ -55,8 +56,8 @@ _NOT_CSV: Final = (
 class Record(NamedTuple):
     """One record: its bytes in the file, its first physical line (header 1), its cells.
 
-    With a `problem`, the cells are a naive cut of the first line: good for naming the product and
-    for the report, not for reading.
+    With a `problem`, the cells are what could be made out in the first line: good for naming the
+    product and for the report, not for reading.
     """
 
     offset: int
@@ -182,7 +183,7 @@ def _delimiter(sample: str) -> tuple[str, int, bool]:
     header, *more = _filled_lines(_QUOTED.sub("x", sample))
     if hint and more:
         return hint[1], more[0].count(hint[1]) + 1, True
-    best = max(",;\t|", key=header.count)
+    best = max(DELIMITERS, key=header.count)
     return best, header.count(best) + 1, False
 
 
@@ -279,7 +280,7 @@ class _Splitter:
     ) -> Record | None:
         """The record that cannot be read, or None while it is being skipped."""
         first = self._lines[start]
-        cells = first.rstrip("\r\n").split(self._delimiter)
+        cells = _made_out(first.rstrip("\r\n"), self._delimiter)
         broken = Record(offset, size, self._line + start, cells)
         if isinstance(first, CutLine):
             skipped = first.quotes % 2 == 1
@@ -323,6 +324,14 @@ class _Splitter:
     def _look_like_rows(self, lines: list[str]) -> bool:
         rows = [row for line in lines for row in csv.reader([line], delimiter=self._delimiter)]
         return sum(len(row) == self._width for row in rows) * 2 >= len(lines) > 0
+
+
+def _made_out(line: str, delimiter: str) -> list[str]:
+    """The cells of a line that is no CSV: those in quotes are read, the others cut."""
+    end = re.escape(delimiter)
+    cell = re.compile(rf' *"((?:[^"]|"")*+)" *{end}|([^{end}]*){end}')
+    found = cell.finditer(line + delimiter)
+    return [each[2] if each[1] is None else each[1].replace('""', '"') for each in found]
 
 
 class _Failure(Enum):

@@ -97,7 +97,8 @@ def test_a_column_that_is_there_twice_is_refused():
 
 
 def test_columns_that_nothing_is_read_from_are_listed_without_those_of_our_report():
-    dialect = recognise(["slug", "name", "warehouse", "error row", "error field", "error message"])
+    remarks = ["error row", "error field", "error code", "error message"]
+    dialect = recognise(["slug", "name", "warehouse", *remarks])
     assert dialect.ignored == ["warehouse"]
 
 
@@ -556,8 +557,11 @@ def test_a_report_can_be_mended_and_imported_again():
     failed = [(group, done.errors) for group, done in read if done.errors]
     out = b"".join(report(table.format, failed))
     text = out.decode("utf-8-sig")
-    assert text.splitlines()[0] == "name;slug;price;extra;error row;error field;error message"
-    assert 'Mug;mug;cheap;x;2;price;"""cheap"" is not an amount."' in text
+    assert (
+        text.splitlines()[0]
+        == "name;slug;price;extra;error row;error field;error code;error message"
+    )
+    assert 'Mug;mug;cheap;x;2;price;not_an_amount;"""cheap"" is not an amount."' in text
     (mended,) = products(out.replace(b";cheap;", b";7;"))
     assert mended.errors == []
     assert mended.values == {"slug": "mug", "name": "Mug", "price": "7.00"}
@@ -572,5 +576,5 @@ def test_a_report_shows_rows_that_could_not_be_read_and_what_else_failed_with_th
     out = b"".join(report(table.format, [(broken, [broken[0].problem]), (ragged, [later])]))
     rows = list(csv.reader(io.StringIO(out.decode("utf-8-sig"))))
     assert rows[1][:3] == ["a", '"A', "1"]
-    assert "line 2" in rows[1][5]
-    assert rows[2] == ["b", "B", "1,2", "3", "price", "The price is refused."]
+    assert "line 2" in rows[1][6]
+    assert rows[2] == ["b", "B", "1,2", "3", "price", "refused", "The price is refused."]

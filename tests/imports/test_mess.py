@@ -182,8 +182,10 @@ def test_all_errors_of_a_large_file_are_in_the_report_and_the_first_hundred_in_t
     assert [error["row"] for error in job["errors"]] == list(range(3, 203, 2))
     lines = desk.report(job["id"]).splitlines()
     assert len(lines) == 251
-    assert lines[0] == "slug,name,price,sku,description,error row,error field,error message"
-    assert lines[250].startswith("p499,P499,free,,,501,price,")
+    assert (
+        lines[0] == "slug,name,price,sku,description,error row,error field,error code,error message"
+    )
+    assert lines[250].startswith("p499,P499,free,,,501,price,not_an_amount,")
 
 
 def test_unknown_columns_are_named_once(desk: Desk) -> None:
@@ -218,3 +220,20 @@ def test_a_sum_at_the_end_of_a_list_changes_no_product(desk: Desk) -> None:
     assert (error["row"], error["field"], error["code"]) == (4, "price", "names_nothing")
     products = desk.products()
     assert {products[slug]["price"] for slug in products} == {"5.00", "7.00"}
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_a_row_that_cannot_be_read_fails_the_product_that_it_names_with_all_its_rows(
+    desk: Desk, quote: str
+) -> None:
+    def line(*cells: str) -> str:
+        return ",".join(f"{quote}{cell}{quote}" for cell in cells) + "\n"
+
+    rows = line("slug", "name", "price", "variantTitle")
+    rows += (
+        line("tee", "Tee", "9", "S") + line("tee", "", "9", 'M"" "big"') + line("tee", "", "9", "L")
+    )
+    job = desk.imported(rows.replace('M"" "big"', '"M" big') + line("mug", "Mug", "5", ""))
+    assert (job["created"], job["failed"], job["total"]) == (1, 1, 2)
+    assert list(desk.products()) == ["mug"]
+    assert len(desk.report(job["id"]).splitlines()) == 4

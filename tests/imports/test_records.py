@@ -74,6 +74,15 @@ def test_the_delimiter_is_one_that_stands_outside_quotes(header, delimiter):
     assert open_csv([f"{header}\nx\n".encode()]).format.delimiter == delimiter
 
 
+def test_what_can_be_made_out_of_a_broken_line_is_in_its_cells():
+    broken = '"a","B, ""b""",3,"so ""so" no'
+    (record,) = opened(f"slug,name,price,description\n{broken}\n")
+    assert record.problem
+    assert record.cells == ["a", 'B, "b"', "3", '"so ""so" no']
+    (record,) = opened('slug;name;price\n"a";"A;1;\n')
+    assert record.cells == ["a", '"A', "1", ""]
+
+
 @given(tables, dialects)
 def test_every_record_is_found_again_by_its_own_bytes(rows, dialect):
     data = written(rows, *dialect)

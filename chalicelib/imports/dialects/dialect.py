@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from chalicelib.imports.dialects.cells import Shop
-from chalicelib.imports.dialects.product import ImportedProduct, Sheet, plain
+from chalicelib.imports.dialects.product import ERROR_CODE, ImportedProduct, Sheet, plain
 from chalicelib.imports.records import Record
 
 # Written by the error report; a report that was mended is imported without a word about them.
-REPORT_COLUMNS = ("error row", "error field", "error message")
+REPORT_COLUMNS = ("error row", "error field", ERROR_CODE, "error message")
 
 
 class Dialect:

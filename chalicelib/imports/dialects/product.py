@@ -12,6 +12,13 @@ from chalicelib.imports.dialects.cells import BadCell, Shop, amount, leaf, spoil
 from chalicelib.imports.faults import RowError
 from chalicelib.imports.records import Record
 
+# A row with one of these is in the report as well as it could be cut, and may not say what was
+# meant. It stays an error until somebody has looked at it and has cleared the code.
+ERROR_CODE: Final = "error code"
+_NOT_READ: Final = {
+    *("unclosed_quote", "misplaced_quote", "stray_line_break"),
+    *("too_many_cells", "too_few_cells"),
+}
 _FORMULA: Final = re.compile(r'="(?:[^"]|"")*"')
 # Exporters put the apostrophe before what could be a formula: WooCommerce writes '-1 for a draft.
 _MARKED: Final = re.compile(r"'(?:[=+@-][^']*|\d[\d.,]*)", re.DOTALL)
@@ -344,14 +351,18 @@ def _none_if_zero(value: str) -> str | None:
 def _unreadable(sheet: Sheet, record: Record) -> RowError | None:
     """What is wrong with a row as a whole."""
     cells, width = record.cells, len(sheet.header)
-    if len(cells) > width and any(cell.strip() for cell in cells[width:]):
+    code = cell(cells, sheet.at(ERROR_CODE))
+    if code in _NOT_READ:
+        message = "The row could not be read, and is shown as it was: mend it and clear this cell."
+        return RowError(record.line, sheet.name(ERROR_CODE), code, message)
+    if len(cells) > width and any(map(str.strip, cells[width:])):
         message = f"The row has {len(cells)} cells, the header {width}. Is a quote missing?"
         return RowError(record.line, "", "too_many_cells", message)
     if len(cells) == 1 < width:
         message = f"The row has one cell, the header {width}. Is a line break not in quotes?"
         return RowError(record.line, "", "too_few_cells", message)
-    for name, cell in zip(sheet.header, cells, strict=False):
-        if "\0" in cell:
+    for name, content in zip(sheet.header, cells, strict=False):
+        if "\0" in content:
             message = "The cell contains a NUL byte: the file is damaged here."
             return RowError(record.line, name, "nul_byte", message)
     return None
