@@ -71,6 +71,7 @@ class Spree(Dialect):
             # The product row's price, SKU and stock are those of a master that nobody can buy.
             draft.put(master, "sku", "sku")
         elif master is not None:
+            product.is_master = True
             only = draft.variant(master, "")
             _fill(only, master)
             if not master["sku"] and not Decimal(only.values.get("price") or 0):

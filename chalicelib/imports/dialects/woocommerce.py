@@ -78,12 +78,12 @@ class WooCommerce(Dialect):
         product = draft.product
         if own is not None:
             product.slug = _slug(own)
-            variable = "variable" in own["Type"].casefold()
-            if draft.variants:
+            if draft.variants or _is_variable(own):
+                # Its stock is one that variations share, and it has no price of its own.
                 draft.put(own, "SKU", "sku")
+                product.awaits_variants = not draft.variants
             else:
                 _fill(draft, draft.variant(own, ""), own)
-                product.awaits_variants = variable and not own["Regular price"]
         elif draft.rows:
             self._name_parent(draft, draft.rows[0])
         if product.slug:
@@ -146,12 +146,16 @@ def _is_variation(kind: str, parent: str) -> bool:
     return "variation" in kind.casefold() or (not kind and bool(parent))
 
 
+def _is_variable(row: Row) -> bool:
+    return "variable" in row["Type"].casefold()
+
+
 def _slug(row: Row) -> str | None:
     """A slug that the variations, which know the parent's SKU or number alone, can make too."""
     sku, number, name = row["SKU"], row["ID"], slug_of(row["Name"])
     if sku:
         return slug_of_key(sku)
-    if number and ("variable" in row["Type"].casefold() or not name):
+    if number and (_is_variable(row) or not name):
         return f"product-{slug_of(number)}"
     return f"{name}-{slug_of(number)}" if number else name or None
 
