@@ -383,6 +383,7 @@ def test_woocommerce_variations_and_their_parent_are_one_product_in_any_order():
             "description": "Soft\nand warm",
             "status": "ACTIVE",
             "published": True,
+            "compareAtPrice": None,
             "type": "Shirts",
             "tags": ["cotton", "Sale"],
             "images": [{"url": "https://x/1.jpg"}, {"url": "https://x/2.jpg"}],
@@ -426,7 +427,7 @@ def test_a_sale_price_counts_while_the_sale_runs():
     assert (running["price"], running["compareAtPrice"]) == ("15.00", "20.00")
     over = product(WOO, {**row, "Date sale price ends": "2026-11-19"}).values
     assert over["price"] == "20.00"
-    assert "compareAtPrice" not in over
+    assert over["compareAtPrice"] is None
 
 
 def test_a_private_woocommerce_product_is_active_but_not_published():

@@ -148,3 +148,13 @@ def test_a_name_that_is_taken_makes_another_slug_only_where_a_sku_tells_them_apa
     job = desk.imported(f"slug,name,price,sku\n{slug},Hat,2,NEW\n")
     assert (job["updated"], job["created"]) == ((1, 0) if slug else (0, 1))
     assert len(desk.products()) == (1 if slug else 2)
+
+
+def test_when_a_sale_is_over_there_is_no_price_before_it(desk: Desk) -> None:
+    header = "ID,Type,SKU,Name,Sale price,Regular price\n"
+    desk.imported(header + "1,simple,MUG,Mug,8,10\n")
+    mug = desk.products()["mug"]
+    assert (mug["price"], mug["compareAtPrice"]) == ("8.00", "10.00")
+    desk.imported(header + "1,simple,MUG,Mug,,10\n")
+    mug = desk.products()["mug"]
+    assert (mug["price"], mug["compareAtPrice"]) == ("10.00", None)

@@ -167,6 +167,9 @@ def _fill(draft: Draft, variant: Variant, row: Row) -> None:
         variant.amount("Regular price", "compareAtPrice")
     else:
         variant.amount("Regular price", "price")
+        if "Sale price" in draft.sheet and row["Regular price"]:
+            # A sale that is over leaves no price before it.
+            variant.set("Regular price", "compareAtPrice", None)
     if row["Stock"].casefold() != "parent":
         variant.put("Stock", "stock", reading.stock)
     if not row["Stock"] and row["In stock?"] == "0":
