@@ -307,9 +307,9 @@ class Waiting:
 
 
 def put_waiting(job_id: str, waiting: Iterable[Waiting]) -> None:
-    for row in waiting:
-        pk, sk = row.key(job_id)
-        table.put({"pk": pk, "sk": sk, **vars(row), "expiresAt": _expires()})
+    keyed = [(row.key(job_id), row) for row in waiting]
+    items = [{"pk": pk, "sk": sk, **vars(row), "expiresAt": _expires()} for (pk, sk), row in keyed]
+    table.together([partial(table.put, item) for item in items])
 
 
 def waiting_for(job_id: str, product: str) -> list[Waiting]:

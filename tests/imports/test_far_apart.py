@@ -61,6 +61,16 @@ def test_a_parent_without_a_price_waits_for_its_variations(desk: Desk) -> None:
     assert [v["title"] for v in product["variants"]] == ["Red", "Blue"]
 
 
+@pytest.mark.parametrize("later", ["a,,5,,,,,\n", "a,,,,S,A-S,5,\na,,,,M,A-M,6,\n"])
+def test_a_name_and_a_price_may_stand_apart(desk: Desk, later: str) -> None:
+    rows = HEADER + "a,A,,first,,,,\nb,B,1,,,,,\n" + later + "c,C,1,,,,,\n"
+    job = desk.imported(rows)
+    assert (job["created"], job["updated"], job["failed"], job["total"]) == (3, 1, 0, 4)
+    product = desk.products()["a"]
+    assert (product["price"], product["description"]) == ("5.00", "first")
+    assert desk.imported(rows)["unchanged"] == 4
+
+
 @pytest.mark.parametrize("variations", [1, 2])
 def test_a_parents_own_row_changes_no_variation_when_the_file_comes_again(
     desk: Desk, variations: int

@@ -37,7 +37,8 @@ class ImportedProduct:
     `is_master`: that holds only while it has no variants with options; else nobody can buy it.
     `if_new`: further values, for a product that does not exist yet.
     `lowest_price`: the product's price is the lowest of its variants after the merge.
-    `awaits_variants`: the product has no price until rows elsewhere in the file bring variants.
+    `awaits_variants`: the product has no price, unless rows elsewhere in the file bring one, or
+    variants with prices of their own.
     `continues`: the rows do not give a name; if there is no such product, its own row may come yet.
     `errors`: if there are any, the product fails, and nothing of it is to be written.
     """
@@ -229,6 +230,7 @@ class Draft:
         elif variants:
             self._place(variants, own_prices)
         product.continues = "name" not in product.values
+        product.awaits_variants |= not _is_priced(product)
         product.errors = list(dict.fromkeys(product.errors))
         if not product.errors and (product.slug is None or sku_is_key):
             self._check_key()
@@ -344,6 +346,13 @@ def _each_once(variants: list[Variant]) -> list[Variant]:
             variant.columns = {**earlier.columns, **variant.columns}
         once[identity] = variant
     return list(once.values())
+
+
+def _is_priced(product: ImportedProduct) -> bool:
+    """Whether a new product would have a price: its own, or that of its variants."""
+    prices = [v.get("price") for v in product.values.get("variants", ())]
+    of_variants = any(prices) if product.lowest_price else bool(prices) and all(prices)
+    return "price" in product.values or of_variants
 
 
 def _none_if_zero(value: str) -> str | None:
