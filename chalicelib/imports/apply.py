@@ -46,7 +46,10 @@ def changed(imported: ImportedProduct, product: Product) -> Product:
     listed = values.pop("variants", None)
     if "images" in values:
         values["images"] = _images(values["images"], product.fields["images"])
-    if listed is not None:
+    if imported.is_master and not all(v.get("default") for v in product.fields["variants"]):
+        variants = []
+        values = {k: v for k, v in values.items() if k not in {"price", "compareAtPrice"}}
+    elif listed is not None:
         variants = _variants(_numbered(listed), product)
     else:
         variants = _one_variant(imported, values, stock, product)
@@ -190,10 +193,15 @@ def _one_variant(
 
 
 def _lowest_price(values: Given, variants: Variants, before: Mapping[str, Any]) -> None:
-    """The product's price follows its variants' where each has one; else it is the lowest given."""
+    """The product's price follows its variants' where each has one; else it is the lowest given.
+    The price before a reduction is that of the cheapest variant, which may not be in these rows."""
     own = {v["id"]: v["price"] for v in before.get("variants", ())}
     prices = [v.get("price") or own.get(v.get("id")) for v, _ in variants]
+    given = [v["price"] for v, place in variants if place is not None and v.get("price")]
+    lowest = min((price for price in prices if price), key=Decimal, default=None)
+    if lowest and Decimal(lowest) < min(map(Decimal, given)):
+        values.pop("compareAtPrice", None)
     if all(prices):
         values["price"] = None
-    elif before.get("price") is None and any(prices):
-        values["price"] = min((price for price in prices if price), key=Decimal)
+    elif before.get("price") is None and lowest:
+        values["price"] = lowest

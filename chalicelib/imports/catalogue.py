@@ -12,6 +12,7 @@ from chalicelib.products import store as products
 from chalicelib.products.model import Product
 
 _AT_ONCE: Final = 40
+_MOST_SKUS: Final = 99  # of one product: AWS takes 100 items in a transaction
 
 Write = tuple[Product | None, Product]  # before (None: it is new) and after
 
@@ -54,24 +55,31 @@ class Rehearsal(Catalogue):
 
     def by_sku(self, skus: Iterable[str]) -> dict[str, list[Product]]:
         wanted = list(skus)
-        would = self._would(f"sku {sku}" for sku in wanted)
-        found = super().by_sku(sku for sku in wanted if f"sku {sku}" not in would)
-        return {sku: found[sku] if sku in found else [would[f"sku {sku}"]] for sku in wanted}
+        found = super().by_sku(wanted)
+        named = store.would_have(self._job_id, wanted)
+        known = {product.slug: product for same in found.values() for product in same}
+        known |= self._would({*known, *set().union(*named.values())})
+        for sku in wanted:
+            slugs = dict.fromkeys([*(product.slug for product in found[sku]), *sorted(named[sku])])
+            same = (known[slug] for slug in slugs if slug in known)
+            found[sku] = [product for product in same if sku in _skus(product)]
+        return found
 
-    def _would(self, names: Iterable[str]) -> dict[str, Product]:
-        found = store.would_be(self._job_id, names)
+    def _would(self, slugs: Iterable[str]) -> dict[str, Product]:
+        found = store.would_be(self._job_id, slugs)
         return {
-            name: model.read(item["record"], {"quantities": item["quantities"]})
-            for name, item in found.items()
+            slug: model.read(item["record"], {"quantities": item["quantities"]})
+            for slug, item in found.items()
         }
 
     def _commit(self, before: Product | None, after: Product) -> Commit:
-        names = {after.slug}
-        names |= {f"sku {variant['sku']}" for variant in after.variants() if variant["sku"]}
-        names |= {f"sku {after.fields['sku']}"} if after.fields["sku"] else set()
         item = {"record": model.stored(after), "quantities": dict(after.quantities)}
-        # One item a name, of up to 400 KB, in a transaction of 4 MB.
-        return store.would_put(self._job_id, sorted(names)[:8], item)
+        return store.would_put(self._job_id, after.slug, sorted(_skus(after))[:_MOST_SKUS], item)
+
+
+def _skus(product: Product) -> set[str]:
+    skus = (product.fields["sku"], *(variant["sku"] for variant in product.fields["variants"]))
+    return {sku for sku in skus if sku}
 
 
 def catalogue(job: Job) -> Catalogue:

@@ -33,10 +33,13 @@ def blocks(
     held = bytearray()
     cut: CutLine | None = None
     cut_size = 0
-    parts = (p[i : i + _BLOCK] for p in pieces for i in range(0, len(p), _BLOCK))
+    parts: Iterator[bytes] = (p[i : i + _BLOCK] for p in pieces for i in range(0, len(p), _BLOCK))
+    if not utf8:
+        parts = _transcoded(parts, encoding)
     if bare_returns:
+        # In UTF-8 alone: elsewhere the byte is part of other characters, such as č in UTF-16.
         parts = (part.replace(b"\r", b"\n") for part in parts)
-    for part in parts if utf8 else _transcoded(parts, encoding):
+    for part in parts:
         piece = part
         if cut is not None:
             end = piece.find(b"\n") + 1 or len(piece)

@@ -7,6 +7,7 @@ record (MAX_RECORD) and one block are held.
 
 import codecs
 import csv
+import re
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from enum import Enum
@@ -17,8 +18,14 @@ from chalicelib.imports.faults import FileRejected, RowError
 from chalicelib.imports.lines import MAX_LINE, CutLine, blocks
 
 MAX_RECORD: Final = MAX_LINE
+DELIMITERS: Final = ",;\t|"
 _SNIFFED: Final = 1 << 16
 _FOLLOWING: Final = 20
+
+# A quoted cell of a header: what stands in it separates nothing.
+_QUOTED: Final = re.compile(r'(?<![^,;\t|\r\n]) *"(?:[^"]|"")*"?')
+_LINE_END: Final = re.compile(r"\r+\n|\r|\n")
+_HINT: Final = re.compile(r' *"?sep=([^"])"? *', re.IGNORECASE)
 
 # The module's own limit, 128 kB a cell, is below ours, and it has only a global one.
 csv.field_size_limit(1 << 26)
@@ -30,6 +37,8 @@ _BOMS: Final = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _NOT_CSV: Final = (
+    (codecs.BOM_UTF32_LE, "text in UTF-32"),
+    (codecs.BOM_UTF32_BE, "text in UTF-32"),
     (b"PK\x03\x04", "an Excel workbook (.xlsx) or a ZIP archive"),
     (b"PK\x05\x06", "an empty ZIP archive"),
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook (.xls)"),
@@ -37,7 +46,9 @@ _NOT_CSV: Final = (
     (b"\x1f\x8b", "a gzip archive"),
     (b"\x89PNG", "a picture"),
     (b"\xff\xd8\xff", "a picture"),
+    (b"{\\rtf", "a text document (RTF)"),
     (b"{", "JSON"),
+    (b"[{", "JSON"),
     (b"<", "HTML or XML"),
 )
 
@@ -45,8 +56,8 @@ _NOT_CSV: Final = (
 class Record(NamedTuple):
     """One record: its bytes in the file, its first physical line (header 1), its cells.
 
-    With a `problem`, the cells are a naive cut of the first line: good for naming the product and
-    for the report, not for reading.
+    With a `problem`, the cells are what could be made out in the first line: good for naming the
+    product and for the report, not for reading.
     """
 
     offset: int
@@ -112,9 +123,10 @@ def open_csv(pieces: Iterable[bytes]) -> Table:
     _refuse_what_is_not_csv(head)
     encoding, mark = _encoding(head)
     sample = head[mark : mark + _SNIFFED].decode(encoding, "replace")
-    if not sample.strip(" \t\r\n\0\ufeff"):
+    if not re.sub("[\\s\0\ufeff]+", "", sample):
         raise FileRejected("empty_file", "The file is empty.")
-    bare_returns = "\n" not in sample and "\r" in sample
+    line_end = _LINE_END.search(_QUOTED.sub("", sample))
+    bare_returns = line_end is not None and line_end[0] == "\r"
     delimiter, width, hinted = _delimiter(sample)
     text = blocks(chain([head[mark:]], pieces), encoding, bare_returns)
     records = _Splitter(delimiter, width, offset=mark, line=1).split(text)
@@ -167,13 +179,16 @@ def _encoding(head: bytes) -> tuple[str, int]:
 
 def _delimiter(sample: str) -> tuple[str, int, bool]:
     """The delimiter, the number of columns, and whether Excel's line `sep=;` said so."""
-    lines = [line for line in sample.splitlines() if line.strip()]
-    first = lines[0].lstrip()
-    if len(first) == 5 and first.startswith("sep=") and len(lines) > 1:
-        return first[4], len(next(csv.reader(lines[1:2], delimiter=first[4]))), True
-    widths = {d: len(next(csv.reader(lines[:1], delimiter=d))) for d in ",;\t|"}
-    best = max(widths, key=lambda d: widths[d])
-    return best, widths[best], False
+    hint = _HINT.fullmatch(_filled_lines(sample)[0])
+    header, *more = _filled_lines(_QUOTED.sub("x", sample))
+    if hint and more:
+        return hint[1], more[0].count(hint[1]) + 1, True
+    best = max(DELIMITERS, key=header.count)
+    return best, header.count(best) + 1, False
+
+
+def _filled_lines(text: str) -> list[str]:
+    return [line for line in re.split("[\r\n]+", text) if line.strip()]
 
 
 class _Splitter:
@@ -247,7 +262,7 @@ class _Splitter:
         try:
             for cells in reader:
                 end = at + reader.line_num
-                if any(cells):
+                if any(map(str.strip, cells)):
                     size = ends[end] - ends[start]
                     record = Record(offset + ends[start], size, line + start, cells)
                     yield record if size <= MAX_RECORD else _too_large(record)
@@ -265,7 +280,7 @@ class _Splitter:
     ) -> Record | None:
         """The record that cannot be read, or None while it is being skipped."""
         first = self._lines[start]
-        cells = first.rstrip("\r\n").split(self._delimiter)
+        cells = _made_out(first.rstrip("\r\n"), self._delimiter)
         broken = Record(offset, size, self._line + start, cells)
         if isinstance(first, CutLine):
             skipped = first.quotes % 2 == 1
@@ -309,6 +324,14 @@ class _Splitter:
     def _look_like_rows(self, lines: list[str]) -> bool:
         rows = [row for line in lines for row in csv.reader([line], delimiter=self._delimiter)]
         return sum(len(row) == self._width for row in rows) * 2 >= len(lines) > 0
+
+
+def _made_out(line: str, delimiter: str) -> list[str]:
+    """The cells of a line that is no CSV: those in quotes are read, the others cut."""
+    end = re.escape(delimiter)
+    cell = re.compile(rf' *"((?:[^"]|"")*+)" *{end}|([^{end}]*){end}')
+    found = cell.finditer(line + delimiter)
+    return [each[2] if each[1] is None else each[1].replace('""', '"') for each in found]
 
 
 class _Failure(Enum):

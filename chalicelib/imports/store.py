@@ -7,7 +7,7 @@
 | finished chunk | `job_…` | `chunk#<n>`, `ordered#<n>`, `swept#<first>` |
 | what a chunk left for later | `job_…` | `deferred#<n>` |
 | rows of a product that is not complete | `job_…` | `waiting#<product>#<line>` |
-| product of a rehearsal | `job_…` | `would#<product>` |
+| product of a rehearsal | `job_…` | `would#<slug>`; `would#sku <SKU>#<slug>` |
 
 A chunk counts in the one transaction that also says it is finished, so it counts once, whoever runs
 twice. All items but the job leave with its files.
@@ -307,9 +307,9 @@ class Waiting:
 
 
 def put_waiting(job_id: str, waiting: Iterable[Waiting]) -> None:
-    for row in waiting:
-        pk, sk = row.key(job_id)
-        table.put({"pk": pk, "sk": sk, **vars(row), "expiresAt": _expires()})
+    keyed = [(row.key(job_id), row) for row in waiting]
+    items = [{"pk": pk, "sk": sk, **vars(row), "expiresAt": _expires()} for (pk, sk), row in keyed]
+    table.together([partial(table.put, item) for item in items])
 
 
 def waiting_for(job_id: str, product: str) -> list[Waiting]:
@@ -351,18 +351,28 @@ def settle(job_id: str, waiting: Sequence[Waiting], outcome: Outcome) -> None:
 # --- Products of a rehearsal ----------------------------------------------------------------------
 
 
-def would_be(job_id: str, names: Iterable[str]) -> dict[str, Item]:
-    """What the products of these names would be by now, as they were put."""
-    keys = {_would_key(job_id, name): name for name in names}
+def would_be(job_id: str, slugs: Iterable[str]) -> dict[str, Item]:
+    """What the products of these slugs would be by now, as they were put."""
+    keys = {_would_key(job_id, slug): slug for slug in slugs}
     found = table.batch_get(keys)
     return {keys[key]: item["product"] for key, item in found.items()}
 
 
-def would_put(job_id: str, names: Iterable[str], product: Mapping[str, Any]) -> Commit:
+def would_have(job_id: str, skus: Sequence[str]) -> dict[str, set[str]]:
+    """The slugs of the products that would have each of these SKUs, or would have had it once."""
+    begins = [table.sk.begins_with(_would_key(job_id, f"sku {sku}")[1] + "#") for sku in skus]
+    found = table.together([partial(table.everything, job_id, where=each) for each in begins])
+    return {sku: {str(i["slug"]) for i in items} for sku, items in zip(skus, found, strict=True)}
+
+
+def would_put(job_id: str, slug: str, skus: Iterable[str], product: Mapping[str, Any]) -> Commit:
     commit = Commit()
-    for name in names:
-        pk, sk = _would_key(job_id, name)
-        commit.put({"pk": pk, "sk": sk, "product": product, "expiresAt": _expires()})
+    pk, sk = _would_key(job_id, slug)
+    commit.put({"pk": pk, "sk": sk, "product": product, "expiresAt": _expires()})
+    for sku in skus:
+        pk, sk = _would_key(job_id, f"sku {sku}")
+        sk = f"{sk}#{ids.key_part(slug)}"
+        commit.put({"pk": pk, "sk": sk, "slug": slug, "expiresAt": _expires()})
     return commit
 
 

@@ -97,7 +97,8 @@ def test_a_column_that_is_there_twice_is_refused():
 
 
 def test_columns_that_nothing_is_read_from_are_listed_without_those_of_our_report():
-    dialect = recognise(["slug", "name", "warehouse", "error row", "error field", "error message"])
+    remarks = ["error row", "error field", "error code", "error message"]
+    dialect = recognise(["slug", "name", "warehouse", *remarks])
     assert dialect.ignored == ["warehouse"]
 
 
@@ -325,6 +326,23 @@ def test_variants_without_options_are_told_apart_by_their_skus():
     assert tee.continues
 
 
+@pytest.mark.parametrize(
+    ("header", "row", "price", "total"),
+    [
+        (SHOPIFY_OLD, {"Handle": "a", "Title": "A"}, "Variant Price", {"Variant Price": "5"}),
+        (SHOPIFY_NEW, {"URL handle": "a", "Title": "A"}, "Price", {"Inventory quantity": "5"}),
+        (WOO, {"SKU": "a", "Name": "A", "Type": "simple"}, "Regular price", {"Stock": "5"}),
+        (SPREE, {"slug": "a", "name": "A"}, "price", {"price": "5", "description": "Total"}),
+        (OURS, {"slug": "a", "name": "A"}, "price", {"price": "5"}),
+    ],
+)
+def test_a_sum_at_the_end_of_a_list_is_an_error_in_every_dialect(header, row, price, total):
+    summed = product(header, {**row, price: "1"}, total)
+    assert [(e.row, e.field, e.code) for e in summed.errors] == [
+        (3, next(iter(total)), "names_nothing")
+    ]
+
+
 # --- WooCommerce ---------------------------------------------------------------------------------
 
 
@@ -365,6 +383,7 @@ def test_woocommerce_variations_and_their_parent_are_one_product_in_any_order():
             "description": "Soft\nand warm",
             "status": "ACTIVE",
             "published": True,
+            "compareAtPrice": None,
             "type": "Shirts",
             "tags": ["cotton", "Sale"],
             "images": [{"url": "https://x/1.jpg"}, {"url": "https://x/2.jpg"}],
@@ -408,7 +427,7 @@ def test_a_sale_price_counts_while_the_sale_runs():
     assert (running["price"], running["compareAtPrice"]) == ("15.00", "20.00")
     over = product(WOO, {**row, "Date sale price ends": "2026-11-19"}).values
     assert over["price"] == "20.00"
-    assert "compareAtPrice" not in over
+    assert over["compareAtPrice"] is None
 
 
 def test_a_private_woocommerce_product_is_active_but_not_published():
@@ -416,6 +435,44 @@ def test_a_private_woocommerce_product_is_active_but_not_published():
     private = product(WOO, {**row, "Published": "0"}).values
     assert (private["status"], private["published"]) == ("ACTIVE", False)
     assert product(WOO, {**row, "Published": "-1"}).values["status"] == "DRAFT"
+
+
+def test_a_woocommerce_product_that_is_hidden_or_waits_for_review_is_not_shown():
+    header = f"{WOO},Visibility in catalog"
+    row = {"ID": "1", "Type": "simple", "Name": "Tee", "Published": "1", "Regular price": "9"}
+    hidden = product(header, {**row, "Visibility in catalog": "hidden"}).values
+    assert (hidden["status"], hidden["published"]) == ("ACTIVE", False)
+    assert product(header, {**row, "Visibility in catalog": "visible"}).values["published"] is True
+    assert product(WOO, {**row, "Published": "2"}).values["status"] == "DRAFT"
+
+
+def test_what_woocommerce_writes_before_certain_signs_and_within_lists_is_taken_off_again():
+    parent = {
+        "Type": "variable",
+        "SKU": "'-T",
+        "Name": "'@home, '20s",
+        "Published": "'-1",
+        "Description": "one\\ntwo C:\\\\new",
+    }
+    variation = {
+        "Type": "variation",
+        "SKU": "'+T1",
+        "Parent": "'-T",
+        "Published": "'-1",
+        "Stock": "'-3",
+        "Regular price": "9",
+        "Attribute 1 value(s)": "Red\\, dark",
+    }
+    sold = {**variation, "SKU": "T2", "Stock": "7", "Attribute 1 value(s)": "Blue"}
+    tee = product(WOO, parent, variation, sold)
+    assert tee.errors == []
+    assert (tee.values["sku"], tee.values["name"]) == ("-T", "'@home, '20s")
+    assert (tee.values["status"], tee.values["description"]) == ("DRAFT", "one\ntwo C:\\new")
+    # A variation of a draft says that it is one, and keeps its stock.
+    assert [(v["title"], v["sku"], v["stock"]) for v in tee.values["variants"]] == [
+        ("Red, dark", "+T1", 0),
+        ("Blue", "T2", 7),
+    ]
 
 
 def test_a_grouped_product_and_a_variation_without_parent_are_errors():
@@ -476,6 +533,11 @@ def test_a_spree_product_without_options_is_sold_as_it_is():
     assert mug.values["price"] == "5.00"
 
 
+def test_what_spree_has_without_end_is_not_tracked():
+    row = {"slug": "mug", "name": "Mug", "price": "5", "inventory_count": "∞"}
+    assert product(SPREE, row).values["stock"] is None
+
+
 def test_a_spree_product_whose_variants_stand_elsewhere_waits_for_them():
     assert product(SPREE, {"slug": "mug", "name": "Mug", "price": "0.0"}).awaits_variants
 
@@ -496,8 +558,11 @@ def test_a_report_can_be_mended_and_imported_again():
     failed = [(group, done.errors) for group, done in read if done.errors]
     out = b"".join(report(table.format, failed))
     text = out.decode("utf-8-sig")
-    assert text.splitlines()[0] == "name;slug;price;extra;error row;error field;error message"
-    assert 'Mug;mug;cheap;x;2;price;"""cheap"" is not an amount."' in text
+    assert (
+        text.splitlines()[0]
+        == "name;slug;price;extra;error row;error field;error code;error message"
+    )
+    assert 'Mug;mug;cheap;x;2;price;not_an_amount;"""cheap"" is not an amount."' in text
     (mended,) = products(out.replace(b";cheap;", b";7;"))
     assert mended.errors == []
     assert mended.values == {"slug": "mug", "name": "Mug", "price": "7.00"}
@@ -512,5 +577,5 @@ def test_a_report_shows_rows_that_could_not_be_read_and_what_else_failed_with_th
     out = b"".join(report(table.format, [(broken, [broken[0].problem]), (ragged, [later])]))
     rows = list(csv.reader(io.StringIO(out.decode("utf-8-sig"))))
     assert rows[1][:3] == ["a", '"A', "1"]
-    assert "line 2" in rows[1][5]
-    assert rows[2] == ["b", "B", "1,2", "3", "price", "The price is refused."]
+    assert "line 2" in rows[1][6]
+    assert rows[2] == ["b", "B", "1,2", "3", "price", "refused", "The price is refused."]

@@ -124,12 +124,53 @@ def test_rows_that_failed_are_tried_again_alone(desk: Desk) -> None:
 def test_a_report_that_was_mended_imports(desk: Desk) -> None:
     job = desk.imported(HEADER + 'a,A,1\nb,"B\nin two lines",free\nc,C,x\n')
     report = desk.report(job["id"])
-    assert [line.rsplit(",", 3)[1:3] for line in report.splitlines() if "amount" in line] == [
+    assert [line.rsplit(",", 4)[1:3] for line in report.splitlines() if "amount" in line] == [
         ["3", "price"],
         ["5", "price"],
     ]
     again = desk.imported(report.replace(",free,", ",2,").replace(",x,", ",3,"))
     assert (again["created"], again["failed"], len(desk.products())) == (2, 0, 3)
+
+
+def test_rows_that_could_not_be_read_fail_again_until_they_are_mended(desk: Desk) -> None:
+    """What is left of them may say something else: half a text, a price without its cents."""
+    rows = 'a,"first line,1\nb,B,1,50\nc\nd,D,1\re,E,2\nf,"F" x,1\ng,G,1\n'
+    job = desk.imported(HEADER + rows)
+    codes = [error["code"] for error in job["errors"]]
+    assert codes == [
+        *("unclosed_quote", "too_many_cells", "too_few_cells"),
+        *("stray_line_break", "misplaced_quote"),
+    ]
+    again = desk.finished(desk.shop.post(f"/api/admin/jobs/{job['id']}/retry").json["jobId"])
+    assert (again["failed"], again["total"]) == (5, 5)
+    assert [(error["field"], error["code"]) for error in again["errors"]] == [
+        ("error code", code) for code in codes
+    ]
+    assert list(desk.products()) == ["g"]
+    report = desk.report(again["id"])
+    assert report.startswith("slug,name,price,error row,error field,error code,error message\r\n")
+    mended = desk.imported(report.replace('"""first line"', "First").replace("unclosed_quote", ""))
+    assert (mended["created"], mended["failed"]) == (1, 4)
+    assert desk.products()["a"]["name"] == "First"
+
+
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("slug,name,price,description,,", "a,A,free,text,,"),
+        ("slug,name,price,description", "a,A,free,text,, "),
+        ("sep=^\nslug^name^price^description", "a^A^free^text"),
+        ('slug;name;"price";description;"a, b, or c, or none"', "a;A;free;text;b"),
+    ],
+)
+def test_a_mended_report_says_what_the_file_said_and_no_more(
+    desk: Desk, header: str, row: str
+) -> None:
+    job = desk.imported(f"{header}\n{row}\n")
+    assert [error["code"] for error in job["errors"]] == ["not_an_amount"]
+    mended = desk.imported(desk.report(job["id"]).replace("free", "5"))
+    assert (mended["created"], mended["failed"]) == (1, 0)
+    assert desk.products()["a"]["description"] == "text"
 
 
 def test_a_job_without_failed_rows_has_nothing_to_try_again(desk: Desk) -> None:

@@ -1,5 +1,7 @@
 """Rows of one product at different places of a file, and the order in which they count."""
 
+import pytest
+
 from tests.imports.desk import Desk
 
 HEADER = "slug,name,price,description,variantTitle,variantSku,variantPrice,stock\n"
@@ -57,6 +59,63 @@ def test_a_parent_without_a_price_waits_for_its_variations(desk: Desk) -> None:
     product = desk.products()["tee"]
     assert (product["name"], product["price"]) == ("Tee", "8.00")
     assert [v["title"] for v in product["variants"]] == ["Red", "Blue"]
+
+
+@pytest.mark.parametrize("later", ["a,,5,,,,,\n", "a,,,,S,A-S,5,\na,,,,M,A-M,6,\n"])
+def test_a_name_and_a_price_may_stand_apart(desk: Desk, later: str) -> None:
+    rows = HEADER + "a,A,,first,,,,\nb,B,1,,,,,\n" + later + "c,C,1,,,,,\n"
+    job = desk.imported(rows)
+    assert (job["created"], job["updated"], job["failed"], job["total"]) == (3, 1, 0, 4)
+    product = desk.products()["a"]
+    assert (product["price"], product["description"]) == ("5.00", "first")
+    assert desk.imported(rows)["unchanged"] == 4
+
+
+@pytest.mark.parametrize("variations", [1, 2])
+def test_a_parents_own_row_changes_no_variation_when_the_file_comes_again(
+    desk: Desk, variations: int
+) -> None:
+    """WooCommerce writes the variations at the end, wherever their parent stands."""
+    header = (
+        "ID,Type,SKU,Name,Published,In stock?,Stock,Regular price,Parent,Attribute 1 value(s)\n"
+    )
+    rows = "44,variable,TEE,Tee,1,1,20,,,\n45,simple,MUG,Mug,1,1,4,3,,\n"
+    rows += "".join(f"{n},variation,T-{n},Tee,1,1,5,9,TEE,{n}\n" for n in range(variations))
+    job = desk.imported(header + rows)
+    assert (job["created"], job["updated"], job["failed"]) == (2, 1 if variations else 0, 0)
+    before = desk.products()
+    assert [v["sku"] for v in before["tee"]["variants"]] == [f"T-{n}" for n in range(variations)]
+    again = desk.imported(header + rows)
+    assert (again["unchanged"], again["failed"]) == (again["total"], 0)
+    assert desk.products() == before
+
+
+@pytest.mark.parametrize("options", ["M", "M S"])
+def test_a_master_changes_no_variant_when_the_file_comes_again(desk: Desk, options: str) -> None:
+    header = "slug,name,sku,price,compare_at_price,inventory_count,option1_value\n"
+    variants = "".join(f"tee,,T-{option},9,,5,{option}\n" for option in options.split())
+    rows = variants + "mug,Mug,MUG,3,,4,\ntee,Tee,TEE,1,2,7,\n"
+    job = desk.imported(header + rows)
+    assert (job["created"], job["failed"]) == (2, 0)
+    before = desk.products()
+    tee = before["tee"]
+    assert (tee["sku"], tee["price"], tee["compareAtPrice"]) == ("TEE", "9.00", None)
+    assert {(v["price"], v["stock"]) for v in tee["variants"]} == {("9.00", 5)}
+    assert desk.imported(header + rows)["unchanged"] == 3
+    assert desk.products() == before
+
+
+@pytest.mark.parametrize("first", ["S", "M"])
+def test_the_price_before_a_reduction_is_the_cheapest_variants_wherever_it_stands(
+    desk: Desk, first: str
+) -> None:
+    header = "Handle,Title,Option1 Value,Variant Price,Variant Compare At Price\n"
+    lines = {"S": "tee,Tee,S,19,29\n", "M": "tee,Tee,M,18,25\n"}
+    last = "M" if first == "S" else "S"
+    rows = header + lines[first] + "mug,Mug,,5,\n" + lines[last]
+    desk.imported(rows)
+    assert desk.products()["tee"]["compareAtPrice"] == "25.00"
+    assert desk.imported(rows)["unchanged"] == 3
 
 
 def test_options_take_the_place_of_a_product_without_options(desk: Desk) -> None:

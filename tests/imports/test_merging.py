@@ -43,6 +43,16 @@ def test_what_the_file_does_not_name_stays(desk: Desk) -> None:
     assert [image["url"][-5:] for image in after["images"]] == ["1.jpg", "2.jpg"]
 
 
+def test_when_a_sale_is_over_there_is_no_price_before_it(desk: Desk) -> None:
+    header = "ID,Type,SKU,Name,Sale price,Regular price\n"
+    desk.imported(header + "1,simple,MUG,Mug,8,10\n")
+    mug = desk.products()["mug"]
+    assert (mug["price"], mug["compareAtPrice"]) == ("8.00", "10.00")
+    desk.imported(header + "1,simple,MUG,Mug,,10\n")
+    mug = desk.products()["mug"]
+    assert (mug["price"], mug["compareAtPrice"]) == ("10.00", None)
+
+
 def test_a_text_for_a_picture_that_is_there_is_taken(desk: Desk) -> None:
     shirt(desk)
     desk.imported(f"{OURS}\nshirt,,,,,,,,,https://img.example/1.jpg,from before\n")

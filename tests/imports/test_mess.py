@@ -29,6 +29,9 @@ def workbook() -> bytes:
         (workbook(), "not_csv", 1),
         (b'{"products": []}', "not_csv", 1),
         (b"colour,size\nred,9\n", "unknown_columns", 1),
+        (b'[{"slug": "a"}]', "not_csv", 1),
+        (HEADER.encode("utf-32"), "not_csv", 1),
+        ("\u00a0\n\u3000".encode(), "empty_file", 1),
         (b"slug,name,price,Price\na,A,1,2\n", "duplicate_column", 1),
         (b'"slug,name\na,A\n', "bad_header", 1),
         (b"slug,name," + b"x" * 60_000 + b"\na,A,1\n", "bad_header", 1),
@@ -62,6 +65,7 @@ def test_columns_that_nobody_knows_are_named_with_the_nearest_known_ones(desk: D
         "Price , NAME,Slug,,\n 1.50 ,  Été ,ete,,\n\n,,,,\n".encode(),
         'slug,name,price\n"ete","Été",1.5'.encode(),
         "slug,name,price,description\nete,Été,1.5\n".encode(),
+        "slug,name,price\n\t\n \u00a0\nete,Été,1.5\n \u00a0,\t, \n\t\n".encode(),
     ],
 )
 def test_however_it_is_written_it_is_the_same_product(desk: Desk, data: bytes) -> None:
@@ -114,6 +118,22 @@ def test_a_row_that_names_no_product_belongs_to_the_one_above_and_fails_without_
     assert desk.products()["a"]["description"] == "more"
 
 
+def test_what_makes_a_spreadsheet_take_a_number_for_text_is_no_part_of_it(desk: Desk) -> None:
+    rows = [
+        '="00123",="12.50",="Mug"',
+        "'00124,'7,'90s mug",
+        '"=""A """,8,"=""A """"big"""" mug"""',
+    ]
+    job = desk.imported("sku,price,name\n" + "\n".join(rows) + "\n")
+    assert job["created"] == 3
+    found = {p["name"]: (p["sku"], p["price"]) for p in desk.products().values()}
+    assert found == {
+        "Mug": ("00123", "12.50"),
+        "'90s mug": ("00124", "7.00"),
+        'A "big" mug': ("A", "8.00"),
+    }
+
+
 def test_a_cell_of_30_megabytes_costs_its_row_alone(desk: Desk) -> None:
     giant = 'b,B,1,,"' + "<p>x</p>\n" * 3_400_000 + '"\n'
     job_id = desk.put((HEADER + "a,A,1,,\n" + giant + "c,C,1,,\n").encode())
@@ -162,8 +182,10 @@ def test_all_errors_of_a_large_file_are_in_the_report_and_the_first_hundred_in_t
     assert [error["row"] for error in job["errors"]] == list(range(3, 203, 2))
     lines = desk.report(job["id"]).splitlines()
     assert len(lines) == 251
-    assert lines[0] == "slug,name,price,sku,description,error row,error field,error message"
-    assert lines[250].startswith("p499,P499,free,,,501,price,")
+    assert (
+        lines[0] == "slug,name,price,sku,description,error row,error field,error code,error message"
+    )
+    assert lines[250].startswith("p499,P499,free,,,501,price,not_an_amount,")
 
 
 def test_unknown_columns_are_named_once(desk: Desk) -> None:
@@ -198,3 +220,20 @@ def test_a_sum_at_the_end_of_a_list_changes_no_product(desk: Desk) -> None:
     assert (error["row"], error["field"], error["code"]) == (4, "price", "names_nothing")
     products = desk.products()
     assert {products[slug]["price"] for slug in products} == {"5.00", "7.00"}
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_a_row_that_cannot_be_read_fails_the_product_that_it_names_with_all_its_rows(
+    desk: Desk, quote: str
+) -> None:
+    def line(*cells: str) -> str:
+        return ",".join(f"{quote}{cell}{quote}" for cell in cells) + "\n"
+
+    rows = line("slug", "name", "price", "variantTitle")
+    rows += (
+        line("tee", "Tee", "9", "S") + line("tee", "", "9", 'M"" "big"') + line("tee", "", "9", "L")
+    )
+    job = desk.imported(rows.replace('M"" "big"', '"M" big') + line("mug", "Mug", "5", ""))
+    assert (job["created"], job["failed"], job["total"]) == (1, 1, 2)
+    assert list(desk.products()) == ["mug"]
+    assert len(desk.report(job["id"]).splitlines()) == 4

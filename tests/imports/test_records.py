@@ -31,7 +31,7 @@ def refused(data: bytes) -> FileRejected:
     return caught.value
 
 
-text = st.text(alphabet='ab",;\t\n\r é😀', max_size=8).map(str.strip)
+text = st.text(alphabet='ab",;\t\n\r éč😀', max_size=8).map(str.strip)
 tables = st.lists(st.tuples(st.just("x"), text, text), min_size=1, max_size=12)
 dialects = st.tuples(
     st.sampled_from(",;\t"),
@@ -50,6 +50,37 @@ def written(rows: list[tuple[str, ...]], delimiter: str, end: str, encoding: str
 @given(tables, dialects, st.integers(1, 40))
 def test_what_the_csv_module_writes_is_read_as_it_was_in_pieces_of_any_size(rows, dialect, piece):
     assert cells(opened(written(rows, *dialect), piece)) == [list(row) for row in rows]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be"])
+def test_lines_that_end_with_a_return_alone_may_hold_line_feeds_and_any_letter(encoding):
+    rows = [("x", "Kočka č", 'a "b"\nc\n\nd'), ("y", "Èze", "")]
+    assert cells(opened(written(rows, ";", "\r", encoding))) == [list(row) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("header", "delimiter"),
+    [
+        ('sku;"price, net, without tax"', ";"),
+        ('"sku\n(ours)";name;price', ";"),
+        ('"a;b;c;d;e",sku,price', ","),
+        ("\tsku\tprice", "\t"),
+        ('"sep=|"\na,b;c|d', "|"),
+        ("SEP=;\na,b,c;d", ";"),
+        ("sep=^\na,b^c", "^"),
+    ],
+)
+def test_the_delimiter_is_one_that_stands_outside_quotes(header, delimiter):
+    assert open_csv([f"{header}\nx\n".encode()]).format.delimiter == delimiter
+
+
+def test_what_can_be_made_out_of_a_broken_line_is_in_its_cells():
+    broken = '"a","B, ""b""",3,"so ""so" no'
+    (record,) = opened(f"slug,name,price,description\n{broken}\n")
+    assert record.problem
+    assert record.cells == ["a", 'B, "b"', "3", '"so ""so" no']
+    (record,) = opened('slug;name;price\n"a";"A;1;\n')
+    assert record.cells == ["a", '"A', "1", ""]
 
 
 @given(tables, dialects)

@@ -176,6 +176,30 @@ def test_a_rehearsal_sees_what_it_would_have_created(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
+    ("first", "later", "failed"),
+    [
+        ("b,B,1,A,,\n", ",,9,A,,\n", 1),  # then both have it
+        ("b,B,1,NEW,,\n", ",,9,B,,\n", 1),  # then none has it
+        ("b,B,1,NEW,,\n", ",,9,NEW,,\n", 0),
+        ("".join(f"c,C,1,,{n},V-{n}\n" for n in range(12)), ",,9,V-9,,\n", 0),
+    ],
+)
+def test_a_rehearsal_finds_by_sku_what_the_import_would(
+    desk: Desk, first: str, later: str, failed: int
+) -> None:
+    header = "slug,name,price,sku,variantTitle,variantSku\n"
+    desk.imported(header + "a,A,1,A,,\nb,B,1,B,,\n")
+    others = "".join(f"f{n},F,1,,,\n" for n in range(200))
+    rehearsed = desk.imported(header + first + others + later, dryRun="true")
+    real = desk.imported(header + first + others + later)
+    names = ("created", "updated", "unchanged", "failed", "total", "progress")
+    assert [rehearsed[name] for name in names] == [real[name] for name in names]
+    told = [[(e["row"], e["code"]) for e in job["errors"]] for job in (rehearsed, real)]
+    assert told[0] == told[1]
+    assert len(told[1]) == failed
+
+
+@pytest.mark.parametrize(
     ("mode", "counts", "code", "slugs"),
     [
         ("upsert", (1, 1, 0), None, ["old", "new"]),

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from chalicelib.imports.dialects.cells import Shop
-from chalicelib.imports.dialects.product import ImportedProduct, Sheet, plain
+from chalicelib.imports.dialects.product import ERROR_CODE, ImportedProduct, Sheet, plain
 from chalicelib.imports.records import Record
 
 # Written by the error report; a report that was mended is imported without a word about them.
-REPORT_COLUMNS = ("error row", "error field", "error message")
+REPORT_COLUMNS = ("error row", "error field", ERROR_CODE, "error message")
 
 
 class Dialect:
@@ -42,8 +42,3 @@ class Dialect:
         """The columns of the file that nothing is read from."""
         known = {plain(column) for column in (*self.columns, *REPORT_COLUMNS)}
         return [name for name in self.sheet.header if name and plain(name) not in known]
-
-
-def cell(cells: list[str], at: int) -> str:
-    """The stripped text of a cell; empty beyond the end of the row."""
-    return cells[at].strip() if at < len(cells) else ""

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from chalicelib.imports.dialects import cells as reading
 from chalicelib.imports.dialects.cells import Shop
-from chalicelib.imports.dialects.dialect import Dialect, cell
-from chalicelib.imports.dialects.product import Draft, ImportedProduct, Row, Sheet, slug_of
+from chalicelib.imports.dialects.dialect import Dialect
+from chalicelib.imports.dialects.product import Draft, ImportedProduct, Sheet, cell, slug_of
 from chalicelib.imports.records import Record
 
 _VARIANT = ("variantTitle", "variantSku", "variantPrice")
@@ -50,10 +50,8 @@ class Ours(Dialect):
 
     def product(self, records: Sequence[Record], shop: Shop) -> ImportedProduct:
         draft = Draft(self.sheet, records, shop)
-        for place, row in enumerate(draft.rows):
-            if place and row.any(_NUMBERS) and not row.any(_NAMED):
-                self._refuse_nameless(draft, row)
-                continue
+        draft.refuse_nameless(_NAMED, _NUMBERS)
+        for row in draft.rows:
             of_variant = row.any(_VARIANT)
             for column in ("slug", "name", "description", "sku", "vendor", "type", "storefront"):
                 draft.put(row, column, column, keep=of_variant)
@@ -76,12 +74,6 @@ class Ours(Dialect):
             variant.amount("variantPrice" if row["variantPrice"] else "price", "price")
             variant.put("stock", "stock", reading.stock)
         return self._identified(draft)
-
-    def _refuse_nameless(self, draft: Draft, row: Row) -> None:
-        """Such as a sum at the end of a list, which would be taken for the last product's price."""
-        column = next(column for column in _NUMBERS if row[column])
-        message = "The row names no product, no variant and no picture."
-        draft.fail(row, column, "names_nothing", message)
 
     def _identified(self, draft: Draft) -> ImportedProduct:
         """The product, with the slug that it has or is to get."""

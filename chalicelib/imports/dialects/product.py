@@ -6,11 +6,22 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from chalicelib.imports.dialects.cells import BadCell, Shop, amount, leaf, spoilt, text
 from chalicelib.imports.faults import RowError
 from chalicelib.imports.records import Record
+
+# A row with one of these is in the report as well as it could be cut, and may not say what was
+# meant. It stays an error until somebody has looked at it and has cleared the code.
+ERROR_CODE: Final = "error code"
+_NOT_READ: Final = {
+    *("unclosed_quote", "misplaced_quote", "stray_line_break"),
+    *("too_many_cells", "too_few_cells"),
+}
+_FORMULA: Final = re.compile(r'="(?:[^"]|"")*"')
+# Exporters put the apostrophe before what could be a formula: WooCommerce writes '-1 for a draft.
+_MARKED: Final = re.compile(r"'(?:[=+@-][^']*|\d[\d.,]*)", re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -23,9 +34,11 @@ class ImportedProduct:
     are by url, `variants` by SKU, then title; a new one without a title is called by its SKU.
     `single`: the product has no options here: sku, price, compareAtPrice and stock are its own and
     its only variant's; if it has several by now, those of the variant with that SKU.
+    `is_master`: that holds only while it has no variants with options; else nobody can buy it.
     `if_new`: further values, for a product that does not exist yet.
     `lowest_price`: the product's price is the lowest of its variants after the merge.
-    `awaits_variants`: the product has no price until rows elsewhere in the file bring variants.
+    `awaits_variants`: the product has no price, unless rows elsewhere in the file bring one, or
+    variants with prices of their own.
     `continues`: the rows do not give a name; if there is no such product, its own row may come yet.
     `errors`: if there are any, the product fails, and nothing of it is to be written.
     """
@@ -35,6 +48,7 @@ class ImportedProduct:
     values: dict[str, Any] = field(default_factory=dict)
     if_new: dict[str, Any] = field(default_factory=dict)
     single: bool = False
+    is_master: bool = False
     lowest_price: bool = False
     awaits_variants: bool = False
     continues: bool = False
@@ -86,8 +100,7 @@ class Row:
 
     def __getitem__(self, column: str) -> str:
         """The stripped text; empty where the cell is blank, or the row or the file ends before."""
-        at = self.sheet.at(column)
-        return self._cells[at].strip() if at < len(self._cells) else ""
+        return cell(self._cells, self.sheet.at(column))
 
     def any(self, columns: Iterable[str]) -> bool:
         return any(self[column] for column in columns)
@@ -108,6 +121,17 @@ class Draft:
                 self.product.errors.append(problem)
             else:
                 self.rows.append(Row(sheet, record))
+
+    def refuse_nameless(self, names: Iterable[str], numbers: Iterable[str]) -> None:
+        """Takes out the rows below the first that have numbers, and no name for what they are of:
+        such as a sum at the end of a list, which would be taken for the last product's price."""
+        rows = self.rows[1:]
+        for row in rows:
+            column = next((column for column in numbers if row[column]), None)
+            if column and not row.any(names):
+                self.rows.remove(row)
+                message = "The row names no product, no variant and no picture."
+                self.fail(row, column, "names_nothing", message)
 
     def fail(self, row: Row, column: str, code: str, message: str) -> None:
         self.product.errors.append(RowError(row.line, row.sheet.name(column), code, message))
@@ -206,6 +230,7 @@ class Draft:
         elif variants:
             self._place(variants, own_prices)
         product.continues = "name" not in product.values
+        product.awaits_variants |= not _is_priced(product)
         product.errors = list(dict.fromkeys(product.errors))
         if not product.errors and (product.slug is None or sku_is_key):
             self._check_key()
@@ -273,6 +298,18 @@ class Variant:
             self.set(column, key, value if key == "price" else _none_if_zero(value))
 
 
+def cell(cells: Sequence[str], at: int) -> str:
+    """The text of a cell, without blanks around it and without what spreadsheets need to take it
+    for text (`="00123"`, `'00123`); empty beyond the end of the row."""
+    if at >= len(cells):
+        return ""
+    text = cells[at].strip()
+    if text.startswith(("=", "'")):
+        text = text[2:-1].replace('""', '"').strip() if _FORMULA.fullmatch(text) else text
+        text = text[1:] if _MARKED.fullmatch(text) else text
+    return text
+
+
 @lru_cache(4096)
 def plain(column: str) -> str:
     """A column's name without case, blanks and punctuation: they differ from export to export."""
@@ -311,6 +348,13 @@ def _each_once(variants: list[Variant]) -> list[Variant]:
     return list(once.values())
 
 
+def _is_priced(product: ImportedProduct) -> bool:
+    """Whether a new product would have a price: its own, or that of its variants."""
+    prices = [v.get("price") for v in product.values.get("variants", ())]
+    of_variants = any(prices) if product.lowest_price else bool(prices) and all(prices)
+    return "price" in product.values or of_variants
+
+
 def _none_if_zero(value: str) -> str | None:
     return value if Decimal(value) else None
 
@@ -318,14 +362,18 @@ def _none_if_zero(value: str) -> str | None:
 def _unreadable(sheet: Sheet, record: Record) -> RowError | None:
     """What is wrong with a row as a whole."""
     cells, width = record.cells, len(sheet.header)
-    if len(cells) > width and any(cell.strip() for cell in cells[width:]):
+    code = cell(cells, sheet.at(ERROR_CODE))
+    if code in _NOT_READ:
+        message = "The row could not be read, and is shown as it was: mend it and clear this cell."
+        return RowError(record.line, sheet.name(ERROR_CODE), code, message)
+    if len(cells) > width and any(map(str.strip, cells[width:])):
         message = f"The row has {len(cells)} cells, the header {width}. Is a quote missing?"
         return RowError(record.line, "", "too_many_cells", message)
     if len(cells) == 1 < width:
         message = f"The row has one cell, the header {width}. Is a line break not in quotes?"
         return RowError(record.line, "", "too_few_cells", message)
-    for name, cell in zip(sheet.header, cells, strict=False):
-        if "\0" in cell:
+    for name, content in zip(sheet.header, cells, strict=False):
+        if "\0" in content:
             message = "The cell contains a NUL byte: the file is damaged here."
             return RowError(record.line, name, "nul_byte", message)
     return None

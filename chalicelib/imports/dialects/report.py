@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from chalicelib.imports.dialects.dialect import REPORT_COLUMNS
 from chalicelib.imports.dialects.ours import Ours
+from chalicelib.imports.dialects.product import plain
 from chalicelib.imports.faults import RowError
-from chalicelib.imports.records import Format, Record
+from chalicelib.imports.records import DELIMITERS, Format, Record
 
+_REMARKS = {plain(column) for column in REPORT_COLUMNS}
 _EXAMPLES = (
     {
         "slug": "linen-shirt",
@@ -72,19 +74,32 @@ def report(
     with it, or else with its product; mended, the report can be imported.
     """
     width = len(form.header)
-    yield codecs.BOM_UTF8 + b"".join(_lines([[*form.header, *REPORT_COLUMNS]], form.delimiter))
+    # A file can have any delimiter, if its first line says so; this one has none.
+    delimiter = form.delimiter if form.delimiter in DELIMITERS else ","
+    # Of a report that was mended and failed again, the old remarks go.
+    own = [at for at, name in enumerate(form.header) if plain(name) not in _REMARKS]
+    header = [*(form.header[at] for at in own), *REPORT_COLUMNS]
+    yield codecs.BOM_UTF8 + b"".join(_lines([header], delimiter))
     for records, errors in failed:
         rows = []
         for record in records:
-            own = [error for error in errors if error.row == record.line] or list(errors)
             cells = [*record.cells, *[""] * (width - len(record.cells))]
-            if len(cells) > width:
+            if any(map(str.strip, cells[width:])):
                 # What is too much is kept, with the delimiter that cut it, where it can be seen.
-                cells = [*cells[: width - 1], form.delimiter.join(cells[width - 1 :])]
-            fields = "; ".join(dict.fromkeys(error.field for error in own if error.field))
-            texts = " ".join(dict.fromkeys(error.message for error in own))
-            rows.append([*cells, record.line, fields, texts])
-        yield b"".join(_lines(rows, form.delimiter))
+                last = max(own)
+                cells[last] = form.delimiter.join([cells[last], *cells[width:]])
+            rows.append([*(cells[at] for at in own), *_remarks(record, errors)])
+        yield b"".join(_lines(rows, delimiter))
+
+
+def _remarks(record: Record, errors: Sequence[RowError]) -> list[object]:
+    """What is wrong with a row, or else, without the code, with another of its product."""
+    here = [error for error in errors if error.row == record.line]
+    told = here or errors
+    fields = "; ".join(dict.fromkeys(error.field for error in told if error.field))
+    codes = "; ".join(dict.fromkeys(error.code for error in here))
+    texts = " ".join(dict.fromkeys(error.message for error in told))
+    return [record.line, fields, codes, texts]
 
 
 def _lines(rows: Iterable[Sequence[object]], delimiter: str) -> Iterator[bytes]:

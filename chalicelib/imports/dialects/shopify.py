@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from chalicelib.imports.dialects import cells as reading
 from chalicelib.imports.dialects.cells import Shop
-from chalicelib.imports.dialects.dialect import Dialect, cell
-from chalicelib.imports.dialects.product import Draft, ImportedProduct, Row, Sheet, slug_of
+from chalicelib.imports.dialects.dialect import Dialect
+from chalicelib.imports.dialects.product import Draft, ImportedProduct, Row, Sheet, cell, slug_of
 from chalicelib.imports.records import Record
 
 # What is read, under the new name and the old.
@@ -36,6 +36,8 @@ _NAMES = {
     "seoDescription": ("SEO description",),
 }
 _OPTIONS = ("option1", "option2", "option3")
+_NAMED = ("handle", "title", *_OPTIONS, "sku", "image", "variantImage")
+_NUMBERS = ("price", "compareAt", "quantity")
 _OWN = (
     *("URL handle", "Handle", "Option1 value", "Compare-at price", "Inventory quantity"),
     *("Published on online store", "Product image URL", "Variant SKU", "Variant Price"),
@@ -67,6 +69,7 @@ class Shopify(Dialect):
         draft = Draft(self.sheet, records, shop)
         column = self._column
         of_variant = [column[what] for what in (*_OPTIONS, "sku", "price")]
+        draft.refuse_nameless(*([column[what] for what in each] for each in (_NAMED, _NUMBERS)))
         for row in draft.rows:
             keep = row.any(of_variant)
             draft.put(row, column["handle"], "slug", keep=keep)

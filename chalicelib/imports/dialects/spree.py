@@ -6,13 +6,15 @@ from decimal import Decimal
 
 from chalicelib.imports.dialects import cells as reading
 from chalicelib.imports.dialects.cells import Shop
-from chalicelib.imports.dialects.dialect import Dialect, cell
-from chalicelib.imports.dialects.product import Draft, ImportedProduct, Row, Sheet, Variant
+from chalicelib.imports.dialects.dialect import Dialect
+from chalicelib.imports.dialects.product import Draft, ImportedProduct, Row, Sheet, Variant, cell
 from chalicelib.imports.records import Record
 
 _OPTIONS = ("option1_value", "option2_value", "option3_value")
 _IMAGES = ("image1_src", "image2_src", "image3_src")
 _CATEGORIES = ("category1", "category2", "category3")
+_NAMED = ("slug", "name", "sku", *_OPTIONS, *_IMAGES)
+_NUMBERS = ("price", "compare_at_price", "inventory_count")
 _OWN = ("inventory_count", "track_inventory", "option1_value", "image1_src", "available_on")
 
 
@@ -40,6 +42,7 @@ class Spree(Dialect):
 
     def product(self, records: Sequence[Record], shop: Shop) -> ImportedProduct:
         draft = Draft(self.sheet, records, shop)
+        draft.refuse_nameless(_NAMED, _NUMBERS)
         master: Row | None = None
         for row in draft.rows:
             draft.read(row, "currency", lambda code: reading.currency(code, shop))
@@ -68,6 +71,7 @@ class Spree(Dialect):
             # The product row's price, SKU and stock are those of a master that nobody can buy.
             draft.put(master, "sku", "sku")
         elif master is not None:
+            product.is_master = True
             only = draft.variant(master, "")
             _fill(only, master)
             if not master["sku"] and not Decimal(only.values.get("price") or 0):
@@ -81,7 +85,7 @@ def _fill(variant: Variant, row: Row) -> None:
     variant.amount("price", "price")
     variant.amount("compare_at_price", "compareAtPrice")
     tracked = variant.read("track_inventory", reading.boolean)
-    if tracked is False:
+    if tracked is False or variant.row["inventory_count"] == "∞":
         variant.set("track_inventory", "stock", None)
     else:
         variant.put("inventory_count", "stock", reading.stock)

@@ -6,19 +6,22 @@ from datetime import date
 
 from chalicelib.imports.dialects import cells as reading
 from chalicelib.imports.dialects.cells import BadCell, Shop
-from chalicelib.imports.dialects.dialect import Dialect, cell
+from chalicelib.imports.dialects.dialect import Dialect
 from chalicelib.imports.dialects.product import (
     Draft,
     ImportedProduct,
     Row,
     Sheet,
     Variant,
+    cell,
     slug_of,
     slug_of_key,
 )
 from chalicelib.imports.records import Record
 
 _ATTRIBUTES = tuple(f"Attribute {n} value(s)" for n in range(1, 11))
+_NAMED = ("ID", "SKU", "Name", "Parent", *_ATTRIBUTES, "Images")
+_NUMBERS = ("Regular price", "Sale price", "Stock")
 _OWN = ("Regular price", "Sale price", "In stock?", "Attribute 1 name", "Is featured?")
 _SEO = {
     "seo.title": ("Meta: _yoast_wpseo_title", "Meta: rank_math_title"),
@@ -32,7 +35,7 @@ class WooCommerce(Dialect):
         *("ID", "Type", "SKU", "Name", "Published", "Short description", "Description"),
         *("Date sale price starts", "Date sale price ends", "In stock?", "Stock"),
         *("Low stock amount", "Sale price", "Regular price", "Categories", "Tags", "Images"),
-        *("Parent", "Brands"),
+        *("Parent", "Brands", "Visibility in catalog"),
         *_ATTRIBUTES,
         *(column for columns in _SEO.values() for column in columns),
     )
@@ -64,6 +67,7 @@ class WooCommerce(Dialect):
 
     def product(self, records: Sequence[Record], shop: Shop) -> ImportedProduct:
         draft = Draft(self.sheet, records, shop)
+        draft.refuse_nameless(_NAMED, _NUMBERS)
         own: Row | None = None
         for row in draft.rows:
             if _is_variation(row["Type"], row["Parent"]):
@@ -74,12 +78,12 @@ class WooCommerce(Dialect):
         product = draft.product
         if own is not None:
             product.slug = _slug(own)
-            variable = "variable" in own["Type"].casefold()
-            if draft.variants:
+            if draft.variants or _is_variable(own):
+                # Its stock is one that variations share, and it has no price of its own.
                 draft.put(own, "SKU", "sku")
+                product.awaits_variants = not draft.variants
             else:
                 _fill(draft, draft.variant(own, ""), own)
-                product.awaits_variants = variable and not own["Regular price"]
         elif draft.rows:
             self._name_parent(draft, draft.rows[0])
         if product.slug:
@@ -104,19 +108,22 @@ class WooCommerce(Dialect):
         if published is not None:
             status, shown = published
             draft.set(row, "Published", "status", status)
-            draft.set(row, "Published", "published", shown)
+            hidden = row["Visibility in catalog"].casefold() == "hidden"
+            draft.set(row, "Published", "published", shown and not hidden)
         draft.categories(row, ("Categories",), reading.listed)
         self._images(draft, row)
 
     def _variation(self, draft: Draft, row: Row) -> None:
-        options = " / ".join(value for value in map(row.__getitem__, _ATTRIBUTES) if value)
+        values = (row[column].replace("\\,", ",") for column in _ATTRIBUTES)
+        options = " / ".join(value for value in values if value)
         variant = draft.variant(row, options or row["Name"] or row["SKU"] or f"Row {row.line}")
         _fill(draft, variant, row)
         if row["Stock"].casefold() == "parent":
             variant.set("Stock", "stock", None)
         published = draft.read(row, "Published", _published)
-        if published is not None and published != ("ACTIVE", True):
-            # A variation that is switched off is kept, and cannot be bought.
+        if published == ("ACTIVE", False):
+            # A variation that is switched off is kept, and cannot be bought. (-1 says that its
+            # product is a draft.)
             variant.set("Published", "stock", 0)
         self._images(draft, row)
 
@@ -139,12 +146,16 @@ def _is_variation(kind: str, parent: str) -> bool:
     return "variation" in kind.casefold() or (not kind and bool(parent))
 
 
+def _is_variable(row: Row) -> bool:
+    return "variable" in row["Type"].casefold()
+
+
 def _slug(row: Row) -> str | None:
     """A slug that the variations, which know the parent's SKU or number alone, can make too."""
     sku, number, name = row["SKU"], row["ID"], slug_of(row["Name"])
     if sku:
         return slug_of_key(sku)
-    if number and ("variable" in row["Type"].casefold() or not name):
+    if number and (_is_variable(row) or not name):
         return f"product-{slug_of(number)}"
     return f"{name}-{slug_of(number)}" if number else name or None
 
@@ -156,6 +167,9 @@ def _fill(draft: Draft, variant: Variant, row: Row) -> None:
         variant.amount("Regular price", "compareAtPrice")
     else:
         variant.amount("Regular price", "price")
+        if "Sale price" in draft.sheet and row["Regular price"]:
+            # A sale that is over leaves no price before it.
+            variant.set("Regular price", "compareAtPrice", None)
     if row["Stock"].casefold() != "parent":
         variant.put("Stock", "stock", reading.stock)
     if not row["Stock"] and row["In stock?"] == "0":
@@ -177,12 +191,13 @@ def _day(text: str) -> date:
 
 
 def _published(text: str) -> tuple[str, bool]:
-    """WooCommerce's 1, 0 and -1: published, private, draft."""
-    if text == "-1":
+    """WooCommerce's 1, 0, -1 and 2: published, private, draft, waiting for review."""
+    if text in {"-1", "2"}:
         return "DRAFT", True
     return "ACTIVE", reading.boolean(text)
 
 
 def _unescaped(text: str) -> str:
-    """The export writes a line break in a description as a backslash and an n."""
-    return reading.text(text).replace("\\n", "\n")
+    r"""The export writes a line break in a description as `\n`, and `\n` as `\\n`."""
+    lines = (part.replace("\\n", "\n") for part in reading.text(text).split("\\\\n"))
+    return "\\n".join(lines)
