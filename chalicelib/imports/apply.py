@@ -88,8 +88,8 @@ def _located(
         at = places[int(place)] if place.isdigit() and int(place) < len(places) else None
         path = below if at is None else f"variants.{at}.{below}"
     line, column = imported.locate(path)
-    if error["code"] == "required" and path.endswith("price"):
-        return missing(line, "price")
+    if error["code"] == "required" and path.rpartition(".")[2] in {"name", "price"}:
+        return missing(line, path.rpartition(".")[2])
     named = column or path.rpartition(".")[2]
     return RowError(line, column, error["code"], f"{named} {error['message'].rstrip('.')}.")
 

@@ -10,7 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final
 
 from chalicelib import clock, settings, table, telemetry
@@ -103,12 +103,12 @@ def _ordered(message: Message, again: bool) -> None:
         lines = set(left["lines"])
         rows = [row for row in reader.rows(left) if row.line in lines]
         upsert = Upsert(job, chunk, partial(_goes_on, job_id, chunk))
+        waiting = _WaitingRows(reader, rows)
         with suppress(Superseded):
-            upsert.run(rows, held=partial(_held, reader))
+            upsert.run(rows, held=waiting.hold)
             for row in rows:
                 if row.outcome is Outcome.CREATED:
-                    waiting = store.waiting_for(job_id, row.product)
-                    store.settle(job_id, waiting, Outcome.UPDATED)
+                    store.settle(job_id, waiting.of[row.product], Outcome.UPDATED)
             store.put_waiting(job_id, [_waiting(row) for row in rows if row.outcome is None])
             was_first = _finish(job, chunk, rows)
     if job.status is Status.RUNNING:
@@ -187,16 +187,30 @@ class _Reader:
         return list(grouped(read(data, self.job.format, offset, line), self.dialect))
 
 
-def _held(reader: _Reader, rows: list[Rows]) -> Held:
-    """Whether rows of a product that does not exist wait for more, or complete those that wait."""
-    waiting = store.waiting_for(reader.job.id, rows[0].product)
-    if not waiting and not rows[0].is_incomplete:
-        return False
-    is_named = any(row.named for row in waiting) or not all(r.imported.continues for r in rows)
-    if not is_named or len(waiting) + len(rows) == 1:
-        return True
-    whole = reader.whole(waiting, rows)
-    return True if whole.outcome or whole.is_incomplete else whole.imported
+class _WaitingRows:
+    """The rows that wait for the products of a step."""
+
+    def __init__(self, reader: _Reader, rows: Iterable[Rows]) -> None:
+        self._reader = reader
+        self._products = {row.product for row in rows}
+
+    @cached_property
+    def of(self) -> dict[str, list[Waiting]]:
+        """By product, all read at once: nothing is put there before the step has ended."""
+        job_id, products = self._reader.job.id, list(self._products)
+        reads = [partial(store.waiting_for, job_id, product) for product in products]
+        return dict(zip(products, table.together(reads), strict=True))
+
+    def hold(self, rows: list[Rows]) -> Held:
+        """Whether rows of a product that does not exist wait for more, or complete what waits."""
+        waiting = self.of[rows[0].product]
+        if not waiting and not rows[0].is_incomplete:
+            return False
+        is_named = any(row.named for row in waiting) or not all(r.imported.continues for r in rows)
+        if not is_named or len(waiting) + len(rows) == 1:
+            return True
+        whole = self._reader.whole(waiting, rows)
+        return True if whole.outcome or whole.is_incomplete else whole.imported
 
 
 def _waiting(row: Rows) -> Waiting:

@@ -50,6 +50,20 @@ def test_variants_whose_product_never_comes_fail_and_are_reported(desk: Desk) ->
     assert "ghost,,,,S,G-S,4,1,2,," in report and "ghost,,,,M,G-M,6,,213,," in report
 
 
+@pytest.mark.parametrize(
+    ("header", "lacking"), [("sku,price\n", "name"), ("sku,name,description\n", "price")]
+)
+def test_what_no_row_of_the_file_can_complete_fails_at_once(
+    desk: Desk, header: str, lacking: str
+) -> None:
+    job_id = desk.send(header + "".join(f"NOPE-{n},5\n" for n in range(400)))
+    with desk.dynamodb.metered() as calls:
+        job = desk.finished(job_id)
+    assert (job["failed"], job["total"]) == (400, 400)
+    assert {error["code"] for error in job["errors"]} == {f"missing_{lacking}"}
+    assert len(calls) < 400
+
+
 def test_a_parent_without_a_price_waits_for_its_variations(desk: Desk) -> None:
     header = "ID,Type,SKU,Name,Regular price,Parent,Attribute 1 value(s)\n"
     others = "".join(f"{n},simple,S{n},N{n},3,,\n" for n in range(100, 310))

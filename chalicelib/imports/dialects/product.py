@@ -19,6 +19,7 @@ _NOT_READ: Final = {
     *("unclosed_quote", "misplaced_quote", "stray_line_break"),
     *("too_many_cells", "too_few_cells"),
 }
+_PRICES: Final = ("price", "variant price", "regular price", "sale price")
 _FORMULA: Final = re.compile(r'="(?:[^"]|"")*"')
 # Exporters put the apostrophe before what could be a formula: WooCommerce writes '-1 for a draft.
 _MARKED: Final = re.compile(r"'(?:[=+@-][^']*|\d[\d.,]*)", re.DOTALL)
@@ -75,6 +76,8 @@ class Sheet:
         self._at: dict[str, int] = {}
         for i, name in enumerate(header):
             self._at.setdefault(plain(name), i)
+        self.gives_names = any(column in self for column in ("name", "title"))
+        self.gives_prices = any(column in self for column in _PRICES)
 
     def __contains__(self, column: str) -> bool:
         return plain(column) in self._at
@@ -229,8 +232,10 @@ class Draft:
                 self.set(variants[0].row, variants[0].columns[key], key, value)
         elif variants:
             self._place(variants, own_prices)
-        product.continues = "name" not in product.values
-        product.awaits_variants |= not _is_priced(product)
+        # A price list with products that the shop does not have: no row of it can complete them.
+        product.continues = "name" not in product.values and self.sheet.gives_names
+        lacks_price = product.awaits_variants or not _is_priced(product)
+        product.awaits_variants = lacks_price and self.sheet.gives_prices
         product.errors = list(dict.fromkeys(product.errors))
         if not product.errors and (product.slug is None or sku_is_key):
             self._check_key()
