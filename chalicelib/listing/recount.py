@@ -13,6 +13,8 @@ from chalicelib.listing.entries import Kind, list_shards
 
 _LOOKS: Final = 3
 
+_Cells = dict[Key, Counter[str]]  # what each shard of a cell holds
+
 
 @dataclass(frozen=True)
 class Wrong:
@@ -32,25 +34,35 @@ class Recount:
 def recount(kind: Kind) -> Recount:
     """Reads the list of all records once; again, up to three times, where that differs from a cell.
 
-    While clients write, a cell is wrong only if no moment of a look would explain it: each time the
-    records counted are outside of what it held before and after. A record that is moved to another
-    spread meanwhile (`reindex`) may be met twice.
+    A look takes a while, and clients write meanwhile. So a cell is wrong only if each time more is
+    between it, before or after, and the records counted, than was counted in it in between. One in
+    which much is counted all the time has to be wrong by more than that; it is found when there is
+    less to do.
     """
     counted = _counted(kind)
     after = _stored(kind, counted)
-    suspects = {cell for cell in {*counted, *after} if counted[cell] != after[cell]}
+    suspects = {cell for cell in {*counted, *after} if counted[cell] != _sum(after, cell)}
     for _ in range(_LOOKS - 1):
         if not suspects:
             break
         before, counted = after, _counted(kind)
         after = _stored(kind, counted)
-        suspects = {
-            cell
-            for cell in suspects
-            if not min(before[cell], after[cell]) <= counted[cell] <= max(before[cell], after[cell])
-        }
+        suspects = {cell for cell in suspects if not _explained(before, after, counted, cell)}
     records = sum(n for (pk, _), n in counted.items() if pk == kind.count_pk())
-    return Recount(records, [Wrong(cell, after[cell], counted[cell]) for cell in sorted(suspects)])
+    wrong = [Wrong(cell, _sum(after, cell), counted[cell]) for cell in sorted(suspects)]
+    return Recount(records, wrong)
+
+
+def _explained(before: _Cells, after: _Cells, counted: Counter[Key], cell: Key) -> bool:
+    """Whether what was counted in a cell during a look may be why it differs from the records."""
+    first, last = before.get(cell, Counter()), after.get(cell, Counter())
+    changed = sum(abs(last[shard] - first[shard]) for shard in {*first, *last})
+    low, high = sorted((first.total(), last.total()))
+    return low - changed <= counted[cell] <= high + changed
+
+
+def _sum(cells: _Cells, cell: Key) -> int:
+    return cells[cell].total() if cell in cells else 0
 
 
 def repair(wrong: Iterable[Wrong]) -> None:
@@ -62,26 +74,36 @@ def repair(wrong: Iterable[Wrong]) -> None:
 
 def _counted(kind: Kind) -> Counter[Key]:
     """How many records belong to each cell, by the facets in their list entries."""
-    fields = {*kind.counted, kind.under} - {None} or {"pk"}
+    spreads = list_shards()
+    moving = len(spreads) > 1
+    fields = [field for field in (*kind.counted, kind.under, "sk" if moving else None) if field]
     found: Counter[Key] = Counter()
-    for shards in list_shards():
+    met: set[str] = set()
+    for shards in spreads:
         for shard in range(shards):
-            for item in _items(kind.list_pk("*", shard, shards), [str(field) for field in fields]):
+            # Newest first: what is created meanwhile is not met, and what changes most, the newest,
+            # is met before it does.
+            for item in _items(kind.list_pk("*", shard, shards), fields or ["pk"], forward=False):
+                if moving and item["sk"] in met:
+                    continue  # it was moved to another spread since (`reindex`)
+                if shards != spreads[-1]:
+                    met.add(item["sk"])
                 found.update(kind.cells(item))
     return found
 
 
-def _stored(kind: Kind, counted: Counter[Key]) -> Counter[Key]:
+def _stored(kind: Kind, counted: Counter[Key]) -> _Cells:
     """The cells beside those counted; of values that no record has, those of the whole kind."""
-    found: Counter[Key] = Counter()
+    found: _Cells = {}
     for pk in {kind.count_pk(), *(pk for pk, _ in counted)}:
         for item in _items(pk, ["sk", "n"]):
-            values = item["sk"].rsplit("#", 1)[0].split("|")
+            cell, shard = item["sk"].rsplit("#", 1)
+            values = cell.split("|")
             # A cell from before a facet was appended to the kind has no value for it.
             values += [""] * (len(kind.counted) - len(values))
-            found[pk, "|".join(values)] += int(item["n"])
+            found.setdefault((pk, "|".join(values)), Counter())[shard] += int(item["n"])
     return found
 
 
-def _items(pk: str, fields: list[str]) -> Iterator[dict[str, str]]:
-    return chain.from_iterable(table.pages(pk, fields=fields))
+def _items(pk: str, fields: list[str], forward: bool = True) -> Iterator[dict[str, str]]:
+    return chain.from_iterable(table.pages(pk, fields=fields, forward=forward))
