@@ -36,13 +36,14 @@ def product_of(variant_id: str) -> str:
 
 
 def key_part(value: str, longest: int = 200) -> str:
-    """A client's text as part of a key: percent-encoded, and hashed beyond `longest` characters.
+    """A client's text as part of a key: percent-encoded, and hashed from `longest` characters on.
 
+    What is hashed has exactly that many, and what is not has fewer: no text has the key of another.
     `#` separates the parts of a key, and DynamoDB takes 2,048 bytes of partition key and 1,024 of
     sort key.
     """
     encoded = quote(value, safe="", errors="surrogatepass")
-    if len(encoded) <= longest:
+    if len(encoded) < longest:
         return encoded
     digest = hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     return f"{encoded[: longest - 33]}~{digest}"

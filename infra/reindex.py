@@ -132,18 +132,18 @@ def _moved(records: listing.Records, id: str) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    options = _parser().parse_args(arguments)
+    options = _options(arguments)
     keys.connect(options.stage, options.endpoint_url)
     for records in ALL:
         name = records.kind.name
-        if options.kinds and name not in options.kinds:
+        if name not in options.kinds:
             continue
         if options.restart:
             table.delete(("reindex", name))
         print(f"{name}: {move_all(records, options.rate):,} moved")
 
 
-def _parser() -> argparse.ArgumentParser:
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -153,7 +153,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--endpoint-url", help="of an emulated AWS")
     parser.add_argument("--rate", type=float, default=10.0, help="records moved a second")
     parser.add_argument("--restart", action="store_true", help="forget where it was")
-    return parser
+    options = parser.parse_args(arguments)
+    options.kinds = options.kinds or names
+    if unknown := set(options.kinds) - set(names):
+        # To do nothing would look as if nothing was left to be moved.
+        parser.error(f"no kind {', '.join(sorted(unknown))}; there are {', '.join(names)}")
+    if not options.rate > 0:
+        parser.error("--rate must be more than 0")
+    return options
 
 
 if __name__ == "__main__":

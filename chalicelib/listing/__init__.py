@@ -7,7 +7,7 @@ is the whole of it: no projector runs behind.
 from chalicelib.listing.entries import Index, Kind, change
 from chalicelib.listing.move import Records, reindex
 from chalicelib.listing.pages import Page, Query, count, page
-from chalicelib.listing.recount import Recount, Wrong, disagreement, recount, repair, since
+from chalicelib.listing.recount import Recount, Wrong, disagreement, everyone, recount, repair
 
 __all__ = [
     "Index",
@@ -20,9 +20,9 @@ __all__ = [
     "change",
     "count",
     "disagreement",
+    "everyone",
     "page",
     "recount",
     "reindex",
     "repair",
-    "since",
 ]

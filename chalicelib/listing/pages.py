@@ -105,6 +105,7 @@ def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
         positions, total = _browsed(kind, query, recall)
     pages = -(-total // query.limit)
     if not positions:
+        walk.ended(query.page)
         return Page([], total, query.page, query.limit, pages)
     is_followed, positions = len(positions) > query.limit, positions[: query.limit]
     ids = [position.rsplit("#", 1)[1] for position in positions]

@@ -1,7 +1,7 @@
 """Whether the totals of a kind are what its list says. One transaction writes both, so they are,
 unless code was wrong or somebody wrote into the table by hand."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -14,7 +14,8 @@ from chalicelib.listing.entries import Kind, list_shards
 
 K = TypeVar("K")
 Number = int | Decimal
-Numbers = Mapping[K, Any]  # of Number; what is not in it is 0, as in a Counter
+Counted = Mapping[K, Any]  # of Number
+Stored = Mapping[K, Mapping[str, Any]]  # what each shard of a cell holds
 _LOOKS: Final = 3
 
 
@@ -39,29 +40,32 @@ class Recount:
 
 
 def recount(kind: Kind) -> Recount:
-    """Reads the list of all records. A record that is moved to another spread meanwhile (`reindex`)
-    may be met twice."""
+    """Reads the list of all records."""
 
-    def look() -> tuple[Numbers[Key], Numbers[Key]]:
+    def look() -> tuple[Counter[Key], Stored[Key]]:
         counted = _counted(kind)
         return counted, _stored(kind, counted)
 
-    counted, stored, wrong = disagreement(look)
+    counted, wrong = disagreement(look)
     records = sum(n for (pk, _), n in counted.items() if pk == kind.count_pk())
-    return Recount(records, [Wrong(cell, stored[cell], counted[cell]) for cell in sorted(wrong)])
+    return Recount(records, [Wrong(cell, *numbers) for cell, numbers in sorted(wrong.items())])
 
 
 def disagreement(
-    look: Callable[[], tuple[Numbers[K], Numbers[K]]],
-) -> tuple[Numbers[K], Numbers[K], set[K]]:
-    """What the last look found, and which numbers are wrong.
+    look: Callable[[], tuple[Counted[K], Stored[K]]],
+) -> tuple[Counted[K], dict[K, tuple[Number, Number]]]:
+    """What the last look counted, and of what is wrong what is stored and what was counted.
 
     `look` counts, then reads what is stored. It is done once; again, up to three times, where the
-    two differ. While clients write, a number is wrong only if no moment of a look would explain it:
-    each time what was counted is outside of what was stored before and after.
+    two differ. A look takes a while, and clients write meanwhile. So a cell is wrong only if each
+    time more is between it, before or after, and the records counted, than was counted in it in
+    between. One in which much is counted all the time has to be wrong by more than that; it is
+    found when there is less to do.
     """
     counted, after = look()
-    suspects = {cell for cell in {*counted, *after} if counted[cell] != after[cell]}
+    suspects = {
+        cell for cell in {*counted, *after} if counted.get(cell, 0) != _sum(after.get(cell, {}))
+    }
     for _ in range(_LOOKS - 1):
         if not suspects:
             break
@@ -70,9 +74,22 @@ def disagreement(
         suspects = {
             cell
             for cell in suspects
-            if not min(before[cell], after[cell]) <= counted[cell] <= max(before[cell], after[cell])
+            if not _explained(before.get(cell, {}), after.get(cell, {}), counted.get(cell, 0))
         }
-    return counted, after, suspects
+    wrong = {cell: (_sum(after.get(cell, {})), counted.get(cell, 0)) for cell in suspects}
+    return counted, wrong
+
+
+def _explained(first: Mapping[str, Any], last: Mapping[str, Any], counted: Number) -> bool:
+    """Whether what was counted in a cell during a look may be why it differs from the records."""
+    changed = sum(abs(last.get(shard, 0) - first.get(shard, 0)) for shard in {*first, *last})
+    low, high = sorted((_sum(first), _sum(last)))
+    return bool(low - changed <= counted <= high + changed)
+
+
+def _sum(cell: Mapping[str, Any]) -> Number:
+    total: Number = sum(cell.values())
+    return total
 
 
 def repair(wrong: Iterable[Wrong]) -> None:
@@ -82,35 +99,43 @@ def repair(wrong: Iterable[Wrong]) -> None:
         table.update((pk, f"{cell}#0"), add={one.attribute: one.counted - one.stored})
 
 
-def since(kind: Kind, sort: str, fields: Sequence[str]) -> Iterator[dict[str, str]]:
-    """The entries of the list of all records whose sort is not before this one: `sk`, and these
-    facets. A record that is moved to another spread meanwhile may be met twice."""
-    for shards in list_shards():
+def everyone(kind: Kind, fields: Sequence[str], first: str = "") -> Iterator[dict[str, str]]:
+    """The entries of all records whose sort is not before `first`: `sk`, and these facets."""
+    spreads = list_shards()
+    moving = len(spreads) > 1
+    where = table.sk.gte(first) if first else None
+    met: set[str] = set()
+    for shards in spreads:
         for shard in range(shards):
             pk = kind.list_pk("*", shard, shards)
-            yield from _items(pk, ["sk", *fields], where=table.sk.gte(sort))
+            # Newest first: what is created meanwhile is not met, and what changes most, the newest,
+            # is met before it does.
+            for item in _items(pk, ["sk", *fields], where=where, forward=False):
+                if moving and item["sk"] in met:
+                    continue  # it was moved to another spread since (`reindex`)
+                if shards != spreads[-1]:
+                    met.add(item["sk"])
+                yield item
 
 
 def _counted(kind: Kind) -> Counter[Key]:
     """How many records belong to each cell, by the facets in their list entries."""
-    fields = {*kind.counted, kind.under} - {None} or {"pk"}
     found: Counter[Key] = Counter()
-    for shards in list_shards():
-        for shard in range(shards):
-            for item in _items(kind.list_pk("*", shard, shards), [str(field) for field in fields]):
-                found.update(kind.cells(item))
+    for item in everyone(kind, [field for field in (*kind.counted, kind.under) if field]):
+        found.update(kind.cells(item))
     return found
 
 
-def _stored(kind: Kind, counted: Counter[Key]) -> Counter[Key]:
+def _stored(kind: Kind, counted: Counter[Key]) -> Stored[Key]:
     """The cells beside those counted; of values that no record has, those of the whole kind."""
-    found: Counter[Key] = Counter()
+    found: defaultdict[Key, Counter[str]] = defaultdict(Counter)
     for pk in {kind.count_pk(), *(pk for pk, _ in counted)}:
         for item in _items(pk, ["sk", "n"]):
-            values = item["sk"].rsplit("#", 1)[0].split("|")
+            cell, shard = item["sk"].rsplit("#", 1)
+            values = cell.split("|")
             # A cell from before a facet was appended to the kind has no value for it.
             values += [""] * (len(kind.counted) - len(values))
-            found[pk, "|".join(values)] += int(item["n"])
+            found[pk, "|".join(values)][shard] += int(item["n"])
     return found
 
 

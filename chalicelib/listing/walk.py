@@ -37,9 +37,13 @@ class Walk:
 
     def _recalled(self, page: int) -> str | None:
         last = self._last = table.get(self._key)
-        if last is None or last["expiresAt"] <= clock.unix() or last["page"] != page - 1:
-            return None
-        return str(last["end"])
+        return str(last["end"]) if last and _is_before(last, page) else None
+
+    def ended(self, page: int) -> None:
+        """There was nothing on this page, and the page behind it goes on here, too: a total that
+        has grown since the walk began makes a client ask for it."""
+        if self._last and _is_before(self._last, page):
+            table.put({**self._last, "page": page})
 
     def served(self, page: int, end: str, load: Callable[[], T]) -> T:
         """What `load` gives, remembered as the walker's last page, which ends at this position.
@@ -59,6 +63,10 @@ class Walk:
                 table.put(self._last)
             raise loaded
         return cast(T, loaded)
+
+
+def _is_before(last: Item, page: int) -> bool:
+    return bool(last["expiresAt"] > clock.unix() and last["page"] == page - 1)
 
 
 def _attempted(load: Callable[[], T]) -> T | Exception:

@@ -15,7 +15,7 @@ from chalicelib.attributes import Item
 from chalicelib.commit import Commit
 from chalicelib.orders.model import KIND, Day, Order, PaymentStatus, Status
 
-_Numbers = defaultdict[tuple[str, str], Decimal]  # of a day: its "n" and its "revenue"
+_Cell = tuple[str, str]  # a day, and "n" or "revenue"
 
 
 def count(commit: Commit, before: Order | None, after: Order | None) -> None:
@@ -46,23 +46,25 @@ def recount(first: date) -> listing.Recount:
     """Whether the days from the first on are what the orders in the list make."""
     start, orders = first.isoformat(), 0
 
-    def look() -> tuple[_Numbers, _Numbers]:
+    def look() -> tuple[dict[_Cell, Decimal], dict[_Cell, dict[str, Decimal]]]:
         nonlocal orders
-        orders, counted, stored = 0, _Numbers(Decimal), _Numbers(Decimal)
-        for entry in listing.since(KIND, start, ("status", "paid")):
+        orders, counted = 0, defaultdict[_Cell, Decimal](Decimal)
+        for entry in listing.everyone(KIND, ("status", "paid"), start):
             orders += 1
             if entry["status"] != Status.CANCELLED:
                 day = entry["sk"][: len(start)]
                 counted[day, "n"] += 1
                 counted[day, "revenue"] += Decimal(entry.get("paid") or 0)
+        stored = defaultdict[_Cell, dict[str, Decimal]](dict)
         for cell in chain.from_iterable(table.pages("sales", where=table.sk.gte(start))):
+            day, shard = cell["sk"].split("#")
             for name in ("n", "revenue"):
-                stored[cell["sk"][: len(start)], name] += cell.get(name, 0)
+                stored[day, name][shard] = Decimal(cell.get(name, 0))
         return counted, stored
 
-    counted, stored, wrong = listing.disagreement(look)
+    _, wrong = listing.disagreement(look)
     found = [
-        listing.Wrong(("sales", day), stored[day, name], counted[day, name], name)
-        for day, name in sorted(wrong)
+        listing.Wrong(("sales", day), *numbers, name)
+        for (day, name), numbers in sorted(wrong.items())
     ]
     return listing.Recount(orders, found)

@@ -8,6 +8,7 @@ from itertools import combinations, product
 import pytest
 
 from chalicelib import listing
+from chalicelib.ids import key_part
 from chalicelib.problems import Invalid
 from tests.dynamodb_double import Double
 from tests.listing import things
@@ -110,6 +111,13 @@ def test_values_of_any_length_and_alphabet_fit_a_key_and_differ(dynamodb: Double
     for at, value in enumerate(odd):
         assert names(page({"type": [value]})) == [str(at)]
         assert names(page({"type": [value], "storefront": [value[:100]]})) == [str(at)]
+
+
+def test_a_value_that_is_spelled_like_the_key_of_a_long_one_is_another(dynamodb: Double) -> None:
+    long = "x" * 255
+    create(thing("long", type=long), thing("spelled", type=key_part(long)))
+    assert names(page({"type": [long]})) == ["long"]
+    assert names(page({"type": [key_part(long)]})) == ["spelled"]
 
 
 def test_names_of_any_length_and_alphabet_can_be_stored_and_found(dynamodb: Double) -> None:

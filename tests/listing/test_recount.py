@@ -1,10 +1,15 @@
 """Totals are counted again from the list: a wrong one is found and repaired, a right one never."""
 
+import random
+from typing import Any
+
+import pytest
+
 from chalicelib import listing, table
-from chalicelib.listing import Recount
+from chalicelib.listing import Recount, entries
 from tests.dynamodb_double import Double, Fault
 from tests.dynamodb_expressions import Wire
-from tests.listing.things import KIND, create, delete, page, thing, update
+from tests.listing.things import KIND, RECORDS, create, delete, page, thing, update
 
 
 def some() -> None:
@@ -56,6 +61,55 @@ def test_what_clients_write_meanwhile_is_no_disagreement(dynamodb: Double) -> No
     dynamodb.faults = client
     assert listing.recount(KIND).wrong == []
     assert looks > 10
+
+
+def test_what_comes_and_goes_on_all_the_time_is_no_disagreement(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Orders come, and those that wait are moved on, between any two calls of each look."""
+    waiting, query = [thing(status="DRAFT") for _ in range(100)], table.query
+    create(*waiting)
+    chance = random.Random(3)
+
+    def busy(pk: str, **options: Any) -> Any:
+        if not pk.startswith("list#"):
+            return query(pk, **options)
+        for _ in range(chance.randint(0, 4)):
+            waiting.append(thing(status="DRAFT"))
+            create(waiting[-1])
+        for _ in range(chance.randint(0, 4)):
+            one = waiting.pop(0)
+            update(one, facets={**one.facets, "status": "ACTIVE"})
+        return query(pk, **{**options, "limit": 25})
+
+    disagreed = []
+    for _ in range(4):
+        with monkeypatch.context() as patched:
+            patched.setattr(table, "query", busy)
+            disagreed += listing.recount(KIND).wrong
+        assert listing.recount(KIND).wrong == []
+    assert disagreed == []
+
+
+def test_a_record_that_moves_to_another_spread_is_counted_once(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = [thing(status="DRAFT") for _ in range(20)]
+    create(*made)
+    monkeypatch.setattr(entries, "SHAPES", {1: entries.Shape(2, 4), 2: entries.Shape(3, 5)})
+    monkeypatch.setattr(entries, "CURRENT", 2)
+
+    def move(operation: str, request: Wire) -> Fault | None:
+        """Between what is read of the old spread and of the new."""
+        if operation == "Query" and "of3" in str(request) and made:
+            dynamodb.faults = lambda operation, request: None
+            listing.reindex(RECORDS, made.pop().id)
+            dynamodb.faults = move
+        return None
+
+    dynamodb.faults = move
+    assert listing.recount(KIND) == Recount(20, [])
+    assert len(made) == 17
 
 
 def test_a_wrong_total_is_found_while_clients_write(dynamodb: Double) -> None:

@@ -1,5 +1,6 @@
 """A change of tokenizer or of shard counts moves every record, while the shop is in use."""
 
+import re
 from collections import Counter
 from typing import Any
 
@@ -251,6 +252,15 @@ def test_moving_keeps_to_its_rate(
     slept: list[float] = []
     assert reindex.move_all(RECORDS, 5.0, sleep=slept.append) == 250
     assert sum(slept) >= 250 / 5.0
+
+
+@pytest.mark.parametrize("wrong", [["prodcut"], ["product", "order,job"], ["--rate", "0"]])
+def test_what_cannot_be_meant_is_refused_rather_than_done_without_effect(
+    dynamodb: Double, wrong: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        reindex.main(["--stage", "test", *wrong])
+    assert re.search("no kind (prodcut|order,job);|more than 0", capsys.readouterr().err)
 
 
 def test_every_kind_that_is_listed_can_be_moved() -> None:

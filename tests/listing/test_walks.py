@@ -130,6 +130,22 @@ def test_who_counts_the_pages_meets_all_though_what_he_met_leaves_the_list(
     assert pages == 9
 
 
+@pytest.mark.parametrize("search", ["", "n"])
+def test_who_counts_the_pages_is_given_nothing_again_though_the_list_grows(
+    dynamodb: Double, search: str
+) -> None:
+    create(*(thing(f"n{n}", sort=f"{n:06d}") for n in range(10)))
+    met: list[str] = []
+    number, pages = 1, 1
+    while number <= pages:
+        some = page({}, search, limit=2, page=number, walker="till")
+        met += names(some)
+        create(*(thing(f"n{n}", sort=f"1{n:05d}") for n in range(2 if number < 6 else 0)))
+        number, pages = number + 1, some.pages
+    assert met == [f"n{n}" for n in reversed(range(10))]
+    assert pages > 6
+
+
 def test_a_total_that_was_read_in_the_middle_of_a_change_is_not_negative(dynamodb: Double) -> None:
     table.put({"pk": KIND.count_pk(), "sk": "ACTIVE|yes|#3", "n": -1})
     assert page().total == listing.count(KIND, {}) == 0
