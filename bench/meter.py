@@ -13,6 +13,7 @@ from bench.units import READ_PRICE, WRITE_PRICE, item_size, read_units, write_un
 from chalicelib import table
 
 Params = dict[str, Any]
+_SLOW_SECONDS = 0.02
 
 
 @dataclass
@@ -42,7 +43,11 @@ class Work:
 
 
 class Meter:
-    """Watches the client of `table.py`; what it asks for its own purposes is not counted."""
+    """Watches the client of `table.py`; what it asks for its own purposes is not counted.
+
+    `units`: bills each call, and makes it slow, so that calls made at the same time are seen to be:
+    of those that are answered at once, the first may have ended when the next begins.
+    """
 
     def __init__(self, *, units: bool) -> None:
         self._units = units
@@ -73,6 +78,8 @@ class Meter:
         assert work is not None
         before = self._stored(params) if self._units else {}
         start, cpu = time.perf_counter(), time.thread_time()
+        if self._units:
+            time.sleep(_SLOW_SECONDS)
         reply = self._original(operation, params)
         work.botocore += time.thread_time() - cpu
         work.spans.append((start, time.perf_counter()))

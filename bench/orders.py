@@ -116,7 +116,7 @@ def requests() -> None:
             cost = measured(served, send, Meter(units=True), 5)
             trips, limit, peers = TARGETS.get(name, ("", "", ()))
             print(
-                f"{name:<24} {len(cpu.calls):>5} {cpu.trips:>5} {trips:>6} "
+                f"{name:<24} {len(cpu.calls):>5} {cost.trips:>5} {trips:>6} "
                 f"{cpu.cpu * 1000:>7.2f} {limit:>6} {cpu.botocore / cpu.cpu:>8.0%} "
                 f"{cost.read:>6.1f} {cost.write:>6.0f} {cost.dollars * 1e6:>9.2f}   "
                 + " ".join(f"{peer or '–':>7}" for peer in peers),

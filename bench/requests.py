@@ -130,7 +130,7 @@ def operations(served: Served, ids: Sequence[str]) -> dict[str, Send]:
         "list 20": lambda: shop.get(admin),
         "list 20, filtered": lambda: shop.get(f"{admin}?status=ACTIVE&type=hat"),
         "search": lambda: shop.get(f"{admin}?search=sku00001"),
-        "search, filtered": lambda: shop.get(f"{admin}?search=sale&status=ACTIVE"),
+        "search, filtered": lambda: shop.get(f"{admin}?search=sale&status=DRAFT"),
         "storefront list 20": lambda: next(visitors).get("/api/products"),
         "storefront get": lambda: next(visitors).get(f"/api/products/{next(turns)}"),
         "create a product": lambda: shop.post(admin, sample(next(numbers))),
@@ -156,7 +156,7 @@ def main() -> None:
             trips, limit, peers = TARGETS.get(name, (None, None, None))
             share = cpu.botocore / cpu.cpu
             print(
-                f"{name:<20} {len(cpu.calls):>5} {cpu.trips:>5} {trips or '':>6} "
+                f"{name:<20} {len(cpu.calls):>5} {cost.trips:>5} {trips or '':>6} "
                 f"{cpu.cpu * 1000:>7.2f} {limit or '':>6} {share:>8.0%} "
                 f"{cost.read:>6.1f} {cost.write:>6.0f} {cost.dollars * 1e6:>9.2f}   "
                 + " ".join(f"{peer:>7}" for peer in peers or ()),
