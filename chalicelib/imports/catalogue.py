@@ -62,7 +62,7 @@ class Rehearsal(Catalogue):
         for sku in wanted:
             slugs = dict.fromkeys([*(product.slug for product in found[sku]), *sorted(named[sku])])
             same = (known[slug] for slug in slugs if slug in known)
-            found[sku] = [product for product in same if sku in _skus(product)]
+            found[sku] = [product for product in same if sku in product.skus]
         return found
 
     def _would(self, slugs: Iterable[str]) -> dict[str, Product]:
@@ -74,12 +74,7 @@ class Rehearsal(Catalogue):
 
     def _commit(self, before: Product | None, after: Product) -> Commit:
         item = {"record": model.stored(after), "quantities": dict(after.quantities)}
-        return store.would_put(self._job_id, after.slug, sorted(_skus(after))[:_MOST_SKUS], item)
-
-
-def _skus(product: Product) -> set[str]:
-    skus = (product.fields["sku"], *(variant["sku"] for variant in product.fields["variants"]))
-    return {sku for sku in skus if sku}
+        return store.would_put(self._job_id, after.slug, sorted(after.skus)[:_MOST_SKUS], item)
 
 
 def catalogue(job: Job) -> Catalogue:

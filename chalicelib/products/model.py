@@ -245,6 +245,11 @@ class Product:
         return f"{self.version}-{zlib.crc32(f'{self.id} {stock}'.encode()):08x}"
 
     @property
+    def skus(self) -> set[str]:
+        """Its own and its variants'."""
+        return skus_of(self.fields)
+
+    @property
     def is_live(self) -> bool:
         """Whether the storefront shows it."""
         return self.fields["status"] == Status.ACTIVE and bool(self.fields["published"])
@@ -284,6 +289,11 @@ class Product:
             "price": variant["price"] or self.price,
             "stock": self.quantities.get(variant["id"]),
         }
+
+
+def skus_of(fields: Mapping[str, Any]) -> set[str]:
+    skus = {fields["sku"], *(variant["sku"] for variant in fields["variants"])}
+    return {sku for sku in skus if sku}
 
 
 def index_of(fields: Mapping[str, Any]) -> listing.Index:

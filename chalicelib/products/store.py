@@ -28,6 +28,7 @@ from chalicelib.products.model import (
     ProductChange,
     index_of,
     read,
+    skus_of,
     slug_from,
     stored,
 )
@@ -53,12 +54,7 @@ def _product_key(id: str) -> Key:
     return id, "product"
 
 
-def _skus(fields: Mapping[str, Any]) -> set[str]:
-    skus = {fields["sku"], *(variant["sku"] for variant in fields["variants"])}
-    return {sku for sku in skus if sku}
-
-
-RECORDS: Final = listing.Records(KIND, _product_key, index_of, _skus)
+RECORDS: Final = listing.Records(KIND, _product_key, index_of, skus_of)
 
 
 def _lock_key(slug: str) -> Key:
@@ -116,11 +112,7 @@ def by_sku(skus: Iterable[str]) -> dict[str, list[Product]]:
     found = holders(KIND, skus)
     products = {product.id: product for product in load(set().union(*found.values()))}
     return {
-        sku: [
-            products[id]
-            for id in sorted(ids)
-            if id in products and sku in _skus(products[id].fields)
-        ]
+        sku: [products[id] for id in sorted(ids) if id in products and sku in products[id].skus]
         for sku, ids in found.items()
     }
 
@@ -139,7 +131,7 @@ def page(query: listing.Query) -> listing.Page[Product]:
     holding = [
         product
         for product in load(named(KIND, query.search))
-        if product.index.matches(query.parts) and sku in map(fold, _skus(product.fields))
+        if product.index.matches(query.parts) and sku in map(fold, product.skus)
     ]
     holding.sort(key=lambda product: (product.index.sort, product.id), reverse=True)
     shown = holding[query.offset :][: query.limit]
@@ -279,7 +271,7 @@ def writes(before: Product | None, after: Product | None, exactly: bool = False)
 def _names(product: Product | None) -> set[Key]:
     if product is None:
         return set()
-    return names_beyond(KIND, product.id, product.index, _skus(product.fields))
+    return names_beyond(KIND, product.id, product.index, product.skus)
 
 
 def _write_slug(commit: Commit, before: Product | None, after: Product | None) -> None:
