@@ -3,7 +3,7 @@
 import * as session from "./session.js";
 
 const BASE = new URL("api/", document.baseURI);
-const MOST_TRIES = 6;
+export const MOST_TRIES = 6;
 
 // What the API refused, or that it could not be reached (status 0).
 export class Refusal extends Error {
@@ -75,7 +75,7 @@ function isWorthWaiting(method, answer, idempotencyKey) {
 
 // As `docs/api.md` asks of every client: at least Retry-After, else 2 to the power of the attempt;
 // and a little more, so that many tabs do not come back at once.
-function wait(answer, attempt, signal) {
+export function wait(answer, attempt, signal) {
   const seconds = Number(answer.headers.get("Retry-After")) || 2 ** attempt;
   const until = Date.now() + (seconds + Math.random()) * 1000;
   if (answer.status === 429) waits.forEach((tell) => tell(until));

@@ -1,6 +1,6 @@
 // A file on its way, with progress: to the API, or straight to S3 when it is large.
 
-import { address, post, Refusal } from "./api.js";
+import { address, MOST_TRIES, post, Refusal, wait } from "./api.js";
 import { another, key } from "./session.js";
 
 const LARGEST_FORM = 4_000_000; // bytes; the API takes a little more
@@ -27,13 +27,14 @@ export async function upload(file, { mode, dryRun }, tell, signal) {
 }
 
 async function sendToApi(path, form, tell, signal) {
-  for (;;) {
+  for (let attempt = 1; ; attempt++) {
     const headers = { Authorization: `Bearer ${key()}` };
     try {
       return await send(address(path), form, headers, tell, signal);
     } catch (refusal) {
-      if (refusal.status !== 401) throw refusal;
-      await another();
+      if (refusal.status === 401) await another();
+      else if (refusal.status === 429 && attempt < MOST_TRIES) await wait(refusal, attempt, signal);
+      else throw refusal;
     }
   }
 }
@@ -47,8 +48,9 @@ function send(url, form, headers, tell, signal) {
     request.upload.onprogress = ({ loaded, total }) => tell(loaded, total);
     request.onload = () => {
       const body = parsed(request.responseText);
+      const told = { "Retry-After": request.getResponseHeader("Retry-After") ?? "" };
       if (request.status < 300) resolve(body);
-      else reject(new Refusal(request.status, body, new Headers()));
+      else reject(new Refusal(request.status, body, new Headers(told)));
     };
     request.onerror = () =>
       reject(

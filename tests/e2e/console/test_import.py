@@ -47,6 +47,18 @@ def test_a_thousand_rows_are_watched_to_the_end(desk: Desk, tmp_path: Path) -> N
     assert desk.api.get("products?search=watched-999")["total"] == 1
 
 
+def test_an_upload_that_comes_too_soon_waits_as_told_and_goes_on(
+    desk: Desk, tmp_path: Path
+) -> None:
+    limit = {"status": 429, "headers": {"Retry-After": "1"}, "json": {"code": "rate_limited"}}
+    path = "**/api/admin/products/import"
+    desk.page.route(path, lambda route: route.fulfill(**limit), times=1)
+    desk.open("/import")
+    desk.page.locator("input[type=file]").set_input_files(written(tmp_path, catalogue(3, "late")))
+    desk.button("Import").click()
+    expect(desk.page.get_by_text("3 of 3 products")).to_be_visible(timeout=MINUTES)
+
+
 def test_a_large_file_goes_straight_to_s3(desk: Desk, tmp_path: Path) -> None:
     lines = catalogue(160, "large", "x" * 30_000)
     path = written(tmp_path, lines)
