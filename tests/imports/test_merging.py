@@ -53,6 +53,19 @@ def test_when_a_sale_is_over_there_is_no_price_before_it(desk: Desk) -> None:
     assert (mug["price"], mug["compareAtPrice"]) == ("10.00", None)
 
 
+@pytest.mark.parametrize("title", [None, "Large"])
+def test_a_spree_product_without_options_changes_the_variant_that_has_its_sku(
+    desk: Desk, title: str | None
+) -> None:
+    variant = {"sku": "MUG-1", "price": 5, "stock": 1, **({"title": title} if title else {})}
+    answer = desk.shop.post("/api/admin/products", {"name": "Mug", "variants": [variant]})
+    assert answer.status == 201, answer.text
+    job = desk.imported("slug,name,sku,price,inventory_count\nmug,Mug,MUG-1,6,4\n")
+    assert job["updated"] == 1, job
+    (after,) = desk.products()["mug"]["variants"]
+    assert (after["price"], after["stock"]) == ("6.00", 4)
+
+
 def test_a_text_for_a_picture_that_is_there_is_taken(desk: Desk) -> None:
     shirt(desk)
     desk.imported(f"{OURS}\nshirt,,,,,,,,,https://img.example/1.jpg,from before\n")
