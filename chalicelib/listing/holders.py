@@ -6,8 +6,8 @@ They are found by their words in the index; a text that it has no room for has a
 |---|---|---|
 | name | `name#<kind>#<first letter>#<shard>of4` | `<word>#<id>` |
 
-No transaction holds all of these beside the record. They are written before it, and stay until it
-goes: they may say too much, never too little.
+No transaction holds all of these beside the record. They are written before it, and stay when it
+changes: they may say too much, never too little. Those of its last version go with it.
 """
 
 from bisect import bisect_left
