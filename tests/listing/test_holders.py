@@ -18,7 +18,9 @@ def having(*skus: str) -> Thing:
 
 
 def told(*skus: str) -> dict[str, set[str]]:
-    return holders.holders(KIND, skus)
+    found, crowded = holders.holders(KIND, skus)
+    alike = holders.alike(KIND, crowded)
+    return {sku: ids | alike.get(sku, set()) for sku, ids in found.items()}
 
 
 def test_a_sku_that_its_own_variants_begin_with_is_found_among_many_that_begin_alike(
