@@ -280,7 +280,7 @@ def put_errors(job_id: str, errors: Iterable[RowError]) -> None:
         for _, of_row in groupby(sorted(errors)[:_MOST_ERRORS], key=attrgetter("row"))
         for number, error in enumerate(of_row)
     ]
-    table.together([partial(table.put, item) for item in items])
+    table.batch_write(items)
 
 
 def errors(job_id: str) -> list[dict[str, Any]]:
@@ -312,7 +312,7 @@ class Waiting:
 def put_waiting(job_id: str, waiting: Iterable[Waiting]) -> None:
     keyed = [(row.key(job_id), row) for row in waiting]
     items = [{"pk": pk, "sk": sk, **vars(row), "expiresAt": _expires()} for (pk, sk), row in keyed]
-    table.together([partial(table.put, item) for item in items])
+    table.batch_write(items)
 
 
 def waiting_for(job_id: str, product: str) -> list[Waiting]:

@@ -79,7 +79,7 @@ def names_beyond(kind: Kind, id: str, index: Index, texts: Iterable[str]) -> set
 
 
 def write_names(names: Iterable[Key]) -> None:
-    table.together([partial(table.put, {"pk": pk, "sk": sk}) for pk, sk in names])
+    table.batch_write({"pk": pk, "sk": sk} for pk, sk in names)
 
 
 def _word(text: str) -> str:

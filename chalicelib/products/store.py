@@ -11,7 +11,6 @@ an edit never overwrites a sale.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from typing import Any, Final, TypeVar
 
 from chalicelib import clock, ids, listing, table
@@ -234,7 +233,7 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
     def attempt() -> None:
         before = _unchanged_since(if_match, get(id))
         writes(before, None, exactly=if_match is not None).send()
-        table.together([partial(table.delete, name) for name in _names(before)])
+        table.batch_write(deletes=_names(before))
 
     _again_if_changed(attempt, if_match)
 

@@ -53,6 +53,25 @@ def test_a_sku_without_anything_to_be_seen_is_nobodys(dynamodb: Double) -> None:
     assert told("\u200b", "\x00", "A-1")["\u200b"] == set()
 
 
+def test_names_are_written_though_dynamodb_leaves_some_of_them_at_first(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {(f"name#thing#a#{n % 4}of4", f"a-{n}#id") for n in range(60)}
+    write = dynamodb._on_BatchWriteItem
+
+    def half(request: Any) -> Any:
+        ((name, writes),) = request["RequestItems"].items()
+        answer, *units = write({"RequestItems": {name: writes[: (len(writes) + 1) // 2]}})
+        left = writes[(len(writes) + 1) // 2 :]
+        return ({"UnprocessedItems": {name: left} if left else {}}, *units)
+
+    monkeypatch.setattr(dynamodb, "_on_BatchWriteItem", half, raising=False)
+    holders.write_names(names)
+    assert table.batch_get(names).keys() == names
+    table.batch_write(deletes=names)
+    assert not table.batch_get(names)
+
+
 def test_a_record_that_moves_while_it_is_looked_for_is_found(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
