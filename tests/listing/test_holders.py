@@ -61,7 +61,7 @@ def test_names_are_written_though_dynamodb_leaves_some_of_them_at_first(
 
     def half(request: Any) -> Any:
         ((name, writes),) = request["RequestItems"].items()
-        answer, *units = write({"RequestItems": {name: writes[: (len(writes) + 1) // 2]}})
+        _, *units = write({"RequestItems": {name: writes[: (len(writes) + 1) // 2]}})
         left = writes[(len(writes) + 1) // 2 :]
         return ({"UnprocessedItems": {name: left} if left else {}}, *units)
 

@@ -8,8 +8,6 @@ import pytest
 from chalicelib.commit import TRANSACTION_ITEMS, Commit
 from chalicelib.products import merge, store
 from chalicelib.products.model import KIND, LARGEST_PRODUCT, MOST_VARIANTS, index_of
-from tests.dynamodb_double import Double
-from tests.products.build import of_many_variants
 from tests.shop import Shop
 
 NOW = "2026-11-20T06:12:14.123Z"
@@ -54,15 +52,6 @@ def test_words_of_a_product_that_are_not_searchable_are_counted_in_a_metric(
     (measured,) = [line for line in lines if "WordsLeftOut" in line]
     assert measured["WordsLeftOut"] > 100
     assert measured["Kind"] == "product"
-
-
-def test_the_skus_that_have_no_room_take_a_call_for_many(shop: Shop, dynamodb: Double) -> None:
-    with dynamodb.metered() as calls:
-        id = of_many_variants(shop)["id"]
-    assert len(calls) < 12
-    with dynamodb.metered() as calls:
-        assert shop.delete(f"/api/admin/products/{id}").status == 200
-    assert len(calls) < 12
 
 
 def test_the_conditions_on_all_variants_fit_one_expression(shop: Shop) -> None:
