@@ -27,6 +27,7 @@ from chalicelib.conditions import Attr, Condition
 from chalicelib.problems import Busy
 
 BATCH_KEYS: Final = 100  # AWS: at most 100 keys in a BatchGetItem call
+BATCH_WRITES: Final = 25  # AWS: at most 25 writes in a BatchWriteItem call
 PATIENCE_SECONDS: Final = 6.0  # how long conflicts and throttles are retried before 503
 
 # After these nobody knows whether a write happened.
@@ -127,7 +128,7 @@ def client() -> Any:
     made._serializer = _AsItIs()
     made._ruleset_resolver = None  # asked at every call for an endpoint that never changes
     # botocore looks through all items for table ARNs, to guess the account: we name tables.
-    for operation in ("TransactWriteItems", "BatchGetItem"):
+    for operation in ("TransactWriteItems", "BatchGetItem", "BatchWriteItem"):
         model = made.meta.service_model.operation_model(operation)
         model.operation_context_parameters.clear()
     return made
@@ -280,6 +281,26 @@ def delete(key: Key, when: Condition | None = None) -> None:
     said = Expressions()
     request = {"TableName": settings.table(), "Key": pack_key(key)}
     _single(client().delete_item, request, said, when, key)
+
+
+def batch_write(puts: Iterable[Item] = (), deletes: Iterable[Key] = ()) -> None:
+    """Writes of different items that need no condition, nor each other, in calls of 25 made at the
+    same time. Raises Busy when DynamoDB leaves some unprocessed for too long."""
+    writes: list[dict[str, Any]] = [{"PutRequest": {"Item": pack(item)}} for item in puts]
+    writes += [{"DeleteRequest": {"Key": pack_key(key)}} for key in deletes]
+    slices = [writes[at : at + BATCH_WRITES] for at in range(0, len(writes), BATCH_WRITES)]
+    together([partial(_batch_written, settings.table(), part) for part in slices])
+
+
+def _batch_written(name: str, pending: Sequence[dict[str, Any]]) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    for attempt in range(1_000):
+        reply = _ask(client().batch_write_item, {"RequestItems": {name: pending}})
+        pending = reply.get("UnprocessedItems", {}).get(name, [])
+        if not pending:
+            return
+        wait(attempt, deadline)
+    raise Busy
 
 
 def _single(

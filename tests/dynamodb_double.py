@@ -216,6 +216,23 @@ class Double:
     def _on_DeleteItem(self, request: Wire) -> tuple[Wire, float, float]:
         return self._single("Delete", request)
 
+    def _on_BatchWriteItem(self, request: Wire) -> tuple[Wire, float, float]:
+        ((name, writes),) = request["RequestItems"].items()
+        asked = [
+            (verb.removesuffix("Request"), {"TableName": name, **of})
+            for write in writes
+            for verb, of in write.items()
+        ]
+        if not 1 <= len({_place(*each) for each in asked}) == len(asked) <= 25:
+            raise ValidationError("Too many items requested, or provided list has duplicates")
+        left, written = [], 0.0
+        for write, each in zip(writes, asked, strict=True):
+            try:
+                written += self._single(*each)[2]
+            except Refused:
+                left.append(write)
+        return {"UnprocessedItems": {name: left} if left else {}}, 0, written
+
     def _single(self, verb: str, request: Wire) -> tuple[Wire, float, float]:
         with self._lock:
             if _place(verb, request) in self._held:

@@ -11,7 +11,7 @@ from chalicelib.imports.dialects import ImportedProduct
 from chalicelib.imports.faults import RowError
 from chalicelib.problems import Invalid
 from chalicelib.products import store as products
-from chalicelib.products.model import NewProduct, Product, ProductChange
+from chalicelib.products.model import DEFAULT_VARIANT, NewProduct, Product, ProductChange
 from chalicelib.validation import validate
 
 Given = dict[str, Any]
@@ -46,7 +46,7 @@ def changed(imported: ImportedProduct, product: Product) -> Product:
     listed = values.pop("variants", None)
     if "images" in values:
         values["images"] = _images(values["images"], product.fields["images"])
-    if imported.is_master and not all(v.get("default") for v in product.fields["variants"]):
+    if imported.is_master and _is_sold_by_options(product, values.get("sku")):
         variants = []
         values = {k: v for k, v in values.items() if k not in {"price", "compareAtPrice"}}
     elif listed is not None:
@@ -161,6 +161,13 @@ def _same_title(variant: Given, old: Mapping[str, Any]) -> bool:
     if variant.get("sku") and old["sku"]:
         return False
     return bool((variant.get("title") or variant.get("sku")) == old["title"])
+
+
+def _is_sold_by_options(product: Product, master_sku: str | None) -> bool:
+    """Whether a master is none of the product's variants: they have titles, and not its SKU."""
+    variants = product.fields["variants"]
+    is_one_of_them = master_sku and any(v["sku"] == master_sku for v in variants)
+    return not is_one_of_them and any(v["title"] != DEFAULT_VARIANT for v in variants)
 
 
 def _one_variant(

@@ -176,6 +176,11 @@ class Job:
     def all_chunks_done(self) -> bool:
         return self.is_read and int(self.fields["done"]) >= int(self.fields["chunks"])
 
+    @property
+    def has_repeats(self) -> bool:
+        """Whether a product may stand at several places of the file."""
+        return bool(self.fields["repeats"])
+
     def given_up(self, now: datetime) -> tuple[str, FileError] | None:
         """Since when, and why, the job has failed without anybody having said so: nothing hangs,
         whoever died."""

@@ -62,7 +62,7 @@ def _plan(job_id: str) -> None:
     if not job.is_read:
         cut = _Cut(job)
         queue.send(cut.messages(plan(table.records(), dialect, seen=Seen(size))))
-        store.planned(job_id, cut.chunks, cut.products)
+        store.planned(job_id, cut.chunks, cut.products, repeats=cut.repeats)
         telemetry.info("import planned", jobId=job_id, chunks=cut.chunks, products=cut.products)
     advance.after_chunks(job_id, is_mine=True)
 
@@ -74,6 +74,7 @@ class _Cut:
         self._job = job
         self.chunks = 0
         self.products = 0
+        self.repeats = False
 
     def messages(self, parts: Iterator[Chunk | Unreadable]) -> Iterator[Message]:
         for part in parts:
@@ -85,6 +86,7 @@ class _Cut:
                 store.finish(self._job.id, f"chunk#{number}", {Outcome.FAILED: 1})
                 continue
             self.products += part.products
+            self.repeats = self.repeats or bool(part.repeated)
             yield {
                 "job": self._job.id,
                 "step": "chunk",

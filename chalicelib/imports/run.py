@@ -203,11 +203,13 @@ class _WaitingRows:
 
     def hold(self, rows: list[Rows]) -> Held:
         """Whether rows of a product that does not exist wait for more, or complete what waits."""
+        if not self._reader.job.has_repeats:
+            return False  # nothing else in the file can complete them
         waiting = self.of[rows[0].product]
         if not waiting and not rows[0].is_incomplete:
             return False
-        is_named = any(row.named for row in waiting) or not all(r.imported.continues for r in rows)
-        if not is_named or len(waiting) + len(rows) == 1:
+        together = [*waiting, *map(_waiting, rows)]
+        if not any(row.named for row in together) or not any(row.priced for row in together):
             return True
         whole = self._reader.whole(waiting, rows)
         return True if whole.outcome or whole.is_incomplete else whole.imported
@@ -216,7 +218,8 @@ class _WaitingRows:
 def _waiting(row: Rows) -> Waiting:
     first, last = row.records[0], row.records[-1]
     length = last.offset + last.length - first.offset
-    return Waiting(row.product, first.offset, length, row.line, not row.imported.continues)
+    named, priced = not row.imported.continues, not row.imported.awaits_variants
+    return Waiting(row.product, first.offset, length, row.line, named, priced)
 
 
 def _goes_on(job_id: str, chunk: str) -> bool:

@@ -134,9 +134,10 @@ def begin(
         return job if is_same else None
 
 
-def planned(job_id: str, chunks: int, total: int) -> None:
-    """The whole file was read: so many chunks with so many products."""
-    _update_if(job_id, _running, set={"chunks": chunks, "total": total})
+def planned(job_id: str, chunks: int, total: int, *, repeats: bool) -> None:
+    """The whole file was read: so many chunks with so many products; `repeats`: some of which may
+    stand at several places."""
+    _update_if(job_id, _running, set={"chunks": chunks, "total": total, "repeats": repeats})
 
 
 def fail(job_id: str, code: str, message: str, row: int | None = None) -> None:
@@ -279,7 +280,7 @@ def put_errors(job_id: str, errors: Iterable[RowError]) -> None:
         for _, of_row in groupby(sorted(errors)[:_MOST_ERRORS], key=attrgetter("row"))
         for number, error in enumerate(of_row)
     ]
-    table.together([partial(table.put, item) for item in items])
+    table.batch_write(items)
 
 
 def errors(job_id: str) -> list[dict[str, Any]]:
@@ -294,13 +295,15 @@ def errors(job_id: str) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Waiting:
-    """A group of rows, by its place in the file. `named`: it gives the product's name."""
+    """A group of rows, by its place in the file. `named`: it gives the product's name; `priced`:
+    and the price, or one for each of its variants."""
 
     product: str
     offset: int
     length: int
     line: int
     named: bool
+    priced: bool
 
     def key(self, job_id: str) -> Key:
         return job_id, f"waiting#{ids.key_part(self.product)}#{self.line:09d}"
@@ -309,7 +312,7 @@ class Waiting:
 def put_waiting(job_id: str, waiting: Iterable[Waiting]) -> None:
     keyed = [(row.key(job_id), row) for row in waiting]
     items = [{"pk": pk, "sk": sk, **vars(row), "expiresAt": _expires()} for (pk, sk), row in keyed]
-    table.together([partial(table.put, item) for item in items])
+    table.batch_write(items)
 
 
 def waiting_for(job_id: str, product: str) -> list[Waiting]:
@@ -331,6 +334,7 @@ def _waiting(item: Item) -> Waiting:
         int(item["length"]),
         int(item["line"]),
         bool(item["named"]),
+        bool(item["priced"]),
     )
 
 

@@ -6,8 +6,8 @@ They are found by their words in the index; a text that it has no room for has a
 |---|---|---|
 | name | `name#<kind>#<first letter>#<shard>of4` | `<word>#<id>` |
 
-No transaction holds all of these beside the record. They are written before it, and stay until it
-goes: they may say too much, never too little.
+No transaction holds all of these beside the record. They are written before it, and stay when it
+changes: they may say too much, never too little. Those of its last version go with it.
 """
 
 from bisect import bisect_left
@@ -24,39 +24,42 @@ from chalicelib.listing.words import LONGEST_WORD, fold
 _ENTRIES: Final = 100  # of one query: as much CPU as the query itself
 _MOST: Final = 20  # candidates for one text in one shard
 _NAME_SHARDS: Final = 4
-_MOST_IF_NONE: Final = 2_000  # … in all shards, where no record has exactly this word
+_MOST_ALIKE: Final = 2_000  # … in all shards
 _LAST: Final = "\U0010ffff"
 
 Spread = Callable[[Kind, str], list[str]]  # the partitions in which a word of a kind may be
 
 
-def holders(kind: Kind, texts: Iterable[str]) -> dict[str, set[str]]:
-    """For each text the ids of the records that may hold it: some too many, to be compared.
+def holders(kind: Kind, texts: Iterable[str]) -> tuple[dict[str, set[str]], set[str]]:
+    """For each text the ids of the records that may hold it: some too many, to be compared. And
+    the texts of which `alike` may find more.
 
-    Complete if the names of `names_beyond` are written, and no more than 20 words of a shard begin
-    with the text. Beyond, those records for which it is a word of its own; where there are none,
-    all that have words which begin with it, of which one may stand for it, up to 2,000.
+    Complete if the names of `names_beyond` are written, but for the latter: more than 20 words of a
+    shard begin with them, so those records are told for which they are words of their own.
 
     Texts that begin alike are near each other in the index: one query of a shard answers many.
     """
     words = {text: _word(text) for text in texts}
     wanted = sorted(set(words.values()) - {""}, key=escape)
     found: dict[str, set[str]] = {word: set() for word in words.values()}
-    exact, crowded = set[str](), set[str]()
+    crowded = set[str]()
     # In this order a record that moves meanwhile is met at least once: from old partitions to new
     # ones, or, by an edit that leaves no room for it, from the index to the names.
     for spread in (*map(_words_of, word_shards()), _name_pks):
         for word, block in _blocks(kind, wanted, spread):
-            own = _own(word, block)
-            exact |= {word} if own else set()
             if len(block) > _MOST:
                 crowded.add(word)
-                found[word] |= own
+                found[word] |= _own(word, block)
             else:
                 found[word].update(map(_id, block))
-    for word in crowded - exact:
-        found[word].update(whole(kind, word, _MOST_IF_NONE) or ())
-    return {text: found[word] for text, word in words.items()}
+    held = {text: found[word] for text, word in words.items()}
+    return held, {text for text, word in words.items() if word in crowded}
+
+
+def alike(kind: Kind, texts: Iterable[str]) -> dict[str, set[str]]:
+    """For each text the records that have words which begin with it, one of which may stand for it;
+    of more than 2,000 none."""
+    return {text: set(whole(kind, _word(text), _MOST_ALIKE) or ()) for text in texts}
 
 
 def named(kind: Kind, text: str) -> set[str]:
@@ -76,7 +79,7 @@ def names_beyond(kind: Kind, id: str, index: Index, texts: Iterable[str]) -> set
 
 
 def write_names(names: Iterable[Key]) -> None:
-    table.together([partial(table.put, {"pk": pk, "sk": sk}) for pk, sk in names])
+    table.batch_write({"pk": pk, "sk": sk} for pk, sk in names)
 
 
 def _word(text: str) -> str:

@@ -180,8 +180,8 @@ def _bare(search: str) -> str:
 class ListOrders(Page):
     search: Annotated[
         str,
-        AfterValidator(_bare),
         Field(max_length=200, description="Order number, customer's name, or e-mail"),
+        AfterValidator(_bare),
     ] = ""
     status: Several[Status] = Field(default_factory=list)
     exclude_status: Several[Status] = Field(default_factory=list)

@@ -17,7 +17,7 @@ from chalicelib import clock, ids, listing, table
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
-from chalicelib.listing.holders import holders, named, names_beyond, write_names
+from chalicelib.listing.holders import alike, holders, named, names_beyond, write_names
 from chalicelib.listing.words import fold
 from chalicelib.problems import Busy, Conflict, NotFound, PreconditionFailed
 from chalicelib.products import low, merge, stock
@@ -109,11 +109,17 @@ def by_slug(slugs: Iterable[str]) -> dict[str, Product]:
 
 def by_sku(skus: Iterable[str]) -> dict[str, list[Product]]:
     """The products that have exactly one of these SKUs, their own or a variant's, by it."""
-    found = holders(KIND, skus)
-    products = {product.id: product for product in load(set().union(*found.values()))}
+    candidates, crowded = holders(KIND, skus)
+    found = _having(candidates)
+    return found | _having(alike(KIND, (sku for sku in crowded if not found[sku])))
+
+
+def _having(candidates: Mapping[str, set[str]]) -> dict[str, list[Product]]:
+    """Those products among the candidates for each SKU that have it."""
+    products = {product.id: product for product in load(set().union(*candidates.values()))}
     return {
         sku: [products[id] for id in sorted(ids) if id in products and sku in products[id].skus]
-        for sku, ids in found.items()
+        for sku, ids in candidates.items()
     }
 
 
@@ -219,8 +225,7 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
     def attempt() -> None:
         before = _unchanged_since(if_match, get(id))
         writes(before, None, exactly=if_match is not None).send()
-        for name in _names(before):
-            table.delete(name)
+        table.batch_write(deletes=_names(before))
 
     _again_if_changed(attempt, if_match)
 

@@ -1,5 +1,6 @@
 """The Deliveries view: what was sent to endpoints, the newest event first, page by page."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -22,7 +23,7 @@ from chalicelib.webhooks.shown import show_delivery
 
 _FIRST: Final = "dlv_0"
 _LAST: Final = "dlv_~"
-_LOOKED_AT: Final = 1_000  # deliveries that one call to a shard filters
+_LOOKED_AT: Final = 4_000  # deliveries that one round filters
 _ROUNDS: Final = 8
 
 
@@ -50,10 +51,13 @@ def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> Page:
     ]
     passes = _filter(asked)
     for _ in range(_ROUNDS):
-        reading = [shard for shard in shards if shard.more and len(shard.found) < asked.limit]
+        met = sorted((item["sk"] for shard in shards for item in shard.found), reverse=True)
+        # Once there are enough for the page, what is below its last has no place on it.
+        last = met[asked.limit - 1] if len(met) >= asked.limit else ""
+        reading = [shard for shard in shards if shard.more and shard.reached > last]
         if not reading:
             break
-        looked_at = _LOOKED_AT if passes else asked.limit
+        looked_at = math.ceil((_LOOKED_AT if passes else 4 * asked.limit) / len(reading))
         table.together([partial(shard.read, oldest, passes, looked_at) for shard in reading])
     # Below where the least far has come, another shard may still have something to show first.
     behind = max((shard.reached for shard in shards if shard.more), default="")

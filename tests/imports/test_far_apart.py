@@ -2,6 +2,7 @@
 
 import pytest
 
+from chalicelib.imports import files
 from tests.imports.desk import Desk
 
 HEADER = "slug,name,price,description,variantTitle,variantSku,variantPrice,stock\n"
@@ -62,6 +63,27 @@ def test_what_no_row_of_the_file_can_complete_fails_at_once(
     assert (job["failed"], job["total"]) == (400, 400)
     assert {error["code"] for error in job["errors"]} == {f"missing_{lacking}"}
     assert len(calls) < 400
+
+
+def test_rows_without_a_price_wait_for_nothing_if_no_product_comes_twice(desk: Desk) -> None:
+    job_id = desk.send(HEADER + "".join(f"p{n},P,,,,,,\n" for n in range(300)))
+    with desk.dynamodb.metered() as calls:
+        job = desk.finished(job_id)
+    assert (job["failed"], job["total"]) == (300, 300)
+    assert {error["code"] for error in job["errors"]} == {"missing_price"}
+    assert len(calls) < 350
+
+
+def test_a_product_that_never_gets_a_price_is_not_put_together_again_and_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads = []
+    read = files.read
+    monkeypatch.setattr(files, "read", lambda *part: reads.append(part) or read(*part))
+    rows = "".join(f"a,A,,,,,,\nb{n},B,1,,,,,\n" for n in range(300))
+    job = desk.imported(HEADER + rows)
+    assert (job["created"], job["failed"]) == (300, 300)
+    assert len(reads) < 400
 
 
 def test_a_parent_without_a_price_waits_for_its_variations(desk: Desk) -> None:

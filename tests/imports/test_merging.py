@@ -53,6 +53,19 @@ def test_when_a_sale_is_over_there_is_no_price_before_it(desk: Desk) -> None:
     assert (mug["price"], mug["compareAtPrice"]) == ("10.00", None)
 
 
+@pytest.mark.parametrize("title", [None, "Large"])
+def test_a_spree_product_without_options_changes_the_variant_that_has_its_sku(
+    desk: Desk, title: str | None
+) -> None:
+    variant = {"sku": "MUG-1", "price": 5, "stock": 1, **({"title": title} if title else {})}
+    answer = desk.shop.post("/api/admin/products", {"name": "Mug", "variants": [variant]})
+    assert answer.status == 201, answer.text
+    job = desk.imported("slug,name,sku,price,inventory_count\nmug,Mug,MUG-1,6,4\n")
+    assert job["updated"] == 1, job
+    (after,) = desk.products()["mug"]["variants"]
+    assert (after["price"], after["stock"]) == ("6.00", 4)
+
+
 def test_a_text_for_a_picture_that_is_there_is_taken(desk: Desk) -> None:
     shirt(desk)
     desk.imported(f"{OURS}\nshirt,,,,,,,,,https://img.example/1.jpg,from before\n")
@@ -160,12 +173,17 @@ def test_a_name_that_is_taken_makes_another_slug_only_where_a_sku_tells_them_apa
     assert len(desk.products()) == (1 if slug else 2)
 
 
-def test_a_product_is_found_by_its_sku_among_many_skus_that_begin_with_it(desk: Desk) -> None:
+@pytest.mark.parametrize("others", [[], ["Case for TS-1"]])
+def test_a_product_is_found_by_its_sku_among_many_skus_that_begin_with_it(
+    desk: Desk, others: list[str]
+) -> None:
     def numbered(n: int) -> dict[str, Any]:
         variants = [{"title": size, "sku": f"TS-{n}-{size}"} for size in "SML"]
         return {"name": f"Tee {n}", "price": 20, "sku": f"TS-{n}", "variants": variants}
 
-    desk.shop.post("/api/admin/products/bulk", [numbered(n) for n in range(1, 120)])
+    products = [*map(numbered, range(1, 120)), *({"name": name, "price": 1} for name in others)]
+    desk.shop.post("/api/admin/products/bulk", products)
     job = desk.imported("sku,name,price\nTS-1,Tee 1,30\n")
     assert (job["updated"], job["created"]) == (1, 0), job
-    assert len(desk.products()) == 119
+    assert len(desk.products()) == len(products)
+    assert desk.products()["tee-1"]["price"] == "30.00"

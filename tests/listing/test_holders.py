@@ -18,7 +18,9 @@ def having(*skus: str) -> Thing:
 
 
 def told(*skus: str) -> dict[str, set[str]]:
-    return holders.holders(KIND, skus)
+    found, crowded = holders.holders(KIND, skus)
+    alike = holders.alike(KIND, crowded)
+    return {sku: ids | alike.get(sku, set()) for sku, ids in found.items()}
 
 
 def test_a_sku_that_its_own_variants_begin_with_is_found_among_many_that_begin_alike(
@@ -49,6 +51,25 @@ def test_skus_of_any_alphabet_are_told_exactly(dynamodb: Double) -> None:
 def test_a_sku_without_anything_to_be_seen_is_nobodys(dynamodb: Double) -> None:
     create(having("A-1"))
     assert told("\u200b", "\x00", "A-1")["\u200b"] == set()
+
+
+def test_names_are_written_though_dynamodb_leaves_some_of_them_at_first(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {(f"name#thing#a#{n % 4}of4", f"a-{n}#id") for n in range(60)}
+    write = dynamodb._on_BatchWriteItem
+
+    def half(request: Any) -> Any:
+        ((name, writes),) = request["RequestItems"].items()
+        _, *units = write({"RequestItems": {name: writes[: (len(writes) + 1) // 2]}})
+        left = writes[(len(writes) + 1) // 2 :]
+        return ({"UnprocessedItems": {name: left} if left else {}}, *units)
+
+    monkeypatch.setattr(dynamodb, "_on_BatchWriteItem", half, raising=False)
+    holders.write_names(names)
+    assert table.batch_get(names).keys() == names
+    table.batch_write(deletes=names)
+    assert not table.batch_get(names)
 
 
 def test_a_record_that_moves_while_it_is_looked_for_is_found(

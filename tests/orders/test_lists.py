@@ -67,6 +67,12 @@ def test_filters_and_search_find_what_matches_by_order_date(
     assert numbers(busy.get(f"{ORDERS}?{query}")) == expected
 
 
+def test_a_search_that_is_too_long_is_told_in_characters(shop: Shop) -> None:
+    (error,) = shop.get(f"{ORDERS}?search={'x' * 201}").json["errors"]
+    assert (error["field"], error["code"]) == ("search", "too_long")
+    assert error["message"] == "must have 200 characters or fewer"
+
+
 @pytest.mark.parametrize("query", ["status=LOST", "excludeStatus=x", "page=0", "limit=x"])
 def test_bad_parameters_are_named(shop: Shop, query: str) -> None:
     answer = shop.get(f"{ORDERS}?{query}")

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from chalicelib import clock
+from chalicelib.webhooks import view
 from chalicelib.webhooks.safe_post import Failure, Outcome
 from tests.shop import Shop
 from tests.webhooks.test_delivery import add, listed, only
@@ -111,8 +112,6 @@ def test_a_bad_filter_is_named(merchant: Shop, query: str) -> None:
 def test_a_filter_that_lets_little_through_finds_it_far_down(
     world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from chalicelib.webhooks import view
-
     monkeypatch.setattr(view, "_LOOKED_AT", 3)
     monkeypatch.setattr(view, "_ROUNDS", 2)
     webhook = add(merchant, "order.paid", "order.created")
@@ -149,6 +148,25 @@ def test_all_webhooks_deliveries_are_one_list(world: World, merchant: Shop) -> N
     merchant.delete(f"/api/admin/webhooks/{second['id']}")
     left = merchant.get("/api/admin/deliveries?limit=100").json["data"]
     assert {one["endpointId"] for one in left} == {first["id"]}
+
+
+def test_of_the_other_webhooks_no_more_is_read_than_the_page_reaches_down(
+    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(view, "_LOOKED_AT", 1)
+    reads = []
+    read = view._Shard.read
+    monkeypatch.setattr(view._Shard, "read", lambda *of: reads.append(of) or read(*of))
+    add(merchant, "order.created")
+    paid = add(merchant, "order.paid")
+    for kind in ("order.created",) * 40 + ("order.paid",) * 8:
+        announce(kind)
+        world.sleep(seconds=1)
+    world.run()
+    page = merchant.get("/api/admin/deliveries?event=order.paid&limit=2").json
+    assert len(reads) < 20
+    newest = [one["id"] for one in listed(merchant, paid)][:2]
+    assert [one["id"] for one in page["data"]] == newest and page["nextCursor"]
 
 
 def test_without_a_webhook_nothing_was_delivered(merchant: Shop) -> None:

@@ -35,7 +35,8 @@ class ImportedProduct:
     are by url, `variants` by SKU, then title; a new one without a title is called by its SKU.
     `single`: the product has no options here: sku, price, compareAtPrice and stock are its own and
     its only variant's; if it has several by now, those of the variant with that SKU.
-    `is_master`: that holds only while it has no variants with options; else nobody can buy it.
+    `is_master`: that holds only while it has no variants with options, or one with that SKU; else
+    nobody can buy it.
     `if_new`: further values, for a product that does not exist yet.
     `lowest_price`: the product's price is the lowest of its variants after the merge.
     `awaits_variants`: the product has no price, unless rows elsewhere in the file bring one, or

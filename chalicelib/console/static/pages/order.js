@@ -310,5 +310,8 @@ function page(main, path, order, etag) {
 }
 
 function entry({ at, by, change }) {
-  return h.li(h.div(change.charAt(0).toUpperCase() + change.slice(1)), h.div({ class: "soft small" }, exact(at), ` · ${by}`));
+  return h.li(
+    h.div(change.charAt(0).toUpperCase() + change.slice(1)),
+    h.div({ class: "soft small" }, exact(at), ` · ${by}`),
+  );
 }

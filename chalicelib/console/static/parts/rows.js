@@ -33,7 +33,11 @@ export function rows({ name, columns, add, what, widths, start = [], changed = (
     const line = h.div(
       { class: "line" },
       columns.map((each) => field({ ...each, value: row[each.name] ?? "" })),
-      h.button({ type: "button", class: "quiet", onclick: () => remove(line) }, icon("remove"), h.span({ class: "narrow" }, "Remove")),
+      h.button(
+        { type: "button", class: "quiet", onclick: () => remove(line) },
+        icon("remove"),
+        h.span({ class: "narrow" }, "Remove"),
+      ),
     );
     line.row = row;
     body.append(line);
