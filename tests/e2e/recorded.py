@@ -127,6 +127,11 @@ def _of_table(name: str, request: Mapping[str, Any]) -> Iterator[tuple[str, str,
             for table, wanted in request["RequestItems"].items():
                 for key in wanted["Keys"]:
                     yield _on(name, table, key)
+        case "BatchWriteItem":
+            for table, writes in request["RequestItems"].items():
+                for write in writes:
+                    (given,) = write.values()
+                    yield _on(name, table, given.get("Key") or given["Item"])
         case "Query":
             yield _on(name, request["TableName"], {"pk": _partition(request)})
         case _:

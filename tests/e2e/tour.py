@@ -130,6 +130,10 @@ class Tour:
         self.call("GET", "/api/products")
         self.call("GET", "/api/products/a-mug")
         self.admin("DELETE", f"/products/{mug}")
+        many = [{"title": str(n), "sku": f"TEE-{n:02d}"} for n in range(60)]  # beyond its index
+        tee = self.admin("POST", "/products", {**new, "name": "Tee", "variants": many})["id"]
+        assert self.admin("GET", "/products?search=TEE-59")["total"] == 1
+        self.admin("DELETE", f"/products/{tee}")
         self.call("GET", "/api/openapi.json")
         self.call("GET", "/console")
 
