@@ -2,8 +2,8 @@
 
 A product remembers which rows of which job it took last, and the version that they left:
 `{job, source, rows: {line: outcome}, left}`. A worker that comes again finds there what it did, and
-counts that. Of a file with several groups for it, it remembers all their `lines`, and the `file` by
-its ETag: if that comes again, the last group decides, and those before it change nothing.
+counts that. Of a file with several groups for it, it also remembers the `file`, by its ETag, and
+the last `line` at which one began: if that file comes again, those before it change nothing.
 """
 
 import zlib
@@ -23,7 +23,6 @@ from chalicelib.products.store import Changed, SlugTaken
 
 _ROUNDS: Final = 6
 _LONGEST_SLUG: Final = 120
-_MOST_LINES: Final = 500  # that a product remembers: some 10 KB of every write
 
 
 Held = bool | ImportedProduct
@@ -223,19 +222,17 @@ class Upsert:
         if self.job.mode is Mode.CREATE and not is_ours:
             message = "The product exists, and this import only creates."
             raise apply.Refused([row.error("slug", "exists", message)])
-        if self._is_overwritten(row, product):
-            return product, Outcome.UNCHANGED
         after = apply.changed(row.imported, product)
-        return after, Outcome.UNCHANGED if after is product else Outcome.UPDATED
+        if after is product or self._was_followed(row, product):
+            return product, Outcome.UNCHANGED
+        return after, Outcome.UPDATED
 
-    def _is_overwritten(self, row: Rows, product: Product) -> bool:
-        """Whether a later row of this very file has decided, and nobody has written since."""
+    def _was_followed(self, row: Rows, product: Product) -> bool:
+        """Whether an earlier import of this very file went on behind the row, and left the product
+        as it is: then a later row decides."""
         memory = product.imported
-        return (
-            memory.get("file") == self.job.etag
-            and row.line in memory["lines"][:-1]
-            and memory["left"] == product.etag
-        )
+        is_same_file = memory.get("file") == self.job.etag and memory["job"] != self.job.id
+        return is_same_file and row.line < memory["line"] and memory["left"] == product.etag
 
     def _begin(self, target: _Target, held: Callable[[list[Rows]], Held]) -> list[Rows]:
         """Begins a product with its first groups, if they take others; answers those to follow."""
@@ -273,18 +270,19 @@ class Upsert:
             "rows": {**target.done, **rows},
             "left": target.after.etag,
         }
-        lines = {*self._earlier_lines(target), *map(int, rows)}
-        if 1 < len(lines) <= _MOST_LINES:
-            memory |= {"file": self.job.etag, "lines": sorted(lines)}
+        came_before = not self.source.startswith("chunk#") or len(rows) > 1
+        if came_before and self._is_the_files(target.before):
+            memory |= {"file": self.job.etag, "line": max(map(int, memory["rows"]))}
         return target.after.remembering(memory)
 
-    def _earlier_lines(self, target: _Target) -> Iterable[int]:
-        """Where the groups of this file began that made the product what it was."""
-        product = target.before
-        memory = product.imported if product else {}
-        if product and (memory.get("job"), memory.get("left")) == (self.job.id, product.etag):
-            return {*memory.get("lines", ()), *map(int, memory["rows"])}
-        return ()
+    def _is_the_files(self, product: Product | None) -> bool:
+        """Whether nobody but this import has written the product since it began."""
+        if product is None:
+            return True
+        memory = product.imported
+        if memory.get("job") == self.job.id:
+            return bool(memory.get("left") == product.etag)
+        return bool(product.fields["updatedAt"] < self.job.fields["startedAt"])
 
 
 def _slugs(row: Rows) -> list[str]:

@@ -48,6 +48,15 @@ def test_the_shop_is_what_the_file_says_whatever_dies(desk: Desk, seed: int) -> 
             line for line, row in enumerate(rows, 2) if row.is_bad
         }
         shop = told.things
+        all_events = desk.events()
+        again = desk.imported(text(rows))
+        assert (again["created"], again["updated"]) == (0, 0), text(rows)
+        assert things(desk) == shop
+        assert desk.events() == all_events
+
+
+def text(rows: list[Row]) -> str:
+    return HEADER + "".join(row.text() for row in rows)
 
 
 def things(desk: Desk) -> dict[str, Thing]:
@@ -64,7 +73,7 @@ def _thing(product: dict[str, Any]) -> Thing:
 
 def struck(desk: Desk, rows: list[Row], chance: random.Random) -> Any:
     """The job after an import in which a call in twelve goes wrong, and messages come twice."""
-    job_id = desk.send(HEADER + "".join(row.text() for row in rows))
+    job_id = desk.send(text(rows))
     late: list[dict[str, Any]] = []
     with trouble(desk, chance):
         for _ in range(60):
