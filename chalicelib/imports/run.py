@@ -21,8 +21,8 @@ from chalicelib.imports.groups import grouped
 from chalicelib.imports.model import Job, Outcome, Status
 from chalicelib.imports.queue import Message
 from chalicelib.imports.records import Record, read
-from chalicelib.imports.store import Waiting
 from chalicelib.imports.upsert import Held, Rows, Superseded, Upsert
+from chalicelib.imports.waiting import Waiting, first_waiting, put_waiting, settle, waiting_for
 
 _LEFTOVER_ROWS: Final = 60  # at once: each is a write of the transaction that counts it
 _RETRY_SECONDS: Final = (5, 20, 60, 180)
@@ -108,8 +108,8 @@ def _ordered(message: Message, again: bool) -> None:
             upsert.run(rows, held=waiting.hold)
             for row in rows:
                 if row.outcome is Outcome.CREATED:
-                    store.settle(job_id, waiting.of[row.product], Outcome.UPDATED)
-            store.put_waiting(job_id, [_waiting(row) for row in rows if row.outcome is None])
+                    settle(job_id, waiting.of[row.product], Outcome.UPDATED)
+            put_waiting(job_id, [_waiting(row) for row in rows if row.outcome is None])
             was_first = _finish(job, chunk, rows)
     if job.status is Status.RUNNING:
         advance.after_ordered(job, number, is_mine=was_first or again)
@@ -120,7 +120,7 @@ def _leftover(message: Message, again: bool) -> None:
     job = store.find(message["job"])
     if job is None or job.status is not Status.RUNNING:
         return
-    waiting = store.first_waiting(job.id, _LEFTOVER_ROWS)
+    waiting = first_waiting(job.id, _LEFTOVER_ROWS)
     if not waiting:
         advance.after_leftover(job)
         return
@@ -198,7 +198,7 @@ class _WaitingRows:
     def of(self) -> dict[str, list[Waiting]]:
         """By product, all read at once: nothing is put there before the step has ended."""
         job_id, products = self._reader.job.id, list(self._products)
-        reads = [partial(store.waiting_for, job_id, product) for product in products]
+        reads = [partial(waiting_for, job_id, product) for product in products]
         return dict(zip(products, table.together(reads), strict=True))
 
     def hold(self, rows: list[Rows]) -> Held:

@@ -14,7 +14,6 @@ twice. All items but the job leave with its files.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
@@ -57,7 +56,7 @@ def _index(fields: Mapping[str, Any]) -> listing.Index:
 RECORDS: Final = listing.Records(KIND, _key, _index)
 
 
-def _expires() -> int:
+def expires() -> int:
     return clock.unix() + _KEPT_SECONDS
 
 
@@ -206,15 +205,14 @@ def finish(
     """
     pk, number = job_id, chunk.partition("#")[2]
     commit = Commit()
-    item = {"pk": pk, "sk": chunk, "part": has_part, "expiresAt": _expires()}
+    item = {"pk": pk, "sk": chunk, "part": has_part, "expiresAt": expires()}
     commit.put(item, when=table.absent)
     for key in settled:
         commit.delete(key, when=table.present)
     if deferred:
-        commit.put({"pk": pk, "sk": f"deferred#{number}", **deferred, "expiresAt": _expires()})
-    done = {"done": 1} if chunk.startswith("chunk#") else {}
+        commit.put({"pk": pk, "sk": f"deferred#{number}", **deferred, "expiresAt": expires()})
     # Whatever became of the job meanwhile: what was done is counted.
-    commit.update(_key(job_id), add={**_sums(counts), **done}, when=table.present)
+    count(commit, job_id, counts, chunks_done=1 if chunk.startswith("chunk#") else 0)
     try:
         commit.send()
     except table.ConditionFailed:
@@ -222,8 +220,11 @@ def finish(
     return True
 
 
-def _sums(counts: Counts) -> dict[str, int]:
-    return {**{name: n for name, n in counts.items() if n}, "processed": sum(counts.values())}
+def count(commit: Commit, job_id: str, counts: Counts, chunks_done: int = 0) -> None:
+    """Adds to the numbers of a job."""
+    sums: dict[str, int] = {**counts, "processed": sum(counts.values()), "done": chunks_done}
+    added = {name: n for name, n in sums.items() if n or name == "processed"}
+    commit.update(_key(job_id), add=added, when=table.present)
 
 
 def next_deferred(job_id: str, after: str = "") -> Item | None:
@@ -275,7 +276,7 @@ def put_errors(job_id: str, errors: Iterable[RowError]) -> None:
             "sk": f"error#{error.row:09d}#{number:03d}",
             **error._asdict(),
             "field": error.field[:200],
-            "expiresAt": _expires(),
+            "expiresAt": expires(),
         }
         for _, of_row in groupby(sorted(errors)[:_MOST_ERRORS], key=attrgetter("row"))
         for number, error in enumerate(of_row)
@@ -288,68 +289,6 @@ def errors(job_id: str) -> list[dict[str, Any]]:
     begins = table.sk.begins_with("error#")
     rows = table.query(job_id, where=begins, limit=INLINE_ERRORS)
     return [{name: item[name] for name in RowError._fields} for item in rows.items]
-
-
-# --- Rows that wait for the rest of their product -------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Waiting:
-    """A group of rows, by its place in the file. `named`: it gives the product's name; `priced`:
-    and the price, or one for each of its variants."""
-
-    product: str
-    offset: int
-    length: int
-    line: int
-    named: bool
-    priced: bool
-
-    def key(self, job_id: str) -> Key:
-        return job_id, f"waiting#{ids.key_part(self.product)}#{self.line:09d}"
-
-
-def put_waiting(job_id: str, waiting: Iterable[Waiting]) -> None:
-    keyed = [(row.key(job_id), row) for row in waiting]
-    items = [{"pk": pk, "sk": sk, **vars(row), "expiresAt": _expires()} for (pk, sk), row in keyed]
-    table.batch_write(items)
-
-
-def waiting_for(job_id: str, product: str) -> list[Waiting]:
-    """The rows that wait for the rest of a product, in the order of the file."""
-    begins = table.sk.begins_with(f"waiting#{ids.key_part(product)}#")
-    return [_waiting(item) for item in table.everything(job_id, where=begins)]
-
-
-def first_waiting(job_id: str, most: int) -> list[Waiting]:
-    """Rows that still wait, of any product."""
-    rows = table.query(job_id, where=table.sk.begins_with("waiting#"), limit=most)
-    return [_waiting(item) for item in rows.items]
-
-
-def _waiting(item: Item) -> Waiting:
-    return Waiting(
-        str(item["product"]),
-        int(item["offset"]),
-        int(item["length"]),
-        int(item["line"]),
-        bool(item["named"]),
-        bool(item["priced"]),
-    )
-
-
-def settle(job_id: str, waiting: Sequence[Waiting], outcome: Outcome) -> None:
-    """Counts rows that waited, each once: those that wait no more were counted."""
-    for at in range(0, len(waiting), 90):
-        commit = Commit()
-        some = waiting[at : at + 90]
-        for row in some:
-            commit.delete(row.key(job_id), when=table.present)
-        commit.update(_key(job_id), add=_sums({outcome: len(some)}), when=table.present)
-        try:
-            commit.send()
-        except table.ConditionFailed:
-            continue
 
 
 # --- Products of a rehearsal ----------------------------------------------------------------------
@@ -372,11 +311,11 @@ def would_have(job_id: str, skus: Sequence[str]) -> dict[str, set[str]]:
 def would_put(job_id: str, slug: str, skus: Iterable[str], product: Mapping[str, Any]) -> Commit:
     commit = Commit()
     pk, sk = _would_key(job_id, slug)
-    commit.put({"pk": pk, "sk": sk, "product": product, "expiresAt": _expires()})
+    commit.put({"pk": pk, "sk": sk, "product": product, "expiresAt": expires()})
     for sku in skus:
         pk, sk = _would_key(job_id, f"sku {sku}")
         sk = f"{sk}#{ids.key_part(slug)}"
-        commit.put({"pk": pk, "sk": sk, "slug": slug, "expiresAt": _expires()})
+        commit.put({"pk": pk, "sk": sk, "slug": slug, "expiresAt": expires()})
     return commit
 
 

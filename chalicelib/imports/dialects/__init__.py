@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from chalicelib.imports.dialects.cells import Shop
 from chalicelib.imports.dialects.dialect import Dialect
 from chalicelib.imports.dialects.ours import Ours
-from chalicelib.imports.dialects.product import ImportedProduct, Sheet, plain
+from chalicelib.imports.dialects.product import ImportedProduct
+from chalicelib.imports.dialects.sheet import Sheet, plain
 from chalicelib.imports.dialects.shopify import Shopify
 from chalicelib.imports.dialects.spree import Spree
 from chalicelib.imports.dialects.woocommerce import WooCommerce

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from chalicelib.imports.dialects.cells import Shop
-from chalicelib.imports.dialects.product import ERROR_CODE, ImportedProduct, Sheet, plain
+from chalicelib.imports.dialects.product import ImportedProduct
+from chalicelib.imports.dialects.sheet import ERROR_CODE, Sheet, plain
 from chalicelib.imports.records import Record
 
 # Written by the error report; a report that was mended is imported without a word about them.

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from chalicelib.imports.dialects import cells as reading
 from chalicelib.imports.dialects.cells import Shop
 from chalicelib.imports.dialects.dialect import Dialect
-from chalicelib.imports.dialects.product import Draft, ImportedProduct, Sheet, cell, slug_of
+from chalicelib.imports.dialects.product import Draft, ImportedProduct, slug_of
+from chalicelib.imports.dialects.sheet import Sheet, cell
 from chalicelib.imports.records import Record
 
 _VARIANT = ("variantTitle", "variantSku", "variantPrice")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from chalicelib.imports.dialects.dialect import REPORT_COLUMNS
 from chalicelib.imports.dialects.ours import Ours
-from chalicelib.imports.dialects.product import plain
+from chalicelib.imports.dialects.sheet import plain
 from chalicelib.imports.faults import RowError
 from chalicelib.imports.records import DELIMITERS, Format, Record
 

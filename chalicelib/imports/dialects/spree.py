@@ -7,7 +7,8 @@ from decimal import Decimal
 from chalicelib.imports.dialects import cells as reading
 from chalicelib.imports.dialects.cells import Shop
 from chalicelib.imports.dialects.dialect import Dialect
-from chalicelib.imports.dialects.product import Draft, ImportedProduct, Row, Sheet, Variant, cell
+from chalicelib.imports.dialects.product import Draft, ImportedProduct, Variant
+from chalicelib.imports.dialects.sheet import Row, Sheet, cell
 from chalicelib.imports.records import Record
 
 _OPTIONS = ("option1_value", "option2_value", "option3_value")

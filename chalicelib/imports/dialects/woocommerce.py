@@ -10,13 +10,11 @@ from chalicelib.imports.dialects.dialect import Dialect
 from chalicelib.imports.dialects.product import (
     Draft,
     ImportedProduct,
-    Row,
-    Sheet,
     Variant,
-    cell,
     slug_of,
     slug_of_key,
 )
+from chalicelib.imports.dialects.sheet import Row, Sheet, cell
 from chalicelib.imports.records import Record
 
 _ATTRIBUTES = tuple(f"Attribute {n} value(s)" for n in range(1, 11))

@@ -1,0 +1,69 @@
+"""Rows that wait for the rest of their product: `job_…` / `waiting#<product>#<line>`."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from chalicelib import ids, table
+from chalicelib.attributes import Item, Key
+from chalicelib.commit import Commit
+from chalicelib.imports import store
+from chalicelib.imports.model import Outcome
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A group of rows, by its place in the file. `named`: it gives the product's name; `priced`:
+    and the price, or one for each of its variants."""
+
+    product: str
+    offset: int
+    length: int
+    line: int
+    named: bool
+    priced: bool
+
+    def key(self, job_id: str) -> Key:
+        return job_id, f"waiting#{ids.key_part(self.product)}#{self.line:09d}"
+
+
+def put_waiting(job_id: str, waiting: Iterable[Waiting]) -> None:
+    expires = {"expiresAt": store.expires()}
+    keyed = [(row.key(job_id), row) for row in waiting]
+    table.batch_write({"pk": pk, "sk": sk, **vars(row), **expires} for (pk, sk), row in keyed)
+
+
+def waiting_for(job_id: str, product: str) -> list[Waiting]:
+    """The rows that wait for the rest of a product, in the order of the file."""
+    begins = table.sk.begins_with(f"waiting#{ids.key_part(product)}#")
+    return [_waiting(item) for item in table.everything(job_id, where=begins)]
+
+
+def first_waiting(job_id: str, most: int) -> list[Waiting]:
+    """Rows that still wait, of any product."""
+    rows = table.query(job_id, where=table.sk.begins_with("waiting#"), limit=most)
+    return [_waiting(item) for item in rows.items]
+
+
+def _waiting(item: Item) -> Waiting:
+    return Waiting(
+        str(item["product"]),
+        int(item["offset"]),
+        int(item["length"]),
+        int(item["line"]),
+        bool(item["named"]),
+        bool(item["priced"]),
+    )
+
+
+def settle(job_id: str, waiting: Sequence[Waiting], outcome: Outcome) -> None:
+    """Counts rows that waited, each once: those that wait no more were counted."""
+    for at in range(0, len(waiting), 90):
+        commit = Commit()
+        some = waiting[at : at + 90]
+        for row in some:
+            commit.delete(row.key(job_id), when=table.present)
+        store.count(commit, job_id, {outcome: len(some)})
+        try:
+            commit.send()
+        except table.ConditionFailed:
+            continue
