@@ -222,8 +222,10 @@ def finish(
 
 def count(commit: Commit, job_id: str, counts: Counts, chunks_done: int = 0) -> None:
     """Adds to the numbers of a job."""
-    sums: dict[str, int] = {**counts, "processed": sum(counts.values()), "done": chunks_done}
-    added = {name: n for name, n in sums.items() if n or name == "processed"}
+    added = {str(name): n for name, n in counts.items() if n}
+    added["processed"] = sum(counts.values())
+    if chunks_done:
+        added["done"] = chunks_done
     commit.update(_key(job_id), add=added, when=table.present)
 
 
