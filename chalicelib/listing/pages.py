@@ -67,14 +67,19 @@ class Query:
 
 @dataclass(frozen=True)
 class Page(Generic[R]):
-    """`pages`: as many as the total fills, or more: a walk whose list becomes shorter behind it
-    still has the pages before it."""
+    """`met`: so many pages are known to be there, whatever the total."""
 
     records: list[R]
     total: int
     page: int
     limit: int
-    pages: int
+    met: int = 0
+
+    @property
+    def pages(self) -> int:
+        """As many as the total fills, or more: a walk whose list becomes shorter behind it still
+        has the pages before it."""
+        return max(-(-self.total // self.limit), self.met)
 
 
 def count(kind: Kind, where: Mapping[str, frozenset[str]]) -> int:
@@ -95,7 +100,7 @@ def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
         raise Invalid.field("page", "too_deep", message)
     where = query.parts
     if any(not accepted for accepted in where.values()):
-        return Page([], 0, query.page, query.limit, 0)
+        return Page([], 0, query.page, query.limit)
     terms = words.terms(query.search)
     walk = Walk(query.walker, _asked(kind, query))
     recall = walk.recall(query.page)
@@ -103,16 +108,14 @@ def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
         positions, total = _searched(kind, query, recall, terms, load)
     else:
         positions, total = _browsed(kind, query, recall)
-    pages = -(-total // query.limit)
     if not positions:
         walk.ended(query.page)
-        return Page([], total, query.page, query.limit, pages)
+        return Page([], total, query.page, query.limit)
     is_followed, positions = len(positions) > query.limit, positions[: query.limit]
     ids = [position.rsplit("#", 1)[1] for position in positions]
     records = walk.served(query.page, positions[-1], partial(load, ids))
     kept = [record for record in records if record.index.matches(where, terms)]
-    pages = max(pages, query.page + is_followed)
-    return Page(kept, total, query.page, query.limit, pages)
+    return Page(kept, total, query.page, query.limit, met=query.page + is_followed)
 
 
 def _browsed(kind: Kind, query: Query, recall: Recall) -> tuple[list[str], int]:

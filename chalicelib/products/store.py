@@ -141,8 +141,7 @@ def page(query: listing.Query) -> listing.Page[Product]:
     ]
     holding.sort(key=lambda product: (product.index.sort, product.id), reverse=True)
     shown = holding[query.offset :][: query.limit]
-    pages = -(-len(holding) // query.limit)
-    return listing.Page(shown, len(holding), query.page, query.limit, pages)
+    return listing.Page(shown, len(holding), query.page, query.limit)
 
 
 def running_low(most: int) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 import random
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -112,6 +113,15 @@ def test_the_first_page_holds_the_newest_though_an_older_one_comes_while_it_is_r
     assert names(page(limit=limit, walker="till"))[:5] == ["4", "3", "2", "1", "0"]
 
 
+def counted(where: Any, search: str, limit: int) -> Iterator[Any]:
+    """The pages of a walker who stops at as many as the last one said there are."""
+    number, pages = 1, 1
+    while number <= pages:
+        some = page(where, search, limit=limit, page=number, walker="till")
+        number, pages = number + 1, some.pages
+        yield some
+
+
 @pytest.mark.parametrize("search", ["", "n"])
 def test_who_counts_the_pages_meets_all_though_what_he_met_leaves_the_list(
     dynamodb: Double, search: str
@@ -119,15 +129,12 @@ def test_who_counts_the_pages_meets_all_though_what_he_met_leaves_the_list(
     """A program that takes a page of what is open, does it, and asks for the next page."""
     create(*(thing(f"n{n}", sort=f"{n:06d}") for n in range(60)))
     met: list[str] = []
-    number, pages = 1, 1
-    while number <= pages:
-        some = page({"status": ["ACTIVE"]}, search, limit=7, page=number, walker="till")
+    for some in counted({"status": ["ACTIVE"]}, search, limit=7):
         met += names(some)
         for one in some.records:
             update(one, facets={**one.facets, "status": "DRAFT"})
-        number, pages = number + 1, some.pages
     assert met == [f"n{n}" for n in reversed(range(60))]
-    assert pages == 9
+    assert some.pages == 9
 
 
 @pytest.mark.parametrize("search", ["", "n"])
@@ -136,14 +143,11 @@ def test_who_counts_the_pages_is_given_nothing_again_though_the_list_grows(
 ) -> None:
     create(*(thing(f"n{n}", sort=f"{n:06d}") for n in range(10)))
     met: list[str] = []
-    number, pages = 1, 1
-    while number <= pages:
-        some = page({}, search, limit=2, page=number, walker="till")
+    for some in counted({}, search, limit=2):
         met += names(some)
-        create(*(thing(f"n{n}", sort=f"1{n:05d}") for n in range(2 if number < 6 else 0)))
-        number, pages = number + 1, some.pages
+        create(*(thing(f"n{n}", sort=f"1{n:05d}") for n in range(2 if some.page < 6 else 0)))
     assert met == [f"n{n}" for n in reversed(range(10))]
-    assert pages > 6
+    assert some.pages > 6
 
 
 def test_a_total_that_was_read_in_the_middle_of_a_change_is_not_negative(dynamodb: Double) -> None:
