@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from moto import mock_aws
 
 from chalicelib import clock, settings, table
-from tests.environment import SETTINGS
+from tests.environment import SETTINGS, account
 from tests.faults import Faults
 from tests.shop import Shop
 
@@ -39,7 +38,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name, value in SETTINGS.items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    with mock_aws():
+    with account():
         for name in (settings.table(), settings.outbox_table()):
             table.client().create_table(
                 TableName=name,

@@ -1,5 +1,14 @@
 """The environment of the functions under test."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import RLock
+from typing import Any
+from unittest import mock
+
+from moto import mock_aws
+from moto.core.botocore_stubber import BotocoreStubber
+
 SETTINGS = {
     "STAGE": "test",
     "TABLE": "backroom-test",
@@ -9,3 +18,17 @@ SETTINGS = {
     "AWS_ACCESS_KEY_ID": "testing",
     "AWS_SECRET_ACCESS_KEY": "testing",
 }
+
+
+@contextmanager
+def account() -> Iterator[None]:
+    """An AWS account in memory, which answers one call after the other: moto copies its tables, and
+    looks at its items, as if no other thread wrote them meanwhile."""
+    lock, answer = RLock(), BotocoreStubber.process_request
+
+    def one_by_one(*args: Any) -> Any:
+        with lock:
+            return answer(*args)
+
+    with mock_aws(), mock.patch.object(BotocoreStubber, "process_request", one_by_one):
+        yield

@@ -1,12 +1,11 @@
 from collections.abc import Iterator
 
 import pytest
-from moto import mock_aws
 
 from chalicelib import settings, table
 from chalicelib.imports import files, queue
 from tests.dynamodb_double import Double
-from tests.environment import SETTINGS
+from tests.environment import SETTINGS, account
 from tests.imports.desk import Desk
 from tests.shop import Shop
 
@@ -20,7 +19,7 @@ def desk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
     # No retry need wait here, and none for long.
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     monkeypatch.setattr(table, "PATIENCE_SECONDS", 1.0)
-    with mock_aws(), Double() as dynamodb:
+    with account(), Double() as dynamodb:
         files.client().create_bucket(Bucket=settings.bucket())
         made = queue.client().create_queue(QueueName="backroom-test-import-chunks")
         monkeypatch.setenv("IMPORT_QUEUE_URL", made["QueueUrl"])
