@@ -34,21 +34,21 @@ app.api.binary_types.append("multipart/form-data")
 
 @app.lambda_function()
 def plan_import(event: Event, context: object) -> None:
-    from chalicelib.imports import plan
+    from chalicelib.imports.steps import plan
 
     plan.uploaded(event)
 
 
 @app.lambda_function()
 def import_chunk(event: Event, context: object) -> Event:
-    from chalicelib.imports import run
+    from chalicelib.imports.steps import run
 
     return run.batch(event)
 
 
 @app.lambda_function()
 def import_dead_letters(event: Event, context: object) -> Event:
-    from chalicelib.imports import dead
+    from chalicelib.imports.steps import dead
 
     return dead.batch(event)
 
@@ -62,14 +62,14 @@ def fan_out(event: Event, context: object) -> Event:
 
 @app.lambda_function()
 def deliver(event: Event, context: object) -> Event:
-    from chalicelib.webhooks import deliver
+    from chalicelib.webhooks.sending import deliver
 
     return deliver.batch(event)
 
 
 @app.lambda_function()
 def redrive(event: Event, context: object) -> Event:
-    from chalicelib.webhooks import redrive
+    from chalicelib.webhooks.parked import redrive
 
     return redrive.run(event)
 

@@ -23,7 +23,8 @@ import boto3
 
 from bench import stage
 from bench.requests import sample
-from chalicelib.imports import files, queue
+from chalicelib.imports import files
+from chalicelib.imports.steps import queue
 
 ROWS = 5_000
 ROUNDS, ROUND = 5, 2_000  # of the first import, in turns with the bare emulator
@@ -255,7 +256,7 @@ def _completed(job_id: str) -> Any:
 
 
 def plan(job_id: str) -> None:
-    from chalicelib.imports import plan as planner
+    from chalicelib.imports.steps import plan as planner
 
     with contextlib.redirect_stdout(io.StringIO()):
         planner.uploaded({"detail": {"object": {"key": f"imports/{job_id}.csv"}}})
@@ -264,7 +265,7 @@ def plan(job_id: str) -> None:
 def work(workers: int = 1) -> None:
     """Handles messages until there are none; they are received and deleted on the side, as Lambda's
     poller does it."""
-    from chalicelib.imports import run
+    from chalicelib.imports.steps import run
 
     def handle(_: int) -> None:
         for record in _received():

@@ -25,8 +25,8 @@ from unittest import mock
 from urllib.request import Request, urlopen
 
 from bench.webhooks import receiver
-from chalicelib.webhooks import retry
-from chalicelib.webhooks.retry import Means
+from chalicelib.webhooks.sending import retry
+from chalicelib.webhooks.sending.retry import Means
 
 LANES = (50, 20)  # triggers.yaml: functions at once for `deliveries` and for `retries`
 BATCH = 10
@@ -98,7 +98,9 @@ class Queues:
 @contextlib.contextmanager
 def running(queues: Queues) -> Iterator[None]:
     """The event source mappings: so many functions a lane, each with threads of its own."""
-    from chalicelib.webhooks import aws, deliver, waking
+    from chalicelib import aws
+    from chalicelib.webhooks.parked import waking
+    from chalicelib.webhooks.sending import deliver
     from tests.dynamodb_double import Double
     from tests.webhooks import events, world
 

@@ -116,7 +116,8 @@ class _Together:
 def killed(events: int, seed: int) -> Toll:
     """What became of so many events."""
     from chalicelib import settings
-    from chalicelib.webhooks import deliver, deliveries
+    from chalicelib.webhooks import deliveries
+    from chalicelib.webhooks.sending import deliver
     from tests.shop import Shop
 
     toll = Toll(events)

@@ -66,7 +66,7 @@ def receiver() -> Iterator[str]:
 
 def sender(url: str) -> None:
     """CPU milliseconds a delivery, and deliveries a second."""
-    from chalicelib.webhooks import deliver
+    from chalicelib.webhooks.sending import deliver
 
     with stage.tables():
         turns = prepared(url)
@@ -89,8 +89,8 @@ def prepared(url: str) -> list[Any]:
     """Deliveries whose first turn is on the queue, as SQS hands them over, ten at a time."""
     from chalicelib import outbox, settings, table
     from chalicelib.webhooks import deliveries, store
-    from chalicelib.webhooks.messages import Message
     from chalicelib.webhooks.model import EventKind, NewEndpoint
+    from chalicelib.webhooks.sending.messages import Message
 
     os.environ.update(
         DELIVERIES_QUEUE_URL=f"{_QUEUES}deliveries",
@@ -122,7 +122,7 @@ def prepared(url: str) -> list[Any]:
 
 
 def send(records: list[Any]) -> None:
-    from chalicelib.webhooks import deliver
+    from chalicelib.webhooks.sending import deliver
 
     for start in range(0, len(records), 10):
         answer = deliver.batch({"Records": records[start : start + 10]})

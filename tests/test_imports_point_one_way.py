@@ -12,7 +12,7 @@ PROJECT = Path(__file__).resolve().parent.parent
 ROOT = PROJECT / "chalicelib"
 
 # Packages that are mechanisms; every other package but `request` is a slice.
-MECHANISMS = {"listing"}
+MECHANISMS = {"listing", "safe_post"}
 # Beside the slices' `routes.py`: they speak HTTP and are known to app.py only.
 ROUTES_TOO = {"chalicelib.openapi"}
 KEY_PREFIX = re.compile(r"[a-z]+#")

@@ -14,7 +14,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib import clock, listing
-from chalicelib.imports.records import Format
+from chalicelib.imports.csv.records import Format
 from chalicelib.schemas import Input, Query
 
 KIND: Final = listing.Kind("job")

@@ -110,7 +110,7 @@ def prepare() -> Response:
 )
 def get_template() -> Response:
     """All our columns, with two products as examples."""
-    from chalicelib.imports.dialects.report import template
+    from chalicelib.imports.formats.report import template
 
     headers: HeadersType = {
         "Content-Type": "text/csv; charset=utf-8",

@@ -23,13 +23,13 @@ from chalicelib import clock, ids, listing, table
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
-from chalicelib.imports.faults import FileRejected, RowError
+from chalicelib.imports.csv.faults import FileRejected, RowError
+from chalicelib.imports.csv.records import Format
 from chalicelib.imports.model import INLINE_ERRORS, KIND, Job, Mode, Outcome, Status
-from chalicelib.imports.records import Format
 from chalicelib.problems import Conflict, NotFound
 
 if TYPE_CHECKING:
-    from chalicelib.imports.dialects import Dialect
+    from chalicelib.imports.formats import Dialect
 
 _KEPT_SECONDS: Final = 30 * 86_400  # as long as resources.yaml keeps the files
 _PARTS: Final = 1_000  # chunks that are looked at in one query

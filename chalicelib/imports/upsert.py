@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from chalicelib.imports import apply
 from chalicelib.imports.catalogue import Catalogue, catalogue
-from chalicelib.imports.dialects import Dialect, ImportedProduct, Shop
-from chalicelib.imports.faults import RowError
+from chalicelib.imports.csv.faults import RowError
+from chalicelib.imports.csv.records import Record
+from chalicelib.imports.formats import Dialect, ImportedProduct, Shop
 from chalicelib.imports.model import Job, Mode, Outcome
-from chalicelib.imports.records import Record
 from chalicelib.problems import Busy, Invalid
 from chalicelib.products.model import Product, slug_from
 from chalicelib.products.store import Changed, SlugTaken

@@ -19,7 +19,6 @@ from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr, Condition
 from chalicelib.outbox import Event
-from chalicelib.webhooks.attempts import Attempt
 from chalicelib.webhooks.model import (
     Delivery,
     Status,
@@ -27,6 +26,7 @@ from chalicelib.webhooks.model import (
     endpoint_of,
     read_delivery,
 )
+from chalicelib.webhooks.sending.attempts import Attempt
 
 SHARDS: Final = 4  # a DynamoDB partition takes 1,000 write units a second, a delivery takes 4
 KEPT_SECONDS: Final = 30 * 86_400

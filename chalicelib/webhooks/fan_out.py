@@ -12,13 +12,14 @@ from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from chalicelib import attributes, ids, outbox, settings, table, telemetry
+from chalicelib import attributes, aws, ids, outbox, settings, table, telemetry
 from chalicelib.attributes import Item
 from chalicelib.outbox import Event
 from chalicelib.problems import Busy
-from chalicelib.webhooks import aws, deliveries, messages, store
-from chalicelib.webhooks.messages import Message, Posted, Unsent
+from chalicelib.webhooks import deliveries, store
 from chalicelib.webhooks.model import Endpoint, Status
+from chalicelib.webhooks.sending import messages
+from chalicelib.webhooks.sending.messages import Message, Posted, Unsent
 
 Record = Mapping[str, Any]
 

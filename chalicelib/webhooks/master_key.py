@@ -4,9 +4,9 @@ import base64
 from functools import cache
 from typing import Any, Final
 
-from chalicelib import clock, settings
-from chalicelib.webhooks import aws, signature
+from chalicelib import aws, clock, settings
 from chalicelib.webhooks.model import Endpoint
+from chalicelib.webhooks.sending import signature
 
 _KEPT_SECONDS: Final = 600
 

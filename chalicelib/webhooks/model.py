@@ -11,9 +11,9 @@ from pydantic import AfterValidator, ConfigDict, Field
 
 from chalicelib import clock
 from chalicelib.attributes import Item
+from chalicelib.safe_post.destination import LONGEST_URL
 from chalicelib.schemas import LARGEST_PAGE, PAGE_SIZE, Input, Query, Several
-from chalicelib.webhooks.destination import LONGEST_URL
-from chalicelib.webhooks.retry import FAILING_STREAK
+from chalicelib.webhooks.sending.retry import FAILING_STREAK
 
 LONGEST_OVERLAP: Final = 72  # hours in which two secrets sign
 

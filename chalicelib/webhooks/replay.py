@@ -9,9 +9,10 @@ from typing import Final
 
 from chalicelib import clock, ids, outbox
 from chalicelib.problems import Conflict, NotFound
-from chalicelib.webhooks import deliveries, messages, store
-from chalicelib.webhooks.messages import Message, Posted
+from chalicelib.webhooks import deliveries, store
 from chalicelib.webhooks.model import Delivery, Endpoint, event_of, is_delivery_id
+from chalicelib.webhooks.sending import messages
+from chalicelib.webhooks.sending.messages import Message, Posted
 
 # The outbox keeps a body for 60 days, and a schedule takes up to 8.
 _OLDEST: Final = timedelta(seconds=outbox.KEPT_SECONDS) - timedelta(days=8)

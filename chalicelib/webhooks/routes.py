@@ -10,7 +10,7 @@ from chalicelib import schemas
 from chalicelib.problems import Conflict, NotFound, PreconditionFailed
 from chalicelib.request import Role, Routes, body, if_match, query, raw_body, reply
 from chalicelib.schemas import Deleted, Listed, Page
-from chalicelib.webhooks import recover, replay, store, trial, view
+from chalicelib.webhooks import replay, store, trial, view
 from chalicelib.webhooks.model import (
     Endpoint,
     EndpointChange,
@@ -20,6 +20,7 @@ from chalicelib.webhooks.model import (
     RotateSecret,
     TestEvent,
 )
+from chalicelib.webhooks.parked import recover
 from chalicelib.webhooks.shown import (
     DeliveryPage,
     EndpointWithSecret,

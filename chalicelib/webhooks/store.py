@@ -11,7 +11,6 @@ from chalicelib import clock, ids, settings, table
 from chalicelib.attributes import Key
 from chalicelib.conditions import Attr
 from chalicelib.problems import Conflict, Invalid, NotFound, PreconditionFailed
-from chalicelib.webhooks import waking
 from chalicelib.webhooks.master_key import current_secret
 from chalicelib.webhooks.model import (
     Endpoint,
@@ -19,6 +18,7 @@ from chalicelib.webhooks.model import (
     NewEndpoint,
     read_endpoint,
 )
+from chalicelib.webhooks.parked import waking
 from chalicelib.webhooks.shown import etag
 
 _PK: Final = "webhooks"
@@ -171,7 +171,7 @@ def _unchanged_since(if_match: frozenset[str] | None, endpoint: Endpoint) -> End
 
 
 def _check(url: str) -> None:
-    from chalicelib.webhooks import safe_post
+    from chalicelib.safe_post import post as safe_post
 
     try:
         safe_post.check(url, settings.webhook_allowed_networks())

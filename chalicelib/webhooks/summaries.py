@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from chalicelib import clock, settings, table, telemetry
+from chalicelib import aws, clock, settings, table, telemetry
 from chalicelib.attributes import Item
 from chalicelib.conditions import Attr
 from chalicelib.table import sk
-from chalicelib.webhooks import aws, deliveries, store
+from chalicelib.webhooks import deliveries, store
 from chalicelib.webhooks.model import Endpoint
 
 _HOUR: Final = 3_600

@@ -11,7 +11,7 @@ from chalicelib.attributes import Item
 from chalicelib.conditions import Attr, Condition
 from chalicelib.problems import Invalid, NotFound
 from chalicelib.table import sk
-from chalicelib.webhooks import attempts, deliveries, store
+from chalicelib.webhooks import deliveries, store
 from chalicelib.webhooks.model import (
     Delivery,
     ListDeliveries,
@@ -19,6 +19,7 @@ from chalicelib.webhooks.model import (
     is_delivery_id,
     read_delivery,
 )
+from chalicelib.webhooks.sending import attempts
 from chalicelib.webhooks.shown import show_delivery
 
 _FIRST: Final = "dlv_0"

@@ -3,7 +3,8 @@ from collections.abc import Iterator
 import pytest
 
 from chalicelib import settings, table
-from chalicelib.imports import files, queue
+from chalicelib.imports import files
+from chalicelib.imports.steps import queue
 from tests.dynamodb_double import Double
 from tests.environment import SETTINGS, account
 from tests.imports.desk import Desk

@@ -11,7 +11,8 @@ from botocore.exceptions import ClientError
 
 import app
 from chalicelib import attributes, outbox, settings, table
-from chalicelib.imports import files, queue
+from chalicelib.imports import files
+from chalicelib.imports.steps import queue
 from tests.dynamodb_double import Crash, Double, Fault
 from tests.shop import Answer, Shop
 

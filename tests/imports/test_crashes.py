@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
-from chalicelib.imports import files, groups, queue
-from chalicelib.imports import plan as planner
+from chalicelib.imports import files
+from chalicelib.imports.csv import groups
+from chalicelib.imports.steps import plan as planner
+from chalicelib.imports.steps import queue
 from tests.dynamodb_double import Crash, Fault
 from tests.imports.desk import Desk
 from tests.imports.model import HEADER, Row, Thing, expected, random_file

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from chalicelib.imports.dialects import ImportedProduct, Shop, recognise
-from chalicelib.imports.dialects.report import report, template
-from chalicelib.imports.faults import FileRejected, RowError
-from chalicelib.imports.groups import grouped
-from chalicelib.imports.records import open_csv
+from chalicelib.imports.csv.faults import FileRejected, RowError
+from chalicelib.imports.csv.groups import grouped
+from chalicelib.imports.csv.records import open_csv
+from chalicelib.imports.formats import ImportedProduct, Shop, recognise
+from chalicelib.imports.formats.report import report, template
 
 SHOP = Shop("USD", date(2026, 11, 20))
 

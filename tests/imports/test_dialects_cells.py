@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.imports.dialects import cells
-from chalicelib.imports.dialects.cells import BadCell, Shop
+from chalicelib.imports.formats import cells
+from chalicelib.imports.formats.cells import BadCell, Shop
 
 EUROS = Shop("EUR", date(2026, 11, 20))
 DOLLARS = Shop("USD", date(2026, 11, 20))

@@ -9,7 +9,7 @@ import pytest
 import app
 from chalicelib import clock
 from chalicelib.imports import files
-from chalicelib.imports import plan as planner
+from chalicelib.imports.steps import plan as planner
 from tests.imports.desk import IMPORT, Desk
 
 HEADER = "slug,name,price\n"

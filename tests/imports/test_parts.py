@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.imports import queue, report
-from chalicelib.imports.seen import Seen
+from chalicelib.imports.csv.seen import Seen
+from chalicelib.imports.steps import queue, report
 from tests.imports.desk import Desk
 
 

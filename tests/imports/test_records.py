@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.imports.faults import FileRejected
-from chalicelib.imports.records import MAX_RECORD, Format, Record, open_csv, read
+from chalicelib.imports.csv.faults import FileRejected
+from chalicelib.imports.csv.records import MAX_RECORD, Format, Record, open_csv, read
 
 HEADER = "slug,name,description\n"
 

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.imports.dialects import Dialect, recognise
-from chalicelib.imports.groups import MAX_ROWS, Chunk, Unreadable, grouped, plan
-from chalicelib.imports.records import Table, open_csv, read
+from chalicelib.imports.csv.groups import MAX_ROWS, Chunk, Unreadable, grouped, plan
+from chalicelib.imports.csv.records import Table, open_csv, read
+from chalicelib.imports.formats import Dialect, recognise
 
 HEADER = "Handle,Title,Variant SKU,Variant Price\n"
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
-from chalicelib.webhooks.safe_post import addresses_of
+from chalicelib.safe_post.post import addresses_of
 
 _A, _AAAA = 1, 28
 

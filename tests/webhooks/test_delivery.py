@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from chalicelib.webhooks import signature
-from chalicelib.webhooks.retry import SCHEDULE
-from chalicelib.webhooks.safe_post import Outcome
+from chalicelib.safe_post.post import Outcome
+from chalicelib.webhooks.sending import signature
+from chalicelib.webhooks.sending.retry import SCHEDULE
 from tests.shop import Shop
 from tests.webhooks.world import DELIVERIES, MASTER_KEY, OK, Posted, World, announce, failed
 from tests.webhooks.world import world as world_of

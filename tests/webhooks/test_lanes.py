@@ -5,9 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from chalicelib.webhooks import messages
-from chalicelib.webhooks.retry import SCHEDULE
-from chalicelib.webhooks.safe_post import Outcome
+from chalicelib.safe_post.post import Outcome
+from chalicelib.webhooks.sending import messages
+from chalicelib.webhooks.sending.retry import SCHEDULE
 from tests.shop import Shop
 from tests.webhooks.test_delivery import add, listed, only
 from tests.webhooks.world import DELIVERIES, OK, RETRIES, Posted, World, announce, failed

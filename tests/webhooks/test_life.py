@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, note, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from chalicelib.webhooks.safe_post import Outcome
+from chalicelib.safe_post.post import Outcome
 from tests.shop import Shop
 from tests.webhooks.test_delivery import add
 from tests.webhooks.world import DELIVERIES, OK, Posted, World, announce, failed, world

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from chalicelib.webhooks import aws, master_key
+from chalicelib import aws
+from chalicelib.webhooks import master_key
 
 
 class Ssm:

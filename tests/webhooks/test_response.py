@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.webhooks.response import LONGEST_BODY, LONGEST_HEAD, ProtocolError, Response
+from chalicelib.safe_post.response import LONGEST_BODY, LONGEST_HEAD, ProtocolError, Response
 
 ANSWERS = [
     b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello and what nobody asked for",

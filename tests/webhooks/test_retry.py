@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.webhooks.retry import (
+from chalicelib.webhooks.sending.retry import (
     FAILING_STREAK,
     LONG_STREAK,
     SCHEDULE,

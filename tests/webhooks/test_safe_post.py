@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from chalicelib.webhooks.safe_post import Failure, Outcome, post
+from chalicelib.safe_post.post import Failure, Outcome, post
 from tests.webhooks.certificates import Certificates, issue
 from tests.webhooks.receiver import Receiver
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.webhooks.destination import is_public, parse
-from chalicelib.webhooks.safe_post import Failure, RefusedUrl, check, post
+from chalicelib.safe_post.destination import is_public, parse
+from chalicelib.safe_post.post import Failure, RefusedUrl, check, post
 
 LOOPBACK = ["127.0.0.0/8", "::1/128"]
 PUBLIC = "93.184.215.14"

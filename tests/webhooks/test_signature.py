@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from chalicelib.webhooks import signature
-from chalicelib.webhooks.safe_post import post
+from chalicelib.safe_post.post import post
+from chalicelib.webhooks.sending import signature
 from tests.webhooks.receiver import Receiver
 
 MASTER_KEY = bytes(range(32))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.webhooks import safe_post
+from chalicelib.safe_post import post as safe_post
 from tests.shop import Shop
 from tests.webhooks.name_server import NameServer
 from tests.webhooks.receiver import Receiver

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from chalicelib.safe_post.post import Outcome
 from chalicelib.webhooks import summaries
-from chalicelib.webhooks.safe_post import Outcome
 from tests import dynamodb_double
 from tests.dynamodb_double import Crash
 from tests.shop import Shop

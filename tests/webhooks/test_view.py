@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from chalicelib import clock
+from chalicelib.safe_post.post import Failure, Outcome
 from chalicelib.webhooks import view
-from chalicelib.webhooks.safe_post import Failure, Outcome
 from tests.shop import Shop
 from tests.webhooks.test_delivery import add, listed, only
 from tests.webhooks.world import OK, World, announce, failed
@@ -270,7 +270,7 @@ def test_recovery_counts_first_and_then_sends_all_that_failed(world: World, merc
 def test_a_receiver_that_came_back_is_not_drowned(
     world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from chalicelib.webhooks import redrive
+    from chalicelib.webhooks.parked import redrive
 
     monkeypatch.setattr(redrive, "PAGE", 20)
     monkeypatch.setattr(redrive, "PER_SECOND", 4)

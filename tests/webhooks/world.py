@@ -18,18 +18,11 @@ from unittest import mock
 
 from botocore.exceptions import ClientError
 
-from chalicelib import attributes, clock, ids, outbox, settings, table
-from chalicelib.webhooks import (
-    aws,
-    deliver,
-    fan_out,
-    master_key,
-    messages,
-    redrive,
-    summaries,
-    waking,
-)
-from chalicelib.webhooks.safe_post import Failure, Outcome
+from chalicelib import attributes, aws, clock, ids, outbox, settings, table
+from chalicelib.safe_post.post import Failure, Outcome
+from chalicelib.webhooks import fan_out, master_key, summaries
+from chalicelib.webhooks.parked import redrive, waking
+from chalicelib.webhooks.sending import deliver, messages
 from tests.dynamodb_double import Crash, Double, Fault
 from tests.environment import SETTINGS
 from tests.webhooks.events import Waiting, batch_of, stream

@@ -1,0 +1,4 @@
+"""From the bytes of a CSV to the rows of one product.
+
+`lines`, `records` and `groups` read, `seen` finds repeats, `faults` are the errors of rows and files.
+"""

@@ -1,0 +1,168 @@
+"""The rows of one product stay together: records become groups, and groups become chunks.
+
+Adjacent records of one product are a group, and a group is what a job counts as one product. The
+planner cuts a file into chunks at the same places at which a worker finds its groups again.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, NamedTuple, Protocol
+
+from chalicelib.imports.csv.faults import RowError
+from chalicelib.imports.csv.records import MAX_RECORD, Record
+
+MAX_ROWS: Final = 2000
+MAX_BYTES: Final = 8 * MAX_RECORD
+
+
+class Keys(Protocol):
+    """What grouping needs to know of a dialect."""
+
+    def key(self, cells: list[str]) -> str:
+        """Which product a row belongs to; empty: to the product of the row above."""
+        ...
+
+    def alias(self, cells: list[str]) -> str:
+        """Another key by which rows of the same product may name it, or empty."""
+        ...
+
+
+class Chunk(NamedTuple):
+    """A byte range for one worker: `rows` records, `products` groups, the first on `line`.
+
+    `repeated`: the lines on which groups begin whose product may have come earlier in the file.
+    """
+
+    offset: int
+    length: int
+    line: int
+    rows: int
+    products: int
+    repeated: tuple[int, ...] = ()
+
+
+class Unreadable(NamedTuple):
+    """A product that no worker gets: it, or one of its records, is too large. It counts as one."""
+
+    offset: int
+    length: int
+    line: int
+    rows: int
+    error: RowError
+
+
+def grouped(records: Iterable[Record], keys: Keys) -> Iterator[list[Record]]:
+    """The records of each product, as they stand together."""
+    group: list[Record] = []
+    for first, record, _ in _marked(records, keys):
+        if first and group:
+            yield group
+            group = []
+        group.append(record)
+    if group:
+        yield group
+
+
+def _never(key: str) -> bool:
+    return False
+
+
+def plan(
+    records: Iterable[Record],
+    keys: Keys,
+    rows: int = 200,
+    size: int = MAX_RECORD,
+    seen: Callable[[str], bool] = _never,
+) -> Iterator[Chunk | Unreadable]:
+    """Cut a file into chunks of at most `rows` records and `size` bytes, if no product has more.
+    `seen` notes the key of a group, and tells whether it was asked about that key before.
+
+    A product of more than MAX_ROWS records or MAX_BYTES bytes, or with a record above MAX_RECORD,
+    comes out by itself as Unreadable. Everything is in the order of the file.
+    """
+    chunk: Chunk | None = None
+    for group in _measured(records, keys, seen):
+        if isinstance(group, Unreadable):
+            if chunk:
+                yield chunk
+            chunk = None
+            yield group
+            continue
+        if chunk:
+            length = group.offset + group.length - chunk.offset
+            if chunk.rows + group.rows <= rows and length <= size:
+                chunk = Chunk(
+                    chunk.offset,
+                    length,
+                    chunk.line,
+                    chunk.rows + group.rows,
+                    chunk.products + 1,
+                    chunk.repeated + group.repeated,
+                )
+                continue
+            yield chunk
+        chunk = group
+    if chunk:
+        yield chunk
+
+
+def _measured(
+    records: Iterable[Record], keys: Keys, seen: Callable[[str], bool]
+) -> Iterator[Chunk | Unreadable]:
+    """Each group as a chunk of its own, without holding its records."""
+    begin, end, line, rows = 0, 0, 0, 0
+    too_large: RowError | None = None
+    names: tuple[str, ...] = ()
+
+    def measured() -> Chunk | Unreadable:
+        group = _group(begin, end, line, rows, too_large)
+        repeated = [seen(name) for name in names if name]  # each is noted
+        if isinstance(group, Chunk) and any(repeated):
+            return group._replace(repeated=(line,))
+        return group
+
+    for first, record, known_as in _marked(records, keys):
+        if first:
+            if rows:
+                yield measured()
+            begin, line, rows, too_large = record.offset, record.line, 0, None
+        end, names = record.offset + record.length, known_as
+        rows += 1
+        if record.length > MAX_RECORD:
+            too_large = too_large or record.problem
+    if rows:
+        yield measured()
+
+
+def _group(
+    begin: int, end: int, line: int, rows: int, too_large: RowError | None
+) -> Chunk | Unreadable:
+    if too_large is None and rows > MAX_ROWS:
+        message = f"This product has {rows} rows; at most {MAX_ROWS} are read."
+        too_large = RowError(line, "", "too_many_rows", message)
+    if too_large is None and end - begin > MAX_BYTES:
+        message = f"The rows of this product are larger than {MAX_BYTES >> 20} MB together."
+        too_large = RowError(line, "", "product_too_large", message)
+    if too_large is not None:
+        return Unreadable(begin, end - begin, line, rows, too_large)
+    return Chunk(begin, end - begin, line, rows, 1)
+
+
+def _marked(
+    records: Iterable[Record], keys: Keys
+) -> Iterator[tuple[bool, Record, tuple[str, str]]]:
+    """Whether a product begins with a record, the record, and the product's keys so far."""
+    current: str | None = None
+    alias = ""
+    for record in records:
+        key = keys.key(record.cells)
+        same = current is not None and (not key or key in (current, alias))
+        if not same:
+            # A product row may come below rows that know it by its other name.
+            also = keys.alias(record.cells) if key else ""
+            if also and also == current:
+                same, alias = True, key
+            else:
+                current, alias = key, also
+        elif key == current and not alias:
+            alias = keys.alias(record.cells)
+        yield not same, record, (current or "", alias)

@@ -1,0 +1,367 @@
+"""Where each CSV record begins and ends, in bytes, over a stream of any length.
+
+The csv module does the parsing, a block of lines at a time; what is added here is the place of each
+record in the file, and a way on after a quote that is never closed or a cell of 30 MB. At most one
+record (MAX_RECORD) and one block are held.
+"""
+
+import codecs
+import csv
+import re
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from enum import Enum
+from itertools import accumulate, chain, islice
+from typing import Any, Final, NamedTuple, Self
+
+from chalicelib.imports.csv.faults import FileRejected, RowError
+from chalicelib.imports.csv.lines import MAX_LINE, CutLine, blocks
+
+MAX_RECORD: Final = MAX_LINE
+DELIMITERS: Final = ",;\t|"
+_SNIFFED: Final = 1 << 16
+_FOLLOWING: Final = 20
+
+# A quoted cell of a header: what stands in it separates nothing.
+_QUOTED: Final = re.compile(r'(?<![^,;\t|\r\n]) *"(?:[^"]|"")*"?')
+_LINE_END: Final = re.compile(r"\r+\n|\r|\n")
+_HINT: Final = re.compile(r' *"?sep=([^"])"? *', re.IGNORECASE)
+
+# The module's own limit, 128 kB a cell, is below ours, and it has only a global one.
+csv.field_size_limit(1 << 26)
+
+
+_BOMS: Final = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_NOT_CSV: Final = (
+    (codecs.BOM_UTF32_LE, "text in UTF-32"),
+    (codecs.BOM_UTF32_BE, "text in UTF-32"),
+    (b"PK\x03\x04", "an Excel workbook (.xlsx) or a ZIP archive"),
+    (b"PK\x05\x06", "an empty ZIP archive"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel workbook (.xls)"),
+    (b"%PDF", "a PDF"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"\x89PNG", "a picture"),
+    (b"\xff\xd8\xff", "a picture"),
+    (b"{\\rtf", "a text document (RTF)"),
+    (b"{", "JSON"),
+    (b"[{", "JSON"),
+    (b"<", "HTML or XML"),
+)
+
+
+class Record(NamedTuple):
+    """One record: its bytes in the file, its first physical line (header 1), its cells.
+
+    With a `problem`, the cells are what could be made out in the first line: good for naming the
+    product and for the report, not for reading.
+    """
+
+    offset: int
+    length: int
+    line: int
+    cells: list[str]
+    problem: RowError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How the bytes of a file are to be read; survives JSON through `as_dict` and `from_dict`.
+
+    `encoding` is that of the bytes: "utf-8" (where a line that is not valid is read as cp1252),
+    "utf-16-le" or "utf-16-be". `bare_returns`: lines end with CR alone.
+    """
+
+    encoding: str
+    delimiter: str
+    bare_returns: bool
+    header: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "header": list(self.header)}
+
+    @classmethod
+    def from_dict(cls, stored: dict[str, Any]) -> Self:
+        return cls(**{**stored, "header": tuple(stored["header"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """An opened file: its format, and its records in one pass."""
+
+    format: Format
+    header_line: int
+    _rest: Iterator[Record]
+
+    def records(self) -> Iterator[Record]:
+        """Every record after the header that is not blank. Raises FileRejected if there is none."""
+        record = None
+        for record in self._rest:
+            yield record
+        if record is None:
+            raise FileRejected(
+                "no_rows",
+                "The file has a header and no rows below it.",
+                self.header_line,
+            )
+
+
+def open_csv(pieces: Iterable[bytes]) -> Table:
+    """Open a whole file, given as pieces of any size (the body of an S3 object).
+
+    Reads the beginning only. Raises FileRejected: empty_file, not_csv, bad_header.
+    """
+    pieces = iter(pieces)
+    head = b""
+    for piece in pieces:
+        head += piece
+        if len(head) >= _SNIFFED:
+            break
+    _refuse_what_is_not_csv(head)
+    encoding, mark = _encoding(head)
+    sample = head[mark : mark + _SNIFFED].decode(encoding, "replace")
+    if not re.sub("[\\s\0\ufeff]+", "", sample):
+        raise FileRejected("empty_file", "The file is empty.")
+    line_end = _LINE_END.search(_QUOTED.sub("", sample))
+    bare_returns = line_end is not None and line_end[0] == "\r"
+    delimiter, width, hinted = _delimiter(sample)
+    text = blocks(chain([head[mark:]], pieces), encoding, bare_returns)
+    records = _Splitter(delimiter, width, offset=mark, line=1).split(text)
+    header = next(records, None)
+    if header is not None and hinted:
+        header = next(records, None)
+    if header is None or header.problem:
+        why = header.problem.message if header and header.problem else "There is none."
+        line = header.line if header else 1
+        raise FileRejected("bad_header", f"The header cannot be read. {why}", line)
+    names = tuple(" ".join(cell.split()) for cell in header.cells)
+    while names and not names[-1]:
+        names = names[:-1]
+    return Table(Format(encoding, delimiter, bare_returns, names), header.line, records)
+
+
+def read(data: bytes, form: Format, offset: int, line: int) -> Iterator[Record]:
+    """The records of one byte range of a file, which begins and ends between records.
+
+    The same records as `open_csv` gives for the range, with the same lines and offsets.
+    """
+    text = blocks([data], form.encoding, form.bare_returns)
+    return _Splitter(form.delimiter, None, offset, line).split(text)
+
+
+def _refuse_what_is_not_csv(head: bytes) -> None:
+    if not head.strip():
+        raise FileRejected("empty_file", "The file is empty.")
+    start = head.removeprefix(codecs.BOM_UTF8).lstrip()
+    for magic, what in _NOT_CSV:
+        if start.startswith(magic):
+            raise FileRejected(
+                "not_csv", f"This is {what}, not CSV. Save it as CSV (UTF-8) and try again."
+            )
+
+
+def _encoding(head: bytes) -> tuple[str, int]:
+    """The encoding, and the length of the byte order mark."""
+    for mark, encoding in _BOMS:
+        if head.startswith(mark):
+            return encoding, len(mark)
+    # Latin text in UTF-16 without a mark has a zero in every other byte.
+    start = head[:256]
+    if start[1::2].count(0) > len(start) * 0.3:
+        return "utf-16-le", 0
+    if start[::2].count(0) > len(start) * 0.3:
+        return "utf-16-be", 0
+    return "utf-8", 0
+
+
+def _delimiter(sample: str) -> tuple[str, int, bool]:
+    """The delimiter, the number of columns, and whether Excel's line `sep=;` said so."""
+    hint = _HINT.fullmatch(_filled_lines(sample)[0])
+    header, *more = _filled_lines(_QUOTED.sub("x", sample))
+    if hint and more:
+        return hint[1], more[0].count(hint[1]) + 1, True
+    best = max(DELIMITERS, key=header.count)
+    return best, header.count(best) + 1, False
+
+
+def _filled_lines(text: str) -> list[str]:
+    return [line for line in re.split("[\r\n]+", text) if line.strip()]
+
+
+class _Splitter:
+    """Lines in, records out.
+
+    A quote that is still open where the text ends, or where a quote cannot stand, costs the line it
+    began on and no more: reading goes on below it. Only what grows beyond MAX_RECORD and does not
+    look like rows of `width` cells is taken for one cell and skipped to its end; without a width,
+    for a range out of a file, nothing is skipped: whoever cut the range has left such cells out.
+    """
+
+    def __init__(self, delimiter: str, width: int | None, offset: int, line: int) -> None:
+        self._delimiter = delimiter
+        self._width = width
+        # What waits for more lines, and where its first line stands in the file.
+        self._lines: list[str] = []
+        self._sizes: list[int] = []
+        self._offset = offset
+        self._line = line
+        self._giant: Record | None = None
+
+    def split(self, text: Iterable[tuple[list[str], list[int]]]) -> Iterator[Record]:
+        for lines, sizes in text:
+            self._lines += lines
+            self._sizes += sizes
+            yield from self._records(final=False)
+        yield from self._records(final=True)
+        if self._giant is not None:
+            yield self._giant._replace(problem=_open_quote(self._giant.line))
+
+    def _records(self, final: bool) -> Iterator[Record]:
+        ends = [0, *accumulate(self._sizes)]
+        count = len(self._lines)
+        # A cut line is no text for the csv module: it ends what is read at once.
+        stops = [i for i, text in enumerate(self._lines) if type(text) is CutLine] + [count]
+        at = 0
+        while at < count:
+            if self._giant is not None:
+                at = yield from self._skip(at, ends)
+                continue
+            stop = next(i for i in stops if i >= at)
+            start, failure = yield from self._read(at, stop, ends)
+            if start == count:
+                at = count
+                continue
+            beyond = stop < count or ends[stop] - ends[start] > MAX_RECORD
+            if failure is _Failure.OPEN and not beyond and not final:
+                at = start
+                break
+            size = ends[start + 1] - ends[start]
+            broken = self._broken(start, self._offset + ends[start], size, failure, beyond)
+            if broken is not None:
+                yield broken
+            at = start + 1
+        del self._lines[:at], self._sizes[:at]
+        self._offset += ends[at]
+        self._line += at
+
+    def _read(
+        self, at: int, stop: int, ends: list[int]
+    ) -> Generator[Record, None, tuple[int, "_Failure"]]:
+        """The records from line `at`; returns the line on which the next one begins, and why there
+        is none."""
+        reader = csv.reader(
+            islice(self._lines, at, stop),
+            delimiter=self._delimiter,
+            strict=True,
+            skipinitialspace=True,
+        )
+        start, offset, line = at, self._offset, self._line
+        try:
+            for cells in reader:
+                end = at + reader.line_num
+                if any(map(str.strip, cells)):
+                    size = ends[end] - ends[start]
+                    record = Record(offset + ends[start], size, line + start, cells)
+                    yield record if size <= MAX_RECORD else _too_large(record)
+                start = end
+        except csv.Error as error:
+            if "unexpected end" in str(error):
+                return start, _Failure.OPEN
+            if at + reader.line_num > start + 1:
+                return start, _Failure.UNCLOSED
+            return start, _Failure.RETURN if "new-line" in str(error) else _Failure.MISPLACED
+        return start, _Failure.NONE
+
+    def _broken(
+        self, start: int, offset: int, size: int, failure: "_Failure", beyond: bool
+    ) -> Record | None:
+        """The record that cannot be read, or None while it is being skipped."""
+        first = self._lines[start]
+        cells = _made_out(first.rstrip("\r\n"), self._delimiter)
+        broken = Record(offset, size, self._line + start, cells)
+        if isinstance(first, CutLine):
+            skipped = first.quotes % 2 == 1
+            broken = _too_large(broken)
+        elif failure is _Failure.OPEN and beyond and self._width is not None:
+            following = self._lines[start + 1 : start + 1 + _FOLLOWING]
+            skipped = not self._look_like_rows(following)
+            problem = _too_large(broken).problem if skipped else _open_quote(broken.line)
+            broken = broken._replace(problem=problem)
+        else:
+            skipped = False
+            broken = broken._replace(problem=_explained(failure, broken.line))
+        if skipped:
+            self._giant = broken
+            return None
+        return broken
+
+    def _skip(self, at: int, ends: list[int]) -> Generator[Record, None, int]:
+        """Past the line in which the giant's quote is closed, or past all lines."""
+        assert self._giant is not None
+        closing = next((i for i in range(at, len(self._lines)) if self._closes(i)), None)
+        past = len(self._lines) if closing is None else closing + 1
+        giant = self._giant._replace(length=self._giant.length + ends[past] - ends[at])
+        self._giant = giant if closing is None else None
+        if closing is not None:
+            yield giant
+        return past
+
+    def _closes(self, index: int) -> bool:
+        """Whether a quote that is open before this line is closed after it."""
+        text = self._lines[index]
+        if isinstance(text, CutLine):
+            return text.quotes % 2 == 1
+        if '"' not in text:
+            return False
+        try:
+            return bool(list(csv.reader(['"' + text], delimiter=self._delimiter, strict=True)))
+        except csv.Error:
+            return False
+
+    def _look_like_rows(self, lines: list[str]) -> bool:
+        rows = [row for line in lines for row in csv.reader([line], delimiter=self._delimiter)]
+        return sum(len(row) == self._width for row in rows) * 2 >= len(lines) > 0
+
+
+def _made_out(line: str, delimiter: str) -> list[str]:
+    """The cells of a line that is no CSV: those in quotes are read, the others cut."""
+    end = re.escape(delimiter)
+    cell = re.compile(rf' *"((?:[^"]|"")*+)" *{end}|([^{end}]*){end}')
+    found = cell.finditer(line + delimiter)
+    return [each[2] if each[1] is None else each[1].replace('""', '"') for each in found]
+
+
+class _Failure(Enum):
+    """Why no record begins here: what the csv module met."""
+
+    NONE = "a line too long to read"
+    OPEN = "the text ends within quotes"
+    UNCLOSED = "a later line does not go on as quoted text may"
+    MISPLACED = "a quote within quotes"
+    RETURN = "a carriage return outside quotes"
+
+
+def _too_large(record: Record) -> Record:
+    message = f"This record is larger than {MAX_RECORD >> 20} MB."
+    return record._replace(problem=RowError(record.line, "", "record_too_large", message))
+
+
+def _open_quote(line: int) -> RowError:
+    message = (
+        f"The quote opened on line {line} is not closed, or not followed by a delimiter. "
+        'Inside quotes, write a quote twice: "".'
+    )
+    return RowError(line, "", "unclosed_quote", message)
+
+
+def _explained(failure: _Failure, line: int) -> RowError:
+    if failure is _Failure.RETURN:
+        message = "A carriage return stands inside a cell without quotes."
+        return RowError(line, "", "stray_line_break", message)
+    if failure is _Failure.MISPLACED:
+        message = 'A quote stands inside a quoted cell. Write it twice: "".'
+        return RowError(line, "", "misplaced_quote", message)
+    return _open_quote(line)

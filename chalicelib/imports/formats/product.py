@@ -1,0 +1,294 @@
+"""One product out of its rows: what its cells say, and where each value stands in the file."""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from chalicelib.imports.csv.faults import RowError
+from chalicelib.imports.csv.records import Record
+from chalicelib.imports.formats.cells import BadCell, Shop, amount, leaf, spoilt, text
+from chalicelib.imports.formats.sheet import Row, Sheet, unreadable
+
+
+@dataclass(slots=True)
+class ImportedProduct:
+    """What the rows of one product ask for.
+
+    `slug`: look the product up by it, then by `values["sku"]`; None: by SKU alone.
+    `values`: the API's product fields that the file gives, and `stock`, that of the only variant.
+    An absent key leaves the value as it is, None clears it. `images` are merged into those there
+    are by url, `variants` by SKU, then title; a new one without a title is called by its SKU.
+    `single`: the product has no options here: sku, price, compareAtPrice and stock are its own and
+    its only variant's; if it has several by now, those of the variant with that SKU.
+    `is_master`: that holds only while it has no variants with options, or one with that SKU; else
+    nobody can buy it.
+    `if_new`: further values, for a product that does not exist yet.
+    `lowest_price`: the product's price is the lowest of its variants after the merge.
+    `awaits_variants`: the product has no price, unless rows elsewhere in the file bring one, or
+    variants with prices of their own.
+    `continues`: the rows do not give a name; if there is no such product, its own row may come yet.
+    `errors`: if there are any, the product fails, and nothing of it is to be written.
+    """
+
+    line: int
+    slug: str | None = None
+    values: dict[str, Any] = field(default_factory=dict)
+    if_new: dict[str, Any] = field(default_factory=dict)
+    single: bool = False
+    is_master: bool = False
+    lowest_price: bool = False
+    awaits_variants: bool = False
+    continues: bool = False
+    errors: list[RowError] = field(default_factory=list)
+    sources: dict[str, tuple[int, str]] = field(default_factory=dict)
+
+    def locate(self, path: str) -> tuple[int, str]:
+        """The line and column that a value came from: `price`, `variants.2.sku`, `images.0.url`.
+
+        For a value that no cell gave, those of the nearest above it; at last the first line.
+        """
+        while path:
+            if path in self.sources:
+                return self.sources[path]
+            path = path.rpartition(".")[0]
+        return self.line, ""
+
+
+class Draft:
+    """Collects the values of one product, and what is wrong with its cells."""
+
+    def __init__(self, sheet: Sheet, records: Sequence[Record], shop: Shop) -> None:
+        self.product = ImportedProduct(records[0].line)
+        self.sheet = sheet
+        self.shop = shop
+        self.rows: list[Row] = []
+        self.variants: list[Variant] = []
+        for record in records:
+            problem = record.problem or unreadable(sheet, record)
+            if problem:
+                self.product.errors.append(problem)
+            else:
+                self.rows.append(Row(sheet, record))
+
+    def refuse_nameless(self, names: Iterable[str], numbers: Iterable[str]) -> None:
+        """Takes out the rows below the first that have numbers, and no name for what they are of:
+        such as a sum at the end of a list, which would be taken for the last product's price."""
+        rows = self.rows[1:]
+        for row in rows:
+            column = next((column for column in numbers if row[column]), None)
+            if column and not row.any(names):
+                self.rows.remove(row)
+                message = "The row names no product, no variant and no picture."
+                self.fail(row, column, "names_nothing", message)
+
+    def fail(self, row: Row, column: str, code: str, message: str) -> None:
+        self.product.errors.append(RowError(row.line, row.sheet.name(column), code, message))
+
+    def read(self, row: Row, column: str, reading: Callable[[str], Any] = text) -> Any:
+        """The value of a cell; None if it is blank, or wrong, which is noted."""
+        cell = row[column]
+        if not cell:
+            return None
+        try:
+            return reading(cell)
+        except BadCell as bad:
+            self.fail(row, column, bad.code, bad.message)
+            return None
+
+    def put(
+        self,
+        row: Row,
+        column: str,
+        key: str,
+        reading: Callable[[str], Any] = text,
+        *,
+        keep: bool = False,
+    ) -> None:
+        """Set a value of the product from a cell that is not blank; `keep`: unless there is one."""
+        value = self.read(row, column, reading)
+        if value is not None:
+            self.set(row, column, key, value, keep=keep)
+
+    def set(self, row: Row, column: str, key: str, value: Any, *, keep: bool = False) -> None:
+        target = self.product.values
+        *parents, last = key.split(".")
+        for parent in parents:
+            target = target.setdefault(parent, {})
+        if not (keep and last in target):
+            target[last] = value
+            self.product.sources[key] = (row.line, row.sheet.name(column))
+
+    def image(self, row: Row, column: str, url: str, alt: str = "") -> None:
+        """Add a picture, each url once; a text for one that had none is taken."""
+        images = self.product.values.setdefault("images", [])
+        for known in images:
+            if known["url"] == url:
+                if alt:
+                    known["alt"] = alt
+                return
+        self.product.sources[f"images.{len(images)}"] = (row.line, row.sheet.name(column))
+        images.append({"url": url, "alt": alt} if alt else {"url": url})
+
+    def categories(
+        self, row: Row, columns: Iterable[str], reading: Callable[[str], Any] = lambda cell: [cell]
+    ) -> None:
+        """Take the first category's last step for the type, and those of the others for tags."""
+        for column in columns:
+            for path in self.read(row, column, reading) or []:
+                name = leaf(path)
+                if self.product.values.setdefault("type", name) == name:
+                    self.product.sources.setdefault("type", (row.line, row.sheet.name(column)))
+                elif name not in self.product.values.setdefault("tags", []):
+                    self.product.values["tags"].append(name)
+
+    def variant(self, row: Row, title: str) -> "Variant":
+        """A variant to be filled from a row. The title and the SKU are its identity: of two rows
+        that are the same variant the later wins."""
+        variant = Variant(self, row, title)
+        self.variants.append(variant)
+        return variant
+
+    def price(self, row: Row, column: str, *, keep: bool = False) -> None:
+        value = self.amount(row, column)
+        if value is not None:
+            self.set(row, column, "price", value, keep=keep)
+
+    def compare_at(self, row: Row, column: str, *, keep: bool = False) -> None:
+        """Set the price before a reduction; exports write 0 where there is none."""
+        value = self.amount(row, column)
+        if value is not None:
+            self.set(row, column, "compareAtPrice", _none_if_zero(value), keep=keep)
+
+    def amount(self, row: Row, column: str) -> str | None:
+        value: str | None = self.read(row, column, lambda cell: amount(cell, self.shop))
+        return value
+
+    def finish(self, *, sku_is_key: bool = False, own_prices: bool = False) -> ImportedProduct:
+        """The product, with its variants in place and its identity checked.
+
+        `sku_is_key`: the slug was made from the SKU. `own_prices`: the product has columns of its
+        own for what the others give per variant.
+        """
+        product = self.product
+        variants = _each_once(self.variants)
+        if not own_prices and len(variants) == 1 and not variants[0].title:
+            product.single = True
+            for key, value in variants[0].values.items():
+                self.set(variants[0].row, variants[0].columns[key], key, value)
+        elif variants:
+            self._place(variants, own_prices)
+        # A price list with products that the shop does not have: no row of it can complete them.
+        product.continues = "name" not in product.values and self.sheet.gives_names
+        lacks_price = product.awaits_variants or not _is_priced(product)
+        product.awaits_variants = lacks_price and self.sheet.gives_prices
+        product.errors = list(dict.fromkeys(product.errors))
+        if not product.errors and (product.slug is None or sku_is_key):
+            self._check_key()
+        return product
+
+    def _check_key(self) -> None:
+        product = self.product
+        sku = product.values.get("sku")
+        if product.slug is None and not sku:
+            message = "The row names no product: it has no slug, no name and no SKU."
+            product.errors.append(RowError(product.line, "", "missing_key", message))
+        elif sku and spoilt(sku):
+            # Many numbers look the same after that: the wrong product would be changed.
+            message = f'"{sku}" has lost digits in a spreadsheet and can name no product.'
+            product.errors.append(RowError(*product.locate("sku"), "spoilt_sku", message))
+
+    def _place(self, variants: "list[Variant]", own_prices: bool) -> None:
+        product = self.product
+        priced = [v for v in variants if v.values.get("price") is not None]
+        product.lowest_price = bool(priced) and not own_prices
+        # A price before a reduction is kept per product: that of the cheapest variant is taken.
+        cheapest = min(priced, key=lambda v: Decimal(v.values["price"]), default=None)
+        placed = product.values.setdefault("variants", [])
+        for i, variant in enumerate(variants):
+            product.sources[f"variants.{i}"] = (variant.row.line, "")
+            for key, column in variant.columns.items():
+                value = variant.values[key]
+                if key == "compareAtPrice":
+                    if variant is cheapest:
+                        self.set(variant.row, column, key, value)
+                    del variant.values[key]
+                else:
+                    where = (variant.row.line, self.sheet.name(column))
+                    product.sources[f"variants.{i}.{key}"] = where
+            title = {"title": variant.title} if variant.title else {}
+            placed.append({**title, **variant.values})
+
+
+class Variant:
+    """One variant while its product is being read; `columns` says which cell gave each value."""
+
+    def __init__(self, draft: Draft, row: Row, title: str) -> None:
+        self._draft = draft
+        self.row = row
+        self.title = title
+        self.values: dict[str, Any] = {}
+        self.columns: dict[str, str] = {}
+
+    def set(self, column: str, key: str, value: Any) -> None:
+        self.values[key] = value
+        self.columns[key] = column
+
+    def put(self, column: str, key: str, reading: Callable[[str], Any] = text) -> None:
+        """Set a value from a cell that is not blank."""
+        value = self.read(column, reading)
+        if value is not None:
+            self.set(column, key, value)
+
+    def read(self, column: str, reading: Callable[[str], Any]) -> Any:
+        return self._draft.read(self.row, column, reading)
+
+    def amount(self, column: str, key: str) -> None:
+        value = self._draft.amount(self.row, column)
+        if value is not None:
+            self.set(column, key, value if key == "price" else _none_if_zero(value))
+
+
+def slug_of(name: str) -> str:
+    """A slug for a name: `Éclair 5″` → `eclair-5`. Not clipped: two long names stay two."""
+    if not name.isascii():
+        # Its tables take 15 ms to load.
+        from anyascii import anyascii
+
+        name = anyascii(name)
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def slug_of_key(key: str) -> str:
+    """A slug for a SKU: no two SKUs that differ in more than case have the same."""
+    slug = slug_of(key)
+    if slug == key.lower():
+        return slug
+    mark = hashlib.sha256(key.lower().encode()).hexdigest()[:6]
+    return f"{slug}-{mark}" if slug else f"product-{mark}"
+
+
+def _each_once(variants: list[Variant]) -> list[Variant]:
+    """Of the rows of one variant, by title and SKU, the last, with what only earlier ones give."""
+    once: dict[tuple[str, Any], Variant] = {}
+    for variant in variants:
+        identity = (variant.title, variant.values.get("sku"))
+        earlier = once.get(identity)
+        if earlier:
+            variant.values = {**earlier.values, **variant.values}
+            variant.columns = {**earlier.columns, **variant.columns}
+        once[identity] = variant
+    return list(once.values())
+
+
+def _is_priced(product: ImportedProduct) -> bool:
+    """Whether a new product would have a price: its own, or that of its variants."""
+    prices = [v.get("price") for v in product.values.get("variants", ())]
+    of_variants = any(prices) if product.lowest_price else bool(prices) and all(prices)
+    return "price" in product.values or of_variants
+
+
+def _none_if_zero(value: str) -> str | None:
+    return value if Decimal(value) else None

@@ -1,0 +1,109 @@
+"""CSV going out: the template to begin with, and the report of what failed, to be mended."""
+
+import codecs
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+
+from chalicelib.imports.csv.faults import RowError
+from chalicelib.imports.csv.records import DELIMITERS, Format, Record
+from chalicelib.imports.formats.format import REPORT_COLUMNS
+from chalicelib.imports.formats.ours import Ours
+from chalicelib.imports.formats.sheet import plain
+
+_REMARKS = {plain(column) for column in REPORT_COLUMNS}
+_EXAMPLES = (
+    {
+        "slug": "linen-shirt",
+        "name": "Linen shirt",
+        "description": "A light shirt for warm days.",
+        "status": "ACTIVE",
+        "price": "49.90",
+        "compareAtPrice": "59.90",
+        "vendor": "Northwind",
+        "type": "Shirts",
+        "tags": "linen, summer",
+        "variantTitle": "Small",
+        "variantSku": "LIN-S",
+        "variantPrice": "49.90",
+        "stock": "12",
+        "imageUrl": "https://example.com/linen-shirt.jpg",
+        "imageAlt": "A linen shirt on a hanger",
+        "published": "TRUE",
+        "seoTitle": "Linen shirt",
+        "seoDescription": "Light linen shirts in two sizes.",
+    },
+    {
+        "slug": "linen-shirt",
+        "variantTitle": "Large",
+        "variantSku": "LIN-L",
+        "variantPrice": "52.90",
+        "stock": "7",
+        "imageUrl": "https://example.com/linen-shirt-back.jpg",
+        "imageAlt": "The same shirt from behind",
+    },
+    {
+        "slug": "enamel-mug",
+        "name": "Enamel mug",
+        "description": "Holds 0.4 litres.",
+        "status": "DRAFT",
+        "price": "14.50",
+        "sku": "MUG-WHITE",
+        "vendor": "Northwind",
+        "type": "Kitchen",
+        "tags": "enamel",
+        "stock": "40",
+        "published": "TRUE",
+        "lowStockThreshold": "10",
+    },
+)
+
+
+def template() -> bytes:
+    """Our columns with two example products: one with variants, one without."""
+    rows = ([example.get(column, "") for column in Ours.columns] for example in _EXAMPLES)
+    return codecs.BOM_UTF8 + b"".join(_lines([Ours.columns, *rows], ","))
+
+
+def report(
+    form: Format, failed: Iterable[tuple[Sequence[Record], Sequence[RowError]]]
+) -> Iterator[bytes]:
+    """The rows of products that failed, in the file's own columns and order, as pieces of UTF-8.
+
+    `failed`: the records of each such product with its errors. Every row comes with what is wrong
+    with it, or else with its product; mended, the report can be imported.
+    """
+    width = len(form.header)
+    # A file can have any delimiter, if its first line says so; this one has none.
+    delimiter = form.delimiter if form.delimiter in DELIMITERS else ","
+    # Of a report that was mended and failed again, the old remarks go.
+    own = [at for at, name in enumerate(form.header) if plain(name) not in _REMARKS]
+    header = [*(form.header[at] for at in own), *REPORT_COLUMNS]
+    yield codecs.BOM_UTF8 + b"".join(_lines([header], delimiter))
+    for records, errors in failed:
+        rows = []
+        for record in records:
+            cells = [*record.cells, *[""] * (width - len(record.cells))]
+            if any(map(str.strip, cells[width:])):
+                # What is too much is kept, with the delimiter that cut it, where it can be seen.
+                last = max(own)
+                cells[last] = form.delimiter.join([cells[last], *cells[width:]])
+            rows.append([*(cells[at] for at in own), *_remarks(record, errors)])
+        yield b"".join(_lines(rows, delimiter))
+
+
+def _remarks(record: Record, errors: Sequence[RowError]) -> list[object]:
+    """What is wrong with a row, or else, without the code, with another of its product."""
+    here = [error for error in errors if error.row == record.line]
+    told = here or errors
+    fields = "; ".join(dict.fromkeys(error.field for error in told if error.field))
+    codes = "; ".join(dict.fromkeys(error.code for error in here))
+    texts = " ".join(dict.fromkeys(error.message for error in told))
+    return [record.line, fields, codes, texts]
+
+
+def _lines(rows: Iterable[Sequence[object]], delimiter: str) -> Iterator[bytes]:
+    for row in rows:
+        text = io.StringIO()
+        csv.writer(text, delimiter=delimiter).writerow(row)
+        yield text.getvalue().encode("utf-8", "replace")

@@ -1,0 +1,91 @@
+"""What comes after a step of a job: the next one, and at last the end.
+
+Whoever ends a step sees to the next before its message is deleted, so that each step is begun at
+least once; that it is begun twice does no harm.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from chalicelib import telemetry
+from chalicelib.imports import store
+from chalicelib.imports.model import Job, Outcome, Status
+from chalicelib.imports.steps import queue
+
+
+class NotYet(Exception):
+    """Another is about to go on, or has died: that will be seen when the message comes again."""
+
+
+def after_chunks(job_id: str, is_mine: bool) -> None:
+    """Goes on when all chunks are done. `is_mine`: whether it is for this worker to do.
+
+    Raises NotYet where another should, and has not.
+    """
+    job = store.find(job_id)
+    if job is not None and job.status is Status.RUNNING and job.all_chunks_done:
+        _follow(job, "", is_mine)
+
+
+def after_ordered(job: Job, number: str, is_mine: bool) -> None:
+    """Goes on behind what chunk `number` had left for later. Raises NotYet as above."""
+    _follow(job, number, is_mine)
+
+
+def _follow(job: Job, number: str, is_mine: bool) -> None:
+    """There is one row of these steps, and it never breaks off: whoever finished one begins the
+    next, and no message is deleted before it is known that somebody has."""
+    if store.was_followed(job.id, number):
+        return
+    if not is_mine:
+        raise NotYet
+    _begin_next(job, number)
+    store.follow(job.id, number)
+
+
+def _begin_next(job: Job, number: str) -> None:
+    left = store.next_deferred(job.id, number)
+    if left is not None:
+        _send(job, "ordered", number=left["sk"].partition("#")[2])
+    elif number:
+        _send(job, "leftover")
+    else:
+        after_leftover(job)
+
+
+def more_leftover(job: Job) -> None:
+    _send(job, "leftover")
+
+
+def after_leftover(job: Job) -> None:
+    whole = store.get(job.id)
+    if whole.failed:
+        _send(whole, "report")
+    else:
+        end(whole)
+
+
+def more_report(job: Job, state: Mapping[str, Any]) -> None:
+    _send(job, "report", state=dict(state))
+
+
+def end(job: Job) -> None:
+    store.complete(job.id)
+    done = store.get(job.id)
+    telemetry.measured(
+        "import finished",
+        {f"Products{name.title()}": int(done.fields[name]) for name in Outcome},
+        jobId=job.id,
+        status=done.status,
+    )
+
+
+def end_without_file(job_id: str) -> None:
+    """The file is gone, or another was uploaded in its place: the rest of it cannot be read."""
+    message = "The file was replaced or removed before it was read whole."
+    store.fail(job_id, "file_changed", message)
+    telemetry.warning("import without its file", jobId=job_id)
+
+
+def _send(job: Job, step: str, **more: Any) -> None:
+    queue.send([{"job": job.id, "step": step, **more}])

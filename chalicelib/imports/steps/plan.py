@@ -1,0 +1,99 @@
+"""From a file in S3 to chunks on the queue: the file is streamed once.
+
+Nothing is written per chunk. A planner that comes again, because its predecessor died, cuts the
+same chunks and sends them again; whoever has finished one before takes no notice.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from chalicelib import telemetry
+from chalicelib.imports import files, store
+from chalicelib.imports.csv.faults import FileRejected
+from chalicelib.imports.csv.groups import Chunk, Unreadable, plan
+from chalicelib.imports.csv.records import open_csv
+from chalicelib.imports.csv.seen import Seen
+from chalicelib.imports.formats import recognise
+from chalicelib.imports.model import Job, Outcome, Status
+from chalicelib.imports.steps import advance, queue
+from chalicelib.imports.steps.queue import Message
+from chalicelib.products import store as products
+
+_LONGEST_HEADER: Final = 50_000  # it is kept in the job: DynamoDB takes 400 KB
+
+
+def uploaded(event: Mapping[str, Any]) -> None:
+    """An object was created below `imports/` (EventBridge: S3, Object Created)."""
+    job_id = files.job_of(event["detail"]["object"]["key"])
+    job = store.find(job_id)
+    if job is None:
+        telemetry.warning("upload without a job", key=event["detail"]["object"]["key"])
+        return
+    if job.status not in {Status.QUEUED, Status.RUNNING}:
+        return
+    try:
+        _plan(job_id)
+    except FileRejected as rejected:
+        store.reject(job_id, rejected)
+        telemetry.info("import rejected", jobId=job_id, code=rejected.code)
+    except files.FileChanged:
+        advance.end_without_file(job_id)
+
+
+def _plan(job_id: str) -> None:
+    etag, size, pieces = files.opened(job_id)
+    table = open_csv(pieces)
+    if sum(map(len, table.format.header)) > _LONGEST_HEADER:
+        message = f"The header is longer than {_LONGEST_HEADER} characters."
+        raise FileRejected("bad_header", message, table.header_line)
+    dialect = recognise(table.format.header, table.header_line)
+    job = store.begin(
+        job_id,
+        etag,
+        form=table.format,
+        dialect=dialect,
+        met_products=not products.is_empty(),
+    )
+    if job is None:
+        now = store.find(job_id)
+        if now and now.status is Status.RUNNING:
+            # The workers read by ETag: what they were to read is gone.
+            raise files.FileChanged
+        return
+    if not job.is_read:
+        cut = _Cut(job)
+        queue.send(cut.messages(plan(table.records(), dialect, seen=Seen(size))))
+        store.planned(job_id, cut.chunks, cut.products, repeats=cut.repeats)
+        telemetry.info("import planned", jobId=job_id, chunks=cut.chunks, products=cut.products)
+    advance.after_chunks(job_id, is_mine=True)
+
+
+class _Cut:
+    """The parts of a file, numbered; those which no worker can read are finished on the way."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self.chunks = 0
+        self.products = 0
+        self.repeats = False
+
+    def messages(self, parts: Iterator[Chunk | Unreadable]) -> Iterator[Message]:
+        for part in parts:
+            number = f"{self.chunks:08d}"
+            self.chunks += 1
+            if isinstance(part, Unreadable):
+                self.products += 1
+                store.put_errors(self._job.id, [part.error])
+                store.finish(self._job.id, f"chunk#{number}", {Outcome.FAILED: 1})
+                continue
+            self.products += part.products
+            self.repeats = self.repeats or bool(part.repeated)
+            yield {
+                "job": self._job.id,
+                "step": "chunk",
+                "number": number,
+                "offset": part.offset,
+                "length": part.length,
+                "line": part.line,
+                "repeated": list(part.repeated),
+            }

@@ -1,0 +1,298 @@
+"""Posts to a receiver that nobody trusts, in 10 seconds at most (`design.md`, Webhooks 9).
+
+A connection of its own for each post: the addresses are looked up, judged and connected to here, so
+that a name cannot change its answer in between. No redirects, no proxies, no cookies.
+"""
+
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import lru_cache
+
+from chalicelib.safe_post.destination import Destination, RefusedUrl, admit, parse
+from chalicelib.safe_post.response import ProtocolError, Response
+
+__all__ = ["Failure", "Outcome", "RefusedUrl", "check", "post"]
+
+Resolver = Callable[[str, int], Sequence[str]]
+"""(host, port) → its addresses as text. Raises OSError when there are none."""
+
+USER_AGENT = "Backroom-Webhooks/1.0"
+MOST_ADDRESSES = 4
+
+
+class Failure(StrEnum):
+    """Why an attempt was not a success."""
+
+    BLOCKED = "blocked"
+    DNS = "dns"
+    REFUSED = "refused"
+    UNREACHABLE = "unreachable"
+    TLS = "tls"
+    RESET = "reset"
+    PROTOCOL = "protocol"
+    TIMEOUT = "timeout"
+    STATUS = "status"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one post. It is a success exactly when `error` is None."""
+
+    status: int | None = None
+    """HTTP status; also known when the body did not end in time."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """The response's headers, names in lower case; 16 KB at most."""
+    body: bytes = b""
+    """The first 16 KB of the response's body, decoded if it came as gzip or deflate."""
+    truncated: bool = False
+    """Whether the body goes on, or broke off."""
+    duration_ms: int = 0
+    """From the look-up to the last byte that was read."""
+    address: str | None = None
+    """The address that was connected to."""
+    error: Failure | None = None
+    message: str = ""
+    """The error in a sentence; empty on success."""
+
+
+def check(
+    url: str,
+    allowed_networks: Sequence[str],
+    *,
+    timeout: float = 3.0,
+    resolve: Resolver | None = None,
+) -> None:
+    """Raises RefusedUrl, a ValueError that says why, if nothing would ever be posted to `url`.
+
+    For the registration of an endpoint. A public name without an address yet is accepted: every
+    attempt looks again, and judges again.
+    """
+    destination = parse(url, allowed_networks)
+    try:
+        answers = _look_up(destination, time.monotonic() + timeout, resolve or addresses_of)
+    except OSError:
+        if destination.objection:
+            raise RefusedUrl(destination.objection) from None
+        return
+    admit(destination, answers, allowed_networks)
+
+
+def post(
+    url: str,
+    headers: Mapping[str, str],
+    body: bytes,
+    *,
+    allowed_networks: Sequence[str],
+    timeout: float = 10.0,
+    resolve: Resolver | None = None,
+    tls: ssl.SSLContext | None = None,
+) -> Outcome:
+    """Posts `body` to `url` and says what came of it: whatever the receiver does, it never raises.
+
+    `timeout` (seconds) is for everything together: look-up, connection, handshake, request and
+    response, however slowly they drip. Only a 2xx that arrives whole, or as far as it is kept, is a
+    success. `allowed_networks` are CIDR blocks that need not be public, may speak http and listen
+    on any port. `resolve` and `tls` stand in for the system's resolver and trust in tests.
+    Raises ValueError for headers that cannot be sent.
+    """
+    exchange = _Exchange(time.monotonic() + timeout)
+    started = time.monotonic()
+    error: Failure | None = None
+    message = ""
+    try:
+        destination = parse(url, allowed_networks)
+        request = _request(destination, headers, body)
+        exchange.run(destination, request, allowed_networks, resolve or addresses_of, tls)
+    except RefusedUrl as refusal:
+        error, message = Failure.BLOCKED, str(refusal)
+    except ProtocolError as fault:
+        error, message = Failure.PROTOCOL, str(fault)
+    except OSError as fault:
+        error, message = _failure(fault)
+        if error is Failure.TIMEOUT:
+            message = f"No complete answer within {timeout:g} s: it ended while {exchange.phase}."
+    response = exchange.response
+    if error is None and response.status is not None and not 200 <= response.status < 300:
+        error, message = Failure.STATUS, f"The receiver answered {response.status}."
+        if response.status // 100 == 3:
+            message += " Redirects are not followed."
+    return Outcome(
+        status=response.status,
+        headers=response.headers,
+        body=response.body,
+        truncated=response.truncated,
+        duration_ms=round((time.monotonic() - started) * 1000),
+        address=exchange.address,
+        error=error,
+        message=message,
+    )
+
+
+def addresses_of(host: str, port: int) -> list[str]:
+    """The system's resolver, in the order of RFC 6724."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(entry[4][0]) for entry in found]
+
+
+class _Exchange:
+    """One request and its response. Holds what is known so far, for when it ends early."""
+
+    def __init__(self, deadline: float) -> None:
+        self.deadline = deadline
+        self.phase = "looking up the host name"
+        self.address: str | None = None
+        self.response = Response()
+
+    def run(
+        self,
+        destination: Destination,
+        request: bytes,
+        allowed_networks: Sequence[str],
+        resolve: Resolver,
+        tls: ssl.SSLContext | None,
+    ) -> None:
+        answers = _look_up(destination, self.deadline, resolve)
+        addresses = admit(destination, answers, allowed_networks)
+        self.phase = "connecting"
+        with self._connect(addresses[:MOST_ADDRESSES], destination.port) as plain:
+            if not destination.tls:
+                self._converse(plain, request)
+                return
+            self.phase = "shaking hands (TLS)"
+            context = tls or _system_trust()
+            with context.wrap_socket(
+                plain, server_hostname=destination.host, do_handshake_on_connect=False
+            ) as secured:
+                secured.settimeout(self._left())
+                secured.do_handshake()
+                self._converse(secured, request)
+
+    def _connect(self, addresses: Sequence[str], port: int) -> socket.socket:
+        *first, last = addresses
+        for others, self.address in zip(range(len(first), 0, -1), first, strict=True):
+            try:
+                # A silent address leaves the others their share of the time.
+                return _dial(self.address, port, self._left() / (others + 1))
+            except OSError:
+                continue
+        self.address = last
+        return _dial(last, port, self._left())
+
+    def _converse(self, connection: socket.socket, request: bytes) -> None:
+        self.phase = "sending the request"
+        connection.settimeout(self._left())
+        # A receiver may answer and close before it has read everything: look for its answer.
+        with suppress(ConnectionError):
+            connection.sendall(request)
+        self.phase = "waiting for the answer"
+
+        def receive() -> bytes:
+            if self.response.status is not None:
+                self.phase = "reading the body of the answer"
+            connection.settimeout(self._left())
+            return connection.recv(16_384)
+
+        self.response.read(receive)
+
+    def _left(self) -> float:
+        return _left(self.deadline)
+
+
+def _left(deadline: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
+
+
+def _look_up(destination: Destination, deadline: float, resolve: Resolver) -> Sequence[str]:
+    """The addresses of the host. Raises OSError: gaierror without one, TimeoutError when late.
+
+    The system's resolver cannot be interrupted, so it runs in a thread that may outlive its use.
+    """
+    if destination.literal:
+        return [str(destination.literal)]
+    answers: list[str] = []
+    faults: list[OSError] = []
+
+    def work() -> None:
+        try:
+            answers.extend(resolve(destination.host, destination.port))
+        except OSError as fault:
+            faults.append(fault)
+        except UnicodeError:
+            # What Python's own encoding of host names refuses before it asks.
+            faults.append(socket.gaierror(socket.EAI_NONAME, "The host name cannot be encoded."))
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(_left(deadline))
+    if thread.is_alive():
+        raise TimeoutError
+    if faults:
+        raise faults[0]
+    if not answers:
+        raise socket.gaierror(socket.EAI_NONAME, "The host name has no address.")
+    return answers
+
+
+def _dial(address: str, port: int, timeout: float) -> socket.socket:
+    """A connection to an address: a text that needs no looking up, so none happens."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    connection = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        connection.settimeout(timeout)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection.connect((address, port))
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _request(destination: Destination, headers: Mapping[str, str], body: bytes) -> bytes:
+    lines = [
+        f"POST {destination.target} HTTP/1.1",
+        f"Host: {destination.authority}",
+        f"User-Agent: {USER_AGENT}",
+        "Accept: */*",
+        "Accept-Encoding: identity",
+        "Connection: close",
+        f"Content-Length: {len(body)}",
+        *(f"{name}: {value}" for name, value in headers.items()),
+    ]
+    if any(ord(letter) < 32 for line in lines for letter in line):
+        raise ValueError("A header contains a control character.")
+    return "\r\n".join([*lines, "", ""]).encode("ascii") + body
+
+
+@lru_cache(maxsize=1)
+def _system_trust() -> ssl.SSLContext:
+    """Reading the system's certificates takes 15 ms of CPU: once per process."""
+    context = ssl.create_default_context()
+    context.set_alpn_protocols(["http/1.1"])
+    return context
+
+
+def _failure(fault: OSError) -> tuple[Failure, str]:
+    match fault:
+        case TimeoutError():
+            return Failure.TIMEOUT, ""
+        case socket.gaierror():
+            return Failure.DNS, f"The host name was not found: {fault.strerror}"
+        case ssl.SSLCertVerificationError():
+            return Failure.TLS, f"The certificate was not accepted: {fault.verify_message}."
+        case ssl.SSLError():
+            return Failure.TLS, f"TLS failed: {fault.reason or fault.strerror or fault}."
+        case ConnectionRefusedError():
+            return Failure.REFUSED, "The receiver refused the connection."
+        case ConnectionError():
+            return Failure.RESET, "The receiver closed the connection without an answer."
+        case _:
+            return Failure.UNREACHABLE, f"The receiver cannot be reached: {fault.strerror}."

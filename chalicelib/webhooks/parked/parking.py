@@ -1,0 +1,60 @@
+"""Turns that come later than a queue can hold, or not before their endpoint is enabled again.
+
+`due#<wh_…>` / `<time>#<dlv_…>`: the message, to be put back on the queue by `redrive.py`.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+from chalicelib import clock, table
+from chalicelib.attributes import Key
+from chalicelib.table import sk
+from chalicelib.webhooks import deliveries
+from chalicelib.webhooks.model import endpoint_of
+from chalicelib.webhooks.parked import waking
+from chalicelib.webhooks.sending import messages
+from chalicelib.webhooks.sending.messages import Message
+
+_LAST: Final = "~"  # behind every time
+
+
+def park(message: Message, due: datetime) -> None:
+    """Until its time has come. The entry first, then the alarm: never an alarm in vain."""
+    _put(message, due)
+    waking.at(endpoint_of(message.delivery), due)
+
+
+def hold(message: Message) -> None:
+    """Until its endpoint is enabled again, which sees to it. To be called before a last look at
+    whether it is enabled, so that one of both sees the other."""
+    _put(message, clock.now())
+
+
+def due(endpoint_id: str, until: datetime | None, limit: int) -> list[tuple[Key, Message]]:
+    """What is due by then, the oldest first; without a time, whatever is parked."""
+    before = sk.lt(f"{clock.iso(until)}~" if until else _LAST)
+    rows = table.query(_partition(endpoint_id), where=before, limit=limit)
+    return [((item["pk"], item["sk"]), messages.parse(item["message"])) for item in rows.items]
+
+
+def forget(entries: Sequence[Key]) -> None:
+    """They are on the queue."""
+    table.together([partial(table.delete, entry) for entry in entries])
+
+
+def _put(message: Message, due: datetime) -> None:
+    kind = "#replay" if message.replay else ""
+    table.put(
+        {
+            "pk": _partition(endpoint_of(message.delivery)),
+            "sk": f"{clock.iso(due)}#{message.delivery}{kind}",
+            "message": message.text(),
+            "expiresAt": int(due.timestamp()) + deliveries.KEPT_SECONDS,
+        }
+    )
+
+
+def _partition(endpoint_id: str) -> str:
+    return f"due#{endpoint_id}"

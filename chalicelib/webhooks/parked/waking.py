@@ -1,0 +1,55 @@
+"""Step Functions as an alarm clock: `redrive.py` runs for an endpoint at a time.
+
+One execution serves all deliveries of an endpoint that are due in one slot of five minutes, so a
+dead endpoint with a million deliveries costs a few transitions.
+"""
+
+import json
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Final
+
+from botocore.exceptions import ClientError
+
+from chalicelib import aws, clock, ids, settings
+from chalicelib.webhooks.sending import retry
+
+_KNOWN: Final = 10_000  # names that this process remembers
+_SOON: Final = 30  # seconds; a request that starts one and then writes what it will find has ended
+
+
+def at(endpoint_id: str, due: datetime) -> None:
+    """In the slot of `due`. Starting what runs already, or has run, is no error."""
+    scale = settings.webhook_schedule_scale()
+    slot = retry.slot(endpoint_id, due, clock.now(), scale)
+    _start_once(slot.name, endpoint_id, slot.at)
+
+
+@lru_cache(maxsize=_KNOWN)
+def _start_once(name: str, endpoint_id: str, due: datetime) -> None:
+    """An account may start a few hundred executions a second, while thousands of turns wait for the
+    same one: a name that was started is not asked for again. What raises is not remembered."""
+    _start(name, endpoint_id, due)
+
+
+def forget() -> None:
+    """As a process that has just begun."""
+    _start_once.cache_clear()
+
+
+def soon(endpoint_id: str) -> None:
+    """In half a minute, for everything that is due by then."""
+    wait = max(2, _SOON * settings.webhook_schedule_scale())
+    _start(f"{endpoint_id}-{ids.ulid()}", endpoint_id, clock.now() + timedelta(seconds=wait))
+
+
+def _start(name: str, endpoint_id: str, due: datetime) -> None:
+    try:
+        aws.client("stepfunctions").start_execution(
+            stateMachineArn=settings.redrive_state_machine_arn(),
+            name=name,
+            input=json.dumps({"endpoint": endpoint_id, "due": clock.iso(due)}),
+        )
+    except ClientError as error:
+        if error.response["Error"]["Code"] != "ExecutionAlreadyExists":
+            raise

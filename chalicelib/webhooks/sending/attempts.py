@@ -1,0 +1,148 @@
+"""What was sent and what came back: `dlv_…` / `attempt#<n>`, numbered from 1 without gaps.
+
+The record decides: whoever puts it first says what became of attempt n, and everybody settles the
+delivery by what it says. So a sender that dies behind its record has still said all, and one that
+dies before is found out by the next, which records an interruption.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from chalicelib import clock, outbox, table
+from chalicelib.attributes import Item
+from chalicelib.webhooks.model import Delivery
+
+if TYPE_CHECKING:
+    from chalicelib.safe_post.post import Outcome
+
+INTERRUPTED: Final = "interrupted"
+# Kept as long as the body: longer than the delivery, however often that is replayed.
+_KEPT_SECONDS: Final = outbox.KEPT_SECONDS
+_SHORT: Final = 2_000  # characters of an answer that is kept in the delivery itself
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """`error` None is success. Names are those of the table."""
+
+    number: int
+    at: str
+    endedAt: str
+    durationMs: int
+    replay: bool
+    url: str
+    sent: Mapping[str, str]
+    status: int | None = None
+    headers: Mapping[str, str] | None = None
+    body: str = ""
+    truncated: bool = False
+    address: str | None = None
+    error: str | None = None
+    message: str = ""
+
+    @property
+    def is_short(self) -> bool:
+        answered = sum(len(name) + len(value) for name, value in (self.headers or {}).items())
+        return answered + len(self.body) <= _SHORT
+
+    def fields(self) -> Item:
+        return {name: value for name, value in asdict(self).items() if value not in (None, "", {})}
+
+
+def made(
+    number: int,
+    at: datetime,
+    outcome: "Outcome",
+    *,
+    replay: bool,
+    url: str,
+    sent: Mapping[str, str],
+) -> Attempt:
+    return Attempt(
+        number=number,
+        at=clock.iso(at),
+        endedAt=clock.iso(clock.now()),
+        durationMs=outcome.duration_ms,
+        replay=replay,
+        url=url,
+        sent=sent,
+        status=outcome.status,
+        headers=outcome.headers,
+        body=outcome.body.decode("utf-8", "replace"),
+        truncated=outcome.truncated,
+        address=outcome.address,
+        error=outcome.error.value if outcome.error else None,
+        message=outcome.message,
+    )
+
+
+def interrupted(delivery: Delivery, at: datetime, url: str) -> Attempt:
+    """Nobody knows whether the receiver got it: the sender died at it, `at` the latest."""
+    return Attempt(
+        number=delivery.attempts,
+        at=clock.iso(at),
+        endedAt=clock.iso(clock.now()),
+        durationMs=0,
+        replay=bool(delivery.claim and delivery.claim.replay),
+        url=url,
+        sent={},
+        error=INTERRUPTED,
+        message="The sender was interrupted; the receiver may have got it.",
+    )
+
+
+def keep(delivery_id: str, attempt: Attempt) -> Attempt:
+    """Records it, unless that attempt has a record already; the record that stands."""
+    item = {
+        "pk": delivery_id,
+        "sk": f"attempt#{attempt.number:06d}",
+        "expiresAt": clock.unix() + _KEPT_SECONDS,
+        **attempt.fields(),
+    }
+    try:
+        table.put(item, when=table.absent)
+    except table.ConditionFailed as failed:
+        assert failed.old is not None
+        return _read(failed.old)
+    return attempt
+
+
+def of(delivery: Delivery) -> list[Attempt]:
+    """All that have ended, in their order."""
+    items = table.everything(delivery.id, where=table.sk.begins_with("attempt#"))
+    first = [_read(delivery.first)] if delivery.first else []
+    return [*first, *map(_read, items)]
+
+
+_NAMES: Final = frozenset(field.name for field in fields(Attempt))
+
+
+def _read(item: Mapping[str, Any]) -> Attempt:
+    given = {name: value for name, value in item.items() if name in _NAMES}
+    return Attempt(**{"sent": {}, **given})
+
+
+def show(attempt: Attempt) -> dict[str, Any]:
+    """The shape of ShownAttempt."""
+    response = None
+    if attempt.status is not None:
+        response = {
+            "status": attempt.status,
+            "headers": dict(attempt.headers or {}),
+            "body": attempt.body,
+            "truncated": attempt.truncated,
+        }
+    return {
+        "number": attempt.number,
+        "at": attempt.at,
+        "durationMs": attempt.durationMs,
+        "replay": attempt.replay,
+        "url": attempt.url,
+        "address": attempt.address,
+        "request": {"headers": dict(attempt.sent)},
+        "response": response,
+        "error": attempt.error,
+        "message": attempt.message or None,
+    }

@@ -1,0 +1,70 @@
+"""Beginning a turn: exactly one taker at a time, and what a dead taker left is settled first."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from chalicelib import clock
+from chalicelib.webhooks import deliveries
+from chalicelib.webhooks.deliveries import Taken
+from chalicelib.webhooks.model import Delivery, Endpoint
+from chalicelib.webhooks.sending import settle
+from chalicelib.webhooks.sending.life import Verdict, judge
+from chalicelib.webhooks.sending.messages import Message
+
+_LOOK_AGAIN: Final = timedelta(seconds=12)  # by then, whoever is posting has ended
+_LOOKS: Final = 5
+
+
+class NotYet(Exception):
+    """The turn is to come again at `at`."""
+
+    def __init__(self, at: datetime) -> None:
+        super().__init__("not yet")
+        self.at = at
+
+
+def begin(message: Message, endpoint: Endpoint) -> Delivery | None:
+    """The delivery with its next attempt begun and ours; None when there is nothing to do.
+
+    Raises NotYet while somebody else is at it.
+    """
+    try:
+        if not message.replay:
+            # Nearly always it is its turn: that costs no look before.
+            return _claim(message, None)
+        seen = deliveries.find(message.delivery)
+    except Taken as taken:
+        seen = taken.current
+    for _ in range(_LOOKS):
+        verdict = judge(message, seen, clock.now())
+        if verdict is Verdict.DROP or seen is None:
+            return None
+        if verdict is Verdict.WAIT:
+            break
+        try:
+            if verdict is Verdict.CLAIM:
+                return _claim(message, seen)
+            settle.interrupted(seen, endpoint)
+            seen = deliveries.find(message.delivery)
+        except Taken as taken:
+            seen = taken.current
+    raise NotYet(clock.now() + _LOOK_AGAIN)
+
+
+def _claim(message: Message, seen: Delivery | None) -> Delivery:
+    now = clock.now()
+    if seen and message.replay:
+        return deliveries.claim_replay(seen, message.replay, now)
+    return deliveries.claim_step(message.delivery, message.generation, message.step, now)
+
+
+def cancel(message: Message) -> None:
+    """The endpoint is gone: whatever turn comes is the last. Raises NotYet."""
+    delivery = deliveries.find(message.delivery)
+    if delivery and delivery.claim and delivery.claim.until <= clock.now():
+        settle.interrupted(delivery, None)
+        delivery = deliveries.find(message.delivery)
+    if delivery is None or delivery.step is None:
+        return
+    if delivery.claim or not deliveries.cancelled(delivery):
+        raise NotYet(clock.now() + _LOOK_AGAIN)

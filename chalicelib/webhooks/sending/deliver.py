@@ -1,0 +1,251 @@
+"""The sender: takes a batch of turns, posts them at the same time, and arranges what follows.
+
+A receiver's failure is never the function's: that would slow the queue down for everybody. What is
+reported as failed is what must come again: turns that somebody else is taking, hidden until then,
+and turns that failed for a reason of our own.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Any, Final
+
+from chalicelib import clock, outbox, settings, table, telemetry
+from chalicelib.outbox import Event
+from chalicelib.safe_post import post as safe_post
+from chalicelib.safe_post.post import Outcome
+from chalicelib.webhooks import deliveries, master_key, store
+from chalicelib.webhooks.model import Delivery, Endpoint, endpoint_of, event_of
+from chalicelib.webhooks.parked import parking, waking
+from chalicelib.webhooks.sending import attempts, claim, health, messages, retry, settle, signature
+from chalicelib.webhooks.sending.attempts import Attempt
+from chalicelib.webhooks.sending.claim import NotYet
+from chalicelib.webhooks.sending.messages import Message, Posted
+
+Record = Mapping[str, Any]
+Post = Callable[..., Outcome]
+
+IN_FLIGHT: Final = 10  # the batch size of triggers.yaml
+_POST_SECONDS: Final = 10.0  # spec.md, Delivery and retries 1
+_LONGEST_BACKOFF: Final = 360  # seconds
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What the turns of a batch need, read at once."""
+
+    endpoints: Mapping[str, Endpoint]
+    events: Mapping[str, Event]
+
+
+@dataclass
+class _Batch:
+    """What became of a batch: `again` by message id and receipt handle, and the health of
+    endpoints as (id, success) in the order of the answers."""
+
+    again: dict[tuple[str, str], datetime] = field(default_factory=dict)
+    health: list[tuple[str, bool]] = field(default_factory=list)
+
+    def hide(self, record: Record, until: datetime) -> None:
+        self.again[record["messageId"], record["receiptHandle"]] = until
+
+    def put_off(self, record: Record) -> None:
+        """From ten seconds, doubling: the dead letters are hours of trouble away."""
+        received = int(record["attributes"]["ApproximateReceiveCount"])
+        wait = min(_LONGEST_BACKOFF, 5 * 2 ** min(received, 7))
+        self.hide(record, clock.now() + timedelta(seconds=wait))
+
+
+def batch(event: Mapping[str, Any], post: Post = safe_post.post) -> dict[str, Any]:
+    """Answers `{"batchItemFailures": [{"itemIdentifier": …}]}`: those that must come again."""
+    became = _Batch()
+    due = _due(event["Records"], became)
+    try:
+        known = _read([message for _, message in due])
+        due = _on_their_lane(due, known, became)
+
+        def work(turn: tuple[Record, Message]) -> None:
+            _take_or_put_off(*turn, known, post, became)
+
+        list(_threads().map(work, due))
+        health.note(known.endpoints, became.health)
+    except Exception as error:
+        telemetry.error("batch failed", error)
+        for record, _ in due:
+            became.put_off(record)
+    _hide(event["Records"][0], became.again)
+    return {"batchItemFailures": [{"itemIdentifier": id} for id, _ in became.again]}
+
+
+def _due(records: Sequence[Record], became: _Batch) -> list[tuple[Record, Message]]:
+    """Those whose time has come; the others wait on."""
+    due, early = [], []
+    for record in records:
+        try:
+            message = messages.parse(record["body"])
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            telemetry.error("message is no turn", error, messageId=record["messageId"])
+            became.put_off(record)
+            continue
+        if message.due and message.due > clock.now():
+            early.append((record, message, message.due))
+        else:
+            due.append((record, message))
+    _wait_on(early, became)
+    return due
+
+
+def _wait_on(early: Sequence[tuple[Record, Message, datetime]], became: _Batch) -> None:
+    """Hidden until they are due. Where very many wait, they are sent again with a delay instead:
+    hidden messages are in flight, of which a queue may have 120,000; of delayed ones, any number.
+    """
+    if early and not messages.may_hide(settings.retries_queue_url(), len(early)):
+        now = clock.now()
+        delays = [min(retry.hide_for(due, now), retry.LONGEST_QUEUE_DELAY) for *_, due in early]
+        again = [Posted(one, delay=delay) for (_, one, _), delay in zip(early, delays, strict=True)]
+        _send_on([(record, on) for (record, *_), on in zip(early, again, strict=True)], became)
+    else:
+        for record, _, due in early:
+            became.hide(record, due)
+
+
+def _on_their_lane(
+    turns: Sequence[tuple[Record, Message]], known: _Known, became: _Batch
+) -> list[tuple[Record, Message]]:
+    """Those that are posted on this lane. What lay among new events when its endpoint began to fail
+    goes over to the other lane: there may be a million of them, and each can hang for 10 seconds.
+    """
+    here, over = [], []
+    for record, message in turns:
+        endpoint = known.endpoints.get(endpoint_of(message.delivery))
+        if endpoint and endpoint.failing and _came_by(record, settings.deliveries_queue_url()):
+            over.append((record, Posted(message)))
+        else:
+            here.append((record, message))
+    _send_on(over, became)
+    return here
+
+
+def _send_on(turns: Sequence[tuple[Record, Posted]], became: _Batch) -> None:
+    try:
+        messages.send([posted for _, posted in turns])
+    except Exception as error:
+        telemetry.error("turns were not sent on", error)
+        for record, _ in turns:
+            became.put_off(record)
+
+
+def _came_by(record: Record, queue_url: str) -> bool:
+    name = record["eventSourceARN"].rpartition(":")[2]
+    return bool(name == queue_url.rpartition("/")[2])
+
+
+def _read(turns: Sequence[Message]) -> _Known:
+    if not turns:
+        return _Known({}, {})
+    endpoints = {endpoint_of(turn.delivery) for turn in turns}
+    outbox_keys = {outbox.key(event_of(turn.delivery)) for turn in turns}
+    found, items = table.together(
+        [
+            lambda: store.load(endpoints),
+            lambda: table.batch_get(outbox_keys, table=settings.outbox_table()),
+        ]
+    )
+    events = (event for item in items.values() for event in outbox.events_of(item))
+    return _Known(found, {event.id: event for event in events})
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=IN_FLIGHT, thread_name_prefix="deliver")
+
+
+def _take_or_put_off(
+    record: Record, message: Message, known: _Known, post: Post, became: _Batch
+) -> None:
+    try:
+        _take(message, known, post, became)
+    except NotYet as wait:
+        became.hide(record, wait.at)
+    except Exception as error:
+        telemetry.error("turn failed", error, deliveryId=message.delivery)
+        became.put_off(record)
+
+
+def _take(message: Message, known: _Known, post: Post, became: _Batch) -> None:
+    """One turn, to its end. Raises NotYet."""
+    endpoint = known.endpoints.get(endpoint_of(message.delivery))
+    if endpoint is None:
+        claim.cancel(message)
+        return
+    if not endpoint.enabled:
+        _hold(message)
+        return
+    event = known.events[event_of(message.delivery)]
+    delivery = claim.begin(message, endpoint)
+    if delivery is None:
+        return
+    attempt = _attempt(delivery, endpoint, event, post)
+    became.health.append((endpoint.id, attempt.error is None))
+    if attempt.error is None and attempt.number == 1 and attempt.is_short:
+        # Nearly all end here: the record and the state are one write.
+        deliveries.delivered(delivery, first=attempt)
+    else:
+        attempt = attempts.keep(delivery.id, attempt)
+        settle.settle(delivery, attempt, endpoint.streak)
+    telemetry.measured(
+        "delivery attempt",
+        {
+            "Attempts": 1,
+            "Delivered": int(attempt.error is None),
+            "AttemptMs": attempt.durationMs,
+        },
+        deliveryId=delivery.id,
+        event=delivery.event,
+        attempt=attempt.number,
+        status=attempt.status,
+        error=attempt.error,
+    )
+
+
+def _attempt(delivery: Delivery, endpoint: Endpoint, event: Event, post: Post) -> Attempt:
+    at = clock.now()
+    body = event.body.encode()
+    secrets = master_key.valid_secrets(endpoint)
+    sent = signature.headers(
+        delivery.event, delivery.id, int(at.timestamp()), body, secrets, test=delivery.test
+    )
+    outcome = post(
+        endpoint.url,
+        sent,
+        body,
+        allowed_networks=settings.webhook_allowed_networks(),
+        timeout=_POST_SECONDS,
+    )
+    replay = bool(delivery.claim and delivery.claim.replay)
+    return attempts.made(delivery.attempts, at, outcome, replay=replay, url=endpoint.url, sent=sent)
+
+
+def _hold(message: Message) -> None:
+    """It waits until its endpoint is enabled again."""
+    parking.hold(message)
+    id = endpoint_of(message.delivery)
+    endpoint = store.find(id)
+    if endpoint is None or endpoint.enabled:
+        # Whoever changed that may have looked for what waits before our entry was there.
+        waking.soon(id)
+
+
+def _hide(one: Record, again: Mapping[tuple[str, str], datetime]) -> None:
+    """Where this fails, they come back after the queue's visibility timeout: later, no worse."""
+    if not again:
+        return
+    now = clock.now()
+    waits = {handle: max(1, retry.hide_for(until, now)) for (_, handle), until in again.items()}
+    urls = (settings.deliveries_queue_url(), settings.retries_queue_url())
+    try:
+        messages.hide(next(url for url in urls if _came_by(one, url)), waits)
+    except Exception as error:
+        telemetry.error("messages were not hidden", error)

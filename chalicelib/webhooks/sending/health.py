@@ -1,0 +1,48 @@
+"""Whether an endpoint is failing: three failures in a row, until a success.
+
+An endpoint that answers costs no write, and one that fails none beyond its tenth failure: that is
+all that `retry.py` asks for. The count steers lanes and parking; nothing is lost with it.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from chalicelib import clock, table
+from chalicelib.conditions import Attr
+from chalicelib.webhooks import store
+from chalicelib.webhooks.model import Endpoint
+from chalicelib.webhooks.sending import retry
+
+
+def note(endpoints: Mapping[str, Endpoint], outcomes: Iterable[tuple[str, bool]]) -> None:
+    """`outcomes`: (endpoint id, success) of the attempts of a batch in the order of their ends;
+    `endpoints` as they were read before."""
+    last: dict[str, list[bool]] = {}
+    for id, success in outcomes:
+        last.setdefault(id, []).append(success)
+    for id, successes in last.items():
+        _note(endpoints[id], successes)
+
+
+def _note(endpoint: Endpoint, successes: list[bool]) -> None:
+    try:
+        if True not in successes:
+            _failed(endpoint, len(successes))
+        elif streak := successes[::-1].index(True):
+            store.note(endpoint.id, {"streak": streak, "failingSince": None})
+        elif endpoint.streak:
+            store.note(endpoint.id, {"streak": None, "failingSince": None})
+    except table.ConditionFailed:
+        return  # gone, or counted far enough by others
+
+
+def _failed(endpoint: Endpoint, times: int) -> None:
+    if endpoint.streak >= retry.LONG_STREAK:
+        return
+    streak = Attr("streak")
+    counted_far_enough = streak.gte(retry.LONG_STREAK)
+    item = table.update(
+        store.key(endpoint.id), add={"streak": times}, when=table.present & ~counted_far_enough
+    )
+    if item["streak"] >= retry.FAILING_STREAK and "failingSince" not in item:
+        still_failing = streak.gte(retry.FAILING_STREAK)
+        store.note(endpoint.id, {"failingSince": clock.iso(clock.now())}, still_failing)

@@ -1,0 +1,43 @@
+"""What a message means for a delivery, as it is found. Pure."""
+
+from datetime import datetime
+from enum import Enum, auto
+
+from chalicelib.webhooks.model import Delivery, Status
+from chalicelib.webhooks.sending.messages import Message
+
+
+class Verdict(Enum):
+    CLAIM = auto()
+    """It is its turn."""
+    DROP = auto()
+    """It has had its turn, or there will be none."""
+    WAIT = auto()
+    """Somebody else is posting. Come back when their claim has passed."""
+    INTERRUPTED = auto()
+    """Somebody else died at it: their attempt is to be settled first."""
+
+
+def judge(message: Message, delivery: Delivery | None, now: datetime) -> Verdict:
+    """A duplicate of a message is not dropped while the turn that it names is being taken: if its
+    taker dies, this is what finds out."""
+    if delivery is None or _had_its_turn(message, delivery):
+        return Verdict.DROP
+    if delivery.claim:
+        return Verdict.WAIT if now < delivery.claim.until else Verdict.INTERRUPTED
+    if not message.replay:
+        # A step that is still to come was arranged by a taker who died before writing it down; that
+        # taker's claim is what the lines above found. Without one, it is nobody's turn.
+        its_turn = (delivery.generation, delivery.step) == (message.generation, message.step)
+        return Verdict.CLAIM if its_turn else Verdict.DROP
+    if message.only_failed and delivery.status is not Status.FAILED:
+        return Verdict.DROP
+    return Verdict.CLAIM if message.replay > delivery.replayed else Verdict.DROP
+
+
+def _had_its_turn(message: Message, delivery: Delivery) -> bool:
+    if message.replay:
+        return message.replay <= delivery.replayed and not delivery.claim
+    if message.generation != delivery.generation:
+        return message.generation < delivery.generation
+    return delivery.step is None or message.step < delivery.step

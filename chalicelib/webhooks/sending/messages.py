@@ -1,0 +1,165 @@
+"""What the queues carry, and the two lanes on which it travels.
+
+Two, so that waiting never shares the queue of new events: `deliveries` for first attempts,
+`retries` for the rest and for first attempts to an endpoint that is failing. A message names a
+delivery and a step of its schedule; everything else is read when it arrives. Any message may come
+twice, late, or beside another.
+"""
+
+import json
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, Final
+
+from chalicelib import aws, clock, settings, telemetry
+from chalicelib.webhooks.model import endpoint_of
+
+_BATCH: Final = 10  # AWS: entries of a SendMessageBatch
+_TRIES: Final = 4
+# A queue may have 120,000 messages in flight, and says how many about a minute later (AWS). What a
+# hundred functions hide in two minutes has to fit above what is a crowd.
+CROWD: Final = 30_000
+HIDDEN_A_MINUTE: Final = 300  # by one process
+_LOOK_SECONDS: Final = 10
+
+
+class Unsent(Exception):
+    """SQS did not take all messages, or did not hide them. Sending them all again is safe."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A turn of a delivery: the `step` of a `generation`, or a replay.
+
+    `replay` is a ULID: the press of a button, or a recovery. `only_failed`: a recovery has nothing
+    to do where somebody was faster. `due`: before that it is hidden.
+    """
+
+    delivery: str
+    generation: int = 0
+    step: int = 0
+    due: datetime | None = None
+    replay: str = ""
+    only_failed: bool = False
+
+    def text(self) -> str:
+        told: dict[str, Any] = {"delivery": self.delivery}
+        if self.replay:
+            told |= {"replay": self.replay, "onlyFailed": self.only_failed}
+        else:
+            told |= {"generation": self.generation, "step": self.step}
+        if self.due:
+            told["due"] = clock.iso(self.due)
+        return json.dumps(told, separators=(",", ":"))
+
+
+def parse(text: str) -> Message:
+    """Raises ValueError, KeyError or TypeError for what is none of ours."""
+    told = json.loads(text)
+    return Message(
+        delivery=told["delivery"],
+        generation=int(told.get("generation", 0)),
+        step=int(told.get("step", 0)),
+        due=clock.parse(told["due"]) if "due" in told else None,
+        replay=told.get("replay", ""),
+        only_failed=told.get("onlyFailed", False),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A message with its lane; `delay` in seconds, 900 at most (SQS)."""
+
+    message: Message
+    failing_lane: bool = True
+    delay: int = 0
+
+
+def send(posted: Iterable[Posted]) -> None:
+    """Raises Unsent, or what botocore raises."""
+    lanes: dict[str, list[Posted]] = {}
+    for one in posted:
+        url = settings.retries_queue_url() if one.failing_lane else settings.deliveries_queue_url()
+        lanes.setdefault(url, []).append(one)
+    for url, waiting in lanes.items():
+        for start in range(0, len(waiting), _BATCH):
+            _send_batch(url, waiting[start : start + _BATCH])
+
+
+def _send_batch(url: str, posted: Sequence[Posted]) -> None:
+    entries = [
+        {
+            "Id": str(place),
+            "MessageBody": one.message.text(),
+            "DelaySeconds": one.delay,
+            # Fair queues: a busy endpoint's messages do not delay the others'.
+            "MessageGroupId": endpoint_of(one.message.delivery),
+        }
+        for place, one in enumerate(posted)
+    ]
+    _until_taken(aws.client("sqs").send_message_batch, url, entries)
+
+
+def _until_taken(call: Callable[..., Any], url: str, entries: list[dict[str, Any]]) -> None:
+    """SQS may refuse some entries of a batch: those are sent again. Raises Unsent."""
+    for _ in range(_TRIES):
+        reply = call(QueueUrl=url, Entries=entries)
+        refused = {failure["Id"] for failure in reply.get("Failed", ())}
+        entries = [entry for entry in entries if entry["Id"] in refused]
+        if not entries:
+            return
+    raise Unsent(f"{len(entries)} messages were refused")
+
+
+def hide(url: str, seconds: dict[str, int]) -> None:
+    """Hides received messages, by receipt handle, for so many seconds from now.
+
+    Those for which that fails come back after the queue's own visibility timeout, and raise Unsent.
+    """
+    handles = list(seconds.items())
+    for start in range(0, len(handles), _BATCH):
+        entries = [
+            {"Id": str(place), "ReceiptHandle": handle, "VisibilityTimeout": wait}
+            for place, (handle, wait) in enumerate(handles[start : start + _BATCH])
+        ]
+        _until_taken(aws.client("sqs").change_message_visibility_batch, url, entries)
+
+
+def may_hide(url: str, many: int) -> bool:
+    """Whether so many more messages of a queue may be hidden, which the caller then does.
+
+    Not in a crowd, nor where it cannot be known, nor more than a process may in a minute.
+    """
+    minute = clock.unix() // 60
+    if _hidden.get(minute, 0) + many > HIDDEN_A_MINUTE:
+        return False
+    if _in_flight(url, clock.unix() // _LOOK_SECONDS) >= CROWD:
+        return False
+    many += _hidden.get(minute, 0)
+    _hidden.clear()
+    _hidden[minute] = many
+    return True
+
+
+_hidden: dict[int, int] = {}  # minute → how many
+
+
+@lru_cache(maxsize=2)
+def _in_flight(url: str, look: int) -> float:
+    """One call for each `look` of a process."""
+    name = "ApproximateNumberOfMessagesNotVisible"
+    try:
+        reply = aws.client("sqs").get_queue_attributes(QueueUrl=url, AttributeNames=[name])
+        return int(reply["Attributes"][name])
+    except Exception as error:
+        telemetry.error("messages in flight are not known", error)
+        return math.inf
+
+
+def forget() -> None:
+    """As a process that has just begun."""
+    _in_flight.cache_clear()
+    _hidden.clear()

@@ -1,0 +1,63 @@
+"""What follows from an attempt that has its record: the end, or the next step.
+
+The next step is arranged first and written down second. Whoever dies in between leaves a claim, and
+the message of either step finds it and settles the attempt again: by the same record and the same
+chance, so to the same moment.
+"""
+
+import zlib
+
+from chalicelib import clock, settings
+from chalicelib.webhooks import deliveries
+from chalicelib.webhooks.model import Delivery, Endpoint
+from chalicelib.webhooks.parked import parking
+from chalicelib.webhooks.sending import attempts, messages, retry
+from chalicelib.webhooks.sending.attempts import Attempt
+from chalicelib.webhooks.sending.messages import Message, Posted
+from chalicelib.webhooks.sending.retry import Means, NextStep
+
+
+def settle(delivery: Delivery, attempt: Attempt, streak: int) -> bool:
+    """Whether it was ours to settle: another may have found our claim and been faster.
+
+    `streak`: how often in a row the endpoint has failed.
+    """
+    if attempt.error is None:
+        return deliveries.delivered(delivery)
+    if attempt.replay:
+        return deliveries.replay_failed(delivery)
+    following = _following(delivery, attempt, streak)
+    if following.means is Means.GIVE_UP:
+        return deliveries.given_up(delivery, attempt.message or attempt.error)
+    message = Message(delivery.id, delivery.generation, following.step, due=following.at)
+    if following.means is Means.PARK:
+        parking.park(message, following.at)
+    else:
+        messages.send([Posted(message, delay=following.queue_delay)])
+    return deliveries.retrying(delivery, following.step, following.at)
+
+
+def interrupted(delivery: Delivery, endpoint: Endpoint | None) -> bool:
+    """Settles the attempt of somebody whose claim has passed."""
+    assert delivery.claim is not None
+    begun = delivery.claim.until - deliveries.LEASE
+    attempt = attempts.interrupted(delivery, begun, endpoint.url if endpoint else "")
+    return settle(delivery, attempts.keep(delivery.id, attempt), endpoint.streak if endpoint else 0)
+
+
+def _following(delivery: Delivery, attempt: Attempt, streak: int) -> NextStep:
+    assert delivery.step is not None
+    return retry.next_step(
+        delivery.step,
+        clock.parse(attempt.endedAt),
+        _chance(delivery),
+        status=attempt.status,
+        retry_after=(attempt.headers or {}).get("retry-after"),
+        failing_streak=streak,
+        scale=settings.webhook_schedule_scale(),
+    )
+
+
+def _chance(delivery: Delivery) -> float:
+    """Different for every attempt, the same whenever one is settled."""
+    return zlib.crc32(f"{delivery.id}#{delivery.attempts}".encode()) / 2**32
