@@ -1,4 +1,5 @@
 """From the bytes of a CSV to the rows of one product.
 
-`lines`, `records` and `groups` read, `seen` finds repeats, `faults` are the errors of rows and files.
+`lines`, `records` and `groups` read, `seen` finds repeats, `faults` are the errors of rows and
+files.
 """
