@@ -22,6 +22,7 @@ MOST_VARIANTS: Final = 100
 BULK_PRODUCTS: Final = 500  # spec.md, Limits
 LARGEST_PRODUCT: Final = 200_000  # bytes of JSON: DynamoDB takes 400 KB, index and events included
 LOW_STOCK: Final = 5
+MOST_STOCK: Final = 1_000_000_000
 DEEPEST_PUBLIC: Final = 10_000  # results that the public may page through
 DEFAULT_VARIANT: Final = "Default"
 
@@ -109,7 +110,7 @@ Price = Annotated[
     ),
 ]
 ShopCurrency = Annotated[str, AfterValidator(_shop_currency)]
-Stock = Annotated[int, Field(strict=True, ge=0, le=1_000_000_000)]
+Stock = Annotated[int, Field(strict=True, ge=0, le=MOST_STOCK)]
 
 
 class _Input(Input):

@@ -3,6 +3,7 @@
 from chalice.app import Response
 
 from chalicelib import listing, schemas
+from chalicelib.idempotency import Once, Repeated
 from chalicelib.problems import (
     Conflict,
     Invalid,
@@ -10,7 +11,7 @@ from chalicelib.problems import (
     PreconditionFailed,
     Problem,
 )
-from chalicelib.products import bulk, store
+from chalicelib.products import bulk, moves, store
 from chalicelib.products.model import (
     BULK_PRODUCTS,
     BulkProducts,
@@ -19,18 +20,21 @@ from chalicelib.products.model import (
     NewProduct,
     ProductChange,
 )
+from chalicelib.products.moves import StockMoves
 from chalicelib.products.shown import BulkResult, ShownProduct, StatusResult, show
 from chalicelib.request import (
     Role,
     Routes,
     body,
     caller,
+    header,
     if_match,
     parsed_body,
     query,
     reply,
     validate,
 )
+from chalicelib.request.answer import reply_text
 from chalicelib.schemas import Deleted, Listed
 
 routes = Routes(__name__, "Products")
@@ -104,6 +108,29 @@ def change(id: str) -> Response:
 def delete(id: str) -> Response:
     store.remove(id, if_match())
     return reply(200, {"id": id, "deleted": True})
+
+
+@routes.post(
+    "/api/admin/products/{id}/stock",
+    "Move the stock of a product",
+    role=Role.STAFF,
+    body=StockMoves,
+    answers={200: ShownProduct},
+    problems=[NotFound],
+    headers={"Idempotency-Key": "As for orders: the same body again is answered as it was first."},
+)
+def move_stock(id: str) -> Response:
+    """All moves, or none. `by` adds to whatever is there, and never overwrites a sale; below zero
+    is 422 `insufficient_stock`. `to` sets a count; a variant that is not tracked needs it. Emits
+    product.updated, whose data has `stockMoves` besides: `[{variantId, by, stock, reason}]`."""
+    sent, idempotency_key = parsed_body(), header("idempotency-key")
+    # The same key for another product is another request.
+    once = idempotency_key and Once.of(caller().id, idempotency_key, {"product": id, "sent": sent})
+    try:
+        product, text = moves.move(id, body(StockMoves).moves, caller().name, once or None)
+    except Repeated as first:
+        return reply_text(200, first.text, etag=first.etag, headers={"Idempotent-Replayed": "true"})
+    return reply_text(200, text, etag=product.etag)
 
 
 @routes.post(

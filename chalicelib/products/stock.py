@@ -152,6 +152,10 @@ def _merge(
     if before.low_stock_threshold != after.low_stock_threshold:
         # Who is low by the new threshold must be who was judged so.
         exactly, changes["threshold"] = True, after.low_stock_threshold
+    if len(differing) > _MOST_CONDITIONS:
+        # The expression would be too long: the map as a whole, on condition that it is what it was.
+        exactly, changes = True, {**changes, "quantities": dict(now)}
+        changes = {name: value for name, value in changes.items() if "." not in name}
     if exactly:
         unchanged = Attr("quantities").eq(dict(was))
     else:
@@ -160,7 +164,9 @@ def _merge(
             stock.eq(was[id]) if id in was else stock.not_exists() for id, stock in still.items()
         )
     if changes or differing:
-        gone = [f"quantities.{id}" for id in differing - now.keys()]
+        gone = (
+            [] if "quantities" in changes else [f"quantities.{id}" for id in differing - now.keys()]
+        )
         commit.update(key(before.id), set=changes, remove=gone, when=unchanged, otherwise=otherwise)
     elif exactly:
         commit.check(key(before.id), unchanged, otherwise)

@@ -272,6 +272,12 @@ def writes(before: Product | None, after: Product | None, exactly: bool = False)
     return commit
 
 
+def unchanged(commit: Commit, product: Product) -> None:
+    """That nobody has edited the product since it was read, for a commit that does not write it.
+    The commit raises Changed."""
+    commit.check(_product_key(product.id), Attr("version").eq(product.version), Changed())
+
+
 def _names(product: Product | None) -> set[Key]:
     if product is None:
         return set()

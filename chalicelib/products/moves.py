@@ -1,0 +1,131 @@
+"""Moves of stock: what came in, was counted, or broke.
+
+A move by a number never overwrites a sale that happens meanwhile: it holds only for the stock that
+was read, and is made again on what is there by then.
+"""
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import count
+from typing import Annotated, Any, Final
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from chalicelib import table, telemetry
+from chalicelib.commit import Commit
+from chalicelib.idempotency import Once
+from chalicelib.problems import Busy, Invalid, NotFound
+from chalicelib.products import stock, store
+from chalicelib.products.model import MOST_STOCK, MOST_VARIANTS, Product, Stock
+from chalicelib.products.shown import show
+from chalicelib.schemas import Input
+
+_Steps = Annotated[int, Field(strict=True, ge=-MOST_STOCK, le=MOST_STOCK)]
+
+
+class StockMove(Input):
+    """Either `by` or `to`. `reason`: RECEIVED, COUNTED, DAMAGED or another UPPER_SNAKE name."""
+
+    variant_id: Annotated[str, Field(min_length=1, max_length=60)]
+    by: Annotated[_Steps, Field(description="Pieces that came in, or went out (negative)")] = 0
+    to: Annotated[Stock | None, Field(description="Pieces that are there now")] = None
+    reason: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,49}$", examples=["COUNTED"])]
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> "StockMove":
+        if (self.to is None) == (self.by == 0):
+            raise PydanticCustomError("by_or_to", "needs either by (not 0) or to")
+        return self
+
+
+class StockMoves(Input):
+    moves: Annotated[list[StockMove], Field(min_length=1, max_length=MOST_VARIANTS)]
+
+
+class ShortOfStock(Invalid):
+    """422 with `lines`: [{variantId, requested, available}], as for an order."""
+
+    code = "insufficient_stock"
+
+    def __init__(self, line: Mapping[str, Any]) -> None:
+        super().__init__("There is too little stock for this move.", lines=[dict(line)])
+
+
+_MADE: Final = "Stock moved"
+
+
+def move(
+    product_id: str, moves: Sequence[StockMove], by: str, once: Once | None
+) -> tuple[Product, str]:
+    """The product after all of the moves, or none of them, and the text that answers them.
+
+    Emits product.updated, whose data has `stockMoves` besides, and inventory.low where stock falls
+    below the threshold. `by`: the name of who moves it, for the log.
+    Raises NotFound, Invalid, ShortOfStock; with `once` also Repeated and KeyReused.
+    """
+    deadline = time.monotonic() + table.PATIENCE_SECONDS
+    for tries in count():
+        before = _read(product_id, once)
+        after, made = moved(before, moves)
+        text = json.dumps(show(after), ensure_ascii=False, separators=(",", ":"))
+        commit = Commit()
+        if once:
+            once.record(commit, text, after.etag)
+        if made:
+            commit.announce("product.updated", {**show(after), "stockMoves": made})
+            if before.quantities.keys() != after.quantities.keys():
+                # It begins to be tracked, which an edit that takes it away would not notice.
+                store.unchanged(commit, before)
+            stock.edit(commit, before, after, exactly=False, otherwise=store.Changed())
+        try:
+            if len(commit):
+                commit.send()
+        except store.Changed:
+            table.wait(tries, deadline)
+            continue
+        for one in made:
+            telemetry.info(_MADE, productId=product_id, movedBy=by, **one)
+        return after, text
+    raise Busy
+
+
+def _read(product_id: str, once: Once | None) -> Product:
+    if not product_id.startswith("prod_") or len(product_id) > 100:
+        raise NotFound.of("product", product_id)
+    keys = [*store.keys(product_id), *([once.key] if once else [])]
+    items = table.batch_get(keys)
+    if once:
+        once.judge(items.get(once.key))
+    product = store.from_items(product_id, items)
+    if product is None:
+        raise NotFound.of("product", product_id)
+    return product
+
+
+def moved(product: Product, moves: Sequence[StockMove]) -> tuple[Product, list[dict[str, Any]]]:
+    """The product after the moves, in their order, and what each did: `{variantId, by, stock,
+    reason}`, `by` None where the variant was not tracked before. Raises Invalid, ShortOfStock."""
+    quantities, made = dict(product.quantities), []
+    known = {variant["id"] for variant in product.fields["variants"]}
+    for place, one in enumerate(moves):
+        id, at = one.variant_id, f"moves.{place}"
+        if id not in known:
+            message = f"{id!r} is no variant of this product"
+            raise Invalid.field(f"{at}.variantId", "unknown_variant", message)
+        was = quantities.get(id)
+        if one.to is None and was is None:
+            message = "The stock of this variant is not tracked. Send `to` to begin."
+            raise Invalid.field(f"{at}.by", "not_tracked", message)
+        now = (was or 0) + one.by if one.to is None else one.to
+        if now < 0:
+            raise ShortOfStock({"variantId": id, "requested": -one.by, "available": was})
+        if now > MOST_STOCK:
+            raise Invalid.field(f"{at}.by", "out_of_range", f"makes more than {MOST_STOCK} pieces")
+        quantities[id] = now
+        if now != was:
+            by = None if was is None else now - was
+            made.append({"variantId": id, "by": by, "stock": now, "reason": one.reason})
+    return replace(product, quantities=quantities), made
