@@ -14,7 +14,7 @@ from chalicelib import clock, ids, table
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
-from chalicelib.problems import Invalid, MalformedJson
+from chalicelib.problems import Invalid
 
 KEPT_SECONDS: Final = 86_400
 LONGEST_KEY: Final = 255
@@ -80,20 +80,19 @@ class Once:
 
 
 def fingerprint(sent: Any) -> str:
-    """The same for equal JSON: whatever order its members and blanks have, `1.50` as `1.5`."""
-    try:
-        text = json.dumps(_canonical(sent), sort_keys=True, separators=(",", ":"))
-    except RecursionError:
-        raise MalformedJson("The body is nested too deeply.") from None
+    """The same for equal JSON: whatever order its members and blanks have, `1.50` as `1.5`. Of any
+    two values that differ, in a type alone, too, each has its own."""
+    text = json.dumps(_canonical(sent), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _canonical(value: Any) -> Any:
+    """Lists say that they are lists, so that none is taken for the way in which a number is written
+    here. JSON that came with a request is nested at most `parse.DEEPEST` levels."""
     if isinstance(value, dict):
         return {name: _canonical(member) for name, member in value.items()}
     if isinstance(value, list):
-        return [_canonical(member) for member in value]
+        return ["list", *map(_canonical, value)]
     if isinstance(value, int | Decimal) and not isinstance(value, bool):
-        # In a list of its own, so that a number differs from a text that looks like one.
-        return [["number", str(Decimal(value).normalize(_EXACT))]]
+        return ["number", str(Decimal(value).normalize(_EXACT))]
     return value

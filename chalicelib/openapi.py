@@ -61,7 +61,7 @@ def problems(operation: Operation) -> frozenset[type[Problem]]:
     """The families that an operation may answer: what it declares, and what follows from that."""
     follow: set[type[Problem]] = {RateLimited, InternalError, Busy, *operation.problems}
     if operation.role is not None:
-        follow |= {Unauthorized, Forbidden}
+        follow |= {Unauthorized, Forbidden, Invalid}
     if operation.body is not None:
         follow |= {MalformedJson, PayloadTooLarge, UnsupportedMediaType, Invalid}
     if operation.query is not None:

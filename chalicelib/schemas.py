@@ -6,7 +6,8 @@ nothing at run time, and `openapi.py` reads both.
 """
 
 import re
-from typing import Annotated, Any, ClassVar, Generic, TypeVar
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
@@ -17,6 +18,17 @@ PAGE_SIZE = 20
 LARGEST_PAGE = 100
 
 T = TypeVar("T")
+
+
+class Choice(StrEnum):
+    """An enumeration that clients may write in any case: `active` is ACTIVE, and answered so."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> Self | None:
+        if not isinstance(value, str):
+            return None
+        written = value.strip().lower()
+        return next((member for member in cls if member.value.lower() == written), None)
 
 
 class Input(BaseModel):
@@ -47,7 +59,8 @@ class Input(BaseModel):
 
 
 class Query(BaseModel):
-    """Query parameters: camelCase; unknown ones are ignored, and a blank value counts as absent."""
+    """Query parameters: camelCase; a blank value counts as absent. Admin routes refuse unknown ones
+    by name, the others ignore them (`request/parse.py`)."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,

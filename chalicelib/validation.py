@@ -9,7 +9,7 @@ from chalicelib.problems import Invalid
 
 Model = TypeVar("Model", bound=BaseModel)
 
-_MOST_ERRORS: Final = 100
+MOST_ERRORS: Final = 100
 
 
 def validate(model: type[Model], sent: Any, field: str = "") -> Model:
@@ -31,7 +31,7 @@ def invalid(error: ValidationError, below: str = "") -> Invalid:
             "code": _code(problem["type"]),
             "message": _message(problem["type"], problem["msg"], problem.get("ctx", {})),
         }
-        for problem in found[:_MOST_ERRORS]
+        for problem in found[:MOST_ERRORS]
     ]
     return Invalid.fields(errors)
 

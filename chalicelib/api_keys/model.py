@@ -1,20 +1,19 @@
 """API keys: who may call the admin interface, as what, and how often."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Annotated, Final
 
 from pydantic import Field, StringConstraints
 from typing_extensions import TypedDict
 
-from chalicelib.schemas import Input
+from chalicelib.schemas import Choice, Input
 
 # Requests per minute and key, unless the operator raised them (`spec.md`, Limits).
 READS_PER_MINUTE: Final = 120
 WRITES_PER_MINUTE: Final = 60
 
 
-class Role(StrEnum):
+class Role(Choice):
     """What a key may do. Each role may also do what those before it may."""
 
     STAFF = "STAFF"

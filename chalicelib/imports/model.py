@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 from chalicelib import clock, listing
 from chalicelib.imports.csv.records import Format
-from chalicelib.schemas import Input, Query
+from chalicelib.schemas import Choice, Input, Query
 
 KIND: Final = listing.Kind("job")
 LARGEST_UPLOAD: Final = 5 * 1024**3  # bytes; S3: one POST takes 5 GB
@@ -32,7 +32,7 @@ class Status(StrEnum):
     CANCELLED = "CANCELLED"
 
 
-class Mode(StrEnum):
+class Mode(Choice):
     """What may happen to products: both, only new ones, only those that exist."""
 
     UPSERT = "upsert"

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, timedelta
 from decimal import Decimal
-from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
@@ -18,7 +17,7 @@ from chalicelib import clock, listing
 from chalicelib.attributes import Item
 from chalicelib.customers.model import CustomerInput, searchable
 from chalicelib.products.model import Price, ShopCurrency
-from chalicelib.schemas import Input, Page, Several
+from chalicelib.schemas import Choice, Input, Page, Several
 
 MOST_LINES: Final = 200
 MOST_PRODUCTS: Final = 60
@@ -42,7 +41,7 @@ KIND: Final = listing.Kind(
 )
 
 
-class Status(StrEnum):
+class Status(Choice):
     """`spec.md`, Order status values; `transitions.py` has the moves."""
 
     PENDING = "PENDING"
@@ -55,7 +54,7 @@ class Status(StrEnum):
     REFUNDED = "REFUNDED"
 
 
-class PaymentStatus(StrEnum):
+class PaymentStatus(Choice):
     PENDING = "PENDING"
     PAID = "PAID"
     PARTIALLY_PAID = "PARTIALLY_PAID"
@@ -93,11 +92,17 @@ def _like(pattern: str, example: str) -> Any:
     return AfterValidator(check)
 
 
+def _upper(value: object) -> object:
+    """Names are written in any case, and kept in capitals."""
+    return value.strip().upper() if isinstance(value, str) and value.isascii() else value
+
+
 # Open sets of names (`spec.md`: "the list continues").
 _NAME: Final = "[A-Z][A-Z0-9]*(_[A-Z0-9]+)*"
 _EMPLOYEE: Final = "emp_[A-Za-z0-9_-]{1,60}"
 Name = Annotated[
     str,
+    BeforeValidator(_upper),
     _like(_NAME, "CARD_TERMINAL"),
     Field(json_schema_extra={"pattern": f"^{_NAME}$"}, max_length=50),
 ]
@@ -185,7 +190,9 @@ class ListOrders(Page):
     ] = ""
     status: Several[Status] = Field(default_factory=list)
     exclude_status: Several[Status] = Field(default_factory=list)
-    source: Annotated[Several[str], Field(max_length=20)] = Field(default_factory=list)
+    source: Annotated[Several[Annotated[str, BeforeValidator(_upper)]], Field(max_length=20)] = (
+        Field(default_factory=list)
+    )
 
     def where(self) -> dict[str, frozenset[str]]:
         """The filters, by facet."""

@@ -9,14 +9,13 @@ import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, RootModel, WithJsonSchema
 
 from chalicelib import listing, money, settings
 from chalicelib.attributes import Item
-from chalicelib.schemas import Input, Page, Several
+from chalicelib.schemas import Choice, Input, Page, Several
 
 MOST_VARIANTS: Final = 100
 BULK_PRODUCTS: Final = 500  # spec.md, Limits
@@ -27,7 +26,7 @@ DEEPEST_PUBLIC: Final = 10_000  # results that the public may page through
 DEFAULT_VARIANT: Final = "Default"
 
 
-class Status(StrEnum):
+class Status(Choice):
     ACTIVE = "ACTIVE"
     DRAFT = "DRAFT"
     ARCHIVED = "ARCHIVED"
@@ -82,10 +81,10 @@ def _metadata(value: dict[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def _as_number(value: object) -> int | float:
-    """A number of a request's JSON, which is read as Decimal."""
+def _as_number(value: object) -> float:
+    """A number of a request's JSON that is no int there: bounded, so that it is a finite double."""
     assert isinstance(value, Decimal)
-    return int(value) if value == value.to_integral_value() else float(value)
+    return float(value)
 
 
 def _shop_currency(value: str) -> str:

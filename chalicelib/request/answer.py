@@ -22,7 +22,10 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
-encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain).encode
+# NaN and Infinity are no JSON: better no answer than one that only Python reads.
+encode: Final = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain
+).encode
 
 
 def reply(

@@ -19,6 +19,7 @@ from chalicelib.request import call as calls
 from chalicelib.request.answer import refusal
 from chalicelib.request.authenticate import authenticate, is_admin
 from chalicelib.request.call import Call
+from chalicelib.request.parse import refuse_unknown_parameters
 from chalicelib.request.routes import Crash, allowed, matched
 
 GetResponse = Callable[[Request], Response]
@@ -77,6 +78,8 @@ def _answer(call: Call, get_response: GetResponse) -> Response:
         authenticate(call)
         if call.request.method == "OPTIONS":
             return _options(call)
+        if is_admin(call):
+            refuse_unknown_parameters(call)
         return _adopted(get_response(call.request))
     except Crash as crash:
         return refusal(_unexpected(call, crash.__cause__ or crash))

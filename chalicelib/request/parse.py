@@ -5,21 +5,30 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
+from itertools import accumulate
 from typing import Any, Final, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from chalicelib.problems import MalformedJson, PayloadTooLarge, UnsupportedMediaType
-from chalicelib.request.call import current
+from chalicelib.problems import Invalid, MalformedJson, PayloadTooLarge, UnsupportedMediaType
+from chalicelib.request.call import Call, current
 from chalicelib.request.routes import JSON
 from chalicelib.schemas import Query
-from chalicelib.validation import invalid, validate
+from chalicelib.validation import MOST_ERRORS, invalid, validate
 
 Model = TypeVar("Model", bound=BaseModel)
 Parameters = TypeVar("Parameters", bound=Query)
 
-_LARGEST_EXPONENT: Final = 308  # of what JSON's other readers take, a double
+DEEPEST: Final = 32  # objects and arrays inside each other
+_LONGEST_NUMBER: Final = 400  # characters; the largest double has 309 digits
+_WHOLE_DIGITS: Final = 15  # from there on, a double is no exact whole number
+_LARGEST_EXPONENT: Final = 307  # of what every other reader of JSON takes: a double
 _ESCAPED_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_IN_BRACKETS: Final = re.compile(r"\[[0-9]*\]$")
+_STRINGS: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+_NO_BRACKETS: Final = re.compile(r"[^][{}]+")
+_LEVELS: Final = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
 def body(model: type[Model]) -> Model:
@@ -52,7 +61,7 @@ def raw_body() -> bytes:
     """The bytes that were sent. Raises PayloadTooLarge beyond what the route declares."""
     request, operation = current().request, current().operation
     raw = request.raw_body
-    sent = raw.encode("utf-8") if isinstance(raw, str) else raw
+    sent = raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else raw
     limit = operation.largest_body if operation else 0
     if len(sent) > limit:
         raise PayloadTooLarge(f"The body must be at most {limit:,} bytes.")
@@ -62,6 +71,8 @@ def raw_body() -> bytes:
 def _load(text: str) -> Any:
     if not text.strip():
         raise MalformedJson("The body is empty; JSON is expected.")
+    if _depth(text) > DEEPEST:
+        raise MalformedJson(f"The body is nested more than {DEEPEST} levels deep.")
     try:
         value = _decode(text)
         if _ESCAPED_SURROGATE.search(text):
@@ -72,11 +83,18 @@ def _load(text: str) -> Any:
         raise MalformedJson(f"The body is not JSON: {error.msg} ({place}).") from None
     except UnicodeEncodeError:
         raise MalformedJson("The body contains half of a surrogate pair.") from None
-    except RecursionError:
-        raise MalformedJson("The body is nested too deeply.") from None
     except (ValueError, InvalidOperation):
         raise MalformedJson("The body contains a number that is too large or too long.") from None
     return value
+
+
+def _depth(text: str) -> int:
+    """How deep the JSON is nested, judged before it is decoded and without recursion: every Python
+    refuses the same bodies, and what is accepted can be encoded again on any stack."""
+    if text.count("[") + text.count("{") <= DEEPEST:
+        return 0
+    brackets = _NO_BRACKETS.sub("", _STRINGS.sub("", text))
+    return max(accumulate(map(_LEVELS.__getitem__, brackets)), default=0)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -92,15 +110,25 @@ def _no_number(text: str) -> NoReturn:
     raise MalformedJson(f"The body contains {text}, which JSON does not have.")
 
 
-def _number(text: str) -> Decimal:
+def _number(text: str) -> Decimal | int:
+    """A number with a fraction or an exponent. `2.0` is 2, as for any client in JavaScript."""
+    if len(text) > _LONGEST_NUMBER:
+        raise ValueError("nobody's number")
     number = Decimal(text)
     if number and abs(number.adjusted()) > _LARGEST_EXPONENT:
-        raise ValueError("nobody's number, and hours of arithmetic")
-    return number
+        raise ValueError("no double, and hours of arithmetic")
+    whole = number == number.to_integral_value() and number.adjusted() < _WHOLE_DIGITS
+    return int(number) if whole else number
+
+
+def _integer(text: str) -> int:
+    if len(text.lstrip("-")) > _LARGEST_EXPONENT + 1:
+        raise ValueError("no double")
+    return int(text)
 
 
 _decode: Final = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_float=_number, parse_constant=_no_number
+    object_pairs_hook=_unique, parse_float=_number, parse_int=_integer, parse_constant=_no_number
 ).decode
 
 
@@ -109,9 +137,7 @@ def query(model: type[Parameters]) -> Parameters:
     declared = current().operation
     if declared is None or declared.query is not model:
         raise TypeError(f"the route does not declare the query {model.__name__}")
-    given: Mapping[str, list[str]] = {}
-    if current().request.query_params is not None:
-        given = current().request.to_original_event()["multiValueQueryStringParameters"]
+    given = _parameters()
     sent: dict[str, Any] = {}
     for name, field in model.model_fields.items():
         values = [value for value in given.get(field.alias or name, ()) if value.strip()]
@@ -121,6 +147,36 @@ def query(model: type[Parameters]) -> Parameters:
         return model.model_validate(sent, by_alias=True, by_name=False)
     except ValidationError as error:
         raise invalid(error) from None
+
+
+def refuse_unknown_parameters(call: Call) -> None:
+    """A mistyped filter must not answer everything. Raises Invalid, which names each."""
+    asked = call.operation.query if call.operation else None
+    known = {field.alias or name for name, field in asked.model_fields.items()} if asked else set()
+    unknown = [name for name in _parameters() if name not in known]
+    if unknown:
+        message = f"is not a parameter here; there are {', '.join(sorted(known)) or 'none'}"
+        raise Invalid.fields(
+            [
+                {"field": name[:200], "code": "unknown_parameter", "message": message}
+                for name in unknown[:MOST_ERRORS]
+            ]
+        )
+
+
+def _parameters() -> Mapping[str, list[str]]:
+    """The values of each parameter. `status[]=A` and `status[0]=A`, as axios, jQuery and PHP write
+    lists, are `status=A`."""
+    if current().request.query_params is None:
+        return {}
+    given = current().request.to_original_event()["multiValueQueryStringParameters"]
+    found: dict[str, list[str]] = {}
+    for written, values in given.items():
+        name = _IN_BRACKETS.sub("", written)
+        if any(map(_SURROGATE.search, values)):
+            raise Invalid.field(name[:200], "invalid", "must be UTF-8")
+        found.setdefault(name, []).extend(values)
+    return found
 
 
 def _is_list(annotation: Any) -> bool:

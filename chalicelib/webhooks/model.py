@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, ConfigDict, Field
@@ -12,13 +11,13 @@ from pydantic import AfterValidator, ConfigDict, Field
 from chalicelib import clock
 from chalicelib.attributes import Item
 from chalicelib.safe_post.destination import LONGEST_URL
-from chalicelib.schemas import LARGEST_PAGE, PAGE_SIZE, Input, Query, Several
+from chalicelib.schemas import LARGEST_PAGE, PAGE_SIZE, Choice, Input, Query, Several
 from chalicelib.webhooks.sending.retry import FAILING_STREAK
 
 LONGEST_OVERLAP: Final = 72  # hours in which two secrets sign
 
 
-class EventKind(StrEnum):
+class EventKind(Choice):
     """`spec.md`, Event kinds."""
 
     ORDER_CREATED = "order.created"
@@ -33,7 +32,7 @@ class EventKind(StrEnum):
     INVENTORY_LOW = "inventory.low"
 
 
-class Status(StrEnum):
+class Status(Choice):
     """PENDING: not tried yet. RETRYING: failed so far. The others have ended."""
 
     PENDING = "PENDING"

@@ -204,7 +204,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"customer": {"email": "a@b.c", "phone": "1"}}, "customer.phone"),
     ({"source": "in person"}, "source"),
     ({"source": 5}, "source"),
-    ({"paymentMethod": "card"}, "paymentMethod"),
+    ({"paymentMethod": "card-terminal"}, "paymentMethod"),
     ({"paymentStatus": "SETTLED"}, "paymentStatus"),
     ({"salesRepId": "ord_1"}, "salesRepId"),
     ({"currency": "EUR"}, "currency"),

@@ -73,6 +73,27 @@ def test_another_body_under_the_same_key_is_refused_even_one_that_is_no_order(sh
     assert shop.get(ORDERS).json["total"] == 1
 
 
+@pytest.mark.parametrize(
+    "quantity", [2, "1", True, [1], [["number", "1"]], ["number", "1"], {"number": "1"}, None]
+)
+def test_a_body_that_differs_in_one_value_or_its_type_is_another(shop: Shop, quantity: Any) -> None:
+    one = line(variant(shop))
+    sent = new_order(one)
+    assert shop.post(ORDERS, sent, headers=KEY).status == 201
+    other = {**sent, "lineItems": [{**one, "quantity": quantity}]}
+    assert shop.post(ORDERS, other, headers=KEY).json["code"] == "idempotency_key_reused"
+
+
+def test_a_body_that_differs_in_text_alone_is_another(shop: Shop) -> None:
+    one, another = variant(shop), variant(shop)
+    sent = new_order(line(one), note="a")
+    assert shop.post(ORDERS, sent, headers=KEY).status == 201
+    for other in ({**sent, "lineItems": [line(another)]}, {**sent, "note": "b"}):
+        answer = shop.post(ORDERS, other, headers=KEY)
+        assert (answer.status, answer.json["code"]) == (422, "idempotency_key_reused")
+    assert shop.get(ORDERS).json["total"] == 1
+
+
 def test_failures_are_not_kept(shop: Shop) -> None:
     id = variant(shop, 1)
     sent = new_order(line(id, 2))

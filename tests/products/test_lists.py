@@ -50,7 +50,8 @@ ALL = ["Secret hat", "Old hat", "Blue hat", "Red shirt", "Blue shirt"]
         ("search=hat&status=DRAFT", ["Blue hat"]),
         ("search=nothing", []),
         ("type=nothing", []),
-        ("unknown=1&search=", ALL),
+        ("status[]=draft&status[]=Archived&search=", ["Old hat", "Blue hat"]),
+        ("status[0]=DRAFT&status[1]=ARCHIVED", ["Old hat", "Blue hat"]),
     ],
 )
 def test_filters_and_search_find_what_matches_newest_first(
@@ -59,6 +60,21 @@ def test_filters_and_search_find_what_matches_newest_first(
     answer = stocked.get(f"/api/admin/products?{query}")
     assert names(answer) == expected
     assert answer.json["total"] == len(expected)
+
+
+@pytest.mark.parametrize("path", ["products", "products/prod_1", "orders", "keys", "me"])
+def test_an_unknown_parameter_is_refused_by_its_name_and_never_ignored(
+    shop: Shop, path: str
+) -> None:
+    answer = shop.get(f"/api/admin/{path}?from=2026-11-01x&Staus[]=&_=17")
+    assert (answer.status, answer.json["code"]) == (422, "validation_failed")
+    refused = {error["field"]: error["code"] for error in answer.json["errors"]}
+    assert {"Staus", "_"} <= refused.keys()
+    assert set(refused.values()) == {"unknown_parameter"}
+
+
+def test_the_storefront_ignores_parameters_that_it_does_not_know(stocked: Shop) -> None:
+    assert names(stocked.get("/api/products?utm_source=mail")) == ["Red shirt", "Blue shirt"]
 
 
 @pytest.mark.parametrize(

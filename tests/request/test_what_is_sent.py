@@ -1,5 +1,7 @@
 """Bodies, queries and paths: taken as they were meant, or refused by name."""
 
+import json
+import math
 from typing import Any
 
 import pytest
@@ -49,6 +51,98 @@ def test_a_body_nested_beyond_reason_is_refused(trial: Shop) -> None:
         headers={"Content-Type": "application/json"},
     )
     assert (answer.status, answer.json["code"]) == (400, "malformed_json")
+
+
+def nested(levels: int) -> bytes:
+    """Objects and arrays inside each other, and text that looks like more of them."""
+    arrays = levels // 2
+    begin, end = '[{"[{\\"[": ', "}]"
+    rest = ('["[[[\\\\"]', "") if levels % 2 else ("1", "")
+    return (begin * arrays + rest[0] + end * arrays).encode()
+
+
+@pytest.mark.parametrize("levels", [31, 32])
+def test_a_body_is_nested_up_to_32_levels(trial: Shop, levels: int) -> None:
+    body = nested(levels)
+    assert raw(trial, body).json == [json.loads(body)]
+
+
+@pytest.mark.parametrize("levels", [33, 34, 967, 5_000])
+def test_a_deeper_body_is_refused_on_every_python_alike(trial: Shop, levels: int) -> None:
+    kind = {"Content-Type": "application/json"}
+    answer = trial.post("/api/trial/things", nested(levels), headers=kind)
+    assert (answer.status, answer.json["code"]) == (400, "malformed_json")
+    assert "32 levels" in answer.json["message"]
+
+
+def test_the_depth_of_a_body_is_found_in_linear_time(trial: Shop) -> None:
+    kind = {"Content-Type": "application/json"}
+    for hostile in ('"' + '\\"' * 400_000, "[" * 33 + '"' * 400_001, '["' + "\\" * 800_000):
+        answer = trial.post("/api/trial/things", hostile.encode(), headers=kind)
+        assert answer.json["code"] == "malformed_json"
+
+
+@pytest.mark.parametrize(
+    "number", ["1" * 309, "-" + "9" * 309, "9.9e308", "1e308", "1e-308", "0." + "1" * 400]
+)
+def test_a_number_that_no_double_holds_is_refused(trial: Shop, number: str) -> None:
+    answer = raw(trial, f'{{"a": {number}}}'.encode())
+    assert (answer.status, answer.json["code"]) == (400, "malformed_json")
+
+
+@pytest.mark.parametrize(
+    "number", ["9" * 308, "9.99e307", "-1e307", "1e-307", "-0.0", "0e999999", "1e15", "1e300"]
+)
+def test_every_number_that_is_accepted_is_answered_as_a_finite_one(
+    trial: Shop, number: str
+) -> None:
+    (answered,) = strict(raw(trial, number.encode()).text)
+    assert answered == float(number)
+
+
+def strict(text: str) -> Any:
+    """As parsers outside of Python read it: numbers are doubles, and names come once."""
+
+    def number(written: str) -> float:
+        found = float(written)
+        assert math.isfinite(found), written
+        return found
+
+    def unique(members: list[tuple[str, Any]]) -> dict[str, Any]:
+        assert len({name for name, _ in members}) == len(members)
+        return dict(members)
+
+    def none_such(name: str) -> None:
+        raise AssertionError(f"{name} is no JSON")
+
+    text.encode("utf-8")
+    return json.loads(
+        text,
+        parse_float=number,
+        parse_int=number,
+        parse_constant=none_such,
+        object_pairs_hook=unique,
+    )
+
+
+@settings(
+    max_examples=100,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+        max_leaves=20,
+    )
+)
+def test_what_is_accepted_is_answered_as_json_that_everybody_reads(trial: Shop, sent: Any) -> None:
+    answer = raw(trial, json.dumps(sent).encode())
+    if answer.status == 200:
+        assert strict(answer.text) == [json.loads(json.dumps(sent), parse_int=float)]
+    else:
+        assert answer.json["code"] in {"malformed_json", "payload_too_large"}
 
 
 @pytest.mark.parametrize(
