@@ -150,7 +150,7 @@ class Outage:
             if parks:
                 endpoint = cohort % self.endpoints
                 slot = (retry.slot(f"wh_{endpoint}", after.at, moment).at - _START).total_seconds()
-                first = wakes = self._parked(endpoint, free, slot)
+                first = wakes = self._parked(endpoint, free, slot, wakes)
             else:
                 first = min(wakes, free + retry.LONGEST_QUEUE_DELAY)
                 self._during(free, first, "delayed", COHORT)
@@ -160,15 +160,17 @@ class Outage:
         self.most_open = self._most("open")
         return self
 
-    def _parked(self, endpoint: int, now: float, slot: float) -> float:
-        """When a cohort that waits for this slot is put back on the queue."""
+    def _parked(self, endpoint: int, now: float, slot: float, due: float) -> float:
+        """When a cohort that waits for this slot arrives on the queue, where it is put from the
+        begin of the slot on, with a delay."""
         # A cohort belongs to one endpoint, or stands for many that have few deliveries each.
         alone = min(COHORT, max(1, self.endpoints * COHORT // DELIVERIES))
         if (endpoint, slot) not in self.slots or alone > 1:
             self.slots.add((endpoint, slot))
             self.executions += alone
             self._during(now, slot, "open", alone)
-        wakes = max(slot, self.redriven[endpoint])
+        wakes = max(slot, due, self.redriven[endpoint])
+        self._during(max(slot, wakes - retry.SLOT), wakes, "delayed", COHORT)
         self.redriven[endpoint] = wakes + COHORT / alone / redrive.PER_SECOND
         return wakes
 

@@ -85,3 +85,8 @@ def webhook_schedule_scale() -> float:
 def mail_from() -> str:
     """Sender of the summary e-mails; empty when none is to be sent."""
     return os.environ.get("MAIL_FROM", "")
+
+
+def notify_email() -> str:
+    """Who gets the summaries of webhooks that have no `email`; empty for nobody."""
+    return os.environ.get("NOTIFY_EMAIL", "")

@@ -2,7 +2,8 @@
 
     python infra/deploy.py --stage prod                       # make it, or bring it up to date
     python infra/deploy.py --stage prod --show                # only show what would change
-    python infra/deploy.py --stage prod --currency EUR --mail-from shop@example.com
+    python infra/deploy.py --stage prod --currency EUR --mail-from shop@example.com \
+                           --notify-email ops@example.com
     python infra/deploy.py --stage prod --domain api.example.com --certificate arn:aws:acm:…
     python infra/deploy.py --stage prod --destroy             # take it away, but for its data
     python infra/deploy.py --stage prod --destroy --with-data # and its data
@@ -96,7 +97,7 @@ def _deploy(options: argparse.Namespace, known: stacks.Outputs) -> None:
     print(f"\nBackroom is deployed: {address.rstrip('/')}")
     if "DomainTarget" in domain:
         print(f"Point your domain's CNAME or alias record to {domain['DomainTarget']}")
-    _mention_unverified(made["MailFrom"])
+    _mention_summaries(made["MailFrom"], made["NotifyEmail"])
     if key := keys.first_owner_key(made["Table"]):
         print(f"Owner key, shown this once: {key}")
 
@@ -161,13 +162,18 @@ def _refuse_the_other_way(stage: str, by_chalice: bool) -> None:
         raise SystemExit(f"{stage} was deployed {way}. To change that, --destroy it first.")
 
 
-def _mention_unverified(sender: str) -> None:
+def _mention_summaries(sender: str, receiver: str) -> None:
+    """What keeps the summary e-mails of failed webhook deliveries from being sent."""
+    if not sender:
+        print("No summary e-mail is sent when webhook deliveries fail: give --mail-from.")
+        return
+    if not receiver:
+        print("Webhooks without an email of their own send no summaries: give --notify-email.")
     identities = [sender, sender.partition("@")[2]]
-    if sender:
-        found = boto3.client("ses").get_identity_verification_attributes(Identities=identities)
-        states = [each["VerificationStatus"] for each in found["VerificationAttributes"].values()]
-        if "Success" not in states:
-            print(f"SES has verified neither {' nor '.join(identities)}: summaries wait for it.")
+    found = boto3.client("ses").get_identity_verification_attributes(Identities=identities)
+    states = [each["VerificationStatus"] for each in found["VerificationAttributes"].values()]
+    if "Success" not in states:
+        print(f"SES has verified neither {' nor '.join(identities)}: summaries wait for it.")
 
 
 def _parameters(options: argparse.Namespace) -> dict[str, str]:
@@ -175,6 +181,7 @@ def _parameters(options: argparse.Namespace) -> dict[str, str]:
     before: dict[str, str] = record.settings(options.stage).get("parameters", {})
     given: dict[str, str | None] = {
         "MailFrom": options.mail_from,
+        "NotifyEmail": options.notify_email,
         "AlarmEmail": options.alarm_email,
         "DomainName": options.domain,
         "CertificateArn": options.certificate,
@@ -207,6 +214,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--from-package", type=Path, metavar="DIR", help="deploy what was built")
     parser.add_argument("--currency", help="ISO 4217 code; for the first time, USD if not given")
     parser.add_argument("--mail-from", help="sender of summaries; SES must have verified it")
+    parser.add_argument(
+        "--notify-email", help="who gets the summaries of webhooks without an e-mail of their own"
+    )
     parser.add_argument("--alarm-email", help="whom the alarms tell")
     parser.add_argument("--domain", help="a domain of the API's own")
     parser.add_argument("--certificate", help="ARN of its ACM certificate, in the same region")

@@ -22,7 +22,7 @@ from infra.emulator import CREDENTIALS, Emulator
 STAGE = "local"
 _BASE_PATH = f"/_aws/execute-api/backroom/{STAGE}"
 _PROJECT = package.PROJECT
-_MAIL = {"MailFrom": "backroom@example.com"}
+_MAIL = {"MailFrom": "backroom@example.com", "NotifyEmail": "owner@example.com"}
 _LOCAL_ONLY = {
     # A receiver under development listens on loopback.
     "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8 ::1/128",
@@ -86,6 +86,9 @@ Backroom is running.
   curl {base}/api/products
   curl {authorized} '{base}/api/admin/products?search=shirt'
   curl {authorized} -F file=@infra/sample-catalogue.csv {base}/api/admin/products/import
+
+  Summaries of failed webhook deliveries, as they were mailed:
+  curl {found["awsEndpoint"]}/_ministack/ses/messages
 
 Ctrl-C stops it; {kept}. The log follows.
 """,

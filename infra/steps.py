@@ -121,6 +121,7 @@ def environment(stage: str, made: Mapping[str, str]) -> dict[str, str]:
         "REDRIVE_STATE_MACHINE_ARN": made["RedriveStateMachineArn"],
         "MASTER_KEY_PARAMETER": master_key_parameter(stage),
         "MAIL_FROM": made["MailFrom"],
+        "NOTIFY_EMAIL": made["NotifyEmail"],
     }
 
 

@@ -27,6 +27,7 @@ from chalicelib.webhooks.model import (
     read_delivery,
 )
 from chalicelib.webhooks.sending.attempts import Attempt
+from chalicelib.webhooks.sending.retry import NextStep
 
 SHARDS: Final = 4  # a DynamoDB partition takes 1,000 write units a second, a delivery takes 4
 KEPT_SECONDS: Final = 30 * 86_400
@@ -163,9 +164,15 @@ def delivered(delivery: Delivery, first: Attempt | None = None) -> bool:
     return _settle(delivery, {"status": Status.DELIVERED, **more}, _ENDED)
 
 
-def retrying(delivery: Delivery, step: int, at: datetime) -> bool:
-    """The next step of the schedule is arranged, for that moment."""
-    waits = {"status": Status.RETRYING, "step": step, "nextAttemptAt": clock.iso(at)}
+def retrying(delivery: Delivery, following: NextStep) -> bool:
+    """The next step of the schedule is arranged."""
+    waits = {
+        "status": Status.RETRYING,
+        "step": following.step,
+        "nextAttemptAt": clock.iso(following.at),
+    }
+    if following.daily_since:
+        waits["dailySince"] = clock.iso(following.daily_since)
     return _settle(delivery, waits, ["claim"])
 
 

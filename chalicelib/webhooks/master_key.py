@@ -16,9 +16,9 @@ def current_secret(endpoint_id: str, version: int) -> str:
 
 
 def valid_secrets(endpoint: Endpoint) -> list[str]:
-    """What a delivery to the endpoint is signed with now, the newest secret first."""
-    now = clock.unix()
-    versions = [endpoint.secret_version, *(v for v, until in endpoint.previous if until > now)]
+    """What a delivery to the endpoint is signed with now, the current secret first."""
+    overlaps = endpoint.overlaps(clock.unix())
+    versions = [endpoint.secret_version, *(version for version, _ in overlaps)]
     return [signature.secret(_master_key(), endpoint.id, version) for version in versions]
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from chalicelib import clock
+from chalicelib import clock, settings
 from chalicelib.attributes import Item
 from chalicelib.safe_post.destination import LONGEST_URL
 from chalicelib.schemas import LARGEST_PAGE, PAGE_SIZE, Choice, Input, Query, Several
@@ -71,7 +71,7 @@ Url = Annotated[
 Events = Annotated[list[EventKind], Field(min_length=1), AfterValidator(_distinct)]
 Email = Annotated[
     str,
-    Field(max_length=254, description="Told when deliveries give up"),
+    Field(max_length=254, description="Told when deliveries fail; else the shop's address is"),
     AfterValidator(_mailbox),
 ]
 Description = Annotated[str, Field(max_length=500)]
@@ -85,6 +85,8 @@ _READ_ONLY: Final = frozenset(
         "updatedAt",
         "failingSince",
         "previousSecretExpiresAt",
+        "summaryEmail",
+        "notices",
         "recovery",
     }
 )
@@ -124,9 +126,10 @@ class RotateSecret(_Input):
             strict=True,
             ge=0,
             le=LONGEST_OVERLAP,
-            description="How long the secret before signs as well; 0: it ends at once",
+            description="How long the secret before signs as well. Without it, or with 0, that "
+            "one ends at once",
         ),
-    ] = 24
+    ] = 0
 
 
 class TestEvent(_Input):
@@ -191,6 +194,15 @@ class Endpoint:
     def failing(self) -> bool:
         return self.streak >= FAILING_STREAK
 
+    @property
+    def summary_email(self) -> str | None:
+        """Who is told what failed: every endpoint has somebody, unless the shop has nobody."""
+        return self.email or settings.notify_email() or None
+
+    def overlaps(self, now: int) -> list[tuple[int, int]]:
+        """The previous secrets that sign at that Unix time, as (version, until)."""
+        return [(version, until) for version, until in self.previous if until > now]
+
 
 def read_endpoint(item: Item) -> Endpoint:
     return Endpoint(
@@ -236,6 +248,8 @@ class Delivery:
     attempts: int
     """How many were begun, in all generations; also the number of the last."""
     next_attempt_at: str | None
+    daily_since: datetime | None
+    """From when the daily retries of this schedule are counted (`retry.py`)."""
     created_at: str
     updated_at: str
     test: bool
@@ -262,6 +276,7 @@ def read_delivery(item: Item) -> Delivery:
         step=item.get("step"),
         attempts=item["attempts"],
         next_attempt_at=item.get("nextAttemptAt"),
+        daily_since=clock.parse(item["dailySince"]) if "dailySince" in item else None,
         created_at=item["createdAt"],
         updated_at=item["updatedAt"],
         test=item.get("test", False),

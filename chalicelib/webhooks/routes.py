@@ -116,8 +116,10 @@ def delete(id: str) -> Response:
     problems=[NotFound, Conflict],
 )
 def rotate_secret(id: str) -> Response:
-    """The new secret signs at once. The one before signs as well for `overlapHours`: a delivery
-    then has two `v1`, the newer first."""
+    """The new secret signs at once, and those before end. With `overlapHours` they sign as well
+    until then: `X-Service-Signature` has a `v1` for each secret, that of the current one first, and
+    `notices` says so. Five secrets may sign at once; a rotation beyond that is 409
+    `too_many_secrets`."""
     endpoint, secret = store.rotate(id, _optional(RotateSecret).overlap_hours)
     return reply(200, {**show_endpoint(endpoint), "secret": secret}, etag=etag(endpoint))
 

@@ -2,14 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from chalicelib import clock
+from chalicelib import clock, settings
 from chalicelib.webhooks.model import Delivery, Endpoint, EventKind, Status
 
 
@@ -24,15 +24,28 @@ class Recovery(TypedDict):
     completedAt: str | None
 
 
+class Notice(TypedDict):
+    """Something about a webhook that its owner should know. `code`: `two_signatures` (more than one
+    secret signs), `no_summary_address`, `no_summary_sender` (no summary e-mail is sent)."""
+
+    code: str
+    message: str
+
+
 class ShownEndpoint(TypedDict):
     id: str
     url: str
     events: list[EventKind]
     email: str | None
+    summaryEmail: Annotated[
+        str | None,
+        Field(description="Who gets the summaries: `email`, or else the shop's; null: nobody"),
+    ]
     description: str | None
     enabled: bool
     failingSince: Annotated[str | None, Field(description="Three failures in a row or more")]
     previousSecretExpiresAt: str | None
+    notices: list[Notice]
     recovery: Recovery | None
     createdAt: str
     updatedAt: str
@@ -46,23 +59,47 @@ class EndpointWithSecret(ShownEndpoint):
 
 def show_endpoint(endpoint: Endpoint) -> dict[str, Any]:
     """The shape of ShownEndpoint."""
-    now = clock.unix()
-    until = [end for _, end in endpoint.previous if end > now]
+    until = [end for _, end in endpoint.overlaps(clock.unix())]
+    ends = clock.iso(datetime.fromtimestamp(max(until), UTC)) if until else None
     return {
         "id": endpoint.id,
         "url": endpoint.url,
         "events": list(endpoint.events),
         "email": endpoint.email,
+        "summaryEmail": endpoint.summary_email if settings.mail_from() else None,
         "description": endpoint.description,
         "enabled": endpoint.enabled,
         "failingSince": endpoint.failing_since,
-        "previousSecretExpiresAt": clock.iso(datetime.fromtimestamp(max(until), UTC))
-        if until
-        else None,
+        "previousSecretExpiresAt": ends,
+        "notices": [
+            {"code": code, "message": message} for code, message in _notices(endpoint, ends)
+        ],
         "recovery": _recovery(endpoint.recovery),
         "createdAt": endpoint.created_at,
         "updatedAt": endpoint.updated_at,
     }
+
+
+def _notices(endpoint: Endpoint, overlap_ends: str | None) -> Iterator[tuple[str, str]]:
+    if overlap_ends:
+        number = 1 + len(endpoint.overlaps(clock.unix()))
+        yield (
+            "two_signatures",
+            f"Until {overlap_ends} X-Service-Signature has {number} v1, that of the current secret "
+            "first: t=…,v1=<current>,v1=<previous>. Accept a delivery if any of them is right.",
+        )
+    if not settings.mail_from():
+        yield (
+            "no_summary_sender",
+            "No summary e-mail is sent when deliveries fail: this deployment has no sender "
+            "(--mail-from).",
+        )
+    elif endpoint.summary_email is None:
+        yield (
+            "no_summary_address",
+            "No summary e-mail is sent when deliveries fail: neither this webhook has an `email` "
+            "nor this deployment an address (--notify-email).",
+        )
 
 
 def _recovery(recovery: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -83,7 +120,7 @@ class ShownDelivery(TypedDict):
     event: EventKind
     endpointId: str
     status: Status
-    attempts: int
+    attemptCount: int
     nextAttemptAt: str | None
     test: bool
     createdAt: str
@@ -125,6 +162,7 @@ class FullDelivery(TypedDict):
     event: EventKind
     endpointId: str
     status: Status
+    attemptCount: int
     attempts: list[ShownAttempt]
     nextAttemptAt: str | None
     test: bool
@@ -154,7 +192,7 @@ def show_delivery(delivery: Delivery, endpoint: Endpoint | None) -> dict[str, An
         "event": delivery.event,
         "endpointId": delivery.endpoint_id,
         "status": Status.CANCELLED if cancelled else delivery.status,
-        "attempts": delivery.attempts,
+        "attemptCount": delivery.attempts,
         "nextAttemptAt": None if cancelled else delivery.next_attempt_at,
         "test": delivery.test,
         "createdAt": delivery.created_at,

@@ -5,6 +5,7 @@ progress of a recovery, stand beside it and change without it.
 """
 
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from chalicelib import clock, ids, settings, table
@@ -25,6 +26,12 @@ _PK: Final = "webhooks"
 _HOUR: Final = 3_600
 _TRIES: Final = 8
 _MOST_PREVIOUS: Final = 4
+
+
+class TooManySecrets(Conflict):
+    """`endsFirst` says which overlap ends first, and when."""
+
+    code = "too_many_secrets"
 
 
 def key(id: str) -> Key:
@@ -113,24 +120,37 @@ def change(id: str, asked: EndpointChange, if_match: frozenset[str] | None) -> E
 
 
 def rotate(id: str, overlap_hours: int) -> tuple[Endpoint, str]:
-    """Another secret, and until when the ones before sign as well. Raises NotFound, Conflict."""
+    """Another secret; with an overlap, the ones before sign as well until theirs ends.
+
+    Raises NotFound, TooManySecrets, Conflict.
+    """
     for _ in range(_TRIES):
         before = get(id)
         now = clock.unix()
-        until = now + overlap_hours * _HOUR
-        still = [(version, end) for version, end in before.previous if end > now]
-        valid = [(before.secret_version, until), *still] if overlap_hours else []
+        valid: list[tuple[int, int]] = []
+        if overlap_hours:
+            valid = [(before.secret_version, now + overlap_hours * _HOUR), *before.overlaps(now)]
+        if len(valid) > _MOST_PREVIOUS:
+            raise _too_many_secrets(before, now)
         previous = [{"version": version, "until": end} for version, end in valid]
-        rotated = {
-            "secretVersion": before.secret_version + 1,
-            "previous": previous[:_MOST_PREVIOUS],
-        }
+        rotated = {"secretVersion": before.secret_version + 1, "previous": previous}
         secret = current_secret(id, before.secret_version + 1)
         try:
             return _write(before, rotated), secret
         except table.ConditionFailed:
             continue
     raise Conflict("The webhook is being changed by others all the time. Try again.")
+
+
+def _too_many_secrets(endpoint: Endpoint, now: int) -> TooManySecrets:
+    version, until = min(endpoint.overlaps(now), key=lambda overlap: overlap[1])
+    ends = clock.iso(datetime.fromtimestamp(until, UTC))
+    tail = current_secret(endpoint.id, version)[-4:]
+    return TooManySecrets(
+        f"{1 + _MOST_PREVIOUS} secrets sign already. The overlap of the secret that ends in {tail} "
+        f"ends first, at {ends}. Rotate after that, or without overlap, which ends all others now.",
+        endsFirst={"secretEndsIn": tail, "expiresAt": ends},
+    )
 
 
 def remove(id: str, if_match: frozenset[str] | None) -> None:

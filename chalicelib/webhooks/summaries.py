@@ -67,14 +67,14 @@ def send() -> None:
 
 
 def _tell(endpoint: Endpoint) -> None:
-    if not endpoint.email or not settings.mail_from():
+    if not endpoint.summary_email or not settings.mail_from():
         return
     news = _news(endpoint, clock.now())
     if not news or not _claimed(endpoint.id):
         return
     aws.client("ses").send_email(
         Source=settings.mail_from(),
-        Destination={"ToAddresses": [endpoint.email]},
+        Destination={"ToAddresses": [endpoint.summary_email]},
         Message={
             "Subject": {"Data": _subject(endpoint, news), "Charset": "UTF-8"},
             "Body": {"Text": {"Data": "\n".join(_lines(endpoint, news)), "Charset": "UTF-8"}},

@@ -1,12 +1,15 @@
 """From an event to its end, through the API, the fan-out, the sender and the redrive."""
 
+import itertools
 import json
+import re
 import threading
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from chalicelib import clock
 from chalicelib.safe_post.post import Outcome
 from chalicelib.webhooks.sending import signature
 from chalicelib.webhooks.sending.retry import SCHEDULE
@@ -14,6 +17,7 @@ from tests.shop import Shop
 from tests.webhooks.world import DELIVERIES, MASTER_KEY, OK, Posted, World, announce, failed
 from tests.webhooks.world import world as world_of
 
+DAY = timedelta(days=1)
 URL = "http://127.0.0.1:9/hook"
 
 
@@ -36,7 +40,7 @@ def only(merchant: Shop, webhook: dict[str, Any]) -> dict[str, Any]:
     """The one delivery of the webhook, in full."""
     (delivery,) = listed(merchant, webhook)
     full: dict[str, Any] = merchant.get(f"/api/admin/deliveries/{delivery['id']}").json
-    return {**full, "count": delivery["attempts"]}
+    return full
 
 
 def test_an_event_reaches_its_receiver_signed_and_is_recorded(world: World, merchant: Shop) -> None:
@@ -52,7 +56,7 @@ def test_an_event_reaches_its_receiver_signed_and_is_recorded(world: World, merc
         "product.created", posted.delivery, timestamp, posted.body, [webhook["secret"]]
     )
     delivery = only(merchant, webhook)
-    assert (delivery["status"], delivery["nextAttemptAt"], delivery["count"]) == (
+    assert (delivery["status"], delivery["nextAttemptAt"], delivery["attemptCount"]) == (
         "DELIVERED",
         None,
         1,
@@ -97,15 +101,57 @@ def test_what_never_answers_is_tried_thirteen_times_and_then_failed(
     announce()
     world.run()
     delivery = only(merchant, webhook)
-    assert (delivery["status"], delivery["count"]) == ("FAILED", 13)
+    assert (delivery["status"], delivery["attemptCount"]) == ("FAILED", 13)
     assert [one["number"] for one in delivery["attempts"]] == list(range(1, 14))
     gaps = [
         (later.at - earlier.at).total_seconds()
         for earlier, later in zip(world.posted, world.posted[1:], strict=False)
     ]
-    for gap, wait in zip(gaps, SCHEDULE, strict=True):
-        # Jitter of up to 10 %; what is parked also waits for the end of its slot.
-        assert wait <= gap <= wait * 1.1 + (600 if wait > 7_200 else 1)
+    # A minute of jitter at most, and a second by which a delay is rounded up.
+    for gap, wait in zip(gaps[:5], SCHEDULE[:5], strict=True):
+        assert wait <= gap <= wait + 61
+    before_them = world.posted[5].at
+    for number, posted in enumerate(world.posted[6:], 1):
+        assert timedelta(0) <= posted.at - before_them - number * DAY <= timedelta(seconds=61)
+
+
+def test_daily_retries_that_come_late_do_not_delay_those_behind_them(
+    world: World, merchant: Shop
+) -> None:
+    """The state machine is away for five minutes whenever a day has passed."""
+    add(merchant)
+
+    def answer(posted: Posted) -> Outcome:
+        world.now += timedelta(seconds=10)
+        world.refusals["send_message_batch"] = 60 if len(world.posted) > 5 else 0
+        return failed()
+
+    world.answer = answer
+    announce()
+    world.run()
+    first, *retries = world.posted[5:]
+    assert len(retries) == 7
+    late = [one.at - first.at - number * DAY for number, one in enumerate(retries, 1)]
+    assert max(late) > timedelta(minutes=2), "the state machine was away"
+    assert all(timedelta(0) <= each <= timedelta(minutes=10) for each in late)
+
+
+def test_what_a_long_pause_has_missed_is_not_caught_up_on_at_once(
+    world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant)
+    path = f"/api/admin/webhooks/{webhook['id']}"
+    world.answer = lambda posted: failed()
+    announce()
+    world.run(timedelta(days=2))
+    before = len(world.posted)
+    merchant.put(path, {"enabled": False})
+    world.sleep(days=9)
+    merchant.put(path, {"enabled": True})
+    world.run()
+    assert len(world.posted) == 13
+    gaps = [later.at - earlier.at for earlier, later in itertools.pairwise(world.posted[before:])]
+    assert gaps and all(abs(gap - DAY) <= timedelta(seconds=61) for gap in gaps)
 
 
 def test_between_attempts_the_view_says_when_the_next_is(world: World, merchant: Shop) -> None:
@@ -169,6 +215,58 @@ def test_a_secret_that_is_rotated_overlaps_and_then_ends(world: World, merchant:
         assert posted.headers["X-Service-Signature"] == signature.sign(at, posted.body, secrets)
 
 
+def test_a_rotation_without_a_body_keeps_the_header_as_the_interface_has_it(
+    world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant)
+    rotated = merchant.post(f"/api/admin/webhooks/{webhook['id']}/rotate-secret").json
+    assert rotated["previousSecretExpiresAt"] is None
+    announce()
+    world.run()
+    (posted,) = world.posted
+    header = posted.headers["X-Service-Signature"]
+    assert re.fullmatch(r"t=\d+,v1=[0-9a-f]{64}", header)
+    at = int(posted.headers["X-Service-Timestamp"])
+    assert header == signature.sign(at, posted.body, [rotated["secret"]])
+
+
+def test_while_two_secrets_sign_the_webhook_says_so(world: World, merchant: Shop) -> None:
+    webhook = add(merchant)
+    path = f"/api/admin/webhooks/{webhook['id']}"
+    rotated = merchant.post(f"{path}/rotate-secret", {"overlapHours": 1}).json
+    told = {notice["code"]: notice["message"] for notice in rotated["notices"]}
+    assert "2 v1" in told["two_signatures"] and "current secret first" in told["two_signatures"]
+    assert rotated["previousSecretExpiresAt"] in told["two_signatures"]
+    assert merchant.get(path).json["notices"] == rotated["notices"]
+    world.sleep(hours=2)
+    assert "two_signatures" not in str(merchant.get(path).json["notices"])
+
+
+def test_a_fifth_rotation_within_the_overlaps_is_refused_and_says_which_ends_first(
+    world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant)
+    path = f"/api/admin/webhooks/{webhook['id']}"
+    secrets = [webhook["secret"]]
+    ends = []
+    for hours in (40, 30, 20, 50):
+        rotated = merchant.post(f"{path}/rotate-secret", {"overlapHours": hours}).json
+        secrets.append(rotated["secret"])
+        ends.append(clock.iso(world.now + timedelta(hours=hours)))
+        world.sleep(minutes=1)
+    refused = merchant.post(f"{path}/rotate-secret", {"overlapHours": 1})
+    assert (refused.status, refused.json["code"]) == (409, "too_many_secrets")
+    assert refused.json["endsFirst"] == {"secretEndsIn": secrets[2][-4:], "expiresAt": ends[2]}
+    assert ends[2] in refused.json["message"]
+    announce()
+    world.run()
+    at = int(world.posted[0].headers["X-Service-Timestamp"])
+    all_of_them = signature.sign(at, world.posted[0].body, secrets[::-1])
+    assert world.posted[0].headers["X-Service-Signature"] == all_of_them
+    world.sleep(hours=21)
+    assert merchant.post(f"{path}/rotate-secret", {"overlapHours": 1}).status == 200
+
+
 def test_rotating_without_overlap_ends_every_older_secret(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     path = f"/api/admin/webhooks/{webhook['id']}/rotate-secret"
@@ -206,7 +304,7 @@ def test_a_paused_endpoint_gets_no_new_deliveries_and_the_pending_ones_wait(
     merchant.put(path, {"enabled": True})
     world.run()
     delivery = only(merchant, webhook)
-    assert (delivery["status"], delivery["count"]) == ("DELIVERED", 2)
+    assert (delivery["status"], delivery["attemptCount"]) == ("DELIVERED", 2)
 
 
 def test_what_was_parked_for_a_day_waits_out_a_pause_too(world: World, merchant: Shop) -> None:
@@ -221,7 +319,7 @@ def test_what_was_parked_for_a_day_waits_out_a_pause_too(world: World, merchant:
     assert len(world.posted) == 5
     merchant.put(path, {"enabled": True})
     world.run()
-    assert only(merchant, webhook)["count"] == 13
+    assert only(merchant, webhook)["attemptCount"] == 13
 
 
 @pytest.mark.parametrize("after", ["10 seconds", "a day"])

@@ -98,7 +98,7 @@ def test_what_waits_for_more_than_a_delay_is_hidden_until_then(
     webhook = add(merchant)
     failing_four_times(world)
     world.run(timedelta(hours=4))
-    assert only(merchant, webhook)["count"] == 5 and kept_the_schedule(world)
+    assert only(merchant, webhook)["attemptCount"] == 5 and kept_the_schedule(world)
     assert world.calls.count("change_message_visibility_batch") == 2, "once for each wait"
 
 
@@ -110,7 +110,7 @@ def test_a_crowd_is_sent_on_instead_of_hidden(
     webhook = add(merchant)
     failing_four_times(world)
     world.run(timedelta(hours=4))
-    assert only(merchant, webhook)["count"] == 5 and kept_the_schedule(world)
+    assert only(merchant, webhook)["attemptCount"] == 5 and kept_the_schedule(world)
     assert "change_message_visibility_batch" not in world.calls
 
 
@@ -185,4 +185,4 @@ def test_a_turn_that_could_not_be_parked_comes_again_and_is_not_posted_again(
     world.run()
     delivery = only(merchant, webhook)
     assert world.refusals["start_execution"] == 0
-    assert (delivery["status"], delivery["count"], len(world.posted)) == ("FAILED", 13, 13)
+    assert (delivery["status"], delivery["attemptCount"], len(world.posted)) == ("FAILED", 13, 13)

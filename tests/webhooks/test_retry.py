@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from chalicelib.webhooks.sending.retry import (
     FAILING_STREAK,
+    FIRST_DAILY,
     LONG_STREAK,
     SCHEDULE,
     Means,
@@ -39,8 +40,8 @@ facts = st.fixed_dictionaries({"status": statuses, "retry_after": waits, "failin
 def life(chance: float = 0, **facts: object) -> list[NextStep]:
     """What follows each failed attempt, from the first attempt to giving up."""
     path = [next_step(0, NOW, chance, **facts)]
-    while path[-1].means is not Means.GIVE_UP:
-        path.append(next_step(path[-1].step, path[-1].at, chance, **facts))
+    while (last := path[-1]).means is not Means.GIVE_UP:
+        path.append(next_step(last.step, last.at, chance, daily_since=last.daily_since, **facts))
     return path
 
 
@@ -74,9 +75,23 @@ def test_a_delivery_to_an_endpoint_that_is_long_dead_waits_in_no_queue_beyond_5_
 
 
 @given(steps, chances, facts)
-def test_jitter_adds_at_most_a_tenth(step, chance, facts):
+def test_jitter_adds_at_most_a_tenth_and_a_minute(step, chance, facts):
     plain = next_step(step, NOW, 0, **facts).delay
-    assert plain <= next_step(step, NOW, chance, **facts).delay <= plain * 1.1
+    jittered = next_step(step, NOW, chance, **facts).delay
+    assert plain <= jittered <= plain + min(plain / 10, MINUTE)
+
+
+@given(st.lists(st.tuples(chances, st.floats(0, 8 * MINUTE)), min_size=7, max_size=7))
+def test_seven_daily_retries_end_within_7_days_and_10_minutes_of_the_first_failure(week):
+    """Each with its own jitter, and however late it comes or long it takes."""
+    following = next_step(FIRST_DAILY, NOW, week[0][0])
+    for number, (chance, late) in enumerate(week[1:], 1):
+        assert 0 <= (following.at - NOW).total_seconds() - number * DAY <= MINUTE
+        ended = following.at + timedelta(seconds=late)
+        following = next_step(following.step, ended, chance, daily_since=following.daily_since)
+    last_ends = following.at + timedelta(seconds=week[-1][1])
+    assert last_ends - NOW <= timedelta(days=7, minutes=10)
+    assert next_step(following.step, last_ends, 0).means is Means.GIVE_UP
 
 
 @given(steps, chances, moments, facts, scales)
@@ -158,27 +173,28 @@ endpoints = st.from_regex(r"wh_[0-9A-HJKMNP-TV-Z]{26}", fullmatch=True)
 
 
 @given(endpoints, moments, st.floats(0, 2 * DAY), scales)
-def test_a_slot_begins_when_all_that_waits_for_it_is_due(endpoint, now, delay, scale):
+def test_a_slot_is_still_to_come_and_what_is_due_lies_in_it_or_before(endpoint, now, delay, scale):
     due = now + timedelta(seconds=delay)
     found = slot(endpoint, due, now, scale)
-    assert found.at >= due
-    assert found.at > now
+    length, margin = max(1, round(300 * scale)), max(2, 60 * scale)
+    assert found.at >= now + timedelta(seconds=margin - 0.001)
+    assert due < found.until == found.at + timedelta(seconds=length)
     assert re.fullmatch("[A-Za-z0-9_-]{1,80}", found.name)
     assert found.name.startswith(f"{endpoint}-")
-    margin = max(2, 60 * scale)
-    assert (found.at - max(due, now)).total_seconds() <= max(1, 300 * scale) + margin + 1
+    late = (found.at - due).total_seconds()
+    assert late <= (margin + length if delay < margin + length else 0)
 
 
 @given(endpoints, moments)
 def test_one_slot_serves_what_is_due_in_the_same_5_minutes(endpoint, moment):
-    start = datetime.fromtimestamp(moment.timestamp() // 300 * 300, UTC)
-    parked = start - timedelta(hours=12)
+    begin = datetime.fromtimestamp(moment.timestamp() // 300 * 300, UTC)
+    parked = begin - timedelta(hours=12)
     names = {
-        slot(endpoint, start + timedelta(seconds=later), parked).name for later in (1, 150, 300)
+        slot(endpoint, begin + timedelta(seconds=later), parked).name for later in (0, 150, 299.9)
     }
     assert len(names) == 1
-    assert slot(endpoint, start + timedelta(seconds=301), parked).name not in names
-    assert slot(f"{endpoint}X", start + timedelta(seconds=1), parked).name not in names
+    assert slot(endpoint, begin + timedelta(seconds=300), parked).name not in names
+    assert slot(f"{endpoint}X", begin + timedelta(seconds=1), parked).name not in names
 
 
 def test_what_is_parked_late_gets_a_slot_that_is_still_to_come():

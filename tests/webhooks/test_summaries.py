@@ -139,6 +139,36 @@ def test_a_mail_that_is_refused_is_tried_again_and_holds_up_no_other(
     assert len(world.mails) == 2
 
 
+def test_a_webhook_without_an_address_has_its_summaries_sent_to_the_shop(
+    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NOTIFY_EMAIL", "owner@example.com")
+    webhook = given_up(world, merchant)
+    its_own = add(merchant, email="ops@example.com")
+    assert (webhook["summaryEmail"], webhook["notices"]) == ("owner@example.com", [])
+    assert its_own["summaryEmail"] == "ops@example.com"
+    world.sleep(hours=1)
+    summaries.send()
+    (mail,) = world.mails
+    assert mail["Destination"] == {"ToAddresses": ["owner@example.com"]}
+    assert webhook["id"] in told(mail)[1]
+
+
+def test_a_webhook_that_sends_no_summary_says_so_when_it_is_added(
+    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def added(**more: Any) -> tuple[Any, list[str]]:
+        webhook = add(merchant, **more)
+        return webhook["summaryEmail"], [notice["code"] for notice in webhook["notices"]]
+
+    assert added() == (None, ["no_summary_address"])
+    assert added(email="ops@example.com") == ("ops@example.com", [])
+    monkeypatch.setenv("MAIL_FROM", "")
+    monkeypatch.setenv("NOTIFY_EMAIL", "owner@example.com")
+    assert added() == (None, ["no_summary_sender"])
+    assert added(email="ops@example.com") == (None, ["no_summary_sender"])
+
+
 def test_nobody_is_told_without_an_address(
     world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:

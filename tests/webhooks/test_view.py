@@ -183,7 +183,7 @@ def test_a_replay_of_what_has_ended_posts_the_same_again(world: World, merchant:
     first, again = world.posted
     assert (again.body, again.delivery) == (first.body, first.delivery)
     delivery = only(merchant, webhook)
-    assert (delivery["status"], delivery["count"]) == ("DELIVERED", 2)
+    assert (delivery["status"], delivery["attemptCount"]) == ("DELIVERED", 2)
 
 
 def test_a_replay_of_what_failed_begins_the_schedule_anew(world: World, merchant: Shop) -> None:
@@ -195,7 +195,7 @@ def test_a_replay_of_what_failed_begins_the_schedule_anew(world: World, merchant
     assert only(merchant, webhook)["status"] == "RETRYING"
     world.run()
     delivery = only(merchant, webhook)
-    assert (delivery["status"], delivery["count"]) == ("FAILED", 26)
+    assert (delivery["status"], delivery["attemptCount"]) == ("FAILED", 26)
 
 
 def test_a_failed_replay_leaves_a_running_schedule_alone(world: World, merchant: Shop) -> None:
@@ -207,11 +207,11 @@ def test_a_failed_replay_leaves_a_running_schedule_alone(world: World, merchant:
     merchant.post(f"/api/admin/deliveries/{before['id']}/replay")
     world.run(timedelta(minutes=1))
     after = only(merchant, webhook)
-    assert (after["status"], after["count"]) == ("RETRYING", before["attempts"] + 1)
+    assert (after["status"], after["attemptCount"]) == ("RETRYING", before["attemptCount"] + 1)
     assert after["nextAttemptAt"] == before["nextAttemptAt"]
     assert [one["replay"] for one in after["attempts"]] == [False, False, True]
     world.run()
-    assert only(merchant, webhook)["count"] == 14
+    assert only(merchant, webhook)["attemptCount"] == 14
 
 
 def test_a_replay_that_succeeds_ends_a_running_schedule(world: World, merchant: Shop) -> None:

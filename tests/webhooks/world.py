@@ -73,6 +73,7 @@ class Execution:
     input: str
     at: datetime
     waiting: bool = True
+    redriven: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -168,11 +169,14 @@ class World:
 
     def _redrive(self, execution: Execution) -> None:
         try:
-            answer = redrive.run(json.loads(execution.input))
-        except BaseException:
+            told = {**json.loads(execution.input), "redriven": execution.redriven}
+            answer = redrive.run(json.loads(json.dumps(told)))
+        except (Crash, ClientError) as fault:
             execution.at = self.now + timedelta(seconds=5)  # the state machine tries again
+            if isinstance(fault, ClientError):
+                return
             raise
-        execution.waiting = answer["more"]
+        execution.redriven, execution.waiting = answer, answer["more"]
         execution.at = self.now + timedelta(seconds=answer["wait"])
 
     def summaries(self) -> None:

@@ -6,7 +6,7 @@ receiver breathe: one that was away for hours meets what waited at a pace, not a
 
 import math
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ from chalicelib import clock, settings, table
 from chalicelib.conditions import Attr
 from chalicelib.webhooks import store
 from chalicelib.webhooks.parked import parking, recover
-from chalicelib.webhooks.sending import messages
+from chalicelib.webhooks.sending import messages, retry
 from chalicelib.webhooks.sending.messages import Message, Posted
 
 PAGE: Final = 1_000  # turns a run; Step Functions: 25,000 events an execution, about 10 a run
@@ -25,49 +25,65 @@ _LOOK_AGAIN: Final = 60  # seconds
 
 
 def run(event: Mapping[str, Any]) -> dict[str, Any]:
-    """`{"endpoint": "wh_…", "due": ISO 8601}` → `{"more": bool, "wait": seconds}`.
+    """`{"endpoint": "wh_…", "due": ISO 8601, "until": ISO 8601}` → `{"more": bool, "wait": seconds,
+    "paced": ISO 8601}`; `due` is when the execution started, `redriven` what the last run answered.
 
-    Everything that is due by then or by now. While an endpoint is paused nothing is: whoever
-    enables it starts another run. When it is gone everything is, to be cancelled.
+    Everything that is due until then, or by now, arrives when it is due, at the pace at most. While
+    an endpoint is paused nothing is: whoever enables it starts another run. When it is gone
+    everything is, to be cancelled.
     """
-    due = clock.parse(event["due"])
     endpoint = store.find(event["endpoint"])
+    paced = _paced(event)
     if endpoint is None:
-        return _answer(_page(event["endpoint"], None), False)
+        parked, paced = _page(event["endpoint"], None, paced)
+        return _answer(parked, False, paced)
     if not endpoint.enabled:
         return {"more": False, "wait": 0}
     if not _begun(endpoint.id, event["due"]):
         return {"more": True, "wait": _scaled(_LOOK_AGAIN)}
-    parked = _page(endpoint.id, max(due, clock.now()))
+    parked, paced = _page(endpoint.id, max(clock.parse(event["until"]), clock.now()), paced)
     failed, unfinished = recover.page(endpoint, PAGE - parked)
-    _send(failed)
+    paced = _send(failed, paced)
     recover.note(endpoint, failed, unfinished)
-    answer = _answer(parked + len(failed), unfinished is not None)
+    answer = _answer(parked + len(failed), unfinished is not None, paced)
     if not answer["more"]:
         _ended(endpoint.id, event["due"])
     return answer
 
 
-def _page(endpoint_id: str, until: datetime | None) -> int:
+def _paced(event: Mapping[str, Any]) -> datetime:
+    """When the next message may arrive: the run before has arranged what arrives until then."""
+    before = event.get("redriven", {}).get("paced")
+    return max(clock.now(), clock.parse(before)) if before else clock.now()
+
+
+def _page(endpoint_id: str, until: datetime | None, paced: datetime) -> tuple[int, datetime]:
     entries = parking.due(endpoint_id, until, PAGE)
-    _send([message for _, message in entries])
+    paced = _send([message for _, message in entries], paced)
     # Behind it: dying in between puts them on the queue twice, not never.
     parking.forget([entry for entry, _ in entries])
-    return len(entries)
+    return len(entries), paced
 
 
-def _answer(sent: int, unfinished: bool) -> dict[str, Any]:
-    return {"more": unfinished or sent >= PAGE, "wait": _scaled(math.ceil(sent / PER_SECOND))}
+def _answer(sent: int, unfinished: bool, paced: datetime) -> dict[str, Any]:
+    wait = _scaled(math.ceil(sent / PER_SECOND))
+    return {"more": unfinished or sent >= PAGE, "wait": wait, "paced": clock.iso(paced)}
 
 
-def _send(turns: Sequence[Message]) -> None:
-    scale = settings.webhook_schedule_scale()
-    posted = [
-        Posted(message, delay=int(place / PER_SECOND * scale))
-        for place, message in enumerate(turns)
-    ]
+def _send(waiting: Sequence[Message], paced: datetime) -> datetime:
+    """The next arrives when it is due, and not before `paced`. Answers the pace behind them."""
+    now = clock.now()
+    pause = timedelta(seconds=settings.webhook_schedule_scale() / PER_SECOND)
+    posted = []
+    for message in waiting:
+        due = message.due or now
+        early = math.ceil((due - now).total_seconds())
+        delay = max(early, int((paced - now).total_seconds()))
+        posted.append(Posted(message, delay=min(max(delay, 0), retry.LONGEST_QUEUE_DELAY)))
+        paced = max(paced, due) + pause
     slices = [posted[start : start + _SLICE] for start in range(0, len(posted), _SLICE)]
     table.together([partial(messages.send, part) for part in slices])
+    return paced
 
 
 def _scaled(seconds: int) -> int:

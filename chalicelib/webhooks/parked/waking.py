@@ -13,6 +13,7 @@ from botocore.exceptions import ClientError
 
 from chalicelib import aws, clock, ids, settings
 from chalicelib.webhooks.sending import retry
+from chalicelib.webhooks.sending.retry import Slot
 
 _KNOWN: Final = 10_000  # names that this process remembers
 _SOON: Final = 30  # seconds; a request that starts one and then writes what it will find has ended
@@ -21,15 +22,14 @@ _SOON: Final = 30  # seconds; a request that starts one and then writes what it 
 def at(endpoint_id: str, due: datetime) -> None:
     """In the slot of `due`. Starting what runs already, or has run, is no error."""
     scale = settings.webhook_schedule_scale()
-    slot = retry.slot(endpoint_id, due, clock.now(), scale)
-    _start_once(slot.name, endpoint_id, slot.at)
+    _start_once(endpoint_id, retry.slot(endpoint_id, due, clock.now(), scale))
 
 
 @lru_cache(maxsize=_KNOWN)
-def _start_once(name: str, endpoint_id: str, due: datetime) -> None:
-    """An account may start a few hundred executions a second, while thousands of turns wait for the
-    same one: a name that was started is not asked for again. What raises is not remembered."""
-    _start(name, endpoint_id, due)
+def _start_once(endpoint_id: str, slot: Slot) -> None:
+    """An account may start a few hundred executions a second, while thousands of messages wait for
+    the same one: a name that was started is not asked for again. What raises is not remembered."""
+    _start(slot.name, endpoint_id, slot.at, slot.until)
 
 
 def forget() -> None:
@@ -40,15 +40,17 @@ def forget() -> None:
 def soon(endpoint_id: str) -> None:
     """In half a minute, for everything that is due by then."""
     wait = max(2, _SOON * settings.webhook_schedule_scale())
-    _start(f"{endpoint_id}-{ids.ulid()}", endpoint_id, clock.now() + timedelta(seconds=wait))
+    due = clock.now() + timedelta(seconds=wait)
+    _start(f"{endpoint_id}-{ids.ulid()}", endpoint_id, due, due)
 
 
-def _start(name: str, endpoint_id: str, due: datetime) -> None:
+def _start(name: str, endpoint_id: str, due: datetime, until: datetime) -> None:
+    told = {"endpoint": endpoint_id, "due": clock.iso(due), "until": clock.iso(until)}
     try:
         aws.client("stepfunctions").start_execution(
             stateMachineArn=settings.redrive_state_machine_arn(),
             name=name,
-            input=json.dumps({"endpoint": endpoint_id, "due": clock.iso(due)}),
+            input=json.dumps(told),
         )
     except ClientError as error:
         if error.response["Error"]["Code"] != "ExecutionAlreadyExists":

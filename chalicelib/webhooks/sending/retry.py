@@ -14,6 +14,9 @@ MINUTE, HOUR, DAY = 60, 3_600, 86_400
 
 # spec.md, Delivery and retries: seconds from the end of attempt n to attempt n + 1. 13 attempts.
 SCHEDULE = (1 * MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 12 * HOUR, *[1 * DAY] * 7)
+FIRST_DAILY = 5
+"""The step whose failure begins the daily retries. All seven are counted from that moment, so that
+what delays one of them delays no other."""
 LAST_STEP = len(SCHEDULE)
 
 # SQS: DelaySeconds ends at 15 minutes; a message can stay invisible for 12 hours after a receive.
@@ -22,6 +25,8 @@ LONGEST_VISIBILITY = 12 * HOUR
 
 LONGEST_QUEUE_STEP = 2 * HOUR
 MOST_JITTER = 0.1
+"""Of the wait."""
+MOST_JITTER_SECONDS = 1 * MINUTE
 
 FAILING_STREAK = 3
 """Failures in a row after which even first attempts to an endpoint go to the `retries` queue."""
@@ -55,6 +60,8 @@ class NextStep:
     """When it is due."""
     queue_delay: int
     """DelaySeconds of its message; 0 unless it waits in the queue."""
+    daily_since: datetime | None = None
+    """From when the daily retries are counted, once they have begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +69,9 @@ class Slot:
     name: str
     """Name of the execution: `<endpoint id>-<slot in Unix seconds>`."""
     at: datetime
-    """When it starts to redrive what is due."""
+    """When it begins, and the execution starts."""
+    until: datetime
+    """When it ends: what is due before that is put on the queue, to arrive when it is due."""
 
 
 def next_step(
@@ -73,35 +82,52 @@ def next_step(
     status: int | None = None,
     retry_after: str | None = None,
     failing_streak: int = 0,
+    daily_since: datetime | None = None,
     scale: float = 1,
 ) -> NextStep:
     """What follows when the attempt of `step` has failed at `now`.
 
-    `chance` in [0, 1) becomes a jitter that only adds, 10 % at most. `status` and `retry_after` are
-    the answer's status and its Retry-After header as it came; on 429 and 503 it lengthens the steps
-    up to 2 h, to 2 h at most. `failing_streak` counts the endpoint's failures in a row.
-    `scale` multiplies the delays at the very end, so that a test runs a week in a minute by the
-    same means.
+    `chance` in [0, 1) becomes a jitter that only adds: 10 % of the wait, a minute at most. `status`
+    and `retry_after` are the answer's status and its Retry-After header as it came; on 429 and 503
+    it lengthens the steps up to 2 h, to 2 h at most. `failing_streak` counts the failures in a row
+    of the endpoint. `daily_since` is that of the step before. `scale` multiplies the delays at the
+    very end, so that a test runs a week in a minute by the same means.
     """
     if step >= LAST_STEP:
         return NextStep(Means.GIVE_UP, step, 0, now, 0)
     wait = float(SCHEDULE[step])
     if status in (429, 503):
         wait = max(wait, min(_seconds(retry_after, now), LONGEST_QUEUE_STEP))
-    delay = wait * (1 + MOST_JITTER * chance)
+    jitter = min(wait * MOST_JITTER, MOST_JITTER_SECONDS) * chance
+    means, queue_delay = _means(wait, wait + jitter, failing_streak, scale)
+    since = None
+    if step >= FIRST_DAILY:
+        since = _daily_since(step, now, daily_since, scale)
+        wait = (since - now).total_seconds() / scale + (step - FIRST_DAILY + 1) * DAY
+    delay = (wait + jitter) * scale
+    return NextStep(means, step + 1, delay, now + timedelta(seconds=delay), queue_delay, since)
+
+
+def _means(wait: float, delay: float, streak: int, scale: float) -> tuple[Means, int]:
+    """How a wait is waited, and the DelaySeconds of its message."""
     too_long_for_a_queue = wait > LONGEST_QUEUE_STEP
-    dead_for_long = failing_streak >= LONG_STREAK and wait >= 30 * MINUTE
-    queue_delay = 0
+    dead_for_long = streak >= LONG_STREAK and wait >= 30 * MINUTE
     if too_long_for_a_queue or dead_for_long:
-        means = Means.PARK
-    elif delay <= LONGEST_QUEUE_DELAY:
-        means = Means.QUEUE_DELAY
-        queue_delay = math.ceil(delay * scale)
-    else:
-        means = Means.VISIBILITY
-        queue_delay = math.floor(LONGEST_QUEUE_DELAY * scale)
-    delay *= scale
-    return NextStep(means, step + 1, delay, now + timedelta(seconds=delay), queue_delay)
+        return Means.PARK, 0
+    if delay <= LONGEST_QUEUE_DELAY:
+        return Means.QUEUE_DELAY, math.ceil(delay * scale)
+    return Means.VISIBILITY, math.floor(LONGEST_QUEUE_DELAY * scale)
+
+
+def _daily_since(step: int, now: datetime, known: datetime | None, scale: float) -> datetime:
+    """From when the daily retries are counted: the failure that began them. What failed more than
+    half a day late, because its webhook was paused, is counted from that failure instead: else the
+    retries that were missed would all be made at once."""
+    days = timedelta(seconds=(step - FIRST_DAILY) * DAY * scale)
+    late = timedelta(seconds=DAY * scale / 2)
+    if step > FIRST_DAILY and known and known + days + late >= now:
+        return known
+    return now - days
 
 
 def hide_for(due: datetime, now: datetime) -> int:
@@ -111,7 +137,7 @@ def hide_for(due: datetime, now: datetime) -> int:
 
 
 def slot(endpoint_id: str, due: datetime, now: datetime, scale: float = 1) -> Slot:
-    """The slot in which what is due at `due` is redriven: 5 minutes long, named after its end.
+    """The slot of 5 minutes in which what is due at `due` is redriven, named after its begin.
 
     It is still to come by a minute, the time to write the due entry and start the execution. So
     what is parked late, after a crash, never meets the name of an execution that has looked
@@ -119,12 +145,15 @@ def slot(endpoint_id: str, due: datetime, now: datetime, scale: float = 1) -> Sl
     Raises ValueError for an id that cannot be part of the name (AWS: 80 characters of A-Za-z0-9-_).
     """
     length = max(1, round(SLOT * scale))
-    margin = max(2, MINUTE * scale)
-    end = math.ceil(max(due.timestamp(), now.timestamp() + margin) / length) * length
-    name = f"{endpoint_id}-{end}"
+    earliest = now.timestamp() + max(2, MINUTE * scale)
+    begin = math.floor(due.timestamp() / length) * length
+    if begin < earliest:
+        begin = math.ceil(earliest / length) * length
+    name = f"{endpoint_id}-{begin}"
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,80}", name):
         raise ValueError(f"{endpoint_id!r} cannot be part of the name of an execution.")
-    return Slot(name, datetime.fromtimestamp(end, UTC))
+    at = datetime.fromtimestamp(begin, UTC)
+    return Slot(name, at, at + timedelta(seconds=length))
 
 
 def _seconds(retry_after: str | None, now: datetime) -> float:

@@ -34,7 +34,7 @@ def settle(delivery: Delivery, attempt: Attempt, streak: int) -> bool:
         parking.park(message, following.at)
     else:
         messages.send([Posted(message, delay=following.queue_delay)])
-    return deliveries.retrying(delivery, following.step, following.at)
+    return deliveries.retrying(delivery, following)
 
 
 def interrupted(delivery: Delivery, endpoint: Endpoint | None) -> bool:
@@ -54,6 +54,7 @@ def _following(delivery: Delivery, attempt: Attempt, streak: int) -> NextStep:
         status=attempt.status,
         retry_after=(attempt.headers or {}).get("retry-after"),
         failing_streak=streak,
+        daily_since=delivery.daily_since,
         scale=settings.webhook_schedule_scale(),
     )
 

@@ -70,6 +70,7 @@ function page(main, path, endpoint, etag, signal, typed = {}) {
       ),
     endpoint.failingSince &&
       h.p({ class: "notice bad" }, "No success since ", dateTime(endpoint.failingSince), "."),
+    endpoint.notices.map(({ message }) => h.p({ class: "notice warn" }, message)),
     h.div(
       { class: "columns" },
       h.div(
@@ -198,16 +199,20 @@ function page(main, path, endpoint, etag, signal, typed = {}) {
   function rotate() {
     const dialog = modal("Rotate the secret", [
       h.p(
-        "The new secret signs at once. The one before signs as well for a while, so that your receiver can change over.",
+        "The new secret signs at once, and the one before ends. With hours of overlap both sign: the header ",
+        h.code("X-Service-Signature"),
+        " then has two ",
+        h.code("v1"),
+        ", that of the new secret first, and your receiver has to accept either.",
       ),
       form({
         fields: [
           field({
             name: "overlapHours",
             label: "Hours in which both sign",
-            value: "24",
+            value: "0",
             inputmode: "numeric",
-            hint: "0 to 72. With 0 the secret before ends at once.",
+            hint: "0 to 72. With 0 the secret before ends at once, and the header keeps one v1.",
           }),
         ],
         submit: "Rotate",
@@ -219,7 +224,9 @@ function page(main, path, endpoint, etag, signal, typed = {}) {
           await showSecret(
             "Its new secret",
             answer.data.secret,
-            hours > 0 ? `The one before signs as well for ${plural(hours, "hour")}.` : null,
+            hours > 0
+              ? `The one before signs as well for ${plural(hours, "hour")}: t=…,v1=<new>,v1=<before>.`
+              : null,
           );
           onward(await get(path));
         },

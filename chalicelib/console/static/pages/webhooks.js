@@ -67,7 +67,8 @@ function add() {
     async save() {
       const { data } = await post("admin/webhooks", readEndpoint(node));
       dialog.close();
-      await showSecret("Its secret", data.secret);
+      const told = data.notices.map(({ message }) => message).join(" ");
+      await showSecret("Its secret", data.secret, told || null);
       go(`/settings/developer/webhooks/${data.id}`);
     },
   });

@@ -21,7 +21,7 @@ export function deliveryTable(rows, endpoints = null) {
         ],
       },
       { title: "State", cell: ({ status }) => badge(status) },
-      { title: "Attempts", cell: ({ attempts }) => number(attempts), class: "number wide" },
+      { title: "Attempts", cell: ({ attemptCount }) => number(attemptCount), class: "number wide" },
       {
         title: "Next attempt",
         cell: ({ nextAttemptAt }) => (nextAttemptAt ? due(nextAttemptAt) : ""),

@@ -52,7 +52,8 @@ export function endpointFields(endpoint) {
       label: "E-mail",
       type: "email",
       value: endpoint?.email,
-      hint: "Told when it has been failing for an hour, when it answers again, and when deliveries give up.",
+      placeholder: endpoint?.summaryEmail ?? "",
+      hint: "Told when it has been failing for an hour, when it answers again, and when deliveries fail. If empty, the shop's own address is.",
       autocomplete: "off",
     }),
     field({
