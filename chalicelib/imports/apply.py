@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from chalicelib.imports.csv.faults import RowError
-from chalicelib.imports.formats import ImportedProduct
+from chalicelib.imports.formats.product import ImportedProduct
 from chalicelib.problems import Invalid
 from chalicelib.products import store as products
 from chalicelib.products.model import DEFAULT_VARIANT, NewProduct, Product, ProductChange

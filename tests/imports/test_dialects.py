@@ -10,7 +10,7 @@ import pytest
 from chalicelib.imports.csv.faults import FileRejected, RowError
 from chalicelib.imports.csv.groups import grouped
 from chalicelib.imports.csv.records import open_csv
-from chalicelib.imports.formats import ImportedProduct, Shop, recognise
+from chalicelib.imports.formats import ImportedProduct, Shop, read_as
 from chalicelib.imports.formats.report import report, template
 
 SHOP = Shop("USD", date(2026, 11, 20))
@@ -52,7 +52,7 @@ def csv_of(header: str, *rows: dict[str, Any]) -> bytes:
 
 def products(data: bytes, shop: Shop = SHOP) -> list[ImportedProduct]:
     table = open_csv([data])
-    dialect = recognise(table.format.header)
+    dialect = read_as(table.format.header)
     return [dialect.product(group, shop) for group in grouped(table.records(), dialect)]
 
 
@@ -73,18 +73,19 @@ def product(header: str, *rows: dict[str, Any]) -> ImportedProduct:
         (SPREE, "spree"),
         (OURS, "backroom"),
         ("sku,price", "backroom"),
-        ("Title,Price,Compare-at price", "shopify"),
+        ("Title,Price,Compare-at price", "backroom"),
+        ("Name,Price,Quantity,Category,Image", "backroom"),
     ],
 )
 def test_a_dialect_is_recognised_in_any_column_order_and_case(header, name):
     columns = header.split(",")
-    assert recognise(columns).name == name
-    assert recognise([c.upper() for c in reversed(columns)]).name == name
+    assert read_as(columns).name == name
+    assert read_as([c.upper() for c in reversed(columns)]).name == name
 
 
 def test_unknown_columns_are_named_with_the_nearest_known_ones():
     with pytest.raises(FileRejected) as caught:
-        recognise(["Artikel", "Prices", "Descripton"])
+        read_as(["Artikel", "Prices", "Descripton"])
     assert caught.value.code == "unknown_columns"
     for said in ('"Artikel"', '"Prices" may be "price"', '"Descripton" may be "description"'):
         assert said in caught.value.message
@@ -92,13 +93,13 @@ def test_unknown_columns_are_named_with_the_nearest_known_ones():
 
 def test_a_column_that_is_there_twice_is_refused():
     with pytest.raises(FileRejected) as caught:
-        recognise(["slug", "name", "Price", "price"])
+        read_as(["slug", "name", "Price", "price"])
     assert caught.value.code == "duplicate_column"
 
 
 def test_columns_that_nothing_is_read_from_are_listed_without_those_of_our_report():
     remarks = ["error row", "error field", "error code", "error message"]
-    dialect = recognise(["slug", "name", "warehouse", *remarks])
+    dialect = read_as(["URL handle", "Title", "warehouse", *remarks])
     assert dialect.ignored == ["warehouse"]
 
 
@@ -551,18 +552,18 @@ def test_a_row_in_another_currency_is_an_error():
 
 
 def test_a_report_can_be_mended_and_imported_again():
-    data = b"name;slug;price;extra\nMug;mug;cheap;x\nTee;tee;20;y\n"
+    data = b"Title;URL handle;Price;extra\nMug;mug;cheap;x\nTee;tee;20;y\n"
     table = open_csv([data])
-    dialect = recognise(table.format.header)
+    dialect = read_as(table.format.header)
     read = [(group, dialect.product(group, SHOP)) for group in grouped(table.records(), dialect)]
     failed = [(group, done.errors) for group, done in read if done.errors]
     out = b"".join(report(table.format, failed))
     text = out.decode("utf-8-sig")
     assert (
         text.splitlines()[0]
-        == "name;slug;price;extra;error row;error field;error code;error message"
+        == "Title;URL handle;Price;extra;error row;error field;error code;error message"
     )
-    assert 'Mug;mug;cheap;x;2;price;not_an_amount;"""cheap"" is not an amount."' in text
+    assert 'Mug;mug;cheap;x;2;Price;not_an_amount;"""cheap"" is not an amount."' in text
     (mended,) = products(out.replace(b";cheap;", b";7;"))
     assert mended.errors == []
     assert mended.values == {"slug": "mug", "name": "Mug", "price": "7.00"}
@@ -571,7 +572,7 @@ def test_a_report_can_be_mended_and_imported_again():
 def test_a_report_shows_rows_that_could_not_be_read_and_what_else_failed_with_them():
     data = b'slug,name,price\na,"A,1\nb,B,1,2\n'
     table = open_csv([data])
-    dialect = recognise(table.format.header)
+    dialect = read_as(table.format.header)
     broken, ragged = grouped(table.records(), dialect)
     later = RowError(3, "price", "refused", "The price is refused.")
     out = b"".join(report(table.format, [(broken, [broken[0].problem]), (ragged, [later])]))

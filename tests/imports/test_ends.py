@@ -160,7 +160,7 @@ def test_rows_that_could_not_be_read_fail_again_until_they_are_mended(desk: Desk
         ("slug,name,price,description,,", "a,A,free,text,,"),
         ("slug,name,price,description", "a,A,free,text,, "),
         ("sep=^\nslug^name^price^description", "a^A^free^text"),
-        ('slug;name;"price";description;"a, b, or c, or none"', "a;A;free;text;b"),
+        ('URL handle;Title;"Price";Description;"a, b, or c, or none"', "a;A;free;text;b"),
     ],
 )
 def test_a_mended_report_says_what_the_file_said_and_no_more(

@@ -44,11 +44,11 @@ def test_what_the_file_does_not_name_stays(desk: Desk) -> None:
 
 
 def test_when_a_sale_is_over_there_is_no_price_before_it(desk: Desk) -> None:
-    header = "ID,Type,SKU,Name,Sale price,Regular price\n"
-    desk.imported(header + "1,simple,MUG,Mug,8,10\n")
+    header = "ID,Type,SKU,Name,In stock?,Sale price,Regular price\n"
+    desk.imported(header + "1,simple,MUG,Mug,1,8,10\n")
     mug = desk.products()["mug"]
     assert (mug["price"], mug["compareAtPrice"]) == ("8.00", "10.00")
-    desk.imported(header + "1,simple,MUG,Mug,,10\n")
+    desk.imported(header + "1,simple,MUG,Mug,1,,10\n")
     mug = desk.products()["mug"]
     assert (mug["price"], mug["compareAtPrice"]) == ("10.00", None)
 

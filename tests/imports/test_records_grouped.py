@@ -5,14 +5,14 @@ from hypothesis import strategies as st
 
 from chalicelib.imports.csv.groups import MAX_ROWS, Chunk, Unreadable, grouped, plan
 from chalicelib.imports.csv.records import Table, open_csv, read
-from chalicelib.imports.formats import Dialect, recognise
+from chalicelib.imports.formats import Dialect, read_as
 
 HEADER = "Handle,Title,Variant SKU,Variant Price\n"
 
 
 def planned(data: bytes, rows: int = 200) -> tuple[Table, Dialect, list[Chunk | Unreadable]]:
     table = open_csv([data])
-    dialect = recognise(table.format.header)
+    dialect = read_as(table.format.header)
     return table, dialect, list(plan(table.records(), dialect, rows))
 
 

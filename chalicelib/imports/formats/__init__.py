@@ -1,7 +1,8 @@
-"""The CSV dialects: whose columns a file has, and what its rows say about a product.
+"""The formats: whose columns a file has, and what its rows say about a product.
 
-`recognise(header)` gives the dialect of a file; its `key` groups rows, and its `product` reads one
-group into the API's product fields. Nothing here reads or writes anything else.
+`recognise(columns)` gives the format of a file, if there is no doubt; its `key` groups rows, and
+its `product` reads one group into the API's product fields. Nothing here reads or writes anything
+else.
 """
 
 import difflib
@@ -9,52 +10,99 @@ from collections.abc import Sequence
 
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.formats.cells import Shop
-from chalicelib.imports.formats.format import Dialect
+from chalicelib.imports.formats.format import Format
+from chalicelib.imports.formats.mapped import FIELDS, Mapped
 from chalicelib.imports.formats.ours import Ours
 from chalicelib.imports.formats.product import ImportedProduct
-from chalicelib.imports.formats.sheet import Sheet, plain
+from chalicelib.imports.formats.sheet import REPORT_COLUMNS, plain
 from chalicelib.imports.formats.shopify import Shopify
 from chalicelib.imports.formats.spree import Spree
 from chalicelib.imports.formats.woocommerce import WooCommerce
 
-__all__ = ["Dialect", "ImportedProduct", "Shop", "recognise"]
+__all__ = [
+    "FIELDS",
+    "FORMATS",
+    "Dialect",
+    "Format",
+    "ImportedProduct",
+    "Mapped",
+    "Ours",
+    "Shop",
+    "by_name",
+    "fitted",
+    "read_as",
+    "recognise",
+]
 
-_DIALECTS: tuple[type[Dialect], ...] = (Shopify, WooCommerce, Spree, Ours)
+Dialect = Format
+# Those of other systems.
+FORMATS: tuple[type[Format], ...] = (Shopify, WooCommerce, Spree)
+_SHOWN = 30
+_REMARKS = {plain(column) for column in REPORT_COLUMNS}
 
 
-def recognise(header: Sequence[str], line: int = 1) -> Dialect:
-    """The dialect whose columns the header has most of, in any order and case.
+def recognise(columns: Sequence[str]) -> type[Format] | None:
+    """The format whose columns these certainly are, in any order and case; None if there is doubt.
 
-    Raises FileRejected: unknown_columns, with the columns found and the nearest known ones;
-    duplicate_column.
+    Ours has every column, and no other format that has them too means another thing by one.
     """
-    sheet = Sheet(header)
-    fitting = [dialect for dialect in _DIALECTS if dialect.fits(sheet)]
-    if not fitting:
-        raise FileRejected("unknown_columns", _unknown(header), line)
-    best = max(fitting, key=lambda dialect: sum(column in sheet for column in dialect.columns))
-    known = {plain(column) for column in best.columns}
+    own = [column for column in columns if plain(column) and plain(column) not in _REMARKS]
+    fitting = [format for format in FORMATS if format.fits(own)]
+    if fitting:
+        return fitting[0] if len(fitting) == 1 else None
+    if not Ours.fits(own) or any(_reads_otherwise(format, own) for format in FORMATS):
+        return None
+    return Ours
+
+
+def by_name(name: str) -> type[Format] | None:
+    """The format with a name such as "shopify"; "mapped" is none: it needs a mapping."""
+    known: tuple[type[Format], ...] = (Ours, *FORMATS)
+    return next((format for format in known if format.name == name), None)
+
+
+def fitted(format: type[Format], columns: Sequence[str], line: int = 1) -> Format:
+    """The format, bound to the header of a file. Raises FileRejected: duplicate_column."""
     seen = set()
-    for name in header:
-        if plain(name) in known and plain(name) in seen:
+    for name in columns:
+        bare = plain(name)
+        if bare in seen and format.field(name):
             message = f'There are two columns "{name}": which one is meant?'
             raise FileRejected("duplicate_column", message, line)
-        seen.add(plain(name))
-    return best(sheet)
+        seen.add(bare)
+    return format(columns)
+
+
+def read_as(columns: Sequence[str], line: int = 1) -> Format:
+    """The format of a file that nobody can be asked about. Raises FileRejected: unknown_columns,
+    with the columns found and the nearest known ones; duplicate_column."""
+    format = recognise(columns)
+    if format is None:
+        raise FileRejected("unknown_columns", _unknown(columns), line)
+    return fitted(format, columns, line)
+
+
+def _reads_otherwise(format: type[Format], columns: Sequence[str]) -> bool:
+    """Whether a format of another system has all these columns, and another meaning for one."""
+    theirs = [format.field(column) for column in columns]
+    return None not in theirs and theirs != [Ours.field(column) for column in columns]
 
 
 def _unknown(header: Sequence[str]) -> str:
-    known = {plain(column): column for d in _DIALECTS for column in d.columns}
-    nearest = {}
-    for name in header:
-        close = difflib.get_close_matches(plain(name), list(known), n=1, cutoff=0.7)
-        if close:
-            nearest[name] = known[close[0]]
-    found = ", ".join(f'"{name[:60]}"' for name in header[:30]) or "none"
-    more = f" and {len(header) - 30} more" if len(header) > 30 else ""
+    known = {plain(name): name for names in Ours.table.values() for name in names}
+    nearest: dict[str, str] = {}
+    for name in header[:_SHOWN]:
+        if plain(name) not in known:
+            close = difflib.get_close_matches(plain(name)[:60], list(known), n=1, cutoff=0.7)
+            if close:
+                nearest[name] = known[close[0]]
+    found = ", ".join(f'"{name[:60]}"' for name in header[:_SHOWN]) or "none"
+    more = f" and {len(header) - _SHOWN} more" if len(header) > _SHOWN else ""
     hints = ", ".join(f'"{name[:60]}" may be "{column}"' for name, column in nearest.items())
+    titles = ", ".join(format.title for format in FORMATS)
     return (
-        f"The columns are not those of a product file that is known. Found: {found}{more}. "
+        f"The columns are not certainly those of a file that is known. Found: {found}{more}. "
         + (f"Nearest known: {hints}. " if hints else "")
-        + "Expected: our template, or an export of Shopify, WooCommerce or Spree."
+        + "Needed: only columns of our template, one of them slug, name or sku, and one more; "
+        + f"or one of: {titles}."
     )

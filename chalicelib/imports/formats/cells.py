@@ -5,6 +5,7 @@ rules are in docs/import.md.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -69,11 +70,15 @@ _SIGNS: Final = {
     "лв": "BGN",
 }
 _AMOUNT: Final = re.compile(
-    r"(?P<before>[^\d\s.,+-]{1,4}\.?)?\s*(?P<number>[+-]?(?:\d[\d.,' ]*|[.,]\d+))"
+    r"(?P<before>[^\d\s.,+-]{1,4}\.?)?\s*(?P<number>[+-]?(?:[0-9][0-9.,' ]*|[.,][0-9]+))"
     r"(?:,-{1,2})?\s*(?P<after>[^\d\s.,+-]{1,4}\.?)?"
 )
-_GROUPED: Final = re.compile(r"\d{1,3}(?:[.,' ]\d{3})+")
+_GROUPED: Final = re.compile(r"[0-9]{1,3}(?:[.,' ][0-9]{3})+")
 _WHOLE: Final = re.compile(r"[+-]?\d+(?:[.,]0{1,2}|[.,]0{4,})?")
+_THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+|\d{1,3}(?:\.\d{3})+|\d{1,3}(?:[' ]\d{3})+")
+_DECIMALS: Final = re.compile(r"\d([.,])\d{1,2}(?!\d)(?![.,]\d)")
+# A mark or blanks before what begins an address, or a mark and blanks: as in "a.jpg, b.jpg".
+_BETWEEN_URLS: Final = re.compile(r"[,;|](?=https?://)|[,;|]?[\s]+(?=\S)|[|;]", re.IGNORECASE)
 _SPACES: Final = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u2019": "'"})
 _SPOILT: Final = re.compile(r"[+-]?\d(?:[.,]\d+)?[eE]\+?\d{1,2}")
 
@@ -95,6 +100,10 @@ class Shop:
     today: date
 
 
+# What is longer is none of these, and is not looked at.
+_LONGEST: Final = 60
+
+
 def text(cell: str) -> str:
     return cell.replace("\r\n", "\n")
 
@@ -105,7 +114,7 @@ def amount(cell: str, shop: Shop) -> str:
     One separator before exactly three digits could be either: it is refused, not guessed, unless
     the currency has three decimals.
     """
-    found = _AMOUNT.fullmatch(cell.translate(_SPACES).strip())
+    found = None if len(cell) > _LONGEST else _AMOUNT.fullmatch(cell.translate(_SPACES).strip())
     if not found:
         raise BadCell("not_an_amount", f"{_shown(cell)} is not an amount.")
     for mark in (found["before"], found["after"]):
@@ -134,30 +143,64 @@ def currency(cell: str, shop: Shop) -> str:
     return shop.currency
 
 
-def stock(cell: str) -> int:
-    """A whole number; below zero (sold before it was counted) is none."""
-    if not _WHOLE.fullmatch(cell):
+def stock(cell: str, decimal: str = "") -> int:
+    """A whole number; below zero (sold before it was counted) is none.
+
+    `decimal`: the mark that the row's other numbers have before their decimals, if that is known:
+    `1,000` is a thousand where it is a point, and refused where nothing says so.
+    """
+    number = "" if len(cell) > _LONGEST else cell.translate(_SPACES)
+    if _WHOLE.fullmatch(number) or (decimal and _in_thousandths(number, decimal)):
+        digits = re.split("[.,]", number)[0]
+    elif _THOUSANDS.fullmatch(number):
+        marks = {mark for mark in number if mark in ".,"}
+        if len(marks) > 1 or (marks == {decimal}):
+            raise BadCell("not_a_whole_number", f"{_shown(cell)} is not a whole number.")
+        digits = re.sub("[.,' ]", "", number)
+        if marks and not decimal and len(re.findall("[.,]", number)) == 1:
+            message = f"{_shown(cell)} can be read as {digits} or with decimals. Write {digits}."
+            raise BadCell("ambiguous_number", message)
+    else:
         raise BadCell("not_a_whole_number", f"{_shown(cell)} is not a whole number.")
-    digits = re.split("[.,]", cell)[0]
     if len(digits) > 10:
         raise BadCell("number_too_large", f"{_shown(cell)} is too large.")
     return max(int(digits), 0)
 
 
+def _in_thousandths(number: str, decimal: str) -> bool:
+    whole, mark, rest = number.partition(decimal)
+    return bool(mark) and re.fullmatch(r"[+-]?\d+", whole) is not None and rest == "000"
+
+
+def decimal_mark(cell: str) -> str:
+    """The mark before the decimals of an amount, where one or two of them leave no doubt."""
+    found = None if len(cell) > _LONGEST else _DECIMALS.search(cell)
+    return found[1] if found else ""
+
+
 def boolean(cell: str) -> bool:
-    found = _BOOLEANS.get(cell.casefold())
+    found = _BOOLEANS.get(_word(cell))
     if found is None:
         raise BadCell("not_a_boolean", f"{_shown(cell)} is neither TRUE nor FALSE.")
     return found
 
 
 def status(cell: str) -> str:
-    found = _STATUSES.get(cell.casefold())
+    found = _STATUSES.get(_word(cell))
     if found is None:
         raise BadCell(
             "unknown_status", f"{_shown(cell)} is not a status: ACTIVE, DRAFT or ARCHIVED."
         )
     return found
+
+
+def handle(cell: str) -> str:
+    """A slug as its shop has it: it knows no capitals."""
+    return cell.lower()
+
+
+def single(cell: str) -> list[str]:
+    return [cell]
 
 
 def listed(cell: str) -> list[str]:
@@ -166,14 +209,43 @@ def listed(cell: str) -> list[str]:
     return list(dict.fromkeys(part for part in parts if part))
 
 
+def split(separators: str) -> Callable[[str], list[str]]:
+    """A reader of lists that any of these characters separates, each entry once."""
+
+    def entries(cell: str) -> list[str]:
+        plain = cell.translate({ord(mark): separators[0] for mark in separators[1:]})
+        parts = map(str.strip, plain.split(separators[0]))
+        return list(dict.fromkeys(part for part in parts if part))
+
+    return entries
+
+
+def urls(cell: str) -> list[str]:
+    """Addresses of pictures: one, or several that commas, semicolons, bars or line breaks separate.
+    A comma within an address separates nothing."""
+    parts = (part.strip(" ,;|\r\n\t") for part in _BETWEEN_URLS.split(cell))
+    return list(dict.fromkeys(part for part in parts if part))
+
+
 def leaf(cell: str) -> str:
     """The last step of a category path such as `Men -> Shirts` or `Clothing > Shirts`."""
-    return re.split(r"\s*->\s*|\s*>\s*", cell)[-1].strip()
+    return cell.replace("->", ">").rsplit(">", 1)[-1].strip()
+
+
+def day(cell: str) -> date:
+    try:
+        return date.fromisoformat(cell[:10])
+    except ValueError:
+        raise BadCell("not_a_date", f"{_shown(cell)} is not a date such as 2026-11-20.") from None
 
 
 def spoilt(sku: str) -> bool:
     """Whether a spreadsheet has turned a long number into 4.00638E+12, losing its digits."""
-    return _SPOILT.fullmatch(sku) is not None
+    return len(sku) <= _LONGEST and _SPOILT.fullmatch(sku) is not None
+
+
+def _word(cell: str) -> str:
+    return cell.casefold() if len(cell) <= _LONGEST else ""
 
 
 def _plain(number: str, cell: str, places: int) -> str:
@@ -181,8 +253,9 @@ def _plain(number: str, cell: str, places: int) -> str:
     kinds = {mark for mark in number if mark in ".,"}
     bare = number.replace("'", "").replace(" ", "")
     if "'" in number or " " in number:
-        whole = re.split("[.,]", number)[0].strip()
-        if not _GROUPED.fullmatch(whole) or len(kinds) > 1:
+        whole, *decimals = re.split("[.,]", number)
+        fits = re.fullmatch("[0-9]*", "".join(decimals)) and len(decimals) < 2
+        if not fits or not _GROUPED.fullmatch(whole.strip()):
             raise BadCell("not_an_amount", f"{_shown(cell)} is not an amount.")
         return bare.replace(",", ".")
     if len(kinds) == 2:

@@ -1,45 +1,195 @@
-"""What every dialect offers: the columns it reads, how rows name their product, and the product."""
+"""What every format is: a table of the columns that give each field, and how its rows are read.
 
-from collections.abc import Sequence
-from typing import ClassVar
+A format fills `table` and `signs`, and overrides what its rows do otherwise than most do:
+`is_variant`, `title`, `fill`, `key`. docs/import.md says how one is added.
+"""
 
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, ClassVar, Final
+
+from chalicelib import telemetry
+from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import Record
+from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.cells import Shop
-from chalicelib.imports.formats.product import ImportedProduct
-from chalicelib.imports.formats.sheet import ERROR_CODE, Sheet, plain
+from chalicelib.imports.formats.product import PRICES, Draft, ImportedProduct, Variant, slug_of
+from chalicelib.imports.formats.sheet import REPORT_COLUMNS, Row, Sheet, Table, pattern, plain
 
-# Written by the error report; a report that was mended is imported without a word about them.
-REPORT_COLUMNS = ("error row", "error field", ERROR_CODE, "error message")
+Reading = Callable[[str], Any]
+# The fields that a product has once, where each goes, and how its cells are read.
+_ONCE: Final[Mapping[str, tuple[str, Reading]]] = {
+    "slug": ("slug", reading.handle),
+    "name": ("name", reading.text),
+    "description": ("description", reading.text),
+    "status": ("status", reading.status),
+    "published": ("published", reading.boolean),
+    "vendor": ("vendor", reading.text),
+    "type": ("type", reading.text),
+    "tags": ("tags", reading.listed),
+    "storefront": ("storefront", reading.text),
+    "lowStockThreshold": ("lowStockThreshold", reading.stock),
+    "seoTitle": ("seo.title", reading.text),
+    "seoDescription": ("seo.description", reading.text),
+}
+_TELLING: Final = ("stock", "qty", "quantit", "inventory", "price", "sku", "image", "picture")
+Prices = dict[str, tuple[str, str | None]]  # by key: the field that gives it, and the amount
 
 
-class Dialect:
-    """A way to write products in a CSV, bound to the header of one file."""
+class Format:
+    """A way to write products in rows, bound to the header of one file."""
 
     name: ClassVar[str]
-    columns: ClassVar[tuple[str, ...]]
+    title: ClassVar[str]  # for people: "Wix product export"
+    table: ClassVar[Table]
+    # The format is recognised where all columns of one of these are there: columns of its own.
+    signs: ClassVar[Sequence[Sequence[str]]] = ()
+    # How this format writes what `_ONCE` reads otherwise, and several categories in one cell.
+    readings: ClassVar[Mapping[str, Reading]] = {}
+    # What says that a row is of something, and what a row cannot say of nothing.
+    named: ClassVar[Sequence[str]] = ("slug", "name", "sku", "option", "image")
+    numbers: ClassVar[Sequence[str]] = ("price", "compareAtPrice", "salePrice", "stock")
+    # Whether a row with a price and a blank price before a reduction says that there is none.
+    blank_is_no_reduction: ClassVar[bool] = False
+    # What a new product gets beside what the file says of it.
+    if_new: ClassVar[Mapping[str, Any]] = {}
 
-    def __init__(self, sheet: Sheet) -> None:
-        self.sheet = sheet
+    def __init__(self, columns: Sequence[str], table: Table | None = None) -> None:
+        self.sheet = Sheet(columns, self.table if table is None else table)
+        self._given = [field for field in _ONCE if field in self.sheet]
+
+    # --- Of a file ---
 
     @classmethod
-    def fits(cls, sheet: Sheet) -> bool:
-        """Whether the header has what this dialect cannot do without."""
-        raise NotImplementedError
+    def fits(cls, columns: Sequence[str]) -> bool:
+        """Whether the columns are certainly this format's."""
+        there = {plain(column) for column in columns}
+        return any(all(map(plain, sign)) and {*map(plain, sign)} <= there for sign in cls.signs)
+
+    @classmethod
+    def field(cls, column: str) -> str | None:
+        """The field that a column gives, by its name alone."""
+        bare = plain(column)
+        for field, names in cls.table.items():
+            for name in names:
+                holes = pattern(name)
+                if holes.fullmatch(bare) if holes else bare == plain(name):
+                    return field
+        return None
+
+    @property
+    def ignored(self) -> list[str]:
+        """The columns of the file that nothing is read from."""
+        own = {plain(column) for column in REPORT_COLUMNS}
+        header, read = self.sheet.header, self.sheet.read
+        return [
+            name
+            for at, name in enumerate(header)
+            if name and at not in read and plain(name) not in own
+        ]
+
+    @property
+    def missed(self) -> list[str]:
+        """Those whose names say stock, price, SKU or image: a shop would expect them to count."""
+        return [name for name in self.ignored if any(word in plain(name) for word in _TELLING)]
+
+    # --- Of a row ---
 
     def key(self, cells: list[str]) -> str:
         """Which product a row belongs to; empty: to the product of the row above."""
-        raise NotImplementedError
+        slug = self.sheet.cell(cells, "slug")
+        if slug:
+            return slug.lower()
+        name = self.sheet.cell(cells, "name")
+        return (slug_of(name[:1000]) or name) if name else ""
 
     def alias(self, cells: list[str]) -> str:
         """Another key by which rows of the same product may name it, or empty."""
         return ""
 
+    def is_variant(self, row: Row) -> bool:
+        """Whether the row is of a variant; what it says of its product counts less than the
+        product's own row."""
+        return row.any(("option", "sku", "price"))
+
+    def title_of(self, row: Row) -> str:
+        """The variant's options; without any, it is the only one."""
+        return " / ".join(option for _, option in row.each("option"))
+
+    # --- Of a product ---
+
     def product(self, records: Sequence[Record], shop: Shop) -> ImportedProduct:
-        """The product that these rows, one group, describe."""
-        raise NotImplementedError
+        """The product that these rows, one group, describe. Whatever is wrong with them is an
+        error of theirs, and of no other rows."""
+        try:
+            return self.drafted(Draft(self.sheet, records, shop))
+        except Exception as error:
+            line = records[0].line
+            telemetry.error("rows cannot be read", error, format=self.name, line=line)
+            message = "The row could not be read. Please tell us about it."
+            return ImportedProduct(line, errors=[RowError(line, "", "unreadable_row", message)])
+
+    def drafted(self, draft: Draft) -> ImportedProduct:
+        draft.refuse_nameless(self.named, self.numbers)
+        for row in draft.rows:
+            self.row(draft, row)
+        return self.finish(draft)
+
+    def row(self, draft: Draft, row: Row) -> None:
+        of_variant = self.is_variant(row)
+        self.once(draft, row, keep=of_variant)
+        self.images(draft, row)
+        if of_variant:
+            self.fill(draft, draft.variant(row, self.title_of(row)), row)
+
+    def once(self, draft: Draft, row: Row, *, keep: bool) -> None:
+        """What the product has once; `keep`: unless an earlier row has said it."""
+        for field in self._given:
+            key, plain_reading = _ONCE[field]
+            draft.put(row, field, key, self.readings.get(field, plain_reading), keep=keep)
+        draft.categories(row, self.readings.get("category", reading.single))
+        draft.read(row, "currency", lambda code: reading.currency(code, draft.shop))
+
+    def images(self, draft: Draft, row: Row) -> None:
+        draft.images(row, alt=row["imageAlt"])
+
+    def fill(self, draft: Draft, variant: Variant, row: Row) -> None:
+        variant.put("sku", "sku")
+        for key, (field, value) in self.prices(draft, row).items():
+            variant.set(field, key, value)
+        self.stock(variant, row)
+
+    def stock(self, variant: Variant, row: Row) -> None:
+        variant.count()
+
+    def prices(self, draft: Draft, row: Row) -> Prices:
+        """The price, and the one before a reduction. Exports write 0 where there is none."""
+        found = {field: draft.amount(row, field) for field in PRICES if row[field]}
+        price, sale, before = (found.get(f) for f in ("price", "salePrice", "compareAtPrice"))
+        given: Prices = {"price": ("price", price)} if price is not None else {}
+        if before is not None:
+            given["compareAtPrice"] = ("compareAtPrice", before if Decimal(before) else None)
+        elif sale and Decimal(sale) and self.is_on_sale(draft, row):
+            given["price"] = ("salePrice", sale)
+            given["compareAtPrice"] = ("price", price)
+        elif price is not None and ("salePrice" in self.sheet or self._says_no_reduction):
+            # A sale that is over leaves no price before it.
+            given["compareAtPrice"] = ("price", None)
+        return given
 
     @property
-    def ignored(self) -> list[str]:
-        """The columns of the file that nothing is read from."""
-        known = {plain(column) for column in (*self.columns, *REPORT_COLUMNS)}
-        return [name for name in self.sheet.header if name and plain(name) not in known]
+    def _says_no_reduction(self) -> bool:
+        return self.blank_is_no_reduction and "compareAtPrice" in self.sheet
+
+    def is_on_sale(self, draft: Draft, row: Row) -> bool:
+        starts, ends = (draft.read(row, f, reading.day) for f in ("saleStarts", "saleEnds"))
+        today = draft.shop.today
+        return (starts is None or starts <= today) and (ends is None or today <= ends)
+
+    def finish(self, draft: Draft) -> ImportedProduct:
+        product = draft.product
+        product.slug = product.values.get("slug")
+        if not product.slug and product.values.get("name"):
+            product.slug = product.if_new["slug"] = slug_of(product.values["name"])
+        product.if_new |= self.if_new
+        return draft.finish()

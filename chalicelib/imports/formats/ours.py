@@ -2,84 +2,98 @@
 picture of the product whose slug it repeats."""
 
 from collections.abc import Sequence
+from typing import Any, ClassVar
 
-from chalicelib.imports.csv.records import Record
 from chalicelib.imports.formats import cells as reading
-from chalicelib.imports.formats.cells import Shop
-from chalicelib.imports.formats.format import Dialect
-from chalicelib.imports.formats.product import Draft, ImportedProduct, slug_of
-from chalicelib.imports.formats.sheet import Sheet, cell
+from chalicelib.imports.formats.format import Format
+from chalicelib.imports.formats.product import Draft, ImportedProduct, Variant, slug_of
+from chalicelib.imports.formats.sheet import Row, plain
 
-_VARIANT = ("variantTitle", "variantSku", "variantPrice")
-_NAMED = ("slug", "name", "sku", *_VARIANT, "imageUrl")
-_NUMBERS = ("price", "compareAtPrice", "stock")
+# The columns of the template, in its order.
+COLUMNS = (
+    *("slug", "name", "description", "status", "price", "compareAtPrice", "sku", "vendor"),
+    *("type", "tags", "variantTitle", "variantSku", "variantPrice", "stock", "imageUrl"),
+    *("imageAlt", "published", "storefront", "lowStockThreshold", "seoTitle"),
+    *("seoDescription",),
+)
+# Other names that leave no doubt.
+_SYNONYMS = {
+    "name": ("title", "product name"),
+    "stock": ("quantity", "qty"),
+    "image": ("imageUrl", "image", "images", "image urls"),
+    "category": ("category", "categories"),
+    "vendor": ("brand",),
+}
+_TABLE = {
+    **{column: (column, *_SYNONYMS.get(column, ())) for column in COLUMNS if column != "imageUrl"},
+    **{field: _SYNONYMS[field] for field in ("image", "category")},
+}
+_OF_VARIANT = ("variantTitle", "variantSku", "variantPrice", "option")
+_IDENTITY = ("slug", "name", "sku")
 
 
-class Ours(Dialect):
+class Ours(Format):
     name = "backroom"
-    columns = (
-        *("slug", "name", "description", "status", "price", "compareAtPrice", "sku", "vendor"),
-        *("type", "tags", "variantTitle", "variantSku", "variantPrice", "stock", "imageUrl"),
-        *("imageAlt", "published", "storefront", "lowStockThreshold", "seoTitle"),
-        *("seoDescription",),
-    )
-
-    def __init__(self, sheet: Sheet) -> None:
-        super().__init__(sheet)
-        self._slug, self._name, self._sku = (sheet.at(c) for c in ("slug", "name", "sku"))
-        self._variant = [sheet.at(c) for c in _VARIANT]
+    title = "Backroom's own columns"
+    table = _TABLE
+    named = ("slug", "name", "sku", *_OF_VARIANT, "image")
+    readings: ClassVar = {"category": reading.listed}
 
     @classmethod
-    def fits(cls, sheet: Sheet) -> bool:
-        known = sum(column in sheet for column in cls.columns)
-        return known > 1 and any(column in sheet for column in ("slug", "name", "sku"))
+    def fits(cls, columns: Sequence[str]) -> bool:
+        """Every column is one of ours, and they say which product and something of it."""
+        fields = {cls.field(column) for column in columns if plain(column)}
+        return None not in fields and len(fields) > 1 and not fields.isdisjoint(_IDENTITY)
 
     def key(self, cells: list[str]) -> str:
-        slug = cell(cells, self._slug)
+        slug, name, sku = (self.sheet.cell(cells, field) for field in _IDENTITY)
         if slug:
-            return slug
-        name, sku = cell(cells, self._name), cell(cells, self._sku)
-        if sku and (name or not any(cell(cells, at) for at in self._variant)):
+            return slug.lower()
+        has_options = bool(self.sheet.cell(cells, "option"))
+        of_variant = any(self.sheet.cell(cells, field) for field in _OF_VARIANT)
+        if sku and not (name and has_options) and (name or has_options or not of_variant):
             return f"sku {sku}"
-        return slug_of(name) or name
+        return slug_of(name[:1000]) or name
 
     def alias(self, cells: list[str]) -> str:
         """A row of prices may know by its SKU what another row knows by its slug."""
-        sku = cell(cells, self._sku)
-        of_variant = any(cell(cells, at) for at in self._variant)
-        return f"sku {sku}" if sku and cell(cells, self._slug) and not of_variant else ""
+        slug, sku = self.sheet.cell(cells, "slug"), self.sheet.cell(cells, "sku")
+        of_variant = any(self.sheet.cell(cells, field) for field in _OF_VARIANT)
+        return f"sku {sku}" if sku and slug and not of_variant else ""
 
-    def product(self, records: Sequence[Record], shop: Shop) -> ImportedProduct:
-        draft = Draft(self.sheet, records, shop)
-        draft.refuse_nameless(_NAMED, _NUMBERS)
-        for row in draft.rows:
-            of_variant = row.any(_VARIANT)
-            for column in ("slug", "name", "description", "sku", "vendor", "type", "storefront"):
-                draft.put(row, column, column, keep=of_variant)
-            draft.put(row, "status", "status", reading.status, keep=of_variant)
-            draft.put(row, "published", "published", reading.boolean, keep=of_variant)
-            draft.put(row, "tags", "tags", reading.listed, keep=of_variant)
-            draft.put(row, "lowStockThreshold", "lowStockThreshold", reading.stock, keep=of_variant)
-            draft.put(row, "seoTitle", "seo.title", keep=of_variant)
-            draft.put(row, "seoDescription", "seo.description", keep=of_variant)
-            draft.price(row, "price", keep=of_variant)
-            draft.compare_at(row, "compareAtPrice", keep=of_variant)
-            if row["imageUrl"]:
-                draft.image(row, "imageUrl", row["imageUrl"], row["imageAlt"])
-            if not of_variant:
-                draft.put(row, "stock", "stock", reading.stock)
-                continue
-            variant = draft.variant(row, row["variantTitle"])
-            variant.put("variantSku", "sku")
-            # A price on the variant's own row, in either column, is the variant's.
-            variant.amount("variantPrice" if row["variantPrice"] else "price", "price")
-            variant.put("stock", "stock", reading.stock)
-        return self._identified(draft)
+    def is_variant(self, row: Row) -> bool:
+        return row.any(_OF_VARIANT)
 
-    def _identified(self, draft: Draft) -> ImportedProduct:
+    def title_of(self, row: Row) -> str:
+        return row["variantTitle"] or super().title_of(row)
+
+    def row(self, draft: Draft, row: Row) -> None:
+        of_variant = self.is_variant(row)
+        super().row(draft, row)
+        for key, (field, value) in self.prices(draft, row).items():
+            draft.set(row, field, key, value, keep=of_variant)
+        if not (of_variant and row["option"]):
+            draft.put(row, "sku", "sku", keep=of_variant)
+        if not of_variant:
+            stock = draft.stock(row)
+            if stock is not None:
+                draft.set(row, "stock", "stock", stock)
+
+    def fill(self, draft: Draft, variant: Variant, row: Row) -> None:
+        variant.put("variantSku", "sku")
+        if row["option"] and not row["variantSku"]:
+            variant.put("sku", "sku")
+        # A price on the variant's own row, in either column, is the variant's.
+        own = draft.amount(row, "variantPrice")
+        price = ("variantPrice", own) if own else self.prices(draft, row).get("price")
+        if price:
+            variant.set(price[0], "price", price[1])
+        self.stock(variant, row)
+
+    def finish(self, draft: Draft) -> ImportedProduct:
         """The product, with the slug that it has or is to get."""
         product = draft.product
-        values = product.values
+        values: dict[str, Any] = product.values
         product.slug = values.get("slug")
         if not product.slug and values.get("name"):
             product.if_new["slug"] = slug_of(values["name"])

@@ -5,12 +5,15 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import Record
-from chalicelib.imports.formats.cells import BadCell, Shop, amount, leaf, spoilt, text
+from chalicelib.imports.formats import cells
+from chalicelib.imports.formats.cells import BadCell, Shop, spoilt, text
 from chalicelib.imports.formats.sheet import Row, Sheet, unreadable
+
+PRICES: Final = ("price", "variantPrice", "salePrice", "compareAtPrice")
 
 
 @dataclass(slots=True)
@@ -58,7 +61,8 @@ class ImportedProduct:
 
 
 class Draft:
-    """Collects the values of one product, and what is wrong with its cells."""
+    """Collects the values of one product, and what is wrong with its cells. Cells are named by the
+    field that they give; a message names the file's column."""
 
     def __init__(self, sheet: Sheet, records: Sequence[Record], shop: Shop) -> None:
         self.product = ImportedProduct(records[0].line)
@@ -66,6 +70,8 @@ class Draft:
         self.shop = shop
         self.rows: list[Row] = []
         self.variants: list[Variant] = []
+        self._images: dict[str, dict[str, str]] = {}
+        self._tags: dict[str, None] = {}
         for record in records:
             problem = record.problem or unreadable(sheet, record)
             if problem:
@@ -76,73 +82,81 @@ class Draft:
     def refuse_nameless(self, names: Iterable[str], numbers: Iterable[str]) -> None:
         """Takes out the rows below the first that have numbers, and no name for what they are of:
         such as a sum at the end of a list, which would be taken for the last product's price."""
-        rows = self.rows[1:]
-        for row in rows:
-            column = next((column for column in numbers if row[column]), None)
-            if column and not row.any(names):
-                self.rows.remove(row)
+        names, numbers, kept = tuple(names), tuple(numbers), self.rows[:1]
+        for row in self.rows[1:]:
+            number = next((field for field in numbers if row[field]), None)
+            if number and not row.any(names):
                 message = "The row names no product, no variant and no picture."
-                self.fail(row, column, "names_nothing", message)
+                self.fail(row, number, "names_nothing", message)
+            else:
+                kept.append(row)
+        self.rows = kept
 
-    def fail(self, row: Row, column: str, code: str, message: str) -> None:
-        self.product.errors.append(RowError(row.line, row.sheet.name(column), code, message))
+    def fail(self, row: Row, field: str, code: str, message: str) -> None:
+        self.product.errors.append(RowError(row.line, row.column(field), code, message))
 
-    def read(self, row: Row, column: str, reading: Callable[[str], Any] = text) -> Any:
+    def read(self, row: Row, field: str, reading: Callable[[str], Any] = text) -> Any:
         """The value of a cell; None if it is blank, or wrong, which is noted."""
-        cell = row[column]
-        if not cell:
-            return None
+        cell = row[field]
+        return self.read_text(row, row.column(field), cell, reading) if cell else None
+
+    def read_text(self, row: Row, column: str, cell: str, reading: Callable[[str], Any]) -> Any:
         try:
             return reading(cell)
         except BadCell as bad:
-            self.fail(row, column, bad.code, bad.message)
+            self.product.errors.append(RowError(row.line, column, bad.code, bad.message))
             return None
 
     def put(
         self,
         row: Row,
-        column: str,
+        field: str,
         key: str,
         reading: Callable[[str], Any] = text,
         *,
         keep: bool = False,
     ) -> None:
         """Set a value of the product from a cell that is not blank; `keep`: unless there is one."""
-        value = self.read(row, column, reading)
+        value = self.read(row, field, reading)
         if value is not None:
-            self.set(row, column, key, value, keep=keep)
+            self.set(row, field, key, value, keep=keep)
 
-    def set(self, row: Row, column: str, key: str, value: Any, *, keep: bool = False) -> None:
+    def set(self, row: Row, field: str, key: str, value: Any, *, keep: bool = False) -> None:
         target = self.product.values
         *parents, last = key.split(".")
         for parent in parents:
             target = target.setdefault(parent, {})
         if not (keep and last in target):
             target[last] = value
-            self.product.sources[key] = (row.line, row.sheet.name(column))
+            self.product.sources[key] = (row.line, row.column(field))
 
-    def image(self, row: Row, column: str, url: str, alt: str = "") -> None:
-        """Add a picture, each url once; a text for one that had none is taken."""
-        images = self.product.values.setdefault("images", [])
-        for known in images:
-            if known["url"] == url:
-                if alt:
-                    known["alt"] = alt
-                return
-        self.product.sources[f"images.{len(images)}"] = (row.line, row.sheet.name(column))
-        images.append({"url": url, "alt": alt} if alt else {"url": url})
+    def images(self, row: Row, field: str = "image", alt: str = "") -> None:
+        """Add the pictures of every column of the field; a text for one that had none is taken."""
+        for column, cell in row.each(field):
+            urls = self.read_text(row, column, cell, cells.urls) or []
+            for url in urls:
+                self._image(row, column, url, alt if len(urls) == 1 else "")
 
-    def categories(
-        self, row: Row, columns: Iterable[str], reading: Callable[[str], Any] = lambda cell: [cell]
-    ) -> None:
+    def _image(self, row: Row, column: str, url: str, alt: str) -> None:
+        known = self._images.get(url)
+        if known is None:
+            images = self.product.values.setdefault("images", [])
+            self.product.sources[f"images.{len(images)}"] = (row.line, column)
+            self._images[url] = known = {"url": url}
+            images.append(known)
+        if alt:
+            known["alt"] = alt
+
+    def categories(self, row: Row, reading: Callable[[str], Any], field: str = "category") -> None:
         """Take the first category's last step for the type, and those of the others for tags."""
-        for column in columns:
-            for path in self.read(row, column, reading) or []:
-                name = leaf(path)
-                if self.product.values.setdefault("type", name) == name:
-                    self.product.sources.setdefault("type", (row.line, row.sheet.name(column)))
-                elif name not in self.product.values.setdefault("tags", []):
-                    self.product.values["tags"].append(name)
+        values = self.product.values
+        for column, cell in row.each(field):
+            for path in self.read_text(row, column, cell, reading) or []:
+                name = cells.leaf(path)
+                if name and values.setdefault("type", name) == name:
+                    self.product.sources.setdefault("type", (row.line, column))
+                elif name:
+                    self._tags[name] = None
 
     def variant(self, row: Row, title: str) -> "Variant":
         """A variant to be filled from a row. The title and the SKU are its identity: of two rows
@@ -151,19 +165,15 @@ class Draft:
         self.variants.append(variant)
         return variant
 
-    def price(self, row: Row, column: str, *, keep: bool = False) -> None:
-        value = self.amount(row, column)
-        if value is not None:
-            self.set(row, column, "price", value, keep=keep)
+    def amount(self, row: Row, field: str) -> str | None:
+        value: str | None = self.read(row, field, lambda cell: cells.amount(cell, self.shop))
+        return value
 
-    def compare_at(self, row: Row, column: str, *, keep: bool = False) -> None:
-        """Set the price before a reduction; exports write 0 where there is none."""
-        value = self.amount(row, column)
-        if value is not None:
-            self.set(row, column, "compareAtPrice", _none_if_zero(value), keep=keep)
-
-    def amount(self, row: Row, column: str) -> str | None:
-        value: str | None = self.read(row, column, lambda cell: amount(cell, self.shop))
+    def stock(self, row: Row, field: str = "stock") -> int | None:
+        """A count; a single mark in it is told from a decimal one by the row's own prices."""
+        prices = (row[price] for price in PRICES)
+        decimal = next(filter(None, map(cells.decimal_mark, prices)), "")
+        value: int | None = self.read(row, field, lambda cell: cells.stock(cell, decimal))
         return value
 
     def finish(self, *, sku_is_key: bool = False, own_prices: bool = False) -> ImportedProduct:
@@ -173,11 +183,15 @@ class Draft:
         own for what the others give per variant.
         """
         product = self.product
+        if self._tags:
+            product.values["tags"] = [
+                *dict.fromkeys([*product.values.get("tags", ()), *self._tags])
+            ]
         variants = _each_once(self.variants)
         if not own_prices and len(variants) == 1 and not variants[0].title:
             product.single = True
             for key, value in variants[0].values.items():
-                self.set(variants[0].row, variants[0].columns[key], key, value)
+                self.set(variants[0].row, variants[0].fields[key], key, value)
         elif variants:
             self._place(variants, own_prices)
         # A price list with products that the shop does not have: no row of it can complete them.
@@ -209,46 +223,47 @@ class Draft:
         placed = product.values.setdefault("variants", [])
         for i, variant in enumerate(variants):
             product.sources[f"variants.{i}"] = (variant.row.line, "")
-            for key, column in variant.columns.items():
+            for key, name in variant.fields.items():
                 value = variant.values[key]
                 if key == "compareAtPrice":
                     if variant is cheapest:
-                        self.set(variant.row, column, key, value)
+                        self.set(variant.row, name, key, value)
                     del variant.values[key]
                 else:
-                    where = (variant.row.line, self.sheet.name(column))
+                    where = (variant.row.line, variant.row.column(name))
                     product.sources[f"variants.{i}.{key}"] = where
             title = {"title": variant.title} if variant.title else {}
             placed.append({**title, **variant.values})
 
 
 class Variant:
-    """One variant while its product is being read; `columns` says which cell gave each value."""
+    """One variant while its product is being read; `fields` says which gave each value."""
 
     def __init__(self, draft: Draft, row: Row, title: str) -> None:
         self._draft = draft
         self.row = row
         self.title = title
         self.values: dict[str, Any] = {}
-        self.columns: dict[str, str] = {}
+        self.fields: dict[str, str] = {}
 
-    def set(self, column: str, key: str, value: Any) -> None:
+    def set(self, field: str, key: str, value: Any) -> None:
         self.values[key] = value
-        self.columns[key] = column
+        self.fields[key] = field
 
-    def put(self, column: str, key: str, reading: Callable[[str], Any] = text) -> None:
+    def put(self, field: str, key: str, reading: Callable[[str], Any] = text) -> None:
         """Set a value from a cell that is not blank."""
-        value = self.read(column, reading)
+        value = self.read(field, reading)
         if value is not None:
-            self.set(column, key, value)
+            self.set(field, key, value)
 
-    def read(self, column: str, reading: Callable[[str], Any]) -> Any:
-        return self._draft.read(self.row, column, reading)
+    def read(self, field: str, reading: Callable[[str], Any]) -> Any:
+        return self._draft.read(self.row, field, reading)
 
-    def amount(self, column: str, key: str) -> None:
-        value = self._draft.amount(self.row, column)
+    def count(self, field: str = "stock") -> None:
+        """Set the stock from a cell that is not blank."""
+        value = self._draft.stock(self.row, field)
         if value is not None:
-            self.set(column, key, value if key == "price" else _none_if_zero(value))
+            self.set(field, "stock", value)
 
 
 def slug_of(name: str) -> str:
@@ -278,7 +293,7 @@ def _each_once(variants: list[Variant]) -> list[Variant]:
         earlier = once.get(identity)
         if earlier:
             variant.values = {**earlier.values, **variant.values}
-            variant.columns = {**earlier.columns, **variant.columns}
+            variant.fields = {**earlier.fields, **variant.fields}
         once[identity] = variant
     return list(once.values())
 
@@ -288,7 +303,3 @@ def _is_priced(product: ImportedProduct) -> bool:
     prices = [v.get("price") for v in product.values.get("variants", ())]
     of_variants = any(prices) if product.lowest_price else bool(prices) and all(prices)
     return "price" in product.values or of_variants
-
-
-def _none_if_zero(value: str) -> str | None:
-    return value if Decimal(value) else None

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import DELIMITERS, Format, Record
-from chalicelib.imports.formats.format import REPORT_COLUMNS
-from chalicelib.imports.formats.ours import Ours
-from chalicelib.imports.formats.sheet import plain
+from chalicelib.imports.formats.ours import COLUMNS
+from chalicelib.imports.formats.sheet import REPORT_COLUMNS, plain
 
 _REMARKS = {plain(column) for column in REPORT_COLUMNS}
 _EXAMPLES = (
@@ -61,8 +60,8 @@ _EXAMPLES = (
 
 def template() -> bytes:
     """Our columns with two example products: one with variants, one without."""
-    rows = ([example.get(column, "") for column in Ours.columns] for example in _EXAMPLES)
-    return codecs.BOM_UTF8 + b"".join(_lines([Ours.columns, *rows], ","))
+    rows = ([example.get(column, "") for column in COLUMNS] for example in _EXAMPLES)
+    return codecs.BOM_UTF8 + b"".join(_lines([COLUMNS, *rows], ","))
 
 
 def report(

@@ -1,51 +1,73 @@
-"""The rows of a file by the names of its columns, and what is wrong with a row as a whole."""
+"""The rows of a file by the fields that its columns give, and what is wrong with a whole row."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import Record
 
+# Written by the error report; a report that was mended is imported without a word about them.
+REPORT_COLUMNS: Final = ("error row", "error field", "error code", "error message")
 # A row with one of these is in the report as well as it could be cut, and may not say what was
 # meant. It stays an error until somebody has looked at it and has cleared the code.
-ERROR_CODE: Final = "error code"
+_CODE: Final = "error code"
 _NOT_READ: Final = {
     *("unclosed_quote", "misplaced_quote", "stray_line_break"),
     *("too_many_cells", "too_few_cells"),
 }
-_PRICES: Final = ("price", "variant price", "regular price", "sale price")
+_PRICES: Final = ("price", "variantPrice", "salePrice")
 _FORMULA: Final = re.compile(r'="(?:[^"]|"")*"')
 # Exporters put the apostrophe before what could be a formula: WooCommerce writes '-1 for a draft.
 _MARKED: Final = re.compile(r"'(?:[=+@-][^']*|\d[\d.,]*)", re.DOTALL)
+_HOLE: Final = re.compile(r"\{([n*])\}")
+
+# Which columns give a field, by the names that they may have. Of several that are there the first
+# with something in it counts, or each, if the field takes several. `{n}` stands for a number, `{*}`
+# for any words.
+Table = Mapping[str, Sequence[str]]
 
 
 class Sheet:
-    """The header of a file: which column stands where."""
+    """The header of a file: where the columns of each field stand."""
 
-    def __init__(self, header: Sequence[str]) -> None:
+    def __init__(self, header: Sequence[str], table: Table) -> None:
         self.header = tuple(header)
-        self._at: dict[str, int] = {}
+        places: dict[str, int] = {}
         for i, name in enumerate(header):
-            self._at.setdefault(plain(name), i)
-        self.gives_names = any(column in self for column in ("name", "title"))
-        self.gives_prices = any(column in self for column in _PRICES)
+            places.setdefault(plain(name), i)
+        self._at = {field: _places(names, places) for field, names in table.items()}
+        self._at[_CODE] = _places([_CODE], places)
+        self.read = {at for places in self._at.values() for at in places}
+        self.gives_names = "name" in self
+        self.gives_prices = any(field in self for field in _PRICES)
 
-    def __contains__(self, column: str) -> bool:
-        return plain(column) in self._at
+    def __contains__(self, field: str) -> bool:
+        return bool(self._at.get(field))
 
-    def at(self, column: str) -> int:
-        """The position of a column, beyond the end of every row if the file has none."""
-        return self._at.get(plain(column), 1 << 30)
+    def at(self, field: str) -> tuple[int, ...]:
+        """The positions of the field's columns in a row."""
+        return self._at.get(field, ())
 
-    def name(self, column: str) -> str:
-        """The column as the file spells it."""
-        return self.header[self.at(column)] if column in self else column
+    def cell(self, cells: Sequence[str], field: str) -> str:
+        """The text of the first of the field's columns that is not blank, or nothing."""
+        for at in self._at.get(field, ()):
+            text = cell(cells, at)
+            if text:
+                return text
+        return ""
+
+    def name(self, field: str, cells: Sequence[str] = ()) -> str:
+        """The column that gives the field in a row, as the file spells it."""
+        places = self._at.get(field, ())
+        filled = (at for at in places if cell(cells, at))
+        at = next(filled, places[0] if places else None)
+        return field if at is None else self.header[at]
 
 
 class Row:
-    """One record of a product, read by column name."""
+    """One record of a product, read by field."""
 
     __slots__ = ("_cells", "line", "sheet")
 
@@ -54,12 +76,22 @@ class Row:
         self.line = record.line
         self._cells = record.cells
 
-    def __getitem__(self, column: str) -> str:
+    def __getitem__(self, field: str) -> str:
         """The stripped text; empty where the cell is blank, or the row or the file ends before."""
-        return cell(self._cells, self.sheet.at(column))
+        return self.sheet.cell(self._cells, field)
 
-    def any(self, columns: Iterable[str]) -> bool:
-        return any(self[column] for column in columns)
+    def each(self, field: str) -> Iterator[tuple[str, str]]:
+        """Every column of the field that is not blank, with its text."""
+        for at in self.sheet.at(field):
+            text = cell(self._cells, at)
+            if text:
+                yield self.sheet.header[at], text
+
+    def any(self, fields: Iterable[str]) -> bool:
+        return any(self[field] for field in fields)
+
+    def column(self, field: str) -> str:
+        return self.sheet.name(field, self._cells)
 
 
 def cell(cells: Sequence[str], at: int) -> str:
@@ -74,19 +106,48 @@ def cell(cells: Sequence[str], at: int) -> str:
     return text
 
 
-@lru_cache(4096)
+@lru_cache(8192)
 def plain(column: str) -> str:
     """A column's name without case, blanks and punctuation: they differ from export to export."""
     return re.sub(r"[\W_]+", "", column.casefold())
 
 
+@lru_cache(4096)
+def pattern(column: str) -> re.Pattern[str] | None:
+    """What finds the plain names of a column with `{n}` or `{*}` in its name."""
+    pieces = _HOLE.split(column)
+    if len(pieces) == 1:
+        return None
+    holes = {"n": r"(\d{1,3})", "*": "(.+)"}
+    return re.compile("".join(holes[p] if i % 2 else plain(p) for i, p in enumerate(pieces)))
+
+
+def _places(names: Iterable[str], places: Mapping[str, int]) -> tuple[int, ...]:
+    found: dict[int, None] = {}
+    for name in names:
+        holes = pattern(name)
+        if holes is None:
+            at = places.get(plain(name))
+            if at is not None:
+                found[at] = None
+            continue
+        fitting = ((holes.fullmatch(column), at) for column, at in places.items())
+        numbered = [(_number(match[1]), at) for match, at in fitting if match]
+        found |= dict.fromkeys(at for _, at in sorted(numbered))
+    return tuple(found)
+
+
+def _number(hole: str) -> int:
+    return int(hole) if hole.isdecimal() else 0
+
+
 def unreadable(sheet: Sheet, record: Record) -> RowError | None:
     """What is wrong with a row as a whole."""
     cells, width = record.cells, len(sheet.header)
-    code = cell(cells, sheet.at(ERROR_CODE))
+    code = sheet.cell(cells, _CODE)
     if code in _NOT_READ:
         message = "The row could not be read, and is shown as it was: mend it and clear this cell."
-        return RowError(record.line, sheet.name(ERROR_CODE), code, message)
+        return RowError(record.line, sheet.name(_CODE), code, message)
     if len(cells) > width and any(map(str.strip, cells[width:])):
         message = f"The row has {len(cells)} cells, the header {width}. Is a quote missing?"
         return RowError(record.line, "", "too_many_cells", message)

@@ -13,7 +13,7 @@ from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.groups import Chunk, Unreadable, plan
 from chalicelib.imports.csv.records import open_csv
 from chalicelib.imports.csv.seen import Seen
-from chalicelib.imports.formats import recognise
+from chalicelib.imports.formats import read_as
 from chalicelib.imports.model import Job, Outcome, Status
 from chalicelib.imports.steps import advance, queue
 from chalicelib.imports.steps.queue import Message
@@ -46,7 +46,7 @@ def _plan(job_id: str) -> None:
     if sum(map(len, table.format.header)) > _LONGEST_HEADER:
         message = f"The header is longer than {_LONGEST_HEADER} characters."
         raise FileRejected("bad_header", message, table.header_line)
-    dialect = recognise(table.format.header, table.header_line)
+    dialect = read_as(table.format.header, table.header_line)
     job = store.begin(
         job_id,
         etag,

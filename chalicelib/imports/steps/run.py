@@ -18,7 +18,7 @@ from chalicelib.imports import files, store
 from chalicelib.imports.apply import missing
 from chalicelib.imports.csv.groups import grouped
 from chalicelib.imports.csv.records import Record, read
-from chalicelib.imports.formats import Dialect, Shop, recognise
+from chalicelib.imports.formats import Dialect, Shop, read_as
 from chalicelib.imports.model import Job, Outcome, Status
 from chalicelib.imports.steps import advance, queue, report
 from chalicelib.imports.steps.queue import Message
@@ -169,7 +169,7 @@ class _Reader:
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self.dialect: Dialect = recognise(job.format.header)
+        self.dialect: Dialect = read_as(job.format.header)
         self.shop = Shop(settings.currency(), clock.now().date())
 
     def rows(self, part: Mapping[str, Any]) -> list[Rows]:

@@ -1,0 +1,189 @@
+"""What people call the fields of a product: English, German, French, Spanish, Italian, Dutch,
+Portuguese, Polish. Without accents, blanks and capitals; `proposal.py` compares them so."""
+
+from typing import Final
+
+NAMES: Final = {
+    "name": """
+        name, title, product, product name, product title, item, item name, item title, article,
+        article name, goods, produktname, produkt, produkttitel, artikel, artikelname, titel,
+        bezeichnung, artikelbezeichnung, produktbezeichnung, nom, nom du produit, nom produit,
+        nom de l'article, titre, titre du produit, produit, libelle, designation, intitule,
+        nombre, nombre del producto, nombre producto, nombre del articulo, producto, articulo,
+        titulo, titulo del producto, nome, nome prodotto, nome del prodotto, prodotto, titolo,
+        titolo prodotto, nome articolo, articolo, productnaam, naam, naam product, artikelnaam,
+        productnaam nl, nome do produto, nome produto, produto, titulo do produto, nome do
+        artigo, artigo, nazwa, nazwa produktu, produkt nazwa, tytul, tytul produktu, nazwa
+        towaru, towar, model name""",
+    "slug": """
+        slug, handle, url handle, url key, product handle, permalink, seo url, url slug, url
+        alias, identifiant url, kennung url""",
+    "description": """
+        description, body, body html, long description, product description, details, text,
+        beschreibung, produktbeschreibung, artikelbeschreibung, langbeschreibung, langtext,
+        description du produit, description produit, description longue, descriptif,
+        descripcion, descripcion del producto, descripcion larga, descrizione, descrizione
+        prodotto, descrizione del prodotto, omschrijving, productomschrijving, beschrijving,
+        productbeschrijving, descricao, descricao do produto, opis, opis produktu, dlugi opis,
+        info""",
+    "sku": """
+        sku, product sku, item sku, sku code, product code, item code, item number, item no,
+        article number, article no, part number, stock keeping unit, code, product number,
+        artikelnummer, artikel nr, art nr, artnr, artikelnr, bestellnummer, produktnummer,
+        reference, ref, reference produit, reference du produit, code article, code produit,
+        ugs, referencia, codigo, codigo del producto, codigo de producto, codigo articulo,
+        codice, codice prodotto, codice articolo, riferimento, artikelcode, productcode,
+        productnummer, codigo do produto, codigo produto, referencia do produto, kod, kod
+        produktu, indeks, numer katalogowy, symbol, kod towaru""",
+    "price": """
+        price, selling price, sales price, retail price, unit price, price eur, price usd, list
+        price, product price, item price, price incl tax, price incl vat, price tax incl, price
+        tax included, gross price, regular price, rrp, msrp, preis, verkaufspreis, vk, vk preis,
+        vk brutto, einzelpreis, bruttopreis, stuckpreis, produktpreis, preis brutto,
+        normalpreis, prix, prix de vente, prix ttc, prix unitaire, prix public, prix de vente
+        ttc, tarif, precio, precio de venta, precio venta, pvp, precio unitario, precio final,
+        precio normal, prezzo, prezzo di vendita, prezzo vendita, prezzo unitario, prezzo di
+        listino, listino, prijs, verkoopprijs, eenheidsprijs, stukprijs, prijs incl btw,
+        adviesprijs, preco, preco de venda, preco venda, preco unitario, cena, cena sprzedazy,
+        cena brutto, cena detaliczna, cena jednostkowa""",
+    "salePrice": """
+        sale price, special price, discount price, discounted price, promo price, offer price,
+        reduced price, promotional price, deal price, angebotspreis, aktionspreis, sonderpreis,
+        reduzierter preis, rabattpreis, prix promo, prix solde, prix en solde, prix
+        promotionnel, prix remise, precio rebajado, precio de oferta, precio oferta, precio
+        promocional, prezzo scontato, prezzo in offerta, prezzo promozionale, prezzo offerta,
+        actieprijs, aanbiedingsprijs, kortingsprijs, preco promocional, preco de oferta, preco
+        com desconto, cena promocyjna, cena wyprzedazowa, cena po rabacie""",
+    "compareAtPrice": """
+        compare at price, compare price, compareat, original price, old price, was price,
+        previous price, before price, strikethrough price, price before discount, alter preis,
+        streichpreis, vorheriger preis, originalpreis, statt preis, uvp, ancien prix, prix
+        barre, prix avant remise, prix d'origine, precio anterior, precio original, precio
+        tachado, precio antes, precio comparativo, prezzo precedente, prezzo originale, prezzo
+        barrato, prezzo pieno, oude prijs, van prijs, vanprijs, originele prijs, doorgestreepte
+        prijs, preco anterior, preco original, preco antigo, preco de, stara cena, poprzednia
+        cena, cena przed rabatem, cena pierwotna, cena katalogowa""",
+    "stock": """
+        stock, quantity, qty, inventory, in stock, stock quantity, stock qty, stock level, on
+        hand, available, available quantity, quantity available, available stock, units, pieces,
+        pcs, inventory quantity, inventory qty, quantity on hand, current stock, stock on hand,
+        count, bestand, lagerbestand, menge, anzahl, stuck, stuckzahl, lager, auf lager,
+        lagermenge, verfugbar, verfugbare menge, quantite, qte, stock disponible, quantite en
+        stock, en stock, quantite disponible, cantidad, existencias, inventario, unidades, stock
+        actual, cantidad disponible, en existencia, quantita, giacenza, scorte, disponibilita,
+        magazzino, rimanenza, giacenza magazzino, quantita disponibile, aantal, voorraad,
+        hoeveelheid, op voorraad, voorraad aantal, voorraadniveau, quantidade, qtd, qtde,
+        estoque, existencia, quantidade em estoque, quantidade em stock, unidades em estoque,
+        ilosc, stan, sztuk, szt, stan magazynowy, liczba sztuk, zapas, ilosc w magazynie""",
+    "lowStockThreshold": """
+        low stock threshold, low stock, low stock amount, reorder level, reorder point, minimum
+        stock, min stock, safety stock, mindestbestand, meldebestand, stock minimum, seuil de
+        stock, seuil d'alerte, stock minimo, scorta minima, minimumvoorraad, minimale voorraad,
+        estoque minimo, minimalny stan, stan minimalny""",
+    "imageUrl": """
+        image, images, picture, pictures, photo, photos, image url, image urls, image link, img,
+        image src, main image, product image, product images, picture url, photo url, thumbnail,
+        image1, image 1, image 2, image 3, image 4, image 5, additional images, bild, bilder,
+        bild url, bildlink, produktbild, produktbilder, hauptbild, foto, fotos, bildadresse,
+        images produit, image produit, url image, url de l'image, lien image, image principale,
+        visuel, imagen, imagenes, url imagen, url de imagen, imagen principal, imagen del
+        producto, fotografia, immagine, immagini, url immagine, immagine prodotto, foto
+        prodotto, immagine principale, afbeelding, afbeeldingen, afbeelding url, plaatje,
+        productafbeelding, foto url, imagem, imagens, url da imagem, imagem do produto, imagem
+        principal, zdjecie, zdjecia, obraz, obrazek, obrazy, url zdjecia, link do zdjecia,
+        zdjecie produktu, zdjecie glowne, fotka""",
+    "imageAlt": """
+        image alt, image alt text, alt text, alt, alternative text, bildtext, alternativtext,
+        texte alternatif, texto alternativo, testo alternativo, alternatieve tekst, tekst
+        alternatywny""",
+    "vendor": """
+        vendor, brand, brand name, manufacturer, maker, supplier, marke, hersteller, lieferant,
+        markenname, anbieter, marque, fabricant, fournisseur, marca, fabricante, proveedor,
+        marchio, produttore, fornitore, brand prodotto, merk, fabrikant, leverancier, merknaam,
+        fornecedor, marka, producent, dostawca""",
+    "type": """
+        type, product type, item type, kind, produkttyp, typ, produktart, artikelart, type de
+        produit, type produit, tipo, tipo de producto, tipo di prodotto, tipo prodotto,
+        producttype, soort, tipo de produto, typ produktu, rodzaj""",
+    "category": """
+        category, categories, product category, department, collection, collections, group,
+        product group, kategorie, kategorien, produktkategorie, warengruppe, rubrik,
+        artikelgruppe, produktgruppe, categorie, categories produit, rayon, famille, categorie
+        produit, collection produit, categoria, categorias, categoria del producto, familia,
+        departamento, coleccion, categorie prodotto, categoria prodotto, reparto, collezione,
+        gruppo, categorieen, productgroep, productcategorie, groep, rubriek, categoria do
+        produto, categorias do produto, grupo, secao, kategoria, kategorie produktu, kategoria
+        produktu, kategorie produktow, grupa, dzial, grupa towarowa""",
+    "tags": """
+        tags, tag, keywords, labels, label, schlagworte, schlagworter, stichworte, etiketten,
+        etiquettes, mots cles, mots clefs, etiquetas, palabras clave, etichette, parole chiave,
+        trefwoorden, etiketten product, palavras chave, tagi, etykiety, slowa kluczowe""",
+    "status": """
+        status, state, product status, produktstatus, statut, etat, estado, stato, status
+        produktu, estado do produto, situacao, stan produktu""",
+    "published": """
+        published, visible, active, enabled, is active, visibility, online, show, is published,
+        veroffentlicht, sichtbar, aktiv, aktiviert, sichtbarkeit, publie, actif, en ligne,
+        visibilite, publicado, activo, visibilidad, habilitado, pubblicato, visibile, attivo,
+        visibilita, gepubliceerd, zichtbaar, actief, zichtbaarheid, ativo, visivel,
+        visibilidade, opublikowany, opublikowane, widoczny, aktywny, widocznosc""",
+    "storefront": "storefront, sales channel, channel, verkaufskanal, canal de vente",
+    "currency": """
+        currency, currency code, wahrung, wahrungscode, devise, monnaie, moneda, divisa, valuta,
+        moeda, waluta""",
+    "size": """
+        size, sizes, product size, clothing size, shoe size, grosse, grossen, kleidergrosse,
+        schuhgrosse, taille, pointure, talla, tamano, taglia, misura, maat, maten, tamanho,
+        rozmiar""",
+    "color": """
+        color, colour, colors, colours, product color, farbe, farben, farbton, couleur, coloris,
+        teinte, colore, kleur, kleuren, cor, kolor, barwa""",
+    "option": """
+        option, option 1, option 2, option 3, option value, option1 value, option2 value,
+        option3 value, variant option, material, style, flavor, flavour, attribute, geschmack,
+        option 1 value, option 2 value, option 3 value, ausfuhrung, matiere, sabor, materiale,
+        materiaal, smaak, smak, gusto, gout""",
+    "variantTitle": """
+        variant, variant title, variant name, variation, variation name, variants, variante,
+        variantenname, titre de la variante, nom de la variante, declinaison, nombre de la
+        variante, nome variante, titolo variante, variantnaam, variante do produto, nome da
+        variante, wariant, nazwa wariantu""",
+    "variantSku": """
+        variant sku, variation sku, sku variant, variant code, varianten sku, sku variante, sku
+        de la variante, sku della variante, wariant sku, sku wariantu""",
+    "variantPrice": """
+        variant price, variation price, variantenpreis, prix de la variante, precio de la
+        variante, prezzo variante, prezzo della variante, variantprijs, preco da variante, cena
+        wariantu""",
+    "seoTitle": """
+        seo title, meta title, page title, seo titel, meta titel, titre seo, meta titre, titulo
+        seo, titolo seo, meta titulo, tytul seo, meta tytul""",
+    "seoDescription": """
+        seo description, meta description, page description, seo beschreibung, meta
+        beschreibung, description seo, meta description seo, descripcion seo, meta descripcion,
+        descrizione seo, meta descrizione, seo omschrijving, meta omschrijving, descricao seo,
+        meta descricao, opis seo, meta opis""",
+    # What looks like a field and is none: money and numbers that must not be taken for others.
+    "": """
+        id, product id, variant id, item id, cost, cost price, cost per item, purchase price,
+        wholesale price, unit cost, net price, price excl tax, price tax excl, price tax
+        excluded, price excl vat, vat, tax, tax rate, tax class, weight, width, height, length,
+        depth, volume, barcode, ean, gtin, upc, isbn, mpn, hs code, country of origin, date,
+        created at, updated at, notes, note, position, einkaufspreis, ek, ek preis, nettopreis,
+        preis netto, vk netto, mwst, steuer, steuersatz, gewicht, breite, hohe, lange, tiefe,
+        strichcode, datum, prix d'achat, prix ht, tva, poids, largeur, hauteur, longueur, code
+        barre, code barres, coste, costo, precio de coste, precio de compra, iva, impuesto,
+        peso, ancho, alto, largo, codigo de barras, fecha, prezzo di acquisto, prezzo di costo,
+        prezzo netto, larghezza, altezza, lunghezza, codice a barre, codice ean, data,
+        inkoopprijs, kostprijs, prijs excl btw, btw, breedte, hoogte, lengte, custo, preco de
+        custo, largura, altura, comprimento, cena zakupu, cena netto, koszt, stawka vat, waga,
+        szerokosc, wysokosc, dlugosc, kod kreskowy, rating, reviews, url, link, product url,
+        sold, sales, minimum quantity, min qty, max qty, order quantity, incoming, committed,
+        reserved, minimum order""",
+}
+
+# Words that say whose a column is, and in what: `Product price (EUR)` is a price.
+AROUND: Final = """
+    product, products, item, article, produkt, artikel, produit, producto, prodotto, produto,
+    produktu, eur, usd, gbp, pln, chf, euro, the, of, du, de, del, di, do, da, des, la, le, el, il,
+    in, shop, store, my"""

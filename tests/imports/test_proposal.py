@@ -1,0 +1,186 @@
+"""What is proposed for a file that nobody knows, and how it is read by a mapping."""
+
+from datetime import date
+
+import pytest
+
+from chalicelib.imports.csv.groups import grouped
+from chalicelib.imports.csv.records import open_csv
+from chalicelib.imports.formats import FIELDS, Format, ImportedProduct, Mapped, Shop, recognise
+from chalicelib.imports.formats.mapped import faults
+from chalicelib.imports.formats.proposal import propose
+
+SHOP = Shop("EUR", date(2026, 11, 20))
+EVERYDAY = ["name", "price", "stock", "category", "imageUrl", "sku", "vendor", "description"]
+IMAGE = "https://img.example/a.jpg"
+ROW = ["Mug", "12,50 €", "7", "Kitchen", IMAGE, "M-1", "Northwind", "Holds tea."]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Product Name|Selling Price|Qty|Category|Image|Item code|Brand|Details",
+        "Item|Unit price (EUR)|Stock on hand|Department|Photo URL|SKU|Manufacturer|Description",
+        "Artikelbezeichnung|Verkaufspreis|Lagerbestand|Warengruppe|Bild|Artikel-Nr.|Marke|Beschreibung",
+        "Produkt|Preis (€)|Menge|Kategorie|Bild-URL|Bestellnummer|Hersteller|Produktbeschreibung",
+        "Nom du produit|Prix de vente TTC|Quantité|Catégorie|Image|Référence|Marque|Descriptif",
+        "Désignation|Prix|En stock|Rayon|URL de l'image|UGS|Fabricant|Description",
+        "Nombre del producto|Precio de venta|Existencias|Categoría|Imagen|Código|Marca|Descripción",
+        "Artículo|P.V.P.|Cantidad|Familia|Fotos|Referencia|Fabricante|Descripción",
+        "Nome prodotto|Prezzo di vendita|Giacenza|Categoria|Immagine|Codice|Marca|Descrizione",
+        "Titolo|Prezzo|Quantità|Reparto|Foto|Codice articolo|Produttore|Descrizione prodotto",
+        "Productnaam|Verkoopprijs|Aantal|Categorie|Afbeelding|Artikelnummer|Merk|Omschrijving",
+        "Naam|Prijs|Voorraad|Productgroep|Foto|SKU|Fabrikant|Beschrijving",
+        "Nome do produto|Preço de venda|Estoque|Categoria|Imagem|Código|Marca|Descrição",
+        "Título|Preço|Quantidade|Categorias|Fotos|Referência|Fabricante|Descrição do produto",
+        "Nazwa produktu|Cena brutto|Ilość|Kategoria|Zdjęcie|Kod produktu|Producent|Opis",
+        "Towar|Cena|Stan magazynowy|Grupa|Link do zdjęcia|Symbol|Marka|Opis produktu",
+        "product_name|unit_price|stock_qty|category|image_url|itemCode|brandName|longDescription",
+    ],
+)
+def test_everyday_names_of_eight_languages_are_proposed_as_what_they_are(header: str) -> None:
+    columns = header.split("|")
+    assert recognise(columns) is None
+    proposed = propose(columns, [ROW])
+    assert [column.field for column in proposed] == EVERYDAY
+    assert not any(column.ignored for column in proposed)
+    assert [column.samples for column in proposed] == [[cell] for cell in ROW]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Cost price|Weight|Barcode|Tax rate|Created at",
+        "Einkaufspreis|Gewicht|EAN|MwSt.|Breite",
+        "Prix d'achat|Poids|Code-barres|TVA|Hauteur",
+        "Precio de compra|Peso|Código de barras|IVA|Ancho",
+        "Prezzo di acquisto|Peso|Codice a barre|IVA|Altezza",
+        "Inkoopprijs|Gewicht|EAN|BTW|Hoogte",
+        "Preço de custo|Peso|Código de barras|Custo|Largura",
+        "Cena zakupu|Waga|Kod kreskowy|VAT|Cena netto",
+    ],
+)
+def test_what_a_shop_pays_or_weighs_is_no_price_and_no_stock(header: str) -> None:
+    columns = header.split("|")
+    proposed = propose(columns, [["9.50", "120", "4006381333931", "19", "20"]])
+    assert [(column.field, column.ignored) for column in proposed] == [(None, True)] * 5
+
+
+def test_values_that_a_field_cannot_have_speak_against_its_name() -> None:
+    rows = [["Mug", "in stock", "see catalogue", "mug.jpg is to come"], ["Tee", "sold out", "", ""]]
+    proposed = propose(["Product", "Stock", "Price list", "Image"], rows)
+    assert [column.field for column in proposed] == ["name", None, None, None]
+
+
+def test_a_column_of_pictures_is_known_by_what_is_in_it() -> None:
+    proposed = propose(["Product", "Front", "Back"], [["Mug", IMAGE, IMAGE + "?v=2"]])
+    assert [column.field for column in proposed] == ["name", "imageUrl", "imageUrl"]
+
+
+def test_three_different_values_of_a_column_are_shown() -> None:
+    rows = [["red"], [""], ["red"], ["blue"], ["x" * 500], ["green"]]
+    (column,) = propose(["Colour"], rows)
+    assert column.samples == ["red", "blue", "x" * 200]
+
+
+def test_of_two_columns_for_one_field_the_surer_one_has_it() -> None:
+    proposed = propose(["My product price (USD)", "Price", "Sizes", "Colour"], [])
+    assert [column.field for column in proposed] == [None, "price", "option1", "option2"]
+
+
+def read(data: bytes, mapping: dict[str, str | None]) -> list[ImportedProduct]:
+    table = open_csv([data])
+    assert not faults(table.format.header, mapping)
+    format: Format = Mapped(table.format.header, mapping)
+    return [format.product(group, SHOP) for group in grouped(table.records(), format)]
+
+
+def test_a_mapped_file_gives_what_its_columns_are_mapped_to() -> None:
+    (mug,) = read(
+        b"Produkt;Preis;Statt;Menge;Bild 1;Bild 2;Rubrik;Lager\n"
+        b"Mug;9,50;12,00;1.000;https://x/1.jpg;https://x/2.jpg;Home > Kitchen;Berlin\n",
+        {
+            "Produkt": "name",
+            "Preis": "price",
+            "Statt": "compareAtPrice",
+            "Menge": "stock",
+            "Bild 1": "imageUrl",
+            "Bild 2": "imageUrl",
+            "Rubrik": "category",
+            "Lager": None,
+        },
+    )
+    assert mug.errors == []
+    assert mug.slug == "mug"
+    assert mug.values == {
+        "name": "Mug",
+        "price": "9.50",
+        "compareAtPrice": "12.00",
+        "stock": 1000,
+        "images": [{"url": "https://x/1.jpg"}, {"url": "https://x/2.jpg"}],
+        "type": "Kitchen",
+    }
+
+
+def test_rows_with_options_are_variants_of_the_product_whose_name_they_share() -> None:
+    mapping: dict[str, str | None] = {
+        "Item": "name",
+        "Colour": "option2",
+        "Size": "option1",
+        "Code": "sku",
+        "Cost": "price",
+        "Pieces": "stock",
+    }
+    tee, mug = read(
+        b"Item,Colour,Size,Code,Cost,Pieces\nTee,Red,S,T-1,9,1\nTee,Red,M,T-2,10,2\nMug,,,M,5,3\n",
+        mapping,
+    )
+    assert tee.values["variants"] == [
+        {"title": "S / Red", "sku": "T-1", "price": "9.00", "stock": 1},
+        {"title": "M / Red", "sku": "T-2", "price": "10.00", "stock": 2},
+    ]
+    assert (tee.slug, "sku" in tee.values) == ("tee", False)
+    assert (mug.values["sku"], mug.values["stock"]) == ("M", 3)
+
+
+def test_a_mapped_sale_price_is_the_price_and_the_other_the_one_before() -> None:
+    mapping: dict[str, str | None] = {"A": "sku", "B": "price", "C": "salePrice"}
+    reduced, full = read(b"A,B,C\nM-1,10,8\nM-2,10,\n", mapping)
+    assert (reduced.values["price"], reduced.values["compareAtPrice"]) == ("8.00", "10.00")
+    assert (full.values["price"], full.values["compareAtPrice"]) == ("10.00", None)
+
+
+@pytest.mark.parametrize(
+    ("mapping", "code"),
+    [
+        ({"A": "name", "D": "price"}, "unknown_column"),
+        ({"A": "name", "B": "colour of the sea"}, "unknown_field"),
+        ({"A": "name", "B": "price", "C": "price"}, "duplicate_field"),
+        ({"A": "name", "E": "price"}, "duplicate_column"),
+        ({"B": "price", "C": "stock"}, "missing_key"),
+        ({"A": "name", "B": None}, "missing_value"),
+    ],
+)
+def test_a_mapping_that_cannot_be_read_by_is_told_apart(
+    mapping: dict[str, str | None], code: str
+) -> None:
+    assert [fault.code for fault in faults(["A", "B", "C", "E", "e"], mapping)] == [code]
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_every_field_that_can_be_mapped_to_is_read(field: str) -> None:
+    value = {
+        "status": "draft",
+        "published": "no",
+        "currency": "EUR",
+        "slug": "a-mug",
+        "imageUrl": IMAGE,
+    }.get(field, "5")
+    data = f"Key;Price;Column\nMug;9;{value}\n".encode()
+    key = "sku" if field == "name" else "name"
+    price = {"price": "stock", "currency": "price"}.get(field, "price")
+    (with_it,) = read(data, {"Key": key, "Price": price, "Column": field})
+    (without,) = read(data, {"Key": key, "Price": price, "Column": None})
+    assert with_it.errors == []
+    if field not in {"currency", "imageAlt"}:  # one is only compared, one belongs to a picture
+        assert with_it.values != without.values

@@ -1,0 +1,74 @@
+"""A file is known by columns of its own, or not at all."""
+
+from itertools import combinations
+
+import pytest
+
+from chalicelib.imports.formats import FORMATS, Format, Ours, by_name, recognise
+from chalicelib.imports.formats.sheet import plain
+
+ALL: tuple[type[Format], ...] = (Ours, *FORMATS)
+
+
+def columns(format: type[Format]) -> list[str]:
+    """One column for each field, by its first name, and those that are the format's own."""
+    own = [name for sign in format.signs for name in sign]
+    first = [names[0].replace("{n}", "1").replace("{*}", "Main") for names in format.table.values()]
+    return list({plain(name): name for name in [*first, *own]}.values())
+
+
+@pytest.mark.parametrize("format", ALL, ids=lambda format: format.name)
+def test_a_format_is_known_by_its_columns_in_any_order_and_case(format: type[Format]) -> None:
+    there = columns(format)
+    assert recognise(there) is format
+    assert recognise([name.upper() for name in reversed(there)]) is format
+    assert by_name(format.name) is format
+
+
+@pytest.mark.parametrize("format", ALL, ids=lambda format: format.name)
+def test_no_format_takes_the_columns_of_another_for_its_own(format: type[Format]) -> None:
+    for other in ALL:
+        assert (other is format) == other.fits(columns(format)), other.name
+
+
+@pytest.mark.parametrize("format", FORMATS, ids=lambda format: format.name)
+def test_of_no_format_two_columns_are_taken_for_ours_if_they_mean_another_thing(
+    format: type[Format],
+) -> None:
+    taken = 0
+    for pair in combinations([name for names in format.table.values() for name in names], 2):
+        if recognise(pair) is not Ours:
+            continue
+        taken += 1
+        assert [Ours.field(name) for name in pair] == [format.field(name) for name in pair]
+    assert taken <= 40, "most pairs are nobody's"
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Product Name,Selling Price,Qty,Category,Image",
+        "SKU,Quantity,Warehouse",
+        "Handle,Title,Price",
+        "SKU,Name,Regular price",
+        "Name,Type",
+        "name",
+        "price,stock",
+        "Order ID,Name,Price,Quantity",
+        "",
+    ],
+)
+def test_what_is_merely_similar_is_nobodys(header: str) -> None:
+    assert recognise(header.split(",")) is None
+
+
+@pytest.mark.parametrize(
+    "header", ["sku,price", "SKU,Quantity", "Name,Price,Quantity,Category,Image", "slug,status"]
+)
+def test_columns_that_are_all_ours_are_ours_and_so_are_their_plain_synonyms(header: str) -> None:
+    assert recognise(header.split(",")) is Ours
+
+
+def test_the_columns_of_our_error_report_are_no_foreign_ones() -> None:
+    remarks = ["error row", "error field", "error code", "error message"]
+    assert recognise(["slug", "price", *remarks]) is Ours
