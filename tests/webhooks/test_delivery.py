@@ -307,6 +307,23 @@ def test_a_paused_endpoint_gets_no_new_deliveries_and_the_pending_ones_wait(
     assert (delivery["status"], delivery["attemptCount"]) == ("DELIVERED", 2)
 
 
+def test_what_its_slot_found_paused_goes_on_though_it_was_not_due_yet(
+    world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant)
+    path = f"/api/admin/webhooks/{webhook['id']}"
+    world.answer = lambda posted: failed()
+    announce()
+    world.run(timedelta(hours=4))
+    merchant.put(path, {"enabled": False})
+    due = clock.parse(only(merchant, webhook)["nextAttemptAt"])
+    world.step()  # the execution of its slot
+    assert world.now < due
+    merchant.put(path, {"enabled": True})
+    world.run()
+    assert only(merchant, webhook)["attemptCount"] == 13
+
+
 def test_what_was_parked_for_a_day_waits_out_a_pause_too(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     path = f"/api/admin/webhooks/{webhook['id']}"

@@ -38,10 +38,12 @@ def forget() -> None:
 
 
 def soon(endpoint_id: str) -> None:
-    """In half a minute, for everything that is due by then."""
-    wait = max(2, _SOON * settings.webhook_schedule_scale())
-    due = clock.now() + timedelta(seconds=wait)
-    _start(f"{endpoint_id}-{ids.ulid()}", endpoint_id, due, due)
+    """In half a minute, for everything that is due by then, and a slot beyond: the execution of the
+    slot that has begun may have found the endpoint paused."""
+    scale = settings.webhook_schedule_scale()
+    due = clock.now() + timedelta(seconds=max(2, _SOON * scale))
+    slot = timedelta(seconds=retry.slot_seconds(scale))
+    _start(f"{endpoint_id}-{ids.ulid()}", endpoint_id, due, due + slot)
 
 
 def _start(name: str, endpoint_id: str, due: datetime, until: datetime) -> None:

@@ -136,6 +136,10 @@ def hide_for(due: datetime, now: datetime) -> int:
     return min(max(early, 0), LONGEST_VISIBILITY)
 
 
+def slot_seconds(scale: float) -> int:
+    return max(1, round(SLOT * scale))
+
+
 def slot(endpoint_id: str, due: datetime, now: datetime, scale: float = 1) -> Slot:
     """The slot of 5 minutes in which what is due at `due` is redriven, named after its begin.
 
@@ -144,7 +148,7 @@ def slot(endpoint_id: str, due: datetime, now: datetime, scale: float = 1) -> Sl
     already: Step Functions would refuse that name for 90 days, and nobody would look again.
     Raises ValueError for an id that cannot be part of the name (AWS: 80 characters of A-Za-z0-9-_).
     """
-    length = max(1, round(SLOT * scale))
+    length = slot_seconds(scale)
     earliest = now.timestamp() + max(2, MINUTE * scale)
     begin = math.floor(due.timestamp() / length) * length
     if begin < earliest:
