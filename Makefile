@@ -7,7 +7,7 @@ PYTEST := $(VENV)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONPATH := .
 
-.PHONY: run test unit check fuzz bench lock audit
+.PHONY: run test unit check fuzz bench lock audit botocore
 .DELETE_ON_ERROR:
 
 run: .venv/ready .venv-emulator/ready
@@ -30,6 +30,17 @@ check: .venv/ready .venv-emulator/ready
 # Whether anything comes back that the API's description does not say: four minutes of requests.
 fuzz: .venv/ready .venv-emulator/ready
 	$(VENV)/python -m tests.e2e.fuzz
+
+# The storage door on the oldest and on the newest botocore of 18 months: Lambda updates its own.
+OLDEST_BOTOCORE := 1.38.21
+botocore: .venv/ready
+	for version in "==$(OLDEST_BOTOCORE)" ""; do \
+	  rm -rf .venv-botocore && \
+	  $(VENV)/pip install -q --target .venv-botocore "boto3$$version" "botocore$$version" && \
+	  PYTHONPATH=.venv-botocore:. $(VENV)/python -c "import botocore; print('botocore', botocore.__version__)" && \
+	  PYTHONPATH=.venv-botocore:. $(VENV)/python -m pytest tests/test_table.py tests/test_commit.py tests/test_dynamodb_double.py \
+	  || exit 1; \
+	done
 
 bench: .venv/ready .venv-emulator/ready
 	$(VENV)/python -m bench

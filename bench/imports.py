@@ -23,8 +23,8 @@ import boto3
 
 from bench import stage
 from bench.requests import sample
+from chalicelib import aws
 from chalicelib.imports import files
-from chalicelib.imports.steps import queue
 
 ROWS = 5_000
 ROUNDS, ROUND = 5, 2_000  # of the first import, in turns with the bare emulator
@@ -49,8 +49,7 @@ def _desk() -> Iterator[str]:
         boto3.client("s3").create_bucket(Bucket=os.environ["BUCKET"])
         made = boto3.client("sqs").create_queue(QueueName=_QUEUE)
         os.environ["IMPORT_QUEUE_URL"] = made["QueueUrl"]
-        for client in (files.client, queue.client):
-            client.cache_clear()  # a benchmark before this one may have had another endpoint
+        aws.client.cache_clear()  # a benchmark before this one may have had another endpoint
         yield endpoint
 
 
@@ -238,7 +237,7 @@ def _peak(step: str, job_id: str) -> float:
 
 
 def _uploaded(data: bytes) -> str:
-    from chalicelib.imports import files, store
+    from chalicelib.imports import store
     from chalicelib.imports.model import Mode
 
     job = store.create("bench.csv", Mode.UPSERT, False, 600)

@@ -10,7 +10,7 @@ from pathlib import Path
 import boto3
 
 from bench import dynamodb
-from chalicelib import table
+from chalicelib import aws
 from infra.emulator import CREDENTIALS, Emulator
 
 _PYTHON = Path(__file__).resolve().parent.parent / ".venv-emulator/bin/python"
@@ -32,7 +32,7 @@ def tables() -> Iterator[str]:
                 _create(name)
             yield emulator.endpoint
         finally:
-            table.client.cache_clear()
+            aws.client.cache_clear()
             emulator.stop()
 
 
@@ -44,7 +44,7 @@ def fast_tables() -> Iterator[str]:
         try:
             yield endpoint
         finally:
-            table.client.cache_clear()
+            aws.client.cache_clear()
 
 
 def _point_to(endpoint: str) -> None:
@@ -55,7 +55,7 @@ def _point_to(endpoint: str) -> None:
         TABLE=TABLE,
         OUTBOX_TABLE=f"{TABLE}-outbox",
     )
-    table.client.cache_clear()  # a benchmark before this one may have had another endpoint
+    aws.client.cache_clear()  # a benchmark before this one may have had another endpoint
 
 
 def _create(name: str) -> None:

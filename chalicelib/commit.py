@@ -1,7 +1,6 @@
 """Writes that happen together or not at all."""
 
 import random
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -10,19 +9,12 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-from chalicelib import ids, outbox, settings, table
+from chalicelib import deadline, dynamodb, ids, outbox, settings
 from chalicelib.attributes import Expressions, Item, Key, pack, pack_key, unpack
 from chalicelib.conditions import Condition
+from chalicelib.dynamodb import NO_ANSWER
 from chalicelib.problems import Busy, Invalid
-from chalicelib.table import (
-    IN_DOUBT,
-    NO_ANSWER,
-    REFUSED,
-    ConditionFailed,
-    client,
-    together,
-    wait,
-)
+from chalicelib.table import ConditionFailed, may_repeat, together
 
 Otherwise = Exception | Callable[[Item | None], Exception]
 
@@ -158,22 +150,19 @@ class Commit:
         if not self._fits(_ITEM_BYTES - _EVENT_BYTES * len(self._events)):
             message = "This changes more at once than one transaction holds. Change less at a time."
             raise Invalid(message, code="too_large")
-        deadline = time.monotonic() + table.PATIENCE_SECONDS
         request = self._request()
-        for attempt in range(1_000):
+        for _ in deadline.attempts():
             try:
-                client().transact_write_items(**request)
+                dynamodb.call("TransactWriteItems", request)
                 return
             except ClientError as error:
-                code = error.response["Error"]["Code"]
-                if code == "TransactionCanceledException":
+                if error.response["Error"]["Code"] == "TransactionCanceledException":
                     self._explain(error.response.get("CancellationReasons", []), error)
                     request = self._request()
-                elif code not in REFUSED and code not in IN_DOUBT:
+                elif not may_repeat(error):
                     raise
             except NO_ANSWER:
                 pass
-            wait(attempt, deadline)
         raise Busy
 
     def _add(

@@ -16,6 +16,11 @@ def in_lambda() -> bool:
     return "AWS_LAMBDA_FUNCTION_NAME" in os.environ and "AWS_CHALICE_CLI_MODE" not in os.environ
 
 
+def direct_calls() -> bool:
+    """Whether DynamoDB is called without botocore's client (`dynamodb.py`): unless it is `off`."""
+    return os.environ.get("DIRECT_CALLS") != "off"
+
+
 def table() -> str:
     return os.environ["TABLE"]
 

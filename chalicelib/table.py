@@ -4,34 +4,23 @@ Items are plain Python values: str, int, Decimal, bool, None, list, dict, frozen
 read is consistent: what a write answered is what the next read shows. Keys are `(pk, sk)`.
 """
 
-import json
-import random
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Final
-from urllib.parse import urlsplit
 
-import botocore.auth
-import botocore.parsers
-import botocore.serialize
-import botocore.session
-from botocore.config import Config
-from botocore.exceptions import ClientError, ConnectionError, HTTPClientError
+from botocore.exceptions import ClientError
 
-from chalicelib import settings
+from chalicelib import deadline, dynamodb, settings
 from chalicelib.attributes import Expressions, Item, Key, pack, pack_key, unpack
 from chalicelib.conditions import Attr, Condition
+from chalicelib.dynamodb import NO_ANSWER
 from chalicelib.problems import Busy
 
 BATCH_KEYS: Final = 100  # AWS: at most 100 keys in a BatchGetItem call
 BATCH_WRITES: Final = 25  # AWS: at most 25 writes in a BatchWriteItem call
-PATIENCE_SECONDS: Final = 6.0  # how long conflicts and throttles are retried before 503
 
-# After these nobody knows whether a write happened.
-IN_DOUBT: Final = frozenset({"TransactionInProgressException", "InternalServerError"})
 # The refusals after which a write surely did not happen, and may be sent again.
 REFUSED: Final = frozenset(
     {
@@ -41,8 +30,8 @@ REFUSED: Final = frozenset(
         "RequestLimitExceeded",
     }
 )
-NO_ANSWER: Final = (HTTPClientError, ConnectionError)
 
+client = dynamodb.client
 absent = Attr("pk").not_exists()
 present = Attr("pk").exists()
 sk = Attr("sk")  # for `query(…, where=sk.begins_with(…))`
@@ -54,84 +43,6 @@ class ConditionFailed(Exception):
     def __init__(self, key: Key, old: Item | None) -> None:
         super().__init__(f"condition on {key} failed")
         self.key, self.old = key, old
-
-
-class _AsItCame(botocore.parsers.JSONParser):
-    """Returns the reply's JSON without walking it against the service model: half a reply's CPU."""
-
-    def _handle_json_body(self, raw_body: bytes, shape: Any) -> Any:
-        return json.loads(raw_body) if raw_body else {}
-
-
-class _Parsers(botocore.parsers.ResponseParserFactory):
-    """Gives one parser for all replies, where botocore makes one for each: it keeps nothing."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._only = _AsItCame()
-
-    def create_parser(self, protocol_name: str) -> Any:
-        return self._only
-
-
-class _AsItIs(botocore.serialize.JSONSerializer):
-    """Sends what `attributes.py` packed without walking it: it has the form of the wire already."""
-
-    def _serialize(
-        self, serialized: dict[str, Any], value: Any, shape: Any, key: str | None = None
-    ) -> None:
-        serialized.update(value)
-
-
-class _FewHeaders(botocore.auth.SigV4Auth):
-    """Signs the headers that have to be signed and no others, such as those that count retries: a
-    tenth of a call less. They are those of AWS's own example for DynamoDB, and the token."""
-
-    def headers_to_sign(self, request: Any) -> Any:
-        signed = ["Content-Type", "X-Amz-Date", "X-Amz-Target"]
-        signed += ["X-Amz-Security-Token"] if self.credentials.token else []
-        named = {name.lower(): str(request.headers[name]) for name in signed}
-        return {"host": _host(request.url), **named}
-
-    def canonical_headers(self, headers_to_sign: Any) -> str:
-        return "\n".join(f"{name}:{value}" for name, value in sorted(headers_to_sign.items()))
-
-    def signed_headers(self, headers_to_sign: Any) -> str:
-        return ";".join(sorted(headers_to_sign))
-
-
-_SIGNER: Final = "v4-few-headers"
-botocore.auth.AUTH_TYPE_MAPS[_SIGNER] = _FewHeaders
-
-
-@cache
-def _host(url: str) -> str:
-    return urlsplit(url).netloc
-
-
-@cache
-def client() -> Any:
-    session = botocore.session.get_session()
-    session.register_component("response_parser_factory", _Parsers())
-    made: Any = session.create_client(
-        "dynamodb",
-        config=Config(
-            connect_timeout=1,
-            read_timeout=6,
-            retries={"mode": "standard", "total_max_attempts": 2},
-            parameter_validation=False,
-            max_pool_connections=32,
-            user_agent="backroom",  # composing botocore's own is a tenth of a call
-        ),
-    )
-    made.meta.events.register("choose-signer.dynamodb", lambda **_: _SIGNER)
-    made._serializer = _AsItIs()
-    made._ruleset_resolver = None  # asked at every call for an endpoint that never changes
-    # botocore looks through all items for table ARNs, to guess the account: we name tables.
-    for operation in ("TransactWriteItems", "BatchGetItem", "BatchWriteItem"):
-        model = made.meta.service_model.operation_model(operation)
-        model.operation_context_parameters.clear()
-    return made
 
 
 @cache
@@ -154,9 +65,7 @@ def together(calls: Sequence[Callable[[], Any]]) -> list[Any]:
 def get(key: Key, table: str | None = None) -> Item | None:
     """The item, of the main table unless another is named."""
     name = table or settings.table()
-    reply = _ask(
-        client().get_item, {"TableName": name, "Key": pack_key(key), "ConsistentRead": True}
-    )
+    reply = _ask("GetItem", {"TableName": name, "Key": pack_key(key), "ConsistentRead": True})
     return unpack(reply["Item"]) if "Item" in reply else None
 
 
@@ -175,17 +84,15 @@ def batch_get(keys: Iterable[Key], table: str | None = None) -> dict[Key, Item]:
 def _batch(name: str, keys: Sequence[Key]) -> dict[Key, Item]:
     pending: list[dict[str, Any]] = [pack_key(key) for key in keys]
     found: dict[Key, Item] = {}
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    for attempt in range(1_000):
+    for _ in deadline.attempts():
         wanted = {name: {"Keys": pending, "ConsistentRead": True}}
-        reply = _ask(client().batch_get_item, {"RequestItems": wanted})
+        reply = _ask("BatchGetItem", {"RequestItems": wanted})
         for stored in reply["Responses"].get(name, ()):
             item = unpack(stored)
             found[item["pk"], item["sk"]] = item
         pending = reply.get("UnprocessedKeys", {}).get(name, {}).get("Keys", [])
         if not pending:
             return found
-        wait(attempt, deadline)
     raise Busy
 
 
@@ -229,7 +136,7 @@ def query(
         request["Limit"] = limit
     if after is not None:
         request["ExclusiveStartKey"] = pack_key((pk, after))
-    reply = _ask(client().query, said.into(request))
+    reply = _ask("Query", said.into(request))
     last = reply.get("LastEvaluatedKey")
     return Rows([unpack(stored) for stored in reply["Items"]], last["sk"]["S"] if last else None)
 
@@ -253,7 +160,7 @@ def put(item: Item, when: Condition | None = None, table: str | None = None) -> 
     """Into the main table unless another is named. Raises ConditionFailed."""
     said = Expressions()
     request = {"TableName": table or settings.table(), "Item": pack(item)}
-    _single(client().put_item, request, said, when, (item["pk"], item["sk"]))
+    _single("PutItem", request, said, when, (item["pk"], item["sk"]))
 
 
 def update(
@@ -272,7 +179,7 @@ def update(
         "UpdateExpression": said.update(set or {}, add or {}, remove),
         "ReturnValues": "ALL_NEW",
     }
-    reply = _single(client().update_item, request, said, when, key)
+    reply = _single("UpdateItem", request, said, when, key)
     return unpack(reply["Attributes"])
 
 
@@ -280,7 +187,7 @@ def delete(key: Key, when: Condition | None = None) -> None:
     """Raises ConditionFailed; deleting what is not there is no error."""
     said = Expressions()
     request = {"TableName": settings.table(), "Key": pack_key(key)}
-    _single(client().delete_item, request, said, when, key)
+    _single("DeleteItem", request, said, when, key)
 
 
 def batch_write(puts: Iterable[Item] = (), deletes: Iterable[Key] = ()) -> None:
@@ -293,18 +200,16 @@ def batch_write(puts: Iterable[Item] = (), deletes: Iterable[Key] = ()) -> None:
 
 
 def _batch_written(name: str, pending: Sequence[dict[str, Any]]) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    for attempt in range(1_000):
-        reply = _ask(client().batch_write_item, {"RequestItems": {name: pending}})
+    for _ in deadline.attempts():
+        reply = _ask("BatchWriteItem", {"RequestItems": {name: pending}})
         pending = reply.get("UnprocessedItems", {}).get(name, [])
         if not pending:
             return
-        wait(attempt, deadline)
     raise Busy
 
 
 def _single(
-    call: Callable[..., Any],
+    operation: str,
     request: dict[str, Any],
     said: Expressions,
     when: Condition | None,
@@ -316,7 +221,7 @@ def _single(
         request["ConditionExpression"] = said.condition(when)
         request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
     try:
-        return _ask(call, said.into(request))
+        return _ask(operation, said.into(request))
     except ClientError as error:
         if error.response["Error"]["Code"] != "ConditionalCheckFailedException":
             raise
@@ -324,26 +229,22 @@ def _single(
         raise ConditionFailed(key, unpack(reply.get("Item", {})) or None) from None
 
 
-def _ask(call: Callable[..., Any], request: dict[str, Any]) -> Any:
-    """The reply. Raises Busy where DynamoDB refuses or does not answer for too long; botocore has
-    tried twice by then."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    for attempt in range(1_000):
+def _ask(operation: str, request: dict[str, Any]) -> Any:
+    """The reply. Raises Busy where DynamoDB refuses or does not answer for too long."""
+    for _ in deadline.attempts():
         try:
-            return call(**request)
+            return dynamodb.call(operation, request)
         except ClientError as error:
-            code = error.response["Error"]["Code"]
-            if code not in REFUSED and code not in IN_DOUBT:
+            if not may_repeat(error):
                 raise
         except NO_ANSWER:
             pass
-        wait(attempt, deadline)
     raise Busy
 
 
-def wait(attempt: int, deadline: float) -> None:
-    """Full jitter, from 10 ms doubling to 0.6 s. Raises Busy when the deadline has come."""
-    pause = random.uniform(0, min(0.6, 0.02 * 2 ** min(attempt, 8)))
-    if time.monotonic() + pause > deadline:
-        raise Busy
-    time.sleep(pause)
+def may_repeat(error: ClientError) -> bool:
+    """Whether the same request may be sent again: it was refused for a moment, or nobody knows
+    whether it happened, which is so for every failure of the service itself."""
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    code = error.response["Error"]["Code"]
+    return status >= 500 or code in REFUSED or code == "TransactionInProgressException"

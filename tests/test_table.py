@@ -1,20 +1,54 @@
-"""The one client of DynamoDB, from which parts of botocore were taken out."""
+"""The door to DynamoDB, through calls of our own and through botocore's client."""
 
-import re
-from datetime import UTC, datetime
+import contextlib
+import socket
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest, AWSResponse
 from botocore.credentials import Credentials
+from botocore.exceptions import ClientError
 
-from chalicelib import table
+from chalicelib import aws, deadline, dynamodb, table
+from chalicelib.commit import Commit
+from chalicelib.problems import Busy
+from tests.dynamodb_double import Double, Fault
+from tests.environment import SETTINGS
+
+OWN_CALLS, BOTOCORE = "on", "off"
+EMPTY = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+
+
+@pytest.fixture(params=[OWN_CALLS, BOTOCORE], autouse=True)
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    monkeypatch.setenv("DIRECT_CALLS", request.param)
+    aws.client.cache_clear()
+    yield request.param
+    aws.client.cache_clear()
 
 
 class _Body:
     def stream(self) -> list[bytes]:
         return [b"{}"]
+
+
+def sent_by(call: Callable[[], object]) -> list[Any]:
+    """The requests that a call sends, each answered with nothing."""
+    sent: list[Any] = []
+
+    def answer(request: Any, **_: Any) -> AWSResponse:
+        sent.append(request)
+        return AWSResponse(request.url, 200, {}, _Body())
+
+    table.client().meta.events.register_first("before-send.dynamodb", answer)
+    call()
+    return sent
 
 
 @pytest.mark.parametrize(
@@ -24,64 +58,230 @@ class _Body:
         ("cn-north-1", "dynamodb.cn-north-1.amazonaws.com.cn"),
     ],
 )
-def test_a_call_goes_to_its_region_and_is_signed_for_it(
-    region: str, host: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("token", ["", "token of a role"])
+def test_a_call_goes_to_its_region_and_is_signed_as_botocore_signs(
+    region: str, host: str, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As in a function: nothing says where DynamoDB is but the region."""
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     monkeypatch.setenv("AWS_REGION", region)
     monkeypatch.setenv("AWS_DEFAULT_REGION", region)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-    monkeypatch.setenv("AWS_SESSION_TOKEN", "token")
-    sent: list[Any] = []
-
-    def answer(request: Any, **_: Any) -> AWSResponse:
-        sent.append(request)
-        return AWSResponse(request.url, 200, {}, _Body())
-
-    client = table.client.__wrapped__()
-    client.meta.events.register_first("before-send.dynamodb", answer)
-    assert client.get_item(TableName="t", Key={"pk": {"S": "a"}})["ResponseMetadata"]
-    (request,) = sent
+    monkeypatch.setenv("AWS_SESSION_TOKEN", token)
+    (request,) = sent_by(lambda: table.get(("é", "1")))
     assert request.url == f"https://{host}/"
-    signed = request.headers["Authorization"].decode()
-    assert re.search(rf"Credential=key/\d{{8}}/{region}/dynamodb/aws4_request", signed)
-    assert request.headers["X-Amz-Security-Token"] == b"token"
+    headers = {name.lower(): _text(value) for name, value in request.headers.items()}
+    assert headers.get("x-amz-security-token", "") == token
+
+    told = headers["authorization"]
+    names = told.partition("SignedHeaders=")[2].partition(",")[0].split(";")
+    assert {"content-type", "host", "x-amz-date", "x-amz-target"} <= set(names)
+    plain = AWSRequest("POST", request.url, data=request.body)
+    plain.context["timestamp"] = headers["x-amz-date"]
+    for name in set(names) - {"host"}:
+        plain.headers[name] = headers[name]
+    signer = SigV4Auth(Credentials("testing", "testing"), "dynamodb", region)
+    text = signer.string_to_sign(plain, signer.canonical_request(plain))
+    assert told.endswith(f"Signature={signer.signature(text, plain)}")
+    assert f"Credential={signer.scope(plain)}, SignedHeaders=" in told
 
 
-def test_a_signature_is_that_of_the_headers_it_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    """botocore's own signer, given a request with those headers only, comes to the same."""
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
-    sent: list[Any] = []
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
 
-    def answer(request: Any, **_: Any) -> AWSResponse:
-        sent.append(request)
-        return AWSResponse(request.url, 200, {}, _Body())
 
-    for token in ("", "token of a role"):
-        with monkeypatch.context() as each:
-            each.setenv("AWS_ACCESS_KEY_ID", "key")
-            each.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-            each.setenv("AWS_SESSION_TOKEN", token)
-            client = table.client.__wrapped__()
-            client.meta.events.register_first("before-send.dynamodb", answer)
-            client.get_item(TableName="t", Key={"pk": {"S": "é"}})
-            request = sent.pop()
-            told = request.headers["Authorization"].decode()
-            names = ["content-type", "host", "x-amz-date", "x-amz-target"]
-            names[3:3] = ["x-amz-security-token"] if token else []
-            assert f"SignedHeaders={';'.join(names)}," in told
+# --- Over sockets ---------------------------------------------------------------------------------
 
-            plain = AWSRequest("POST", request.url, data=request.body)
-            for name in ("Content-Type", "X-Amz-Target"):
-                plain.headers[name] = request.headers[name].decode()
-            date = request.headers["X-Amz-Date"].decode()
-            at = datetime.strptime(date, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
-            each.setattr("botocore.auth.get_current_datetime", lambda at=at: at)
-            signer = SigV4Auth(
-                Credentials("key", "secret", token or None), "dynamodb", "eu-central-1"
-            )
-            signer.add_auth(plain)
-            assert plain.headers["Authorization"] == told
+
+class Server:
+    """Answers each request with the next of `answers`: bytes, or None to close without one."""
+
+    def __init__(self) -> None:
+        self.answers: list[bytes | None] = []
+        self.requests: list[bytes] = []
+        self.connections = 0
+        self.has_closed = threading.Event()
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                connection, _ = self._socket.accept()
+            except OSError:
+                return
+            self.connections += 1
+            threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
+
+    def _answer(self, connection: socket.socket) -> None:
+        with connection, connection.makefile("rb") as stream:
+            while head := stream.readline():
+                length = 0
+                while (line := stream.readline()) not in (b"\r\n", b""):
+                    name, _, value = line.partition(b":")
+                    head += line
+                    length = int(value) if name.lower() == b"content-length" else length
+                self.requests.append(head + stream.read(length))
+                answer = self.answers.pop(0) if self.answers else EMPTY
+                if answer is None:
+                    return
+                connection.sendall(answer)
+                if b"close" in answer:
+                    break
+        self.has_closed.set()
+
+
+@pytest.fixture
+def server(way: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    server = Server()
+    monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    yield server
+    server.close()
+
+
+def answer(status: int, body: bytes, *headers: str) -> bytes:
+    lines = [f"HTTP/1.1 {status} X", f"Content-Length: {len(body)}", *headers, "", ""]
+    return "\r\n".join(lines).encode() + body
+
+
+def test_calls_share_a_connection(server: Server) -> None:
+    for _ in range(3):
+        assert table.get(("a", "1")) is None
+    assert (len(server.requests), server.connections) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        None,
+        answer(500, b"<html>a server on the way</html>"),
+        answer(503, b'{"__type": "com.amazonaws.dynamodb.v20120810#ServiceUnavailable"}'),
+        answer(400, b'{"__type": "com.amazon.coral.availability#ThrottlingException"}'),
+        answer(200, b'{"Item": {"pk": {"S": "torn"}}}', "x-amz-crc32: 1"),
+        answer(200, b"{}", "Connection: close"),
+    ],
+)
+def test_what_may_pass_by_itself_is_asked_again(server: Server, first: bytes | None) -> None:
+    server.answers = [first, answer(200, b'{"Item": {"pk": {"S": "\xc3\xa9"}}}')]
+    found = table.get(("a", "1")) or table.get(("a", "1"))
+    assert found == {"pk": "é"}
+    assert len(server.requests) == 2
+
+
+def test_a_connection_that_was_closed_meanwhile_is_not_used_again(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a function was frozen: the other side has closed what it had not used for long."""
+    monkeypatch.setattr(deadline, "PATIENCE_SECONDS", -1.0)  # one attempt
+    server.answers = [answer(200, b"{}", "x-then: close")]
+    assert table.get(("a", "1")) is None
+    server.has_closed.wait(5)
+    assert table.get(("a", "1")) is None
+    assert (len(server.requests), server.connections) == (2, 2)
+
+
+def test_nobody_there_is_busy(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 0.1)
+    server.close()
+    with pytest.raises(Busy):
+        table.get(("a", "1"))
+
+
+def test_a_refusal_says_what_dynamodb_said(server: Server) -> None:
+    body = b'{"__type": "x#ValidationException", "message": "too long", "more": 1}'
+    server.answers = [answer(400, body, "x-amzn-requestid: ABC")]
+    with pytest.raises(ClientError, match="too long") as raised:
+        table.get(("a", "1"))
+    response: Any = raised.value.response
+    assert response["Error"]["Code"] == "ValidationException"
+    assert response["ResponseMetadata"]["HTTPStatusCode"] == 400
+    assert response["ResponseMetadata"]["RequestId"] == "ABC"
+
+
+def test_a_refused_condition_shows_what_is_there(server: Server) -> None:
+    body = b'{"__type": "x#ConditionalCheckFailedException", "Item": {"n": {"N": "7"}}}'
+    server.answers = [answer(400, body)]
+    with pytest.raises(table.ConditionFailed) as raised:
+        table.put({"pk": "a", "sk": "1"}, when=table.absent)
+    assert raised.value.old == {"n": 7}
+
+
+def test_a_cancelled_transaction_says_for_each_item_why(server: Server) -> None:
+    body = (
+        b'{"__type": "x#TransactionCanceledException", "Message": "cancelled",'
+        b' "CancellationReasons": [{"Code": "None"},'
+        b' {"Code": "ConditionalCheckFailed", "Item": {"n": {"N": "7"}}}]}'
+    )
+    server.answers = [answer(400, body)]
+    commit = Commit()
+    commit.put({"pk": "a", "sk": "1"})
+    commit.put({"pk": "b", "sk": "1"}, when=table.absent)
+    with pytest.raises(table.ConditionFailed) as raised:
+        commit.send()
+    assert (raised.value.key, raised.value.old) == (("b", "1"), {"n": 7})
+
+
+# --- What happens to the commit, whatever the way -------------------------------------------------
+
+
+@pytest.mark.parametrize("second", [Fault.THROTTLE, Fault.ERROR, Fault.LOST])
+def test_an_unknown_outcome_is_asked_for_with_the_same_token(
+    second: Fault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    with Double() as double:
+        faults = iter([Fault.ERROR_AFTER, second])
+        double.faults = lambda operation, request: next(faults, None)
+        commit = Commit()
+        commit.put({"pk": "a", "sk": "1"}, when=table.absent)
+        commit.count("count", "a", 1)
+        commit.send()
+        assert [cell["n"] for cell in table.everything("count")] == [1]
+
+
+# --- Which way is taken ---------------------------------------------------------------------------
+
+
+def test_calls_of_our_own_are_made_where_nothing_is_in_the_way(way: str) -> None:
+    assert (dynamodb._direct(table.client()) is None) == (way == BOTOCORE)
+
+
+@pytest.mark.parametrize("lacks", ["endpoint_url", "events", "config", "region_name"])
+def test_where_botocore_lacks_something_its_client_makes_the_calls(
+    lacks: str, way: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = table.client()
+
+    class Meta:
+        def __getattr__(self, name: str) -> Any:
+            if name == lacks:
+                raise AttributeError(f"no {lacks}")
+            return getattr(whole.meta, name)
+
+    class Client:
+        meta = Meta()
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(whole, name)
+
+    client = Client()
+    monkeypatch.setattr(dynamodb, "client", lambda: client)
+    with Double():
+        table.put({"pk": "a", "sk": "1", "n": 1})
+        assert table.get(("a", "1")) == {"pk": "a", "sk": "1", "n": 1}
+    warnings = capsys.readouterr().out.splitlines()
+    assert len(warnings) == (1 if way == OWN_CALLS else 0)
+    assert all(f"no {lacks}" in line for line in warnings)
+
+
+def test_behind_a_proxy_botocore_makes_the_calls(
+    way: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    assert dynamodb._direct(table.client()) is None
+    assert ("proxy" in capsys.readouterr().out) == (way == OWN_CALLS)

@@ -10,14 +10,11 @@ No text of a client's is in a key.
 """
 
 from collections.abc import Iterator
-from functools import cache
 from typing import Any, Final
 
-import botocore.session
-from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from chalicelib import settings
+from chalicelib import aws, settings
 from chalicelib.imports.model import LARGEST_UPLOAD
 
 _PIECE: Final = 1 << 18
@@ -28,19 +25,8 @@ class FileChanged(Exception):
     """The file is not there any more, or another has taken its place."""
 
 
-@cache
 def client() -> Any:
-    session = botocore.session.get_session()
-    return session.create_client(
-        "s3",
-        config=Config(
-            signature_version="s3v4",
-            connect_timeout=2,
-            read_timeout=30,
-            retries={"mode": "standard", "total_max_attempts": 4},
-            max_pool_connections=16,
-        ),
-    )
+    return aws.client("s3")
 
 
 def _upload_key(job_id: str) -> str:

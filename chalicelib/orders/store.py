@@ -5,15 +5,13 @@ reply, events. What somebody else changed in between makes it be judged anew.
 """
 
 import json
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cache, partial
-from itertools import count
 from typing import Any, Final
 
-from chalicelib import clock, listing, table
+from chalicelib import clock, deadline, listing, table
 from chalicelib.attributes import Key
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
@@ -117,13 +115,12 @@ def place(new: NewOrder, by: str, once: Once | None) -> Placed:
     Raises Invalid, InsufficientStock; with `once` also Repeated and KeyReused.
     """
     next_number = cache(_next_number)  # a second attempt keeps its number
-    deadline = _deadline()
     try:
-        for tries in count():
+        for _ in deadline.attempts():
             try:
                 return _place(new, by, once, next_number)
             except (products.Moved, customers.EmailTaken):
-                table.wait(tries, deadline)
+                pass  # judged anew
     except Problem:
         # It may fail for what the same request, sent twice, just did: it bought the last piece.
         if once:
@@ -207,8 +204,7 @@ def _rewrite(
 ) -> Order | None:
     """Writes what `change` makes of the order: judged anew, whenever somebody else was faster."""
     something_is_gone = False
-    deadline = _deadline()
-    for tries in count():
+    for _ in deadline.attempts():
         before = get(id)
         if if_match is not None and before.etag not in if_match:
             raise PreconditionFailed("The order was changed since it was read.")
@@ -227,7 +223,6 @@ def _rewrite(
             something_is_gone = True
         except Changed:
             pass
-        table.wait(tries, deadline)
     raise Busy
 
 
@@ -248,7 +243,3 @@ def _write(commit: Commit, before: Order | None, after: Order | None) -> None:
         shown = show(after)
         for event in lifecycle.events(before, after):
             commit.announce(event, shown)
-
-
-def _deadline() -> float:
-    return time.monotonic() + table.PATIENCE_SECONDS

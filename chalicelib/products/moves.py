@@ -5,16 +5,14 @@ was read, and is made again on what is there by then.
 """
 
 import json
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import count
 from typing import Annotated, Any, Final
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from chalicelib import table, telemetry
+from chalicelib import deadline, table, telemetry
 from chalicelib.commit import Commit
 from chalicelib.idempotency import Once
 from chalicelib.problems import Busy, Invalid, NotFound
@@ -66,8 +64,7 @@ def move(
     below the threshold. `by`: the name of who moves it, for the log.
     Raises NotFound, Invalid, ShortOfStock; with `once` also Repeated and KeyReused.
     """
-    deadline = time.monotonic() + table.PATIENCE_SECONDS
-    for tries in count():
+    for _ in deadline.attempts():
         before = _read(product_id, once)
         after, made = moved(before, moves)
         text = json.dumps(show(after), ensure_ascii=False, separators=(",", ":"))
@@ -84,7 +81,6 @@ def move(
             if len(commit):
                 commit.send()
         except store.Changed:
-            table.wait(tries, deadline)
             continue
         for one in made:
             telemetry.info(_MADE, productId=product_id, movedBy=by, **one)

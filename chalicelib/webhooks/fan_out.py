@@ -12,19 +12,19 @@ from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from chalicelib import attributes, aws, ids, outbox, settings, table, telemetry
+from chalicelib import attributes, aws, ids, outbox, settings, sqs, table, telemetry
 from chalicelib.attributes import Item
 from chalicelib.outbox import Event
 from chalicelib.problems import Busy
 from chalicelib.webhooks import deliveries, store
 from chalicelib.webhooks.model import Endpoint, Status
 from chalicelib.webhooks.sending import messages
-from chalicelib.webhooks.sending.messages import Message, Posted, Unsent
+from chalicelib.webhooks.sending.messages import Message, Posted
 
 Record = Mapping[str, Any]
 
 # What may go better the next time; anything else is the record's own fault, for ever.
-_OURS: Final = (Busy, BotoCoreError, ClientError, Unsent)
+_OURS: Final = (Busy, BotoCoreError, ClientError, sqs.Unsent)
 # What an event is late by is no reason to miss the endpoint that was registered just before it, on
 # another machine's clock; what is published anew does not concern those that came later.
 _SLACK: Final = timedelta(minutes=1)

@@ -2,9 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from chalicelib import settings, table
-from chalicelib.imports import files
-from chalicelib.imports.steps import queue
+from chalicelib import aws, deadline, settings
 from tests.dynamodb_double import Double
 from tests.environment import SETTINGS, account
 from tests.imports.desk import Desk
@@ -19,9 +17,9 @@ def desk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     # No retry need wait here, and none for long.
     monkeypatch.setattr("time.sleep", lambda seconds: None)
-    monkeypatch.setattr(table, "PATIENCE_SECONDS", 1.0)
+    monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 1.0)
     with account(), Double() as dynamodb:
-        files.client().create_bucket(Bucket=settings.bucket())
-        made = queue.client().create_queue(QueueName="backroom-test-import-chunks")
+        aws.client("s3").create_bucket(Bucket=settings.bucket())
+        made = aws.client("sqs").create_queue(QueueName="backroom-test-import-chunks")
         monkeypatch.setenv("IMPORT_QUEUE_URL", made["QueueUrl"])
         yield Desk(Shop(), dynamodb)

@@ -10,7 +10,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 import app
-from chalicelib import attributes, outbox, settings, table
+from chalicelib import attributes, aws, outbox, settings, table
 from chalicelib.imports import files
 from chalicelib.imports.steps import queue
 from tests.dynamodb_double import Crash, Double, Fault
@@ -71,7 +71,7 @@ class Desk:
 
     def messages(self) -> list[dict[str, Any]]:
         """The messages that wait, as Lambda gets them."""
-        reply = queue.client().receive_message(
+        reply = aws.client("sqs").receive_message(
             QueueUrl=settings.import_queue_url(),
             MaxNumberOfMessages=10,
             AttributeNames=["All"],
@@ -120,7 +120,7 @@ class Desk:
             app.import_chunk({"Records": [message]}, None)
 
     def done_with(self, message: dict[str, Any]) -> None:
-        queue.client().delete_message(
+        aws.client("sqs").delete_message(
             QueueUrl=settings.import_queue_url(), ReceiptHandle=message["receiptHandle"]
         )
 
@@ -204,6 +204,6 @@ class Desk:
                 yield event.event, json.loads(event.body)["data"]
 
     def report(self, job_id: str) -> str:
-        reply = files.client().get_object(Bucket=settings.bucket(), Key=f"reports/{job_id}.csv")
+        reply = aws.client("s3").get_object(Bucket=settings.bucket(), Key=f"reports/{job_id}.csv")
         text: str = reply["Body"].read().decode("utf-8-sig")
         return text

@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
-from chalicelib.imports import files
+from chalicelib import aws
 from chalicelib.imports.csv import groups
 from chalicelib.imports.steps import plan as planner
-from chalicelib.imports.steps import queue
 from tests.dynamodb_double import Crash, Fault
 from tests.imports.desk import Desk
 from tests.imports.model import HEADER, Row, Thing, expected, random_file
@@ -127,7 +126,7 @@ def trouble(desk: Desk, chance: random.Random) -> Iterator[None]:
         if chance.random() < 1 / 24:
             raise Crash("S3 or SQS")
 
-    events = [client.meta.events for client in (files.client(), queue.client())]
+    events = [client.meta.events for client in map(aws.client, ("s3", "sqs"))]
     names = ("before-call", "after-call")
     desk.dynamodb.faults = faults
     calm = ("ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility")

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chalicelib import aws, sqs
 from chalicelib.imports.csv.seen import Seen
 from chalicelib.imports.steps import queue, report
 from tests.imports.desk import Desk
@@ -43,7 +44,7 @@ def test_a_long_report_is_put_together_in_pieces_and_by_several_messages(
 def test_messages_that_sqs_refuses_are_sent_again(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client, refusals = queue.client(), [3, 1]
+    client, refusals = aws.client("sqs"), [3, 1]
     send = client.send_message_batch
 
     def moody(QueueUrl: str, Entries: list[dict[str, Any]]) -> Any:
@@ -64,6 +65,6 @@ def test_messages_that_sqs_keeps_refusing_fail_the_function(
     def never(QueueUrl: str, Entries: list[dict[str, Any]]) -> Any:
         return {"Failed": [{"Id": entry["Id"], "Code": "Down"} for entry in Entries]}
 
-    monkeypatch.setattr(queue.client(), "send_message_batch", never)
-    with pytest.raises(RuntimeError, match="Down"):
+    monkeypatch.setattr(aws.client("sqs"), "send_message_batch", never)
+    with pytest.raises(sqs.Unsent, match="Down"):
         queue.send([{"number": 1}])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib import listing, settings, table
+from chalicelib import deadline, listing, settings, table
 from chalicelib.imports import store as jobs
 from chalicelib.listing import entries, holders, words
 from chalicelib.products import store as products
@@ -248,7 +248,7 @@ def test_moving_keeps_to_its_rate(
 ) -> None:
     deploy(monkeypatch)
     monkeypatch.setattr(reindex.time, "monotonic", lambda: 0.0)
-    monkeypatch.setattr(table, "PATIENCE_SECONDS", 1.0)
+    monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 1.0)
     slept: list[float] = []
     assert reindex.move_all(RECORDS, 5.0, sleep=slept.append) == 250
     assert sum(slept) >= 250 / 5.0

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib import clock, listing, table
+from chalicelib import clock, deadline, listing, table
 from chalicelib.listing import search
 from chalicelib.problems import Busy, Invalid
 from tests.dynamodb_double import Double, Fault
@@ -240,7 +240,7 @@ def test_a_page_that_failed_is_not_the_one_that_the_next_follows(
     create(thing("new", sort="1"))
     with monkeypatch.context() as patched:
         patched.setattr("time.sleep", lambda seconds: None)
-        patched.setattr(table, "PATIENCE_SECONDS", -1.0)
+        patched.setattr(deadline, "PATIENCE_SECONDS", -1.0)
         dynamodb.faults = lambda operation, request: (
             Fault.THROTTLE if operation == "BatchGetItem" else None
         )

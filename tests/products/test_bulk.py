@@ -2,7 +2,7 @@
 
 import pytest
 
-from chalicelib import table
+from chalicelib import deadline
 from tests.faults import Faults
 from tests.products.build import new_product
 from tests.shop import Shop
@@ -49,7 +49,9 @@ def test_a_conflict_with_others_is_waited_out(
     shop: Shop, faults: Faults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert shop.owner
-    monkeypatch.setattr(table, "PATIENCE_SECONDS", 60.0)  # moto takes seconds for this many items
+    monkeypatch.setattr(
+        deadline, "PATIENCE_SECONDS", 60.0
+    )  # moto takes seconds for this many items
     faults.conflict("TransactWriteItems", times=2)
     answer = shop.post(BULK, [new_product() for _ in range(12)])
     assert answer.json["summary"] == {"created": 12, "failed": 0}

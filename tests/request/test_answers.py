@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib import table
+from chalicelib import deadline
 from tests.faults import Faults
 from tests.shop import Shop
 
@@ -58,7 +58,7 @@ def test_a_storage_that_does_not_answer_is_503_and_worth_a_retry(
     shop: Shop, faults: Faults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = shop.owner
-    monkeypatch.setattr(table, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 0.2)
     faults.timeout("UpdateItem", times=1_000)
     answer = shop.get("/api/admin/me", key=key)
     assert (answer.status, answer.json["code"]) == (503, "busy")

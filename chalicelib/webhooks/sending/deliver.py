@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, Final
 
-from chalicelib import clock, outbox, settings, table, telemetry
+from chalicelib import clock, outbox, settings, sqs, table, telemetry
 from chalicelib.outbox import Event
 from chalicelib.safe_post import post as safe_post
 from chalicelib.safe_post.post import Outcome
@@ -246,6 +246,6 @@ def _hide(one: Record, again: Mapping[tuple[str, str], datetime]) -> None:
     waits = {handle: max(1, retry.hide_for(until, now)) for (_, handle), until in again.items()}
     urls = (settings.deliveries_queue_url(), settings.retries_queue_url())
     try:
-        messages.hide(next(url for url in urls if _came_by(one, url)), waits)
+        sqs.hide(next(url for url in urls if _came_by(one, url)), waits)
     except Exception as error:
         telemetry.error("messages were not hidden", error)

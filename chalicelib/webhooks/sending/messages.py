@@ -8,26 +8,20 @@ twice, late, or beside another.
 
 import json
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
 
-from chalicelib import aws, clock, settings, telemetry
+from chalicelib import aws, clock, settings, sqs, telemetry
 from chalicelib.webhooks.model import endpoint_of
 
-_BATCH: Final = 10  # AWS: entries of a SendMessageBatch
-_TRIES: Final = 4
 # A queue may have 120,000 messages in flight, and says how many about a minute later (AWS). What a
 # hundred functions hide in two minutes has to fit above what is a crowd.
 CROWD: Final = 30_000
 HIDDEN_A_MINUTE: Final = 300  # by one process
 _LOOK_SECONDS: Final = 10
-
-
-class Unsent(Exception):
-    """SQS did not take all messages, or did not hide them. Sending them all again is safe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,53 +73,22 @@ class Posted:
 
 
 def send(posted: Iterable[Posted]) -> None:
-    """Raises Unsent, or what botocore raises."""
+    """Raises sqs.Unsent, or what botocore raises."""
     lanes: dict[str, list[Posted]] = {}
     for one in posted:
         url = settings.retries_queue_url() if one.failing_lane else settings.deliveries_queue_url()
         lanes.setdefault(url, []).append(one)
     for url, waiting in lanes.items():
-        for start in range(0, len(waiting), _BATCH):
-            _send_batch(url, waiting[start : start + _BATCH])
+        sqs.send(url, map(_entry, waiting))
 
 
-def _send_batch(url: str, posted: Sequence[Posted]) -> None:
-    entries = [
-        {
-            "Id": str(place),
-            "MessageBody": one.message.text(),
-            "DelaySeconds": one.delay,
-            # Fair queues: a busy endpoint's messages do not delay the others'.
-            "MessageGroupId": endpoint_of(one.message.delivery),
-        }
-        for place, one in enumerate(posted)
-    ]
-    _until_taken(aws.client("sqs").send_message_batch, url, entries)
-
-
-def _until_taken(call: Callable[..., Any], url: str, entries: list[dict[str, Any]]) -> None:
-    """SQS may refuse some entries of a batch: those are sent again. Raises Unsent."""
-    for _ in range(_TRIES):
-        reply = call(QueueUrl=url, Entries=entries)
-        refused = {failure["Id"] for failure in reply.get("Failed", ())}
-        entries = [entry for entry in entries if entry["Id"] in refused]
-        if not entries:
-            return
-    raise Unsent(f"{len(entries)} messages were refused")
-
-
-def hide(url: str, seconds: dict[str, int]) -> None:
-    """Hides received messages, by receipt handle, for so many seconds from now.
-
-    Those for which that fails come back after the queue's own visibility timeout, and raise Unsent.
-    """
-    handles = list(seconds.items())
-    for start in range(0, len(handles), _BATCH):
-        entries = [
-            {"Id": str(place), "ReceiptHandle": handle, "VisibilityTimeout": wait}
-            for place, (handle, wait) in enumerate(handles[start : start + _BATCH])
-        ]
-        _until_taken(aws.client("sqs").change_message_visibility_batch, url, entries)
+def _entry(one: Posted) -> dict[str, Any]:
+    return {
+        "MessageBody": one.message.text(),
+        "DelaySeconds": one.delay,
+        # Fair queues: a busy endpoint's messages do not delay the others'.
+        "MessageGroupId": endpoint_of(one.message.delivery),
+    }
 
 
 def may_hide(url: str, many: int) -> bool:

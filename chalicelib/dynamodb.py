@@ -1,0 +1,214 @@
+"""One call to DynamoDB, with a reply in the form of the wire.
+
+botocore finds, checks, builds, signs, sends and reads each call by a model of the service, which
+takes three quarters of its CPU. A call of ours has the form of the wire already: it is signed
+(Signature Version 4), sent and read here. Of botocore that takes what is public: the address, the
+credentials, and the `before-send` hooks of the client, through which tests answer.
+
+Where something of that is missing, a proxy is set, or `DIRECT_CALLS` is `off`, the client of
+botocore makes the calls, after one warning.
+"""
+
+import json
+import select
+import ssl
+import time
+import zlib
+from collections import deque
+from collections.abc import Mapping
+from functools import lru_cache
+from hashlib import sha256
+from hmac import digest
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import botocore
+import botocore.session
+from botocore.awsrequest import AWSPreparedRequest
+from botocore.exceptions import ClientError, ConnectionError, HTTPClientError
+from botocore.httpsession import get_cert_path
+from botocore.utils import get_environ_proxies
+
+from chalicelib import settings, telemetry
+from chalicelib.aws import client as client_of
+
+Wire = dict[str, Any]
+
+NO_ANSWER: Final = (HTTPClientError, ConnectionError)  # nobody knows whether it happened
+
+_JSON: Final = "application/x-amz-json-1.0"
+_TARGET: Final = "DynamoDB_20120810"
+
+
+def client() -> Any:
+    """The client of botocore."""
+    return client_of("dynamodb")
+
+
+def call(operation: str, request: Wire) -> Wire:
+    """The reply to an operation, such as `GetItem`.
+
+    Raises ClientError for what DynamoDB refuses, one of NO_ANSWER where no answer came.
+    """
+    direct = _direct(client())
+    if direct is not None:
+        return direct.call(operation, request)
+    reply: Wire = getattr(client(), botocore.xform_name(operation))(**request)
+    return reply
+
+
+@lru_cache(maxsize=1)
+def _direct(client: Any) -> "_Direct | None":
+    if not settings.direct_calls():
+        return None
+    try:
+        return _Direct(client)
+    except Exception as missing:
+        telemetry.warning(
+            "DynamoDB is called through botocore",
+            reason=f"{type(missing).__name__}: {missing}",
+            botocore=botocore.__version__,
+        )
+        return None
+
+
+class _Direct:
+    def __init__(self, client: Any) -> None:
+        """Raises whatever there is if botocore does not have what a call needs of it."""
+        self._url: str = client.meta.endpoint_url
+        self._region: str = client.meta.region_name
+        self._emit = client.meta.events.emit_until_response
+        config = client.meta.config
+        self._timeouts: tuple[float, float] = config.connect_timeout, config.read_timeout
+        session = botocore.session.get_session()
+        self._credentials: Any = session.get_credentials()
+        parts = urlsplit(self._url)
+        self._host, self._address, self._port = parts.netloc, parts.hostname or "", parts.port
+        if parts.path not in ("", "/") or get_environ_proxies(self._url):
+            raise ValueError("it is behind a path or a proxy")
+        self._tls = _tls(session) if parts.scheme == "https" else None
+        self._idle: deque[HTTPConnection] = deque()
+        self._prepared("GetItem", b"{}")
+
+    def call(self, operation: str, request: Wire) -> Wire:
+        body = json.dumps(request).encode()
+        prepared = self._prepared(operation, body)
+        event = f"before-send.dynamodb.{operation}"
+        _, hooked = self._emit(event, request=prepared)
+        if hooked is not None:
+            status, headers, content = hooked.status_code, hooked.headers, hooked.content
+        else:
+            status, headers, content = self._sent(prepared.headers, body)
+        expected = headers.get("x-amz-crc32")
+        if expected is not None and int(expected) != zlib.crc32(content):
+            raise HTTPClientError(error="the checksum of the answer is wrong")
+        if status == 200:
+            reply: Wire = json.loads(content)
+            return reply
+        raise ClientError(_refusal(status, headers, content), operation)  # type: ignore[arg-type]
+
+    def _prepared(self, operation: str, body: bytes) -> Any:
+        keys = self._credentials.get_frozen_credentials()
+        signed: dict[str, str] = {
+            "content-type": _JSON,
+            "host": self._host,
+            "x-amz-date": time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()),
+            **({"x-amz-security-token": keys.token} if keys.token else {}),
+            "x-amz-target": f"{_TARGET}.{operation}",
+        }
+        headers: Any = {
+            **signed,
+            "authorization": _authorization(keys, self._region, signed, body),
+            "user-agent": "backroom",
+        }
+        return AWSPreparedRequest("POST", f"{self._url}/", headers, body, False)
+
+    def _sent(self, headers: Mapping[str, str], body: bytes) -> tuple[int, Any, bytes]:
+        """The status, headers and body of the answer."""
+        connection = self._connection()
+        try:
+            connection.request("POST", "/", body, headers)
+            answer = connection.getresponse()
+            content = answer.read()
+        except (OSError, HTTPException) as error:
+            connection.close()
+            raise HTTPClientError(error=f"{type(error).__name__}: {error}") from error
+        except BaseException:
+            connection.close()
+            raise
+        if answer.will_close:
+            connection.close()
+        else:
+            self._idle.append(connection)
+        return answer.status, answer.headers, content
+
+    def _connection(self) -> HTTPConnection:
+        """One that is open, if there is one that the other side has not closed meanwhile."""
+        while self._idle:
+            try:
+                connection = self._idle.pop()
+            except IndexError:  # another thread was faster
+                break
+            if not _has_ended(connection):
+                return connection
+            connection.close()
+        connect, read = self._timeouts
+        if self._tls is None:
+            made = HTTPConnection(self._address, self._port, timeout=connect)
+        else:
+            made = HTTPSConnection(self._address, self._port, timeout=connect, context=self._tls)
+        try:
+            made.connect()
+        except OSError as error:
+            made.close()
+            raise HTTPClientError(error=f"{type(error).__name__}: {error}") from error
+        made.sock.settimeout(read)
+        return made
+
+
+def _has_ended(connection: HTTPConnection) -> bool:
+    """Nobody answers what was not asked: what there is to read is the end of the connection."""
+    poll = select.poll()
+    poll.register(connection.sock, select.POLLIN)
+    return bool(poll.poll(0))
+
+
+def _tls(session: Any) -> ssl.SSLContext:
+    own = session.get_config_variable("ca_bundle")
+    return ssl.create_default_context(cafile=own or get_cert_path(True))
+
+
+def _authorization(keys: Any, region: str, signed: Mapping[str, str], body: bytes) -> str:
+    """Signature Version 4 of a POST to `/`; `signed` is in the order of the names."""
+    moment = signed["x-amz-date"]
+    scope = f"{moment[:8]}/{region}/dynamodb/aws4_request"
+    names = ";".join(signed)
+    lines = "".join(f"{name}:{value}\n" for name, value in signed.items())
+    canonical = f"POST\n/\n\n{lines}\n{names}\n{sha256(body).hexdigest()}"
+    text = f"AWS4-HMAC-SHA256\n{moment}\n{scope}\n{sha256(canonical.encode()).hexdigest()}"
+    signature = digest(_signing_key(keys.secret_key, scope), text.encode(), "sha256").hex()
+    credential = f"{keys.access_key}/{scope}"
+    return f"AWS4-HMAC-SHA256 Credential={credential}, SignedHeaders={names}, Signature={signature}"
+
+
+@lru_cache(maxsize=2)
+def _signing_key(secret: str, scope: str) -> bytes:
+    """It is the same for a day."""
+    key = f"AWS4{secret}".encode()
+    for part in scope.split("/"):
+        key = digest(key, part.encode(), "sha256")
+    return key
+
+
+def _refusal(status: int, headers: Any, content: bytes) -> Wire:
+    """What botocore gives a ClientError: the reply, its `Error` and its `ResponseMetadata`."""
+    try:
+        said = json.loads(content)
+        reply: Wire = said if isinstance(said, dict) else {}
+    except ValueError:
+        reply = {}  # of a server on the way, perhaps
+    code = str(reply.pop("__type", status)).rpartition("#")[2]
+    message = str(reply.pop("message", reply.pop("Message", "")))
+    metadata = {"HTTPStatusCode": status, "RequestId": headers.get("x-amzn-requestid")}
+    return {**reply, "Error": {"Code": code, "Message": message}, "ResponseMetadata": metadata}

@@ -1,0 +1,49 @@
+"""Batches to SQS, sent until every entry is taken."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any, Final, TypeVar
+
+from chalicelib import aws, deadline
+
+T = TypeVar("T")
+_BATCH: Final = 10  # AWS: entries of one call
+
+
+class Unsent(Exception):
+    """SQS did not take all entries. Sending them all again is safe."""
+
+
+def send(url: str, messages: Iterable[Mapping[str, Any]]) -> None:
+    """`messages`: `MessageBody`, and what else SendMessageBatch takes of an entry. Raises Unsent,
+    or what botocore raises."""
+    for batch in _batches(messages):
+        _until_taken(aws.client("sqs").send_message_batch, url, batch)
+
+
+def hide(url: str, seconds: Mapping[str, int]) -> None:
+    """Hides received messages, by receipt handle, for so many seconds from now.
+
+    Those for which that fails come back after the queue's own visibility timeout, and raise Unsent.
+    """
+    for batch in _batches(seconds.items()):
+        entries = [{"ReceiptHandle": handle, "VisibilityTimeout": wait} for handle, wait in batch]
+        _until_taken(aws.client("sqs").change_message_visibility_batch, url, entries)
+
+
+def _until_taken(call: Callable[..., Any], url: str, batch: Iterable[Mapping[str, Any]]) -> None:
+    """SQS may refuse some entries of a batch: those are sent again."""
+    pending = [{"Id": str(place), **entry} for place, entry in enumerate(batch)]
+    for _ in deadline.attempts():
+        failed = call(QueueUrl=url, Entries=pending).get("Failed", ())
+        refused = {entry["Id"]: entry.get("Code") for entry in failed}
+        pending = [entry for entry in pending if entry["Id"] in refused]
+        if not pending:
+            return
+    raise Unsent(f"SQS refused {len(pending)} entries: {sorted(set(map(str, refused.values())))}")
+
+
+def _batches(entries: Iterable[T]) -> Iterator[list[T]]:
+    rest = iter(entries)
+    while batch := list(islice(rest, _BATCH)):
+        yield batch
