@@ -5,7 +5,7 @@ A blank cell leaves a value as it is; pictures and variants that the file does n
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.formats.product import ImportedProduct
@@ -16,6 +16,8 @@ from chalicelib.validation import validate
 
 Given = dict[str, Any]
 Variants = list[tuple[Given, int | None]]  # with the place in the file's list, if it is from there
+
+_LAST: Final = 1 << 30
 
 
 class Refused(Exception):
@@ -33,6 +35,8 @@ def created(imported: ImportedProduct, slug: str) -> Product:
     stock = values.pop("stock", None)
     if not variants and stock is not None:
         variants = [({"stock": stock}, None)]
+    if "images" in values:
+        values["images"] = _images(values["images"], [])
     if imported.lowest_price:
         _lowest_price(values, variants, {})
     given, places = _with_variants(values, variants, "variants" in imported.values)
@@ -68,7 +72,8 @@ def _drafted(
             return products.drafted(new, new["slug"])
         return products.redrafted(product, validate(ProductChange, given).given())
     except Invalid as invalid:
-        errors = [_located(imported, places, error) for error in invalid.extra["errors"]]
+        is_new, all = product is None, invalid.extra["errors"]
+        errors = [_located(imported, places, error, is_new) for error in all]
         raise Refused(errors) from None
 
 
@@ -79,7 +84,7 @@ def missing(line: int, what: str) -> RowError:
 
 
 def _located(
-    imported: ImportedProduct, places: list[int | None], error: Mapping[str, str]
+    imported: ImportedProduct, places: list[int | None], error: Mapping[str, str], is_new: bool
 ) -> RowError:
     path = error["field"]
     first, _, rest = path.partition(".")
@@ -88,7 +93,7 @@ def _located(
         at = places[int(place)] if place.isdigit() and int(place) < len(places) else None
         path = below if at is None else f"variants.{at}.{below}"
     line, column = imported.locate(path)
-    if error["code"] == "required" and path.rpartition(".")[2] in {"name", "price"}:
+    if is_new and error["code"] == "required" and path.rpartition(".")[2] in {"name", "price"}:
         return missing(line, path.rpartition(".")[2])
     named = column or path.rpartition(".")[2]
     return RowError(line, column, error["code"], f"{named} {error['message'].rstrip('.')}.")
@@ -110,57 +115,44 @@ def _with_variants(
     return given, [place for _, place in variants]
 
 
-def _images(listed: list[Given], there: list[Mapping[str, Any]]) -> list[Given]:
-    """Those there are, with the texts that the file gives, then the new ones."""
-    given = {image["url"]: image for image in listed}
-    kept = [{**image, **given.pop(image["url"], {})} for image in there]
-    return [*kept, *given.values()]
+def _images(listed: list[Given], there: list[Given]) -> list[Given]:
+    """Those there are and those that the file gives, in the file's order: each at the position that
+    the file says, or else in the places of those that the file names. The others stay."""
+    known = {image["url"]: image for image in there}
+    named = [{**known.get(image["url"], {}), **image} for image in listed]
+    if any("position" in image for image in named):
+        urls = {image["url"] for image in named}
+        images: list[Given] = [dict(image) for image in there if image["url"] not in urls]
+        at = 0
+        for image in sorted(named, key=lambda image: image.get("position", _LAST)):
+            at = max(at, min(image.get("position", _LAST), len(images) + 1) - 1)
+            images.insert(at, image)
+            at += 1
+    else:
+        given = iter(named)
+        urls = {image["url"] for image in named}
+        images = [next(given, image) if image["url"] in urls else image for image in there]
+        images += given
+    return list(map(_without_position, images))
+
+
+def _without_position(image: Given) -> Given:
+    return {name: value for name, value in image.items() if name != "position"}
 
 
 def _variants(listed: Variants, product: Product) -> Variants:
-    """All variants of the product: as they are, changed by the file, or new.
-
-    The one that stands for a product without options goes when the options come.
-    """
-    there = product.fields["variants"]
-    if _is_the_only_one(listed, there):
-        variant, place = listed[0]
-        return [({"id": there[0]["id"], **variant}, place)]
-    there = [variant for variant in there if not variant.get("default")]
-    kept: dict[str, tuple[Given, int | None]] = {v["id"]: ({"id": v["id"]}, None) for v in there}
-    rest = listed
-    for same in (_same_sku_and_title, _same_sku, _same_title):
-        unmatched: Variants = []
-        for variant, place in rest:
-            old = next((v for v in there if kept[v["id"]][1] is None and same(variant, v)), None)
-            if old:
-                kept[old["id"]] = ({"id": old["id"], **variant}, place)
-            else:
-                unmatched.append((variant, place))
-        rest = unmatched
-    return [*kept.values(), *rest]
-
-
-def _is_the_only_one(listed: Variants, there: list[Mapping[str, Any]]) -> bool:
-    if not len(listed) == len(there) == 1 or listed[0][0].get("title"):
-        return False
-    sku = listed[0][0].get("sku")
-    return not sku or there[0]["sku"] in {None, sku}
-
-
-def _same_sku_and_title(variant: Given, old: Mapping[str, Any]) -> bool:
-    return _same_sku(variant, old) and variant.get("title") == old["title"]
-
-
-def _same_sku(variant: Given, old: Mapping[str, Any]) -> bool:
-    return bool(variant.get("sku")) and variant["sku"] == old["sku"]
-
-
-def _same_title(variant: Given, old: Mapping[str, Any]) -> bool:
-    """By title where one of the two has no SKU; a variant without a title is called by its SKU."""
-    if variant.get("sku") and old["sku"]:
-        return False
-    return bool((variant.get("title") or variant.get("sku")) == old["title"])
+    """All variants of the product: as they are, changed by the file, or new."""
+    ids = products.matched([variant for variant, _ in listed], product)
+    all: dict[str, tuple[Given, int | None]] = {
+        variant["id"]: ({"id": variant["id"]}, None) for variant in product.fields["variants"]
+    }
+    news: Variants = []
+    for (variant, place), id in zip(listed, ids, strict=True):
+        if id is None:
+            news.append((variant, place))
+        else:
+            all[id] = ({**variant, "id": id}, place)
+    return [*all.values(), *news]
 
 
 def _is_sold_by_options(product: Product, master_sku: str | None) -> bool:

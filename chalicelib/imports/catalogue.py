@@ -1,6 +1,6 @@
 """The shop's products as an import sees them: the real ones, or those of a rehearsal."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
@@ -26,20 +26,23 @@ class Catalogue:
     def by_sku(self, skus: Iterable[str]) -> dict[str, list[Product]]:
         return products.by_sku(skus)
 
-    def write(self, writes: Sequence[Write]) -> list[Exception | None]:
-        """What each raised: Changed or SlugTaken where the product is to be read again.
+    def write(
+        self, writes: Sequence[Write], left: Mapping[str, str] | None = None
+    ) -> list[Exception | None]:
+        """What each raised: Changed, SlugTaken or SkuTaken where the product is to be read again.
+        `left`: SKUs whose products, which took them once, have them no more.
 
         While some are sent, the next are made ready: that takes CPU, sending takes time.
         """
         with ThreadPoolExecutor(1) as sender:
             sent = [
-                sender.submit(send_all, [self._commit(*write) for write in some])
+                sender.submit(send_all, [self._commit(*write, left or {}) for write in some])
                 for some in (writes[at : at + _AT_ONCE] for at in range(0, len(writes), _AT_ONCE))
             ]
         return [failure for some in sent for failure in some.result()]
 
-    def _commit(self, before: Product | None, after: Product) -> Commit:
-        return products.writes(before, after)
+    def _commit(self, before: Product | None, after: Product, left: Mapping[str, str]) -> Commit:
+        return products.writes(before, after, once=left)
 
 
 class Rehearsal(Catalogue):
@@ -72,7 +75,7 @@ class Rehearsal(Catalogue):
             for slug, item in found.items()
         }
 
-    def _commit(self, before: Product | None, after: Product) -> Commit:
+    def _commit(self, before: Product | None, after: Product, left: Mapping[str, str]) -> Commit:
         item = {"record": model.stored(after), "quantities": dict(after.quantities)}
         return store.would_put(self._job_id, after.slug, sorted(after.skus)[:_MOST_SKUS], item)
 

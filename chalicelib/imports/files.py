@@ -5,6 +5,7 @@
 | `imports/<job>.csv` | the upload |
 | `reports/<job>/<part>.csv` | the failed rows of one chunk, without a header |
 | `reports/<job>.csv` | the report: header and all parts |
+| `reports/<job>/keys` | which products the file has rows of (`seen.py`) |
 
 No text of a client's is in a key.
 """
@@ -39,6 +40,10 @@ def _report_key(job_id: str) -> str:
 
 def _part_key(job_id: str, part: str) -> str:
     return f"reports/{job_id}/{part}.csv"
+
+
+def _keys_key(job_id: str) -> str:
+    return f"reports/{job_id}/keys"
 
 
 def job_of(key: str) -> str:
@@ -87,6 +92,18 @@ def _got(**request: Any) -> Any:
         if error.response["Error"]["Code"] in {"PreconditionFailed", "412", "NoSuchKey", "404"}:
             raise FileChanged from None
         raise
+
+
+# --- What the planner has seen --------------------------------------------------------------------
+
+
+def put_keys(job_id: str, data: bytes) -> None:
+    client().put_object(Bucket=settings.bucket(), Key=_keys_key(job_id), Body=data)
+
+
+def read_keys(job_id: str) -> bytes:
+    data: bytes = _got(Key=_keys_key(job_id))["Body"].read()
+    return data
 
 
 # --- Reports --------------------------------------------------------------------------------------

@@ -6,26 +6,23 @@ counts that. Of a file with several groups for it, it also remembers the `file`,
 the last `line` at which one began: if that file comes again, those before it change nothing.
 """
 
-import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
+from chalicelib import slugs
 from chalicelib.imports import apply
 from chalicelib.imports.catalogue import Catalogue, catalogue
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import Record
 from chalicelib.imports.formats import Dialect, ImportedProduct, Shop
+from chalicelib.imports.formats.cells import spoilt
 from chalicelib.imports.model import Job, Mode, Outcome
 from chalicelib.problems import Busy, Invalid
-from chalicelib.products.model import Product, slug_from
-from chalicelib.products.store import Changed, SlugTaken
+from chalicelib.products.model import Product
+from chalicelib.products.store import Changed, SkuTaken, SlugTaken
 
 _ROUNDS: Final = 6
-_LONGEST_SLUG: Final = 120
-
-
-Held = bool | ImportedProduct
 
 
 class Superseded(Exception):
@@ -34,11 +31,15 @@ class Superseded(Exception):
 
 @dataclass(eq=False)
 class Rows:
-    """One group of rows, and what became of it. `errors`: why it failed."""
+    """One group of rows, and what became of it. `errors`: why it failed.
+
+    `slugs`: by which the product is looked up, and of which a new one gets the first that is free.
+    """
 
     line: int
     records: Sequence[Record]
     imported: ImportedProduct
+    slugs: list[str] = field(default_factory=list)
     outcome: Outcome | None = None
     errors: list[RowError] = field(default_factory=list)
 
@@ -48,22 +49,60 @@ class Rows:
         rows = cls(records[0].line, records, imported)
         if imported.errors:
             rows.fail(imported.errors)
-        elif imported.slug and len(imported.slug) > _LONGEST_SLUG and not _gives_slug(imported):
-            # Made from a name or a SKU: the slug of two long names must stay two.
-            mark = f"{zlib.crc32(imported.slug.encode()):08x}"
-            short = f"{imported.slug[:_LONGEST_SLUG].strip('-')}-{mark}"
-            imported.slug = imported.if_new["slug"] = short
+        else:
+            rows.slugs = rows._slugs()
         return rows
+
+    def _slugs(self) -> list[str]:
+        slug, name = self.imported.slug, self.name or ""
+        if self.gives_slug and slug:
+            return [slug]
+        if slug and not self.is_known_by_name:
+            # Made from a SKU: the slug of two long SKUs must stay two.
+            return [slug if len(slug) <= slugs.LONGEST else slugs.marked(slug, slug)]
+        plain = slugs.of_name(name)
+        return [plain, slugs.marked(plain, self.sku or _folded(name))]
 
     @property
     def product(self) -> str:
         """The identity that the rows give their product."""
-        return self.imported.slug or f"sku {self.sku}"
+        if self.is_known_by_name:
+            return f"name {_folded(self.name or '')}"
+        return self.slugs[0] if self.imported.slug else f"sku {self.sku}"
+
+    @property
+    def gives_slug(self) -> bool:
+        return "slug" in self.imported.values
+
+    @property
+    def is_known_by_name(self) -> bool:
+        """Whether the rows say nothing but a name of which product they mean."""
+        slug = self.imported.slug
+        made = slug is not None and not self.gives_slug and not self.sku
+        return made and slug == slugs.plain(self.name or "")
+
+    def is_of(self, product: Product) -> bool:
+        """Whether a product that has one of the slugs is the one that is meant: two names may make
+        one slug."""
+        name = product.fields["name"]
+        return not self.is_known_by_name or _folded(name) == _folded(self.name or "")
+
+    @property
+    def name(self) -> str | None:
+        name: str | None = self.imported.values.get("name")
+        return name
 
     @property
     def sku(self) -> str | None:
         sku: str | None = self.imported.values.get("sku")
         return sku
+
+    @property
+    def skus(self) -> list[str]:
+        """The product's own and its variants', each once."""
+        variants = self.imported.values.get("variants", ())
+        skus = [self.sku, *(variant.get("sku") for variant in variants)]
+        return list(dict.fromkeys(sku for sku in skus if sku and not spoilt(sku)))
 
     @property
     def is_incomplete(self) -> bool:
@@ -77,8 +116,34 @@ class Rows:
         return RowError(*self.imported.locate(column), code, message)
 
 
-def _gives_slug(imported: ImportedProduct) -> bool:
-    return "slug" in imported.values
+def _folded(name: str) -> str:
+    return " ".join(name.casefold().split())
+
+
+@dataclass(frozen=True)
+class Create:
+    """A product that does not exist is made of this."""
+
+    whole: ImportedProduct
+
+
+class Wait:
+    """The rows stay without an outcome: others may complete their product."""
+
+
+class Fail:
+    """Nothing can complete the product."""
+
+
+class Beginnings(Protocol):
+    """What becomes of rows whose product does not exist."""
+
+    def fetch(self, rows: Sequence[Rows]) -> None:
+        """Reads what is needed to answer about these."""
+
+    def answer(self, rows: Sequence[Rows]) -> Create | Wait | Fail:
+        """About the first groups of a product: one, then one more, as long as they wait."""
+        ...
 
 
 @dataclass
@@ -97,40 +162,49 @@ class Upsert:
     """The groups of one chunk. `source` orders the chunks of a job, and names this one.
 
     `goes_on` is asked before writes: whether the job is still running. It raises Superseded.
+    `stands_in_file`: whether the file may have rows of its own for a product, None while that is
+    not known: rows about which it has to be asked then stay without an outcome.
     """
 
-    def __init__(self, job: Job, source: str, goes_on: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        job: Job,
+        source: str,
+        goes_on: Callable[[], bool],
+        stands_in_file: Callable[[Product], bool] | None = None,
+    ) -> None:
         self.job = job
         self.source = source
         self._goes_on = goes_on
+        self._stands_in_file = stands_in_file
         self._catalogue: Catalogue = catalogue(job)
-        # A first import finds nothing by SKU, and asks for nothing.
+        # A first import finds nothing by SKU, and asks for nothing until somebody was faster.
         self._asks_for_skus = job.met_products or not source.startswith("chunk#")
+        self._left: dict[str, str] = {}  # SKUs, and the products that have them no more
 
-    def run(self, rows: Iterable[Rows], held: Callable[[list[Rows]], Held]) -> None:
-        """Gives every group its outcome, unless it is held back, or the job has ended meanwhile.
-
-        `held` is asked about the first groups of a product that does not exist: one, then one more.
-        It answers whether they are to stay without an outcome, or one product to be made of them
-        and of others.
-        """
+    def run(self, rows: Iterable[Rows], beginnings: Beginnings) -> None:
+        """Gives every group its outcome, unless it waits, or the job has ended meanwhile."""
         todo = [row for row in rows if row.outcome is None]
         has_written = False
         for _ in range(_ROUNDS):
             targets = self._targets(todo)
+            new = [target for target in targets if self._is_new(target)]
+            beginnings.fetch([row for target in new for row in target.rows])
             for target in targets:
-                self._fold(target, held)
+                self._fold(target, beginnings)
             changed = [target for target in targets if target.after is not target.before]
             if changed and not self._goes_on() and not has_written:
                 # What an earlier run has written is counted; nothing more is.
                 targets, changed = [t for t in targets if t.after is t.before], []
             has_written = has_written or bool(changed)
             todo = []
-            failures = self._catalogue.write([(t.before, self._marked(t)) for t in changed])
+            writes = [(target.before, self._marked(target)) for target in changed]
+            failures = self._catalogue.write(writes, self._left)
             for target, failure in zip(changed, failures, strict=True):
-                if isinstance(failure, Changed | SlugTaken):
+                if isinstance(failure, Changed | SlugTaken | SkuTaken):
                     todo += target.rows
                     target.outcomes.clear()
+                    self._note(failure)
                 elif isinstance(failure, Invalid):
                     for row in target.rows:
                         row.fail([row.error("slug", failure.code, failure.message)])
@@ -146,46 +220,56 @@ class Upsert:
                 return
         raise Busy
 
+    def _note(self, failure: Exception) -> None:
+        self._asks_for_skus = True
+        if isinstance(failure, SkuTaken):
+            # If the next round finds nothing by that SKU, its product is gone, or has another.
+            self._left[failure.sku] = failure.product_id
+
+    def _is_new(self, target: _Target) -> bool:
+        return target.before is None and self.job.mode is not Mode.UPDATE
+
+    # --- Which product is meant ---
+
     def _targets(self, rows: list[Rows]) -> list[_Target]:
-        """The products that the rows are about. Rows whose SKU two products have fail."""
-        by_slug = self._catalogue.by_slug(sorted({slug for row in rows for slug in _slugs(row)}))
-        found: dict[Rows, Product | None] = {}
-        for row in rows:
-            found[row] = by_slug.get(row.imported.slug) if row.imported.slug else None
+        """The products that the rows are about. Rows that may be about several fail."""
+        by_slug = self._catalogue.by_slug(sorted({slug for row in rows for slug in row.slugs}))
+        found = {row: _by_slug(row, by_slug) for row in rows}
         if self._asks_for_skus:
             self._find_by_sku(found)
         targets: dict[str, _Target] = {}
-        for row, at_hand in found.items():
-            product = at_hand or self._own(row, by_slug)
+        for row, product in found.items():
             key = product.id if product else row.product
             targets.setdefault(key, _Target(product, [], after=product)).rows.append(row)
-        taken = {row.imported.slug for row in rows} | by_slug.keys()
+        taken = {row.slugs[0] for row in rows if len(row.slugs) == 1} | by_slug.keys()
         for target in targets.values():
-            plain, *other = _slugs(target.rows[0])
-            target.slug = other[0] if other and plain in taken else plain
+            *others, last = target.rows[0].slugs
+            target.slug = next((slug for slug in others if slug not in taken), last)
             taken.add(target.slug)
         return list(targets.values())
 
     def _find_by_sku(self, found: dict[Rows, Product | None]) -> None:
-        lost = [row for row in found if found[row] is None and row.sku]
-        by_sku = self._catalogue.by_sku({row.sku for row in lost if row.sku}) if lost else {}
+        """Products that have another slug by now, or rows without one."""
+        lost = [row for row in found if found[row] is None and row.skus]
+        by_sku = self._catalogue.by_sku({sku for row in lost for sku in row.skus}) if lost else {}
         for row in lost:
-            same = by_sku[row.sku or ""]
+            same = _having(row, by_sku)
+            if same and (row.gives_slug or row.is_known_by_name):
+                if self._stands_in_file is None:
+                    del found[row]
+                    continue
+                # Where the file has the product itself, this is another with that SKU.
+                same = [product for product in same if not self._stands_in_file(product)]
             if len(same) > 1:
                 ids = ", ".join(product.id for product in same[:5])
-                message = f'{len(same)} products have the SKU "{row.sku}": {ids}.'
+                sku = next(sku for sku in row.skus if sku in same[0].skus)
+                message = f'{len(same)} products have the SKU "{sku}" or others of these: {ids}.'
                 row.fail([row.error("sku", "ambiguous_sku", message)])
                 del found[row]
             elif same:
                 found[row] = same[0]
 
-    def _own(self, row: Rows, by_slug: Mapping[str, Product]) -> Product | None:
-        """What an earlier run of this chunk made of rows that say no slug."""
-        if not row.imported.slug:
-            for slug in _slugs(row):
-                if slug in by_slug and str(row.line) in self._done(by_slug[slug]):
-                    return by_slug[slug]
-        return None
+    # --- What becomes of it ---
 
     def _done(self, product: Product) -> Mapping[str, str]:
         """What an earlier run of this chunk did to the product: the outcome of each group."""
@@ -195,15 +279,15 @@ class Upsert:
             return rows
         return {}
 
-    def _fold(self, target: _Target, held: Callable[[list[Rows]], Held]) -> None:
+    def _fold(self, target: _Target, beginnings: Beginnings) -> None:
         """Applies the groups of one product in the order of the file, in memory."""
         if target.before is not None:
             target.done = self._done(target.before)
             memory = target.before.imported
             if memory.get("job") == self.job.id and memory["source"] > self.source:
                 self._goes_on()  # a later chunk has begun: is this one finished, and I am late?
-        is_new = target.before is None and self.job.mode is not Mode.UPDATE
-        for row in self._begin(target, held) if is_new else target.rows:
+        rows = self._begin(target, beginnings) if self._is_new(target) else target.rows
+        for row in rows:
             try:
                 target.after, target.outcomes[row] = self._apply(row, target)
             except apply.Refused as refused:
@@ -214,10 +298,8 @@ class Upsert:
         if str(row.line) in target.done:
             return product, Outcome(target.done[str(row.line)])
         if product is None:
-            if self.job.mode is Mode.UPDATE:
-                message = "There is no such product, and this import only updates."
-                raise apply.Refused([row.error("slug", "not_found", message)])
-            return apply.created(row.imported, target.slug), Outcome.CREATED
+            message = "There is no such product, and this import only updates."
+            raise apply.Refused([row.error("slug", "not_found", message)])
         is_ours = target.before is None or product.imported.get("job") == self.job.id
         if self.job.mode is Mode.CREATE and not is_ours:
             message = "The product exists, and this import only creates."
@@ -234,22 +316,24 @@ class Upsert:
         is_same_file = memory.get("file") == self.job.etag and memory["job"] != self.job.id
         return is_same_file and row.line < memory["line"] and memory["left"] == product.etag
 
-    def _begin(self, target: _Target, held: Callable[[list[Rows]], Held]) -> list[Rows]:
-        """Begins a product with its first groups, if they take others; answers those to follow."""
+    def _begin(self, target: _Target, beginnings: Beginnings) -> list[Rows]:
+        """Begins a product with its first groups; answers those to follow."""
         start = 0
         for end in range(1, len(target.rows) + 1):
             rows = target.rows[start:end]
-            answer = held(rows)
-            if not answer:
-                return target.rows[start:]
-            if isinstance(answer, ImportedProduct):
-                if self._create_whole(target, rows, answer):
-                    return target.rows[end:]
+            answer = beginnings.answer(rows)
+            if isinstance(answer, Create) and self._create(target, rows, answer.whole):
+                return target.rows[end:]
+            if isinstance(answer, Fail):
+                for row in rows:
+                    row.fail([apply.missing(row.line, _lacks(row))])
+            if not isinstance(answer, Wait):
                 start = end
         return []
 
-    def _create_whole(self, target: _Target, rows: list[Rows], whole: ImportedProduct) -> bool:
-        """One product of rows from several places: one group creates it, the others add to it."""
+    def _create(self, target: _Target, rows: list[Rows], whole: ImportedProduct) -> bool:
+        """One product, perhaps of rows from several places: one group creates it, the others add to
+        it."""
         try:
             target.after = apply.created(whole, target.slug)
         except apply.Refused as refused:
@@ -285,12 +369,20 @@ class Upsert:
         return bool(product.fields["updatedAt"] < self.job.fields["startedAt"])
 
 
-def _slugs(row: Rows) -> list[str]:
-    """The slug of a new product, or, where the rows give none, those that it may get: two products
-    may have one name, and a worker that comes again must come to the same."""
-    if row.imported.slug:
-        return [row.imported.slug]
-    plain = row.imported.if_new.get("slug") or slug_from(row.imported.values.get("name", ""))
-    plain = plain[:_LONGEST_SLUG].strip("-")
-    mark = f"{zlib.crc32((row.sku or '').encode()):08x}"
-    return [plain, f"{plain}-{mark}"]
+def _by_slug(row: Rows, products: Mapping[str, Product]) -> Product | None:
+    """The product that has the slug which the rows give, or which their name makes."""
+    slugs = row.slugs if row.imported.slug else []
+    found = (products[slug] for slug in slugs if slug in products)
+    return next((product for product in found if row.is_of(product)), None)
+
+
+def _having(row: Rows, by_sku: Mapping[str, list[Product]]) -> list[Product]:
+    """The products that have the SKU of the rows, or else any of their variants'."""
+    if row.sku and by_sku.get(row.sku):
+        return by_sku[row.sku]
+    found = {product.id: product for sku in row.skus for product in by_sku.get(sku, ())}
+    return list(found.values())
+
+
+def _lacks(row: Rows) -> str:
+    return "name" if row.imported.continues else "price"

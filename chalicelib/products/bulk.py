@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from chalicelib import clock
+from chalicelib import clock, slugs
 from chalicelib.commit import send_all
 from chalicelib.problems import NotFound, Problem
 from chalicelib.products import merge, store
-from chalicelib.products.model import NewProduct, Product, ProductChange, Status, slug_from
+from chalicelib.products.model import NewProduct, Product, ProductChange, Status
 from chalicelib.products.shown import show
 
 Outcome = Product | Problem
@@ -17,10 +17,10 @@ def create_many(rows: Sequence[NewProduct | Problem]) -> list[Outcome]:
     """Creates what is valid; a row that already is a problem stays one. Emits product.created."""
     outcomes: list[Outcome | None] = [row if isinstance(row, Problem) else None for row in rows]
     news = {place: row for place, row in enumerate(rows) if isinstance(row, NewProduct)}
-    slugs = _slugs([new.given() for new in news.values()])
+    chosen = _slugs([new.given() for new in news.values()])
     products: dict[int, Product] = {}
     now = clock.iso(clock.now())
-    for (place, new), slug in zip(news.items(), slugs, strict=True):
+    for (place, new), slug in zip(news.items(), chosen, strict=True):
         try:
             products[place] = merge.created(new.given(), slug, now)
         except Problem as problem:
@@ -40,7 +40,7 @@ def create_many(rows: Sequence[NewProduct | Problem]) -> list[Outcome]:
 
 def _slugs(given: Sequence[dict[str, Any]]) -> list[str]:
     """A slug for each: the one given, or the plainest that nobody has, in this call or before."""
-    plain = [row.get("slug") or slug_from(row["name"]) for row in given]
+    plain = [row.get("slug") or slugs.of_name(row["name"]) for row in given]
     taken = {row["slug"] for row in given if row.get("slug")}
     taken |= store.taken_slugs(
         slug for slug, row in zip(plain, given, strict=True) if not row.get("slug")
@@ -50,10 +50,7 @@ def _slugs(given: Sequence[dict[str, Any]]) -> list[str]:
         if row.get("slug"):
             chosen.append(slug)
             continue
-        free, number = slug, 1
-        while free in taken:
-            number += 1
-            free = f"{slug}-{number}"
+        free = slugs.first_free(slug, taken)
         taken.add(free)
         chosen.append(free)
     return chosen

@@ -5,7 +5,7 @@ new list, whose variants keep what they do not mention.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from chalicelib import ids
@@ -19,6 +19,7 @@ from chalicelib.products.model import (
     index_of,
 )
 from chalicelib.products.shown import show
+from chalicelib.products.variants import matched
 
 Given = Mapping[str, Any]
 
@@ -51,7 +52,8 @@ def created(given: Given, slug: str, now: str) -> Product:
         "createdAt": now,
         "updatedAt": now,
     }
-    fields["variants"], quantities = _variants(id, given.get("variants"), None)
+    is_priced = fields["price"] is not None
+    fields["variants"], quantities = _variants(id, given.get("variants"), None, is_priced)
     return _checked(fields, quantities, 1)
 
 
@@ -62,7 +64,9 @@ def changed(product: Product, given: Given, now: str) -> Product:
         fields["price"] = None  # sent back as it was shown, it stays the lowest of the variants'
     quantities = dict(product.quantities)
     if "variants" in given:
-        fields["variants"], quantities = _variants(product.id, given["variants"], product)
+        is_priced = fields["price"] is not None
+        listed = given["variants"]
+        fields["variants"], quantities = _variants(product.id, listed, product, is_priced)
     if fields == product.fields and quantities == product.quantities:
         return product
     fields["updatedAt"] = now
@@ -103,18 +107,22 @@ def _checked(fields: dict[str, Any], quantities: dict[str, int], version: int) -
 
 
 def _variants(
-    product_id: str, given: Iterable[Given] | None, product: Product | None
+    product_id: str, given: Iterable[Given] | None, product: Product | None, is_priced: bool
 ) -> tuple[list[dict[str, Any]], dict[str, int]]:
-    """The variants that a given list makes, and their stock. Without one, it is the default."""
+    """The variants that a given list makes, and their stock. Without one, it is the default.
+
+    `is_priced`: the product has a price of its own that a variant may follow."""
     listed = list(given or [{}])
     is_only = len(listed) == 1
+    known = {v["id"]: v for v in product.fields["variants"]} if product else {}
+    shown = {v["id"]: v for v in product.variants()} if product else {}
     variants: list[dict[str, Any]] = []
     quantities: dict[str, int] = {}
-    for place, (wanted, old) in enumerate(zip(listed, _matched(listed, product), strict=True)):
-        if product and old:
-            variant = _merged(wanted, old, product.variant(old["id"]) or {})
-        else:
+    for place, (wanted, id) in enumerate(zip(listed, matched(listed, product), strict=True)):
+        if id is None:
             variant = _new(product_id, wanted, is_only)
+        else:
+            variant = _merged(wanted, known[id], shown[id], is_priced)
         if variant["title"] is None:
             raise Invalid.field(f"variants.{place}.title", "required", "is required")
         variants.append(variant)
@@ -125,48 +133,15 @@ def _variants(
     return variants, quantities
 
 
-def _matched(listed: list[Given], product: Product | None) -> list[dict[str, Any] | None]:
-    """For each given variant the one there is that it is about: by id, then by SKU, then, where one
-    of the two has no SKU, by title, so that a file without SKUs can be imported again."""
-    unclaimed = {v["id"]: v for v in (product.fields["variants"] if product else ())}
-    shown = {v["id"]: v for v in (product.variants() if product else ())}
-    matched: list[dict[str, Any] | None] = [None] * len(listed)
-
-    for place, wanted in enumerate(listed):
-        id = wanted.get("id")
-        if id is not None and id not in unclaimed:
-            reason = "is no variant of this product" if product else "cannot be chosen"
-            raise Invalid.field(f"variants.{place}.id", "unknown_variant", f"{id!r} {reason}")
-        if id is not None:
-            matched[place] = unclaimed.pop(id)
-
-    def claim(same: Callable[[Given, Given], bool]) -> None:
-        for place, wanted in enumerate(listed):
-            if matched[place] is None and wanted.get("id") is None:
-                found = next((id for id in unclaimed if same(wanted, shown[id])), None)
-                matched[place] = unclaimed.pop(found) if found else None
-
-    default = DEFAULT_VARIANT if len(listed) == 1 else None
-
-    def same_title(wanted: Given, old: Given) -> bool:
-        return bool((wanted.get("title") or default) == old["title"])
-
-    def same_sku(wanted: Given, old: Given) -> bool:
-        return bool(wanted.get("sku")) and wanted.get("sku") == old["sku"]
-
-    claim(lambda wanted, old: same_sku(wanted, old) and same_title(wanted, old))
-    claim(same_sku)
-    claim(lambda w, old: same_title(w, old) and not (w.get("sku") and old["sku"]))
-    return matched
-
-
-def _merged(wanted: Given, old: dict[str, Any], shown: Given) -> dict[str, Any]:
+def _merged(wanted: Given, old: dict[str, Any], shown: Given, is_priced: bool) -> dict[str, Any]:
     """A variant that is sent back as it was shown goes on following its product's SKU and price."""
     news = {
         name: wanted[name] or None
         for name in ("title", "sku", "price")
         if name in wanted and wanted[name] != shown[name]
     }
+    if wanted.get("price") and not is_priced:
+        news["price"] = wanted["price"]
     variant = {**old, **news}
     if old.get("default") and news.keys() & {"title", "sku"}:
         del variant["default"]

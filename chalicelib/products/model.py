@@ -17,7 +17,7 @@ from chalicelib import listing, money, settings
 from chalicelib.attributes import Item
 from chalicelib.schemas import Choice, Input, Page, Several
 
-MOST_VARIANTS: Final = 100
+MOST_VARIANTS: Final = 500
 BULK_PRODUCTS: Final = 500  # spec.md, Limits
 LARGEST_PRODUCT: Final = 200_000  # bytes of JSON: DynamoDB takes 400 KB, index and events included
 LOW_STOCK: Final = 5
@@ -332,11 +332,3 @@ def read(item: Item, stock: Item | None) -> Product:
     fields = {name: value for name, value in item.items() if name not in {"pk", "sk", "version"}}
     fields["metadata"] = json.loads(fields["metadata"])
     return Product(fields, (stock or {}).get("quantities", {}), int(item["version"]))
-
-
-def slug_from(name: str) -> str:
-    """`Éclair "Blå" 5″` → `eclair-bla-5`: what a slug is made of where none is given."""
-    from anyascii import anyascii  # 15 ms that only a creation without a slug pays
-
-    plain = re.sub(r"[^a-z0-9]+", "-", anyascii(name).lower()).strip("-")
-    return plain[:80].rstrip("-") or "product"

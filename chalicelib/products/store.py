@@ -5,6 +5,10 @@
 | product | `prod_…` | `product` |
 | stock | `prod_…` | `stock` |
 | slug lock | `slug#<slug>` | `lock` |
+| SKU lock | `sku#<SKU>` | `lock` |
+
+Two products may have one SKU. Its lock names the last product that was created with it, so that of
+two imports that create a product at once the second sees it (`writes`).
 
 The stock item has conditions of its own (`stock.py`): a sale never changes the product's version,
 an edit never overwrites a sale.
@@ -13,14 +17,14 @@ an edit never overwrites a sale.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeVar
 
-from chalicelib import clock, ids, listing, table
+from chalicelib import clock, ids, listing, slugs, table
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
 from chalicelib.listing.holders import alike, holders, named, names_beyond, write_names
 from chalicelib.listing.words import fold
 from chalicelib.problems import Busy, Conflict, NotFound, PreconditionFailed
-from chalicelib.products import low, merge, stock
+from chalicelib.products import low, merge, stock, variants
 from chalicelib.products.model import (
     KIND,
     NewProduct,
@@ -29,7 +33,6 @@ from chalicelib.products.model import (
     index_of,
     read,
     skus_of,
-    slug_from,
     stored,
 )
 from chalicelib.products.shown import show
@@ -46,6 +49,15 @@ class SlugTaken(Conflict):
         self.slug = slug
 
 
+class SkuTaken(Exception):
+    """A product with the SKU was created since it was looked for."""
+
+    def __init__(self, sku: str, product_id: str) -> None:
+        super().__init__(sku)
+        self.sku = sku
+        self.product_id = product_id
+
+
 class Changed(Exception):
     """Somebody else wrote the product, or sold from it, since it was read."""
 
@@ -59,6 +71,10 @@ RECORDS: Final = listing.Records(KIND, _product_key, index_of, skus_of)
 
 def _lock_key(slug: str) -> Key:
     return f"slug#{ids.key_part(slug)}", "lock"
+
+
+def _sku_key(sku: str) -> Key:
+    return f"sku#{ids.key_part(sku)}", "lock"
 
 
 # --- Reading --------------------------------------------------------------------------------------
@@ -100,9 +116,9 @@ def find_by_slug(slug: str) -> Product | None:
     return by_slug([slug]).get(slug)
 
 
-def by_slug(slugs: Iterable[str]) -> dict[str, Product]:
+def by_slug(wanted: Iterable[str]) -> dict[str, Product]:
     """The products that have one of these slugs, by it."""
-    locks = table.batch_get(_lock_key(slug) for slug in slugs)
+    locks = table.batch_get(_lock_key(slug) for slug in wanted)
     products = load(lock["product"] for lock in locks.values())
     return {product.slug: product for product in products}
 
@@ -154,6 +170,7 @@ def running_low(most: int) -> list[dict[str, Any]]:
 Moved, Gone = stock.Moved, stock.Gone
 short, sell = stock.short, stock.sell
 give_back, still_there = stock.give_back, stock.still_there
+matched = variants.matched
 
 
 # --- Writing --------------------------------------------------------------------------------------
@@ -188,17 +205,17 @@ def create(new: NewProduct) -> Product:
 
 def free_slugs(name: str) -> Iterable[str]:
     """Slugs for a name, the plainest first, as far as they look free."""
-    plain = slug_from(name)
+    plain = slugs.of_name(name)
     yield plain
-    numbered = [f"{plain}-{n}" for n in range(2, 22)]
+    _, *numbered = slugs.numbered(plain)
     taken = taken_slugs(numbered)
     yield from (slug for slug in numbered if slug not in taken)
-    yield from (f"{plain}-{ids.ulid()[-8:].lower()}" for _ in range(3))
+    yield from (slugs.marked(plain, ids.ulid()) for _ in range(3))
 
 
-def taken_slugs(slugs: Iterable[str]) -> set[str]:
-    """Those of the slugs that a product has."""
-    wanted = list(slugs)
+def taken_slugs(asked: Iterable[str]) -> set[str]:
+    """Those of some slugs that a product has."""
+    wanted = list(asked)
     found = table.batch_get(map(_lock_key, wanted))
     return {slug for slug in wanted if _lock_key(slug) in found}
 
@@ -246,11 +263,17 @@ def _again_if_changed(attempt: Callable[[], T], if_match: frozenset[str] | None)
     raise Conflict("The product is being changed by others all the time. Try again.")
 
 
-def writes(before: Product | None, after: Product | None, exactly: bool = False) -> Commit:
+def writes(
+    before: Product | None,
+    after: Product | None,
+    exactly: bool = False,
+    once: Mapping[str, str] | None = None,
+) -> Commit:
     """All that changes between two versions of a product, as one commit.
 
-    `exactly`: only if the stock, too, is what was read. It raises Changed or SlugTaken. The names
-    by which `by_sku` finds it are written here and now.
+    `exactly`: only if the stock, too, is what was read. `once`: a new product only if none was
+    created with its SKU, but for those given, by SKU, which have it no more. It raises Changed,
+    SlugTaken or SkuTaken. The names by which `by_sku` finds it are written here and now.
     """
     write_names(_names(after) - _names(before))
     commit = Commit()
@@ -263,6 +286,8 @@ def writes(before: Product | None, after: Product | None, exactly: bool = False)
     else:
         commit.delete(_product_key(product.id), when=unchanged, otherwise=Changed())
     _write_slug(commit, before, after)
+    if after and not before:
+        _write_skus(commit, after, once)
     listing.change(
         commit, KIND, product.id, before.index if before else None, after.index if after else None
     )
@@ -293,6 +318,24 @@ def _write_slug(commit: Commit, before: Product | None, after: Product | None) -
         commit.put(lock, when=table.absent, otherwise=SlugTaken(after.slug))
     if before:
         commit.delete(_lock_key(before.slug))
+
+
+def _write_skus(commit: Commit, product: Product, once: Mapping[str, str] | None) -> None:
+    """Locks by which two creations of one product meet: its own SKU and the first of its variants',
+    because a transaction has no room for all."""
+    first = min((sku for v in product.fields["variants"] if (sku := v["sku"])), default=None)
+    for sku in sorted({product.fields["sku"], first} - {None}):
+        pk, sk = _sku_key(sku)
+        lock = {"pk": pk, "sk": sk, "product": product.id}
+        if once is None:
+            commit.put(lock)
+            continue
+        gone = Attr("product").eq(once[sku]) if sku in once else None
+        commit.put(lock, when=table.absent | gone if gone else table.absent, otherwise=_taken(sku))
+
+
+def _taken(sku: str) -> Callable[[Item | None], Exception]:
+    return lambda lock: SkuTaken(sku, str(lock["product"])) if lock else Changed()
 
 
 def _now() -> str:

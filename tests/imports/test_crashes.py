@@ -16,6 +16,7 @@ from chalicelib import aws
 from chalicelib.imports.csv import groups
 from chalicelib.imports.steps import plan as planner
 from tests.dynamodb_double import Crash, Fault
+from tests.imports import moves
 from tests.imports.desk import Desk
 from tests.imports.model import HEADER, Row, Thing, expected, random_file
 
@@ -35,7 +36,7 @@ def test_the_shop_is_what_the_file_says_whatever_dies(desk: Desk, seed: int) -> 
     for rows in (first, second):
         told = expected(rows, shop)
         events = Counter(event for event, _ in desk.events())
-        job = struck(desk, rows, chance)
+        job = struck(desk, text(rows), chance)
         assert job["status"] == "COMPLETED", job
         counts = {name: job[name] for name in ("created", "updated", "unchanged", "failed")}
         assert things(desk) == told.things
@@ -56,6 +57,24 @@ def test_the_shop_is_what_the_file_says_whatever_dies(desk: Desk, seed: int) -> 
         assert desk.events() == all_events
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_every_product_stays_what_it_was_whatever_moves_and_dies(desk: Desk, seed: int) -> None:
+    chance = random.Random(seed)
+    goods = moves.random_goods(chance)
+    ids: dict[str, str] = {}
+    for _ in range(4):
+        job = struck(desk, moves.text(goods, chance), chance)
+        assert (job["status"], job["failed"]) == ("COMPLETED", 0), job
+        shop = {product["name"]: product for product in desk.products().values()}
+        assert shop.keys() == {good.name for good in goods}
+        for good in goods:
+            assert moves.variants(shop[good.name]) == good.variants()
+            for key, id in moves.ids(good, shop[good.name]).items():
+                assert ids.setdefault(key, id) == id, (good, key)
+        for good in goods:
+            good.move(chance)
+
+
 def text(rows: list[Row]) -> str:
     return HEADER + "".join(row.text() for row in rows)
 
@@ -72,9 +91,9 @@ def _thing(product: dict[str, Any]) -> Thing:
     return Thing(product["name"], product["price"], variants)
 
 
-def struck(desk: Desk, rows: list[Row], chance: random.Random) -> Any:
+def struck(desk: Desk, file: str, chance: random.Random) -> Any:
     """The job after an import in which a call in twelve goes wrong, and messages come twice."""
-    job_id = desk.send(text(rows))
+    job_id = desk.send(file)
     late: list[dict[str, Any]] = []
     with trouble(desk, chance):
         for _ in range(60):

@@ -276,7 +276,10 @@ def test_a_shopify_product_with_variants_and_picture_rows():
         "status": "ACTIVE",
         "seo": {"title": "A tee"},
         "compareAtPrice": "21.00",
-        "images": [{"url": "https://x/1.jpg", "alt": "Back"}, {"url": "https://x/2.jpg"}],
+        "images": [
+            {"url": "https://x/1.jpg", "alt": "Back", "position": 1},
+            {"url": "https://x/2.jpg", "position": 2},
+        ],
         "variants": [
             {"title": "Small / Red", "sku": "T-S", "price": "20.00", "stock": 4},
             {"title": "Large / Red", "sku": "T-L", "price": "18.00", "stock": None},

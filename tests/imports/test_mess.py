@@ -152,7 +152,7 @@ def test_a_product_of_too_many_rows_fails_alone(desk: Desk) -> None:
 
 
 def test_a_product_of_more_variants_than_there_may_be_fails_with_the_column(desk: Desk) -> None:
-    rows = "".join(f"b,B,1,V{n},{n}\n" for n in range(101))
+    rows = "".join(f"b,B,1,V{n},{n}\n" for n in range(501))
     job = desk.imported("slug,name,price,variantTitle,stock\n" + rows)
     assert (job["failed"], job["errors"][0]["code"]) == (1, "too_long")
 

@@ -16,14 +16,14 @@ from tests.imports.desk import Desk
 
 @given(st.lists(st.text()))
 def test_a_key_that_came_before_is_never_taken_for_a_new_one(keys: list[str]) -> None:
-    seen = Seen(0)
+    seen = Seen.for_file(0)
     for key in keys:
         seen(key)
     assert all(seen(key) and seen(key.casefold()) for key in keys)
 
 
 def test_few_new_keys_are_taken_for_one_that_came_before() -> None:
-    seen = Seen(20_000 * 60)
+    seen = Seen.for_file(20_000 * 60)
     assert sum(seen(f"product-{number}") for number in range(20_000)) < 20
 
 

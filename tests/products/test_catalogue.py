@@ -92,7 +92,7 @@ def test_only_a_name_and_a_price_are_needed(shop: Shop) -> None:
             "variants.1.price",
         ),
         (
-            {"name": "x", "price": 1, "variants": [{"title": str(n)} for n in range(101)]},
+            {"name": "x", "price": 1, "variants": [{"title": str(n)} for n in range(501)]},
             "variants",
         ),
     ],

@@ -26,6 +26,11 @@ class Keys(Protocol):
         ...
 
 
+def name_key(name: str) -> str:
+    """The key of rows that say nothing but a name: no slug, which two names may share."""
+    return f"name {' '.join(name.casefold().split())}" if name else ""
+
+
 class Chunk(NamedTuple):
     """A byte range for one worker: `rows` records, `products` groups, the first on `line`.
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Final
 
 from chalicelib import telemetry
 from chalicelib.imports.csv.faults import RowError
+from chalicelib.imports.csv.groups import name_key
 from chalicelib.imports.csv.records import Record
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.cells import Shop
@@ -100,12 +101,13 @@ class Format:
         slug = self.sheet.cell(cells, "slug")
         if slug:
             return slug.lower()
-        name = self.sheet.cell(cells, "name")
-        return (slug_of(name[:1000]) or name) if name else ""
+        return name_key(self.sheet.cell(cells, "name"))
 
     def alias(self, cells: list[str]) -> str:
         """Another key by which rows of the same product may name it, or empty."""
-        return ""
+        if self.sheet.cell(cells, "slug"):
+            return ""
+        return slug_of(self.sheet.cell(cells, "name")[:1000])
 
     def is_variant(self, row: Row) -> bool:
         """Whether the row is of a variant; what it says of its product counts less than the

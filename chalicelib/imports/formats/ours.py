@@ -4,6 +4,7 @@ picture of the product whose slug it repeats."""
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from chalicelib.imports.csv.groups import name_key
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.format import Format
 from chalicelib.imports.formats.product import Draft, ImportedProduct, Variant, slug_of
@@ -53,13 +54,15 @@ class Ours(Format):
         of_variant = any(self.sheet.cell(cells, field) for field in _OF_VARIANT)
         if sku and not (name and has_options) and (name or has_options or not of_variant):
             return f"sku {sku}"
-        return slug_of(name[:1000]) or name
+        return name_key(name)
 
     def alias(self, cells: list[str]) -> str:
         """A row of prices may know by its SKU what another row knows by its slug."""
         slug, sku = self.sheet.cell(cells, "slug"), self.sheet.cell(cells, "sku")
         of_variant = any(self.sheet.cell(cells, field) for field in _OF_VARIANT)
-        return f"sku {sku}" if sku and slug and not of_variant else ""
+        if slug and sku and not of_variant:
+            return f"sku {sku}"
+        return "" if slug or sku else super().alias(cells)
 
     def is_variant(self, row: Row) -> bool:
         return row.any(_OF_VARIANT)

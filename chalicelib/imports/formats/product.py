@@ -1,18 +1,18 @@
 """One product out of its rows: what its cells say, and where each value stands in the file."""
 
-import hashlib
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final
 
+from chalicelib import slugs
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import Record
 from chalicelib.imports.formats import cells
 from chalicelib.imports.formats.cells import BadCell, Shop, spoilt, text
 from chalicelib.imports.formats.sheet import Row, Sheet, unreadable
 
+slug_of, slug_of_key = slugs.plain, slugs.of_key
 PRICES: Final = ("price", "variantPrice", "salePrice", "compareAtPrice")
 
 
@@ -23,7 +23,8 @@ class ImportedProduct:
     `slug`: look the product up by it, then by `values["sku"]`; None: by SKU alone.
     `values`: the API's product fields that the file gives, and `stock`, that of the only variant.
     An absent key leaves the value as it is, None clears it. `images` are merged into those there
-    are by url, `variants` by SKU, then title; a new one without a title is called by its SKU.
+    are by url, each at its `position` (from 1) if it has one, `variants` by SKU, then title; a new
+    one without a title is called by its SKU.
     `single`: the product has no options here: sku, price, compareAtPrice and stock are its own and
     its only variant's; if it has several by now, those of the variant with that SKU.
     `is_master`: that holds only while it has no variants with options, or one with that SKU; else
@@ -70,7 +71,7 @@ class Draft:
         self.shop = shop
         self.rows: list[Row] = []
         self.variants: list[Variant] = []
-        self._images: dict[str, dict[str, str]] = {}
+        self._images: dict[str, dict[str, Any]] = {}
         self._tags: dict[str, None] = {}
         for record in records:
             problem = record.problem or unreadable(sheet, record)
@@ -130,19 +131,24 @@ class Draft:
             target[last] = value
             self.product.sources[key] = (row.line, row.column(field))
 
-    def images(self, row: Row, field: str = "image", alt: str = "") -> None:
+    def images(
+        self, row: Row, field: str = "image", alt: str = "", position: int | None = None
+    ) -> None:
         """Add the pictures of every column of the field; a text for one that had none is taken."""
         for column, cell in row.each(field):
             urls = self.read_text(row, column, cell, cells.urls) or []
             for url in urls:
-                self._image(row, column, url, alt if len(urls) == 1 else "")
+                alone = len(urls) == 1
+                self._image(row, column, url, alt if alone else "", position if alone else None)
 
-    def _image(self, row: Row, column: str, url: str, alt: str) -> None:
+    def _image(self, row: Row, column: str, url: str, alt: str, position: int | None) -> None:
         known = self._images.get(url)
         if known is None:
             images = self.product.values.setdefault("images", [])
             self.product.sources[f"images.{len(images)}"] = (row.line, column)
             self._images[url] = known = {"url": url}
+            if position is not None:
+                known["position"] = position
             images.append(known)
         if alt:
             known["alt"] = alt
@@ -264,25 +270,6 @@ class Variant:
         value = self._draft.stock(self.row, field)
         if value is not None:
             self.set(field, "stock", value)
-
-
-def slug_of(name: str) -> str:
-    """A slug for a name: `Éclair 5″` → `eclair-5`. Not clipped: two long names stay two."""
-    if not name.isascii():
-        # Its tables take 15 ms to load.
-        from anyascii import anyascii
-
-        name = anyascii(name)
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-
-
-def slug_of_key(key: str) -> str:
-    """A slug for a SKU: no two SKUs that differ in more than case have the same."""
-    slug = slug_of(key)
-    if slug == key.lower():
-        return slug
-    mark = hashlib.sha256(key.lower().encode()).hexdigest()[:6]
-    return f"{slug}-{mark}" if slug else f"product-{mark}"
 
 
 def _each_once(variants: list[Variant]) -> list[Variant]:

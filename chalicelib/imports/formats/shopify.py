@@ -17,6 +17,7 @@ _NEW = (
     *("Inventory quantity", "Published on online store"),
 )
 _DEFAULT = "Default Title"
+_LAST = 1 << 30  # the position of a picture that has none
 
 
 def _status(cell: str) -> str:
@@ -76,7 +77,8 @@ class Shopify(Format):
 
     def finish(self, draft: Draft) -> ImportedProduct:
         for row in sorted((row for row in draft.rows if row["image"]), key=_position):
-            draft.images(row, alt=row["imageAlt"])
+            position = _position(row)
+            draft.images(row, "image", row["imageAlt"], position if position < _LAST else None)
         for row in draft.rows:
             draft.images(row, "variantImage")
         if "status" not in self.sheet:
@@ -86,4 +88,4 @@ class Shopify(Format):
 
 def _position(row: Row) -> int:
     position = row["position"]
-    return int(position) if position.isdecimal() and len(position) < 10 else 1 << 30
+    return int(position) if position.isdecimal() and len(position) < 10 else _LAST

@@ -61,8 +61,9 @@ def _plan(job_id: str) -> None:
             raise files.FileChanged
         return
     if not job.is_read:
-        cut = _Cut(job)
-        queue.send(cut.messages(plan(table.records(), dialect, seen=Seen(size))))
+        cut, seen = _Cut(job), Seen.for_file(size)
+        queue.send(cut.messages(plan(table.records(), dialect, seen=seen)))
+        files.put_keys(job_id, bytes(seen.bits))
         store.planned(job_id, cut.chunks, cut.products, repeats=cut.repeats)
         telemetry.info("import planned", jobId=job_id, chunks=cut.chunks, products=cut.products)
     advance.after_chunks(job_id, is_mine=True)

@@ -8,28 +8,20 @@ is finished (`store.finish`).
 import gc
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Final
 
-from chalicelib import clock, settings, table, telemetry
+from chalicelib import telemetry
 from chalicelib.imports import files, store
-from chalicelib.imports.apply import missing
-from chalicelib.imports.csv.groups import grouped
-from chalicelib.imports.csv.records import Record, read
-from chalicelib.imports.formats import Dialect, Shop, read_as
 from chalicelib.imports.model import Job, Outcome, Status
 from chalicelib.imports.steps import advance, queue, report
+from chalicelib.imports.steps.begin import AllHere, NothingMore, WaitingRows, waiting_row
 from chalicelib.imports.steps.queue import Message
-from chalicelib.imports.steps.waiting import (
-    Waiting,
-    first_waiting,
-    put_waiting,
-    settle,
-    waiting_for,
-)
-from chalicelib.imports.upsert import Held, Rows, Superseded, Upsert
+from chalicelib.imports.steps.reader import Reader, stands_in_file
+from chalicelib.imports.steps.waiting import Waiting, first_waiting, put_waiting, settle
+from chalicelib.imports.upsert import Rows, Superseded, Upsert
 
 _LEFTOVER_ROWS: Final = 60  # at once: each is a write of the transaction that counts it
 _RETRY_SECONDS: Final = (5, 20, 60, 180)
@@ -82,15 +74,12 @@ def _chunk(message: Message, again: bool) -> None:
     was_first = False
     # Of a job that has ended, an earlier run may have written what nobody has counted.
     if not is_done and (again or job.status is Status.RUNNING):
-        reader = _Reader(job)
+        reader = Reader(job)
         rows = reader.rows(message)
         repeated = set(message["repeated"])
         upsert = Upsert(job, chunk, partial(_goes_on, job_id, chunk))
         with suppress(Superseded):
-            upsert.run(
-                [row for row in rows if row.line not in repeated],
-                held=lambda rows: rows[0].is_incomplete,
-            )
+            upsert.run([row for row in rows if row.line not in repeated], AllHere())
             was_first = _finish(job, chunk, rows, message)
     advance.after_chunks(job_id, is_mine=was_first or again)
 
@@ -106,17 +95,18 @@ def _ordered(message: Message, again: bool) -> None:
     if not is_done and (again or job.status is Status.RUNNING):
         left = store.deferred(job_id, number)
         assert left is not None, "a chunk keeps what it left until the job's files go"
-        reader = _Reader(job)
+        reader = Reader(job)
         lines = set(left["lines"])
         rows = [row for row in reader.rows(left) if row.line in lines]
-        upsert = Upsert(job, chunk, partial(_goes_on, job_id, chunk))
-        waiting = _WaitingRows(reader, rows)
+        goes_on = partial(_goes_on, job_id, chunk)
+        upsert = Upsert(job, chunk, goes_on, stands_in_file(reader))
+        waiting = WaitingRows(reader)
         with suppress(Superseded):
-            upsert.run(rows, held=waiting.hold)
+            upsert.run(rows, waiting)
             for row in rows:
                 if row.outcome is Outcome.CREATED:
-                    settle(job_id, waiting.of[row.product], Outcome.UPDATED)
-            put_waiting(job_id, [_waiting(row) for row in rows if row.outcome is None])
+                    settle(job_id, waiting.of(row), Outcome.UPDATED)
+            put_waiting(job_id, [waiting_row(row) for row in rows if row.outcome is None])
             was_first = _finish(job, chunk, rows)
     if job.status is Status.RUNNING:
         advance.after_ordered(job, number, is_mine=was_first or again)
@@ -131,13 +121,12 @@ def _leftover(message: Message, again: bool) -> None:
     if not waiting:
         advance.after_leftover(job)
         return
-    rows = _Reader(job).waiting(waiting)
+    reader = Reader(job)
+    rows = reader.waiting(waiting)
     chunk = f"swept#{waiting[0].line:09d}"
+    goes_on = partial(_goes_on, job.id, chunk)
     with suppress(Superseded):
-        Upsert(job, chunk, partial(_goes_on, job.id, chunk)).run(rows, held=lambda rows: True)
-        for row in rows:
-            if row.outcome is None:
-                row.fail([missing(row.line, "name" if row.imported.continues else "price")])
+        Upsert(job, chunk, goes_on, stands_in_file(reader)).run(rows, NothingMore())
         _finish(job, chunk, rows, settled=waiting)
     advance.more_leftover(job)
 
@@ -162,71 +151,6 @@ _STEPS: Final[Mapping[str, Callable[[Message, bool], None]]] = {
 
 
 # --- Parts of them --------------------------------------------------------------------------------
-
-
-class _Reader:
-    """The file of a job, as groups of rows."""
-
-    def __init__(self, job: Job) -> None:
-        self.job = job
-        self.dialect: Dialect = read_as(job.format.header)
-        self.shop = Shop(settings.currency(), clock.now().date())
-
-    def rows(self, part: Mapping[str, Any]) -> list[Rows]:
-        """The groups of a byte range that begins and ends between products."""
-        return [self._rows(records) for records in self._groups(part)]
-
-    def waiting(self, waiting: Sequence[Waiting]) -> list[Rows]:
-        groups = table.together([partial(self._groups, vars(row)) for row in waiting])
-        return [self._rows(records) for (records,) in groups]
-
-    def whole(self, waiting: Sequence[Waiting], rows: Sequence[Rows]) -> Rows:
-        """One product of rows from several places of the file."""
-        records = [record for row in (*self.waiting(waiting), *rows) for record in row.records]
-        return self._rows(records)
-
-    def _rows(self, records: Sequence[Record]) -> Rows:
-        return Rows.of(records, self.dialect, self.shop)
-
-    def _groups(self, part: Mapping[str, Any]) -> list[list[Record]]:
-        offset, length, line = int(part["offset"]), int(part["length"]), int(part["line"])
-        data = files.read(self.job.id, self.job.etag, offset, length)
-        return list(grouped(read(data, self.job.format, offset, line), self.dialect))
-
-
-class _WaitingRows:
-    """The rows that wait for the products of a step."""
-
-    def __init__(self, reader: _Reader, rows: Iterable[Rows]) -> None:
-        self._reader = reader
-        self._products = {row.product for row in rows}
-
-    @cached_property
-    def of(self) -> dict[str, list[Waiting]]:
-        """By product, all read at once: nothing is put there before the step has ended."""
-        job_id, products = self._reader.job.id, list(self._products)
-        reads = [partial(waiting_for, job_id, product) for product in products]
-        return dict(zip(products, table.together(reads), strict=True))
-
-    def hold(self, rows: list[Rows]) -> Held:
-        """Whether rows of a product that does not exist wait for more, or complete what waits."""
-        if not self._reader.job.has_repeats:
-            return False  # nothing else in the file can complete them
-        waiting = self.of[rows[0].product]
-        if not waiting and not rows[0].is_incomplete:
-            return False
-        together = [*waiting, *map(_waiting, rows)]
-        if not any(row.named for row in together) or not any(row.priced for row in together):
-            return True
-        whole = self._reader.whole(waiting, rows)
-        return True if whole.outcome or whole.is_incomplete else whole.imported
-
-
-def _waiting(row: Rows) -> Waiting:
-    first, last = row.records[0], row.records[-1]
-    length = last.offset + last.length - first.offset
-    named, priced = not row.imported.continues, not row.imported.awaits_variants
-    return Waiting(row.product, first.offset, length, row.line, named, priced)
 
 
 def _goes_on(job_id: str, chunk: str) -> bool:

@@ -1,0 +1,59 @@
+"""The file of a job, as groups of rows."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Any
+
+from chalicelib import clock, settings, table
+from chalicelib.imports import files
+from chalicelib.imports.csv.groups import grouped, name_key
+from chalicelib.imports.csv.records import Record, read
+from chalicelib.imports.csv.seen import Seen
+from chalicelib.imports.formats import Dialect, Shop, read_as
+from chalicelib.imports.model import Job
+from chalicelib.imports.steps.waiting import Waiting
+from chalicelib.imports.upsert import Rows
+from chalicelib.products.model import Product
+
+
+class Reader:
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.dialect: Dialect = read_as(job.format.header)
+        self.shop = Shop(settings.currency(), clock.now().date())
+
+    def rows(self, part: Mapping[str, Any]) -> list[Rows]:
+        """The groups of a byte range that begins and ends between products."""
+        return [self._rows(records) for records in self._groups(part)]
+
+    def waiting(self, waiting: Sequence[Waiting]) -> list[Rows]:
+        groups = table.together([partial(self._groups, vars(row)) for row in waiting])
+        return [self._rows(records) for (records,) in groups]
+
+    def whole(self, rows: Sequence[Rows]) -> Rows:
+        """One product of rows from several places of the file."""
+        return self._rows([record for row in rows for record in row.records])
+
+    @cached_property
+    def seen(self) -> Seen:
+        """All keys of the file."""
+        return Seen(bytearray(files.read_keys(self.job.id)))
+
+    def _rows(self, records: Sequence[Record]) -> Rows:
+        return Rows.of(records, self.dialect, self.shop)
+
+    def _groups(self, part: Mapping[str, Any]) -> list[list[Record]]:
+        offset, length, line = int(part["offset"]), int(part["length"]), int(part["line"])
+        data = files.read(self.job.id, self.job.etag, offset, length)
+        return list(grouped(read(data, self.job.format, offset, line), self.dialect))
+
+
+def stands_in_file(reader: Reader) -> Callable[[Product], bool]:
+    """Whether rows of the file give a product's own slug or name. A few are said to by mistake
+    (`Seen`)."""
+
+    def stands(product: Product) -> bool:
+        keys = (product.slug, name_key(product.fields["name"]))
+        return any(key in reader.seen for key in keys)
+
+    return stands

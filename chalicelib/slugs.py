@@ -1,0 +1,56 @@
+"""Slugs that are made and not given: from a name, a SKU or an id, in one place."""
+
+import re
+import zlib
+from collections.abc import Container, Iterator
+from typing import Final
+
+LONGEST: Final = 120
+_NUMBERED: Final = 21
+
+
+def plain(text: str) -> str:
+    """`Éclair "Blå" 5″` → `eclair-bla-5`. Not shortened: two long texts stay two; may be empty."""
+    if not text.isascii():
+        from anyascii import anyascii  # its tables take 15 ms to load
+
+        text = anyascii(text)
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def of_name(name: str) -> str:
+    """The slug of a product whose name is all that is known of it."""
+    return _shortened(plain(name)) or "product"
+
+
+def of_key(key: str) -> str:
+    """A slug for a SKU or an id: two that differ in more than case never have the same."""
+    slug = plain(key)
+    if slug == key.lower() and len(slug) <= LONGEST:
+        return slug
+    return marked(slug, key.lower())
+
+
+def marked(slug: str, text: str) -> str:
+    """A slug that is told from others of its name by a checksum: whoever makes it again, from the
+    same text, makes the same."""
+    return f"{_shortened(slug) or 'product'}-{zlib.crc32(text.encode()):08x}"
+
+
+def numbered(slug: str) -> Iterator[str]:
+    """`hat`, `hat-2`, `hat-3` …"""
+    yield slug
+    yield from (f"{slug}-{number}" for number in range(2, _NUMBERED + 1))
+
+
+def first_free(slug: str, taken: Container[str]) -> str:
+    """The first numbered slug that is not taken."""
+    number, free = 1, slug
+    while free in taken:
+        number += 1
+        free = f"{slug}-{number}"
+    return free
+
+
+def _shortened(slug: str) -> str:
+    return slug[:LONGEST].strip("-")

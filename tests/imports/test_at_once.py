@@ -1,0 +1,84 @@
+"""Several who create the same products at once make each of them once."""
+
+import json
+from collections import Counter
+
+import pytest
+
+from tests.imports.desk import Desk
+
+BY_SKU = "name,price,sku\n" + "".join(f"Hat {n % 3},{n + 1},H-{n}\n" for n in range(8))
+BY_SLUG = "slug,name,price,sku\n" + "".join(f"other-{n},Hat,{n + 1},H-{n}\n" for n in range(4, 12))
+OPTIONS = "Handle,Title,Option1 Value,Variant SKU,Variant Price\n" + "".join(
+    f"{name}-{n},Tee,{size},T-{n}-{size},5\n"
+    for name in ("tee",)
+    for n in range(4)
+    for size in "SM"
+)
+
+
+@pytest.mark.parametrize("nth", [1, 2])
+@pytest.mark.parametrize(
+    ("first", "second", "products"),
+    [
+        (BY_SKU, BY_SKU, 8),
+        (BY_SKU, BY_SLUG, 12),
+        (BY_SLUG, BY_SKU, 12),
+        (OPTIONS, OPTIONS.replace("tee-", "shirt-"), 4),
+    ],
+)
+def test_two_imports_into_an_empty_shop_make_each_product_once(
+    desk: Desk, first: str, second: str, products: int, nth: int
+) -> None:
+    jobs = [desk.send(first), desk.send(second)]
+    for job_id in jobs:
+        desk.uploaded(job_id)
+    one, other = sorted(
+        desk.messages(), key=lambda message: jobs.index(json.loads(message["body"])["job"])
+    )
+    desk.meanwhile("TransactWriteItems", lambda: desk.handle(other), nth)
+    desk.handle(one)
+    desk.work()
+    skus = Counter(
+        sku
+        for product in desk.products().values()
+        for sku in {product["sku"], *(v["sku"] for v in product["variants"])} - {None}
+    )
+    assert set(skus.values()) == {1}
+    assert len(desk.products()) == products
+    for job_id in jobs:
+        job = desk.job(job_id)
+        assert (job["status"], job["failed"], job["processed"]) == ("COMPLETED", 0, job["total"])
+    assert sum(desk.job(job_id)["created"] for job_id in jobs) == products
+    assert desk.imported(first)["created"] == 0
+
+
+def test_a_client_that_creates_a_product_meanwhile_creates_the_only_one(desk: Desk) -> None:
+    job_id = desk.send("name,price,sku\nHat,2,H-1\n")
+    desk.uploaded(job_id)
+    given = {"name": "Quite another name", "price": 1, "sku": "H-1"}
+    desk.meanwhile("TransactWriteItems", lambda: desk.shop.post("/api/admin/products", given))
+    desk.work()
+    (product,) = desk.products().values()
+    assert (product["name"], product["price"]) == ("Hat", "2.00")
+    assert (desk.job(job_id)["created"], desk.job(job_id)["updated"]) == (0, 1)
+
+
+@pytest.mark.parametrize("gone", ["deleted", "renumbered"])
+def test_a_sku_is_free_for_a_new_product_when_the_old_one_has_left_it(
+    desk: Desk, gone: str
+) -> None:
+    desk.imported("slug,name,price,sku\nold,Old,1,H-1\n")
+    path = f"/api/admin/products/{desk.products()['old']['id']}"
+    answer = desk.shop.delete(path) if gone == "deleted" else desk.shop.put(path, {"sku": "H-2"})
+    assert answer.status == 200
+    job = desk.imported("name,price,sku\nNew,2,H-1\n")
+    assert (job["created"], job["failed"]) == (1, 0)
+    assert desk.products()["new"]["sku"] == "H-1"
+
+
+def test_products_of_one_sku_in_one_file_are_as_many_as_the_file_has(desk: Desk) -> None:
+    rows = "slug,name,price,sku\n" + "".join(f"p{n},P{n},1,SAME\n" for n in range(5))
+    job = desk.imported(rows)
+    assert (job["created"], job["failed"]) == (5, 0), job
+    assert desk.imported(rows)["unchanged"] == 5

@@ -1,0 +1,167 @@
+"""A product stays the product that it was: its id, its variants and their stock."""
+
+from typing import Any
+
+import pytest
+
+from tests.imports.desk import Desk
+
+SHOPIFY = "Handle,Title,Option1 Value,Variant SKU,Variant Price,Variant Inventory Qty\n"
+TEE = SHOPIFY + "tee,Tee,S,T-S,9,3\ntee,,M,T-M,10,4\n"
+
+
+def variants(product: Any) -> list[tuple[Any, ...]]:
+    return [(v["id"], v["title"], v["sku"], v["price"], v["stock"]) for v in product["variants"]]
+
+
+@pytest.mark.parametrize(
+    "moved",
+    [
+        TEE.replace("T-", "NEW-"),
+        TEE.replace("T-S", "4.00639E+12").replace("T-M", "4.00639E+12"),
+        TEE.replace("tee,", "t-shirt,"),
+        TEE.replace("tee,", "t-shirt,").replace("Tee", "T-shirt"),
+        TEE.replace(",S,", ",Small,"),
+        SHOPIFY + "tee,,M,T-M,10,4\ntee,Tee,S,T-S,9,3\n",
+        SHOPIFY + "tee,,M,T-M,10,4\nmug,Mug,,MUG,3,1\ntee,Tee,S,T-S,9,3\n",
+    ],
+)
+def test_a_product_keeps_its_id_its_variants_and_their_stock(desk: Desk, moved: str) -> None:
+    desk.imported(TEE)
+    before = desk.products()["tee"]
+    for text in (moved, moved, TEE):
+        job = desk.imported(text)
+        assert job["failed"] == 0, job
+        after = desk.products()["tee"]
+        assert after["id"] == before["id"]
+        assert {v[0]: v[3:] for v in variants(after)} == {v[0]: v[3:] for v in variants(before)}
+    assert variants(after) == variants(before)
+    assert len(desk.products()) == (2 if "mug" in moved else 1)
+
+
+def test_new_skus_and_renamed_options_are_what_the_file_says(desk: Desk) -> None:
+    desk.imported(TEE)
+    desk.imported(TEE.replace("T-", "NEW-"))
+    assert [v["sku"] for v in desk.products()["tee"]["variants"]] == ["NEW-S", "NEW-M"]
+    desk.imported(TEE.replace("T-", "NEW-").replace(",S,", ",Small,"))
+    assert [v["title"] for v in desk.products()["tee"]["variants"]] == ["Small", "M"]
+
+
+def test_two_products_with_the_same_skus_stay_two_if_the_file_has_both(desk: Desk) -> None:
+    """Some shops number the sizes of each product alike."""
+    desk.imported(TEE)
+    both = TEE + "polo,Polo,S,T-S,20,7\npolo,,M,T-M,21,8\n"
+    for order in (both, SHOPIFY + "polo,Polo,S,T-S,20,7\npolo,,M,T-M,21,8\n" + TEE[len(SHOPIFY) :]):
+        job = desk.imported(order)
+        assert (job["failed"], job["total"]) == (0, 2)
+        products = desk.products()
+        assert [v["stock"] for v in products["tee"]["variants"]] == [3, 4]
+        assert [v["stock"] for v in products["polo"]["variants"]] == [7, 8]
+    assert desk.imported(both)["unchanged"] == 2
+
+
+def test_a_renamed_product_whose_skus_two_others_have_is_an_error(desk: Desk) -> None:
+    for name in ("A", "B"):
+        given = {"name": name, "variants": [{"title": "S", "sku": "T-S", "price": 1}]}
+        assert desk.shop.post("/api/admin/products", given).status == 201
+    job = desk.imported(TEE)
+    assert [error["code"] for error in job["errors"]] == ["ambiguous_sku"]
+    assert sorted(desk.products()) == ["a", "b"]
+
+
+@pytest.mark.parametrize("sku", ["MUG", "MUG-S", ""])
+def test_what_stood_for_a_product_without_options_becomes_the_first_of_them(
+    desk: Desk, sku: str
+) -> None:
+    desk.imported("slug,name,price,sku,stock\nmug,Mug,5,MUG,9\n")
+    (whole,) = desk.products()["mug"]["variants"]
+    rows = f"mug,S,{sku},5,\nmug,L,MUG-L,6,2\n"
+    job = desk.imported(
+        "Handle,Option1 Value,Variant SKU,Variant Price,Variant Inventory Qty\n" + rows
+    )
+    assert (job["updated"], job["failed"]) == (1, 0), job
+    first, second = desk.products()["mug"]["variants"]
+    assert (first["id"], first["title"], first["stock"]) == (whole["id"], "S", 9)
+    assert (first["sku"], first["price"]) == (sku or "MUG", "5.00")
+    assert (second["title"], second["price"], second["stock"]) == ("L", "6.00", 2)
+
+
+def test_a_put_gives_a_product_options_in_the_same_way(desk: Desk) -> None:
+    given = {"name": "Mug", "price": 5, "sku": "MUG", "variants": [{"stock": 9}]}
+    mug = desk.shop.post("/api/admin/products", given).json
+    change = {"variants": [{"title": "S"}, {"title": "L", "price": 6}]}
+    answer = desk.shop.put(f"/api/admin/products/{mug['id']}", change)
+    assert answer.status == 200, answer.text
+    first, second = answer.json["variants"]
+    assert (first["id"], first["stock"], first["price"]) == (mug["variants"][0]["id"], 9, "5.00")
+    assert (second["stock"], second["price"]) == (None, "6.00")
+
+
+def test_a_put_with_a_new_sku_renames_it_and_keeps_the_stock(desk: Desk) -> None:
+    given = {"name": "Tee", "variants": [{"title": "S", "sku": "T-S", "price": 5, "stock": 3}]}
+    tee = desk.shop.post("/api/admin/products", given).json
+    change = {"variants": [{"title": "M", "price": 6}, {"title": "S", "sku": "NEW"}]}
+    answer = desk.shop.put(f"/api/admin/products/{tee['id']}", change)
+    assert answer.status == 200, answer.text
+    _, small = answer.json["variants"]
+    old = tee["variants"][0]
+    assert (small["id"], small["sku"], small["stock"]) == (old["id"], "NEW", 3)
+
+
+def test_names_that_make_one_slug_make_two_products(desk: Desk) -> None:
+    rows = "name,price\nCafé,1\nCafe,2\nT-Shirt!,3\nx,9\nT Shirt,4\n"
+    job = desk.imported(rows)
+    assert (job["created"], job["failed"]) == (5, 0), job
+    names = {product["name"]: product["price"] for product in desk.products().values()}
+    assert names == {
+        "Café": "1.00", "Cafe": "2.00", "T-Shirt!": "3.00", "T Shirt": "4.00", "x": "9.00"
+    }  # fmt: skip
+    slugs = set(desk.products())
+    assert {"cafe", "t-shirt"} < slugs
+    assert desk.imported(rows)["unchanged"] == 5
+    assert desk.imported(rows.replace(",4", ",5"))["updated"] == 1
+    assert set(desk.products()) == slugs
+
+
+def test_a_name_in_other_letters_is_the_same_product(desk: Desk) -> None:
+    desk.imported("name,price\nBlue  shirt,1\n")
+    assert desk.imported("name,price\nBLUE SHIRT,2\n")["updated"] == 1
+    assert len(desk.products()) == 1
+
+
+PICTURES = "Handle,Title,Variant Price,Image Src,Image Position\n"
+
+
+def pictures(desk: Desk) -> list[str]:
+    return [image["url"][-5:-4] for image in desk.products()["tee"]["images"]]
+
+
+def listed(*places: tuple[str, int]) -> str:
+    first, *more = places
+    rows = f"tee,Tee,9,https://i.example/{first[0]}.jpg,{first[1]}\n"
+    return PICTURES + rows + "".join(f"tee,,,https://i.example/{u}.jpg,{n}\n" for u, n in more)
+
+
+def test_pictures_stand_where_the_file_says(desk: Desk) -> None:
+    desk.imported(listed(("a", 1), ("b", 2), ("c", 3)))
+    swapped = listed(("a", 3), ("b", 1), ("c", 2))
+    assert desk.imported(swapped)["updated"] == 1
+    assert pictures(desk) == ["b", "c", "a"]
+    assert desk.imported(swapped)["unchanged"] == 1
+    assert desk.imported(listed(("d", 1)))["updated"] == 1
+    assert pictures(desk) == ["d", "b", "c", "a"]
+    again = listed(("x", 1), ("y", 1), ("a", 5))
+    assert desk.imported(again)["updated"] == 1
+    assert pictures(desk) == ["x", "y", "d", "b", "a", "c"]
+    assert desk.imported(again)["unchanged"] == 1
+
+
+def test_without_positions_the_pictures_of_the_file_stand_in_its_order(desk: Desk) -> None:
+    def ours(*names: str) -> str:
+        rows = "".join(f"tee,Tee,9,https://i.example/{name}.jpg\n" for name in names)
+        return "slug,name,price,imageUrl\n" + rows
+
+    desk.imported(ours("a", "b", "c"))
+    desk.imported(ours("c", "a", "d"))
+    assert pictures(desk) == ["c", "b", "a", "d"]
+    assert desk.imported(ours("c", "a", "d"))["unchanged"] == 1
