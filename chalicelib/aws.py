@@ -6,6 +6,8 @@ from typing import Any, Final
 import botocore.session
 from botocore.config import Config
 
+from chalicelib import settings
+
 # Seconds to connect, seconds to answer, attempts; `table.py` repeats calls to DynamoDB besides.
 _USUAL: Final = (2, 8, 3)
 _OF: Final = {"dynamodb": (1, 6, 2), "s3": (2, 30, 4), "sqs": (2, 10, 4)}
@@ -22,7 +24,15 @@ def client(service: str) -> Any:
             retries={"mode": "standard", "total_max_attempts": attempts},
             parameter_validation=False,
             max_pool_connections=32,
-            signature_version="s3v4" if service == "s3" else None,
+            **(_s3() if service == "s3" else {}),
             user_agent="backroom",  # composing botocore's own takes a tenth of a call
         ),
     )
+
+
+def _s3() -> dict[str, Any]:
+    """Addresses in the bucket's own region: the global ones, which botocore signs by itself,
+    redirect or fail. An emulator has no name for each bucket."""
+    style = "auto" if settings.emulator() else "virtual"
+    where = {"addressing_style": style, "us_east_1_regional_endpoint": "regional"}
+    return {"signature_version": "s3v4", "s3": where}

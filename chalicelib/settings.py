@@ -33,13 +33,19 @@ def bucket() -> str:
     return os.environ["BUCKET"]
 
 
-def upload_origins() -> tuple[str, ...]:
-    """Where a browser may post the files of an import: the bucket's own addresses."""
-    emulator = os.environ.get("AWS_ENDPOINT_URL")
-    if emulator:
-        return (emulator,)
-    region = os.environ.get("AWS_REGION", "us-east-1")
-    return f"https://{bucket()}.s3.amazonaws.com", f"https://{bucket()}.s3.{region}.amazonaws.com"
+def emulator() -> str | None:
+    """The address of an emulated AWS, which answers for all services; None on AWS itself."""
+    return os.environ.get("AWS_ENDPOINT_URL")
+
+
+def upload_origin() -> str:
+    """Where a browser may post the files of an import: the bucket's address in its own region. The
+    global one redirects to it, which breaks both CORS and the signature."""
+    if address := emulator():
+        return address
+    region = os.environ["AWS_DEFAULT_REGION"]
+    domain = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
+    return f"https://{bucket()}.s3.{region}.{domain}"
 
 
 def import_queue_url() -> str:

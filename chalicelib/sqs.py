@@ -1,6 +1,9 @@
 """Batches to SQS, sent until every entry is taken."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import islice
 from typing import Any, Final, TypeVar
 
@@ -8,6 +11,7 @@ from chalicelib import aws, deadline
 
 T = TypeVar("T")
 _BATCH: Final = 10  # AWS: entries of one call
+_SENDERS: Final = 8  # one after the other, the batches of a file of 5 GB would take minutes
 
 
 class Unsent(Exception):
@@ -15,10 +19,22 @@ class Unsent(Exception):
 
 
 def send(url: str, messages: Iterable[Mapping[str, Any]]) -> None:
-    """`messages`: `MessageBody`, and what else SendMessageBatch takes of an entry. Raises Unsent,
-    or what botocore raises."""
-    for batch in _batches(messages):
-        _until_taken(aws.client("sqs").send_message_batch, url, batch)
+    """`messages`: `MessageBody`, and what else SendMessageBatch takes of an entry; in no order.
+    Raises Unsent, or what botocore raises."""
+    batches = _batches(messages)
+    send = partial(_until_taken, aws.client("sqs").send_message_batch, url)
+    first = next(batches, None)
+    if first is None or len(first) < _BATCH:
+        send(first or [])
+        return
+    with ThreadPoolExecutor(_SENDERS) as senders:
+        sending = deque([senders.submit(send, first)])
+        for batch in batches:
+            if len(sending) == 2 * _SENDERS:
+                sending.popleft().result()
+            sending.append(senders.submit(send, batch))
+        for each in sending:
+            each.result()
 
 
 def hide(url: str, seconds: Mapping[str, int]) -> None:
@@ -34,6 +50,8 @@ def hide(url: str, seconds: Mapping[str, int]) -> None:
 def _until_taken(call: Callable[..., Any], url: str, batch: Iterable[Mapping[str, Any]]) -> None:
     """SQS may refuse some entries of a batch: those are sent again."""
     pending = [{"Id": str(place), **entry} for place, entry in enumerate(batch)]
+    if not pending:
+        return
     for _ in deadline.attempts():
         failed = call(QueueUrl=url, Entries=pending).get("Failed", ())
         refused = {entry["Id"]: entry.get("Code") for entry in failed}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import boto3
+from botocore.config import Config
 
 Outputs = dict[str, str]
 # Is told the stack and what it would lose, a sentence each; returns to go on, raises to stop.
@@ -13,6 +14,7 @@ Consent = Callable[[str, Sequence[str]], None]
 
 _ABANDONED = {"ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED"}
 _DONE = {"CREATE_COMPLETE", "UPDATE_COMPLETE"}
+_DELETED = {"DELETE_COMPLETE", None}
 _HOLDS_DATA = {
     "AWS::DynamoDB::Table",
     "AWS::S3::Bucket",
@@ -20,6 +22,11 @@ _HOLDS_DATA = {
     "AWS::StepFunctions::StateMachine",  # what it waits for is data, too
 }
 _INLINE_LIMIT = 51_200  # bytes of a template in the request itself; CloudFormation's quota
+# The bucket's address in its own region: the global one redirects, or fails, in all but one.
+_OF_THE_REGION = Config(
+    signature_version="s3v4",
+    s3={"addressing_style": "virtual", "us_east_1_regional_endpoint": "regional"},
+)
 _FIRST_WAIT, _LONGEST_WAIT = 0.1, 3.0  # seconds
 
 
@@ -81,10 +88,12 @@ def apply(
         if is_new:  # a change set for a stack that is not there makes an empty one
             cloudformation.delete_stack(StackName=name)
         return outputs(name)
-    cloudformation.execute_change_set(StackName=name, ChangeSetName=change_set)
-    after = _settled(cloudformation, name, reviewed=True)
-    if after is None or after["StackStatus"] not in _DONE:
-        raise StackError(f"{name}: {_first_failure(cloudformation, name)}")
+    stack_id = str(change["StackId"])
+    cloudformation.execute_change_set(
+        StackName=name, ChangeSetName=change_set, ClientRequestToken=change_set
+    )
+    if _ended(cloudformation, stack_id, change_set) not in _DONE:
+        raise StackError(f"{name}: {_first_failure(cloudformation, stack_id, change_set)}")
     return outputs(name)
 
 
@@ -103,12 +112,13 @@ def exists(name: str) -> bool:
 def delete(name: str) -> None:
     """Deletes the stack and waits until it is gone; what its template retains stays."""
     cloudformation = boto3.client("cloudformation")
-    if _settled(cloudformation, name) is None:
+    stack = _settled(cloudformation, name)
+    if stack is None:
         return
-    cloudformation.delete_stack(StackName=name)
-    left = _settled(cloudformation, name)
-    if left is not None:
-        raise StackError(f"{name}: {_first_failure(cloudformation, name)}")
+    stack_id, token = str(stack["StackId"]), f"delete-{time.time_ns()}"
+    cloudformation.delete_stack(StackName=name, ClientRequestToken=token)
+    if _ended(cloudformation, stack_id, token) not in _DELETED:
+        raise StackError(f"{name}: {_first_failure(cloudformation, stack_id, token)}")
 
 
 def endangered(change_set: Mapping[str, Any]) -> list[str]:
@@ -134,7 +144,9 @@ def _usable(cloudformation: Any, name: str) -> dict[str, Any] | None:
     """The stack as an earlier run left it, freed from what that run could not finish."""
     stack = _settled(cloudformation, name)
     if stack is not None and stack["StackStatus"] == "UPDATE_ROLLBACK_FAILED":
-        cloudformation.continue_update_rollback(StackName=name)
+        token = f"rollback-{time.time_ns()}"
+        cloudformation.continue_update_rollback(StackName=name, ClientRequestToken=token)
+        _ended(cloudformation, str(stack["StackId"]), token)
         stack = _settled(cloudformation, name)
     if stack is not None and stack["StackStatus"] in _ABANDONED:
         delete(name)
@@ -142,16 +154,46 @@ def _usable(cloudformation: Any, name: str) -> dict[str, Any] | None:
     return stack
 
 
-def _settled(cloudformation: Any, name: str, *, reviewed: bool = False) -> dict[str, Any] | None:
-    """Waits until nothing runs; a stack whose first change set is only under review waits too."""
+def _settled(cloudformation: Any, name: str) -> dict[str, Any] | None:
+    """Waits until nothing runs that somebody else began; a change set under review is nothing."""
     for wait in _waits():
         stack = _find(cloudformation, name)
-        if stack is None or not stack["StackStatus"].endswith("_IN_PROGRESS"):
+        if stack is None or stack["StackStatus"] == "REVIEW_IN_PROGRESS":
             return stack
-        if stack["StackStatus"] == "REVIEW_IN_PROGRESS" and not reviewed:
+        if not stack["StackStatus"].endswith("_IN_PROGRESS"):
             return stack
         time.sleep(wait)
     return None
+
+
+def _ended(cloudformation: Any, stack_id: str, token: str) -> str | None:
+    """Waits for the end of the operation with that token; None when the stack is gone.
+
+    Told by its own events: an operation begins after its call has returned, and until then the
+    stack has the status of the one before.
+    """
+    for wait in _waits():
+        stack = _find(cloudformation, stack_id)
+        if stack is None:
+            return None
+        for event in _events(cloudformation, stack_id, token):
+            status = str(event["ResourceStatus"])
+            if event["PhysicalResourceId"] == stack_id:
+                if not status.endswith("_IN_PROGRESS"):
+                    return status
+                break
+        time.sleep(wait)
+    return None
+
+
+def _events(cloudformation: Any, stack_id: str, token: str) -> Iterator[Mapping[str, Any]]:
+    """Those of the operation with that token, newest first: no other runs beside it."""
+    pages = cloudformation.get_paginator("describe_stack_events").paginate(StackName=stack_id)
+    for page in pages:
+        ours = [e for e in page["StackEvents"] if e.get("ClientRequestToken") == token]
+        yield from ours
+        if not ours:
+            return
 
 
 def _described(cloudformation: Any, name: str, change_set: str) -> dict[str, Any]:
@@ -209,15 +251,16 @@ def _travelling(template: str, name: str, bucket: str | None) -> dict[str, str]:
         return {"TemplateBody": template}
     if bucket is None:
         raise StackError(f"{name}: its template exceeds {_INLINE_LIMIT} bytes")
-    s3 = boto3.client("s3")
+    s3 = boto3.client("s3", config=_OF_THE_REGION)
     key = f"deployments/{name}.json"
     s3.put_object(Bucket=bucket, Key=key, Body=template.encode())
     signed = s3.generate_presigned_url("get_object", Params={"Bucket": bucket, "Key": key})
     return {"TemplateURL": signed.split("?")[0]}
 
 
-def _first_failure(cloudformation: Any, name: str) -> str:
-    events = cloudformation.describe_stack_events(StackName=name)["StackEvents"]
+def _first_failure(cloudformation: Any, stack_id: str, token: str) -> str:
+    """What failed first in the operation with that token; the rest follows from it."""
+    events = list(_events(cloudformation, stack_id, token))
     failed = [e for e in events if e["ResourceStatus"].endswith("FAILED")]
     if not failed:
         return json.dumps(events[:1], default=str)

@@ -49,13 +49,14 @@ class Double:
     `faults`: asked before each call, (operation, request) → Fault or None. `pause`: called inside
     every transaction, between taking its items and writing them; others then meet a conflict.
     `calls`: what was answered so far. `heat`: transactions' write units by partition key. `cpu`:
-    seconds that answering took, which a benchmark takes off.
+    seconds that answering took, which a benchmark takes off. `struck`: how many calls a fault met.
     """
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
         self.heat: Counter[str] = Counter()
         self.cpu = 0.0
+        self.struck = 0
         self.faults: Callable[[str, Wire], Fault | None] = lambda operation, request: None
         self.pause: Callable[[], None] = lambda: None
         self._tables: dict[str, dict[str, Partition]] = {}
@@ -117,13 +118,12 @@ class Double:
         try:
             answer: Wire = {} if fault and not fault.after else self._performed(operation, body)
             if fault:
+                self.struck += 1
                 strike(fault, operation, body)
             return 200, answer
         except Refused as refused:
             error = {"__type": f"com.amazonaws.dynamodb.v20120810#{refused.code}"}
-            server = refused.code == "InternalServerError"
-            reply = {**error, "message": refused.message, **refused.more}
-            return 500 if server else 400, reply
+            return refused.status, {**error, "message": refused.message, **refused.more}
 
     def _answer(self, event_name: str, request: Any, **_: Any) -> AWSResponse:
         start = time.thread_time()

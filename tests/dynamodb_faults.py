@@ -21,6 +21,9 @@ class Fault(Enum):
     LOST_AFTER = "lost after"
     ERROR = "error"
     ERROR_AFTER = "error after"
+    UNAVAILABLE = "unavailable"
+    UNAVAILABLE_AFTER = "unavailable after"
+    IN_PROGRESS_AFTER = "in progress after"
     CRASH = "crash"
     CRASH_AFTER = "crash after"
 
@@ -30,9 +33,9 @@ class Fault(Enum):
 
 
 class Refused(Exception):
-    def __init__(self, code: str, message: str = "", **more: Any) -> None:
+    def __init__(self, code: str, message: str = "", status: int = 400, **more: Any) -> None:
         super().__init__(code)
-        self.code, self.message, self.more = code, message, more
+        self.code, self.message, self.status, self.more = code, message, status, more
 
 
 def strike(fault: Fault, operation: str, request: Wire) -> None:
@@ -44,7 +47,13 @@ def strike(fault: Fault, operation: str, request: Wire) -> None:
         case Fault.LOST_AFTER:
             raise ReadTimeoutError(endpoint_url="https://dynamodb")
         case Fault.ERROR | Fault.ERROR_AFTER:
-            raise Refused("InternalServerError")
+            raise Refused("InternalServerError", status=500)
+        case Fault.UNAVAILABLE | Fault.UNAVAILABLE_AFTER:
+            raise Refused("ServiceUnavailable", status=503)
+        case Fault.IN_PROGRESS_AFTER if operation == "TransactWriteItems":
+            raise Refused("TransactionInProgressException")
+        case Fault.IN_PROGRESS_AFTER:  # only transactions are ever in progress
+            raise Refused("InternalServerError", status=500)
         case Fault.CONFLICT if operation == "TransactWriteItems":
             others = [{"Code": "None"}] * (len(request["TransactItems"]) - 1)
             raise cancelled([*others, {"Code": "TransactionConflict"}])

@@ -75,7 +75,7 @@ def _sent(text: str, headers: Mapping[str, str], status: int = 200) -> Response:
 
 def _policy() -> str:
     """No script or style but our files, no markup made of text, no address but ours and S3's."""
-    uploads = " ".join(settings.upload_origins())
+    uploads = settings.upload_origin()
     return "; ".join(
         (
             "default-src 'none'",

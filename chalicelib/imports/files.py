@@ -2,7 +2,7 @@
 
 | key | |
 |---|---|
-| `imports/<job>.csv` | the upload |
+| `imports/<job>.csv` | the upload, or what another job's attempt left of it |
 | `reports/<job>/<part>.csv` | the failed rows of one chunk, without a header |
 | `reports/<job>.csv` | the report: header and all parts |
 | `reports/<job>/keys` | which products the file has rows of (`seen.py`) |
@@ -11,6 +11,7 @@ No text of a client's is in a key.
 """
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from botocore.exceptions import ClientError
@@ -20,6 +21,9 @@ from chalicelib.imports.model import LARGEST_UPLOAD
 
 _PIECE: Final = 1 << 18
 REPORT_URL_SECONDS: Final = 3_600
+_COPIED_AT_ONCE: Final = 256 << 20
+_COPIERS: Final = 10
+_GONE: Final = frozenset({"PreconditionFailed", "412", "NoSuchKey", "404"})
 
 
 class FileChanged(Exception):
@@ -89,7 +93,7 @@ def _got(**request: Any) -> Any:
     try:
         return client().get_object(Bucket=settings.bucket(), **request)
     except ClientError as error:
-        if error.response["Error"]["Code"] in {"PreconditionFailed", "412", "NoSuchKey", "404"}:
+        if error.response["Error"]["Code"] in _GONE:
             raise FileChanged from None
         raise
 
@@ -173,17 +177,67 @@ def report_url(job_id: str, file_name: str) -> str:
     return url
 
 
+# --- Another attempt ------------------------------------------------------------------------------
+
+
+def is_there(source: str, *, report: bool) -> bool:
+    """Whether what another job would read is still there: files are kept for 30 days."""
+    return _head(_source_key(source, report)) is not None
+
+
 def copy_to_upload(source: str, target: str, *, report: bool) -> None:
-    """Makes what failed in one job, or all of its file, the upload of another."""
-    key = _report_key(source) if report else _upload_key(source)
-    bucket = settings.bucket()
+    """Makes what failed in one job, or all of its file, the upload of another. Raises FileChanged.
+
+    S3 copies a large file in pieces, several at once: 5 GB within seconds, where it takes one piece
+    a minute or more.
+    """
+    key = _source_key(source, report)
+    found = _head(key)
+    if found is None:
+        raise FileChanged
+    size, bucket = int(found["ContentLength"]), settings.bucket()
+    whole: dict[str, Any] = {
+        "Bucket": bucket,
+        "Key": _upload_key(target),
+        "CopySource": {"Bucket": bucket, "Key": key},
+        "CopySourceIfMatch": found["ETag"],
+    }
     try:
-        client().copy_object(
-            Bucket=bucket,
-            Key=_upload_key(target),
-            CopySource={"Bucket": bucket, "Key": key},
-        )
+        if size <= _COPIED_AT_ONCE:
+            client().copy_object(**whole)
+        else:
+            _copy_in_pieces(whole, size)
     except ClientError as error:
-        if error.response["Error"]["Code"] in {"NoSuchKey", "404"}:
+        if error.response["Error"]["Code"] in _GONE:
             raise FileChanged from None
+        raise
+
+
+def _copy_in_pieces(whole: dict[str, Any], size: int) -> None:
+    target = {"Bucket": whole["Bucket"], "Key": whole["Key"]}
+    upload_id = client().create_multipart_upload(**target)["UploadId"]
+
+    def copied(number: int) -> dict[str, Any]:
+        start = number * _COPIED_AT_ONCE
+        end = min(start + _COPIED_AT_ONCE, size) - 1
+        part = {"PartNumber": number + 1, "CopySourceRange": f"bytes={start}-{end}"}
+        answer = client().upload_part_copy(**whole, **part, UploadId=upload_id)
+        return {"PartNumber": number + 1, "ETag": answer["CopyPartResult"]["ETag"]}
+
+    with ThreadPoolExecutor(_COPIERS) as copiers:
+        parts = list(copiers.map(copied, range(-(-size // _COPIED_AT_ONCE))))
+    made = {"UploadId": upload_id, "MultipartUpload": {"Parts": parts}}
+    client().complete_multipart_upload(**target, **made)
+
+
+def _source_key(job_id: str, report: bool) -> str:
+    return _report_key(job_id) if report else _upload_key(job_id)
+
+
+def _head(key: str) -> Any:
+    try:
+        return client().head_object(Bucket=settings.bucket(), Key=key)
+    except ClientError as error:
+        if error.response["Error"]["Code"] in _GONE:
+            return None
         raise

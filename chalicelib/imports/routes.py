@@ -21,6 +21,7 @@ from chalicelib.imports.model import (
     show,
     show_whole,
 )
+from chalicelib.imports.steps import queue
 from chalicelib.problems import Conflict, Invalid, NotFound, PayloadTooLarge
 from chalicelib.request import (
     Role,
@@ -176,13 +177,12 @@ def retry(id: str) -> Response:
         raise Conflict(f"The job is {old.status}.", code="job_not_finished")
     if old.status is Status.COMPLETED and "report" not in old.fields:
         raise Conflict("No row of the job can be tried again.", code="nothing_to_retry")
-    job = store.create(str(old.fields["fileName"]), old.mode, old.is_rehearsal, _FORM_SECONDS)
-    try:
-        files.copy_to_upload(old.id, job.id, report=old.status is Status.COMPLETED)
-    except files.FileChanged:
-        message = "The file of the job is not there any more."
-        store.fail(job.id, "file_missing", message)
-        raise Conflict(message, code="file_missing") from None
+    report = old.status is Status.COMPLETED
+    if not files.is_there(old.id, report=report):
+        raise Conflict("The file of the job is not there any more.", code="file_missing")
+    job = store.create(str(old.fields["fileName"]), old.mode, old.is_rehearsal, _UPLOAD_SECONDS)
+    # Not here: to copy 5 GB may take longer than an answer may.
+    queue.send([{"job": job.id, "step": "copy", "from": old.id, "report": report}])
     return reply(202, {"jobId": job.id})
 
 

@@ -136,7 +136,6 @@ def test_no_script_is_allowed_but_the_files(shop: Shop) -> None:
     assert policy["frame-ancestors"] == policy["base-uri"] == policy["form-action"] == "'none'"
     assert policy["connect-src"].split() == [
         "'self'",
-        "https://backroom-test-bucket.s3.amazonaws.com",
         "https://backroom-test-bucket.s3.us-east-1.amazonaws.com",
     ]
     links = Links(page.text)

@@ -1,8 +1,9 @@
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from chalicelib import aws, deadline, settings
+from chalicelib import aws, deadline, settings, telemetry
 from tests.dynamodb_double import Double
 from tests.environment import SETTINGS, account
 from tests.imports.desk import Desk
@@ -22,4 +23,12 @@ def desk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
         aws.client("s3").create_bucket(Bucket=settings.bucket())
         made = aws.client("sqs").create_queue(QueueName="backroom-test-import-chunks")
         monkeypatch.setenv("IMPORT_QUEUE_URL", made["QueueUrl"])
-        yield Desk(Shop(), dynamodb)
+        desk = Desk(Shop(), dynamodb)
+        log = telemetry.error
+
+        def error(message: str, cause: BaseException | None = None, **fields: Any) -> None:
+            desk.errors.append(cause)
+            log(message, cause, **fields)
+
+        monkeypatch.setattr(telemetry, "error", error)
+        yield desk

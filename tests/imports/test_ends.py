@@ -117,7 +117,7 @@ def test_rows_that_failed_are_tried_again_alone(desk: Desk) -> None:
     assert (job["created"], job["failed"]) == (2, 1)
     answer = desk.shop.post(f"/api/admin/jobs/{job['id']}/retry")
     assert answer.status == 202
-    again = desk.finished(answer.json["jobId"])
+    again = desk.copied(answer)
     assert (again["total"], again["failed"], again["ignoredColumns"]) == (1, 1, [])
 
 
@@ -141,7 +141,7 @@ def test_rows_that_could_not_be_read_fail_again_until_they_are_mended(desk: Desk
         *("unclosed_quote", "too_many_cells", "too_few_cells"),
         *("stray_line_break", "misplaced_quote"),
     ]
-    again = desk.finished(desk.shop.post(f"/api/admin/jobs/{job['id']}/retry").json["jobId"])
+    again = desk.copied(desk.shop.post(f"/api/admin/jobs/{job['id']}/retry"))
     assert (again["failed"], again["total"]) == (5, 5)
     assert [(error["field"], error["code"]) for error in again["errors"]] == [
         ("error code", code) for code in codes
@@ -191,7 +191,7 @@ def test_a_job_that_was_cancelled_is_tried_again_whole(desk: Desk) -> None:
     desk.cancel(job_id)
     for message in others:
         desk.done_with(message)
-    again = desk.finished(desk.shop.post(f"/api/admin/jobs/{job_id}/retry").json["jobId"])
+    again = desk.copied(desk.shop.post(f"/api/admin/jobs/{job_id}/retry"))
     assert (again["unchanged"], again["created"]) == (200, 250)
 
 

@@ -1,6 +1,7 @@
 """What resources.yaml and triggers.yaml promise, beyond being valid CloudFormation."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -136,6 +137,16 @@ def test_an_alarm_tells_somebody_and_silence_is_no_alarm() -> None:
     for name, alarm in alarms().items():
         assert alarm["AlarmActions"] == alarm["OKActions"] == [{"Ref": "Topic"}], name
         assert alarm["TreatMissingData"] == "notBreaching", name
+
+
+def test_a_metric_that_nobody_wrote_yet_hides_no_other() -> None:
+    """A sum with `+` has no value while one of its metrics has none."""
+    for name, alarm in alarms().items():
+        for metric in alarm.get("Metrics", []):
+            expression = str(metric.get("Expression", ""))
+            assert "+" not in expression, name
+            for series in re.findall(r"- (\w+)", expression):
+                assert series not in {m["Id"] for m in alarm["Metrics"]}, f"{name}: FILL {series}"
 
 
 def test_each_alarm_has_an_entry_that_says_what_to_do() -> None:

@@ -4,6 +4,7 @@ Nothing is written per chunk. A planner that comes again, because its predecesso
 same chunks and sends them again; whoever has finished one before takes no notice.
 """
 
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -19,6 +20,8 @@ from chalicelib.imports.steps import advance, queue
 from chalicelib.imports.steps.queue import Message
 from chalicelib.products import store as products
 
+# Lambda ends a function after 900 s. 5 GB take some 400, with rows of 90 bytes or more.
+_PLANNING_SECONDS: Final = 840
 _LONGEST_HEADER: Final = 50_000  # it is kept in the job: DynamoDB takes 400 KB
 
 
@@ -74,12 +77,16 @@ class _Cut:
 
     def __init__(self, job: Job) -> None:
         self._job = job
+        self._deadline = time.monotonic() + _PLANNING_SECONDS
         self.chunks = 0
         self.products = 0
         self.repeats = False
 
     def messages(self, parts: Iterator[Chunk | Unreadable]) -> Iterator[Message]:
         for part in parts:
+            if time.monotonic() > self._deadline:
+                message = "The file has too many rows to be read at once: split it."
+                raise FileRejected("too_many_rows", message, part.line)
             number = f"{self.chunks:08d}"
             self.chunks += 1
             if isinstance(part, Unreadable):

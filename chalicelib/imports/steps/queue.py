@@ -2,6 +2,7 @@
 
 | step | |
 |---|---|
+| `copy` | makes the file of one job, or its report, the upload of another |
 | `chunk` | a part of the file; any number at once |
 | `ordered` | what a chunk left for when all are done; one after another, in the order of the file |
 | `leftover` | rows whose product was never completed |

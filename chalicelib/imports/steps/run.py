@@ -65,6 +65,14 @@ def _named(message: Message) -> dict[str, Any]:
 # --- The steps ------------------------------------------------------------------------------------
 
 
+def _copy(message: Message, again: bool) -> None:
+    """What an earlier job read, or what failed in it, becomes this job's upload; S3 then tells of
+    it, as of any upload. A copy that comes twice is the same file twice."""
+    job = store.find(message["job"])
+    if job is not None and job.status is Status.QUEUED:
+        files.copy_to_upload(message["from"], job.id, report=message["report"])
+
+
 def _chunk(message: Message, again: bool) -> None:
     """A part of the file: all its products but those which came before, or are not complete."""
     job_id, chunk = message["job"], f"chunk#{message['number']}"
@@ -143,6 +151,7 @@ def _report(message: Message, again: bool) -> None:
 
 
 _STEPS: Final[Mapping[str, Callable[[Message, bool], None]]] = {
+    "copy": _copy,
     "chunk": _chunk,
     "ordered": _ordered,
     "leftover": _leftover,

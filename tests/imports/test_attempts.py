@@ -1,0 +1,107 @@
+"""Another attempt at a job: its file is copied by a worker, in pieces if it is large."""
+
+from typing import Any
+
+import pytest
+
+from chalicelib import settings
+from chalicelib.imports import files
+from chalicelib.imports.steps import plan
+from tests.dynamodb_double import Crash
+from tests.imports.desk import Desk
+
+ROWS = "slug,name,price\na,A,free\n"
+PIECE = 5 << 20  # S3: the least that a piece may have, but the last
+LARGE = ROWS.encode() + b"".join(b"p%d,%s,1\n" % (n, b"x" * 90_000) for n in range(130))
+
+
+@pytest.fixture
+def calls(desk: Desk) -> list[str]:
+    """The calls to S3, in their order."""
+    made: list[str] = []
+    files.client().meta.events.register_first(
+        "before-call.s3", note := lambda model, **_: made.append(model.name)
+    )
+    yield made
+    files.client().meta.events.unregister("before-call.s3", note)
+
+
+def retry(desk: Desk, job_id: str) -> Any:
+    return desk.shop.post(f"/api/admin/jobs/{job_id}/retry")
+
+
+def failed(desk: Desk, data: bytes) -> str:
+    """A job whose file is there, and of which nothing was read."""
+    job_id = desk.put(data)
+    desk.cancel(job_id)
+    return job_id
+
+
+def copied(job_id: str) -> bytes:
+    return b"".join(files.opened(job_id)[2])
+
+
+def test_the_answer_does_not_wait_for_the_copy(desk: Desk, calls: list[str]) -> None:
+    job_id = failed(desk, LARGE)
+    calls.clear()
+    assert retry(desk, job_id).status == 202
+    assert calls == ["HeadObject"]
+
+
+def test_a_large_file_is_copied_in_pieces_and_whole(
+    desk: Desk, calls: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_COPIED_AT_ONCE", PIECE)
+    assert 2 * PIECE < len(LARGE) < 3 * PIECE
+    answer = retry(desk, failed(desk, LARGE))
+    desk.work()
+    assert calls.count("UploadPartCopy") == 3
+    assert copied(answer.json["jobId"]) == LARGE
+
+
+@pytest.mark.parametrize(
+    "last", ["CreateMultipartUpload", "UploadPartCopy", "CompleteMultipartUpload"]
+)
+def test_a_copy_that_dies_is_made_again(
+    desk: Desk, last: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_COPIED_AT_ONCE", PIECE)
+    answer = retry(desk, failed(desk, LARGE))
+    events, struck = files.client().meta.events, []
+
+    def die(model: Any, **_: Any) -> None:
+        if model.name == last and not struck:
+            struck.append(model.name)
+            raise Crash(last)
+
+    events.register_first("after-call.s3", die)
+    desk.work()
+    events.unregister("after-call.s3", die)
+    assert struck
+    assert copied(answer.json["jobId"]) == LARGE
+
+
+def test_a_job_that_was_cancelled_meanwhile_gets_no_file(desk: Desk, calls: list[str]) -> None:
+    answer = retry(desk, failed(desk, LARGE))
+    desk.cancel(answer.json["jobId"])
+    calls.clear()
+    desk.work()
+    assert calls == []
+
+
+def test_a_file_that_went_before_it_was_copied_ends_the_job(desk: Desk) -> None:
+    job_id = failed(desk, LARGE)
+    answer = retry(desk, job_id)
+    files.client().delete_object(Bucket=settings.bucket(), Key=f"imports/{job_id}.csv")
+    desk.work()
+    job = desk.job(answer.json["jobId"])
+    assert (job["status"], job["error"]["code"]) == ("FAILED", "file_changed")
+
+
+def test_a_file_that_cannot_be_read_before_the_function_ends_says_so(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan, "_PLANNING_SECONDS", -1)
+    job = desk.imported(ROWS)
+    assert (job["status"], job["error"]["code"]) == ("FAILED", "too_many_rows")
+    assert desk.products() == {}
