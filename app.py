@@ -14,7 +14,13 @@ Event = dict[str, Any]
 SERVED = {
     "/api/admin/products": ["chalicelib.products.routes"],
     "/api/admin/products/import": ["chalicelib.imports.routes"],
-    "/api/admin/jobs": ["chalicelib.imports.routes"],
+    "/api/admin/jobs": [
+        "chalicelib.jobs.routes",
+        "chalicelib.imports.routes",
+        "chalicelib.undo.routes",
+    ],
+    "/api/admin/products/bulk-edit": ["chalicelib.bulk_edits.routes"],
+    "/api/admin/orders/bulk-edit": ["chalicelib.bulk_edits.routes"],
     "/api/products": ["chalicelib.storefront.routes"],
     "/api/admin/orders": ["chalicelib.orders.routes"],
     "/api/admin/customers": ["chalicelib.customers.routes"],
@@ -24,6 +30,11 @@ SERVED = {
     "/api/admin/webhooks": ["chalicelib.webhooks.routes"],
     "/api/admin/deliveries": ["chalicelib.webhooks.routes"],
     "/console": ["chalicelib.console.routes"],
+}
+# What does the steps of a job, by its type.
+WORK = {
+    "bulk_edit": "chalicelib.bulk_edits.work",
+    "undo": "chalicelib.undo.work",
 }
 # The description tells of every slice.
 SERVED["/api/openapi.json"] = ["chalicelib.openapi", *chain(*SERVED.values())]
@@ -51,6 +62,13 @@ def import_dead_letters(event: Event, context: object) -> Event:
     from chalicelib.imports.steps import dead
 
     return dead.batch(event)
+
+
+@app.lambda_function()
+def run_job(event: Event, context: object) -> Event:
+    from chalicelib.jobs import run
+
+    return run.batch(event, WORK)
 
 
 @app.lambda_function()

@@ -247,7 +247,7 @@ def _uploaded(data: bytes) -> str:
 
 def _completed(job_id: str) -> Any:
     from chalicelib.imports import store
-    from chalicelib.imports.model import Status
+    from chalicelib.jobs.model import Status
 
     job = store.get(job_id)
     assert job.status is Status.COMPLETED and not job.failed, job.fields

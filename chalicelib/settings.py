@@ -52,6 +52,10 @@ def import_queue_url() -> str:
     return os.environ["IMPORT_QUEUE_URL"]
 
 
+def jobs_queue_url() -> str:
+    return os.environ["JOBS_QUEUE_URL"]
+
+
 def deliveries_queue_url() -> str:
     return os.environ["DELIVERIES_QUEUE_URL"]
 

@@ -22,6 +22,32 @@ def validate(model: type[Model], sent: Any, field: str = "") -> Model:
         raise invalid(error, field) from None
 
 
+# Of a list's query, what says which part of it is wanted.
+_PAGING: Final = frozenset({"page", "limit", "cursor", "sort", "fields"})
+
+
+def filters(model: type[Model], sent: Any, below: str) -> Model:
+    """The filters of a list, given as JSON: the query that its model reads, one value or a list of
+    them each. Raises Invalid, also for names that are no filters of the list."""
+    if not isinstance(sent, dict):
+        raise Invalid.field(below, "invalid_type", "must be a JSON object")
+    known = {
+        field.alias or name: field
+        for name, field in model.model_fields.items()
+        if name not in _PAGING
+    }
+    for name in sent:
+        if name not in known:
+            message = f"is not a filter here; there are {', '.join(sorted(known))}"
+            raise Invalid.field(f"{below}.{name[:200]}", "unknown_parameter", message)
+    given = {name: value for name, value in sent.items() if value is not None}
+    for name, value in given.items():
+        takes_several = known[name].default_factory is list
+        if takes_several and not isinstance(value, list):
+            given[name] = [value]
+    return validate(model, given, below)
+
+
 def invalid(error: ValidationError, below: str = "") -> Invalid:
     """The errors of a model as a problem: `errors: [{field, code, message}]`."""
     found = error.errors(include_url=False, include_input=False)

@@ -21,14 +21,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from chalicelib import clock, listing, table
 from chalicelib.customers import store as customers
-from chalicelib.imports import store as imports
+from chalicelib.jobs import store as jobs
 from chalicelib.listing.entries import list_shards
 from chalicelib.orders import store as orders
 from chalicelib.problems import Busy
 from chalicelib.products import store as products
 from infra import keys
 
-ALL: Final = (products.RECORDS, orders.RECORDS, customers.RECORDS, imports.RECORDS)
+ALL: Final = (products.RECORDS, orders.RECORDS, customers.RECORDS, jobs.RECORDS)
 _LOOKED_AT_ONCE: Final = 100
 _LOOKS_A_MOVE: Final = 50  # looking at a record takes a unit or two, moving one up to 200
 

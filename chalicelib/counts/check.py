@@ -6,12 +6,12 @@ from typing import Final
 
 from chalicelib import clock, listing, telemetry
 from chalicelib.customers import store as customers
-from chalicelib.imports import store as imports
+from chalicelib.jobs import store as jobs
 from chalicelib.orders import store as orders
 from chalicelib.products import store as products
 from chalicelib.summary import store as summary
 
-ALL: Final = (products.RECORDS, orders.RECORDS, customers.RECORDS, imports.RECORDS)
+ALL: Final = (products.RECORDS, orders.RECORDS, customers.RECORDS, jobs.RECORDS)
 
 
 def check() -> None:

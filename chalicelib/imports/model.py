@@ -15,21 +15,13 @@ from typing_extensions import TypedDict
 
 from chalicelib import clock, listing
 from chalicelib.imports.csv.records import Format
+from chalicelib.jobs.model import Status
 from chalicelib.schemas import Choice, Input, Query
 
-KIND: Final = listing.Kind("job")
 LARGEST_UPLOAD: Final = 5 * 1024**3  # bytes; S3: one POST takes 5 GB
 LARGEST_FORM: Final = 4_400_000  # bytes: Lambda takes 6 MB of event, where a file is a third longer
 INLINE_ERRORS: Final = 100
 _READING: Final = timedelta(hours=2)  # three attempts of 15 minutes, within an hour (triggers.yaml)
-
-
-class Status(StrEnum):
-    QUEUED = "QUEUED"
-    RUNNING = "RUNNING"
-    COMPLETED = "COMPLETED"
-    FAILED = "FAILED"
-    CANCELLED = "CANCELLED"
 
 
 class Mode(Choice):
@@ -65,10 +57,6 @@ class NewUpload(Input):
     file_name: _FileName
     mode: _Mode = Mode.UPSERT
     dry_run: _DryRun = False
-
-
-class StartedJob(TypedDict):
-    jobId: str
 
 
 class Upload(TypedDict):

@@ -4,37 +4,22 @@ from typing import Any, Final
 
 from chalice.app import HeadersType, Response
 
-from chalicelib import clock, listing, schemas
-from chalicelib.idempotency import fingerprint
+from chalicelib import clock
 from chalicelib.imports import files, form, store
-from chalicelib.imports.model import (
-    LARGEST_FORM,
-    ImportOptions,
-    Job,
-    ListedJob,
-    Mode,
-    NewUpload,
-    ShownJob,
-    StartedJob,
-    Status,
-    Upload,
-    show,
-    show_whole,
-)
+from chalicelib.imports.model import LARGEST_FORM, ImportOptions, Mode, NewUpload, Upload
 from chalicelib.imports.steps import queue
+from chalicelib.jobs.model import StartedJob, Status
 from chalicelib.problems import Conflict, Invalid, NotFound, PayloadTooLarge
 from chalicelib.request import (
     Role,
     Routes,
     body,
-    caller,
     header,
     query,
     raw_body,
     reply,
     validate,
 )
-from chalicelib.schemas import Listed, Page
 
 routes = Routes(__name__, "Imports")
 
@@ -120,48 +105,6 @@ def get_template() -> Response:
     return Response(template().decode(), headers, 200)
 
 
-@routes.get(
-    "/api/admin/jobs",
-    "List import jobs",
-    role=Role.STAFF,
-    query=Page,
-    answers={200: Listed[ListedJob]},
-)
-def list_jobs() -> Response:
-    """Newest first."""
-    asked = query(Page)
-    page = store.page(listing.Query(page=asked.page, limit=asked.limit, walker=caller().id))
-    now = clock.now()
-    shown = [show(job, now) for job in page.records]
-    return reply(200, schemas.listed(shown, page.total, asked, page.pages))
-
-
-@routes.get(
-    "/api/admin/jobs/{id}",
-    "Get an import job",
-    role=Role.STAFF,
-    answers={200: ShownJob, 304: None},
-    problems=[NotFound],
-)
-def get(id: str) -> Response:
-    """How far it is, and what failed: the first 100 errors here, all in the report."""
-    shown = _shown(store.get(id))
-    lasting = {name: value for name, value in shown.items() if name != "errorReportUrl"}
-    return reply(200, shown, etag=fingerprint(lasting)[:16])
-
-
-@routes.post(
-    "/api/admin/jobs/{id}/cancel",
-    "Cancel an import job",
-    role=Role.STAFF,
-    answers={200: ShownJob},
-    problems=[NotFound, Conflict],
-)
-def cancel(id: str) -> Response:
-    """Nothing more is begun; products that were written stay, and are counted."""
-    return reply(200, _shown(store.cancel(id)))
-
-
 @routes.post(
     "/api/admin/jobs/{id}/retry",
     "Import again what failed",
@@ -184,11 +127,3 @@ def retry(id: str) -> Response:
     # Not here: to copy 5 GB may take longer than an answer may.
     queue.send([{"job": job.id, "step": "copy", "from": old.id, "report": report}])
     return reply(202, {"jobId": job.id})
-
-
-def _shown(job: Job) -> dict[str, Any]:
-    errors = store.errors(job.id) if job.failed else []
-    url = None
-    if "report" in job.fields:
-        url = files.report_url(job.id, str(job.fields["fileName"]))
-    return show_whole(job, clock.now(), errors, url)

@@ -25,8 +25,9 @@ from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
 from chalicelib.imports.csv.faults import FileRejected, RowError
 from chalicelib.imports.csv.records import Format
-from chalicelib.imports.model import INLINE_ERRORS, KIND, Job, Mode, Outcome, Status
-from chalicelib.problems import Conflict, NotFound
+from chalicelib.imports.model import INLINE_ERRORS, Job, Mode, Outcome
+from chalicelib.jobs.model import KIND, Status, index_of
+from chalicelib.problems import NotFound
 
 if TYPE_CHECKING:
     from chalicelib.imports.formats import Dialect
@@ -41,19 +42,8 @@ _open = Attr("status").is_in([Status.QUEUED, Status.RUNNING])
 _running = Attr("status").eq(Status.RUNNING)
 
 
-class JobFinished(Conflict):
-    code = "job_finished"
-
-
 def _key(job_id: str) -> Key:
     return job_id, "job"
-
-
-def _index(fields: Mapping[str, Any]) -> listing.Index:
-    return listing.Index.of(KIND, sort=fields["createdAt"], facets={})
-
-
-RECORDS: Final = listing.Records(KIND, _key, _index)
 
 
 def expires() -> int:
@@ -76,7 +66,7 @@ def create(file_name: str, mode: Mode, dry_run: bool, upload_seconds: int) -> Jo
         "uploadBy": clock.iso(clock.after(upload_seconds)),
         **dict.fromkeys(("processed", "done", *Outcome), 0),
     }
-    index = _index(fields)
+    index = index_of(fields)
     job = Job({**fields, "index": index.stored()})
     commit = Commit()
     commit.put({"pk": job.id, "sk": "job", **job.fields}, when=table.absent)
@@ -103,10 +93,6 @@ def get(job_id: str) -> Job:
     if job is None:
         raise NotFound.of("job", job_id)
     return job
-
-
-def page(query: listing.Query) -> listing.Page[Job]:
-    return listing.page(KIND, query, load)
 
 
 def begin(
@@ -150,16 +136,6 @@ def reject(job_id: str, why: FileRejected) -> None:
 
 def complete(job_id: str) -> None:
     _end(job_id, Status.COMPLETED, {})
-
-
-def cancel(job_id: str) -> Job:
-    """Raises NotFound, and JobFinished when it has ended otherwise."""
-    job = get(job_id)
-    if not _end(job_id, Status.CANCELLED, {}):
-        job = get(job_id)
-        if job.status is not Status.CANCELLED:
-            raise JobFinished(f"The job is {job.status} already.")
-    return get(job_id)
 
 
 def has_report(job_id: str) -> None:

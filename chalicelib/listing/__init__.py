@@ -6,11 +6,12 @@ is the whole of it: no projector runs behind.
 
 from chalicelib.listing.entries import Index, Kind, change
 from chalicelib.listing.move import Records, reindex
-from chalicelib.listing.pages import Page, Query, count, page
+from chalicelib.listing.pages import Indexed, Page, Query, count, page
 from chalicelib.listing.recount import Recount, Wrong, disagreement, everyone, recount, repair
 
 __all__ = [
     "Index",
+    "Indexed",
     "Kind",
     "Page",
     "Query",

@@ -35,6 +35,8 @@ from chalicelib.problems import Busy, Invalid, NotFound, PreconditionFailed, Pro
 from chalicelib.products import store as products
 from chalicelib.products.model import Product
 
+Also = Callable[[Commit, Order, Order], None]
+
 _NUMBERS: Final[Key] = ("sequence", "order-number")
 _NUMBERS_BEFORE: Final = 1_000  # the first order is 1001
 
@@ -180,18 +182,30 @@ def _require(sold: Iterable[tuple[Product, Mapping[str, int]]]) -> None:
 # --- Changing -------------------------------------------------------------------------------------
 
 
-def change(id: str, asked: OrderChange, by: str, if_match: frozenset[str] | None) -> Order:
-    """Emits order.updated, and what follows from the change (`lifecycle.events`).
+def change(
+    id: str,
+    asked: OrderChange,
+    by: str,
+    if_match: frozenset[str] | None,
+    also: Also | None = None,
+) -> Order:
+    """Emits order.updated, and what follows from the change (`lifecycle.events`). `also`: adds to
+    the commit, given the order before and after.
 
     Raises NotFound, InvalidTransition, Invalid, PreconditionFailed.
     """
 
     def attempt(before: Order) -> Order:
-        return lifecycle.changed(before, asked.given(), by, clock.iso(clock.now()))
+        return redrafted(before, asked, by)
 
-    after = _rewrite(id, attempt, if_match)
+    after = _rewrite(id, attempt, if_match, also)
     assert after is not None
     return after
+
+
+def redrafted(order: Order, asked: OrderChange, by: str) -> Order:
+    """The order as a change would leave it. Raises InvalidTransition, Invalid."""
+    return lifecycle.changed(order, asked.given(), by, clock.iso(clock.now()))
 
 
 def remove(id: str, if_match: frozenset[str] | None) -> None:
@@ -200,7 +214,10 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
 
 
 def _rewrite(
-    id: str, change: Callable[[Order], Order | None], if_match: frozenset[str] | None
+    id: str,
+    change: Callable[[Order], Order | None],
+    if_match: frozenset[str] | None,
+    also: Also | None = None,
 ) -> Order | None:
     """Writes what `change` makes of the order: judged anew, whenever somebody else was faster."""
     something_is_gone = False
@@ -211,6 +228,8 @@ def _rewrite(
         after = change(before)
         commit = Commit()
         _write(commit, before, after)
+        if also and after:
+            also(commit, before, after)
         taken = lifecycle.gives_back(before, after)
         if something_is_gone:
             taken = products.still_there(taken)

@@ -73,6 +73,16 @@ def changed(product: Product, given: Given, now: str) -> Product:
     return _checked(fields, quantities, product.version + 1)
 
 
+def rewritten(
+    product: Product, fields: dict[str, Any], quantities: dict[str, int], now: str
+) -> Product:
+    """The product with these fields and this stock, as they are stored; the same object where
+    nothing differs. Raises Invalid."""
+    if fields == product.fields and quantities == product.quantities:
+        return product
+    return _checked({**fields, "updatedAt": now}, quantities, product.version + 1)
+
+
 def _cleaned(given: Given, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The given fields as they are stored: null and blank are what absence would have been."""
     fields: dict[str, Any] = {

@@ -186,6 +186,12 @@ def redrafted(product: Product, given: Mapping[str, Any]) -> Product:
     return merge.changed(product, given, _now())
 
 
+def rewritten(product: Product, fields: dict[str, Any], quantities: dict[str, int]) -> Product:
+    """The product with these fields and this stock, as they are stored; itself where nothing
+    differs. Raises Invalid."""
+    return merge.rewritten(product, fields, quantities, _now())
+
+
 def create(new: NewProduct) -> Product:
     """Emits product.created. Raises SlugTaken for a slug that was given, and Invalid."""
     given = new.given()
@@ -233,6 +239,26 @@ def change(id: str, asked: ProductChange, if_match: frozenset[str] | None) -> Pr
         return after
 
     return _again_if_changed(attempt, if_match)
+
+
+def edit(
+    id: str,
+    asked: Callable[[Product], ProductChange],
+    also: Callable[[Commit, Product, Product], None],
+) -> tuple[Product, Product]:
+    """As `change`, where the change follows from the product itself, as it then is: the product
+    before and after. `also`: adds to the commit."""
+
+    def attempt() -> tuple[Product, Product]:
+        before = get(id)
+        after = merge.changed(before, asked(before).given(), _now())
+        if after is not before:
+            commit = writes(before, after)
+            also(commit, before, after)
+            commit.send()
+        return before, after
+
+    return _again_if_changed(attempt, None)
 
 
 def remove(id: str, if_match: frozenset[str] | None) -> None:

@@ -52,10 +52,13 @@ def reply(
 
 
 def reply_text(
-    status: int, text: str, *, etag: str, headers: Mapping[str, str] | None = None
+    status: int, text: str, *, etag: str = "", headers: Mapping[str, str] | None = None
 ) -> Response:
     """An answer whose JSON is kept as text, to be given again byte for byte."""
-    return Response(text, {**(headers or {}), "ETag": f'"{etag}"', "Content-Type": _JSON}, status)
+    sent: HeadersType = {**(headers or {}), "Content-Type": _JSON}
+    if etag:
+        sent["ETag"] = f'"{etag}"'
+    return Response(text, sent, status)
 
 
 def refusal(problem: Problem) -> Response:

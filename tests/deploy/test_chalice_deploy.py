@@ -130,6 +130,8 @@ def test_every_queue_and_stream_has_its_function(machine: Machine) -> None:
         ("backroom-try-import-chunks", "backroom-try-import_chunk"),
         ("backroom-try-import-chunks-dead", "backroom-try-import_dead_letters"),
         ("backroom-try-plan-import-dead", "backroom-try-import_dead_letters"),
+        ("backroom-try-jobs", "backroom-try-run_job"),
+        ("backroom-try-jobs-dead", "backroom-try-import_dead_letters"),
         ("backroom-try-deliveries", "backroom-try-deliver"),
         ("backroom-try-retries", "backroom-try-deliver"),
         ("table/backroom-try-outbox", "backroom-try-fan_out"),

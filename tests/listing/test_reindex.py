@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chalicelib import deadline, listing, settings, table
-from chalicelib.imports import store as jobs
+from chalicelib.jobs import store as jobs
 from chalicelib.listing import entries, holders, words
 from chalicelib.products import store as products
 from infra import reindex

@@ -9,8 +9,9 @@ from typing import Any
 
 from chalicelib import telemetry
 from chalicelib.imports import store
-from chalicelib.imports.model import Job, Outcome, Status
+from chalicelib.imports.model import Job, Outcome
 from chalicelib.imports.steps import queue
+from chalicelib.jobs.model import Status
 
 
 class NotYet(Exception):

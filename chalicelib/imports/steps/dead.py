@@ -9,7 +9,7 @@ from chalicelib.imports import files, store
 
 
 def batch(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Messages of both dead-letter queues; where the job could not be ended, they come again."""
+    """Messages of the dead-letter queues; where the job could not be ended, they come again."""
     failed = []
     for record in event["Records"]:
         try:
@@ -23,7 +23,7 @@ def batch(event: Mapping[str, Any]) -> dict[str, Any]:
 def _end_job(body: str) -> None:
     try:
         letter = json.loads(body)
-        job_id, code, message = _chunk(letter) if "job" in letter else _upload(letter)
+        job_id, code, message = _step(letter) if "job" in letter else _upload(letter)
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         # Received again it would be no clearer.
         telemetry.error("dead letter not understood", error, body=body[:2_000])
@@ -32,7 +32,9 @@ def _end_job(body: str) -> None:
     telemetry.error("import failed", jobId=job_id, code=code)
 
 
-def _chunk(letter: Mapping[str, Any]) -> tuple[str, str, str]:
+def _step(letter: Mapping[str, Any]) -> tuple[str, str, str]:
+    if isinstance(letter.get("step"), int):  # of a job that is no import
+        return letter["job"], "step_failed", "The job could not go on. What was written stays."
     where = f" from line {letter['line']} on" if "line" in letter else ""
     message = f"A part of the file{where} could not be imported, after five attempts. "
     return letter["job"], "chunk_failed", message + _again

@@ -15,9 +15,10 @@ from chalicelib.imports.csv.groups import Chunk, Unreadable, plan
 from chalicelib.imports.csv.records import open_csv
 from chalicelib.imports.csv.seen import Seen
 from chalicelib.imports.formats import read_as
-from chalicelib.imports.model import Job, Outcome, Status
+from chalicelib.imports.model import Job, Outcome
 from chalicelib.imports.steps import advance, queue
 from chalicelib.imports.steps.queue import Message
+from chalicelib.jobs.model import Status
 from chalicelib.products import store as products
 
 # Lambda ends a function after 900 s. 5 GB take some 400, with rows of 90 bytes or more.

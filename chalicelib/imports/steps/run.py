@@ -15,13 +15,14 @@ from typing import Any, Final
 
 from chalicelib import telemetry
 from chalicelib.imports import files, store
-from chalicelib.imports.model import Job, Outcome, Status
+from chalicelib.imports.model import Job, Outcome
 from chalicelib.imports.steps import advance, queue, report
 from chalicelib.imports.steps.begin import AllHere, NothingMore, WaitingRows, waiting_row
 from chalicelib.imports.steps.queue import Message
 from chalicelib.imports.steps.reader import Reader, stands_in_file
 from chalicelib.imports.steps.waiting import Waiting, first_waiting, put_waiting, settle
 from chalicelib.imports.upsert import Rows, Superseded, Upsert
+from chalicelib.jobs.model import Status
 
 _LEFTOVER_ROWS: Final = 60  # at once: each is a write of the transaction that counts it
 _RETRY_SECONDS: Final = (5, 20, 60, 180)

@@ -1,0 +1,119 @@
+"""What clients send to change many records at once."""
+
+from decimal import Decimal
+from typing import Annotated, Any, Final
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from chalicelib import validation
+from chalicelib.orders.model import EmployeeId
+from chalicelib.orders.model import ListOrders as OrderFilters
+from chalicelib.orders.model import Status as OrderStatus
+from chalicelib.orders.model import Tags as OrderTags
+from chalicelib.products.model import ListProducts as ProductFilters
+from chalicelib.products.model import Price, Stock
+from chalicelib.products.model import Status as ProductStatus
+from chalicelib.schemas import Input
+
+TYPE: Final = "bulk_edit"
+MOST_IDS: Final = 500
+
+_Ids = Annotated[list[Annotated[str, Field(min_length=1, max_length=60)]], Field(max_length=500)]
+_Tags = Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]], Field(max_length=100)]
+_Filters = Annotated[
+    dict[str, Any],
+    Field(description="The query parameters of the list, but for page, limit and sort"),
+]
+_DryRun = Annotated[bool, Field(description="Say what would change, and change nothing.")]
+
+
+def _one_of(model: Input, *names: str) -> None:
+    given = model.model_fields_set & set(names)
+    if len(given) != 1:
+        said = ", ".join(names)
+        raise PydanticCustomError("one_of", f"needs exactly one of {said}")
+
+
+class PriceChange(Input):
+    """Of a product and its variants alike."""
+
+    set: Price | None = None
+    add: Annotated[Decimal | None, Field(description="An amount; negative to reduce")] = None
+    percent: Annotated[Decimal | None, Field(ge=-100, le=1_000)] = None
+    round_to: Annotated[
+        Price | None,
+        Field(description="Round to a multiple of this; half of it rounds up."),
+    ] = None
+
+    @model_validator(mode="after")
+    def _one(self) -> "PriceChange":
+        _one_of(self, "set", "add", "percent")
+        return self
+
+
+class CompareAtPriceChange(Input):
+    """`fromPrice`: the price before this change becomes the compare-at price, as for a sale."""
+
+    set: Price | None = None
+    clear: bool = False
+    from_price: bool = False
+
+    @model_validator(mode="after")
+    def _one(self) -> "CompareAtPriceChange":
+        _one_of(self, "set", "clear", "from_price")
+        return self
+
+
+class ProductEdit(Input):
+    """What is absent stays; null clears."""
+
+    status: ProductStatus | None = None
+    published: bool | None = None
+    storefront: Annotated[str, Field(max_length=100)] | None = None
+    type: Annotated[str, Field(max_length=255)] | None = None
+    vendor: Annotated[str, Field(max_length=255)] | None = None
+    low_stock_threshold: Stock | None = None
+    add_tags: _Tags = Field(default_factory=list)
+    remove_tags: _Tags = Field(default_factory=list)
+    price: PriceChange | None = None
+    compare_at_price: CompareAtPriceChange | None = None
+
+
+class OrderEdit(Input):
+    """What is absent stays; a null `salesRepId` unassigns."""
+
+    status: OrderStatus | None = None
+    sales_rep_id: EmployeeId | None = None
+    add_tags: OrderTags = Field(default_factory=list)
+    remove_tags: OrderTags = Field(default_factory=list)
+
+
+class _BulkEdit(Input):
+    ids: _Ids | None = None
+    filters: _Filters | None = None
+    dry_run: _DryRun = False
+
+    @model_validator(mode="after")
+    def _which(self) -> "_BulkEdit":
+        _one_of(self, "ids", "filters")
+        return self
+
+
+class BulkProductEdit(_BulkEdit):
+    """Which products, by `ids` or by `filters`, and what becomes of them."""
+
+    change: ProductEdit
+
+
+class BulkOrderEdit(_BulkEdit):
+    """Which orders, by `ids` or by `filters`, and what becomes of them."""
+
+    change: OrderEdit
+
+
+def filtered(kind: str, filters: dict[str, Any]) -> ProductFilters | OrderFilters:
+    """The filters as the list of the kind takes them. Raises Invalid, named `filters.…`."""
+    if kind == "product":
+        return validation.filters(ProductFilters, filters, "filters")
+    return validation.filters(OrderFilters, filters, "filters")

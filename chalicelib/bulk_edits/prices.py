@@ -1,0 +1,64 @@
+"""What a change of prices makes of a product: pure arithmetic in the shop's currency."""
+
+from collections.abc import Mapping
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+from chalicelib import money
+from chalicelib.problems import Invalid
+from chalicelib.products.model import Product
+
+
+def repriced(product: Product, change: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a product change: `price`, and `variants` where any has a price of its own.
+
+    `change`: `set`, `add` or `percent`, and `roundTo`, as sent. Raises Invalid where a price would
+    fall below zero, or to zero though it is not set.
+    """
+    given: dict[str, Any] = {}
+    own = product.fields["price"]
+    if own is not None:
+        given["price"] = _changed(own, change, "price")
+    variants = product.fields["variants"]
+    if any(variant["price"] is not None for variant in variants):
+        given["variants"] = [
+            {"id": variant["id"]}
+            if variant["price"] is None
+            else {
+                "id": variant["id"],
+                "price": _changed(variant["price"], change, f"variants.{place}.price"),
+            }
+            for place, variant in enumerate(variants)
+        ]
+    return given
+
+
+def _changed(price: str, change: Mapping[str, Any], field: str) -> str:
+    if "set" in change:
+        return str(change["set"])
+    before = Decimal(price)
+    if "add" in change:
+        after = before + Decimal(str(change["add"]))
+    else:
+        after = before * (100 + Decimal(str(change["percent"]))) / 100
+    after = _rounded(after, Decimal(str(change.get("roundTo") or 0)))
+    if after < 0:
+        raise Invalid.field(field, "negative_price", f"{price} would become {after:f}")
+    if after == 0 and before > 0:
+        raise Invalid.field(
+            field, "price_to_zero", f"{price} would become zero; set it to 0 instead"
+        )
+    return money.render(after)
+
+
+def _rounded(amount: Decimal, multiple: Decimal) -> Decimal:
+    """To a multiple, or to the currency's smallest unit; half of it rounds up."""
+    unit = multiple or Decimal(1).scaleb(-money.decimals())
+    return (amount / unit).quantize(Decimal(1), rounding=ROUND_HALF_UP) * unit
+
+
+def compared(product: Product, change: Mapping[str, Any]) -> str | None:
+    """The compare-at price after a change: `set`, `clear` or `fromPrice`, as sent."""
+    if change.get("fromPrice"):
+        return product.price
+    return None if change.get("clear") else change.get("set", product.fields["compareAtPrice"])

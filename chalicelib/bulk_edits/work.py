@@ -1,0 +1,164 @@
+"""A bulk edit: each record in a commit of its own, with the log entry by which it can be undone.
+
+The log entry is also how a step that comes again knows what it has changed before it died.
+"""
+
+from collections import Counter as Tally
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from chalicelib import listing, table
+from chalicelib.bulk_edits import prices
+from chalicelib.bulk_edits.model import filtered
+from chalicelib.commit import Commit
+from chalicelib.jobs import store as jobs
+from chalicelib.jobs.model import MOST_AT_ONCE, Counter, Job, RecordError, Step
+from chalicelib.orders import store as orders
+from chalicelib.orders.model import Order, OrderChange
+from chalicelib.orders.shown import show as show_order
+from chalicelib.problems import Problem
+from chalicelib.products import store as products
+from chalicelib.products.model import Product, ProductChange
+from chalicelib.products.shown import show as show_product
+from chalicelib.undo import store as undo
+from chalicelib.undo.model import difference
+from chalicelib.validation import validate
+
+_LANES: Final = 5
+# What can be set as it is sent.
+_PLAIN: Final = ("status", "published", "storefront", "type", "vendor", "lowStockThreshold")
+Preview = dict[str, Any]
+Outcome = tuple[Counter, list[RecordError], Preview | None]
+
+
+def step(job: Job) -> Step:
+    """Changes the next records."""
+    ids, total, cursor = _next(job)
+    before = undo.changed(job.id, ids)
+    one = _order if job.asked["kind"] == "order" else _product
+    done: list[Outcome] = [(Counter.UPDATED, [], None)] * len(before)
+    left = [id for id in ids if id not in before]
+    for at in range(0, len(left), _LANES):
+        done += table.together([partial(_edited, one, job, id) for id in left[at : at + _LANES]])
+    shown = [preview for _, _, preview in done if preview is not None]
+    return Step(
+        cursor=cursor,
+        counts=Tally(counter for counter, _, _ in done),
+        errors=[error for _, errors, _ in done for error in errors],
+        set={
+            **({} if job.step else {"total": total}),
+            **(jobs.previewed(job, shown) if job.is_dry_run else {}),
+        },
+    )
+
+
+def _next(job: Job) -> tuple[list[str], int, Any]:
+    """The ids of the next records, how many there are in all, and the next cursor."""
+    asked = job.asked
+    if asked.get("ids") is not None:
+        ids, at = list(dict.fromkeys(asked["ids"])), int(job.cursor or 0)
+        behind = at + MOST_AT_ONCE
+        return ids[at:behind], len(ids), behind if behind < len(ids) else None
+    kind = asked["kind"]
+    filters = filtered(kind, asked["filters"])
+    read: Any = orders.page if kind == "order" else products.page
+    query = listing.Query(filters.where(), filters.search, limit=MOST_AT_ONCE)
+    found, total, cursor = jobs.records(job, query, read)
+    return [record.id for record in found], total, cursor
+
+
+def _edited(one: Any, job: Job, id: str) -> Outcome:
+    try:
+        preview: Preview | None = one(job, id)
+    except undo.AlreadyChanged:
+        return Counter.UPDATED, [], None
+    except Problem as problem:
+        if problem.status >= 500:
+            raise
+        error: RecordError = {"id": id, "code": problem.code, "message": str(problem)[:1_000]}
+        return Counter.FAILED, [error], None
+    return (Counter.UNCHANGED if preview is None else Counter.UPDATED), [], preview
+
+
+def _preview(id: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Preview:
+    """What differs between two versions of a record as it is shown."""
+    names = [name for name in after if name != "updatedAt" and before[name] != after[name]]
+    return {
+        "id": id,
+        "before": {name: before[name] for name in names},
+        "after": {name: after[name] for name in names},
+    }
+
+
+# --- Products -------------------------------------------------------------------------------------
+
+
+def _product(job: Job, id: str) -> Preview | None:
+    """What changed of a product; None where nothing had to. Raises what a PUT raises."""
+    change = job.asked["change"]
+
+    def given(before: Product) -> ProductChange:
+        return validate(ProductChange, product_change(before, change))
+
+    if job.is_dry_run:
+        before = products.get(id)
+        after = products.redrafted(before, given(before).given())
+    else:
+
+        def log(commit: Commit, before: Product, after: Product) -> None:
+            undo.note(commit, job.id, id, difference(before, after))
+
+        before, after = products.edit(id, given, log)
+    if after is before:
+        return None
+    return _preview(id, show_product(before), show_product(after))
+
+
+def product_change(product: Product, change: Mapping[str, Any]) -> dict[str, Any]:
+    """The body of a PUT that makes a bulk change (`ProductEdit`, as sent) of this product."""
+    given = {name: change[name] for name in _PLAIN if name in change}
+    tags = _tagged(product.fields["tags"], change)
+    if tags != product.fields["tags"]:
+        given["tags"] = tags
+    if change.get("compareAtPrice"):
+        given["compareAtPrice"] = prices.compared(product, change["compareAtPrice"])
+    if change.get("price"):
+        given |= prices.repriced(product, change["price"])
+    return given
+
+
+def _tagged(tags: Sequence[str], change: Mapping[str, Any]) -> list[str]:
+    removed = set(change.get("removeTags") or ())
+    added: Iterable[str] = change.get("addTags") or ()
+    return list(dict.fromkeys([*(tag for tag in tags if tag not in removed), *added]))
+
+
+# --- Orders ---------------------------------------------------------------------------------------
+
+
+def _order(job: Job, id: str) -> Preview | None:
+    """What changed of an order; None where nothing had to. Raises what a PATCH raises."""
+    change = job.asked["change"]
+    logged: list[Order] = []
+    before = orders.get(id)
+    given = {name: change[name] for name in ("status", "salesRepId") if name in change}
+    given = {name: value for name, value in given.items() if before.fields[name] != value}
+    tags = _tagged(before.fields["tags"], change)
+    if tags != before.fields["tags"]:
+        given["tags"] = tags
+    if not given:
+        return None
+    asked = validate(OrderChange, given)
+    if job.is_dry_run:
+        after = orders.redrafted(before, asked, job.by)
+        return _preview(id, show_order(before), show_order(after))
+
+    def log(commit: Commit, before: Order, after: Order) -> None:
+        pairs = {name: [before.fields[name], after.fields[name]] for name in given}
+        logged[:] = [before, after]
+        undo.note(commit, job.id, id, {"fields": pairs})
+
+    orders.change(id, asked, job.by, None, log)
+    before, after = logged
+    return _preview(id, show_order(before), show_order(after))

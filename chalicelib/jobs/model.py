@@ -1,0 +1,188 @@
+"""What a job is, whatever it does: how far it is, what it counts, and how it is shown."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from chalicelib import listing
+from chalicelib.attributes import Item
+
+KIND: Final = listing.Kind("job")
+MOST_AT_ONCE: Final = 25  # records that one step works on
+INLINE_ERRORS: Final = 100
+
+
+class Status(StrEnum):
+    QUEUED = "QUEUED"
+    RUNNING = "RUNNING"
+    COMPLETED = "COMPLETED"
+    FAILED = "FAILED"
+    CANCELLED = "CANCELLED"
+
+
+class Counter(StrEnum):
+    """What became of one record; also the names of the job's counters."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    DELETED = "deleted"
+    UNCHANGED = "unchanged"
+    FAILED = "failed"
+
+
+class RecordError(TypedDict):
+    """Why one record failed or was left as it is."""
+
+    id: str
+    code: str
+    message: str
+
+
+class WholeError(TypedDict):
+    """Why the job as a whole failed."""
+
+    code: str
+    message: str
+
+
+class StartedJob(TypedDict):
+    jobId: str
+
+
+class ListedWork(TypedDict):
+    """A job that changes or exports records of the shop."""
+
+    id: str
+    type: str
+    status: Status
+    dryRun: bool
+    total: Annotated[int | None, Field(description="Records in all; null until they were counted")]
+    processed: int
+    created: int
+    updated: int
+    deleted: int
+    unchanged: int
+    failed: int
+    progress: Annotated[int, Field(description="Percent")]
+    error: WholeError | None
+    createdAt: str
+    startedAt: str | None
+    completedAt: str | None
+    createdBy: Annotated[str, Field(description="Name of the API key that asked for it")]
+    about: Annotated[dict[str, Any], Field(description="What was asked for")]
+
+
+class ShownWork(ListedWork):
+    errors: Annotated[list[RecordError], Field(description="The first 100")]
+    preview: Annotated[
+        list[dict[str, Any]],
+        Field(description="Of a dry run: the first 100 records as `{id, before, after}`"),
+    ]
+    downloadUrl: Annotated[str | None, Field(description="Of an export: its file, for an hour")]
+    bytes: Annotated[int | None, Field(description="Of an export: the size of its file")]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job as stored; names as shown where they are shown."""
+
+    fields: Mapping[str, Any]
+
+    @property
+    def id(self) -> str:
+        return str(self.fields["id"])
+
+    @property
+    def type(self) -> str:
+        return str(self.fields["type"])
+
+    @property
+    def status(self) -> Status:
+        return Status(self.fields["status"])
+
+    @property
+    def step(self) -> int:
+        """How many steps have ended."""
+        return int(self.fields["step"])
+
+    @property
+    def cursor(self) -> Any:
+        """What the last step left for the next one: JSON; None before the first."""
+        return json.loads(self.fields.get("cursor", "null"))
+
+    @property
+    def asked(self) -> Any:
+        """What was asked for: JSON."""
+        return json.loads(self.fields["asked"])
+
+    @property
+    def by(self) -> str:
+        """The name of who asked for it."""
+        return str(self.fields["by"])
+
+    @property
+    def is_dry_run(self) -> bool:
+        return bool(self.fields["dryRun"])
+
+    @property
+    def index(self) -> listing.Index:
+        return listing.Index.read(self.fields["index"])
+
+    @property
+    def has_ended(self) -> bool:
+        return self.status not in {Status.QUEUED, Status.RUNNING}
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one step of a job did.
+
+    `cursor`: JSON for the next step; None when there is none. `set`: attributes of the job.
+    """
+
+    cursor: Any = None
+    counts: Mapping[Counter, int] = field(default_factory=dict)
+    errors: Sequence[RecordError] = ()
+    set: Mapping[str, Any] = field(default_factory=dict)
+
+
+def index_of(fields: Item) -> listing.Index:
+    return listing.Index.of(KIND, sort=fields["createdAt"], facets={})
+
+
+def show(job: Job) -> dict[str, Any]:
+    """The shape of ListedWork."""
+    fields = job.fields
+    return {
+        **{name: fields[name] for name in ("id", "type", "status", "dryRun")},
+        "total": fields.get("total"),
+        **{name: fields[name] for name in ("processed", *Counter)},
+        "progress": _progress(job),
+        "error": fields.get("error"),
+        **{name: fields.get(name) for name in ("createdAt", "startedAt", "completedAt")},
+        "createdBy": job.by,
+        "about": job.asked,
+    }
+
+
+def show_whole(job: Job, errors: Sequence[RecordError], download_url: str | None) -> dict[str, Any]:
+    """The shape of ShownWork."""
+    return {
+        **show(job),
+        "errors": list(errors),
+        "preview": json.loads(job.fields.get("preview", "[]")),
+        "downloadUrl": download_url,
+        "bytes": job.fields.get("bytes"),
+    }
+
+
+def _progress(job: Job) -> int:
+    if job.status is Status.COMPLETED:
+        return 100
+    total = job.fields.get("total")
+    return min(99, int(job.fields["processed"]) * 100 // int(total)) if total else 0

@@ -1,0 +1,15 @@
+"""The queue of jobs. A message is the next step of one job; each may come twice, or late."""
+
+import json
+
+from chalicelib import settings, sqs
+
+
+def send(job_id: str, step: int) -> None:
+    message = {"MessageBody": json.dumps({"job": job_id, "step": step})}
+    sqs.send(settings.jobs_queue_url(), [message])
+
+
+def show_again(receipt: str, seconds: int) -> None:
+    """Lets a message that failed be received again after some seconds, not after its time-out."""
+    sqs.hide(settings.jobs_queue_url(), {receipt: seconds})

@@ -1,0 +1,80 @@
+"""Jobs over HTTP, whatever they do: how far each is, and what failed."""
+
+from typing import Any
+
+from chalice.app import Response
+
+from chalicelib import clock, listing, schemas
+from chalicelib.exports.shown import download_url
+from chalicelib.idempotency import fingerprint
+from chalicelib.imports.model import Job as ImportJob
+from chalicelib.imports.model import ListedJob, ShownJob
+from chalicelib.imports.model import show as show_import
+from chalicelib.imports.shown import whole as whole_import
+from chalicelib.jobs import store
+from chalicelib.jobs.model import Job, ListedWork, ShownWork, show, show_whole
+from chalicelib.problems import Conflict, NotFound
+from chalicelib.request import Role, Routes, caller, query, reply
+from chalicelib.schemas import Listed, Page
+
+routes = Routes(__name__, "Jobs")
+_IMPORT = "product_import"
+_SIGNED_ANEW = {"errorReportUrl", "downloadUrl"}
+
+
+@routes.get(
+    "/api/admin/jobs",
+    "List jobs",
+    role=Role.STAFF,
+    query=Page,
+    answers={200: Listed[ListedJob | ListedWork]},
+)
+def list_jobs() -> Response:
+    """Imports, exports, bulk edits and undos, newest first."""
+    asked = query(Page)
+    page = store.page(listing.Query(page=asked.page, limit=asked.limit, walker=caller().id))
+    shown = [_listed(job) for job in page.records]
+    return reply(200, schemas.listed(shown, page.total, asked, page.pages))
+
+
+@routes.get(
+    "/api/admin/jobs/{id}",
+    "Get a job",
+    role=Role.STAFF,
+    answers={200: ShownJob | ShownWork, 304: None},
+    problems=[NotFound],
+)
+def get(id: str) -> Response:
+    """How far it is, and what failed: the first 100 errors here, all of an import in its report."""
+    shown = _whole(store.get(id))
+    lasting = {
+        name: v for name, v in shown.items() if name not in {"errorReportUrl", "downloadUrl"}
+    }
+    return reply(200, shown, etag=fingerprint(lasting)[:16])
+
+
+@routes.post(
+    "/api/admin/jobs/{id}/cancel",
+    "Cancel a job",
+    role=Role.STAFF,
+    answers={200: ShownJob | ShownWork},
+    problems=[NotFound, Conflict],
+)
+def cancel(id: str) -> Response:
+    """Nothing more is begun; records that were written stay, and are counted."""
+    store.cancel(id)
+    return reply(200, _whole(store.get(id)))
+
+
+def _listed(job: Job) -> dict[str, Any]:
+    if job.type == _IMPORT:
+        return show_import(ImportJob(job.fields), clock.now())
+    return show(job)
+
+
+def _whole(job: Job) -> dict[str, Any]:
+    if job.type == _IMPORT:
+        return whole_import(ImportJob(job.fields))
+    errors = store.errors(job.id)
+    url = download_url(job) if "bytes" in job.fields else None
+    return show_whole(job, errors, url)

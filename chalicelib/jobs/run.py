@@ -1,0 +1,80 @@
+"""The worker of jobs: one step after another, for as long as one message may take.
+
+A step may be cut off at any line, come twice, or overlap with itself. What it did to each record is
+known by that record or by the log of the job; what it counts is in the transaction that ends it.
+"""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any, Final, cast
+
+from chalicelib import telemetry
+from chalicelib.jobs import queue, store
+from chalicelib.jobs.model import Counter, Job, Status, Step
+from chalicelib.problems import Problem
+
+_SECONDS: Final = 20  # of steps for one message: then other jobs have their turn
+_RETRY_SECONDS: Final = (2, 5, 20, 60, 180)
+_MISSING: Final = 4  # times that a step may come before its job is written
+
+Work = Mapping[str, str]  # type of job → module whose `step` does it
+
+
+def batch(event: Mapping[str, Any], work: Work) -> dict[str, Any]:
+    """Messages of the queue of jobs; those that failed are received again."""
+    failed = [record["messageId"] for record in event["Records"] if not _handle(record, work)]
+    return {"batchItemFailures": [{"itemIdentifier": id} for id in failed]}
+
+
+def _handle(record: Mapping[str, Any], work: Work) -> bool:
+    """Whether the message is done with."""
+    message = json.loads(record["body"])
+    received = int(record["attributes"]["ApproximateReceiveCount"])
+    wait = _RETRY_SECONDS[min(received, len(_RETRY_SECONDS)) - 1]
+    try:
+        job = store.find(message["job"])
+        if job is not None:
+            _work(job, int(message["step"]), received > 1, work)
+            return True
+        if received > _MISSING:
+            return True  # whoever asked for it died, or was told that it failed
+    except Exception as error:
+        telemetry.error("job step failed", error, received=received, jobId=message["job"])
+    queue.show_again(record["receiptHandle"], wait)
+    return False
+
+
+def _work(job: Job, step: int, again: bool, work: Work) -> None:
+    if job.step != step and not again:
+        return
+    # Of an ended step that comes again: whoever ended it may have died before the next was sent.
+    until = time.monotonic() + _SECONDS
+    current: Job | None = store.begin(job)
+    do = _step_of(job, work)
+    while current is not None and current.status is Status.RUNNING:
+        if current.step != job.step and time.monotonic() > until:
+            queue.send(current.id, current.step)
+            return
+        current = _advanced(current, do)
+    if current is not None and current.status is Status.COMPLETED:
+        counts = {f"Records{name.title()}": int(current.fields[name]) for name in Counter}
+        telemetry.measured("job finished", counts, jobId=current.id, type=current.type)
+
+
+def _advanced(job: Job, do: Callable[[Job], Step]) -> Job | None:
+    """The job after its next step; None where another worker is at it."""
+    try:
+        step = do(job)
+    except Problem as problem:
+        # What was asked for cannot be done, however often it is tried.
+        if problem.status >= 500:
+            raise
+        store.fail(job.id, str(problem.body()["code"]), str(problem))
+        return store.find(job.id)
+    return store.advance(job, step)
+
+
+def _step_of(job: Job, work: Work) -> Callable[[Job], Step]:
+    return cast(Callable[[Job], Step], import_module(work[job.type]).step)

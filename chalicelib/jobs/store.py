@@ -1,0 +1,209 @@
+"""Jobs in the table, and how far each has come.
+
+| item | pk | sk |
+|---|---|---|
+| job | `job_…` | `job` |
+| error of a record | `job_…` | `left#<step>#<n>` |
+
+A step counts in the one transaction that also says it has ended, so it counts once, whoever runs
+twice.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, TypeVar
+
+from chalicelib import clock, ids, listing, table
+from chalicelib.attributes import Key
+from chalicelib.commit import Commit
+from chalicelib.conditions import Attr
+from chalicelib.idempotency import Once
+from chalicelib.jobs import queue
+from chalicelib.jobs.model import (
+    INLINE_ERRORS,
+    KIND,
+    Counter,
+    Job,
+    RecordError,
+    Status,
+    Step,
+    index_of,
+)
+from chalicelib.problems import Conflict, NotFound
+
+R = TypeVar("R", bound=listing.Indexed)
+
+KEPT_SECONDS: Final = 30 * 86_400
+PREVIEWED: Final = 100
+_PREVIEW_BYTES: Final = 200_000
+
+_open = Attr("status").is_in([Status.QUEUED, Status.RUNNING])
+
+
+class JobFinished(Conflict):
+    code = "job_finished"
+
+
+def _key(job_id: str) -> Key:
+    return job_id, "job"
+
+
+RECORDS: Final = listing.Records(KIND, _key, index_of)
+
+
+def create(
+    type: str, asked: Mapping[str, Any], by: str, *, dry_run: bool = False, once: Once | None = None
+) -> tuple[str, str]:
+    """Starts a job; its id, and the text that answers the request for it.
+
+    Its first step is sent before the job is written: a step of a job that never comes to be is
+    dropped, but a job without a step would hang. With `once` it raises Repeated and KeyReused.
+    """
+    fields: dict[str, Any] = {
+        "id": ids.new("job"),
+        "type": type,
+        "status": Status.QUEUED,
+        "dryRun": dry_run,
+        "asked": json.dumps(asked, ensure_ascii=False),
+        "by": by,
+        "createdAt": clock.iso(clock.now()),
+        "step": 0,
+        **dict.fromkeys(("processed", *Counter), 0),
+    }
+    index, text = index_of(fields), json.dumps({"jobId": fields["id"]})
+    if once:
+        once.look()
+    queue.send(fields["id"], 0)
+    commit = Commit()
+    if once:
+        once.record(commit, text, "")
+    item = {"pk": fields["id"], "sk": "job", **fields, "index": index.stored()}
+    commit.put(item, when=table.absent)
+    listing.change(commit, KIND, fields["id"], None, index)
+    commit.send()
+    return str(fields["id"]), text
+
+
+# --- Reading --------------------------------------------------------------------------------------
+
+
+def load(job_ids: Iterable[str]) -> list[Job]:
+    """The jobs that exist of these, in their order."""
+    wanted = list(job_ids)
+    items = table.batch_get(map(_key, wanted))
+    return [Job(items[_key(id)]) for id in wanted if _key(id) in items]
+
+
+def find(job_id: str) -> Job | None:
+    found = load([job_id]) if job_id.startswith("job_") and len(job_id) < 100 else []
+    return found[0] if found else None
+
+
+def get(job_id: str) -> Job:
+    """Raises NotFound."""
+    job = find(job_id)
+    if job is None:
+        raise NotFound.of("job", job_id)
+    return job
+
+
+def page(query: listing.Query) -> listing.Page[Job]:
+    return listing.page(KIND, query, load)
+
+
+def errors(job_id: str) -> list[RecordError]:
+    """Of the first records that failed."""
+    rows = table.query(job_id, where=table.sk.begins_with("left#"), limit=INLINE_ERRORS)
+    return [
+        {"id": item["id"], "code": item["code"], "message": item["message"]} for item in rows.items
+    ]
+
+
+# --- Its steps ------------------------------------------------------------------------------------
+
+
+def begin(job: Job) -> Job:
+    """The job, running, unless it has ended meanwhile."""
+    if job.status is not Status.QUEUED:
+        return job
+    started = {"status": Status.RUNNING, "startedAt": clock.iso(clock.now())}
+    _update_if(job.id, Attr("status").eq(Status.QUEUED), set=started)
+    return get(job.id)
+
+
+def advance(job: Job, step: Step) -> Job | None:
+    """Counts what a step did and says that it has ended; None where somebody has done that.
+
+    What was done is counted also where the job was cancelled meanwhile.
+    """
+    if step.cursor is None:
+        done = {"status": Status.COMPLETED, "completedAt": clock.iso(clock.now())}
+        if _advance(job, step, done, when=Attr("status").eq(Status.RUNNING)):
+            return get(job.id)
+    return get(job.id) if _advance(job, step, {}, when=None) else None
+
+
+def _advance(job: Job, step: Step, ends: Mapping[str, Any], when: Any) -> bool:
+    expires = clock.unix() + KEPT_SECONDS
+    same_step = Attr("step").eq(job.step)
+    counts = {str(name): n for name, n in step.counts.items() if n}
+    commit = Commit()
+    commit.update(
+        _key(job.id),
+        set={**step.set, **ends, "cursor": json.dumps(step.cursor, ensure_ascii=False)},
+        add={**counts, "processed": sum(counts.values()), "step": 1},
+        when=same_step & when if when else same_step,
+    )
+    for place, error in enumerate(step.errors):
+        sk = f"left#{job.step:06d}#{place:03d}"
+        commit.put({"pk": job.id, "sk": sk, **error, "expiresAt": expires})
+    try:
+        commit.send()
+    except table.ConditionFailed:
+        return False
+    return True
+
+
+def fail(job_id: str, code: str, message: str) -> None:
+    """Ends the job unless it has ended."""
+    _end(job_id, Status.FAILED, {"error": {"code": code, "message": message}})
+
+
+def cancel(job_id: str) -> None:
+    """Raises NotFound, and JobFinished when it has ended otherwise. An import's job, too."""
+    get(job_id)
+    if not _end(job_id, Status.CANCELLED, {}):
+        job = get(job_id)
+        if job.status is not Status.CANCELLED:
+            raise JobFinished(f"The job is {job.status} already.")
+
+
+def _end(job_id: str, status: Status, fields: Mapping[str, Any]) -> bool:
+    ended = {"status": status, "completedAt": clock.iso(clock.now()), **fields}
+    return _update_if(job_id, _open, set=ended)
+
+
+def _update_if(job_id: str, when: Any, **change: Any) -> bool:
+    try:
+        table.update(_key(job_id), when=when, **change)
+    except table.ConditionFailed:
+        return False
+    return True
+
+
+def previewed(job: Job, more: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The attribute that holds what a dry run shows, with more of it, as far as there is room."""
+    shown = json.loads(job.fields.get("preview", "[]"))
+    text = json.dumps([*shown, *more][:PREVIEWED], ensure_ascii=False)
+    return {"preview": text} if len(text.encode()) <= _PREVIEW_BYTES else {}
+
+
+def records(
+    job: Job, asked: listing.Query, read: Callable[[listing.Query], listing.Page[R]]
+) -> tuple[list[R], int, Any]:
+    """The records of a list behind the job's cursor, how many there are in all, and the next
+    cursor, None at the end. `read` reads a page of the list."""
+    number = int(job.cursor or 1)
+    found = read(replace(asked, page=number, walker=job.id))
+    return found.records, found.total, number + 1 if number < found.pages else None

@@ -1,0 +1,158 @@
+"""What a job changed of a product, and what putting it back makes of the product: pure functions.
+
+A change is JSON: `{created: version}` or `{deleted: true}`, `fields: {name: [before, after]}`,
+`variants: {id: {name: [before, after]}}`, `added` and `removed`: variants by id, `order: [before,
+after]`: ids, `stock: {id: [before, after]}` (null: not tracked). What did not change is absent.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from chalicelib.products.model import Product
+
+TYPE: Final = "undo"
+
+Change = dict[str, Any]
+Fields = dict[str, Any]
+
+# What follows from the rest, or says when and by what it was written.
+_DERIVED: Final = frozenset(
+    {"id", "index", "import", "createdAt", "updatedAt", "variants", "pk", "sk", "version"}
+)
+
+
+def difference(before: Product | None, after: Product | None) -> Change:
+    """What changed between two versions of a product."""
+    if before is None:
+        assert after is not None
+        return {"created": after.version, "stock": _pairs({}, after.quantities)}
+    if after is None:
+        whole = {**before.fields, "version": before.version}
+        return {"deleted": whole, "stock": _pairs(before.quantities, {})}
+    old = {variant["id"]: variant for variant in before.fields["variants"]}
+    new = {variant["id"]: variant for variant in after.fields["variants"]}
+    change: Change = {
+        "version": after.version,
+        "fields": _pairs(_own(before), _own(after)),
+        "variants": {
+            id: pairs for id in old.keys() & new.keys() if (pairs := _pairs(old[id], new[id]))
+        },
+        "added": {id: dict(new[id]) for id in new.keys() - old.keys()},
+        "removed": {id: dict(old[id]) for id in old.keys() - new.keys()},
+        "order": [list(old), list(new)] if list(old) != list(new) else [],
+        "stock": _pairs(before.quantities, after.quantities),
+    }
+    return {name: value for name, value in change.items() if value}
+
+
+def _own(product: Product) -> Fields:
+    return {name: value for name, value in product.fields.items() if name not in _DERIVED}
+
+
+def _pairs(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, list[Any]]:
+    names = before.keys() | after.keys()
+    found = {name: [before.get(name), after.get(name)] for name in names}
+    return {name: pair for name, pair in found.items() if pair[0] != pair[1]}
+
+
+@dataclass
+class Restored:
+    """A product with changes taken back. `left`: what was left as it is, because it was changed
+    since: names such as `price`, `variants.var_1.sku`, `stock.var_1`."""
+
+    fields: Fields
+    quantities: dict[str, int]
+    left: list[str] = field(default_factory=list)
+
+    @property
+    def variants(self) -> dict[str, Fields]:
+        return {variant["id"]: variant for variant in self.fields["variants"]}
+
+
+def is_untouched(product: Product, changes: Iterable[Change]) -> bool:
+    """Whether a product is as the job that created it left it: never edited, never sold."""
+    version, quantities = 0, dict[str, int]()
+    for change in changes:
+        version = int(change.get("created") or change.get("version") or version)
+        _applied(quantities, change)
+    return product.version == version and dict(product.quantities) == quantities
+
+
+def _applied(quantities: dict[str, int], change: Change) -> None:
+    for id, (_, after) in change.get("stock", {}).items():
+        if after is None:
+            quantities.pop(id, None)
+        else:
+            quantities[id] = after
+
+
+def restored(product: Product, changes: Iterable[Change]) -> Restored:
+    """The product without what these changes, oldest first, did to it."""
+    now = Restored(dict(product.fields), dict(product.quantities))
+    now.fields["variants"] = [dict(variant) for variant in product.fields["variants"]]
+    for change in reversed(list(changes)):
+        _put_back(now.fields, change.get("fields", {}), "", now.left)
+        _put_back_variants(now, change)
+        _put_back_stock(now, change)
+    now.left = list(dict.fromkeys(now.left))
+    return now
+
+
+def _put_back(fields: Fields, pairs: Mapping[str, list[Any]], below: str, left: list[str]) -> None:
+    for name, (before, after) in pairs.items():
+        if fields.get(name) != after:
+            left.append(below + name)
+        elif before is None and name not in fields:
+            continue
+        else:
+            fields[name] = before
+
+
+def _put_back_variants(now: Restored, change: Change) -> None:
+    there = now.variants
+    for id, pairs in change.get("variants", {}).items():
+        if id in there:
+            _put_back(there[id], pairs, f"variants.{id}.", now.left)
+            if there[id].get("default") is None:
+                there[id].pop("default", None)
+        else:
+            now.left.append(f"variants.{id}")
+    for id, variant in change.get("added", {}).items():
+        stock = change.get("stock", {}).get(id, [None, None])[1]
+        if there.get(id) == variant and now.quantities.get(id) == stock:
+            del there[id]
+            now.quantities.pop(id, None)
+        elif id in there:
+            now.left.append(f"variants.{id}")
+    for id, variant in change.get("removed", {}).items():
+        there.setdefault(id, dict(variant))
+    if not there:  # a product has at least one variant: those that came stay
+        return
+    before, after = change.get("order") or (list(there), [])
+    kept = [id for id in now.variants if id in there]
+    in_order = [id for id in before if id in there]
+    if [id for id in after if id in there] == [id for id in kept if id in after]:
+        kept = [*in_order, *(id for id in kept if id not in in_order)]
+    missing = [id for id in there if id not in kept]
+    now.fields["variants"] = [there[id] for id in [*kept, *missing]]
+
+
+def _put_back_stock(now: Restored, change: Change) -> None:
+    there = now.variants
+    for id, (before, after) in change.get("stock", {}).items():
+        is_now = now.quantities.get(id)
+        if id not in there or id in change.get("added", {}):
+            continue
+        if before is None or after is None:
+            # It was not tracked on one side: there is no difference to put back.
+            if is_now != after:
+                now.left.append(f"stock.{id}")
+            elif before is None:
+                now.quantities.pop(id, None)
+            else:
+                now.quantities[id] = before
+        elif is_now is None or is_now + before - after < 0:
+            now.left.append(f"stock.{id}")
+        else:
+            now.quantities[id] = is_now + before - after

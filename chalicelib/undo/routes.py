@@ -1,0 +1,55 @@
+"""Taking back what a job changed."""
+
+from datetime import timedelta
+from typing import Final
+
+from chalice.app import Response
+
+from chalicelib import clock
+from chalicelib.idempotency import Once, Repeated
+from chalicelib.jobs import store as jobs
+from chalicelib.jobs.model import Job, StartedJob, Status
+from chalicelib.problems import Conflict, NotFound
+from chalicelib.request import Role, Routes, caller, header
+from chalicelib.request.answer import reply_text
+from chalicelib.undo.model import TYPE
+
+routes = Routes(__name__, "Jobs")
+_UNDOABLE: Final = ("product_import", "bulk_edit", TYPE)
+_KEPT: Final = timedelta(days=30)
+
+
+@routes.post(
+    "/api/admin/jobs/{id}/undo",
+    "Undo an import or a bulk edit",
+    role=Role.STAFF,
+    answers={202: StartedJob},
+    problems=[NotFound, Conflict],
+    headers={"Idempotency-Key": "As for orders: the same request again is answered as it was."},
+)
+def undo(id: str) -> Response:
+    """Every field that the job changed, and nobody has changed since, gets its old value back;
+    stock by the difference. A product that the job created, and nobody has changed or sold since,
+    is deleted. What is left as it is, is among the errors of the new job, with the reason. Undoing
+    twice changes nothing; an undo can be undone. Within 30 days."""
+    job = jobs.get(id)
+    _check(job)
+    key = header("idempotency-key")
+    once = Once.of(caller().id, key, {"undo": id}) if key is not None else None
+    try:
+        _, text = jobs.create(TYPE, {"job": id}, caller().name, once=once)
+    except Repeated as first:
+        return reply_text(202, first.text, headers={"Idempotent-Replayed": "true"})
+    return reply_text(202, text)
+
+
+def _check(job: Job) -> None:
+    """Raises Conflict, with the reason, for what cannot be undone."""
+    if job.type not in _UNDOABLE:
+        raise Conflict(f"A job of type {job.type} changes nothing.", code="nothing_to_undo")
+    if job.status in {Status.QUEUED, Status.RUNNING}:
+        raise Conflict(f"The job is {job.status}.", code="job_not_finished")
+    if job.is_dry_run:
+        raise Conflict("The job was a dry run and changed nothing.", code="nothing_to_undo")
+    if clock.now() - clock.parse(str(job.fields["createdAt"])) > _KEPT:
+        raise Conflict("A job can be undone for 30 days.", code="undo_expired")

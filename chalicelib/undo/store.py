@@ -1,0 +1,128 @@
+"""What a job changed, in the table: one entry for each write of a record, in the record's commit.
+
+| item | pk | sk |
+|---|---|---|
+| entry | `job_…` | `changed#<record id>#<version>` |
+
+`change`: JSON of `model.py`; `undoneBy`: the job that took it back. Entries leave after 30 days.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from chalicelib import clock, table
+from chalicelib.attributes import Item
+from chalicelib.commit import Commit
+from chalicelib.conditions import Attr
+from chalicelib.products.model import Product
+from chalicelib.undo.model import Change, difference
+
+KEPT_SECONDS: Final = 30 * 86_400
+_PREFIX: Final = "changed#"
+_DIGITS: Final = 9
+
+
+class AlreadyChanged(Exception):
+    """This job has changed the record before."""
+
+
+class Raced(Exception):
+    """Another undo took the entry back, or gave it back, meanwhile."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What one write of a job did to a record."""
+
+    job: str
+    record: str
+    sk: str
+    change: Change
+    undone_by: str | None
+
+
+def remember(commit: Commit, job_id: str, before: Product | None, after: Product | None) -> None:
+    """Part of the commit in which a job that may write a product several times does so."""
+    product = after or before
+    assert product is not None
+    version = product.version + (after is None)
+    commit.put(_item(job_id, _sk(product.id, version), difference(before, after)))
+
+
+def note(commit: Commit, job_id: str, record_id: str, change: Change) -> None:
+    """Part of the commit in which a job writes a record, once: it raises AlreadyChanged if the job
+    has done that before."""
+    item = _item(job_id, _sk(record_id, 0), change)
+    commit.put(item, when=table.absent, otherwise=AlreadyChanged())
+
+
+def _item(job_id: str, sk: str, change: Change) -> Item:
+    text = json.dumps(change, ensure_ascii=False, default=int)  # numbers of DynamoDB
+    return {"pk": job_id, "sk": sk, "change": text, "expiresAt": clock.unix() + KEPT_SECONDS}
+
+
+def _sk(record_id: str, version: int) -> str:
+    return f"{_PREFIX}{record_id}#{version:0{_DIGITS}d}"
+
+
+def changed(job_id: str, record_ids: Iterable[str]) -> set[str]:
+    """Those of the records that a job which writes each once has changed already."""
+    keys = {(job_id, _sk(id, 0)): id for id in record_ids}
+    return {keys[key] for key in table.batch_get(keys)}
+
+
+def entry(job_id: str, record_id: str) -> Entry:
+    """What a job which writes each record once did to this one."""
+    item = table.get((job_id, _sk(record_id, 0)))
+    assert item is not None, "the entry is in the commit that says so"
+    return _entry(job_id, item)
+
+
+def entries(job_id: str, after: str, most: int) -> tuple[list[list[Entry]], bool]:
+    """The entries of up to `most` records behind the record `after`, oldest first, record by
+    record; and whether there are more."""
+    behind = f"{_PREFIX}{after}~" if after else _PREFIX
+    where = table.sk.between(behind, _PREFIX + "~")
+    found: list[list[Entry]] = []
+    for entry in _read(job_id, where):
+        if found and found[-1][0].record == entry.record:
+            found[-1].append(entry)
+        elif len(found) == most:
+            return found, True
+        else:
+            found.append([entry])
+    return found, False
+
+
+def _read(job_id: str, where: Any) -> Iterator[Entry]:
+    for items in table.pages(job_id, where=where, limit=100):
+        yield from (_entry(job_id, item) for item in items)
+
+
+def _entry(job_id: str, item: Item) -> Entry:
+    record = item["sk"].removeprefix(_PREFIX).rpartition("#")[0]
+    return Entry(job_id, record, item["sk"], json.loads(item["change"]), item.get("undoneBy"))
+
+
+def mark(commit: Commit, entries: Sequence[Entry], undone_by: str) -> None:
+    """Part of the commit that takes the entries back. It raises Raced."""
+    for entry in entries:
+        commit.update(
+            (entry.job, entry.sk),
+            set={"undoneBy": undone_by},
+            when=table.present & Attr("undoneBy").not_exists(),
+            otherwise=Raced(),
+        )
+
+
+def unmark(commit: Commit, marked: Sequence[str], job_id: str, undone_by: str) -> None:
+    """Part of the commit that undoes an undo: what it took back can be taken back again."""
+    for sk in marked:
+        commit.update(
+            (job_id, sk),
+            remove=["undoneBy"],
+            when=Attr("undoneBy").eq(undone_by),
+            otherwise=Raced(),
+        )

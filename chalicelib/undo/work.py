@@ -1,0 +1,199 @@
+"""An undo: what a job changed and nobody has changed since gets its old value back.
+
+Each record is put back in one commit, which also says so in the log of the job that is undone, and
+is logged in the undo's own: so an undo that dies repeats nothing, and can itself be undone.
+"""
+
+from collections import Counter as Tally
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Final
+
+from chalicelib import deadline, table
+from chalicelib.commit import Commit
+from chalicelib.jobs import store as jobs
+from chalicelib.jobs.model import MOST_AT_ONCE, Counter, Job, RecordError, Step
+from chalicelib.orders import store as orders
+from chalicelib.orders.model import Order, OrderChange
+from chalicelib.problems import Busy, NotFound, PreconditionFailed, Problem
+from chalicelib.products import store as products
+from chalicelib.products.model import Product
+from chalicelib.undo import store
+from chalicelib.undo.model import difference, is_untouched, restored
+from chalicelib.undo.store import Entry
+
+_LANES: Final = 5
+Outcome = tuple[Counter, list[RecordError]]
+
+
+def step(job: Job) -> Step:
+    """Puts back the next records."""
+    undone = str(job.asked["job"])
+    groups, more = store.entries(undone, job.cursor or "", MOST_AT_ONCE)
+    done: list[Outcome] = []
+    for at in range(0, len(groups), _LANES):
+        calls = [partial(_put_back, job, group) for group in groups[at : at + _LANES]]
+        done += table.together(calls)
+    first = {} if job.step else {"total": _size(undone)}
+    return Step(
+        cursor=groups[-1][0].record if more else None,
+        counts=Tally(counter for counter, _ in done),
+        errors=[error for _, errors in done for error in errors],
+        set=first,
+    )
+
+
+def _size(job_id: str) -> int:
+    """How many records a job has changed, as far as it counted them."""
+    undone = jobs.get(job_id).fields
+    return sum(int(undone.get(name, 0)) for name in ("created", "updated", "deleted"))
+
+
+def _put_back(job: Job, entries: Sequence[Entry]) -> Outcome:
+    record = entries[0].record
+    if any(entry.undone_by == job.id for entry in entries):
+        return _done_before(job, record)
+    live = [entry for entry in entries if entry.undone_by is None]
+    if not live:
+        return Counter.UNCHANGED, []
+    put_back = _put_back_order if record.startswith("ord_") else _put_back_product
+    for _ in deadline.attempts():
+        try:
+            return put_back(job, record, live)
+        except (products.Changed, PreconditionFailed):
+            continue
+        except store.Raced:
+            return Counter.UNCHANGED, [_error(record, "undone_meanwhile", _RACED)]
+        except products.SlugTaken as taken:
+            return Counter.FAILED, [_error(record, taken.code, str(taken))]
+        except Problem as problem:
+            if problem.status >= 500:
+                raise
+            return Counter.FAILED, [_error(record, problem.code, str(problem))]
+    raise Busy
+
+
+_RACED: Final = "Another undo of the same job is putting it back."
+
+
+def _done_before(job: Job, record: str) -> Outcome:
+    """What an earlier run of this step did, from its own log."""
+    change = store.entry(job.id, record).change
+    errors = _left(record, change.get("left", []))
+    return (Counter.DELETED if "deleted" in change else Counter.UPDATED), errors
+
+
+# --- Products -------------------------------------------------------------------------------------
+
+
+def _put_back_product(job: Job, id: str, entries: Sequence[Entry]) -> Outcome:
+    product = products.find(id)
+    changes = [entry.change for entry in entries]
+    if "deleted" in changes[-1]:
+        return _made_again(job, product, entries)
+    if "created" in changes[0]:
+        return _taken_out(job, product, entries)
+    if product is None:
+        return Counter.UNCHANGED, [_error(id, "deleted_since", "It was deleted since.")]
+    now = restored(product, changes)
+    after = products.rewritten(product, now.fields, now.quantities)
+    if after is product:
+        return Counter.UNCHANGED, _left(id, now.left)
+    _write(job, product, after, entries, now.left)
+    return Counter.UPDATED, _left(id, now.left)
+
+
+def _taken_out(job: Job, product: Product | None, entries: Sequence[Entry]) -> Outcome:
+    if product is None:
+        return Counter.UNCHANGED, []
+    if not is_untouched(product, [entry.change for entry in entries]):
+        message = "It was changed or sold since, and stays."
+        return Counter.UNCHANGED, [_error(product.id, "changed_since", message)]
+    _write(job, product, None, entries, [])
+    return Counter.DELETED, []
+
+
+def _made_again(job: Job, product: Product | None, entries: Sequence[Entry]) -> Outcome:
+    change = entries[-1].change
+    if product is not None:
+        return Counter.UNCHANGED, [_error(product.id, "changed_since", "It is there again.")]
+    fields = dict(change["deleted"])
+    version = int(fields.pop("version")) + 1
+    quantities = {id: before for id, (before, _) in change["stock"].items()}
+    _write(job, None, Product(fields, quantities, version), entries, [])
+    return Counter.CREATED, []
+
+
+def _write(
+    job: Job,
+    before: Product | None,
+    after: Product | None,
+    entries: Sequence[Entry],
+    left: Sequence[str],
+) -> None:
+    commit = products.writes(before, after, exactly=after is None)
+    _log(commit, job, entries)
+    product = after or before
+    assert product is not None
+    change = {**difference(before, after), **_origin(entries), "left": list(left)}
+    store.note(commit, job.id, product.id, change)
+    commit.send()
+
+
+def _origin(entries: Sequence[Entry]) -> dict[str, Any]:
+    return {"of": entries[0].job, "marked": [entry.sk for entry in entries]}
+
+
+def _log(commit: Commit, job: Job, entries: Sequence[Entry]) -> None:
+    """Says in both logs what is taken back; where that is an undo, what it took back is there
+    again, and can be taken back once more."""
+    store.mark(commit, entries, job.id)
+    for entry in entries:
+        if "marked" in entry.change:
+            store.unmark(commit, entry.change["marked"], entry.change["of"], entry.job)
+
+
+# --- Orders ---------------------------------------------------------------------------------------
+
+_RESTORABLE: Final = ("salesRepId", "tags")
+
+
+def _put_back_order(job: Job, id: str, entries: Sequence[Entry]) -> Outcome:
+    try:
+        order = orders.get(id)
+    except NotFound:
+        return Counter.UNCHANGED, [_error(id, "deleted_since", "It was deleted since.")]
+    back: dict[str, Any] = {}
+    left: list[str] = []
+    for entry in reversed(entries):
+        for name, (before, after) in entry.change["fields"].items():
+            is_now = back.get(name, order.fields[name])
+            if is_now != after:
+                left.append(name)
+            elif name in _RESTORABLE:
+                back[name] = before
+            else:
+                left.append(f"{name}: an order moves on, not back")
+    if not back:
+        return Counter.UNCHANGED, _left(id, left)
+
+    def log(commit: Commit, before: Order, after: Order) -> None:
+        _log(commit, job, entries)
+        pairs = {name: [before.fields[name], after.fields[name]] for name in back}
+        change = {"fields": pairs, **_origin(entries), "left": left}
+        store.note(commit, job.id, id, change)
+
+    # As it was read: what somebody changes meanwhile stays.
+    orders.change(id, OrderChange.model_validate(back), job.by, frozenset({order.etag}), log)
+    return Counter.UPDATED, _left(id, left)
+
+
+def _left(record: str, names: Sequence[str]) -> list[RecordError]:
+    if not names:
+        return []
+    message = f"Left as they are, because they were changed since: {', '.join(names)}"
+    return [_error(record, "changed_since", message[:1_000])]
+
+
+def _error(record: str, code: str, message: str) -> RecordError:
+    return {"id": record, "code": code, "message": message}

@@ -1,0 +1,24 @@
+from collections.abc import Iterator
+
+import pytest
+
+from chalicelib import aws, deadline
+from tests.dynamodb_double import Double
+from tests.environment import SETTINGS, account
+from tests.jobs.desk import JobDesk
+
+
+@pytest.fixture
+def jobs(monkeypatch: pytest.MonkeyPatch) -> Iterator[JobDesk]:
+    """An empty shop with its tables and its queue of jobs."""
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 1.0)
+    with account(), Double() as dynamodb:
+        made = aws.client("sqs").create_queue(QueueName="backroom-test-jobs")
+        monkeypatch.setenv("JOBS_QUEUE_URL", made["QueueUrl"])
+        desk = JobDesk(dynamodb)
+        yield desk
+        assert desk.failed == []

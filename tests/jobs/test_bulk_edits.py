@@ -1,0 +1,238 @@
+"""POST …/bulk-edit: one change to many products or orders, each for itself."""
+
+from typing import Any
+
+import pytest
+
+from tests.dynamodb_double import Fault
+from tests.jobs.desk import PRODUCTS, JobDesk
+
+EDIT = f"{PRODUCTS}/bulk-edit"
+EDIT_ORDERS = "/api/admin/orders/bulk-edit"
+
+
+def edit(jobs: JobDesk, change: Any, *products: Any, **more: Any) -> Any:
+    return jobs.done(EDIT, {"ids": [p["id"] for p in products], "change": change, **more})
+
+
+def test_many_products_are_changed_by_one_request(jobs: JobDesk) -> None:
+    products = [jobs.product(tags=["old", f"t{n}"], vendor="A") for n in range(60)]
+    change = {
+        "status": "ACTIVE",
+        "published": False,
+        "storefront": "eu",
+        "type": "Shirts",
+        "vendor": None,
+        "lowStockThreshold": 3,
+        "addTags": ["new"],
+        "removeTags": ["old"],
+    }
+    job = edit(jobs, change, *products)
+    assert jobs.counted(job) == {"updated": 60} and job["type"] == "bulk_edit"
+    for n, product in enumerate(products):
+        now = jobs.now(product)
+        assert {name: now[name] for name in change if name in now} == {
+            name: value for name, value in change.items() if name in now
+        }
+        assert now["tags"] == [f"t{n}", "new"]
+    updated = [e for e in jobs.shop.events() if e["event"] == "product.updated"]
+    assert len(updated) == 60
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("USD", "19.99", {"percent": 10}, "21.99"),
+        ("USD", "10.05", {"percent": -50}, "5.03"),  # half a cent rounds up
+        ("USD", "19.99", {"percent": "12.5", "roundTo": "0.05"}, "22.50"),
+        ("USD", "19.99", {"add": "-0.49"}, "19.50"),
+        ("USD", "19.99", {"set": "5"}, "5.00"),
+        ("USD", "19.99", {"set": 0}, "0.00"),
+        ("JPY", "1990", {"percent": 10}, "2189"),
+        ("JPY", "1995", {"percent": 10}, "2195"),  # 2194.5
+        ("JPY", "1990", {"percent": 10, "roundTo": 100}, "2200"),
+        ("KWD", "1.999", {"percent": 5}, "2.099"),
+        ("KWD", "1.999", {"percent": 5, "roundTo": "0.250"}, "2.000"),
+    ],
+)
+def test_prices_are_rounded_to_the_currency_or_to_a_multiple(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, case: tuple[str, str, Any, str]
+) -> None:
+    currency, price, change, expected = case
+    monkeypatch.setenv("CURRENCY", currency)
+    own = jobs.product(price=price)
+    variants = [{"title": "S", "price": price}, {"title": "M"}]
+    several = jobs.product(price=price, variants=variants)
+    assert jobs.counted(edit(jobs, {"price": change}, own, several)) == {"updated": 2}
+    assert jobs.now(own)["price"] == expected
+    now = jobs.now(several)
+    assert [now["price"], *(v["price"] for v in now["variants"])] == [expected] * 3
+
+
+@pytest.mark.parametrize(
+    ("change", "code"), [({"add": -11}, "negative_price"), ({"percent": -100}, "price_to_zero")]
+)
+def test_no_price_falls_to_zero_or_below_without_being_set(
+    jobs: JobDesk, change: Any, code: str
+) -> None:
+    cheap, dear = jobs.product(price="10"), jobs.product(price="100")
+    job = edit(jobs, {"price": change}, cheap, dear)
+    assert job["failed"] == (1 if "add" in change else 2)
+    assert job["errors"][0]["id"] == cheap["id"]
+    assert jobs.now(cheap)["price"] == "10.00"
+
+
+def test_a_sale_keeps_the_price_before_it_beside_the_new_one(jobs: JobDesk) -> None:
+    product = jobs.product(price="20")
+    change: Any = {"price": {"percent": -25}, "compareAtPrice": {"fromPrice": True}}
+    edit(jobs, change, product)
+    now = jobs.now(product)
+    assert (now["price"], now["compareAtPrice"]) == ("15.00", "20.00")
+    edit(jobs, {"price": {"set": 20}, "compareAtPrice": {"clear": True}}, product)
+    assert jobs.now(product)["compareAtPrice"] is None
+
+
+def test_a_dry_run_shows_before_and_after_and_changes_nothing(jobs: JobDesk) -> None:
+    products = [jobs.product(price=n + 1) for n in range(3)]
+    job = edit(jobs, {"price": {"add": "0.50"}}, *products, dryRun=True)
+    assert jobs.counted(job) == {"updated": 3} and job["dryRun"] is True
+    first = job["preview"][0]
+    assert first["id"] == products[0]["id"]
+    assert (first["before"]["price"], first["after"]["price"]) == ("1.00", "1.50")
+    assert [jobs.now(p) for p in products] == products
+
+
+def test_filters_choose_products_as_the_list_does(jobs: JobDesk) -> None:
+    drafts = [jobs.product(type="Hats") for _ in range(30)]
+    active = jobs.product(type="Hats", status="ACTIVE")
+    other = jobs.product(type="Socks")
+    asked = {"filters": {"type": "Hats", "status": "DRAFT"}, "change": {"status": "ARCHIVED"}}
+    assert jobs.counted(jobs.done(EDIT, asked)) == {"updated": 30}
+    assert {jobs.now(p)["status"] for p in drafts} == {"ARCHIVED"}
+    assert (jobs.now(active), jobs.now(other)) == (active, other)
+
+
+def test_what_is_already_so_and_what_is_gone_are_counted(jobs: JobDesk) -> None:
+    there, gone = jobs.product(vendor="A"), jobs.product()
+    jobs.shop.delete(f"{PRODUCTS}/{gone['id']}")
+    job = edit(jobs, {"vendor": "A"}, there, gone)
+    assert jobs.counted(job) == {"unchanged": 1, "failed": 1}
+    assert [(e["id"], e["code"]) for e in job["errors"]] == [(gone["id"], "not_found")]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"ids": ["prod_1"], "change": {}}, "change"),
+        ({"change": {"status": "ACTIVE"}}, "body"),
+        ({"ids": [], "filters": {}, "change": {"status": "ACTIVE"}}, "body"),
+        ({"ids": ["p"] * 501, "change": {"status": "ACTIVE"}}, "ids"),
+        ({"filters": {"colour": "red"}, "change": {"status": "ACTIVE"}}, "filters.colour"),
+        ({"filters": {}, "change": {"colour": "red"}}, "change.colour"),
+        ({"filters": {}, "change": {"price": {"add": 1, "set": 1}}}, "change.price"),
+        ({"filters": {}, "change": {"price": {}}}, "change.price"),
+        ({"filters": {}, "change": {"price": {"percent": "NaN"}}}, "change.price.percent"),
+        ({"filters": {}, "change": {"compareAtPrice": {}}}, "change.compareAtPrice"),
+    ],
+)
+def test_a_bad_edit_is_named_and_starts_nothing(jobs: JobDesk, body: Any, field: str) -> None:
+    answer = jobs.shop.post(EDIT, body)
+    assert answer.status == 422, answer.text
+    assert [error["field"] for error in answer.json["errors"]] == [field]
+    assert jobs.shop.get("/api/admin/jobs").json["total"] == 0
+
+
+def test_the_same_request_again_is_the_same_job(jobs: JobDesk) -> None:
+    product, key = jobs.product(price=10), {"Idempotency-Key": "raise-1"}
+    body = {"ids": [product["id"]], "change": {"price": {"percent": 10}}}
+    first = jobs.shop.post(EDIT, body, headers=key)
+    again = jobs.shop.post(EDIT, body, headers=key)
+    assert (again.status, again.text) == (202, first.text)
+    jobs.work()
+    assert jobs.now(product)["price"] == "11.00"
+
+
+@pytest.mark.parametrize("nth", range(1, 14))
+@pytest.mark.parametrize("after", [False, True])
+def test_a_bulk_edit_that_dies_anywhere_changes_and_counts_each_product_once(
+    jobs: JobDesk, nth: int, after: bool
+) -> None:
+    products = [jobs.product(price="10.00") for _ in range(7)]
+    ids = [product["id"] for product in products]
+    job = jobs.start(EDIT, {"ids": ids, "change": {"price": {"percent": 10}}})
+    jobs.crash("TransactWriteItems", nth, after=after)
+    assert jobs.counted(jobs.finished(job)) == {"updated": 7}
+    assert [jobs.now(product)["price"] for product in products] == ["11.00"] * 7
+
+
+def test_what_somebody_edits_meanwhile_is_neither_lost_nor_doubled(jobs: JobDesk) -> None:
+    product = jobs.product(price="10.00", vendor="A")
+    done = False
+
+    def meanwhile(operation: str, request: Any) -> Fault | None:
+        nonlocal done
+        if operation == "TransactWriteItems" and not done:
+            done = True
+            jobs.shop.put(f"{PRODUCTS}/{product['id']}", {"price": "20.00", "vendor": "B"})
+        return None
+
+    job = jobs.start(EDIT, {"ids": [product["id"]], "change": {"price": {"percent": 10}}})
+    jobs.dynamodb.faults = meanwhile
+    assert jobs.counted(jobs.finished(job)) == {"updated": 1}
+    now = jobs.now(product)
+    assert (now["price"], now["vendor"]) == ("22.00", "B")
+
+
+def test_a_cancelled_edit_counts_what_it_did(jobs: JobDesk) -> None:
+    ids = [jobs.product()["id"] for _ in range(3)]
+    job = jobs.start(EDIT, {"ids": ids, "change": {"vendor": "B"}})
+    assert jobs.shop.post(f"/api/admin/jobs/{job}/cancel").json["status"] == "CANCELLED"
+    jobs.work()
+    assert (jobs.job(job)["status"], jobs.job(job)["processed"]) == ("CANCELLED", 0)
+
+
+def test_a_step_of_a_job_that_never_came_to_be_is_dropped(jobs: JobDesk) -> None:
+    jobs.product()  # its key is there
+    jobs.dynamodb.faults = lambda operation, request: (
+        Fault.CONFLICT if operation == "TransactWriteItems" else None
+    )
+    asked = {"ids": ["prod_1"], "change": {"vendor": "B"}}
+    assert jobs.shop.post(EDIT, asked).status == 503
+    jobs.dynamodb.faults = lambda operation, request: None
+    jobs.work()
+    assert len(jobs.failed) == 4  # it waits a little for the job, and goes
+    jobs.failed.clear()
+
+
+# --- Orders ---------------------------------------------------------------------------------------
+
+
+def order(jobs: JobDesk, **fields: Any) -> Any:
+    variant = jobs.product()["variants"][0]["id"]
+    sent = {"lineItems": [{"variantId": variant, "quantity": 1}], **fields}
+    answer = jobs.shop.post("/api/admin/orders", sent)
+    assert answer.status == 201, answer.text
+    return answer.json
+
+
+def test_many_orders_move_by_the_transitions_or_are_counted_as_failed(jobs: JobDesk) -> None:
+    paid = order(jobs, paymentStatus="PAID", tags=["a"])
+    pending = order(jobs)
+    change = {"status": "PROCESSING", "salesRepId": "emp_ann", "addTags": ["b"]}
+    body = {"ids": [paid["id"], pending["id"]], "change": change}
+    job = jobs.done(EDIT_ORDERS, body)
+    assert jobs.counted(job) == {"updated": 1, "failed": 1}
+    assert [(e["id"], e["code"]) for e in job["errors"]] == [(pending["id"], "invalid_transition")]
+    now = jobs.now(paid)
+    assert (now["status"], now["salesRepId"], now["tags"]) == ("PROCESSING", "emp_ann", ["a", "b"])
+    assert jobs.now(pending) == pending
+
+
+def test_a_dry_run_says_which_orders_cannot_move(jobs: JobDesk) -> None:
+    paid, pending = order(jobs, paymentStatus="PAID"), order(jobs)
+    body = {"filters": {}, "change": {"status": "PROCESSING"}, "dryRun": True}
+    job = jobs.done(EDIT_ORDERS, body)
+    assert jobs.counted(job) == {"updated": 1, "failed": 1}
+    (shown,) = job["preview"]
+    assert (shown["id"], shown["after"]["status"]) == (paid["id"], "PROCESSING")
+    assert [jobs.now(paid), jobs.now(pending)] == [paid, pending]

@@ -1,0 +1,132 @@
+"""POST /api/admin/jobs/{id}/undo: what nobody else touched is as it was before the job."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from chalicelib import clock
+from tests.jobs.desk import PRODUCTS, JobDesk
+from tests.jobs.test_bulk_edits import EDIT, EDIT_ORDERS, edit, order
+
+
+def undo(jobs: JobDesk, job: Any) -> Any:
+    return jobs.done(f"/api/admin/jobs/{job['id']}/undo")
+
+
+def sold(jobs: JobDesk, product: Any, pieces: int) -> None:
+    line = {"variantId": product["variants"][0]["id"], "quantity": pieces}
+    assert jobs.shop.post("/api/admin/orders", {"lineItems": [line]}).status == 201
+
+
+def put(jobs: JobDesk, product: Any, **fields: Any) -> None:
+    assert jobs.shop.put(f"{PRODUCTS}/{product['id']}", fields).status == 200
+
+
+def like(product: Any) -> Any:
+    return {name: value for name, value in product.items() if name != "updatedAt"}
+
+
+def test_a_bulk_edit_is_taken_back(jobs: JobDesk) -> None:
+    variants = [{"title": "S", "price": "12.00", "sku": "A"}, {"title": "M", "stock": 3}]
+    products = [jobs.product(variants=variants, tags=["x"]) for _ in range(30)]
+    change = {"price": {"percent": 10}, "status": "ACTIVE", "addTags": ["y"]}
+    edited = edit(jobs, change, *products)
+    assert like(jobs.now(products[0])) != like(products[0])
+    undone = undo(jobs, edited)
+    assert (undone["type"], undone["about"]) == ("undo", {"job": edited["id"]})
+    assert jobs.counted(undone) == {"updated": 30} and undone["errors"] == []
+    assert [like(jobs.now(product)) for product in products] == [like(p) for p in products]
+    found = jobs.shop.get(f"{PRODUCTS}?status=ACTIVE").json["total"]
+    assert found == 0
+
+
+def test_what_somebody_changed_since_stays_as_they_left_it(jobs: JobDesk) -> None:
+    product = jobs.product(price="10.00", vendor="A", variants=[{"title": "S", "stock": 9}])
+    edited = edit(jobs, {"price": {"set": 12}, "vendor": "B"}, product)
+    put(jobs, product, vendor="C", name="Coat")
+    sold(jobs, product, 2)
+    undone = undo(jobs, edited)
+    assert jobs.counted(undone) == {"updated": 1}
+    (error,) = undone["errors"]
+    assert (error["id"], error["code"]) == (product["id"], "changed_since")
+    assert "vendor" in error["message"] and "price" not in error["message"]
+    now = jobs.now(product)
+    assert (now["price"], now["vendor"], now["name"]) == ("10.00", "C", "Coat")
+    assert now["variants"][0]["stock"] == 7
+
+
+def test_undoing_twice_changes_nothing(jobs: JobDesk) -> None:
+    product = jobs.product(price="10.00")
+    edited = edit(jobs, {"price": {"set": 12}}, product)
+    undo(jobs, edited)
+    put(jobs, product, price="12.00")
+    assert jobs.counted(undo(jobs, edited)) == {"unchanged": 1}
+    assert jobs.now(product)["price"] == "12.00"
+
+
+def test_an_undo_can_be_undone_and_that_be_undone_again(jobs: JobDesk) -> None:
+    product = jobs.product(price="10.00")
+    edited = edit(jobs, {"price": {"set": 12}}, product)
+    first = undo(jobs, edited)
+    again = undo(jobs, first)
+    assert jobs.counted(again) == {"updated": 1} and jobs.now(product)["price"] == "12.00"
+    assert jobs.counted(undo(jobs, edited)) == {"updated": 1}
+    assert jobs.now(product)["price"] == "10.00"
+
+
+@pytest.mark.parametrize("nth", range(1, 12))
+@pytest.mark.parametrize("after", [False, True])
+def test_an_undo_that_dies_anywhere_puts_back_and_counts_each_once(
+    jobs: JobDesk, nth: int, after: bool
+) -> None:
+    products = [jobs.product(price="10.00", vendor="A") for _ in range(6)]
+    edited = edit(jobs, {"price": {"percent": 10}, "vendor": "B"}, *products)
+    put(jobs, products[0], vendor="C")
+    job = jobs.start(f"/api/admin/jobs/{edited['id']}/undo")
+    jobs.crash("TransactWriteItems", nth, after=after)
+    undone = jobs.finished(job)
+    assert jobs.counted(undone) == {"updated": 6}
+    assert [error["id"] for error in undone["errors"]] == [products[0]["id"]]
+    assert [jobs.now(p)["price"] for p in products] == ["10.00"] * 6
+    assert [jobs.now(p)["vendor"] for p in products] == ["C", *["A"] * 5]
+
+
+def test_a_product_that_is_gone_is_left_alone(jobs: JobDesk) -> None:
+    product = jobs.product()
+    edited = edit(jobs, {"vendor": "B"}, product)
+    jobs.shop.delete(f"{PRODUCTS}/{product['id']}")
+    undone = undo(jobs, edited)
+    assert jobs.counted(undone) == {"unchanged": 1}
+    assert undone["errors"][0]["code"] == "deleted_since"
+
+
+def test_the_sales_rep_and_tags_of_orders_are_put_back_and_a_status_is_not(jobs: JobDesk) -> None:
+    paid = order(jobs, paymentStatus="PAID", tags=["a"])
+    change = {"status": "PROCESSING", "salesRepId": "emp_ann", "addTags": ["b"]}
+    edited = jobs.done(EDIT_ORDERS, {"ids": [paid["id"]], "change": change})
+    undone = undo(jobs, edited)
+    assert jobs.counted(undone) == {"updated": 1}
+    assert "status" in undone["errors"][0]["message"]
+    now = jobs.now(paid)
+    assert (now["status"], now["salesRepId"], now["tags"]) == ("PROCESSING", None, ["a"])
+
+
+def test_what_cannot_be_undone_is_refused_with_the_reason(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    product = jobs.product()
+    dry = edit(jobs, {"vendor": "B"}, product, dryRun=True)
+    waiting = jobs.start(EDIT, {"ids": [product["id"]], "change": {"vendor": "B"}})
+
+    def refused(id: str) -> tuple[int, str]:
+        answer = jobs.shop.post(f"/api/admin/jobs/{id}/undo")
+        return answer.status, answer.json["code"]
+
+    assert refused(dry["id"]) == (409, "nothing_to_undo")
+    assert refused(waiting) == (409, "job_not_finished")
+    assert refused("job_1") == (404, "not_found")
+    jobs.work()
+    later = clock.now() + timedelta(days=31)
+    monkeypatch.setattr(clock, "now", lambda: later)
+    assert refused(waiting) == (409, "undo_expired")
