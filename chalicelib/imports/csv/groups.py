@@ -25,6 +25,10 @@ class Keys(Protocol):
         """Another key by which rows of the same product may name it, or empty."""
         ...
 
+    def joins(self, above: list[str], cells: list[str]) -> bool:
+        """Whether a row belongs to the product of the row above, though their keys differ."""
+        ...
+
 
 def name_key(name: str) -> str:
     """The key of rows that say nothing but a name: no slug, which two names may share."""
@@ -158,9 +162,14 @@ def _marked(
     """Whether a product begins with a record, the record, and the product's keys so far."""
     current: str | None = None
     alias = ""
+    above: list[str] = []
     for record in records:
         key = keys.key(record.cells)
         same = current is not None and (not key or key in (current, alias))
+        if not same and current is not None and keys.joins(above, record.cells):
+            same = True
+            current, alias = key, alias or current
+        above = record.cells
         if not same:
             # A product row may come below rows that know it by its other name.
             also = keys.alias(record.cells) if key else ""

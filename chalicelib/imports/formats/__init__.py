@@ -9,14 +9,24 @@ import difflib
 from collections.abc import Sequence
 
 from chalicelib.imports.csv.faults import FileRejected
+from chalicelib.imports.formats.bigcommerce import BigCommerce
 from chalicelib.imports.formats.cells import Shop
+from chalicelib.imports.formats.etsy import Etsy
 from chalicelib.imports.formats.format import Format
+from chalicelib.imports.formats.magento import Magento
 from chalicelib.imports.formats.mapped import FIELDS, Mapped
+from chalicelib.imports.formats.medusa import Medusa
 from chalicelib.imports.formats.ours import Ours
+from chalicelib.imports.formats.prestashop import PrestaShop
 from chalicelib.imports.formats.product import ImportedProduct
 from chalicelib.imports.formats.sheet import REPORT_COLUMNS, plain
 from chalicelib.imports.formats.shopify import Shopify
+from chalicelib.imports.formats.shopify_inventory import ShopifyInventory
 from chalicelib.imports.formats.spree import Spree
+from chalicelib.imports.formats.square import Square
+from chalicelib.imports.formats.squarespace import Squarespace
+from chalicelib.imports.formats.vendure import Vendure
+from chalicelib.imports.formats.wix import Wix
 from chalicelib.imports.formats.woocommerce import WooCommerce
 
 __all__ = [
@@ -36,7 +46,10 @@ __all__ = [
 
 Dialect = Format
 # Those of other systems.
-FORMATS: tuple[type[Format], ...] = (Shopify, WooCommerce, Spree)
+FORMATS: tuple[type[Format], ...] = (
+    *(Shopify, ShopifyInventory, WooCommerce, Spree, Vendure, Medusa, Wix, Squarespace, Square),
+    *(Etsy, BigCommerce, PrestaShop, Magento),
+)
 _SHOWN = 30
 _REMARKS = {plain(column) for column in REPORT_COLUMNS}
 

@@ -98,6 +98,7 @@ class Shop:
 
     currency: str
     today: date
+    location: str = ""  # whose stock is read, where a file has several; empty: that of all
 
 
 # What is longer is none of these, and is not looked at.
@@ -225,6 +226,11 @@ def urls(cell: str) -> list[str]:
     A comma within an address separates nothing."""
     parts = (part.strip(" ,;|\r\n\t") for part in _BETWEEN_URLS.split(cell))
     return list(dict.fromkeys(part for part in parts if part))
+
+
+def addresses(parts: list[str]) -> list[str]:
+    """Those that can be opened from anywhere: not the names of files in another shop's store."""
+    return [part for part in parts if re.match(r"https?://", part, re.IGNORECASE)]
 
 
 def leaf(cell: str) -> str:

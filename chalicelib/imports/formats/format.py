@@ -47,11 +47,17 @@ class Format:
     signs: ClassVar[Sequence[Sequence[str]]] = ()
     # How this format writes what `_ONCE` reads otherwise, and several categories in one cell.
     readings: ClassVar[Mapping[str, Reading]] = {}
+    # Columns that nothing is read from, on purpose, though their names sound as if.
+    unread: ClassVar[Sequence[str]] = ()
     # What says that a row is of something, and what a row cannot say of nothing.
     named: ClassVar[Sequence[str]] = ("slug", "name", "sku", "option", "image")
     numbers: ClassVar[Sequence[str]] = ("price", "compareAtPrice", "salePrice", "stock")
     # Whether a row with a price and a blank price before a reduction says that there is none.
     blank_is_no_reduction: ClassVar[bool] = False
+    # Whether a product without a slug is known by its SKU rather than by its name.
+    sku_names_product: ClassVar[bool] = False
+    # Whether the product has columns of its own for what others give per variant.
+    own_prices: ClassVar[bool] = False
     # What a new product gets beside what the file says of it.
     if_new: ClassVar[Mapping[str, Any]] = {}
 
@@ -92,7 +98,10 @@ class Format:
     @property
     def missed(self) -> list[str]:
         """Those whose names say stock, price, SKU or image: a shop would expect them to count."""
-        return [name for name in self.ignored if any(word in plain(name) for word in _TELLING)]
+        unread = Sheet(self.sheet.header, {"": self.unread}).read
+        known = {self.sheet.header[at] for at in unread}
+        telling = (name for name in self.ignored if any(word in plain(name) for word in _TELLING))
+        return [name for name in telling if name not in known]
 
     # --- Of a row ---
 
@@ -108,6 +117,10 @@ class Format:
         if self.sheet.cell(cells, "slug"):
             return ""
         return slug_of(self.sheet.cell(cells, "name")[:1000])
+
+    def joins(self, above: list[str], cells: list[str]) -> bool:
+        """Whether a row belongs to the product of the row above, though their keys differ."""
+        return False
 
     def is_variant(self, row: Row) -> bool:
         """Whether the row is of a variant; what it says of its product counts less than the
@@ -184,14 +197,21 @@ class Format:
         return self.blank_is_no_reduction and "compareAtPrice" in self.sheet
 
     def is_on_sale(self, draft: Draft, row: Row) -> bool:
-        starts, ends = (draft.read(row, f, reading.day) for f in ("saleStarts", "saleEnds"))
+        fields = ("saleStarts", "saleEnds")
+        starts, ends = (draft.read(row, f, self.readings.get(f, reading.day)) for f in fields)
         today = draft.shop.today
         return (starts is None or starts <= today) and (ends is None or today <= ends)
 
     def finish(self, draft: Draft) -> ImportedProduct:
-        product = draft.product
-        product.slug = product.values.get("slug")
-        if not product.slug and product.values.get("name"):
-            product.slug = product.if_new["slug"] = slug_of(product.values["name"])
+        """The product, with the slug that it has or is to get."""
+        product, values = draft.product, draft.product.values
         product.if_new |= self.if_new
-        return draft.finish()
+        product.slug = values.get("slug")
+        if not product.slug and values.get("name"):
+            product.if_new["slug"] = slug_of(values["name"])
+            whole = [] if self.own_prices else [v for v in draft.variants if not v.title]
+            given = [values, *(variant.values for variant in whole)]
+            has_sku = self.sku_names_product and any("sku" in each for each in given)
+            # With a SKU, two products may have one name; without, the name is all there is.
+            product.slug = None if has_sku else product.if_new["slug"] or None
+        return draft.finish(own_prices=self.own_prices)

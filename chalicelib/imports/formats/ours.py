@@ -2,12 +2,12 @@
 picture of the product whose slug it repeats."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from chalicelib.imports.csv.groups import name_key
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.format import Format
-from chalicelib.imports.formats.product import Draft, ImportedProduct, Variant, slug_of
+from chalicelib.imports.formats.product import Draft, Variant
 from chalicelib.imports.formats.sheet import Row, plain
 
 # The columns of the template, in its order.
@@ -39,6 +39,8 @@ class Ours(Format):
     table = _TABLE
     named = ("slug", "name", "sku", *_OF_VARIANT, "image")
     readings: ClassVar = {"category": reading.listed}
+    sku_names_product = True
+    own_prices = True
 
     @classmethod
     def fits(cls, columns: Sequence[str]) -> bool:
@@ -92,14 +94,3 @@ class Ours(Format):
         if price:
             variant.set(price[0], "price", price[1])
         self.stock(variant, row)
-
-    def finish(self, draft: Draft) -> ImportedProduct:
-        """The product, with the slug that it has or is to get."""
-        product = draft.product
-        values: dict[str, Any] = product.values
-        product.slug = values.get("slug")
-        if not product.slug and values.get("name"):
-            product.if_new["slug"] = slug_of(values["name"])
-            # With a SKU, two products may have one name; without, the name is all there is.
-            product.slug = None if values.get("sku") else product.if_new["slug"] or None
-        return draft.finish(own_prices=True)

@@ -33,6 +33,7 @@ class ImportedProduct:
     `lowest_price`: the product's price is the lowest of its variants after the merge.
     `awaits_variants`: the product has no price, unless rows elsewhere in the file bring one, or
     variants with prices of their own.
+    `only_updates`: the rows say nothing that could make a product, or a variant, that is not there.
     `continues`: the rows do not give a name; if there is no such product, its own row may come yet.
     `errors`: if there are any, the product fails, and nothing of it is to be written.
     """
@@ -45,6 +46,7 @@ class ImportedProduct:
     is_master: bool = False
     lowest_price: bool = False
     awaits_variants: bool = False
+    only_updates: bool = False
     continues: bool = False
     errors: list[RowError] = field(default_factory=list)
     sources: dict[str, tuple[int, str]] = field(default_factory=dict)
@@ -132,11 +134,16 @@ class Draft:
             self.product.sources[key] = (row.line, row.column(field))
 
     def images(
-        self, row: Row, field: str = "image", alt: str = "", position: int | None = None
+        self,
+        row: Row,
+        field: str = "image",
+        alt: str = "",
+        read: Callable[[str], list[str]] = cells.urls,
+        position: int | None = None,
     ) -> None:
         """Add the pictures of every column of the field; a text for one that had none is taken."""
         for column, cell in row.each(field):
-            urls = self.read_text(row, column, cell, cells.urls) or []
+            urls = self.read_text(row, column, cell, read) or []
             for url in urls:
                 alone = len(urls) == 1
                 self._image(row, column, url, alt if alone else "", position if alone else None)
@@ -162,7 +169,11 @@ class Draft:
                 if name and values.setdefault("type", name) == name:
                     self.product.sources.setdefault("type", (row.line, column))
                 elif name:
-                    self._tags[name] = None
+                    self.tag(name)
+
+    def tag(self, *names: str) -> None:
+        """Add tags to those that the product is given otherwise."""
+        self._tags |= dict.fromkeys(names)
 
     def variant(self, row: Row, title: str) -> "Variant":
         """A variant to be filled from a row. The title and the SKU are its identity: of two rows
@@ -176,11 +187,14 @@ class Draft:
         return value
 
     def stock(self, row: Row, field: str = "stock") -> int | None:
-        """A count; a single mark in it is told from a decimal one by the row's own prices."""
+        value: int | None = self.read(row, field, self.counting(row))
+        return value
+
+    def counting(self, row: Row) -> Callable[[str], int]:
+        """How counts of a row are read: what its prices have before their decimals parts none."""
         prices = (row[price] for price in PRICES)
         decimal = next(filter(None, map(cells.decimal_mark, prices)), "")
-        value: int | None = self.read(row, field, lambda cell: cells.stock(cell, decimal))
-        return value
+        return lambda cell: cells.stock(cell, decimal)
 
     def finish(self, *, sku_is_key: bool = False, own_prices: bool = False) -> ImportedProduct:
         """The product, with its variants in place and its identity checked.
@@ -246,7 +260,7 @@ class Variant:
     """One variant while its product is being read; `fields` says which gave each value."""
 
     def __init__(self, draft: Draft, row: Row, title: str) -> None:
-        self._draft = draft
+        self.draft = draft
         self.row = row
         self.title = title
         self.values: dict[str, Any] = {}
@@ -263,13 +277,23 @@ class Variant:
             self.set(field, key, value)
 
     def read(self, field: str, reading: Callable[[str], Any]) -> Any:
-        return self._draft.read(self.row, field, reading)
+        return self.draft.read(self.row, field, reading)
 
     def count(self, field: str = "stock") -> None:
         """Set the stock from a cell that is not blank."""
-        value = self._draft.stock(self.row, field)
+        value = self.draft.stock(self.row, field)
         if value is not None:
             self.set(field, "stock", value)
+
+    def sum(self, field: str, location: Callable[[str], str]) -> None:
+        """Set the stock from a column for each location, or for the one that is asked for;
+        `location`: which a column is of."""
+        wanted, count = self.draft.shop.location.casefold(), self.draft.counting(self.row)
+        cells = self.row.each(field)
+        asked = [(c, text) for c, text in cells if wanted in ("", location(c).casefold())]
+        counts = [self.draft.read_text(self.row, column, text, count) for column, text in asked]
+        if counts and None not in counts:
+            self.set(field, "stock", sum(counts))
 
 
 def _each_once(variants: list[Variant]) -> list[Variant]:

@@ -87,6 +87,9 @@ class Row:
             if text:
                 yield self.sheet.header[at], text
 
+    def at(self, place: int) -> str:
+        return cell(self._cells, place)
+
     def any(self, fields: Iterable[str]) -> bool:
         return any(self[field] for field in fields)
 

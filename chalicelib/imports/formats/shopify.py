@@ -52,6 +52,10 @@ class Shopify(Format):
     }
     signs = (*(("Handle", own) for own in _OLD), *(("URL handle", own) for own in _NEW))
     readings: ClassVar = {"status": _status}
+    unread = (
+        *("Variant Inventory Policy", "Inventory policy", "Price / {*}"),
+        *("Compare-at price / {*}", "Unit price {*}", "Image width", "Image height"),
+    )
     named = ("slug", "name", "option", "sku", "image", "variantImage")
     blank_is_no_reduction = True
 
@@ -78,7 +82,8 @@ class Shopify(Format):
     def finish(self, draft: Draft) -> ImportedProduct:
         for row in sorted((row for row in draft.rows if row["image"]), key=_position):
             position = _position(row)
-            draft.images(row, "image", row["imageAlt"], position if position < _LAST else None)
+            given = position if position < _LAST else None
+            draft.images(row, alt=row["imageAlt"], position=given)
         for row in draft.rows:
             draft.images(row, "variantImage")
         if "status" not in self.sheet:

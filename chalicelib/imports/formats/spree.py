@@ -26,10 +26,7 @@ class Spree(Format):
         "image": ("image{n}_src",),
         "category": ("category{n}",),
     }
-    signs = tuple(
-        ("slug", own)
-        for own in ("inventory_count", "track_inventory", "option1_value", "image1_src")
-    )
+    signs = tuple(("slug", own) for own in ("inventory_count", "option1_value", "image1_src"))
 
     def row(self, draft: Draft, row: Row) -> None:
         options = self.title_of(row)

@@ -1,7 +1,7 @@
 """WooCommerce's product export. A variation names its parent in a column, by SKU or as `id:44`, and
 may stand anywhere in the file; the export has no slugs, so the SKU makes one."""
 
-from itertools import combinations
+from collections.abc import Sequence
 from typing import ClassVar
 
 from chalicelib.imports.formats import cells as reading
@@ -13,40 +13,8 @@ from chalicelib.imports.formats.product import (
     slug_of,
     slug_of_key,
 )
-from chalicelib.imports.formats.sheet import Row
-
-# English; the export writes its columns in the language of whoever exports.
-_COLUMNS = {
-    "id": ("ID",),
-    "kind": ("Type",),
-    "sku": ("SKU",),
-    "name": ("Name",),
-    "publication": ("Published",),
-    "description": ("Description", "Short description"),
-    "saleStarts": ("Date sale price starts",),
-    "saleEnds": ("Date sale price ends",),
-    "inStock": ("In stock?",),
-    "stock": ("Stock",),
-    "lowStockThreshold": ("Low stock amount",),
-    "salePrice": ("Sale price",),
-    "price": ("Regular price",),
-    "category": ("Categories",),
-    "tags": ("Tags",),
-    "image": ("Images",),
-    "parent": ("Parent",),
-    "brand": ("Brands",),
-    "visibility": ("Visibility in catalog",),
-    "option": ("Attribute {n} value(s)",),
-    "seoTitle": ("Meta: _yoast_wpseo_title", "Meta: rank_math_title"),
-    "seoDescription": ("Meta: _yoast_wpseo_metadesc", "Meta: rank_math_description"),
-}
-# Columns of its own: no shop's list by hand has two of these.
-_OWN = (
-    *("In stock?", "Date sale price starts", "Date sale price ends", "Visibility in catalog"),
-    *("Attribute 1 name", "Attribute 1 value(s)", "Is featured?", "Backorders allowed?"),
-    *("Sold individually?", "Tax status", "Allow customer reviews?", "Low stock amount"),
-    *("Regular price", "Parent", "Grouped products", "Download limit", "Date sale price ends"),
-)
+from chalicelib.imports.formats.sheet import Row, plain
+from chalicelib.imports.formats.woocommerce_columns import COLUMNS, OWN
 
 
 def _unescaped(text: str) -> str:
@@ -55,14 +23,25 @@ def _unescaped(text: str) -> str:
     return "\\n".join(lines)
 
 
+# "Price" and "Cena" may be anybody's.
+_OWN_PRICES = {plain(name) for name in COLUMNS["price"] if " " in name}
+
+
 class WooCommerce(Format):
     name = "woocommerce"
     title = "WooCommerce product export"
-    table: ClassVar = _COLUMNS
-    signs = tuple(combinations(dict.fromkeys(_OWN), 2))
+    table = COLUMNS
     readings: ClassVar = {"description": _unescaped, "category": reading.listed}
     named = ("id", "sku", "name", "parent", "option", "image")
     numbers = ("price", "salePrice", "stock")
+
+    @classmethod
+    def fits(cls, columns: Sequence[str]) -> bool:
+        """Two columns of its own in one language or another, and what names a product."""
+        fields = {cls.field(column) for column in columns}
+        price = {"price"} if any(plain(column) in _OWN_PRICES for column in columns) else set()
+        own = {*fields.intersection(OWN), *price}
+        return len(own) > 1 and not fields.isdisjoint({"name", "sku"})
 
     def key(self, cells: list[str]) -> str:
         sku, number, name, kind, parent = (

@@ -1,0 +1,131 @@
+"""BigCommerce's product export, new (Item) and old (Item Type): a row for the product, below it
+rows for its variants and pictures, which do not repeat its name."""
+
+import re
+from decimal import Decimal
+from typing import ClassVar
+
+from chalicelib.imports.formats import cells as reading
+from chalicelib.imports.formats.format import Format, Prices
+from chalicelib.imports.formats.product import Draft, ImportedProduct, Variant
+from chalicelib.imports.formats.sheet import Row
+
+# `Type=Swatch|Name=Color|Value=Red[#ff0000]`, one after the other; the old one writes
+# `[S]Size=Small,[CS]Color=Red:#ff0000` into the name.
+_VALUE = re.compile(r"\|Value=([^|\[\]]*?)(?=\[|\||Type=|$)")
+_OLD_VALUE = re.compile(r"\[[A-Z]{1,3}\][^=,\[]{1,100}=([^,\[]*)")
+_CATEGORY = re.compile(r"[;|]")
+
+
+def _slug(cell: str) -> str:
+    return cell.rstrip("/").rsplit("/", 1)[-1].lower()
+
+
+def _categories(cell: str) -> list[str]:
+    return [path.replace("/", ">") for path in _CATEGORY.split(cell)]
+
+
+class BigCommerce(Format):
+    name = "bigcommerce"
+    title = "BigCommerce product export"
+    table: ClassVar = {
+        "kind": ("Item", "Item Type"),
+        "slug": ("Product URL",),
+        "name": ("Name", "Product Name"),
+        "physical": ("Type", "Product Type"),
+        "sku": ("SKU", "Product Code/SKU"),
+        "options": ("Options",),
+        "tracking": ("Inventory Tracking", "Track Inventory"),
+        "stock": ("Current Stock", "Current Stock Level"),
+        "lowStockThreshold": ("Low Stock", "Low Stock Level"),
+        "price": ("Price",),
+        "retail": ("Retail Price",),
+        "salePrice": ("Sale Price",),
+        "vendor": ("Brand", "Brand Name"),
+        "category": ("Categories", "Category"),
+        "description": ("Description", "Product Description"),
+        "seoTitle": ("Page Title",),
+        "seoDescription": ("Meta Description",),
+        "published": ("Is Visible", "Product Visible?"),
+        "image": (
+            *("Internal Image URL (Export)", "Image URL (Import)", "Variant Image URL"),
+            *("Product Image URL - {n}", "Product Image File - {n}"),
+        ),
+        "imageAlt": ("Image Description",),
+    }
+    signs = (
+        ("Item", "Name", "Inventory Tracking"),
+        ("Item", "Name", "Current Stock"),
+        ("Item", "Internal Image URL (Export)"),
+        ("Item", "Name", "Options", "Retail Price"),
+        ("Item Type", "Product Name", "Product Code/SKU"),
+        ("Item Type", "Product Name", "Track Inventory"),
+    )
+    readings: ClassVar = {"slug": _slug, "category": _categories}
+    unread = ("Cost Price", "Image is Thumbnail", "Image Sort Order", "Product Image {*} - {n}")
+    named = ("name", "sku", "options", "image")
+    if_new: ClassVar = {"status": "ACTIVE"}
+
+    def key(self, cells: list[str]) -> str:
+        if self.sheet.cell(cells, "kind").casefold() not in {"product", ""}:
+            return ""
+        slug = self.sheet.cell(cells, "slug")
+        return _slug(slug) if slug else super().key(cells)
+
+    def row(self, draft: Draft, row: Row) -> None:
+        kind = row["kind"].casefold()
+        if kind in {"product", ""}:
+            self.once(draft, row, keep=False)
+        if kind in {"variant", "sku"}:
+            title = self.title_of(row) or row["sku"]
+            self.fill(draft, draft.variant(row, title), row)
+        elif kind == "rule":
+            self._rule(draft, row)
+        self.images(draft, row)
+
+    def title_of(self, row: Row) -> str:
+        old = "" if row["options"] else row["name"]
+        values = _VALUE.findall(row["options"][:5000]) or _OLD_VALUE.findall(old[:5000])
+        return " / ".join(value.split(":#")[0].strip() for value in values)
+
+    def images(self, draft: Draft, row: Row) -> None:
+        if row["kind"].casefold() != "video":
+            draft.images(row, alt=row["imageAlt"], read=lambda c: reading.addresses([c]))
+
+    def prices(self, draft: Draft, row: Row) -> Prices:
+        """A variant without a price has the product's. 0 in the sale price is none."""
+        own = draft.rows[0]
+        given = super().prices(draft, row if row["price"] else own)
+        price, before = given.get("price"), given.get("compareAtPrice")
+        retail = draft.amount(own, "retail")
+        if price and price[1] and retail and not (before and before[1]):
+            above = Decimal(retail) > Decimal(price[1])
+            given["compareAtPrice"] = ("retail", retail if above else None)
+        return given
+
+    def stock(self, variant: Variant, row: Row) -> None:
+        tracking = row["tracking"] or variant.draft.rows[0]["tracking"]
+        if tracking.casefold() in {"none", "", "no"} and "tracking" in self.sheet:
+            variant.set("tracking", "stock", None)
+        elif tracking.casefold() in {"product", "by product"} and row is not variant.draft.rows[0]:
+            return  # one count for all: nobody can say how many of each
+        else:
+            variant.count()
+
+    def _rule(self, draft: Draft, row: Row) -> None:
+        """The old export's row with a variant's own price, such as `[FIXED]12.50`."""
+        for variant in draft.variants:
+            if row["sku"] and variant.values.get("sku") == row["sku"]:
+                fixed = row["price"].removeprefix("[FIXED]")
+                if fixed and not fixed.startswith("["):
+                    read = draft.read_text(
+                        row, row.column("price"), fixed, lambda c: reading.amount(c, draft.shop)
+                    )
+                    if read is not None:
+                        variant.set("price", "price", read)
+
+    def finish(self, draft: Draft) -> ImportedProduct:
+        own = draft.rows[0] if draft.rows else None
+        if own is not None and not draft.variants:
+            self.fill(draft, draft.variant(own, ""), own)
+        return super().finish(draft)

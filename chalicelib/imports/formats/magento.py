@@ -1,0 +1,175 @@
+"""Magento 2's product export. A configurable product lists its variants by SKU in a cell; each is
+a row of its own above or below it, which is not visible by itself."""
+
+import re
+from datetime import date
+from typing import ClassVar
+
+from chalicelib.imports.formats import cells as reading
+from chalicelib.imports.formats.cells import BadCell
+from chalicelib.imports.formats.format import Format
+from chalicelib.imports.formats.product import Draft, ImportedProduct, Variant
+from chalicelib.imports.formats.sheet import Row
+
+_HIDDEN = "not visible individually"
+_PAIR = re.compile(r"(?:^|,)\s*([a-z0-9_]{1,60})=")
+_DAY = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{2}|\d{4})(?:\D.*)?", re.DOTALL)
+_UNSUPPORTED = {"bundle", "grouped"}
+
+
+def _categories(cell: str) -> list[str]:
+    """Paths below a root that every category of a shop has."""
+    paths = (path.partition("/") for path in reading.listed(cell))
+    return [(below or root).replace("/", ">") for root, _, below in paths]
+
+
+def _day(cell: str) -> date:
+    """A date as American writes it, or as everybody reads it."""
+    found = _DAY.fullmatch(cell[:40])
+    if not found:
+        return reading.day(cell)
+    month, day, year = map(int, found.groups())
+    try:
+        return date(year if year > 99 else 2000 + year, month, day)
+    except ValueError:
+        raise BadCell("not_a_date", f'"{cell[:40]}" is not a date.') from None
+
+
+def _options(cell: str) -> dict[str, str]:
+    """The variants of a cell, by SKU: `sku=T-S,size=S,color=Red|sku=T-M,…`."""
+    found = {}
+    for each in cell.split("|"):
+        names = list(_PAIR.finditer(each))
+        ends = [*(name.start() for name in names[1:]), len(each)]
+        pairs = [(n[1], each[n.end() : end].strip()) for n, end in zip(names, ends, strict=True)]
+        sku = next((value for name, value in pairs if name == "sku"), "")
+        if sku:
+            found[sku] = " / ".join(value for name, value in pairs if name != "sku" and value)
+    return found
+
+
+class Magento(Format):
+    name = "magento"
+    title = "Magento 2 product export"
+    table: ClassVar = {
+        **{field: (field,) for field in ("sku", "name", "description", "price", "visibility")},
+        "description": ("description", "short_description"),
+        "view": ("store_view_code",),
+        "kind": ("product_type",),
+        "online": ("product_online",),
+        "category": ("categories",),
+        "slug": ("url_key",),
+        "salePrice": ("special_price",),
+        "saleStarts": ("special_price_from_date", "special_from_date"),
+        "saleEnds": ("special_price_to_date", "special_to_date"),
+        "seoTitle": ("meta_title",),
+        "seoDescription": ("meta_description",),
+        "image": ("base_image", "additional_images"),
+        "stock": ("qty",),
+        "managed": ("manage_stock",),
+        "configured": ("use_config_manage_stock",),
+        "variations": ("configurable_variations",),
+    }
+    signs = tuple(
+        ("sku", own)
+        for own in (
+            *("attribute_set_code", "product_websites", "configurable_variations"),
+            *("store_view_code", "product_online", "url_key"),
+        )
+    )
+    readings: ClassVar = {"category": _categories, "saleStarts": _day, "saleEnds": _day}
+    unread = (
+        *("{*}_image", "{*}_image_label", "{*}_image_labels", "{*}_qty", "{*}_price", "{*}_skus"),
+        *("is_in_stock", "{*}price_type", "bundle_sku_type", "bundle_price_view"),
+        *("notify_on_stock_below", "use_config_notify_stock_qty", "is_qty_decimal"),
+        *("use_config_{*}", "qty_increments", "enable_qty_increments"),
+        *("msrp_display_actual_price_type",),
+    )
+    named = ("sku", "name", "slug")
+    numbers = ("price", "salePrice", "stock")
+    if_new: ClassVar = {"status": "ACTIVE"}
+    sku_names_product = True
+
+    def key(self, cells: list[str]) -> str:
+        return self.sheet.cell(cells, "sku")
+
+    def joins(self, above: list[str], cells: list[str]) -> bool:
+        """Variants stand beside their product, and it names them."""
+        if self._is_child(above):
+            return self._is_child(cells) or self._names(cells, above)
+        return self._is_child(cells) and self._names(above, cells)
+
+    def _is_child(self, cells: list[str]) -> bool:
+        return self.sheet.cell(cells, "visibility").casefold() == _HIDDEN
+
+    def _names(self, cells: list[str], child: list[str]) -> bool:
+        sku, cell = self.sheet.cell(child, "sku"), self.sheet.cell(cells, "variations")
+        return bool(sku) and bool(cell) and sku in _options(cell)
+
+    def drafted(self, draft: Draft) -> ImportedProduct:
+        # The texts of further languages are not read.
+        draft.rows = [row for row in draft.rows if not row["view"]]
+        parents = [row for row in draft.rows if row["kind"].casefold() == "configurable"]
+        for row in parents[1:]:
+            message = "Two configurable products stand here without a row between them."
+            draft.fail(row, "sku", "ambiguous_variants", message)
+        if parents:
+            self._configurable(draft, parents[0])
+        else:
+            for row in draft.rows:
+                self._simple(draft, row)
+        return self.finish(draft)
+
+    def _configurable(self, draft: Draft, parent: Row) -> None:
+        self._own(draft, parent)
+        draft.put(parent, "sku", "sku")
+        options = draft.read(parent, "variations", _options) or {}
+        rows = {row["sku"]: row for row in draft.rows if row is not parent}
+        for sku, row in rows.items():
+            if sku not in options:
+                message = "No product beside this row names it as one of its variants."
+                draft.fail(row, "sku", "missing_key", message)
+        for sku, title in options.items():
+            row = rows.get(sku, parent)
+            variant = draft.variant(row, title or sku)
+            variant.set("sku" if sku in rows else "variations", "sku", sku)
+            if sku in rows:
+                self.images(draft, row)
+                self._fill(draft, variant, row)
+
+    def _simple(self, draft: Draft, row: Row) -> None:
+        if row["kind"].casefold() in _UNSUPPORTED:
+            message = "A product that is made of others has no price of its own: import those."
+            draft.fail(row, "kind", "unsupported_type", message)
+        if row["visibility"].casefold() == _HIDDEN and len(draft.rows) > 1:
+            message = "No product beside this row names it as one of its variants."
+            draft.fail(row, "sku", "missing_key", message)
+        self._own(draft, row)
+        variant = draft.variant(row, "")
+        variant.put("sku", "sku")
+        self._fill(draft, variant, row)
+
+    def _fill(self, draft: Draft, variant: Variant, row: Row) -> None:
+        for key, (field, value) in self.prices(draft, row).items():
+            variant.set(field, key, value)
+        self.stock(variant, row)
+
+    def _own(self, draft: Draft, row: Row) -> None:
+        self.once(draft, row, keep=False)
+        self.images(draft, row)
+        online = row["online"]
+        if online:
+            draft.set(row, "online", "status", "ACTIVE" if online == "1" else "DRAFT")
+        if row["visibility"]:
+            shown = row["visibility"].casefold() != _HIDDEN
+            draft.set(row, "visibility", "published", shown)
+
+    def images(self, draft: Draft, row: Row) -> None:
+        """Most are paths in Magento's own store, which nobody else can open; addresses are read."""
+        draft.images(row, read=lambda cell: reading.addresses(reading.listed(cell)))
+
+    def stock(self, variant: Variant, row: Row) -> None:
+        if row["managed"] == "0" and row["configured"] != "1":
+            variant.set("managed", "stock", None)
+        else:
+            variant.count()

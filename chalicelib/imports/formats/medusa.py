@@ -1,0 +1,80 @@
+"""Medusa's product export and import template, of version 2 and 1: a row for each variant, and a
+column of prices for each currency."""
+
+from typing import ClassVar
+
+from chalicelib.imports.formats import cells as reading
+from chalicelib.imports.formats.format import Format, Prices
+from chalicelib.imports.formats.product import Draft, Variant
+from chalicelib.imports.formats.sheet import Row
+
+_DEFAULTS = {"default option value", "default", "default variant", "default title"}
+_STATUSES = {"proposed": "DRAFT", "rejected": "ARCHIVED"}
+
+
+def _status(cell: str) -> str:
+    return _STATUSES.get(cell.casefold()) or reading.status(cell)
+
+
+class Medusa(Format):
+    name = "medusa"
+    title = "Medusa product export"
+    table: ClassVar = {
+        "slug": ("Product Handle",),
+        "name": ("Product Title",),
+        "description": ("Product Description",),
+        "status": ("Product Status",),
+        "type": ("Product Type",),
+        "category": ("Product Category {n} Name", "Product Collection Title"),
+        "tag": ("Product Tag {n}", "Product Tags"),
+        "image": ("Product Thumbnail", "Product Image {n} Url", "Image {n} Url"),
+        "variantTitle": ("Variant Title",),
+        "option": ("Variant Option {n} Value", "Option {n} Value"),
+        "sku": ("Variant SKU",),
+        "amounts": ("Variant Price {*}", "Price {*}"),
+        "stock": ("Variant Inventory Quantity",),
+        "tracked": ("Variant Manage Inventory",),
+    }
+    signs = tuple(
+        ("Product Handle", own)
+        for own in (
+            *("Variant Title", "Variant Manage Inventory", "Variant Option 1 Value"),
+            *("Variant Allow Backorder", "Product Thumbnail", "Product Discountable"),
+        )
+    )
+    readings: ClassVar = {"status": _status}
+    unread = ("Variant Inventory {*}",)
+    named = ("slug", "name", "option", "sku", "variantTitle", "image")
+    numbers = ("amounts", "stock")
+
+    def is_variant(self, row: Row) -> bool:
+        return row.any(("option", "sku", "variantTitle", "amounts"))
+
+    def title_of(self, row: Row) -> str:
+        title = super().title_of(row) or row["variantTitle"]
+        return "" if title.casefold() in _DEFAULTS else title
+
+    def once(self, draft: Draft, row: Row, *, keep: bool) -> None:
+        super().once(draft, row, keep=keep)
+        for _, tag in row.each("tag"):
+            if not tag.startswith("ptag_"):  # only an id
+                draft.tag(*reading.listed(tag))
+
+    def prices(self, draft: Draft, row: Row) -> Prices:
+        """The price in the shop's currency, of however many there are."""
+        code = draft.shop.currency
+        priced = dict(row.each("amounts"))
+        for column, cell in priced.items():
+            if column.upper().split()[-1] == code:
+                read = draft.read_text(row, column, cell, lambda c: reading.amount(c, draft.shop))
+                return {} if read is None else {"price": ("amounts", read)}
+        if priced:
+            message = f"The row has no price in {code}, only in: {', '.join(priced)[:200]}."
+            draft.fail(row, "amounts", "currency_mismatch", message)
+        return {}
+
+    def stock(self, variant: Variant, row: Row) -> None:
+        if row["tracked"].casefold() in {"false", "0"}:
+            variant.set("tracked", "stock", None)
+        else:
+            variant.count()

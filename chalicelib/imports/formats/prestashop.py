@@ -1,0 +1,103 @@
+"""PrestaShop's product file, as its importer takes it, and the list that its catalogue page
+exports: one row a product. Combinations are in a file of their own, which is not read."""
+
+from decimal import Decimal
+from typing import ClassVar
+
+from chalicelib.imports.formats import cells as reading
+from chalicelib.imports.formats.format import Format, Prices
+from chalicelib.imports.formats.product import Draft
+from chalicelib.imports.formats.sheet import Row
+
+
+def _day(cell: str) -> object:
+    return None if cell.startswith("0000-") else reading.day(cell)
+
+
+def _categories(cell: str) -> list[str]:
+    """Without the root that every product is in."""
+    return [name for name in reading.listed(cell) if name.casefold() != "home"]
+
+
+class PrestaShop(Format):
+    name = "prestashop"
+    title = "PrestaShop product file"
+    table: ClassVar = {
+        "id": ("Product ID", "ID"),
+        "active": ("Active (0/1)", "Status"),
+        "name": ("Name *", "Name"),
+        "category": ("Categories (x,y,z...)", "Category"),
+        "price": (
+            *("Price (tax incl.)", "Price tax included", "Price tax excluded"),
+            *("Price tax excluded or Price tax included", "Price (tax excl.)"),
+        ),
+        "discount": ("Discount amount",),
+        "percent": ("Discount percent",),
+        "saleStarts": ("Discount from (yyyy-mm-dd)",),
+        "saleEnds": ("Discount to (yyyy-mm-dd)",),
+        "sku": ("Reference #", "Reference"),
+        "vendor": ("Manufacturer", "Brand"),
+        "stock": ("Quantity",),
+        "lowStockThreshold": ("Low stock level",),
+        "visibility": ("Visibility",),
+        "description": ("Description", "Summary", "Short description"),
+        "tags": ("Tags (x,y,z...)",),
+        "seoTitle": ("Meta title",),
+        "seoDescription": ("Meta description",),
+        "slug": ("URL rewritten",),
+        "image": ("Image URLs (x,y,z...)", "Image"),
+        "imageAlt": ("Image alt texts (x,y,z...)",),
+    }
+    signs = (
+        ("Active (0/1)", "Name *", "Categories (x,y,z...)"),
+        ("Name *", "Reference #"),
+        ("Name *", "Image URLs (x,y,z...)"),
+        ("Name", "Price (tax excl.)", "Price (tax incl.)"),
+        ("Name", "Reference", "Price (tax excl.)"),
+    )
+    readings: ClassVar = {"category": _categories, "saleStarts": _day, "saleEnds": _day}
+    unread = (
+        *("Wholesale price", "Minimal quantity", "Delete existing images (0 = No, 1 = Yes)"),
+        *("Unit price", "Show price (0 = No, 1 = Yes)", "Supplier reference #"),
+    )
+    named = ("id", "name", "sku", "slug", "image")
+    if_new: ClassVar = {"status": "ACTIVE"}
+    sku_names_product = True
+
+    def key(self, cells: list[str]) -> str:
+        sku = self.sheet.cell(cells, "sku")
+        return super().key(cells) or (f"sku {sku}" if sku else "")
+
+    def row(self, draft: Draft, row: Row) -> None:
+        self.once(draft, row, keep=False)
+        self.images(draft, row)
+        active = draft.read(row, "active", reading.boolean)
+        if active is not None:
+            draft.set(row, "active", "status", "ACTIVE" if active else "DRAFT")
+        if row["visibility"]:
+            shown = row["visibility"].casefold() != "none"
+            draft.set(row, "visibility", "published", shown)
+        self.fill(draft, draft.variant(row, ""), row)
+
+    def images(self, draft: Draft, row: Row) -> None:
+        draft.images(row, alt=row["imageAlt"], read=lambda c: reading.addresses(reading.urls(c)))
+
+    def prices(self, draft: Draft, row: Row) -> Prices:
+        """Less the discount, in money or percent, while it runs."""
+        given = super().prices(draft, row)
+        price = given.get("price", ("price", None))[1]
+        if price is None or not self._has_discounts:
+            return given
+        given["compareAtPrice"] = ("price", None)
+        amount = draft.amount(row, "discount")
+        percent = draft.amount(row, "percent")
+        off = Decimal(amount or 0) or round(Decimal(price) * Decimal(percent or 0) / 100, 2)
+        if 0 < off < Decimal(price) and self.is_on_sale(draft, row):
+            field = "discount" if Decimal(amount or 0) else "percent"
+            given["price"] = (field, f"{Decimal(price) - off:f}")
+            given["compareAtPrice"] = ("price", price)
+        return given
+
+    @property
+    def _has_discounts(self) -> bool:
+        return "discount" in self.sheet or "percent" in self.sheet

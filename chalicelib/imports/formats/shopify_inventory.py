@@ -1,0 +1,111 @@
+"""Shopify's inventory export: a row for each variant and location, or, in older files, a column for
+each location. It changes stock and nothing else."""
+
+from typing import ClassVar
+
+from chalicelib.imports.formats import cells as reading
+from chalicelib.imports.formats.format import Format
+from chalicelib.imports.formats.product import Draft, ImportedProduct
+from chalicelib.imports.formats.sheet import Row
+
+_NOT_STOCKED = "not stocked"
+_COUNTS = ("available", "new", "current")
+
+
+class ShopifyInventory(Format):
+    name = "shopify_inventory"
+    title = "Shopify inventory export"
+    table: ClassVar = {
+        "slug": ("Handle",),
+        "productTitle": ("Title",),
+        "option": ("Option{n} Value",),
+        "optionName": ("Option{n} Name",),
+        "sku": ("SKU",),
+        "location": ("Location",),
+        "available": ("Available (not editable)", "Available"),
+        "new": ("On hand (new)",),
+        "current": ("On hand (current)", "On hand"),
+        "origin": ("COO",),
+    }
+    signs = (
+        ("Handle", "On hand (current)"),
+        ("Handle", "On hand (new)"),
+        ("Handle", "Available (not editable)"),
+        ("Handle", "HS Code", "COO"),
+        ("Handle", "Location", "On hand"),
+        ("Handle", "Location", "Available"),
+        ("SKU", "Location", "On hand (current)"),
+        ("SKU", "Location", "On hand (new)"),
+    )
+    named = ("slug", "sku")
+    numbers = _COUNTS
+
+    def drafted(self, draft: Draft) -> ImportedProduct:
+        draft.refuse_nameless(self.named, self.numbers)
+        draft.product.only_updates = True
+        # Of one variant there is a row for each location.
+        rows: dict[tuple[str, str], list[Row]] = {}
+        for row in draft.rows:
+            draft.put(row, "slug", "slug", reading.handle, keep=True)
+            rows.setdefault((self.title_of(row), row["sku"]), []).append(row)
+        for (title, sku), same in rows.items():
+            counts = [count for row in same for count in self._counts(draft, row)]
+            if not counts:
+                continue
+            # A variant is known by its SKU, or else by its title, and neither is to be changed; the
+            # only one of a product is known by the handle.
+            variant = draft.variant(same[0], "" if sku else title)
+            variant.set(next((c for c in _COUNTS if same[0][c]), "sku"), "stock", sum(counts))
+            if sku and (title or "slug" not in draft.product.values):
+                variant.set("sku", "sku", sku)
+        draft.product.slug = draft.product.values.get("slug")
+        return draft.finish()
+
+    def key(self, cells: list[str]) -> str:
+        slug, sku = (self.sheet.cell(cells, field) for field in ("slug", "sku"))
+        return slug.lower() or f"sku {sku}"
+
+    def title_of(self, row: Row) -> str:
+        title = super().title_of(row)
+        return "" if title == "Default Title" else title
+
+    def _counts(self, draft: Draft, row: Row) -> list[int]:
+        """What a row says of the locations that are asked for."""
+        wanted = draft.shop.location.casefold()
+        if "location" in self.sheet:
+            if wanted and row["location"].casefold() != wanted:
+                return []
+            return self._count(draft, row)
+        found = []
+        for at in self._columns:
+            name = self.sheet.header[at]
+            cell = row.at(at)
+            if cell and cell != _NOT_STOCKED and wanted in ("", name.casefold()):
+                count = draft.read_text(row, name, cell, draft.counting(row))
+                found += [count] if count is not None else []
+        return found
+
+    def _count(self, draft: Draft, row: Row) -> list[int]:
+        """What can be sold: what a person has counted anew moves it by the difference."""
+        given = {c: draft.stock(row, c) for c in _COUNTS if row[c] and row[c] != _NOT_STOCKED}
+        available, new, current = (given.get(count) for count in _COUNTS)
+        if available is not None:
+            moved = new - current if new is not None and current is not None else 0
+            return [max(available + moved, 0)]
+        counted = current if new is None else new
+        return [] if counted is None else [counted]
+
+    @property
+    def _columns(self) -> list[int]:
+        """Older files: the columns behind the country of origin are the locations."""
+        behind = self.sheet.at("origin")
+        start = behind[0] + 1 if behind else len(self.sheet.header)
+        named = range(start, len(self.sheet.header))
+        return [at for at in named if self.sheet.header[at] and at not in self.sheet.read]
+
+    @property
+    def ignored(self) -> list[str]:
+        if "location" in self.sheet:
+            return super().ignored
+        locations = {self.sheet.header[at] for at in self._columns}
+        return [name for name in super().ignored if name not in locations]

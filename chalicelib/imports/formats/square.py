@@ -1,0 +1,81 @@
+"""Square's item library: a row for each variation of an item, known by the item's name, with
+columns for each location."""
+
+import re
+from typing import ClassVar
+
+from chalicelib.imports.formats import cells as reading
+from chalicelib.imports.formats.format import Format, Prices
+from chalicelib.imports.formats.product import Draft, ImportedProduct, Variant
+from chalicelib.imports.formats.sheet import Row
+
+_TOKEN = re.compile(r" \([A-Z0-9]{16,40}\)$")
+_REGULAR = "regular"
+
+
+def _categories(cell: str) -> list[str]:
+    """Names, each with Square's own id behind it."""
+    return [_TOKEN.sub("", path) for path in reading.listed(cell)]
+
+
+class Square(Format):
+    name = "square"
+    title = "Square item library"
+    table: ClassVar = {
+        "slug": ("Reference Handle",),
+        "name": ("Item Name",),
+        "variation": ("Variation Name",),
+        "sku": ("SKU",),
+        "description": ("Description",),
+        "category": ("Categories", "Category", "Reporting Category"),
+        "seoTitle": ("SEO Title",),
+        "seoDescription": ("SEO Description",),
+        "visibility": ("Square Online Item Visibility",),
+        "archived": ("Archived",),
+        "price": ("Price",),
+        "salePrice": ("Online Sale Price",),
+        "option": ("Option Value {n}",),
+        "stock": ("Current Quantity {*}", "Current Quantity"),
+        "lowStockThreshold": ("Stock Alert Count {*}",),
+    }
+    signs = tuple(
+        ("Item Name", own)
+        for own in (
+            *("Token", "Variation Name", "Square Online Item Visibility", "Reference Handle"),
+            *("Reporting Category", "Online Sale Price"),
+        )
+    )
+    readings: ClassVar = {"category": _categories}
+    unread = ("New Quantity {*}", "Stock Alert Enabled {*}", "Stockable")
+    named = ("slug", "name", "variation", "sku", "option")
+    if_new: ClassVar = {"status": "ACTIVE"}
+
+    def row(self, draft: Draft, row: Row) -> None:
+        self.once(draft, row, keep=True)
+        if draft.read(row, "archived", reading.boolean):
+            draft.set(row, "archived", "status", "ARCHIVED")
+        shown = row["visibility"].casefold()
+        if shown:
+            draft.set(row, "visibility", "published", shown == "visible", keep=True)
+        self.fill(draft, draft.variant(row, self.title_of(row)), row)
+
+    def title_of(self, row: Row) -> str:
+        title = super().title_of(row) or row["variation"]
+        return "" if title.casefold() == _REGULAR else title
+
+    def prices(self, draft: Draft, row: Row) -> Prices:
+        if row["price"].casefold() == "variable":
+            message = "The price is asked for at the till: a product here needs one."
+            draft.fail(row, "price", "missing_price", message)
+            return {}
+        return super().prices(draft, row)
+
+    def stock(self, variant: Variant, row: Row) -> None:
+        """The sum over all locations, or that of the one that is asked for."""
+        variant.sum("stock", lambda column: column[len("Current Quantity") :].strip())
+
+    def finish(self, draft: Draft) -> ImportedProduct:
+        if len(draft.variants) > 1:
+            for variant in draft.variants:
+                variant.title = variant.title or variant.row["variation"] or "Regular"
+        return super().finish(draft)

@@ -1,0 +1,59 @@
+"""Squarespace's product export: further variants of a product stand below it without its title."""
+
+from typing import ClassVar
+
+from chalicelib.imports.formats import cells as reading
+from chalicelib.imports.formats.format import Format
+from chalicelib.imports.formats.product import Draft, Variant
+from chalicelib.imports.formats.sheet import Row
+
+
+def _slug(cell: str) -> str:
+    """The last part of the product's address, which is all that there is in most files."""
+    return cell.rstrip("/").rsplit("/", 1)[-1].lower()
+
+
+def _categories(cell: str) -> list[str]:
+    return [path.strip("/ ").replace("/", ">") for path in reading.listed(cell)]
+
+
+class Squarespace(Format):
+    name = "squarespace"
+    title = "Squarespace product export"
+    table: ClassVar = {
+        "slug": ("Product URL",),
+        "name": ("Title",),
+        "description": ("Description",),
+        "sku": ("SKU",),
+        "option": ("Option Value {n}",),
+        "price": ("Price",),
+        "salePrice": ("Sale Price",),
+        "onSale": ("On Sale",),
+        "stock": ("Stock",),
+        "category": ("Categories",),
+        "tags": ("Tags",),
+        "published": ("Visible",),
+        "image": ("Hosted Image URLs",),
+    }
+    signs = tuple(
+        ("Title", own)
+        for own in (
+            *("Product ID [Non Editable]", "Variant ID [Non Editable]", "Hosted Image URLs"),
+            "Product Type [Non Editable]",
+        )
+    )
+    readings: ClassVar = {"slug": _slug, "category": _categories}
+    if_new: ClassVar = {"status": "ACTIVE"}
+
+    def key(self, cells: list[str]) -> str:
+        slug = self.sheet.cell(cells, "slug")
+        return _slug(slug) if slug else super().key(cells)
+
+    def is_on_sale(self, draft: Draft, row: Row) -> bool:
+        return bool(draft.read(row, "onSale", reading.boolean))
+
+    def stock(self, variant: Variant, row: Row) -> None:
+        if row["stock"].casefold() == "unlimited":
+            variant.set("stock", "stock", None)
+        else:
+            variant.count()

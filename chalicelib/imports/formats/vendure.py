@@ -1,0 +1,61 @@
+"""Vendure's product file: further variants of a product stand below it without its name; lists in
+a cell are separated by bars, and facets say brand and category."""
+
+from typing import ClassVar
+
+from chalicelib.imports.formats import cells as reading
+from chalicelib.imports.formats.format import Format
+from chalicelib.imports.formats.product import Draft, Variant
+from chalicelib.imports.formats.sheet import Row
+
+_bars = reading.split("|")
+
+
+class Vendure(Format):
+    name = "vendure"
+    title = "Vendure product file"
+    table: ClassVar = {
+        **{field: (field,) for field in ("name", "slug", "description", "sku", "price")},
+        "published": ("enabled",),
+        "assets": ("assets", "variantAssets"),
+        "facets": ("facets", "variantFacets"),
+        "optionGroups": ("optionGroups",),
+        "option": ("optionValues",),
+        "stock": ("stockOnHand",),
+        "tracked": ("trackInventory",),
+    }
+    signs = (
+        ("optionGroups", "optionValues"),
+        ("facets", "stockOnHand"),
+        ("facets", "trackInventory"),
+        ("variantAssets", "variantFacets"),
+    )
+    named = ("slug", "name", "sku", "option")
+    if_new: ClassVar = {"status": "ACTIVE"}
+
+    def title_of(self, row: Row) -> str:
+        return " / ".join(_bars(row["option"]))
+
+    def once(self, draft: Draft, row: Row, *, keep: bool) -> None:
+        if "enabled" in map(str.lower, self.sheet.header) and not row["name"] and not row["slug"]:
+            keep = True
+        super().once(draft, row, keep=keep)
+        for column, cell in row.each("facets"):
+            for facet in draft.read_text(row, column, cell, _bars) or []:
+                kind, _, value = facet.partition(":")
+                if kind.casefold() == "brand" and value:
+                    draft.set(row, "facets", "vendor", value.strip(), keep=True)
+                elif kind.casefold() in {"category", "type"} and value:
+                    draft.set(row, "facets", "type", value.strip(), keep=True)
+                elif value and row["name"]:
+                    draft.tag(value.strip())
+
+    def images(self, draft: Draft, row: Row) -> None:
+        """Assets are names of files in Vendure's own store, or addresses, which are read."""
+        draft.images(row, "assets", read=lambda cell: reading.addresses(_bars(cell)))
+
+    def stock(self, variant: Variant, row: Row) -> None:
+        if row["tracked"].casefold() in {"false", "0"}:
+            variant.set("tracked", "stock", None)
+        else:
+            variant.count()

@@ -1,0 +1,118 @@
+"""Wix's product export, old (handleId) and new (handle): rows of products, then of their variants,
+and in the new one of further pictures."""
+
+from decimal import Decimal
+from typing import ClassVar
+
+from chalicelib.imports.formats import cells as reading
+from chalicelib.imports.formats.cells import BadCell
+from chalicelib.imports.formats.format import Format, Prices
+from chalicelib.imports.formats.product import Draft, ImportedProduct, Variant
+from chalicelib.imports.formats.sheet import Row
+
+_MEDIA = "https://static.wixstatic.com/media/"
+_semicolons = reading.split(";")
+
+
+def _media(cell: str) -> list[str]:
+    """Addresses, or names of files in Wix's own store, whose address is known."""
+    return [url if ":" in url else _MEDIA + url for url in _semicolons(cell)]
+
+
+class Wix(Format):
+    name = "wix"
+    title = "Wix product export"
+    table: ClassVar = {
+        "slug": ("handleId", "handle"),
+        "kind": ("fieldType",),
+        "name": ("name",),
+        "description": ("description", "plainDescription"),
+        "image": ("productImageUrl", "media"),
+        "imageAlt": ("mediaAltText",),
+        "vendor": ("brand",),
+        "category": ("collection",),
+        "sku": ("sku",),
+        "price": ("price",),
+        "surcharge": ("surcharge",),
+        "compareAtPrice": ("strikethroughPrice",),
+        "discountMode": ("discountMode",),
+        "discount": ("discountValue",),
+        "published": ("visible",),
+        "stock": ("inventory",),
+        "option": ("productOptionDescription{n}", "productOptionChoices{n}"),
+    }
+    signs = (("handleId", "fieldType"), ("fieldType", "productImageUrl"), ("handle", "fieldType"))
+    readings: ClassVar = {"category": _semicolons}
+    named = ("slug", "name", "sku", "option", "image")
+    numbers = ("price", "surcharge", "stock")
+    blank_is_no_reduction = True
+    if_new: ClassVar = {"status": "ACTIVE"}
+
+    def row(self, draft: Draft, row: Row) -> None:
+        kind = row["kind"].casefold()
+        if kind == "media":
+            self.images(draft, row)
+        elif kind == "variant":
+            draft.put(row, "slug", "slug", reading.handle, keep=True)
+            self.fill(draft, draft.variant(row, self.title_of(row) or row["sku"]), row)
+        else:
+            self.once(draft, row, keep=False)
+            self.images(draft, row)
+
+    def images(self, draft: Draft, row: Row) -> None:
+        draft.images(row, alt=row["imageAlt"], read=_media)
+
+    def title_of(self, row: Row) -> str:
+        """A colour is written as `#ff0000:Red`."""
+        values = (value for _, value in row.each("option"))
+        return " / ".join(v.rpartition(":")[2] if v.startswith("#") else v for v in values)
+
+    def finish(self, draft: Draft) -> ImportedProduct:
+        own = next((row for row in draft.rows if row["kind"].casefold() == "product"), None)
+        if own is not None and not draft.variants:
+            self.fill(draft, draft.variant(own, ""), own)
+        return super().finish(draft)
+
+    def prices(self, draft: Draft, row: Row) -> Prices:
+        """A variant's price is its own, or the product's with a surcharge, less the discount."""
+        own = next((r for r in draft.rows if r["kind"].casefold() == "product"), row)
+        extra = draft.amount(row, "surcharge") if row is not own else None
+        if row["price"] or own is row:
+            given = super().prices(draft, row)
+        else:
+            given = super().prices(draft, own)
+        price = given.get("price", ("price", None))[1]
+        if price is None:
+            if extra is not None:
+                message = "The surcharge is on the price of a product that stands elsewhere."
+                draft.fail(row, "surcharge", "missing_price", message)
+            return given
+        total = Decimal(price) + Decimal(extra or 0)
+        off = self._discount(draft, own, total)
+        places = -Decimal(price).as_tuple().exponent  # type: ignore[operator]
+        given["price"] = ("price", f"{total - off:.{places}f}")
+        if off:
+            given["compareAtPrice"] = ("price", f"{total:.{places}f}")
+        return given
+
+    def _discount(self, draft: Draft, own: Row, total: Decimal) -> Decimal:
+        def value(cell: str) -> Decimal:
+            if len(cell) > 20 or not cell.replace(".", "", 1).isdecimal():
+                raise BadCell("not_an_amount", f'"{cell[:40]}" is not a discount.')
+            return Decimal(cell)
+
+        off = draft.read(own, "discount", value)
+        if not off:
+            return Decimal(0)
+        if own["discountMode"].casefold().startswith("percent"):
+            off = round(total * off / 100, 2)
+        return min(Decimal(off), total)
+
+    def stock(self, variant: Variant, row: Row) -> None:
+        word = row["stock"].casefold().replace("_", "").replace(" ", "")
+        if word == "instock":
+            variant.set("stock", "stock", None)
+        elif word == "outofstock":
+            variant.set("stock", "stock", 0)
+        else:
+            variant.count()

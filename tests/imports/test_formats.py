@@ -1,0 +1,193 @@
+"""Every format, with a file of its own: what is read of it, and that the import's promises hold.
+
+The files were written for these tests, after exports of the systems.
+"""
+
+import csv
+import io
+import json
+import random
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chalicelib.imports.csv.groups import grouped
+from chalicelib.imports.csv.records import Record, open_csv
+from chalicelib.imports.formats import FORMATS, Format, ImportedProduct, Ours, Shop, recognise
+from chalicelib.imports.formats.sheet import Sheet
+from tests.imports.desk import Desk
+
+FILES = Path(__file__).parent / "files"
+ALL: dict[str, type[Format]] = {format.name: format for format in (Ours, *FORMATS)}
+PRODUCTS = [name for name in ALL if name != "shopify_inventory"]
+SHOP = Shop("EUR", date(2026, 11, 20))
+PRICES = {"price", "salePrice", "compareAtPrice", "retail", "variantPrice", "amounts"}
+
+
+def text(name: str) -> str:
+    return (FILES / f"{name}.csv").read_text()
+
+
+def opened(data: bytes) -> tuple[Format, list[list[Record]]]:
+    table = open_csv([data])
+    found = recognise(table.format.header)
+    assert found is not None
+    format = found(table.format.header)
+    return format, list(grouped(table.records(), format))
+
+
+def products(data: bytes, shop: Shop = SHOP) -> list[ImportedProduct]:
+    format, groups = opened(data)
+    return [format.product(group, shop) for group in groups]
+
+
+def told(data: bytes) -> list[dict[str, Any]]:
+    return [{"slug": p.slug, **p.values, "new": p.if_new} for p in products(data)]
+
+
+def rewritten(
+    name: str, change: Callable[[list[list[str]], Sheet], list[list[str]]], delimiter: str = ","
+) -> str:
+    """The file with other rows."""
+    table = open_csv([text(name).encode()])
+    rows = [list(record.cells) for record in table.records()]
+    format = ALL[name](table.format.header)
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=delimiter)
+    writer.writerows([table.format.header, *change(rows, format.sheet)])
+    return out.getvalue()
+
+
+# --- What is read --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_file_is_known_and_read_without_an_error(name: str) -> None:
+    format, groups = opened(text(name).encode())
+    assert format.name == name
+    read = [format.product(group, SHOP) for group in groups]
+    assert [product.errors for product in read] == [[] for _ in read]
+    assert len(read) == len(json.loads(text_of_expected())[name])
+    assert format.missed == []
+
+
+def text_of_expected() -> str:
+    return (FILES / "expected.json").read_text()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_what_each_file_says_of_its_products(name: str) -> None:
+    assert told(text(name).encode()) == json.loads(text_of_expected())[name]
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_a_file_says_the_same_in_every_encoding_and_with_every_delimiter(
+    name: str, encoding: str, delimiter: str
+) -> None:
+    written = rewritten(name, lambda rows, sheet: rows, delimiter)
+    if encoding == "cp1252":
+        written = written.replace("∞", "0")
+        expected = told(text(name).replace("∞", "0").encode())
+    else:
+        expected = told(text(name).encode())
+    assert told(written.encode(encoding)) == expected
+
+
+# --- Promises ------------------------------------------------------------------------------------
+
+
+def dearer(rows: list[list[str]], sheet: Sheet) -> list[list[str]]:
+    """All prices with 1 more."""
+    places = {at for field in PRICES for at in sheet.at(field)}
+    for row in rows:
+        for at in places & set(range(len(row))):
+            if row[at] and float(row[at]) > 0:
+                row[at] = f"{float(row[at]) + 1:.2f}"
+    return rows
+
+
+def shuffled(rows: list[list[str]], sheet: Sheet, format: Format) -> list[list[str]]:
+    records = [Record(at, 1, at, row) for at, row in enumerate(rows)]
+    groups = [[record.cells for record in group] for group in grouped(records, format)]
+    random.Random(3).shuffle(groups)
+    return [cells for group in groups for cells in group]
+
+
+def without_prices(found: dict[str, Any]) -> dict[str, Any]:
+    hidden = {"price", "compareAtPrice", "updatedAt", "version"}
+
+    def bare(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: bare(each) for key, each in value.items() if key not in hidden}
+        return [bare(each) for each in value] if isinstance(value, list) else value
+
+    return {slug: bare(product) for slug, product in found.items()}
+
+
+def counts(job: Any) -> list[int]:
+    return [job[name] for name in ("created", "updated", "unchanged", "failed", "total")]
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_the_promises_of_an_import_hold_for_every_format(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("CURRENCY", "EUR")
+    file, many = text(name), len(json.loads(text_of_expected())[name])
+    rehearsed = desk.imported(file, dryRun="true")
+    assert desk.products() == {}
+    real = desk.imported(file)
+    assert (real["dialect"], real["errors"]) == (name, [])
+    assert counts(rehearsed) == counts(real) == [many, 0, 0, 0, many]
+    before = desk.products()
+    assert len(before) == many
+
+    assert counts(desk.imported(file)) == [0, 0, many, 0, many]
+
+    _, groups = opened(file.encode())
+    rows = sum(len(group) for group in groups[: many // 2])
+    half = rewritten(name, lambda all_rows, sheet: all_rows[:rows])
+    assert counts(desk.imported(half)) == [0, 0, many // 2, 0, many // 2]
+    assert desk.products() == before
+
+    format = ALL[name](open_csv([file.encode()]).format.header)
+    other = rewritten(name, lambda rows, sheet: shuffled(rows, sheet, format))
+    assert counts(desk.imported(other)) == [0, 0, many, 0, many]
+    assert desk.products() == before
+
+    job = desk.imported(rewritten(name, dearer))
+    assert (counts(job), job["errors"]) == ([0, many, 0, 0, many], [])
+    after = desk.products()
+    assert without_prices(after) == without_prices(before)
+    assert all(after[slug]["price"] != before[slug]["price"] for slug in before)
+
+
+def test_an_inventory_changes_stock_and_nothing_else(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CURRENCY", "EUR")
+    desk.imported(text("shopify"))
+    before = desk.products()
+    job = desk.imported(text("shopify_inventory"))
+    assert (counts(job), job["errors"]) == ([0, 2, 0, 0, 2], [])
+    after = desk.products()
+    stocks = {v["sku"]: v["stock"] for p in after.values() for v in p["variants"]}
+    assert stocks == {"LIN-S": 15, "LIN-L": 0, "MUG-1": 7, "CAFE": 3}
+    assert counts(desk.imported(text("shopify_inventory"))) == [0, 0, 2, 0, 2]
+
+    def others(found: dict[str, Any]) -> dict[str, Any]:
+        hidden = {"stock", "updatedAt", "version", "lowStock"}
+        bare = {s: {k: v for k, v in p.items() if k not in hidden} for s, p in found.items()}
+        for product in bare.values():
+            product["variants"] = [
+                {k: v for k, v in variant.items() if k not in hidden}
+                for variant in product["variants"]
+            ]
+        return bare
+
+    assert others(after) == others(before)
