@@ -10,6 +10,7 @@ from chalicelib.imports.model import Job
 from chalicelib.products import model
 from chalicelib.products import store as products
 from chalicelib.products.model import Product
+from chalicelib.undo import store as undo
 
 _AT_ONCE: Final = 40
 _MOST_SKUS: Final = 99  # of one product: AWS takes 100 items in a transaction
@@ -18,7 +19,11 @@ Write = tuple[Product | None, Product]  # before (None: it is new) and after
 
 
 class Catalogue:
-    """Products by their identity, and writes that fail each for itself."""
+    """Products by their identity, and writes that fail each for itself; of each the job's log
+    keeps what it changed, so that the import can be undone."""
+
+    def __init__(self, job: Job) -> None:
+        self._job_id = job.id
 
     def by_slug(self, slugs: Iterable[str]) -> dict[str, Product]:
         return products.by_slug(slugs)
@@ -42,14 +47,14 @@ class Catalogue:
         return [failure for some in sent for failure in some.result()]
 
     def _commit(self, before: Product | None, after: Product, left: Mapping[str, str]) -> Commit:
-        return products.writes(before, after, once=left)
+        commit = products.writes(before, after, once=left)
+        if before is None or before.version != after.version:
+            undo.remember(commit, self._job_id, before, after)
+        return commit
 
 
 class Rehearsal(Catalogue):
     """Writes what would become of each product beside the job, and reads that first."""
-
-    def __init__(self, job: Job) -> None:
-        self._job_id = job.id
 
     def by_slug(self, slugs: Iterable[str]) -> dict[str, Product]:
         wanted = list(slugs)
@@ -81,4 +86,4 @@ class Rehearsal(Catalogue):
 
 
 def catalogue(job: Job) -> Catalogue:
-    return Rehearsal(job) if job.is_rehearsal else Catalogue()
+    return Rehearsal(job) if job.is_rehearsal else Catalogue(job)

@@ -1,0 +1,229 @@
+"""Imports taken back, and imports, edits, sales and undos in any order, with crashes."""
+
+import random
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from tests.imports.desk import Desk
+from tests.jobs.desk import PRODUCTS, JobDesk
+from tests.jobs.test_undo import like, put, sold, undo
+
+
+def imported(jobs: JobDesk, text: str, **options: str) -> Any:
+    return Desk(jobs.shop, jobs.dynamodb).imported(text, **options)
+
+
+def test_an_import_is_taken_back(jobs: JobDesk) -> None:
+    variants = [{"title": "S", "sku": "A", "stock": 5}, {"title": "M", "sku": "B", "stock": 6}]
+    known = jobs.product(name="Coat", slug="coat", price="10.00", vendor="A", variants=variants)
+    text = "slug,name,vendor,price,sku,stock\ncoat,Coat,B,12.00,,\nhat,Hat,C,5.00,H,7\n"
+    job = imported(jobs, text)
+    assert (job["created"], job["updated"]) == (1, 1)
+    undone = undo(jobs, job)
+    assert jobs.counted(undone) == {"deleted": 1, "updated": 1}
+    assert like(jobs.now(known)) == like(known)
+    assert jobs.shop.get(PRODUCTS).json["total"] == 1
+    again = imported(jobs, text)
+    assert (again["created"], again["updated"]) == (1, 1)
+
+
+def test_a_new_product_that_was_edited_or_sold_since_stays(jobs: JobDesk) -> None:
+    rows = "".join(f"hat-{n},Hat {n},5.00,{n}\n" for n in range(1, 4))
+    job = imported(jobs, f"slug,name,price,stock\n{rows}")
+    listed = jobs.shop.get(PRODUCTS).json["data"]
+    hats = {product["slug"]: product for product in listed}
+    put(jobs, hats["hat-1"], vendor="A")
+    sold(jobs, hats["hat-2"], 1)
+    undone = undo(jobs, job)
+    assert jobs.counted(undone) == {"deleted": 1, "unchanged": 2}
+    assert {error["code"] for error in undone["errors"]} == {"changed_since"}
+    assert jobs.now(hats["hat-3"]) is None
+
+
+def test_stock_that_a_file_set_goes_back_by_the_difference(jobs: JobDesk) -> None:
+    known = jobs.product(name="Coat", slug="coat", sku="A", variants=[{"title": "S", "stock": 5}])
+    job = imported(jobs, "slug,name,variant title,stock\ncoat,Coat,S,20\n")
+    assert job["updated"] == 1, job
+    sold(jobs, known, 3)
+    assert jobs.counted(undo(jobs, job)) == {"updated": 1}
+    assert jobs.now(known)["variants"][0]["stock"] == 2
+
+
+def test_an_undone_import_comes_back_when_the_undo_is_undone(jobs: JobDesk) -> None:
+    job = imported(jobs, "slug,name,price,stock\nhat,Hat,5.00,7\n")
+    (hat,) = jobs.shop.get(PRODUCTS).json["data"]
+    undone = undo(jobs, job)
+    assert jobs.now(hat) is None
+    assert jobs.counted(undo(jobs, undone)) == {"created": 1}
+    assert like(jobs.now(hat)) == like(hat)
+    assert jobs.shop.get(f"{PRODUCTS}?search=hat").json["total"] == 1
+
+
+# --- In any order ---------------------------------------------------------------------------------
+
+
+@dataclass
+class Cell:
+    """A field of one product, as a person with a notebook keeps it."""
+
+    value: str
+    writes: dict[str, tuple[str, str]] = field(default_factory=dict)  # job → before and after
+
+    def write(self, job: str, value: str) -> None:
+        if value != self.value:
+            self.writes[job] = (self.value, value)
+            self.value = value
+
+    def undo(self, job: str, by: str) -> None:
+        if job not in self.writes:
+            return
+        before, after = self.writes[job]
+        if self.value == after:
+            self.writes[by] = (after, before)
+            self.value = before
+
+
+@dataclass
+class Book:
+    """What the shop ought to hold: `vendor` and `price` of each product, and its stock."""
+
+    cells: dict[tuple[str, str], Cell] = field(default_factory=dict)
+    stock: dict[str, int] = field(default_factory=dict)
+    moved: dict[tuple[str, str], int] = field(default_factory=dict)  # (job, product) → pieces
+    of: dict[str, str] = field(default_factory=dict)  # undo → the job it undid, product by product
+    taken_back: set[tuple[str, str]] = field(default_factory=set)  # (job, product)
+
+
+class Walk:
+    def __init__(self, jobs: JobDesk, seed: int) -> None:
+        self.jobs, self.chance, self.book = jobs, random.Random(seed), Book()
+        self.desk = Desk(jobs.shop, jobs.dynamodb)
+        self.products: dict[str, Any] = {}
+        self.ran: list[Any] = []
+        self.numbers = iter(range(1, 10_000))
+        for n in range(4):
+            slug = f"coat-{n}"
+            made = jobs.product(
+                name=slug, slug=slug, price="1.00", vendor="V", sku=slug,
+                variants=[{"title": "S", "stock": 500}],
+            )  # fmt: skip
+            self.products[slug] = made
+            for name in ("vendor", "price"):
+                self.book.cells[slug, name] = Cell(made[name])
+            self.book.stock[slug] = 500
+
+    def some(self) -> list[str]:
+        return self.chance.sample(sorted(self.products), self.chance.randint(1, 4))
+
+    def vendor(self) -> str:
+        return f"V{next(self.numbers)}"
+
+    def price(self) -> str:
+        return f"{next(self.numbers)}.00"
+
+    def crash_perhaps(self) -> None:
+        if self.chance.random() < 0.4:
+            self.jobs.crash(
+                "TransactWriteItems", self.chance.randint(1, 6), after=self.chance.random() < 0.5
+            )
+
+    def still(self) -> None:
+        self.jobs.dynamodb.faults = lambda operation, request: None
+
+    def step(self) -> None:
+        self.chance.choice(
+            [self.bulk, self.importing, self.edited, self.sale, self.undo, self.undo]
+        )()
+        self.check()
+
+    def bulk(self) -> None:
+        slugs, vendor, price = self.some(), self.vendor(), self.price()
+        ids = [self.products[slug]["id"] for slug in slugs]
+        change = {"vendor": vendor, "price": {"set": price}}
+        job = self.jobs.start(f"{PRODUCTS}/bulk-edit", {"ids": ids, "change": change})
+        self.crash_perhaps()
+        done = self.jobs.finished(job)
+        self.still()
+        assert self.jobs.counted(done) == {"updated": len(slugs)}
+        self.wrote(done, slugs, vendor, price, None)
+
+    def importing(self) -> None:
+        slugs, vendor, price = self.some(), self.vendor(), self.price()
+        stock = self.chance.choice([None, self.chance.randint(200, 900)])
+        rows = "".join(f"{s},{s},{vendor},{price},S,{stock or ''}\n" for s in slugs)
+        done = self.desk.imported(f"slug,name,vendor,price,variant title,stock\n{rows}")
+        assert done["status"] == "COMPLETED" and done["failed"] == 0, done
+        self.wrote(done, slugs, vendor, price, stock)
+
+    def wrote(self, job: Any, slugs: list[str], vendor: str, price: str, stock: int | None) -> None:
+        self.ran.append(job)
+        for slug in slugs:
+            self.book.cells[slug, "vendor"].write(job["id"], vendor)
+            self.book.cells[slug, "price"].write(job["id"], price)
+            if stock is not None:
+                self.book.moved[job["id"], slug] = stock - self.book.stock[slug]
+                self.book.stock[slug] = stock
+
+    def edited(self) -> None:
+        slug = self.chance.choice(sorted(self.products))
+        name, value = self.chance.choice([("vendor", self.vendor()), ("price", self.price())])
+        put(self.jobs, self.products[slug], **{name: value})
+        self.book.cells[slug, name].write("somebody", value)
+
+    def sale(self) -> None:
+        slug = self.chance.choice(sorted(self.products))
+        sold(self.jobs, self.products[slug], 1)
+        self.book.stock[slug] -= 1
+
+    def undo(self) -> None:
+        if not self.ran:
+            return
+        undone = self.chance.choice(self.ran)
+        job = self.jobs.start(f"/api/admin/jobs/{undone['id']}/undo")
+        self.crash_perhaps()
+        done = self.jobs.finished(job)
+        self.still()
+        assert done["status"] == "COMPLETED", done
+        self.ran.append(done)
+        for slug in self.products:
+            self.took_back(undone["id"], job, slug)
+
+    def took_back(self, undone: str, by: str, slug: str) -> None:
+        """One product: all or nothing of it is written, so it counts as taken back if anything is
+        put back."""
+        cells = [self.book.cells[slug, name] for name in ("vendor", "price")]
+        if (undone, slug) in self.book.taken_back:
+            return
+        was = [cell.value for cell in cells]
+        for cell in cells:
+            cell.undo(undone, by)
+        pieces = self.book.moved.get((undone, slug), 0)
+        if pieces and self.book.stock[slug] - pieces >= 0:
+            self.book.stock[slug] -= pieces
+            self.book.moved[by, slug] = -pieces
+        else:
+            pieces = 0
+        if pieces or was != [cell.value for cell in cells]:
+            self.book.taken_back.add((undone, slug))
+            self.book.of[by] = undone
+            original = self.book.of.get(undone)
+            if original:
+                self.book.taken_back.discard((original, slug))
+
+    def check(self) -> None:
+        for slug, product in self.products.items():
+            now = self.jobs.now(product)
+            for name in ("vendor", "price"):
+                assert now[name] == self.book.cells[slug, name].value, (slug, name)
+            assert now["variants"][0]["stock"] == self.book.stock[slug], slug
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_whatever_order_things_come_in_only_what_is_asked_for_is_taken_back(
+    jobs: JobDesk, seed: int
+) -> None:
+    walk = Walk(jobs, seed)
+    for _ in range(14):
+        walk.step()
