@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -9,7 +10,7 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-from chalicelib import deadline, dynamodb, ids, outbox, settings
+from chalicelib import deadline, dynamodb, ids, outbox, settings, table
 from chalicelib.attributes import Expressions, Item, Key, pack, pack_key, unpack
 from chalicelib.conditions import Condition
 from chalicelib.dynamodb import NO_ANSWER
@@ -42,7 +43,8 @@ class Commit:
     raised, so add them in the order in which a client should hear of them.
 
     Counts of one cell are merged; events become one outbox item. At most 100 items and 4 MB
-    (AWS); `len` tells how many it has.
+    (AWS); `len` tells how many it has. What there is no room for, and means nothing by itself, is
+    written before it (`write_before`), and taken away after it (`delete_after`).
     """
 
     def __init__(self) -> None:
@@ -51,6 +53,8 @@ class Commit:
         self._counts: dict[Key, dict[str, int | Decimal]] = {}
         self._events: list[tuple[str, str]] = []
         self._announced = 0  # bytes
+        self._before: list[Item] = []
+        self._after: list[Key] = []
 
     def __len__(self) -> int:
         counted = sum(any(numbers.values()) for numbers in self._counts.values())
@@ -101,6 +105,14 @@ class Commit:
         the sums that are named, such as `revenue`."""
         self._tally((pk, cell), {"n": change, **sums})
 
+    def write_before(self, item: Item) -> None:
+        """An item that means nothing until this commit says so, nor if it fails."""
+        self._before.append(item)
+
+    def delete_after(self, key: Key) -> None:
+        """An item that means nothing once this commit was made."""
+        self._after.append(key)
+
     def announce(self, event: str, data: Mapping[str, Any]) -> None:
         """An event of this commit, `data` being the resource as the API shows it."""
         body = outbox.body(event, data)
@@ -136,6 +148,8 @@ class Commit:
             self._tally(cell, numbers)
         self._events += other._events
         self._announced += other._announced
+        self._before += other._before
+        self._after += other._after
 
     def send(self) -> None:
         """Raises what the first failed condition names, Invalid (422) for more than one transaction
@@ -146,6 +160,11 @@ class Commit:
         throttled. Only a cancellation is definite, and what follows is a new request with a new
         token.
         """
+        table.batch_write(self._before)
+        self._transact()
+        _delete([self])
+
+    def _transact(self) -> None:
         # What DynamoDB would refuse; `overflows` leaves room for what a record becomes.
         if not self._fits(_ITEM_BYTES - _EVENT_BYTES * len(self._events)):
             message = "This changes more at once than one transaction holds. Change less at a time."
@@ -229,9 +248,18 @@ def send_all(commits: Sequence[Commit], lanes: int = 4) -> list[Exception | None
         for place in places:
             outcomes[place] = failure if is_for_all else _failure([commits[place]])
 
+    # Here, because the lanes, which are in `together`, may not use it themselves.
+    table.batch_write(item for commit in commits for item in commit._before)
     for wave in _waves(commits):
         together([partial(_each, send, wave[lane::lanes]) for lane in range(lanes)])
+    _delete([commit for place, commit in enumerate(commits) if outcomes[place] is None])
     return outcomes
+
+
+def _delete(made: Iterable[Commit]) -> None:
+    """What means nothing after these commits. What is left of it is removed by readers."""
+    with suppress(Busy):
+        table.batch_write(deletes=[key for commit in made for key in commit._after])
 
 
 def _failure(commits: Sequence[Commit]) -> Exception | None:
@@ -240,7 +268,7 @@ def _failure(commits: Sequence[Commit]) -> Exception | None:
     for commit in commits:
         joint.join(commit)
     try:
-        joint.send()
+        joint._transact()
     except Exception as error:
         return error
     return None

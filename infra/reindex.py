@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from chalicelib import clock, listing, table
 from chalicelib.customers import store as customers
 from chalicelib.jobs import store as jobs
-from chalicelib.listing.entries import list_shards
+from chalicelib.listing.kinds import list_shards
 from chalicelib.orders import store as orders
 from chalicelib.problems import Busy
 from chalicelib.products import store as products

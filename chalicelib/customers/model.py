@@ -14,7 +14,7 @@ from chalicelib.attributes import Item
 from chalicelib.schemas import Input, Page
 
 # Together with an order's this has to leave room in a transaction: see `orders/model.py`.
-KIND: Final = listing.Kind("customer", most_words=11)
+KIND: Final = listing.Kind("customer", inside=11, room=22)
 
 
 def _email(value: str) -> str:
@@ -102,7 +102,7 @@ def made(id: str, asked: CustomerInput, now: str) -> Customer:
 
 
 def index_of(fields: Mapping[str, Any]) -> listing.Index:
-    return listing.Index.of(KIND, sort=fields["createdAt"], facets={}, texts=searchable(fields))
+    return listing.Index.of(sort=fields["createdAt"], facets={}, texts=searchable(fields))
 
 
 def searchable(customer: Mapping[str, Any]) -> list[str]:

@@ -62,8 +62,10 @@ def register(commit: Commit, customer: Customer) -> None:
     lock = {"pk": lock_pk, "sk": lock_sk, **show(customer)}
     commit.put(lock, when=table.absent, otherwise=EmailTaken())
     pk, sk = _key(customer.id)
-    commit.put({"pk": pk, "sk": sk, **customer.fields}, when=table.absent)
-    listing.change(commit, KIND, customer.id, None, customer.index)
+    index = listing.change(commit, KIND, customer.id, None, customer.index)
+    assert index is not None
+    item = {"pk": pk, "sk": sk, **customer.fields, "index": index.stored()}
+    commit.put(item, when=table.absent)
     commit.announce("customer.created", show(customer))
 
 

@@ -66,11 +66,11 @@ def create(file_name: str, mode: Mode, dry_run: bool, upload_seconds: int) -> Jo
         "uploadBy": clock.iso(clock.after(upload_seconds)),
         **dict.fromkeys(("processed", "done", *Outcome), 0),
     }
-    index = index_of(fields)
-    job = Job({**fields, "index": index.stored()})
     commit = Commit()
+    index = listing.change(commit, KIND, fields["id"], None, index_of(fields))
+    assert index is not None
+    job = Job({**fields, "index": index.stored()})
     commit.put({"pk": job.id, "sk": "job", **job.fields}, when=table.absent)
-    listing.change(commit, KIND, job.id, None, index)
     commit.send()
     return job
 

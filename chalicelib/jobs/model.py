@@ -152,7 +152,7 @@ class Step:
 
 
 def index_of(fields: Item) -> listing.Index:
-    return listing.Index.of(KIND, sort=fields["createdAt"], facets={})
+    return listing.Index.of(sort=fields["createdAt"], facets={})
 
 
 def show(job: Job) -> dict[str, Any]:

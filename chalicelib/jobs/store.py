@@ -71,16 +71,17 @@ def create(
         "step": 0,
         **dict.fromkeys(("processed", *Counter), 0),
     }
-    index, text = index_of(fields), json.dumps({"jobId": fields["id"]})
+    text = json.dumps({"jobId": fields["id"]})
     if once:
         once.look()
     queue.send(fields["id"], 0)
     commit = Commit()
     if once:
         once.record(commit, text, "")
+    index = listing.change(commit, KIND, fields["id"], None, index_of(fields))
+    assert index is not None
     item = {"pk": fields["id"], "sk": "job", **fields, "index": index.stored()}
     commit.put(item, when=table.absent)
-    listing.change(commit, KIND, fields["id"], None, index)
     commit.send()
     return str(fields["id"]), text
 

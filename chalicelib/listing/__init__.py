@@ -4,12 +4,15 @@
 is the whole of it: no projector runs behind.
 """
 
-from chalicelib.listing.entries import Index, Kind, change
+from chalicelib.listing.entries import change
+from chalicelib.listing.index import MOST_WORD_BYTES, Index
+from chalicelib.listing.kinds import Kind
 from chalicelib.listing.move import Records, reindex
 from chalicelib.listing.pages import Indexed, Page, Query, count, page
 from chalicelib.listing.recount import Recount, Wrong, disagreement, everyone, recount, repair
 
 __all__ = [
+    "MOST_WORD_BYTES",
     "Index",
     "Indexed",
     "Kind",

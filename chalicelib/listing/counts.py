@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from chalicelib.attributes import Item
-from chalicelib.listing.entries import Kind
+from chalicelib.listing.kinds import Kind
 
 Where = Mapping[str, frozenset[str]]
 

@@ -11,7 +11,7 @@ from typing import Final
 from chalicelib import table
 from chalicelib.conditions import Attr, Condition, all_of
 from chalicelib.listing.counts import Counts, Where
-from chalicelib.listing.entries import Kind, list_shards
+from chalicelib.listing.kinds import Kind, list_shards
 
 # What one more query costs, in entries read: a round trip's CPU against 150 bytes each.
 _QUERY_COST: Final = 25

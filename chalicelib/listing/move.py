@@ -1,15 +1,16 @@
 """Moving a record to where the code that runs now would index it (`infra/reindex.py`)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from chalicelib import table
+from chalicelib import table, telemetry
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
-from chalicelib.listing.entries import Index, Kind, change
-from chalicelib.listing.holders import names_beyond, write_names
+from chalicelib.listing.entries import change
+from chalicelib.listing.index import MOST_WORD_BYTES, Index
+from chalicelib.listing.kinds import Kind
 from chalicelib.problems import Busy
 
 _ATTEMPTS: Final = 20
@@ -21,13 +22,11 @@ class Records:
 
     `key`: of a record, by its id. `index`: of a record as it is stored; it has `index`, as
     `Index.stored` wrote it, and unless it never changes `version`, on which its writers condition.
-    `names`: by which texts `holders` is to find it.
     """
 
     kind: Kind
     key: Callable[[str], Key]
     index: Callable[[Item], Index]
-    names: Callable[[Item], Iterable[str]] = lambda item: ()
 
 
 def reindex(records: Records, id: str) -> bool:
@@ -40,21 +39,24 @@ def reindex(records: Records, id: str) -> bool:
         item = table.get(records.key(id))
         if item is None:
             return False
-        stored, fresh = item["index"], records.index(item)
-        write_names(names_beyond(records.kind, id, fresh, records.names(item)))
+        stored, wanted = item["index"], records.index(item)
+        if wanted.word_bytes > MOST_WORD_BYTES:
+            telemetry.error("some words are not searchable", id=id, bytes=wanted.word_bytes)
+            wanted = wanted.clipped()
+        commit = Commit()
+        fresh = change(commit, records.kind, id, Index.read(stored), wanted)
+        assert fresh is not None
         if stored == fresh.stored():
             return False
         unchanged = Attr("index").eq(stored)
         if "version" in item:
             unchanged &= Attr("version").eq(item["version"])
-        commit = Commit()
         commit.update(
             records.key(id),
             set={"index": fresh.stored()},
             add={"version": 1} if "version" in item else {},
             when=unchanged,
         )
-        change(commit, records.kind, id, Index.read(stored), fresh)
         try:
             commit.send()
             return True

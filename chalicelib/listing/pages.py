@@ -11,13 +11,14 @@ from itertools import islice
 from typing import Final, Generic, Protocol, TypeVar
 
 from chalicelib import table
-from chalicelib.attributes import Item, Key
+from chalicelib.attributes import Item
 from chalicelib.ids import key_part
 from chalicelib.listing import words
 from chalicelib.listing.counts import Counts, Where, counts, reads
-from chalicelib.listing.entries import Index, Kind, entry_key, list_shards
+from chalicelib.listing.index import Index
+from chalicelib.listing.kinds import Kind
 from chalicelib.listing.lists import choices
-from chalicelib.listing.search import Found, matches
+from chalicelib.listing.search import Found, Matches, matches, verified
 from chalicelib.listing.walk import Recall, Walk
 from chalicelib.problems import Invalid
 
@@ -67,13 +68,15 @@ class Query:
 
 @dataclass(frozen=True)
 class Page(Generic[R]):
-    """`met`: so many pages are known to be there, whatever the total."""
+    """`met`: so many pages are known to be there, whatever the total. `at_least`: there are more
+    than `total`, and it was not counted how many."""
 
     records: list[R]
     total: int
     page: int
     limit: int
     met: int = 0
+    at_least: bool = False
 
     @property
     def pages(self) -> int:
@@ -104,8 +107,9 @@ def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
     terms = words.terms(query.search)
     walk = Walk(query.walker, _asked(kind, query))
     recall = walk.recall(query.page)
+    at_least = False
     if terms:
-        positions, total = _searched(kind, query, recall, terms, load)
+        positions, total, at_least = _searched(kind, query, recall, terms, load)
     else:
         positions, total = _browsed(kind, query, recall)
     if not positions:
@@ -115,7 +119,8 @@ def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
     ids = [position.rsplit("#", 1)[1] for position in positions]
     records = walk.served(query.page, positions[-1], partial(load, ids))
     kept = [record for record in records if record.index.matches(where, terms)]
-    return Page(kept, total, query.page, query.limit, met=query.page + is_followed)
+    met = query.page + is_followed
+    return Page(kept, total, query.page, query.limit, met, at_least)
 
 
 def _browsed(kind: Kind, query: Query, recall: Recall) -> tuple[list[str], int]:
@@ -148,19 +153,20 @@ def _searched(
     recall: Recall,
     terms: list[str],
     load: Load[R],
-) -> tuple[list[str], int]:
-    """As `_browsed`, of what matches all terms."""
+) -> tuple[list[str], int, bool]:
+    """As `_browsed`, of what matches all terms; and whether there are more than the total."""
     where = query.parts
-    found, unchecked, known, after = matches(kind, where, terms, recall)
+    matching, unchecked, known, after = matches(kind, where, terms, recall)
     if unchecked:
-        found = _checked(found, where, unchecked, load)
-    elif known:
-        found = _filtered(kind, found, known)
+        found = _checked(verified(kind, matching, all_of=False)[0], where, unchecked, load)
+    else:
+        found = _filtered(kind, matching, known)
     positions = sorted((f"{sort}#{id}" for id, sort in found.items()), reverse=True)
     if after is not None:
         behind = [position for position in positions if position < after]
-        return behind[: query.limit + 1], len(positions)
-    return positions[query.offset : query.offset + query.limit + 1], len(positions)
+        return behind[: query.limit + 1], len(positions), matching.at_least
+    some = positions[query.offset : query.offset + query.limit + 1]
+    return some, len(positions), matching.at_least
 
 
 def _checked(found: Found, where: Where, terms: list[str], load: Load[R]) -> Found:
@@ -171,26 +177,24 @@ def _checked(found: Found, where: Where, terms: list[str], load: Load[R]) -> Fou
     return {one.id: found[one.id] for one in records if one.index.matches(where, terms)}
 
 
-def _filtered(kind: Kind, found: Found, known: Counts) -> Found:
+def _filtered(kind: Kind, matching: Matches, known: Counts | None) -> Found:
     """Those that pass the filters: by their entries, or where that is cheaper, by a whole list."""
+    if known is None:
+        return verified(kind, matching, all_of=False)[0]
     if not known.total:
         return {}
     smallest = min(choices(kind, known.where, known), key=lambda lists: lists.size)
-    if len(found) * _ENTRIES_A_UNIT > smallest.size:
-        passing = smallest.positions(known.total)
-    else:
-        entries: dict[Key, Item] = {}
-        # Old partitions first: a record that moves to the new ones meanwhile is met at least once.
-        for shards in list_shards():
-            places = (entry_key(kind, "*", id, sort, shards) for id, sort in found.items())
-            entries |= table.batch_get(places)
-        passing = (
-            sk
-            for (_, sk), entry in entries.items()
-            if all(entry.get(facet, "") in accepted for facet, accepted in known.where.items())
-        )
-    ids = (position.rsplit("#", 1)[1] for position in passing)
-    return {id: found[id] for id in ids if id in found}
+    if len(matching) * _ENTRIES_A_UNIT > smallest.size:
+        found, _ = verified(kind, matching, all_of=False)
+        positions = smallest.positions(known.total)
+        passing = (position.rsplit("#", 1)[1] for position in positions)
+        return {id: found[id] for id in passing if id in found}
+    found, entries = verified(kind, matching, all_of=True)
+    return {id: found[id] for id in entries if _passes(entries[id], known.where)}
+
+
+def _passes(entry: Item, where: Where) -> bool:
+    return all(entry.get(facet, "") in accepted for facet, accepted in where.items())
 
 
 def _asked(kind: Kind, query: Query) -> dict[str, object]:

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 from chalicelib import table
 from chalicelib.attributes import Key
-from chalicelib.listing.entries import Kind, list_shards
+from chalicelib.listing.kinds import Kind, list_shards
 
 K = TypeVar("K")
 Number = int | Decimal

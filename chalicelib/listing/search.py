@@ -2,12 +2,16 @@
 
 import math
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from chalicelib import table
+from chalicelib import clock, table
+from chalicelib.attributes import Item, Key
+from chalicelib.conditions import Attr
 from chalicelib.listing.counts import Counts, Where, counts, reads
-from chalicelib.listing.entries import Kind, escape, word_shards
+from chalicelib.listing.kinds import Kind, escape, list_shards, word_shards
 from chalicelib.listing.walk import Recall
 from chalicelib.problems import Invalid
 
@@ -16,13 +20,55 @@ MOST_MATCHES = 10_000
 _MOST_READ: Final = 8
 # Loading a record and its parts costs as much CPU as reading this many entries, and more units.
 _ENTRIES_A_RECORD: Final = 50
+_GARBAGE_SECONDS: Final = 3_600  # no write takes as long between its words and its transaction
+_MOST_REMOVED: Final = 20  # by one search
+_MOST_WHOLE: Final = 1_000
 
 Found = dict[str, str]  # id → sort
 
 
+@dataclass
+class Matches:
+    """What the words say. `sure`: id → sort. `claimed`: id → the generations, each with its sort,
+    of which one has to be the record's: words that were written ahead of a record may have been
+    left by a write that failed, or by one that was followed by another."""
+
+    sure: Found = field(default_factory=dict)
+    claimed: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
+    keys: list[tuple[str, tuple[str, str], Key, int]] = field(default_factory=list)  # (id, …, at)
+    at_least: bool = False  # there are more, which only begin with the term
+
+    def __len__(self) -> int:
+        return len(self.sure.keys() | self.claimed.keys())
+
+    def __contains__(self, id: str) -> bool:
+        return id in self.sure or id in self.claimed
+
+    def join(self, other: "Matches") -> None:
+        """What is here or there."""
+        self.sure |= other.sure
+        for id, generations in other.claimed.items():
+            self.claimed.setdefault(id, set()).update(generations)
+        self.keys += other.keys
+
+    def meet(self, other: "Matches") -> "Matches":
+        """What is here and there."""
+        both = Matches(keys=self.keys + other.keys, at_least=self.at_least or other.at_least)
+        for id in self.sure.keys() | self.claimed.keys():
+            if id not in other:
+                continue
+            if id in self.sure and id in other.sure:
+                both.sure[id] = other.sure[id]
+                continue
+            known = [one.claimed[id] for one in (self, other) if id not in one.sure]
+            if generations := set.intersection(*known):
+                both.claimed[id] = generations
+        return both
+
+
 def matches(
     kind: Kind, where: Where, terms: list[str], recall: Recall
-) -> tuple[Found, list[str], Counts | None, str | None]:
+) -> tuple[Matches, list[str], Counts | None, str | None]:
     """The records that match every term that is narrow enough to be read whole; the other terms,
     which are yet to be checked; the counts if there are filters; and what `recall` gives.
 
@@ -42,33 +88,85 @@ def matches(
         parts += zip(of, table.together(calls), strict=True)
     narrow = _narrow(parts, MOST_MATCHES)
     if not narrow:
-        message = f"More than {MOST_MATCHES} records match. Search for something more specific."
-        raise Invalid(message, code="search_too_broad")
+        narrow = {term: _whole_words(kind, term) for term in asked[:1]}
     smallest, *others = sorted(narrow.values(), key=len)
-    found = {id: sort for id, sort in smallest.items() if all(id in other for other in others)}
+    found = smallest
+    for other in others:
+        found = found.meet(other)
     for term in asked:
         # Less to read than the records that were found, to see whether they match it, too.
         if term not in narrow and (most := len(found) * _ENTRIES_A_RECORD) > MOST_MATCHES:
-            more = whole(kind, term, most)
+            more = beginning(kind, term, most)
             if more is not None:
                 narrow[term] = more
-                found = {id: sort for id, sort in found.items() if id in more}
+                found = found.meet(more)
     known = counts(kind, where, results[len(results) - len(cells) :]) if where else None
     return found, [term for term in terms if term not in narrow], known, after
 
 
-def whole(kind: Kind, term: str, most: int) -> Found | None:
-    """All matches of a term, or None when they are more than `most`."""
-    parts: list[tuple[str, Found | None]] = []
+def _whole_words(kind: Kind, term: str) -> Matches:
+    """What has the term as a word of its own, where more begin with it than are read."""
+    found = beginning(kind, term, _MOST_WHOLE, behind="#")
+    if not found:
+        message = f"More than {MOST_MATCHES} records match. Search for something more specific."
+        raise Invalid(message, code="search_too_broad")
+    found.at_least = True
+    return found
+
+
+def beginning(kind: Kind, term: str, most: int, behind: str = "") -> Matches | None:
+    """All matches of a term, or None when they are more than `most`. `behind`: what follows it in
+    the key, `#` for the term as a word of its own."""
+    parts: list[tuple[str, Matches | None]] = []
     for shards in word_shards():
-        of, calls = _reading(kind, [term], shards, most)
+        of, calls = _reading(kind, [term], shards, most, behind)
         parts += zip(of, table.together(calls), strict=True)
     return _narrow(parts, most).get(term)
 
 
+def verified(kind: Kind, found: Matches, all_of: bool) -> tuple[Found, dict[str, Item]]:
+    """The records that are surely found; and, of these at least, the entries in the list of all;
+    `all_of`: of every one."""
+    sorts = {id: {sort for sort, _ in claims} for id, claims in found.claimed.items()}
+    if all_of:
+        for id, sort in found.sure.items():
+            sorts.setdefault(id, set()).add(sort)
+    entries: dict[Key, Item] = {}
+    # Old partitions first: a record that moves to the new ones meanwhile is met at least once.
+    for shards in list_shards() if sorts else ():
+        entries |= table.batch_get(
+            kind.entry_key("*", id, sort, shards) for id, some in sorts.items() for sort in some
+        )
+    sure, by_id = dict(found.sure), dict[str, Item]()
+    true = set[tuple[str, str, str]]()
+    for (_, sk), entry in entries.items():
+        sort, _, id = sk.rpartition("#")
+        generation = entry.get("generation", "")
+        true.add((id, sort, generation))
+        if id in found.sure and found.sure[id] == sort:
+            by_id[id] = entry
+        elif id not in found.sure and (sort, generation) in found.claimed[id]:
+            sure[id], by_id[id] = sort, entry
+    asked = (claim for claim in found.keys if claim[0] in sorts)
+    _remove([(key, at) for id, claim, key, at in asked if (id, *claim) not in true])
+    return sure, by_id
+
+
+def _remove(claims: list[tuple[Key, int]]) -> None:
+    """Words of generations that are no record's, and so old that none will ever be."""
+    until = clock.unix() - _GARBAGE_SECONDS
+    garbage = [(key, at) for key, at in claims if at < until][:_MOST_REMOVED]
+    table.together([partial(_forget, key, at) for key, at in garbage])
+
+
+def _forget(key: Key, at: int) -> None:
+    with suppress(table.ConditionFailed):  # written again since
+        table.delete(key, when=Attr("at").eq(at))
+
+
 def _reading(
-    kind: Kind, terms: list[str], shards: int, most_matches: int
-) -> tuple[list[str], list[Callable[[], Found | None]]]:
+    kind: Kind, terms: list[str], shards: int, most_matches: int, behind: str = ""
+) -> tuple[list[str], list[Callable[[], Matches | None]]]:
     """The calls that read the terms from the partitions of one spread, and the term of each."""
     # One shard's part of the most matches, with room for an uneven hash (ten times its spread).
     part = most_matches / shards
@@ -76,26 +174,36 @@ def _reading(
     places = [
         (term, kind.word_pk(term, shard, shards)) for term in terms for shard in range(shards)
     ]
-    return [term for term, _ in places], [partial(_shard, pk, term, most) for term, pk in places]
+    terms_read = [term for term, _ in places]
+    return terms_read, [partial(_shard, pk, escape(term) + behind, most) for term, pk in places]
 
 
-def _narrow(parts: Iterable[tuple[str, Found | None]], most: int) -> dict[str, Found]:
+def _narrow(parts: Iterable[tuple[str, Matches | None]], most: int) -> dict[str, Matches]:
     """What each term found, of those that did not find too much."""
-    found: dict[str, Found | None] = {}
+    found: dict[str, Matches | None] = {}
     for term, part in parts:
-        before = found.get(term, {})
-        found[term] = None if part is None or before is None else before | part
+        before = found.setdefault(term, Matches())
+        if part is None or before is None:
+            found[term] = None
+        else:
+            before.join(part)
     return {term: all for term, all in found.items() if all is not None and len(all) <= most}
 
 
-def _shard(pk: str, term: str, most: int) -> Found | None:
+def _shard(pk: str, begin: str, most: int) -> Matches | None:
     """The matches in one shard, or None when they are too many to be read."""
-    found: Found = {}
-    where = table.sk.begins_with(escape(term))
-    for items in table.pages(pk, where=where, limit=most + 1, fields=("sk",)):
+    found = Matches()
+    where = table.sk.begins_with(begin)
+    for items in table.pages(pk, where=where, limit=most + 1, fields=("sk", "at")):
         for item in items:
             _, sort, id = item["sk"].split("#")
-            found[id] = sort
+            if "+" in sort:
+                sort, _, generation = sort.partition("+")
+                found.claimed.setdefault(id, set()).add((sort, generation))
+                claim = id, (sort, generation), (pk, item["sk"]), int(item["at"])
+                found.keys.append(claim)
+            else:
+                found.sure[id] = sort
         if len(found) > most:
             return None
     return found

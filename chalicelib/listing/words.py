@@ -13,6 +13,8 @@ from typing import Final
 # Text counts up to here; a search is clipped alike, so what is longer still matches itself.
 LONGEST_WORD: Final = 40
 _SHORTEST_ENDING: Final = 3  # digits of a number that may be searched by its end
+_LONGEST_WHOLE: Final = 120  # characters
+_BLANK: Final = "\x7f"  # in no word that is cut from a text, nor in a term
 
 # Marks that are accents on a letter (in kana and Devanagari, marks make other letters and stay).
 # With them goes what nobody sees or types: soft hyphens, joiners, marks of direction (which come
@@ -50,18 +52,24 @@ def terms(search: str) -> list[str]:
     return _longest_only([word[:LONGEST_WORD] for word in fold(search).split()])
 
 
-def words(texts: Iterable[str], most: int) -> tuple[list[str], int]:
-    """The words that the texts of a record are stored under, and how many were left out.
+def words(texts: Iterable[str], exact: Iterable[str] = ()) -> list[str]:
+    """The words that the texts of a record are stored under.
 
-    At most `most`, in the order of the texts, whole words of all texts before the starts inside
-    them. A word that another one begins with needs no entry of its own: that one takes its place.
+    In the order of the texts, whole words of all texts before the starts inside them. A word that
+    another one begins with needs no entry of its own: that one takes its place. Each of the `exact`
+    texts, such as SKUs, has one all the same, by which `lookup.py` finds it.
     """
-    whole = [word for text in texts for word in fold(text).split()]
-    found = dict.fromkeys(word[:LONGEST_WORD] for word in whole)
-    for word in whole:
-        found.update(dict.fromkeys(_inner(word)))
-    kept = _longest_only(list(found))
-    return kept[:most], max(0, len(kept) - most)
+    wholes = list(dict.fromkeys(filter(None, map(whole, exact))))
+    found = [word for text in texts for word in fold(text).split()]
+    starts = dict.fromkeys(word[:LONGEST_WORD] for word in found)
+    for word in found:
+        starts.update(dict.fromkeys(_inner(word)))
+    return list(dict.fromkeys([*_longest_only([*starts, *wholes]), *wholes]))
+
+
+def whole(text: str) -> str:
+    """The word that stands for a text as a whole, blanks and all; none if nothing of it is seen."""
+    return _BLANK.join(fold(text).split())[:_LONGEST_WHOLE]
 
 
 def _inner(word: str) -> Iterable[str]:

@@ -37,7 +37,8 @@ KIND: Final = listing.Kind(
     counted=("status",),
     under="source",
     listed=("status", "source"),
-    most_words=15,
+    inside=15,
+    room=26,
 )
 
 
@@ -261,7 +262,6 @@ def index_of(fields: Mapping[str, Any]) -> listing.Index:
     customer = fields["customer"]
     paid = fields["total"] if fields["paymentStatus"] == PaymentStatus.PAID else ""
     return listing.Index.of(
-        KIND,
         sort=fields["orderDate"],
         facets={"status": fields["status"], "source": fields["source"], "paid": paid},
         texts=[fields["number"], *(searchable(customer) if customer else ())],

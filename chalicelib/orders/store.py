@@ -250,13 +250,14 @@ def _write(commit: Commit, before: Order | None, after: Order | None) -> None:
     assert order is not None
     unchanged = Attr("version").eq(before.version) if before else table.absent
     pk, sk = _key(order.id)
-    if after:
-        commit.put({"pk": pk, "sk": sk, **stored(after)}, when=unchanged, otherwise=Changed())
-    else:
-        commit.delete((pk, sk), when=unchanged, otherwise=Changed())
-    listing.change(
+    index = listing.change(
         commit, KIND, order.id, before.index if before else None, after.index if after else None
     )
+    if after and index:
+        item = {"pk": pk, "sk": sk, **stored(after), "index": index.stored()}
+        commit.put(item, when=unchanged, otherwise=Changed())
+    else:
+        commit.delete((pk, sk), when=unchanged, otherwise=Changed())
     sales.count(commit, before, after)
     if after:
         shown = show(after)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from chalicelib import ids
+from chalicelib.listing import MOST_WORD_BYTES
 from chalicelib.problems import Invalid
 from chalicelib.products.model import (
     DEFAULT_VARIANT,
@@ -107,7 +108,11 @@ def _checked(fields: dict[str, Any], quantities: dict[str, int], version: int) -
                 at = "price" if variant.get("default") else f"variants.{place}.price"
                 message = "is required unless every variant has a price of its own"
                 raise Invalid.field(at, "required", message)
-    fields["index"] = index_of(fields).stored()
+    index = index_of(fields)
+    if index.word_bytes > MOST_WORD_BYTES:
+        message = f"has {index.word_bytes} bytes of words to be found by; at most {MOST_WORD_BYTES}"
+        raise Invalid.field("product", "too_many_words", f"{message} are possible")
+    fields["index"] = index.stored()
     product = Product(fields, quantities, version)
     size = len(json.dumps(show(product), default=str))
     if size > LARGEST_PRODUCT:

@@ -34,13 +34,13 @@ class Status(Choice):
 
 # An update that changes everything writes 19 items beside the words, old and new: the product, its
 # stock, two slug locks, nine list entries, four count cells, one low-stock and one outbox item.
+# The rest is room for 68 words, and for what others add to the transaction.
 KIND: Final = listing.Kind(
     "product",
     counted=("status", "published", "storefront"),
     under="type",
     listed=("status", "type", "storefront"),
     combined={"live": {"status": Status.ACTIVE, "published": "yes"}},
-    most_words=40,
 )
 
 
@@ -297,18 +297,18 @@ def skus_of(fields: Mapping[str, Any]) -> set[str]:
 
 
 def index_of(fields: Mapping[str, Any]) -> listing.Index:
-    """How a product is listed and found: by name, SKU, vendor, tags (`spec.md`), variant SKUs."""
-    skus = (variant["sku"] for variant in fields["variants"])
-    # What has to be found before what may be cut: a product can have more words than are stored.
+    """How a product is listed and found: by name, SKU, vendor and tags, and by its variants' SKUs
+    and titles."""
+    variants = fields["variants"]
     texts: Iterable[str | None] = (
-        fields["sku"],
-        fields["vendor"],
         fields["name"],
-        *skus,
+        fields["vendor"],
+        fields["sku"],
         *fields["tags"],
+        *(variant["sku"] for variant in variants),
+        *(variant["title"] for variant in variants if variant["title"] != DEFAULT_VARIANT),
     )
     return listing.Index.of(
-        KIND,
         sort=fields["createdAt"],
         facets={
             "status": fields["status"],
@@ -317,6 +317,7 @@ def index_of(fields: Mapping[str, Any]) -> listing.Index:
             "type": fields["type"] or "",
         },
         texts=[text for text in texts if text],
+        exact=sorted(skus_of(fields)),
     )
 
 

@@ -21,8 +21,7 @@ from chalicelib import clock, ids, listing, slugs, table
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
-from chalicelib.listing.holders import alike, holders, named, names_beyond, write_names
-from chalicelib.listing.words import fold
+from chalicelib.listing.lookup import holding, holding_before
 from chalicelib.problems import Busy, Conflict, NotFound, PreconditionFailed
 from chalicelib.products import low, merge, stock, variants
 from chalicelib.products.model import (
@@ -32,7 +31,6 @@ from chalicelib.products.model import (
     ProductChange,
     index_of,
     read,
-    skus_of,
     stored,
 )
 from chalicelib.products.shown import show
@@ -66,7 +64,7 @@ def _product_key(id: str) -> Key:
     return id, "product"
 
 
-RECORDS: Final = listing.Records(KIND, _product_key, index_of, skus_of)
+RECORDS: Final = listing.Records(KIND, _product_key, index_of)
 
 
 def _lock_key(slug: str) -> Key:
@@ -125,9 +123,9 @@ def by_slug(wanted: Iterable[str]) -> dict[str, Product]:
 
 def by_sku(skus: Iterable[str]) -> dict[str, list[Product]]:
     """The products that have exactly one of these SKUs, their own or a variant's, by it."""
-    candidates, crowded = holders(KIND, skus)
-    found = _having(candidates)
-    return found | _having(alike(KIND, (sku for sku in crowded if not found[sku])))
+    found = _having(holding(KIND, skus))
+    missing = [sku for sku in found if not found[sku]]
+    return found | _having(holding_before(KIND, missing)) if missing else found
 
 
 def _having(candidates: Mapping[str, set[str]]) -> dict[str, list[Product]]:
@@ -144,20 +142,7 @@ def is_empty() -> bool:
 
 
 def page(query: listing.Query) -> listing.Page[Product]:
-    """One page, newest first. A search that no word matches may be a whole SKU, one for which the
-    index had no room."""
-    found = listing.page(KIND, query, load)
-    if found.total or not query.search:
-        return found
-    sku = fold(query.search)
-    holding = [
-        product
-        for product in load(named(KIND, query.search))
-        if product.index.matches(query.parts) and sku in map(fold, product.skus)
-    ]
-    holding.sort(key=lambda product: (product.index.sort, product.id), reverse=True)
-    shown = holding[query.offset :][: query.limit]
-    return listing.Page(shown, len(holding), query.page, query.limit)
+    return listing.page(KIND, query, load)
 
 
 def running_low(most: int) -> list[dict[str, Any]]:
@@ -267,7 +252,6 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
     def attempt() -> None:
         before = _unchanged_since(if_match, get(id))
         writes(before, None, exactly=if_match is not None).send()
-        table.batch_write(deletes=_names(before))
 
     _again_if_changed(attempt, if_match)
 
@@ -299,24 +283,23 @@ def writes(
 
     `exactly`: only if the stock, too, is what was read. `once`: a new product only if none was
     created with its SKU, but for those given, by SKU, which have it no more. It raises Changed,
-    SlugTaken or SkuTaken. The names by which `by_sku` finds it are written here and now.
+    SlugTaken or SkuTaken.
     """
-    write_names(_names(after) - _names(before))
     commit = Commit()
     product = after or before
     assert product is not None
     unchanged = Attr("version").eq(before.version) if before else table.absent
-    if after:
-        item = {"pk": after.id, "sk": "product", **stored(after)}
+    index = listing.change(
+        commit, KIND, product.id, before.index if before else None, after.index if after else None
+    )
+    if after and index:
+        item = {"pk": after.id, "sk": "product", **stored(after), "index": index.stored()}
         commit.put(item, when=unchanged, otherwise=Changed())
     else:
         commit.delete(_product_key(product.id), when=unchanged, otherwise=Changed())
     _write_slug(commit, before, after)
     if after and not before:
         _write_skus(commit, after, once)
-    listing.change(
-        commit, KIND, product.id, before.index if before else None, after.index if after else None
-    )
     if after:
         commit.announce("product.updated" if before else "product.created", show(after))
     stock.edit(commit, before, after, exactly=exactly, otherwise=Changed())
@@ -327,12 +310,6 @@ def unchanged(commit: Commit, product: Product) -> None:
     """That nobody has edited the product since it was read, for a commit that does not write it.
     The commit raises Changed."""
     commit.check(_product_key(product.id), Attr("version").eq(product.version), Changed())
-
-
-def _names(product: Product | None) -> set[Key]:
-    if product is None:
-        return set()
-    return names_beyond(KIND, product.id, product.index, product.skus)
 
 
 def _write_slug(commit: Commit, before: Product | None, after: Product | None) -> None:

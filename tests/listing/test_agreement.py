@@ -18,7 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from chalicelib import listing, table
 from chalicelib.commit import Commit
-from chalicelib.listing import entries, search, words
+from chalicelib.listing import entries, kinds, search, words
 from chalicelib.problems import Busy, Invalid
 from tests.dynamodb_double import Crash, Double, Fault
 from tests.environment import SETTINGS
@@ -27,7 +27,7 @@ from tests.listing.things import KIND, Thing
 
 STEPS = int(os.environ.get("LISTING_STEPS", "500"))
 STEPS_A_RUN = 40
-SHAPES = {1: entries.Shape(2, 4), 2: entries.Shape(3, 1)}
+SHAPES = {1: kinds.Shape(2, 4), 2: kinds.Shape(3, 1)}
 FEW_MATCHES = 4  # instead of 10,000, so that terms are narrow, broad and too broad
 
 VALUES = {
@@ -88,8 +88,8 @@ class Shop(RuleBasedStateMachine):
             patch("time.sleep"),
             patch.object(search, "MOST_MATCHES", FEW_MATCHES),
             patch.object(search, "_ENTRIES_A_RECORD", 2),
-            patch.object(entries, "SHAPES", SHAPES),
-            patch.object(entries, "CURRENT", 1),
+            patch.object(kinds, "SHAPES", SHAPES),
+            patch.object(kinds, "CURRENT", 1),
         ]
         for one in self.patches:
             one.start()
@@ -203,7 +203,7 @@ class Shop(RuleBasedStateMachine):
     @rule(version=st.sampled_from(sorted(SHAPES)))
     def deploy(self, version: int) -> None:
         """From now on records are spread differently."""
-        entries.CURRENT = version
+        kinds.CURRENT = version
 
     @rule(at=st.integers(0), faults=faults)
     def reindex(self, at: int, faults: Any) -> None:
@@ -216,7 +216,7 @@ class Shop(RuleBasedStateMachine):
             else:
                 self.plan([])
                 moved = things.find(one.id)
-                assert moved and moved.index.version == entries.CURRENT
+                assert moved and moved.index.version == kinds.CURRENT
             self.plan([])
             self.take(one.id, one, ())
 
@@ -299,7 +299,7 @@ class Shop(RuleBasedStateMachine):
         expected = set()
         cells: dict[Any, int] = {}
         for one in self.model.values():
-            expected |= entries.entries_of(KIND, one.id, one.index).keys()
+            expected |= entries.entries_of(KIND, one.id, one.index)
             for cell in KIND.cells(one.index.facets):
                 cells[cell] = cells.get(cell, 0) + 1
         found, counted = set(), dict[Any, int]()

@@ -1,6 +1,5 @@
 """Every filter, alone and combined, gives what a plain filter over all records would give."""
 
-import json
 import random
 from collections.abc import Iterator
 from itertools import combinations, product
@@ -125,19 +124,6 @@ def test_names_of_any_length_and_alphabet_can_be_stored_and_found(dynamodb: Doub
     create(*map(thing, odd))
     for search in ["a", "🙂", "c" * 10_000, "#", "|", "%", "東京", "京東", "d e"]:
         assert page(search=search).total == 1, search
-
-
-def test_words_beyond_the_cap_are_not_searchable_and_are_counted_in_a_metric(
-    dynamodb: Double, capsys: pytest.CaptureFixture[str]
-) -> None:
-    one = thing(" ".join(f"w{n:02d}x" for n in range(60)))
-    create(one)
-    line = json.loads(capsys.readouterr().out)
-    assert (line["WordsLeftOut"], line["Kind"], line["id"]) == (20, "thing", one.id)
-    assert page(search="w39x").total == 1
-    assert page(search="w40x").total == 0
-    things.update(one, facets={**one.facets, "status": "DRAFT"})
-    assert capsys.readouterr().out == ""
 
 
 def test_a_filter_that_passes_only_what_is_far_away_takes_few_calls(dynamodb: Double) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from chalicelib import listing, table
-from chalicelib.listing import Recount, entries
+from chalicelib.listing import Recount, kinds
 from tests.dynamodb_double import Double, Fault
 from tests.dynamodb_expressions import Wire
 from tests.listing.things import KIND, RECORDS, create, delete, page, thing, update
@@ -96,8 +96,8 @@ def test_a_record_that_moves_to_another_spread_is_counted_once(
 ) -> None:
     made = [thing(status="DRAFT") for _ in range(20)]
     create(*made)
-    monkeypatch.setattr(entries, "SHAPES", {1: entries.Shape(2, 4), 2: entries.Shape(3, 5)})
-    monkeypatch.setattr(entries, "CURRENT", 2)
+    monkeypatch.setattr(kinds, "SHAPES", {1: kinds.Shape(2, 4), 2: kinds.Shape(3, 5)})
+    monkeypatch.setattr(kinds, "CURRENT", 2)
 
     def move(operation: str, request: Wire) -> Fault | None:
         """Between what is read of the old spread and of the new."""

@@ -2,14 +2,14 @@
 
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from chalicelib import deadline, listing, settings, table
 from chalicelib.jobs import store as jobs
-from chalicelib.listing import entries, holders, words
-from chalicelib.products import store as products
+from chalicelib.listing import kinds, words
 from infra import reindex
 from tests.dynamodb_double import Crash, Double, Fault
 from tests.environment import SETTINGS
@@ -17,10 +17,8 @@ from tests.listing import things
 from tests.listing.things import RECORDS, Thing, create, delete, names, page, thing, update
 from tests.orders import build
 from tests.orders.conftest import QuickShop
-from tests.products.build import of_many_variants
-from tests.shop import Shop
 
-SHAPES = {1: entries.Shape(2, 4), 2: entries.Shape(3, 5)}
+SHAPES = {1: kinds.Shape(2, 4), 2: kinds.Shape(3, 5)}
 
 
 @pytest.fixture
@@ -35,8 +33,8 @@ def stock(dynamodb: Double) -> list[Thing]:
 
 def deploy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another number of shards, and numbers found by their last two digits."""
-    monkeypatch.setattr(entries, "SHAPES", SHAPES)
-    monkeypatch.setattr(entries, "CURRENT", 2)
+    monkeypatch.setattr(kinds, "SHAPES", SHAPES)
+    monkeypatch.setattr(kinds, "CURRENT", 2)
     monkeypatch.setattr(words, "_SHORTEST_ENDING", 2)
 
 
@@ -97,7 +95,7 @@ def test_lists_and_searches_are_right_before_during_and_after_a_move(
     agree(list(shop.values()))
     assert page(search="98").total == 2
     assert partitions(dynamodb) == {"list 3", "word 5"}
-    monkeypatch.setattr(entries, "SHAPES", {2: SHAPES[2]})
+    monkeypatch.setattr(kinds, "SHAPES", {2: SHAPES[2]})
     agree(list(shop.values()))
     for one in shop.values():
         delete(one)
@@ -213,9 +211,9 @@ def test_a_record_that_is_written_while_it_moves_is_read_again(
 def test_a_change_that_only_the_new_words_show_is_not_lost(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = thing("x" * words.LONGEST_WORD + "a")
+    one = replace(thing(), texts=("coat", "x" * words.LONGEST_WORD + "a"))
     create(one)
-    rename = [lambda: update(one, texts=("x" * 40 + "b",))]
+    rename = [lambda: update(one, texts=("coat", "x" * 40 + "b"))]
 
     def race(operation: str, request: Any) -> None:
         if operation == "TransactWriteItems" and rename:
@@ -288,8 +286,8 @@ def test_the_records_of_the_shop_move_and_its_lists_stay_as_they_were(
     monkeypatch.setattr(reindex.keys, "connect", lambda stage, endpoint_url: None)
     reindex.main(["--stage", "test"])
     assert partitions(dynamodb) == {"list 2", "word 4"}
-    monkeypatch.setattr(entries, "SHAPES", SHAPES)
-    monkeypatch.setattr(entries, "CURRENT", 2)
+    monkeypatch.setattr(kinds, "SHAPES", SHAPES)
+    monkeypatch.setattr(kinds, "CURRENT", 2)
     reindex.main(["--stage", "test", "--rate", "1e9", "product", "order"])
     assert partitions(dynamodb) == {"list 2", "word 4", "list 3", "word 5"}
     reindex.main(["--stage", "test", "--rate", "1e9", "--restart"])
@@ -314,7 +312,7 @@ def test_a_facet_may_be_appended_to_a_kind(
     def index(item: Any) -> listing.Index:
         one = things.read(item)
         facets = {**one.facets, "color": "red" if int(one.texts[0][-1]) % 2 else ""}
-        return listing.Index.of(new, sort=one.sort, facets=facets, texts=one.texts)
+        return listing.Index.of(sort=one.sort, facets=facets, texts=one.texts)
 
     records = listing.Records(new, RECORDS.key, index)
     assert page(kind=new).total == 250
@@ -345,18 +343,3 @@ def test_words_of_the_oldest_records_are_found_and_moved(
 def kinds_of_words(dynamodb: Double) -> set[str]:
     records = [item for item in dynamodb.items(settings.table()) if "index" in item]
     return {kind for record in records for kind in record["index"]["M"]["words"]}
-
-
-def test_skus_beyond_the_index_are_named_for_products_that_were_written_without(
-    shop: Shop,
-) -> None:
-    id = of_many_variants(shop)["id"]
-    product = products.get(id)
-    for name in holders.names_beyond(products.RECORDS.kind, id, product.index, ["SH-99"]):
-        table.delete(name)
-    index = {name: value for name, value in product.fields["index"].items() if name != "leftOut"}
-    table.update((id, "product"), set={"index": index})
-    assert products.by_sku(["SH-99"]) == {"SH-99": []}
-    assert reindex.move_all(products.RECORDS, 1e9, sleep=lambda seconds: None) == 1
-    (found,) = products.by_sku(["SH-99"])["SH-99"]
-    assert found.id == id

@@ -17,7 +17,6 @@ KIND = listing.Kind(
     under="type",
     listed=("status", "type", "storefront"),
     combined={"live": {"status": "ACTIVE", "published": "yes"}},
-    most_words=40,
 )
 _moments = count()
 FACETS = {"status": "ACTIVE", "published": "yes", "storefront": "", "type": ""}
@@ -47,8 +46,8 @@ def thing(name: str = "", *, sort: str | None = None, **facets: str) -> Thing:
     return Thing(id, sort or f"{next(_moments):06d}", {**FACETS, **facets}, (name,) if name else ())
 
 
-def indexed(one: Thing, kind: listing.Kind = KIND) -> listing.Index:
-    return listing.Index.of(kind, sort=one.sort, facets=one.facets, texts=one.texts)
+def indexed(one: Thing) -> listing.Index:
+    return listing.Index.of(sort=one.sort, facets=one.facets, texts=one.texts, exact=one.texts[:1])
 
 
 def item(one: Thing, index: listing.Index) -> Item:
@@ -93,12 +92,13 @@ def writes(before: Thing | None, after: Thing | None, kind: listing.Kind = KIND)
     assert one
     unchanged = Attr("version").eq(before.version) if before else table.absent
     new = replace(after, version=before.version + 1 if before else 1) if after else None
-    index = indexed(new, kind) if new else None
+    index = listing.change(
+        commit, kind, one.id, before.index if before else None, indexed(new) if new else None
+    )
     if new and index:
         commit.put(item(new, index), when=unchanged)
     else:
         commit.delete((one.id, "thing"), when=unchanged)
-    listing.change(commit, kind, one.id, before.index if before else None, index)
     return commit
 
 

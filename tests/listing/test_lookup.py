@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from chalicelib import table
-from chalicelib.listing import entries, holders, reindex
+from chalicelib.listing import Index, kinds, lookup, reindex
 from tests.dynamodb_double import Double
+from tests.listing import things
 from tests.listing.things import KIND, RECORDS, Thing, create, thing
 
 
@@ -17,10 +18,16 @@ def having(*skus: str) -> Thing:
     return Thing(one.id, one.sort, one.facets, skus)
 
 
+@pytest.fixture(autouse=True)
+def every_text_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    def indexed(one: Thing) -> Index:
+        return Index.of(sort=one.sort, facets=one.facets, texts=one.texts, exact=one.texts)
+
+    monkeypatch.setattr(things, "indexed", indexed)
+
+
 def told(*skus: str) -> dict[str, set[str]]:
-    found, crowded = holders.holders(KIND, skus)
-    alike = holders.alike(KIND, crowded)
-    return {sku: ids | alike.get(sku, set()) for sku, ids in found.items()}
+    return lookup.holding(KIND, skus)
 
 
 def test_a_sku_that_its_own_variants_begin_with_is_found_among_many_that_begin_alike(
@@ -53,32 +60,35 @@ def test_a_sku_without_anything_to_be_seen_is_nobodys(dynamodb: Double) -> None:
     assert told("\u200b", "\x00", "A-1")["\u200b"] == set()
 
 
-def test_names_are_written_though_dynamodb_leaves_some_of_them_at_first(
-    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    names = {(f"name#thing#a#{n % 4}of4", f"a-{n}#id") for n in range(60)}
-    write = dynamodb._on_BatchWriteItem
+def test_a_sku_is_found_behind_hundreds_that_begin_alike(dynamodb: Double) -> None:
+    alike = [having(f"TS-1{sign}{n}") for n in range(300) for sign in '!"-']
+    create(*alike, one := having("TS-1"), other := having("TS-2 B"), third := having("TS-2", "B"))
+    assert told("TS-1", "TS-2 B", "TS-2", "TS-3") == {
+        "TS-1": {one.id},
+        "TS-2 B": {other.id},
+        "TS-2": {third.id},
+        "TS-3": set(),
+    }
 
-    def half(request: Any) -> Any:
-        ((name, writes),) = request["RequestItems"].items()
-        _, *units = write({"RequestItems": {name: writes[: (len(writes) + 1) // 2]}})
-        left = writes[(len(writes) + 1) // 2 :]
-        return ({"UnprocessedItems": {name: left} if left else {}}, *units)
 
-    monkeypatch.setattr(dynamodb, "_on_BatchWriteItem", half, raising=False)
-    holders.write_names(names)
-    assert table.batch_get(names).keys() == names
-    table.batch_write(deletes=names)
-    assert not table.batch_get(names)
+def test_what_the_release_before_wrote_is_found_as_it_was(dynamodb: Double) -> None:
+    """Longer words stood for shorter ones, and names for what the index had no room for."""
+    one, many = having("TS-1"), [having(f"TS-1-{n}") for n in range(120)]
+    create(*many)
+    for n in range(4):
+        table.put({"pk": f"name#thing#t#{n}of4", "sk": f"ts-1#{one.id}{n}"})
+    found = lookup.holding_before(KIND, ["TS-1", "nothing"])
+    assert found["TS-1"] >= {one.id for one in many} | {f"{one.id}{n}" for n in range(4)}
+    assert found["nothing"] == set()
 
 
 def test_a_record_that_moves_while_it_is_looked_for_is_found(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(entries, "SHAPES", {1: entries.Shape(2, 4), 2: entries.Shape(3, 5)})
+    monkeypatch.setattr(kinds, "SHAPES", {1: kinds.Shape(2, 4), 2: kinds.Shape(3, 5)})
     one = having("SKU-77")
     create(one)
-    monkeypatch.setattr(entries, "CURRENT", 2)
+    monkeypatch.setattr(kinds, "CURRENT", 2)
     calls = iter(range(1_000))
 
     def move(operation: str, request: Any) -> None:

@@ -1,0 +1,138 @@
+"""How one record is indexed: what it says of itself, because its entries are removed from there.
+
+Words stand in the word index in one of two ways. A few, `words`, are written with the record, and
+are true by themselves. The others, `ahead`, may be too many for the record's transaction; they are
+written before it, and count only while the record's list entry names their `generation`. What a
+write that failed has left behind names another one, and counts for nothing.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from chalicelib.ids import key_part
+from chalicelib.listing import kinds
+from chalicelib.listing import words as text
+
+MOST_WORD_BYTES: Final = 150_000  # with a product of 200 KB it fits DynamoDB's 400 KB an item
+
+
+@dataclass(frozen=True)
+class Index:
+    """`sort`: text in whose descending order the kind is listed. `facets`: as key parts. `words`,
+    `ahead`: as stored. `settled`: whether it was decided which words are which (`change`)."""
+
+    sort: str
+    facets: Mapping[str, str]
+    words: tuple[str, ...] = ()
+    ahead: tuple[str, ...] = ()
+    generation: str = ""
+    version: int = 1
+    settled: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        sort: str,
+        facets: Mapping[str, str],
+        texts: Iterable[str] = (),
+        exact: Iterable[str] = (),
+    ) -> "Index":
+        """What a record wants to be found by: `texts`, and as a whole by each of the `exact`."""
+        if "#" in sort or "+" in sort:
+            raise ValueError(f"{sort!r} cannot be a sort key: # and + separate the parts of a key")
+        parts = {name: key_part(value) for name, value in facets.items()}
+        found = text.words(texts, exact)
+        return cls(sort, parts, tuple(found), version=kinds.CURRENT, settled=False)
+
+    def stored(self) -> dict[str, Any]:
+        return {
+            "v": self.version,
+            "sort": self.sort,
+            "facets": dict(self.facets),
+            "words": " ".join(self.words),  # none has a blank in it
+            **({"ahead": " ".join(self.ahead)} if self.ahead else {}),
+            **({"generation": self.generation} if self.generation else {}),
+            **({} if self.settled else {"settled": False}),
+        }
+
+    @classmethod
+    def read(cls, stored: Mapping[str, Any]) -> "Index":
+        return cls(
+            stored["sort"],
+            stored["facets"],
+            _split(stored["words"]),
+            _split(stored.get("ahead", "")),
+            stored.get("generation", ""),
+            int(stored["v"]),
+            stored.get("settled", True),
+        )
+
+    @property
+    def every_word(self) -> tuple[str, ...]:
+        return self.words + self.ahead
+
+    @property
+    def word_bytes(self) -> int:
+        return sum(len(word.encode()) + 1 for word in self.every_word)
+
+    def clipped(self) -> "Index":
+        """With as many words as a record has room for."""
+        kept, size = [], 0
+        for word in self.words:
+            size += len(word.encode()) + 1
+            if size <= MOST_WORD_BYTES:
+                kept.append(word)
+        return replace(self, words=tuple(kept))
+
+    def matches(self, where: Mapping[str, frozenset[str]], terms: Iterable[str] = ()) -> bool:
+        """Whether the record belongs to a list with these filters (key parts) and search terms."""
+        return all(self.facets.get(facet, "") in wanted for facet, wanted in where.items()) and all(
+            any(word.startswith(term) for word in self.every_word) for term in terms
+        )
+
+
+def settled(before: Index | None, wanted: Index, *, inside: int, room: int) -> Index:
+    """Which words are true by themselves, and which belong to a generation.
+
+    Those that stay keep their place. New ones stand among the first `inside` where there is room.
+    If more than `room` differ, all others are written anew, ahead, as another generation: chance
+    names it, so that no other attempt to write the record leaves words that count.
+    """
+    if before is not None and not before.settled:
+        raise ValueError("the version before was never written")
+    had = before or Index("", {})
+    words = dict.fromkeys(wanted.every_word)
+    kept = [word for word in had.words if word in words]
+    kept_ahead = [word for word in had.ahead if word in words]
+    known, generation = {*kept, *kept_ahead}, had.generation
+    new = [word for word in words if word not in known]
+    differing = len(new) + len(had.every_word) - len(known)
+    if before and (had.sort, had.version) != (wanted.sort, wanted.version):
+        differing = len(words) + len(had.every_word)  # each stands elsewhere from now on
+        kept, new = kept[:inside], [*kept[inside:], *new]
+    free = inside - len(kept)
+    if differing > room:
+        new, kept_ahead, generation = [*kept_ahead, *new], [], _generation()
+        free = min(free, room - len(kept) - len(had.words))
+    first, rest = new[: max(0, free)], new[max(0, free) :]
+    ahead = (*kept_ahead, *rest)
+    if ahead and not generation:
+        generation = _generation()
+    return replace(
+        wanted,
+        words=(*kept, *first),
+        ahead=ahead,
+        generation=generation,
+        settled=True,
+    )
+
+
+def _generation() -> str:
+    return os.urandom(6).hex()
+
+
+def _split(words: str | Iterable[str]) -> tuple[str, ...]:
+    return tuple(words.split(" ") if isinstance(words, str) and words else words)  # or a list: old

@@ -1,0 +1,110 @@
+"""Which records hold a text, such as a SKU, as a whole."""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Final
+
+from chalicelib import table
+from chalicelib.listing.kinds import Kind, escape, word_shards
+from chalicelib.listing.search import beginning
+from chalicelib.listing.words import LONGEST_WORD, fold, whole
+
+_ENTRIES: Final = 100  # of one query: as much CPU as the query itself
+_LAST: Final = "\U0010ffff"
+
+Spread = Callable[[Kind, str], list[str]]  # the partitions in which a word of a kind may be
+
+
+def holding(kind: Kind, texts: Iterable[str]) -> dict[str, set[str]]:
+    """For each of the `exact` texts (`Index.of`) the ids of the records that may hold it: some too
+    many, to be compared.
+
+    Texts that begin alike are near each other in the index: one query of a shard answers many.
+    """
+    words = {text: whole(text) for text in texts}
+    wanted = sorted(set(words.values()) - {""})
+    found: dict[str, set[str]] = {word: set() for word in words.values()}
+    # Old partitions first: a record that moves to the new ones meanwhile is met at least once.
+    for shards in word_shards():
+        for word, block in _blocks(kind, wanted, _words_of(shards), "#"):
+            found[word].update(map(_id, block))
+    return {text: found[word] for text, word in words.items()}
+
+
+def _words_of(shards: int) -> Spread:
+    return lambda kind, word: [kind.word_pk(word, shard, shards) for shard in range(shards)]
+
+
+def _blocks(
+    kind: Kind, wanted: list[str], spread: Spread, behind: str
+) -> Iterator[tuple[str, list[str]]]:
+    """Each word, and the keys that begin with it and what is `behind`, for each partition that it
+    may be in."""
+    partitions: dict[str, list[str]] = {}
+    for word in wanted:
+        for pk in spread(kind, word):
+            partitions.setdefault(pk, []).append(word)
+    for words in partitions.values():
+        words.sort(key=lambda word: escape(word) + behind)
+    reads = [
+        partial(_read, pk, [escape(word) + behind for word in words])
+        for pk, words in partitions.items()
+    ]
+    for words, blocks in zip(partitions.values(), table.together(reads), strict=True):
+        yield from zip(words, blocks, strict=True)
+
+
+def _read(pk: str, begins: Sequence[str]) -> list[list[str]]:
+    """The keys with each of these beginnings in one partition, or as many as a query gives: from
+    where the first is, as far as that goes, then from where the next is that was not reached."""
+    found: list[list[str]] = []
+    while len(found) < len(begins):
+        start = begins[len(found)]
+        between = table.sk.between(start, begins[-1] + _LAST)
+        rows = table.query(pk, where=between, limit=_ENTRIES, fields=("sk",))
+        keys = [item["sk"] for item in rows.items]
+        for begin in begins[len(found) :]:
+            block = keys[bisect_left(keys, begin) : bisect_left(keys, begin + _LAST)]
+            # More of them may follow, or they may all be behind what was read.
+            is_cut = rows.after is not None and not keys[-1] > begin + _LAST
+            if is_cut and begin != start:
+                break
+            found.append(block)
+    return found
+
+
+def _id(key: str) -> str:
+    return key.rsplit("#", 1)[1]
+
+
+# --- How the release before found them, until all records are indexed as they are now -------------
+
+_MOST: Final = 20  # candidates for one text in one shard
+_MOST_ALIKE: Final = 2_000
+_NAME_SHARDS: Final = 4
+
+
+def holding_before(kind: Kind, texts: Iterable[str]) -> dict[str, set[str]]:
+    """The same of records that are not indexed anew yet (`infra/reindex.py`): a longer word that
+    begins with the text may stand for it, or, where the index had no room, a name of its own:
+    `name#<kind>#<first letter>#<shard>of4` / `<word>#<id>`."""
+    words = {text: _longest(text) for text in texts}
+    wanted = sorted(set(words.values()) - {""})
+    found: dict[str, set[str]] = {word: set() for word in words.values()}
+    for spread in (*map(_words_of, word_shards()), _names):
+        for word, block in _blocks(kind, wanted, spread, ""):
+            own = [key for key in block if key.startswith(f"{escape(word)}#")]
+            found[word].update(map(_id, block if len(block) <= _MOST else own))
+            if len(block) > _MOST and (alike := beginning(kind, word, _MOST_ALIKE)):
+                found[word].update(alike.sure)
+    return {text: found[word] for text, word in words.items()}
+
+
+def _longest(text: str) -> str:
+    return max(fold(text).split(), key=len, default="")[:LONGEST_WORD]
+
+
+def _names(kind: Kind, word: str) -> list[str]:
+    letter = escape(word[0])
+    return [f"name#{kind.name}#{letter}#{at}of{_NAME_SHARDS}" for at in range(_NAME_SHARDS)]

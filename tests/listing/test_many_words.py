@@ -1,0 +1,246 @@
+"""A record is found by each of its words, however many they are, and by no others, whatever fails
+between its words and itself."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from chalicelib import clock, table
+from chalicelib.listing import entries, kinds, reindex, search
+from chalicelib.problems import Busy, Invalid
+from tests.dynamodb_double import Crash, Double, Fault
+from tests.environment import SETTINGS
+from tests.listing import things
+from tests.listing.things import KIND, RECORDS, Thing, create, delete, find, page, thing, update
+
+
+def of(*numbers: int) -> tuple[str, ...]:
+    """Texts of one word each, none of which begins with another."""
+    return tuple(f"w{n}" for n in numbers)
+
+
+MANY, FEW, OTHERS = of(*range(1_000, 1_200)), of(*range(1_000, 1_020)), of(*range(2_000, 2_200))
+
+
+def told(one: Thing, texts: tuple[str, ...]) -> None:
+    """It is found by each of the texts and by no other, as far as a sample tells."""
+    for text in {*MANY[::37], *OTHERS[::37], MANY[-1], OTHERS[-1], *texts[::37], *texts[-2:]}:
+        assert page(search=text).total == len(page(search=text).records) == (text in texts), text
+    assert page(search="w").total == bool(texts)
+    assert page(search=" ".join(texts[:3] + texts[-3:])).total == 1
+
+
+def kept(dynamodb: Double) -> set[tuple[str, str]]:
+    stored = dynamodb.items(SETTINGS["TABLE"])
+    keys = {(item["pk"]["S"], item["sk"]["S"]) for item in stored}
+    return {key for key in keys if key[0].startswith(("word#", "list#"))}
+
+
+def test_every_word_and_each_beginning_finds_its_record_through_every_change(
+    dynamodb: Double,
+) -> None:
+    one, beside = replace(thing(), texts=MANY), replace(thing("other"), texts=("else",))
+    create(one, beside)
+    told(one, MANY)
+    for texts in (MANY[:-1], MANY[1:], OTHERS, FEW, MANY + OTHERS, OTHERS[:10], OTHERS[:60]):
+        one = update(one, texts=texts)
+        told(one, texts)
+        assert kept(dynamodb) == {
+            key
+            for each in (one, find(beside.id))
+            if each
+            for key in entries.entries_of(KIND, each.id, each.index)
+        }
+    one = update(one, facets={**one.facets, "status": "DRAFT"}, sort="0")
+    told(one, OTHERS[:60])
+    assert page({"status": ["DRAFT"]}, search="w2000").total == 1
+    assert page({"status": ["ACTIVE"]}, search="w2000").total == 0
+    delete(one)
+    assert page(search="w").total == 0
+    assert {id.rsplit("#", 1)[1] for _, id in kept(dynamodb)} == {beside.id}
+
+
+def test_a_small_change_of_many_words_writes_what_differs(dynamodb: Double) -> None:
+    one = replace(thing(), texts=MANY)
+    create(one)
+    with dynamodb.metered() as calls:
+        one = update(one, texts=(*MANY[1:], "w9000"))
+    assert not [call for call in calls if call.operation == "BatchWriteItem"]
+    assert sum(call.write_units for call in calls) < 40
+    told(one, MANY[1:])
+
+
+@pytest.mark.parametrize("fault", [Fault.CRASH, Fault.CRASH_AFTER])
+def test_whatever_dies_leaves_the_words_of_the_one_version_or_of_the_other(
+    dynamodb: Double, fault: Fault
+) -> None:
+    """At each call of the write."""
+    for at in range(100):
+        one = replace(thing(), texts=MANY)
+        create(one)
+        before = find(one.id)
+        assert before
+        commit = things.writes(before, replace(before, texts=OTHERS))
+        calls = iter(range(1_000))
+        dynamodb.faults = lambda operation, request, at=at, calls=calls: (  # type: ignore[misc]
+            fault if next(calls) == at else None
+        )
+        died = False
+        try:
+            commit.send()
+        except Crash:
+            died = True
+        dynamodb.faults = lambda operation, request: None
+        after = find(one.id)
+        assert after
+        told(after, after.texts)
+        delete(after)
+        assert page(search="w").total == 0
+        if not died:
+            return
+    raise AssertionError("it takes more calls than a hundred")
+
+
+def test_two_that_write_at_once_leave_the_words_of_the_one_who_was_first(dynamodb: Double) -> None:
+    """Also if both wrote the same, and a third takes a word away while the second is on its way."""
+    one = replace(thing(), texts=FEW)
+    create(one)
+    before = find(one.id)
+    assert before
+    first, second = (things.writes(before, replace(before, texts=MANY)) for _ in range(2))
+    other = things.writes(before, replace(before, texts=OTHERS))
+    third: list[Callable[[], Any]] = []
+
+    def race(operation: str, request: Any) -> None:
+        if operation == "TransactWriteItems" and third:
+            third.pop()()
+
+    first.send()
+    third.append(lambda: update(one, texts=MANY[1:]))
+    dynamodb.faults = race  # type: ignore[assignment]
+    for late in (second, other):
+        with pytest.raises(table.ConditionFailed):
+            late.send()
+    told(one, MANY[1:])
+
+
+def test_what_a_failed_write_left_is_removed_by_who_meets_it_an_hour_later(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = replace(thing(), texts=FEW)
+    create(one)
+    before = find(one.id)
+    assert before
+    late = things.writes(before, replace(before, texts=MANY))
+    update(one, texts=("coat",))
+    clean = kept(dynamodb)
+    with pytest.raises(table.ConditionFailed):
+        late.send()
+    garbage = kept(dynamodb) - clean
+    assert len(garbage) > 150
+    assert page(search="w1100").total == 0
+    assert kept(dynamodb) - clean == garbage
+    later = clock.unix() + 3_601
+    monkeypatch.setattr(clock, "unix", lambda: later)
+    for first in range(0, 200, 10):
+        assert page(search=f"w1{first:03d}"[:4]).total == 0
+    assert kept(dynamodb) == clean
+
+
+def test_words_that_are_on_their_way_or_true_are_never_removed(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = replace(thing(), texts=MANY)
+    create(one)
+    later = clock.unix() + 9_999
+    monkeypatch.setattr(clock, "unix", lambda: later)
+    before, stored = find(one.id), kept(dynamodb)
+    assert before
+    told(one, MANY)
+    assert kept(dynamodb) == stored
+    commit = things.writes(before, replace(before, texts=OTHERS))
+
+    def look(operation: str, request: Any) -> None:
+        if operation == "TransactWriteItems":
+            dynamodb.faults = lambda operation, request: None
+            told(one, MANY)
+
+    dynamodb.faults = look  # type: ignore[assignment]
+    commit.send()
+    told(one, OTHERS)
+
+
+def test_a_write_is_answered_though_what_it_left_cannot_be_taken_away_yet(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = replace(thing(), texts=MANY)
+    create(one)
+    before = find(one.id)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    monkeypatch.setattr(table, "PATIENCE_SECONDS", 0.05)
+    commit = things.writes(before, None)
+    dynamodb.faults = lambda operation, request: (
+        Fault.THROTTLE if operation == "BatchWriteItem" else None
+    )
+    commit.send()
+    with pytest.raises(Busy):
+        things.writes(None, replace(thing(), texts=MANY)).send()
+    dynamodb.faults = lambda operation, request: None
+    assert page(search="w").total == 0
+    assert find(one.id) is None
+
+
+def test_words_are_written_though_dynamodb_leaves_some_of_them_at_first(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = dynamodb._on_BatchWriteItem
+
+    def half(request: Any) -> Any:
+        ((name, writes),) = request["RequestItems"].items()
+        _, *units = write({"RequestItems": {name: writes[: (len(writes) + 1) // 2]}})
+        left = writes[(len(writes) + 1) // 2 :]
+        return ({"UnprocessedItems": {name: left} if left else {}}, *units)
+
+    monkeypatch.setattr(dynamodb, "_on_BatchWriteItem", half)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    one = replace(thing(), texts=MANY)
+    create(one)
+    told(one, MANY)
+
+
+def test_a_word_of_its_own_is_found_though_too_many_begin_with_it(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create(*(thing(f"TS-1{n:02d}") for n in range(60)), one := thing("TS-1"))
+    monkeypatch.setattr(search, "MOST_MATCHES", 20)
+    found = page(search="ts-1")
+    assert [each.id for each in found.records] == [one.id]
+    assert found.at_least
+    with pytest.raises(Invalid) as refused:
+        page(search="ts-")
+    assert refused.value.code == "search_too_broad"
+    assert not page(search="ts-123").at_least
+
+
+def test_what_was_not_written_is_no_version_to_start_from(dynamodb: Double) -> None:
+    one = replace(thing("shirt"), stored_index=None)
+    with pytest.raises(ValueError, match="never written"):
+        entries.change(things.Commit(), KIND, one.id, one.index, one.index)
+
+
+def test_a_record_that_was_indexed_otherwise_moves_with_all_its_words(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = replace(thing(), texts=MANY)
+    create(one)
+    assert not reindex(RECORDS, one.id)
+    monkeypatch.setattr(kinds, "SHAPES", {1: kinds.Shape(2, 4), 2: kinds.Shape(3, 5)})
+    monkeypatch.setattr(kinds, "CURRENT", 2)
+    assert reindex(RECORDS, one.id)
+    assert not reindex(RECORDS, one.id)
+    told(one, MANY)
+    moved = find(one.id)
+    assert moved
+    assert kept(dynamodb) == entries.entries_of(KIND, one.id, moved.index)

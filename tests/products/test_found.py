@@ -1,0 +1,88 @@
+"""A product is found by each of its words and each beginning of them, however many they are."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from chalicelib.listing import MOST_WORD_BYTES
+from chalicelib.products import store
+from chalicelib.products.model import MOST_VARIANTS
+from tests.dynamodb_double import Double
+from tests.environment import SETTINGS
+from tests.orders.conftest import QuickShop
+from tests.products.build import new_product
+from tests.shop import Shop
+
+ADMIN, PUBLIC = "/api/admin/products", "/api/products"
+
+
+@pytest.fixture
+def shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[QuickShop]:
+    for setting, value in SETTINGS.items():
+        monkeypatch.setenv(setting, value)
+    with Double() as dynamodb:
+        yield QuickShop(dynamodb)
+
+
+def found(shop: Shop, search: str) -> list[str]:
+    """By both lists, which agree."""
+    answers = [shop.get(f"{path}?search={search}").json for path in (ADMIN, PUBLIC)]
+    ids = [[product["id"] for product in answer["data"]] for answer in answers]
+    assert ids[0] == ids[1]
+    assert [answer["total"] for answer in answers] == [len(ids[0])] * 2
+    return ids[0]
+
+
+def test_a_product_of_many_variants_tags_and_words_is_found_by_all_of_them(
+    shop: QuickShop,
+) -> None:
+    name = " ".join(f"N{number:02d}ame" for number in range(33))[:200]
+    variants = [
+        {"title": f"Size {n} / Hue{n:03d}", "sku": f"SH-{n:03d}", "price": 1, "stock": 1}
+        for n in range(MOST_VARIANTS)
+    ]
+    tags = [f"tag{n:03d}" for n in range(100)]
+    sent = new_product(name=name, variants=variants, tags=tags, vendor="Acme", status="ACTIVE")
+    id = shop.post(ADMIN, sent).json["id"]
+    shop.post(ADMIN, new_product(name="Other", sku="SH-0000", status="ACTIVE"))
+    last = MOST_VARIANTS - 1
+    for number in (0, last // 2, last):
+        for search in (f"SH-{number:03d}", f"hue{number:03d}", f"{number:03d}", f"hue{number:03d}"):
+            assert id in found(shop, search), search
+    for search in ("tag000", "TAG099", "tag05", "acme", "n00a", "N32", "sh-1", "hu", "tag"):
+        assert found(shop, search) == [id], search
+    for search in ("tag100", f"SH-{last + 1:03d}", "hue9999"):
+        assert found(shop, search) == []
+    shop.put(f"{ADMIN}/{id}", {"tags": [*tags[1:], "new"], "vendor": None})
+    assert found(shop, "tag000") == found(shop, "acme") == []
+    assert found(shop, "tag099") == found(shop, "new") == found(shop, "SH-050") == [id]
+    assert shop.delete(f"{ADMIN}/{id}").status == 200
+    assert found(shop, "tag") == found(shop, "sh-050") == []
+
+
+def test_an_exact_sku_finds_its_product_whatever_longer_ones_there_are(shop: QuickShop) -> None:
+    """Of others, and of its own variants."""
+    own = [{"title": size, "sku": f"TS-1-{size}", "price": 1} for size in "SML"]
+    id = shop.post(ADMIN, new_product(sku="TS-1", variants=own)).json["id"]
+    for number in range(30):
+        shop.post(ADMIN, new_product(sku=f"TS-1{number:02d}"))
+    assert [product.id for product in store.by_sku(["TS-1"])["TS-1"]] == [id]
+    answer = shop.get(f"{ADMIN}?search=TS-1&limit=100").json
+    assert id in [product["id"] for product in answer["data"]]
+
+
+def test_more_words_than_a_product_has_room_for_are_refused_and_never_left_out(
+    shop: QuickShop,
+) -> None:
+    sku = "-".join("abcdefghijklmnopqrstuvwxyz0123456789")
+    variants = [{"title": str(n), "sku": f"{n}-{sku}", "price": 1} for n in range(MOST_VARIANTS)]
+    id = shop.post(ADMIN, new_product()).json["id"]
+    for refused in (
+        shop.post(ADMIN, new_product(variants=variants)),
+        shop.put(f"{ADMIN}/{id}", {"variants": variants}),
+    ):
+        (error,) = refused.json["errors"]
+        assert (refused.status, error["code"]) == (422, "too_many_words")
+        assert str(MOST_WORD_BYTES) in error["message"]
+    bulk = shop.post(f"{ADMIN}/bulk", [new_product(variants=variants), new_product()]).json
+    assert [row["status"] for row in bulk["data"]] == ["error", "created"]
