@@ -106,7 +106,7 @@ def matches(
 
 def _whole_words(kind: Kind, term: str) -> Matches:
     """What has the term as a word of its own, where more begin with it than are read."""
-    found = beginning(kind, term, _MOST_WHOLE, behind="#")
+    found = beginning(kind, term, min(_MOST_WHOLE, MOST_MATCHES), behind="#")
     if not found:
         message = f"More than {MOST_MATCHES} records match. Search for something more specific."
         raise Invalid(message, code="search_too_broad")

@@ -49,7 +49,7 @@ def test_a_product_of_many_variants_tags_and_words_is_found_by_all_of_them(
     for number in (0, last // 2, last):
         for search in (f"SH-{number:03d}", f"hue{number:03d}", f"{number:03d}", f"hue{number:03d}"):
             assert id in found(shop, search), search
-    for search in ("tag000", "TAG099", "tag05", "acme", "n00a", "N32", "sh-1", "hu", "tag"):
+    for search in ("tag000", "TAG099", "tag05", "acme", "n00a", "N27", "sh-1", "hu", "tag"):
         assert found(shop, search) == [id], search
     for search in ("tag100", f"SH-{last + 1:03d}", "hue9999"):
         assert found(shop, search) == []
@@ -74,8 +74,8 @@ def test_an_exact_sku_finds_its_product_whatever_longer_ones_there_are(shop: Qui
 def test_more_words_than_a_product_has_room_for_are_refused_and_never_left_out(
     shop: QuickShop,
 ) -> None:
-    sku = "-".join("abcdefghijklmnopqrstuvwxyz0123456789")
-    variants = [{"title": str(n), "sku": f"{n}-{sku}", "price": 1} for n in range(MOST_VARIANTS)]
+    skus = ["-".join(f"{letter}{n}" for letter in "abcdefghijklmnopqrs") for n in range(500)]
+    variants = [{"title": sku[:9], "sku": sku, "price": 1} for sku in skus]
     id = shop.post(ADMIN, new_product()).json["id"]
     for refused in (
         shop.post(ADMIN, new_product(variants=variants)),
