@@ -19,6 +19,7 @@ CREDENTIALS = {
     "AWS_DEFAULT_REGION": REGION,
 }
 
+_START = Path(__file__).with_name("emulator_start.py")
 _START_SECONDS = 60
 _STOP_SECONDS = 120  # it writes all of its data
 
@@ -69,7 +70,7 @@ class Emulator:
         with open(self.log, "wb") as log:
             # A session of its own: Ctrl-C reaches local.py alone, which stops it in good order.
             self._process = subprocess.Popen(
-                [self._python, "-m", "ministack"],
+                [self._python, "-P", _START],
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,

@@ -1,0 +1,216 @@
+"""Starts ministack with a Query that reads what it answers, not the whole partition.
+
+    python -P infra/emulator_start.py
+
+Its own sorts a partition for each query and evaluates the key condition on every item: a list among
+10,000 products takes 200 ms. Here the sort keys of a partition are kept in order and bisected, and
+its own code then answers from what was found, with all its checks: the answers are the same
+(`tests/e2e/test_emulator.py`). In another version than the one that was tested, its own Query is
+used as it is.
+"""
+
+import importlib.metadata
+import re
+import sys
+import threading
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable, Iterator, Mapping
+from types import FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+TESTED = "1.5.33"
+_SMALL = 64  # items, which are as quickly sorted
+_LAST = "\U0010ffff" * 2
+
+Answer = tuple[int, dict[str, str], Any]
+Wire = Mapping[str, Any]
+# `#0 = :0`, or with a condition on the sort key behind; anything else is not for us.
+_CONDITION = re.compile(
+    r"\(?(?P<pk_name>#?\w+) = (?P<pk>:\w+)"
+    r"(?: AND (?:begins_with\((?P<begin_name>#?\w+), (?P<begin>:\w+)\)"
+    r"|(?P<between_name>#?\w+) BETWEEN (?P<low>:\w+) AND (?P<high>:\w+)"
+    r"|(?P<compared_name>#?\w+) (?P<sign><=|<|>=|>|=) (?P<bound>:\w+)))?\)?"
+)
+
+
+class Span(NamedTuple):
+    """A partition, and between which sort keys the query looks, both included."""
+
+    partition: str
+    low: str
+    high: str
+
+
+def main() -> None:
+    """In the interpreter that ministack is installed for."""
+    from ministack import app
+    from ministack.services import dynamodb
+
+    version = importlib.metadata.version("ministack")
+    if version == TESTED:
+        Index(dynamodb).install()
+    else:
+        print(f"ministack {version} is not the tested {TESTED}: large lists are slow", flush=True)
+    app.main()
+
+
+class Index:
+    """The sort keys of each partition of some size, in order, kept beside ministack's tables."""
+
+    def __init__(self, dynamodb: ModuleType) -> None:
+        self._dynamodb = dynamodb
+        self._query: Callable[[dict[str, Any]], Answer] = dynamodb._query
+        self._set, self._remove = dynamodb._set_item, dynamodb._remove_item
+        self._orders: dict[int, tuple[dict[str, Any], list[str]]] = {}
+        self._lock = threading.RLock()
+
+    def install(self) -> None:
+        self._dynamodb.__dict__.update(
+            _query=self.query, _set_item=self._set_item, _remove_item=self._remove_item
+        )
+
+    def query(self, request: dict[str, Any]) -> Answer:
+        """What `_query` answers."""
+        module = self._dynamodb
+        table = module._tables.get(module._normalize_table_name(request.get("TableName")))
+        span = span_of(request, table) if table else None
+        partition = table["items"].get(span.partition) if table and span else None
+        if span is None or partition is None or len(partition) <= _SMALL:
+            return self._query(request)
+        with self._lock:
+            found = dict(self._page(request, partition, span))
+        narrow = {**table, "items": {span.partition: found}}
+        own = {**vars(module), "_tables": _One(narrow), "_evaluate_condition": _once(module)}
+        answer: Answer = FunctionType(self._query.__code__, own)(request)
+        return answer
+
+    def _page(
+        self, request: Wire, partition: dict[str, Any], span: Span
+    ) -> Iterator[tuple[str, Any]]:
+        """All that one page of the query can look at: up to its limit, and the item behind 1 MB."""
+        order, forward = self._order(partition), request.get("ScanIndexForward", True)
+        start, end = bisect_left(order, span.low), bisect_right(order, span.high)
+        if "ExclusiveStartKey" in request and forward:
+            start = max(start, bisect_left(order, request["ExclusiveStartKey"]["sk"]["S"]))
+        elif "ExclusiveStartKey" in request:
+            end = min(end, bisect_right(order, request["ExclusiveStartKey"]["sk"]["S"]))
+        # Two more than a page has: the key to start behind, and the bound of a strict comparison.
+        left = request["Limit"] + 2 if "Limit" in request else sys.maxsize
+        size = 0
+        for place in range(start, end) if forward else range(end - 1, start - 1, -1):
+            sk = order[place]
+            yield sk, partition[sk]
+            left -= 1
+            size += self._dynamodb._item_size_bytes(partition[sk])
+            # Twice: those two may have 800 KB.
+            if left <= 0 or size > 2 * self._dynamodb._DDB_PAGE_SIZE_BYTES:
+                return
+
+    def _order(self, partition: dict[str, Any]) -> list[str]:
+        kept = self._orders.get(id(partition))
+        if kept is None or kept[0] is not partition or len(kept[1]) != len(partition):
+            kept = self._orders[id(partition)] = (partition, sorted(partition))
+        return kept[1]
+
+    def _set_item(self, table: Any, pk: Any, sk: Any, item: Any) -> Any:
+        with self._lock:
+            partition = table["items"].get(pk)
+            kept = self._orders.get(id(partition)) if partition else None
+            if kept is not None and sk not in partition:
+                insort(kept[1], sk)
+            return self._set(table, pk, sk, item)
+
+    def _remove_item(self, table: Any, pk: Any, sk: Any) -> Any:
+        with self._lock:
+            partition = table["items"].get(pk)
+            kept = self._orders.get(id(partition)) if partition else None
+            if kept is not None and sk in partition:
+                del kept[1][bisect_left(kept[1], sk)]
+                if len(partition) == 1:
+                    del self._orders[id(partition)]
+            return self._remove(table, pk, sk)
+
+
+def span_of(request: Wire, table: Wire) -> Span | None:
+    """Where the query looks; None for one that ministack has to answer, or to refuse, by itself."""
+    names, values = request.get("ExpressionAttributeNames") or {}, _values(request)
+    match = _CONDITION.fullmatch(request.get("KeyConditionExpression") or "")
+    keys = {definition["AttributeName"]: definition for definition in table["AttributeDefinitions"]}
+    if (
+        match is None
+        or request.get("IndexName")
+        or request.get("KeyConditions")
+        or (table["pk_name"], table["sk_name"]) != ("pk", "sk")
+        or any(keys[name]["AttributeType"] != "S" for name in ("pk", "sk"))
+        or not isinstance(request.get("Limit", 1), int)
+        or request.get("Limit", 1) < 1
+        or ("ExclusiveStartKey" in request and not _is_key(request["ExclusiveStartKey"]))
+    ):
+        return None
+    found = {name: part for name, part in match.groupdict().items() if part}
+    named = [names.get(part, part) for name, part in found.items() if name.endswith("_name")]
+    used = [found[name] for name in ("pk", "begin", "low", "high", "bound") if name in found]
+    if named != ["pk", "sk"][: len(named)] or any(each not in values for each in used):
+        return None
+    partition = values[found["pk"]]
+    if "begin" in found:
+        begin = values[found["begin"]]
+        return Span(partition, begin, begin + _LAST)
+    if "low" in found:
+        return Span(partition, values[found["low"]], values[found["high"]])
+    if "sign" not in found:
+        return Span(partition, "", _LAST)
+    bound, sign = values[found["bound"]], found["sign"]
+    return Span(partition, "" if "<" in sign else bound, _LAST if ">" in sign else bound)
+
+
+def _is_key(given: Any) -> bool:
+    """Whether it has the form of a table's key."""
+    return isinstance(given, dict) and all(
+        isinstance(given.get(name), dict) and isinstance(given[name].get("S"), str)
+        for name in ("pk", "sk")
+    )
+
+
+def _values(request: Wire) -> dict[str, str]:
+    """Those that are text."""
+    given = request.get("ExpressionAttributeValues") or {}
+    return {
+        name: value["S"]
+        for name, value in given.items()
+        if isinstance(value, dict) and isinstance(value.get("S"), str)
+    }
+
+
+class _One:
+    """Ministack's tables, of which a query sees one."""
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+
+    def get(self, name: str) -> Any:
+        return self._table
+
+
+def _once(module: ModuleType) -> Callable[..., Any]:
+    """`_evaluate_condition`, which reads and checks an expression of one query once, and not again
+    for each item."""
+    original, read = module._evaluate_condition, dict[tuple[str, str], Any]()
+
+    def evaluate(
+        text: str, item: Any, values: Any, names: Any, slot: str = "ConditionExpression"
+    ) -> Any:
+        if (text, slot) in read:
+            try:
+                return module._ExprEval(read[text, slot], item, values, names).evaluate()
+            except Exception:
+                return original(text, item, values, names, slot=slot)
+        result = original(text, item, values, names, slot=slot)
+        read[text, slot] = module._tokenize(text)
+        return result
+
+    return evaluate
+
+
+if __name__ == "__main__":
+    main()
