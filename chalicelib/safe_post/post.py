@@ -1,4 +1,4 @@
-"""Posts to a receiver that nobody trusts, in 10 seconds at most (`design.md`, Webhooks 9).
+"""Posts to a receiver that nobody trusts, in 10 seconds at most (docs/webhooks.md).
 
 A connection of its own for each post: the addresses are looked up, judged and connected to here, so
 that a name cannot change its answer in between. No redirects, no proxies, no cookies.
@@ -16,6 +16,7 @@ from functools import lru_cache
 
 from chalicelib.safe_post.destination import Destination, RefusedUrl, admit, parse
 from chalicelib.safe_post.response import ProtocolError, Response
+from chalicelib.safe_post.wire import Secured, Wire, left
 
 __all__ = ["Failure", "Outcome", "RefusedUrl", "check", "post"]
 
@@ -160,55 +161,40 @@ class _Exchange:
         answers = _look_up(destination, self.deadline, resolve)
         addresses = admit(destination, answers, allowed_networks)
         self.phase = "connecting"
-        with self._connect(addresses[:MOST_ADDRESSES], destination.port) as plain:
+        with self._connect(addresses[:MOST_ADDRESSES], destination.port) as connection:
+            wire = Wire(connection, self.deadline)
             if not destination.tls:
-                self._converse(plain, request)
+                self._converse(wire, request)
                 return
             self.phase = "shaking hands (TLS)"
-            context = tls or _system_trust()
-            with context.wrap_socket(
-                plain, server_hostname=destination.host, do_handshake_on_connect=False
-            ) as secured:
-                secured.settimeout(self._left())
-                secured.do_handshake()
-                self._converse(secured, request)
+            secured = Secured(wire, tls or _system_trust(), destination.host)
+            secured.shake_hands()
+            self._converse(secured, request)
 
     def _connect(self, addresses: Sequence[str], port: int) -> socket.socket:
         *first, last = addresses
         for others, self.address in zip(range(len(first), 0, -1), first, strict=True):
             try:
                 # A silent address leaves the others their share of the time.
-                return _dial(self.address, port, self._left() / (others + 1))
+                return _dial(self.address, port, left(self.deadline) / (others + 1))
             except OSError:
                 continue
         self.address = last
-        return _dial(last, port, self._left())
+        return _dial(last, port, left(self.deadline))
 
-    def _converse(self, connection: socket.socket, request: bytes) -> None:
+    def _converse(self, connection: Wire | Secured, request: bytes) -> None:
         self.phase = "sending the request"
-        connection.settimeout(self._left())
         # A receiver may answer and close before it has read everything: look for its answer.
         with suppress(ConnectionError):
-            connection.sendall(request)
+            connection.send(request)
         self.phase = "waiting for the answer"
 
         def receive() -> bytes:
             if self.response.status is not None:
                 self.phase = "reading the body of the answer"
-            connection.settimeout(self._left())
-            return connection.recv(16_384)
+            return connection.receive()
 
         self.response.read(receive)
-
-    def _left(self) -> float:
-        return _left(self.deadline)
-
-
-def _left(deadline: float) -> float:
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise TimeoutError
-    return left
 
 
 def _look_up(destination: Destination, deadline: float, resolve: Resolver) -> Sequence[str]:
@@ -232,7 +218,7 @@ def _look_up(destination: Destination, deadline: float, resolve: Resolver) -> Se
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
-    thread.join(_left(deadline))
+    thread.join(left(deadline))
     if thread.is_alive():
         raise TimeoutError
     if faults:
@@ -277,6 +263,7 @@ def _system_trust() -> ssl.SSLContext:
     """Reading the system's certificates takes 15 ms of CPU: once per process."""
     context = ssl.create_default_context()
     context.set_alpn_protocols(["http/1.1"])
+    context.options |= ssl.OP_NO_RENEGOTIATION
     return context
 
 

@@ -1,0 +1,183 @@
+"""Ten seconds are ten seconds, whatever a receiver does instead of answering: the deadline and the
+limit hold inside TLS, headers and framing."""
+
+import socket
+import ssl
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from chalicelib.safe_post import post as safe_post
+from chalicelib.safe_post import wire
+from chalicelib.safe_post.post import Failure, Outcome
+from tests.shop import Shop
+from tests.webhooks.certificates import Certificates, issue
+from tests.webhooks.test_delivery import add, listed
+from tests.webhooks.tls_floods import Serve, Server, key_updates, tickets
+from tests.webhooks.world import Posted, announce
+from tests.webhooks.world import world as world_of
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> Certificates:
+    return issue(tmp_path, "127.0.0.1")
+
+
+def deliver(port: int, trusting: ssl.SSLContext | None, timeout: float = 60) -> Outcome:
+    scheme = "https" if trusting else "http"
+    return safe_post.post(
+        f"{scheme}://127.0.0.1:{port}/",
+        {},
+        b"{}",
+        allowed_networks=["127.0.0.0/8"],
+        timeout=timeout,
+        tls=trusting,
+    )
+
+
+def test_a_few_key_updates_and_tickets_are_no_harm(
+    certificate: Certificates, tmp_path: Path
+) -> None:
+    """So the floods below are refused for being floods."""
+    with Server(key_updates(certificate.server, tmp_path / "keys", 20)) as updating:
+        assert deliver(updating.port, certificate.trusting).error is None
+    certificate = issue(tmp_path, "127.0.0.1")
+    with Server(tickets(certificate.server, 20)) as ticketing:
+        assert deliver(ticketing.port, certificate.trusting).error is None
+
+
+def test_a_flood_of_key_updates_ends_at_a_megabyte(
+    certificate: Certificates, tmp_path: Path
+) -> None:
+    flood = wire.MOST_RECEIVED // 27 + 1_000
+    with Server(key_updates(certificate.server, tmp_path / "keys", flood)) as flooding:
+        outcome = deliver(flooding.port, certificate.trusting)
+    assert (outcome.error, outcome.status) == (Failure.PROTOCOL, None)
+    assert "more than 1 MB" in outcome.message
+
+
+def test_a_flood_of_session_tickets_ends_at_a_megabyte(certificate: Certificates) -> None:
+    with Server(tickets(certificate.server, 6_000)) as flooding:
+        outcome = deliver(flooding.port, certificate.trusting)
+    assert (outcome.error, outcome.status) == (Failure.PROTOCOL, None)
+
+
+class _Stepping:
+    """A connection that always has bytes; each that is received takes half a second."""
+
+    def __init__(self, connection: socket.socket, clock: list[float]) -> None:
+        self._connection, self._clock = connection, clock
+        self.received = 0
+
+    def settimeout(self, seconds: float) -> None:
+        assert 0 < seconds <= 10
+        self._connection.settimeout(30)
+
+    def recv(self, size: int) -> bytes:
+        self._clock[0] += 0.5
+        self.received += 1
+        return self._connection.recv(1)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._connection, name)
+
+
+def test_the_deadline_is_looked_at_between_any_two_pieces_of_a_record(
+    certificate: Certificates, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A handshake that comes a byte at a time, and never pauses."""
+    now = [0.0]
+    monkeypatch.setattr(wire.time, "monotonic", lambda: now[0])
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(b"\x16\x03\x03\x40\x00" + b"\x02" * 1_000)
+        connection = _Stepping(ours, now)
+        secured = wire.Secured(wire.Wire(connection, 10.0), certificate.trusting, "127.0.0.1")  # type: ignore[arg-type]
+        with pytest.raises(TimeoutError):
+            secured.shake_hands()
+    assert connection.received == 20
+
+
+def repeated(piece: bytes, before: bytes = b"") -> Serve:
+    def serve(connection: socket.socket) -> None:
+        connection.recv(65_536)
+        connection.sendall(before)
+        while True:
+            connection.sendall(piece * 100)
+
+    return serve
+
+
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+FLOODS: dict[str, tuple[Serve, Failure | None]] = {
+    "1xx": (repeated(b"HTTP/1.1 103 Early Hints\r\n\r\n"), Failure.PROTOCOL),
+    "headers": (repeated(b"X-A: b\r\n", b"HTTP/1.1 200 OK\r\n"), Failure.PROTOCOL),
+    "blank lines": (repeated(b"\r\n"), Failure.PROTOCOL),
+    # A 2xx stands, however its body goes on: it is cut off where nobody keeps it any more.
+    "chunk extensions": (repeated(b";x=y", CHUNKED + b"1"), None),
+    "chunks of a byte": (repeated(b"1\r\nx\r\n", CHUNKED), None),
+    "trailers": (repeated(b"X-A: b\r\n", CHUNKED + b"0\r\n"), None),
+}
+
+
+@pytest.mark.parametrize("name", FLOODS)
+def test_a_flood_of_framing_ends_where_nobody_reads_it(name: str) -> None:
+    serve, error = FLOODS[name]
+    with Server(serve) as flooding:
+        outcome = deliver(flooding.port, None)
+    assert outcome.error == error
+    assert len(outcome.body) <= 16_384
+
+
+def test_a_request_that_nobody_reads_ends_at_the_deadline(certificate: Certificates) -> None:
+    over = threading.Event()
+
+    def deaf(connection: socket.socket) -> None:
+        with certificate.server.wrap_socket(connection, server_side=True):
+            over.wait(30)
+
+    with Server(deaf) as server:
+        outcome = safe_post.post(
+            f"https://127.0.0.1:{server.port}/",
+            {},
+            b"x" * 20_000_000,
+            allowed_networks=["127.0.0.0/8"],
+            timeout=1,
+            tls=certificate.trusting,
+        )
+        over.set()
+    assert (outcome.error, outcome.message.partition("ended while ")[2]) == (
+        Failure.TIMEOUT,
+        "sending the request.",
+    )
+
+
+def test_ten_that_flood_in_one_batch_end_it_for_nobody(
+    certificate: Certificates, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One answers beside nine that flood: each ends as it is, and the function lives."""
+    healthy: Callable[[socket.socket], None] = tickets(certificate.server, 2)
+    flooding = issue(Path(certificate.authority).parent / "flood", "127.0.0.1")
+    with (
+        Server(healthy) as good,
+        Server(tickets(flooding.server, 6_000)) as bad,
+        world_of(threads=True) as made,
+    ):
+        trust = {good.port: certificate.trusting, bad.port: flooding.trusting}
+
+        def answer(posted: Posted) -> Outcome:
+            port = int(posted.url.rpartition(":")[2].rstrip("/"))
+            return deliver(port, trust[port])
+
+        made.answer = answer
+        merchant = Shop()
+        webhooks = [
+            add(merchant, url=f"https://127.0.0.1:{server.port}/") for server in [bad] * 9 + [good]
+        ]
+        announce()
+        made.step()
+        made.step()
+        found = [listed(merchant, webhook)[0]["status"] for webhook in webhooks]
+        assert found == ["RETRYING"] * 9 + ["DELIVERED"]
