@@ -4,6 +4,8 @@ It answers below botocore, so clients, retries and parsers are the real ones:
 
     with Double() as dynamodb: …  # chalicelib.table now talks to it
 
+It deletes what has expired as late as AWS may: two days after its `expiresAt`.
+
 Beyond moto (`test_dynamodb_double.py` compares them) it raises a conflict when two threads
 write one item, remembers client tokens, enforces AWS's limits, meters the units of every call, and
 fails when told to (`faults`). Moto copies the table for each item of a transaction; this does not.
@@ -22,7 +24,7 @@ from typing import Any, Final
 from botocore.awsrequest import AWSResponse
 
 from bench import units
-from chalicelib import table
+from chalicelib import clock, table
 from tests.dynamodb_expressions import Scope, ValidationError, Wire, condition, projection, update
 from tests.dynamodb_faults import Crash, Fault, Refused, cancelled, strike
 from tests.dynamodb_partition import Partition, between, bounds, check, key_of
@@ -32,6 +34,7 @@ __all__ = ["Call", "Crash", "Double", "Fault"]
 ANSWER_BYTES: Final = 1 << 20  # AWS: what one query looks at
 BATCH_BYTES: Final = 16 << 20  # AWS: what one batch-get returns
 TRANSACTION_BYTES: Final = 4 << 20
+EXPIRES_LATE: Final = 2 * 86_400  # AWS: "typically deleted within two days"
 
 
 @dataclass(frozen=True)
@@ -76,12 +79,12 @@ class Double:
     def items(self, name: str) -> Iterator[Wire]:
         """Every item of a table, as on the wire."""
         for partition in list(self._tables.get(name, {}).values()):
-            yield from map(json.loads, [partition.items[sk] for sk in partition.order])
+            yield from _there(json.loads(partition.items[sk]) for sk in list(partition.order))
 
     def partitions(self, name: str, keys: Iterable[str]) -> list[Wire]:
         """The items of some partitions of a table, as on the wire."""
         found = [self._tables[name][pk] for pk in keys]
-        return [json.loads(partition.items[sk]) for partition in found for sk in partition.order]
+        return list(_there(json.loads(p.items[sk]) for p in found for sk in p.order))
 
     def at(self, name: str, pk: str, sk: str) -> Wire | None:
         return self._item(name, {"pk": {"S": pk}, "sk": {"S": sk}})
@@ -187,7 +190,7 @@ class Double:
             passes({}, scope)
             for sk in between(partition.order, low, high, request):
                 item = json.loads(partition.items[sk])
-                if not wanted(item, scope):  # the bound of a strict comparison
+                if _is_gone(item) or not wanted(item, scope):  # the bound of a strict comparison
                     continue
                 seen.append(sk)
                 looked += units.item_size(item)
@@ -308,7 +311,7 @@ class Double:
         key = key_of(request["Item"] if verb == "Put" else request["Key"])
         pk, sk = key
         partition = self._tables.get(request["TableName"], {}).get(pk)
-        old = partition.get(sk) if partition else None
+        old = next(_there([partition.get(sk)]), None) if partition else None
         new: Wire | None = None
         if verb == "Put":
             new = request["Item"]
@@ -334,7 +337,17 @@ class Double:
         pk, sk = key_of(key)
         with self._lock:
             partition = self._tables.get(name, {}).get(pk)
-            return partition.get(sk) if partition else None
+            return next(_there([partition.get(sk)]), None) if partition else None
+
+
+def _is_gone(item: Wire) -> bool:
+    """TTL has deleted it. An item that has merely expired is still there."""
+    expires = item.get("expiresAt", {}).get("N")
+    return expires is not None and int(expires) + EXPIRES_LATE < clock.unix()
+
+
+def _there(items: Iterable[Wire | None]) -> Iterator[Wire]:
+    return (item for item in items if item and not _is_gone(item))
 
 
 def _size(item: Wire | None) -> int:

@@ -26,11 +26,14 @@ from chalicelib.webhooks.model import (
     endpoint_of,
     read_delivery,
 )
+from chalicelib.webhooks.sending import attempts
 from chalicelib.webhooks.sending.attempts import Attempt
 from chalicelib.webhooks.sending.retry import NextStep
 
 SHARDS: Final = 4  # a DynamoDB partition takes 1,000 write units a second, a delivery takes 4
-KEPT_SECONDS: Final = 30 * 86_400
+KEPT_SECONDS: Final = 30 * 86_400  # from the last change of one that has ended
+# One that has not, because its webhook is paused, outlives its event, so that it ends in any case.
+UNFINISHED_SECONDS: Final = attempts.KEPT_SECONDS
 # Longer than the sender's function may run (`.chalice/config.json`): nobody posts behind a lease.
 LEASE: Final = timedelta(seconds=75)
 
@@ -82,7 +85,7 @@ def create(event: Event, endpoint_id: str, *, test: bool) -> Delivery:
         "nextAttemptAt": now,
         "createdAt": now,
         "updatedAt": now,
-        "expiresAt": _expiry(),
+        "expiresAt": clock.unix() + UNFINISHED_SECONDS,
         **({"test": True} if test else {}),
     }
     try:
@@ -116,6 +119,7 @@ def claim_replay(delivery: Delivery, replay: str, now: datetime) -> Delivery:
         "step": 0,
         "status": Status.PENDING,
         "nextAttemptAt": clock.iso(now),
+        "expiresAt": clock.unix() + UNFINISHED_SECONDS,
     }
     if delivery.failed_at is None:
         return _claim(delivery.id, _lease(now, replay=False), begun, unchanged)
@@ -173,12 +177,12 @@ def retrying(delivery: Delivery, following: NextStep) -> bool:
     }
     if following.daily_since:
         waits["dailySince"] = clock.iso(following.daily_since)
-    return _settle(delivery, waits, ["claim"])
+    return _settle(delivery, waits, ["claim"], UNFINISHED_SECONDS)
 
 
 def replay_failed(delivery: Delivery) -> bool:
     """An attempt beside the schedule has failed: the schedule goes on as if there had been none."""
-    return _settle(delivery, {}, ["claim"])
+    return _settle(delivery, {}, ["claim"], UNFINISHED_SECONDS)
 
 
 def given_up(delivery: Delivery, error: str) -> bool:
@@ -216,12 +220,21 @@ def _ours(delivery: Delivery) -> Any:
     return Attr("attempts").eq(delivery.attempts) & Attr("claim").exists()
 
 
-def _settle(delivery: Delivery, changes: Mapping[str, Any], removed: Sequence[str]) -> bool:
-    return _update(delivery.id, changes, removed, _ours(delivery))
+def _settle(
+    delivery: Delivery, changes: Mapping[str, Any], removed: Sequence[str], kept: int = KEPT_SECONDS
+) -> bool:
+    return _update(delivery.id, changes, removed, _ours(delivery), kept)
 
 
-def _update(id: str, changes: Mapping[str, Any], removed: Sequence[str], when: Any) -> bool:
-    kept = {**changes, "updatedAt": clock.iso(clock.now()), "expiresAt": _expiry()}
+def _update(
+    id: str,
+    changes: Mapping[str, Any],
+    removed: Sequence[str],
+    when: Any,
+    kept_seconds: int = KEPT_SECONDS,
+) -> bool:
+    expiry = clock.unix() + kept_seconds
+    kept = {**changes, "updatedAt": clock.iso(clock.now()), "expiresAt": expiry}
     try:
         table.update(key(id), set=kept, remove=removed, when=when)
     except table.ConditionFailed:

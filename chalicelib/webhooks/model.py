@@ -184,6 +184,8 @@ class Endpoint:
     streak: int
     """Failures in a row, as far as they are counted (`health.py`)."""
     failing_since: str | None
+    suspect: bool
+    """Whether a function ended while it posted to this endpoint, and perhaps because of it."""
     recovery: Mapping[str, Any] | None
     mailed_until: str
     """Up to when the summary e-mails have told what gave up; empty at first."""
@@ -219,6 +221,7 @@ def read_endpoint(item: Item) -> Endpoint:
         previous=tuple((one["version"], one["until"]) for one in item["previous"]),
         streak=item.get("streak", 0),
         failing_since=item.get("failingSince"),
+        suspect=item.get("suspect", False),
         recovery=item.get("recovery"),
         mailed_until=item.get("mailedUntil", ""),
         warned_since=item.get("warnedSince"),

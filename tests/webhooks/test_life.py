@@ -1,7 +1,7 @@
 """One delivery's life, whatever happens to it: messages twice and late, functions that die at any
 call, replays, pauses, rotation, recovery, deletion."""
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import timedelta
 from typing import Any
 
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from chalicelib.safe_post.post import Outcome
+from tests.dynamodb_double import Crash
 from tests.shop import Shop
 from tests.webhooks.test_delivery import add
 from tests.webhooks.world import DELIVERIES, OK, Posted, World, announce, failed, world
@@ -32,6 +33,7 @@ class Life(RuleBasedStateMachine):
         self.ended_at = {-1: 0}  # generation → attempts of schedules up to its end
         self.deleted = self.paused = False
         self.seen: dict[int, Any] = {}
+        self.promises: list[int] = []  # attempts when a 202 promised another
 
     def teardown(self) -> None:
         try:
@@ -79,7 +81,7 @@ class Life(RuleBasedStateMachine):
             self.world.step()
         self.world.crash = None
 
-    @rule(minutes=st.sampled_from([0.5, 6, 40, 800, 3_000]))
+    @rule(minutes=st.sampled_from([0.5, 6, 40, 800, 3_000, 30_000]))
     def time_passes(self, minutes: float) -> None:
         self.world.sleep(minutes=minutes)
 
@@ -107,12 +109,53 @@ class Life(RuleBasedStateMachine):
     def somebody_replays(self) -> None:
         answer = self.merchant.post(f"/api/admin/deliveries/{self.delivery()['sk']}/replay")
         self.asked += answer.status == 202
+        self.promised(answer)
 
     @precondition(lambda self: not self.deleted)
     @rule()
     def somebody_recovers(self) -> None:
+        self.recovered()
+
+    @precondition(lambda self: not self.deleted)
+    @rule()
+    def two_recover_at_the_same_moment(self) -> None:
+        self.world.meanwhile("UpdateItem", self.recovered)
+        self.recovered()
+        self.world._meanwhile.clear()
+
+    @precondition(lambda self: not self.deleted)
+    @rule(
+        n=st.integers(1, 6),
+        after=st.booleans(),
+        what=st.sampled_from(["replay", "recover", "pause", "enable", "rotate"]),
+    )
+    def a_request_dies(self, n: int, after: bool, what: str) -> None:
+        """Nobody is answered, so nothing is promised; whatever was begun may happen."""
+        calls: dict[str, Any] = {
+            "replay": self.somebody_replays if self.delivery() else lambda: None,
+            "recover": self.recovered,
+            "pause": lambda: self.somebody_pauses_or_enables(enabled=False),
+            "enable": lambda: self.somebody_pauses_or_enables(enabled=True),
+            "rotate": lambda: self.somebody_rotates_the_secret(hours=1),
+        }
+        self.asked += what in ("replay", "recover")
+        self.paused |= what == "pause"
+        self.world.crash = (n, after)
+        with suppress(Crash):
+            calls[what]()
+        self.world.crash = None
+
+    def recovered(self) -> None:
         all_of_them = {"since": "2020-01-01T00:00:00Z", "dryRun": False}
-        self.asked += self.merchant.post(f"{self.path}/recover", all_of_them).status == 202
+        answer = self.merchant.post(f"{self.path}/recover", all_of_them)
+        self.asked += answer.status == 202
+        if self.delivery().get("status") == "FAILED" and answer.json.get("count"):
+            self.promised(answer)
+
+    def promised(self, answer: Any) -> None:
+        """A 202 for a delivery: something is tried behind it, unless the webhook is deleted."""
+        if answer.status == 202:
+            self.promises.append(self.delivery()["attempts"])
 
     @precondition(lambda self: not self.deleted)
     @rule(enabled=st.booleans())
@@ -163,7 +206,9 @@ class Life(RuleBasedStateMachine):
         generation, tried = item["generation"], self.tried(item)
         if item["status"] == "DELIVERED":
             self.delivered.add(generation)
-        if item["status"] == "FAILED" and generation - 1 in self.ended_at:
+        expired = any(one.get("error") == "event_expired" for one in self.records(item))
+        whole = item["status"] == "FAILED" and not expired
+        if whole and generation - 1 in self.ended_at:
             assert tried - self.ended_at[generation - 1] == 13, "a whole schedule, replays apart"
         if item["status"] in ENDED:
             self.ended_at[generation] = tried
@@ -179,6 +224,8 @@ class Life(RuleBasedStateMachine):
             return
         assert item["status"] in ENDED and "claim" not in item
         assert self.deleted or item["status"] != "CANCELLED"
+        if not self.deleted:
+            assert item["attempts"] > max(self.promises, default=0), "every 202 is honoured"
         assert not [queue for queue in self.world.queues.values() if queue]
         assert not [one for one in self.world.stored() if one["pk"].startswith("due#")]
         self.attempts_are_numbered_without_gaps()

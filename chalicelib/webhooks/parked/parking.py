@@ -45,13 +45,13 @@ def forget(entries: Sequence[Key]) -> None:
 
 
 def _put(message: Message, due: datetime) -> None:
-    kind = "#replay" if message.replay else ""
+    kind = f"#{message.replay}" if message.replay else ""
     table.put(
         {
             "pk": _partition(endpoint_of(message.delivery)),
             "sk": f"{clock.iso(due)}#{message.delivery}{kind}",
             "message": message.text(),
-            "expiresAt": int(due.timestamp()) + deliveries.KEPT_SECONDS,
+            "expiresAt": int(due.timestamp()) + deliveries.UNFINISHED_SECONDS,
         }
     )
 

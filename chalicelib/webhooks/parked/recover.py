@@ -1,90 +1,105 @@
-"""Replays all that an endpoint has given up since a time, at the pace of `redrive.py`.
+"""Replays all deliveries of an endpoint that failed since a time, at the pace of `redrive.py`.
 
-The endpoint carries how far it has come. A turn that is sent twice is one replay: both carry the
-recovery's id.
+The endpoint carries how far it has come. A message that is sent twice is one replay: both carry
+the recovery's id.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from chalicelib import clock, ids, table
+from chalicelib.attributes import Item
 from chalicelib.conditions import Attr
-from chalicelib.problems import NotFound
+from chalicelib.problems import Conflict
 from chalicelib.table import sk
 from chalicelib.webhooks import deliveries, replay, store
 from chalicelib.webhooks.model import Endpoint
 from chalicelib.webhooks.parked import waking
 from chalicelib.webhooks.sending.messages import Message
 
+_TRIES: Final = 8
+
 
 def count(endpoint_id: str, since: datetime) -> int:
-    """How many deliveries gave up since then and were not replayed."""
-    return sum(map(len, deliveries.failed(endpoint_id, sk.gte(clock.iso(since)), ("sk",))))
+    """How many deliveries failed since then, were not replayed, and still can be."""
+    pages = deliveries.failed(endpoint_id, sk.gte(clock.iso(since)), ("sk",))
+    return sum(len(_replayable(page)) for page in pages)
 
 
 def begin(endpoint_id: str, since: datetime) -> Endpoint:
-    """The endpoint with its recovery begun. Raises NotFound, WebhookPaused.
+    """The endpoint with its recovery begun. Raises NotFound, WebhookPaused, Conflict.
 
-    One that runs already is taken over with all that it had left to do.
+    One that runs already is taken over with all that it had left to do, also one that somebody
+    else begins at the same moment.
     """
-    endpoint = replay.receiving(endpoint_id)
-    now = clock.now()
-    since = min(since, now)
-    running = endpoint.recovery
-    if running and not running.get("completedAt"):
-        since = min(since, clock.parse(running["since"]))
-    recovery = {
-        "id": ids.ulid(),
-        "since": clock.iso(since),
-        "startedAt": clock.iso(now),
-        "count": count(endpoint_id, since),
-        "sent": 0,
-    }
-    # First, so that a recovery that was written down is carried out, whatever becomes of us.
-    waking.soon(endpoint_id)
-    try:
-        return store.note(endpoint_id, {"recovery": recovery})
-    except table.ConditionFailed:
-        raise NotFound.of("webhook", endpoint_id) from None  # deleted meanwhile
+    for _ in range(_TRIES):
+        endpoint = replay.receiving(endpoint_id)
+        now = clock.now()
+        first = min(since, now)
+        running = endpoint.recovery
+        if running and not running.get("completedAt"):
+            first = min(first, clock.parse(running["since"]))
+        recovery = {
+            "id": ids.ulid(),
+            "since": clock.iso(first),
+            "startedAt": clock.iso(now),
+            "count": count(endpoint_id, first),
+            "sent": 0,
+        }
+        # First, so that a recovery that was written down is carried out, whatever becomes of us.
+        waking.soon(endpoint_id)
+        known = Attr("recovery.id")
+        unchanged = known.eq(running["id"]) if running else known.not_exists()
+        try:
+            return store.note(endpoint_id, {"recovery": recovery}, unchanged)
+        except table.ConditionFailed:
+            continue  # another recovery began, or the webhook was deleted
+    raise Conflict("The webhook is being recovered by others all the time. Try again.")
 
 
-def page(endpoint: Endpoint, limit: int) -> tuple[list[Message], str | None]:
-    """The next turns of the endpoint's recovery, and where those behind them begin: None when
-    these are the last."""
+@dataclass(frozen=True)
+class Next:
+    """What a recovery sends next; `after` is where those behind it begin, None at the end."""
+
+    messages: list[Message]
+    after: str | None
+
+
+def following(endpoint: Endpoint, limit: int) -> Next | None:
+    """None: no recovery runs."""
     recovery = endpoint.recovery
     if not recovery or recovery.get("completedAt"):
-        return [], None
-    after = recovery.get("after")
-    if limit <= 0:
-        return [], after or recovery["since"]
+        return None
     rows = table.query(
         deliveries.failed_partition(endpoint.id),
         where=sk.between(recovery["since"], f"{recovery['startedAt']}~"),
-        after=after,
+        after=recovery.get("after"),
         limit=limit,
         fields=("sk",),
     )
-    failed = [item["sk"].partition("#")[2] for item in rows.items]
-    turns = [
-        Message(id, replay=recovery["id"], only_failed=True)
-        for id in failed
-        if not replay.is_too_old(id)
+    messages = [
+        Message(id, replay=recovery["id"], only_failed=True) for id in _replayable(rows.items)
     ]
-    return turns, rows.after
+    return Next(messages, rows.after)
 
 
-def note(endpoint: Endpoint, turns: Sequence[Message], after: str | None) -> None:
-    """The turns are on the queue."""
+def sent(endpoint: Endpoint, those: Next) -> None:
+    """They are on the queue."""
     recovery = endpoint.recovery
-    if not recovery or recovery.get("completedAt"):
-        return
-    changes: dict[str, Any] = {"recovery.sent": recovery["sent"] + len(turns)}
-    if after is None:
+    assert recovery is not None
+    changes: dict[str, Any] = {"recovery.sent": recovery["sent"] + len(those.messages)}
+    if those.after is None:
         changes["recovery.completedAt"] = clock.iso(clock.now())
-    elif turns:
-        changes["recovery.after"] = after
+    else:
+        changes["recovery.after"] = those.after
     try:
         store.note(endpoint.id, changes, Attr("recovery.id").eq(recovery["id"]))
     except table.ConditionFailed:
         return  # another recovery has taken over
+
+
+def _replayable(entries: Sequence[Item]) -> list[str]:
+    failed = [entry["sk"].partition("#")[2] for entry in entries]
+    return [id for id in failed if not replay.is_too_old(id)]

@@ -42,10 +42,12 @@ def run(event: Mapping[str, Any]) -> dict[str, Any]:
     if not _begun(endpoint.id, event["due"]):
         return {"more": True, "wait": _scaled(_LOOK_AGAIN)}
     parked, paced = _page(endpoint.id, max(clock.parse(event["until"]), clock.now()), paced)
-    failed, unfinished = recover.page(endpoint, PAGE - parked)
-    paced = _send(failed, paced)
-    recover.note(endpoint, failed, unfinished)
-    answer = _answer(parked + len(failed), unfinished is not None, paced)
+    failed = recover.following(endpoint, PAGE - parked) if parked < PAGE else None
+    if failed:
+        paced = _send(failed.messages, paced)
+        recover.sent(endpoint, failed)
+        parked += len(failed.messages)
+    answer = _answer(parked, bool(failed and failed.after), paced)
     if not answer["more"]:
         _ended(endpoint.id, event["due"])
     return answer

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from chalicelib.safe_post.post import Outcome
 
 INTERRUPTED: Final = "interrupted"
-# Kept as long as the body: longer than the delivery, however often that is replayed.
-_KEPT_SECONDS: Final = outbox.KEPT_SECONDS
+EVENT_EXPIRED: Final = "event_expired"
+# Longer than the body of the event: a delivery that a pause holds ends when that is gone, and is
+# shown with all its attempts.
+KEPT_SECONDS: Final = outbox.KEPT_SECONDS + 30 * 86_400
 _SHORT: Final = 2_000  # characters of an answer that is kept in the delivery itself
 
 
@@ -93,12 +95,28 @@ def interrupted(delivery: Delivery, at: datetime, url: str) -> Attempt:
     )
 
 
+def expired(delivery: Delivery, url: str) -> Attempt:
+    """Nothing was sent: the outbox no longer has the event."""
+    now = clock.iso(clock.now())
+    return Attempt(
+        number=delivery.attempts,
+        at=now,
+        endedAt=now,
+        durationMs=0,
+        replay=bool(delivery.claim and delivery.claim.replay),
+        url=url,
+        sent={},
+        error=EVENT_EXPIRED,
+        message="Nothing was sent: the event is too old, and its body is no longer kept.",
+    )
+
+
 def keep(delivery_id: str, attempt: Attempt) -> Attempt:
     """Records it, unless that attempt has a record already; the record that stands."""
     item = {
         "pk": delivery_id,
         "sk": f"attempt#{attempt.number:06d}",
-        "expiresAt": clock.unix() + _KEPT_SECONDS,
+        "expiresAt": clock.unix() + KEPT_SECONDS,
         **attempt.fields(),
     }
     try:

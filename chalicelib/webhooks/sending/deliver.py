@@ -5,6 +5,7 @@ reported as failed is what must come again: turns that somebody else is taking, 
 and turns that failed for a reason of our own.
 """
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -29,6 +30,7 @@ Post = Callable[..., Outcome]
 
 IN_FLIGHT: Final = 10  # the batch size of triggers.yaml
 _POST_SECONDS: Final = 10.0  # spec.md, Delivery and retries 1
+_SUSPECTS_SECONDS: Final = 15.0  # within which posting to another suspect begins
 _LONGEST_BACKOFF: Final = 360  # seconds
 
 
@@ -48,6 +50,10 @@ class _Batch:
     again: dict[tuple[str, str], datetime] = field(default_factory=dict)
     health: list[tuple[str, bool]] = field(default_factory=list)
 
+    def note_health(self, known: "_Known") -> None:
+        health.note(known.endpoints, self.health)
+        self.health.clear()
+
     def hide(self, record: Record, until: datetime) -> None:
         self.again[record["messageId"], record["receiptHandle"]] = until
 
@@ -65,12 +71,14 @@ def batch(event: Mapping[str, Any], post: Post = safe_post.post) -> dict[str, An
     try:
         known = _read([message for _, message in due])
         due = _on_their_lane(due, known, became)
+        suspects, others = _suspects(due, known)
 
-        def work(turn: tuple[Record, Message]) -> None:
-            _take_or_put_off(*turn, known, post, became)
+        def work(one: tuple[Record, Message]) -> None:
+            _take_or_put_off(*one, known, post, became)
 
-        list(_threads().map(work, due))
-        health.note(known.endpoints, became.health)
+        list(_threads().map(work, others))
+        became.note_health(known)
+        _one_by_one(suspects, known, post, became)
     except Exception as error:
         telemetry.error("batch failed", error)
         for record, _ in due:
@@ -128,6 +136,35 @@ def _on_their_lane(
     return here
 
 
+def _suspects(
+    due: Sequence[tuple[Record, Message]], known: _Known
+) -> tuple[list[tuple[Record, Message]], list[tuple[Record, Message]]]:
+    """Those that may end the function, the likeliest last; and the others."""
+    suspects, others = [], []
+    for record, message in due:
+        endpoint = known.endpoints.get(endpoint_of(message.delivery))
+        if endpoint and endpoint.suspect:
+            suspects.append((endpoint.streak, record, message))
+        else:
+            others.append((record, message))
+    suspects.sort(key=lambda suspect: suspect[0])
+    return [(record, message) for _, record, message in suspects], others
+
+
+def _one_by_one(
+    suspects: Sequence[tuple[Record, Message]], known: _Known, post: Post, became: _Batch
+) -> None:
+    """Each when the others have ended and all that they did is written, so that it ends nobody with
+    itself, and nobody else is blamed. Those for which there is no time left come again."""
+    begun = time.monotonic()
+    for record, message in suspects:
+        if time.monotonic() - begun > _SUSPECTS_SECONDS:
+            became.hide(record, clock.now())
+            continue
+        _take_or_put_off(record, message, known, post, became)
+        became.note_health(known)
+
+
 def _send_on(turns: Sequence[tuple[Record, Posted]], became: _Batch) -> None:
     try:
         messages.send([posted for _, posted in turns])
@@ -183,9 +220,12 @@ def _take(message: Message, known: _Known, post: Post, became: _Batch) -> None:
     if not endpoint.enabled:
         _hold(message)
         return
-    event = known.events[event_of(message.delivery)]
     delivery = claim.begin(message, endpoint)
     if delivery is None:
+        return
+    event = known.events.get(event_of(message.delivery))
+    if event is None:
+        settle.expired(delivery, endpoint.url)
         return
     attempt = _attempt(delivery, endpoint, event, post)
     became.health.append((endpoint.id, attempt.error is None))

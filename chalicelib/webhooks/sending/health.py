@@ -2,15 +2,22 @@
 
 An endpoint that answers costs no write, and one that fails none beyond its tenth failure: that is
 all that `retry.py` asks for. The count steers lanes and parking; nothing is lost with it.
+
+An attempt that ended with its function is a failure, too. Which of the receivers of a batch ended
+it, nobody knows: all that were being posted to become suspects until their next success, and
+`deliver.py` posts to suspects behind the others, one at a time.
 """
 
 from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from chalicelib import clock, table
 from chalicelib.conditions import Attr
 from chalicelib.webhooks import store
 from chalicelib.webhooks.model import Endpoint
 from chalicelib.webhooks.sending import retry
+
+_HEALTHY: Final[Mapping[str, Any]] = {"streak": None, "failingSince": None, "suspect": None}
 
 
 def note(endpoints: Mapping[str, Endpoint], outcomes: Iterable[tuple[str, bool]]) -> None:
@@ -23,14 +30,24 @@ def note(endpoints: Mapping[str, Endpoint], outcomes: Iterable[tuple[str, bool]]
         _note(endpoints[id], successes)
 
 
+def interrupted(endpoint: Endpoint) -> None:
+    """An attempt to it ended with its function."""
+    try:
+        _failed(endpoint, 1)
+        if not endpoint.suspect:
+            store.note(endpoint.id, {"suspect": True})
+    except table.ConditionFailed:
+        return  # gone, or counted far enough by others
+
+
 def _note(endpoint: Endpoint, successes: list[bool]) -> None:
     try:
         if True not in successes:
             _failed(endpoint, len(successes))
         elif streak := successes[::-1].index(True):
-            store.note(endpoint.id, {"streak": streak, "failingSince": None})
-        elif endpoint.streak:
-            store.note(endpoint.id, {"streak": None, "failingSince": None})
+            store.note(endpoint.id, {**_HEALTHY, "streak": streak})
+        elif endpoint.streak or endpoint.suspect:
+            store.note(endpoint.id, _HEALTHY)
     except table.ConditionFailed:
         return  # gone, or counted far enough by others
 

@@ -11,7 +11,7 @@ from chalicelib import clock, settings
 from chalicelib.webhooks import deliveries
 from chalicelib.webhooks.model import Delivery, Endpoint
 from chalicelib.webhooks.parked import parking
-from chalicelib.webhooks.sending import attempts, messages, retry
+from chalicelib.webhooks.sending import attempts, health, messages, retry
 from chalicelib.webhooks.sending.attempts import Attempt
 from chalicelib.webhooks.sending.messages import Message, Posted
 from chalicelib.webhooks.sending.retry import Means, NextStep
@@ -24,6 +24,8 @@ def settle(delivery: Delivery, attempt: Attempt, streak: int) -> bool:
     """
     if attempt.error is None:
         return deliveries.delivered(delivery)
+    if attempt.error == attempts.EVENT_EXPIRED:
+        return deliveries.given_up(delivery, attempt.message)
     if attempt.replay:
         return deliveries.replay_failed(delivery)
     following = _following(delivery, attempt, streak)
@@ -42,7 +44,17 @@ def interrupted(delivery: Delivery, endpoint: Endpoint | None) -> bool:
     assert delivery.claim is not None
     begun = delivery.claim.until - deliveries.LEASE
     attempt = attempts.interrupted(delivery, begun, endpoint.url if endpoint else "")
-    return settle(delivery, attempts.keep(delivery.id, attempt), endpoint.streak if endpoint else 0)
+    attempt = attempts.keep(delivery.id, attempt)
+    ours = settle(delivery, attempt, endpoint.streak if endpoint else 0)
+    if ours and endpoint and attempt.error == attempts.INTERRUPTED:
+        health.interrupted(endpoint)
+    return ours
+
+
+def expired(delivery: Delivery, url: str) -> bool:
+    """Ends a delivery that is ours, because the outbox no longer has what it should send."""
+    attempt = attempts.keep(delivery.id, attempts.expired(delivery, url))
+    return settle(delivery, attempt, 0)
 
 
 def _following(delivery: Delivery, attempt: Attempt, streak: int) -> NextStep:

@@ -1,0 +1,95 @@
+"""Receivers that end the function that posts to them."""
+
+import threading
+import time
+from datetime import timedelta
+
+from chalicelib.safe_post.post import Outcome
+from tests.dynamodb_double import Crash
+from tests.shop import Shop
+from tests.webhooks.test_delivery import add, listed, only
+from tests.webhooks.world import DELIVERIES, OK, RETRIES, Posted, World, announce
+from tests.webhooks.world import world as world_of
+
+KILLER = "http://127.0.0.1:9/kills"
+
+
+def test_attempts_that_end_with_their_function_are_failures_and_three_change_the_lane(
+    world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant, url=KILLER)
+    path = f"/api/admin/webhooks/{webhook['id']}"
+
+    def kill(posted: Posted) -> Outcome:
+        raise Crash("Post")
+
+    world.answer = kill
+    announce()
+    world.run(timedelta(hours=4))
+    attempts = only(merchant, webhook)["attempts"]
+    assert len(attempts) >= 3 and {one["error"] for one in attempts} == {"interrupted"}
+    assert merchant.get(path).json["failingSince"]
+    announce()
+    before = len(world.queues[RETRIES])
+    world.step()
+    assert not world.queues[DELIVERIES] and len(world.queues[RETRIES]) == before + 1
+    world.answer = lambda posted: OK
+    world.run()
+    assert {one["status"] for one in listed(merchant, webhook)} == {"DELIVERED"}
+    assert merchant.get(path).json["failingSince"] is None
+
+
+def test_an_attempt_that_ends_with_its_function_counts_once_however_often_it_is_found(
+    world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant)
+
+    def kill(posted: Posted) -> Outcome:
+        raise Crash("Post")
+
+    world.answer = kill
+    announce()
+    world.step()
+    (message,) = world.queues[DELIVERIES]
+    for _ in range(5):
+        world.put(DELIVERIES, message.body, world.now + timedelta(minutes=5))
+    world.step()
+    world.answer = lambda posted: OK
+    world.run(timedelta(minutes=5))
+    (kept,) = [item for item in world.stored() if item["sk"] == webhook["id"]]
+    assert kept["streak"] == 1 and kept["suspect"] is True
+
+
+def test_who_is_beside_a_receiver_that_kills_is_delayed_once_and_never_blamed_for_good() -> None:
+    """All that are posted at the same moment die together. From then on each is posted alone."""
+    with world_of(threads=True) as made:
+        merchant = Shop()
+        killer = add(merchant, url=KILLER)
+        healthy = [add(merchant, url=f"http://127.0.0.1:9/{number}") for number in range(9)]
+        lock, flying = threading.Lock(), list[str]()
+
+        def answer(posted: Posted) -> Outcome:
+            with lock:
+                flying.append(posted.url)
+            time.sleep(0.05)
+            with lock:
+                dies = KILLER in flying
+            time.sleep(0.05)
+            with lock:
+                flying.remove(posted.url)
+            if dies:
+                raise Crash("Post")
+            return OK
+
+        made.answer = answer
+        for _ in range(8):
+            announce()
+            made.run(timedelta(minutes=10))
+        made.run(timedelta(hours=2))
+        for webhook in healthy:
+            path = f"/api/admin/webhooks/{webhook['id']}"
+            assert merchant.get(path).json["failingSince"] is None
+            found = listed(merchant, webhook)
+            assert {one["status"] for one in found} == {"DELIVERED"}
+            assert sum(one["attemptCount"] - 1 for one in found) <= 1
+        assert merchant.get(f"/api/admin/webhooks/{killer['id']}").json["failingSince"]

@@ -1,0 +1,289 @@
+"""Late and double writers of a delivery, recoveries at the same moment, events that are gone."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from chalicelib import clock, ids
+from chalicelib.webhooks import deliveries
+from chalicelib.webhooks.deliveries import Taken
+from chalicelib.webhooks.model import Delivery
+from chalicelib.webhooks.parked import redrive
+from chalicelib.webhooks.sending.messages import Message
+from tests.shop import Shop
+from tests.webhooks.test_delivery import add, listed, only
+from tests.webhooks.test_view import given_up
+from tests.webhooks.world import DELIVERIES, OK, RETRIES, World, announce, failed
+
+SINCE = {"since": "2026-01-01T00:00:00Z", "dryRun": False}
+
+
+def found(merchant: Shop, webhook: dict[str, Any]) -> Delivery:
+    delivery = deliveries.find(listed(merchant, webhook)[0]["id"])
+    assert delivery is not None
+    return delivery
+
+
+# --- who writes last ---
+
+
+def claimed(world: World, merchant: Shop) -> Delivery:
+    """A delivery that somebody is posting."""
+    webhook = add(merchant)
+    announce()
+    world.step()
+    return deliveries.claim_step(found(merchant, webhook).id, 0, 0, world.now)
+
+
+@pytest.mark.parametrize("late", ["delivered", "given_up", "replay_failed"])
+def test_who_settles_late_changes_nothing(late: str, world: World, merchant: Shop) -> None:
+    mine = claimed(world, merchant)
+    assert deliveries.delivered(mine)
+    stands = deliveries.find(mine.id)
+    settle = getattr(deliveries, late)
+    assert settle(mine, "late") is False if late == "given_up" else settle(mine) is False
+    assert deliveries.find(mine.id) == stands
+    assert not [one for one in world.stored() if one["pk"].startswith("failed#")]
+
+
+@pytest.mark.parametrize("late", ["delivered", "given_up", "replay_failed"])
+def test_nobody_settles_the_claim_of_another(late: str, world: World, merchant: Shop) -> None:
+    mine = claimed(world, merchant)
+    assert deliveries.replay_failed(mine)
+    theirs = deliveries.claim_step(mine.id, 0, 0, world.now)
+    settle = getattr(deliveries, late)
+    assert settle(mine, "late") is False if late == "given_up" else settle(mine) is False
+    assert deliveries.find(mine.id) == theirs
+
+
+def test_of_two_replays_that_saw_the_same_one_is_claimed(world: World, merchant: Shop) -> None:
+    webhook = given_up(world, merchant)
+    seen = found(merchant, webhook)
+    deliveries.claim_replay(seen, ids.ulid(), world.now)
+    with pytest.raises(Taken):
+        deliveries.claim_replay(seen, ids.ulid(), world.now)
+
+
+def test_a_message_of_an_older_generation_is_not_the_turn_of_a_newer(
+    world: World, merchant: Shop
+) -> None:
+    webhook = given_up(world, merchant)
+    world.answer = lambda posted: failed()
+    id = only(merchant, webhook)["id"]
+    merchant.post(f"/api/admin/deliveries/{id}/replay")
+    world.run(timedelta(seconds=1))
+    assert (found(merchant, webhook).generation, found(merchant, webhook).step) == (1, 1)
+    posts = len(world.posted)
+    world.put(DELIVERIES, Message(id, generation=0, step=1).text(), world.now)
+    world.run(timedelta(seconds=1))
+    assert len(world.posted) == posts
+
+
+def test_only_what_waits_and_nobody_posts_is_cancelled(world: World, merchant: Shop) -> None:
+    mine = claimed(world, merchant)
+    assert not deliveries.cancelled(mine), "somebody is posting it"
+    assert deliveries.replay_failed(mine)
+    seen = deliveries.find(mine.id)
+    assert seen is not None
+    again = deliveries.claim_step(mine.id, 0, 0, world.now)
+    assert deliveries.replay_failed(again)
+    assert not deliveries.cancelled(seen), "it was tried again meanwhile"
+    last = deliveries.claim_step(mine.id, 0, 0, world.now)
+    assert deliveries.delivered(last)
+    ended = deliveries.find(mine.id)
+    assert ended is not None and not deliveries.cancelled(ended), "it has ended"
+    assert deliveries.find(mine.id) == ended
+
+
+def test_what_a_recovery_finds_delivered_is_not_sent_again(world: World, merchant: Shop) -> None:
+    webhook = given_up(world, merchant)
+    id = only(merchant, webhook)["id"]
+    merchant.post(f"/api/admin/deliveries/{id}/replay")
+    world.run()
+    assert len(world.posted) == 1
+    world.put(RETRIES, Message(id, replay="~", only_failed=True).text(), world.now)
+    world.run()
+    assert len(world.posted) == 1
+
+
+def test_a_webhook_that_is_enabled_while_a_message_is_being_held_goes_on(
+    world: World, merchant: Shop
+) -> None:
+    """All that enabling starts has run before the sender writes that the message waits."""
+    webhook = add(merchant)
+    path = f"/api/admin/webhooks/{webhook['id']}"
+    announce()
+    world.step()
+    merchant.put(path, {"enabled": False})
+
+    def enabled_and_looked() -> None:
+        merchant.put(path, {"enabled": True})
+        world.now += timedelta(minutes=1)
+        for execution in list(world.executions.values()):
+            world._redrive(execution)
+
+    world.meanwhile("PutItem", enabled_and_looked)
+    world.run()
+    assert only(merchant, webhook)["status"] == "DELIVERED"
+
+
+def test_two_replays_that_a_pause_holds_are_both_made(world: World, merchant: Shop) -> None:
+    webhook = add(merchant)
+    path = f"/api/admin/webhooks/{webhook['id']}"
+    announce()
+    world.run()
+    id = only(merchant, webhook)["id"]
+    for _ in range(2):
+        assert merchant.post(f"/api/admin/deliveries/{id}/replay").status == 202
+    merchant.put(path, {"enabled": False})
+    world.run(timedelta(seconds=1))
+    held = [one for one in world.stored() if one["pk"].startswith("due#")]
+    assert len(held) == 2
+    merchant.put(path, {"enabled": True})
+    world.run()
+    assert only(merchant, webhook)["attemptCount"] >= 2
+
+
+# --- recoveries ---
+
+
+def test_two_recoveries_at_the_same_moment_are_both_carried_out(
+    world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant)
+    path = f"/api/admin/webhooks/{webhook['id']}/recover"
+    world.answer = lambda posted: failed()
+    announce()
+    world.run()
+    world.sleep(days=1)
+    between = clock.iso(world.now)
+    announce()
+    world.run()
+    world.answer = lambda posted: OK
+    world.posted.clear()
+    answers = []
+    world.meanwhile("UpdateItem", lambda: answers.append(merchant.post(path, SINCE)))
+    answers.append(merchant.post(path, {"since": between, "dryRun": False}))
+    assert [one.status for one in answers] == [202, 202]
+    world.run()
+    assert {one["status"] for one in listed(merchant, webhook)} == {"DELIVERED"}
+    assert len(world.posted) == 2
+
+
+def outlived(world: World, merchant: Shop, count: int) -> dict[str, Any]:
+    """A webhook with so many deliveries that a pause has made too old to be replayed, and that
+    failed a few days ago."""
+    webhook = add(merchant)
+    path = f"/api/admin/webhooks/{webhook['id']}"
+    world.answer = lambda posted: failed()
+    for _ in range(count):
+        announce()
+    world.run(timedelta(seconds=10))
+    merchant.put(path, {"enabled": False})
+    world.sleep(days=42)
+    merchant.put(path, {"enabled": True})
+    world.sleep(days=9)
+    assert {one["status"] for one in listed(merchant, webhook, "?limit=100")} == {"FAILED"}
+    return webhook
+
+
+def test_a_recovery_passes_what_is_too_old_and_sends_what_is_behind_it(
+    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redrive, "PAGE", 3)
+    webhook = outlived(world, merchant, 7)
+    announce()
+    world.sleep(days=9)
+    world.answer = lambda posted: OK
+    world.posted.clear()
+    path = f"/api/admin/webhooks/{webhook['id']}"
+    asked = merchant.post(f"{path}/recover", SINCE)
+    assert (asked.status, asked.json["count"]) == (202, 1)
+    world.run()
+    assert len(world.posted) == 1
+    recovery = merchant.get(path).json["recovery"]
+    assert recovery["sent"] == 1 and recovery["completedAt"]
+
+
+def test_what_is_parked_for_tomorrow_is_not_taken_along_by_a_recovery_today(
+    world: World, merchant: Shop
+) -> None:
+    webhook = given_up(world, merchant)
+    world.answer = lambda posted: failed()
+    announce()
+    world.run(timedelta(hours=4))
+    merchant.post(f"/api/admin/webhooks/{webhook['id']}/recover", SINCE)
+    world.run(timedelta(seconds=40))
+    (parked,) = [one for one in world.stored() if one["pk"].startswith("due#")]
+    assert parked["sk"] > clock.iso(world.now + timedelta(hours=6))
+
+
+# --- events that are gone ---
+
+
+def test_a_delivery_that_outlives_its_event_ends_as_failed(world: World, merchant: Shop) -> None:
+    webhook = add(merchant)
+    path = f"/api/admin/webhooks/{webhook['id']}"
+    world.answer = lambda posted: failed()
+    announce()
+    world.run(timedelta(hours=1))
+    posts = len(world.posted)
+    merchant.put(path, {"enabled": False})
+    world.sleep(days=63)
+    merchant.put(path, {"enabled": True})
+    world.run()
+    delivery = only(merchant, webhook)
+    assert (delivery["status"], delivery["nextAttemptAt"]) == ("FAILED", None)
+    last = delivery["attempts"][-1]
+    assert (last["error"], last["response"], last["request"]) == (
+        "event_expired",
+        None,
+        {"headers": {}},
+    )
+    assert "no longer kept" in last["message"] and len(world.posted) == posts
+    assert not [queue for queue in world.queues.values() if queue]
+    assert merchant.post(f"{path}/recover", {"since": SINCE["since"]}).json == {"count": 0}
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_the_end_of_what_outlived_its_event_may_die_at_any_call(
+    after: bool, world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant)
+    path = f"/api/admin/webhooks/{webhook['id']}"
+    world.answer = lambda posted: failed()
+    for number in range(1, 8):
+        announce()
+        world.run(timedelta(hours=1))
+        merchant.put(path, {"enabled": False})
+        world.sleep(days=63)
+        merchant.put(path, {"enabled": True})
+        world.crash = (number, after)
+        world.run()
+        world.crash = None
+        newest = listed(merchant, webhook)[0]
+        assert newest["status"] == "FAILED"
+        full = merchant.get(f"/api/admin/deliveries/{newest['id']}").json
+        numbers = [one["number"] for one in full["attempts"]]
+        assert numbers == list(range(1, len(numbers) + 1))
+        assert full["attempts"][-1]["error"] == "event_expired"
+
+
+def test_a_pending_delivery_is_kept_as_long_as_it_may_still_be_sent(
+    world: World, merchant: Shop
+) -> None:
+    """Longer than an ended one, which goes 30 days after its last change."""
+    webhook = add(merchant)
+    path = f"/api/admin/webhooks/{webhook['id']}"
+    world.answer = lambda posted: failed()
+    announce()
+    world.run(timedelta(hours=4))
+    merchant.put(path, {"enabled": False})
+    world.sleep(days=45)
+    world.answer = lambda posted: OK
+    merchant.put(path, {"enabled": True})
+    world.run()
+    assert only(merchant, webhook)["status"] == "DELIVERED"
+    world.sleep(days=33)
+    assert listed(merchant, webhook) == []
