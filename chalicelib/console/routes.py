@@ -13,6 +13,7 @@ from typing import Final
 from chalice.app import Blueprint, HeadersType, Response
 
 from chalicelib import settings
+from chalicelib.console import facts
 from chalicelib.request.call import current, entity_tags
 
 _STATIC: Final = Path(__file__).parent / "static"
@@ -95,12 +96,13 @@ def _policy() -> str:
 
 @cache
 def _files() -> dict[str, str]:
-    """Every file by its path below `static/`. Read once per process."""
-    return {
+    """Every file by its path below `static/`, and `facts.js`. Read once per process."""
+    found = {
         path.relative_to(_STATIC).as_posix(): path.read_text(encoding="utf-8")
         for path in sorted(_STATIC.rglob("*"))
         if path.suffix in _TYPES
     }
+    return {**found, facts.NAME: facts.module()}
 
 
 @cache

@@ -18,7 +18,7 @@ from chalicelib.conditions import Attr
 from chalicelib.customers import store as customers
 from chalicelib.idempotency import Once
 from chalicelib.listing.counts import counts, reads
-from chalicelib.orders import lifecycle, sales
+from chalicelib.orders import lifecycle, sales, transitions
 from chalicelib.orders.model import (
     KIND,
     Day,
@@ -30,10 +30,11 @@ from chalicelib.orders.model import (
     stored,
 )
 from chalicelib.orders.shown import show
-from chalicelib.orders.transitions import OPEN
 from chalicelib.problems import Busy, Invalid, NotFound, PreconditionFailed, Problem
 from chalicelib.products import store as products
 from chalicelib.products.model import Product
+
+MOVES: Final = transitions.MOVES
 
 Also = Callable[[Commit, Order, Order], None]
 
@@ -104,7 +105,10 @@ def recount_days(first: date) -> listing.Recount:
 def open_orders() -> dict[str, int]:
     """How many orders there are in each status that something can still follow."""
     known = counts(KIND, {}, [table.everything(pk) for pk in reads(KIND, {})])
-    return {status.value: known.size({"status": frozenset({status.value})}) for status in OPEN}
+    return {
+        status.value: known.size({"status": frozenset({status.value})})
+        for status in transitions.OPEN
+    }
 
 
 # --- Creating -------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from chalicelib.orders.model import Day as DaySold
 from chalicelib.products import store as products
 
 DAYS: Final = 30
-_MOST_LOW: Final = 50
+MOST_LOW: Final = 50
 
 
 class Sold(TypedDict):
@@ -65,7 +65,7 @@ def summary(today: date) -> dict[str, Any]:
     """The shape of Summary. `today` in UTC."""
     low, days, by_status = table.together(
         [
-            partial(products.running_low, _MOST_LOW),  # first, because it itself does so
+            partial(products.running_low, MOST_LOW),  # first, because it itself does so
             partial(orders.days, first_day(today), today),
             orders.open_orders,
         ]

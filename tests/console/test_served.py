@@ -1,5 +1,6 @@
 """The console's files as API Gateway hands them out."""
 
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from chalicelib.console import routes
+from chalicelib.console import facts, routes
 from tests.shop import Answer, Shop
 
 STATIC: Final = Path(routes.__file__).parent / "static"
@@ -62,7 +63,7 @@ def test_every_module_that_a_module_imports_is_there(shop: Shop) -> None:
 
 
 def exported(script: str) -> set[str]:
-    text = (STATIC / script).read_text()
+    text = facts.module() if script == facts.NAME else (STATIC / script).read_text()
     return set(re.findall(r"^export (?:async )?(?:const|function|class) (\w+)", text, re.MULTILINE))
 
 
@@ -141,6 +142,40 @@ def test_no_script_is_allowed_but_the_files(shop: Shop) -> None:
     links = Links(page.text)
     assert "style" not in {*links.tags, *links.attributes}
     assert not [name for name in links.attributes if name.startswith("on")]
+
+
+def test_a_page_owns_nothing_that_would_outlive_it() -> None:
+    """What it shows, listens to, asks for, opens and waits for goes by its visit, which ends all of
+    it when the page is left (`visit.js`)."""
+    outlives = re.compile(
+        r"addEventListener|setTimeout|setInterval|requestAnimationFrame|fetch\(|XMLHttpRequest|"
+        r"showModal|document\.title|location\.|history\.(?:push|replace|go|back)"
+    )
+    owners = {"parts/dialog.js", "parts/notice.js"}
+    wrong = []
+    for script in SCRIPTS:
+        if not script.startswith(("pages/", "parts/")) or script in owners:
+            continue
+        text = (STATIC / script).read_text()
+        wrong += [f"{script}: {found}" for found in outlives.findall(text)]
+        asked = re.search(r'import \{([^}]*)\} from "../api.js"', text)
+        names = {name.strip() for name in asked.group(1).split(",")} if asked else set()
+        wrong += [f"{script}: {name}" for name in names - {"isLeft", "address"}]
+    assert wrong == []
+
+
+def test_what_the_api_decides_is_told_by_it(shop: Shop) -> None:
+    told = shop.get(f"{assets(shop)}facts.js")
+    assert told.headers["Content-Type"] == "text/javascript; charset=utf-8"
+    constants = re.findall(r"^export const (\w+) = (.*);$", told.text, re.MULTILINE)
+    found = {name: json.loads(value) for name, value in constants}
+    assert found["MOVES"]["PROCESSING"] == ["SHIPPED"]
+    description = shop.get("/api/openapi.json").json
+    kinds = description["components"]["schemas"]
+    enums = [each["enum"] for each in kinds.values() if "order.paid" in each.get("enum", [])]
+    assert enums == [found["EVENT_KINDS"]]
+    texts = (STATIC / "parts/endpoint.js").read_text()
+    assert [kind for kind in found["EVENT_KINDS"] if f'"{kind}": ' not in texts] == []
 
 
 @pytest.mark.parametrize("script", SCRIPTS)

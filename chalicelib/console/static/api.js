@@ -13,52 +13,67 @@ export class Refusal extends Error {
   }
 }
 
+// The page was left, or something newer was asked: nothing is wrong.
+export const isLeft = (error) => error.name === "AbortError";
+
 const waits = new Set();
 export const onWait = (tell) => waits.add(tell);
 
 export const address = (path) => new URL(path, BASE).href;
 
-// Returns { data, etag }. Throws Refusal, or AbortError when `signal` says so.
+// Returns { data, etag }. Throws Refusal, or AbortError when `signal` says so. `key`: another than
+// that of the session, whose refusal is the caller's.
 export async function call(
   method,
   path,
-  { query, body, form, ifMatch, idempotencyKey, signal } = {},
+  { query, body, form, ifMatch, idempotencyKey, signal, key } = {},
 ) {
   const url = new URL(path, BASE);
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value !== "" && value !== undefined && value !== null) url.searchParams.set(name, value);
   }
   for (let attempt = 1; ; attempt++) {
-    const headers = { Authorization: `Bearer ${session.key()}` };
+    const used = key ?? session.key();
+    const headers = { Authorization: `Bearer ${used}` };
     if (body !== undefined) headers["Content-Type"] = "application/json";
     if (ifMatch) headers["If-Match"] = ifMatch;
     if (idempotencyKey) headers["Idempotency-Key"] = idempotencyKey;
     const sent = body !== undefined ? JSON.stringify(body) : form;
     const answer = await reach(url, { method, headers, body: sent, signal, cache: "no-store" });
-    if (answer.ok) return { data: await content(answer), etag: answer.headers.get("ETag") };
-    const refusal = new Refusal(answer.status, (await content(answer)) ?? {}, answer.headers);
-    if (answer.status === 401 && session.who()) await session.another();
+    const answered = await content(answer, method);
+    if (answer.ok) return { data: answered, etag: answer.headers.get("ETag") };
+    const refusal = new Refusal(answer.status, answered ?? {}, answer.headers);
+    if (answer.status === 401 && !key && session.who()) await session.another(used);
     else if (attempt < MOST_TRIES && isWorthWaiting(method, answer, idempotencyKey)) {
       await wait(answer, attempt, signal);
     } else throw refusal;
   }
 }
 
-export const get = (path, query, signal) => call("GET", path, { query, signal });
-export const post = (path, body, options) => call("POST", path, { body, ...options });
-
 async function reach(url, request) {
   try {
     return await fetch(url, request);
   } catch (error) {
-    if (error.name === "AbortError") throw error;
-    const message = "The service cannot be reached. Check the connection and try again.";
-    throw new Refusal(0, { code: "unreachable", message }, new Headers());
+    throw error.name === "AbortError" ? error : unreachable(request.method);
   }
 }
 
-async function content(answer) {
-  const text = await answer.text();
+function unreachable(method) {
+  const message =
+    method === "GET"
+      ? "The service cannot be reached. Check the connection and try again."
+      : "The connection was lost before an answer came, so this may or may not have been saved." +
+        " Check the connection and try again.";
+  return new Refusal(0, { code: "unreachable", message }, new Headers());
+}
+
+async function content(answer, method) {
+  let text;
+  try {
+    text = await answer.text();
+  } catch (error) {
+    throw error.name === "AbortError" ? error : unreachable(method);
+  }
   if (answer.headers.get("Content-Type")?.startsWith("text/csv")) return text;
   try {
     return text ? JSON.parse(text) : null;
@@ -86,7 +101,7 @@ export function sleep(milliseconds, signal) {
   return new Promise((resolve, reject) => {
     const stop = () => {
       clearTimeout(timer);
-      reject(new DOMException("left the page", "AbortError"));
+      reject(new DOMException("It is not waited for any more.", "AbortError"));
     };
     const timer = setTimeout(() => {
       signal?.removeEventListener("abort", stop);

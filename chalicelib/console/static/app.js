@@ -1,65 +1,151 @@
 // Starts the console: who is it, then the shell, then the page of the address.
 
-import { get, onWait } from "./api.js";
-import { replace } from "./dom.js";
-import { openSignIn, signInPage } from "./sign-in.js";
-import { start } from "./router.js";
+import { call, isLeft, onWait } from "./api.js";
+import { h, replace } from "./dom.js";
+import { again, current, link, start } from "./router.js";
 import * as session from "./session.js";
 import { drawShell } from "./shell.js";
-import { problem, waiting } from "./parts/notice.js";
+import { openSignIn, signInPage } from "./sign-in.js";
+import { Visit } from "./visit.js";
+import { problem, problemTitle, waiting } from "./parts/notice.js";
+import { skeleton } from "./parts/page.js";
 
-let leaving = new AbortController();
+const SKELETON_AFTER = 80; // milliseconds in which nothing was drawn
+
+let visit = null;
 
 async function begin() {
-  if (!session.key()) return signInPage(enter);
+  const key = session.key() ?? (await session.borrowed());
+  if (!key) return signInPage(enter);
   try {
-    const { data } = await get("admin/me");
-    session.begin(session.key(), data);
+    const { data } = await call("GET", "admin/me", { key });
+    session.begin(key, data);
   } catch (refusal) {
-    if (refusal.status !== 401) return signInPage(enter, refusal.message);
-    session.end();
-    return signInPage(enter, "That key opens nothing any more.");
+    if (refusal.status !== 401) return outage(refusal);
+    session.hold(key);
+    session.forget();
+    return (await session.borrowed())
+      ? begin()
+      : signInPage(enter, "This API key is no longer valid.");
   }
   enter();
 }
 
+// The key stays: an outage is no reason to enter it again.
+function outage(refusal) {
+  document.title = `${problemTitle(refusal)} · Backroom`;
+  const retry = () => location.reload();
+  addEventListener("online", retry, { once: true });
+  replace(
+    document.body,
+    h.main(
+      { class: "sign-in" },
+      h.h1(h.span({ class: "mark", "aria-hidden": "true" }), "Backroom"),
+      problem(refusal, retry),
+    ),
+  );
+  document.querySelector("button")?.focus();
+}
+
 function enter() {
-  const { main, arrived } = drawShell(signOut);
-  let left = null;
-  start(async ({ page: asked, path, params, query, role }, y) => {
-    const page = session.may(role) ? asked : "forbidden";
-    leaving.abort();
-    leaving = new AbortController();
-    const { signal } = leaving;
-    arrived(path);
-    main.setAttribute("aria-busy", "true");
-    try {
-      const { show } = await import(`./pages/${page}.js`);
-      if (!signal.aborted) await show(main, { path, params, query, role, signal });
-    } catch (error) {
-      if (signal.aborted || error.name === "AbortError") return;
-      // Its files are of a version that was replaced: the new page brings the new ones, once.
-      if (error instanceof TypeError && /import|module/i.test(error.message) && left !== page) {
-        location.reload();
-      }
-      replace(main, problem(error));
-    } finally {
-      if (!signal.aborted) {
-        main.removeAttribute("aria-busy");
-        if (left !== null) main.querySelector("h1")?.focus({ preventScroll: true });
-        scrollTo(0, y);
-        left = page;
-      }
-    }
+  const { main, arrived, drawMenu } = drawShell({ signOut });
+  session.whenChanged(() => {
+    drawMenu();
+    arrived(current().split("?")[0]);
+  });
+  start({
+    visit: () => visit,
+    show: (found, y) => showPage(main, arrived, found, y),
   });
 }
 
-function signOut() {
+async function showPage(main, arrived, found, y) {
+  const isFirst = visit === null;
+  visit?.leave();
+  let isDrawn = false;
+  const mine = new Visit(found, (root) => {
+    if (isDrawn) return;
+    isDrawn = true;
+    clearTimeout(blank);
+    replace(main, root);
+    scrollTo(0, 0);
+    if (!isFirst) root.querySelector("h1")?.focus({ preventScroll: true });
+  });
+  visit = mine;
+  const { signal } = mine;
+  const blank = setTimeout(() => {
+    if (!signal.aborted) replace(main, skeleton());
+  }, SKELETON_AFTER);
+  signal.addEventListener("abort", () => clearTimeout(blank));
+  arrived(found.path);
+  main.setAttribute("aria-busy", "true");
+  const page = session.may(found.role) ? found.page : "forbidden";
+  try {
+    const { show } = await loaded(page);
+    signal.throwIfAborted();
+    await show(mine);
+  } catch (error) {
+    if (signal.aborted || isLeft(error)) return;
+    unshown(mine, error);
+  }
+  if (signal.aborted) return;
+  main.removeAttribute("aria-busy");
+  // Not from under a reader who scrolled meanwhile.
+  if (scrollY === 0) scrollTo(0, y);
+}
+
+// Its files may be of a version that was replaced: the new page brings the new ones, once.
+async function loaded(page) {
+  try {
+    const module = await import(`./pages/${page}.js`);
+    sessionStorage.removeItem("backroom-reloaded");
+    return module;
+  } catch (error) {
+    if (navigator.onLine && sessionStorage.getItem("backroom-reloaded") !== page) {
+      sessionStorage.setItem("backroom-reloaded", page);
+      location.reload();
+      await new Promise(() => {});
+    }
+    throw Object.assign(error, {
+      code: "unreachable",
+      message: "A part of the console could not be loaded. Check the connection and try again.",
+    });
+  }
+}
+
+// A page that could not be loaded has its own name, a second try and a way back.
+function unshown(mine, error) {
+  if (error.status === undefined && !error.code) {
+    console.error(error);
+    error = { message: "The console could not show this page." };
+  }
+  const up = mine.path.slice(0, mine.path.lastIndexOf("/"));
+  const back = { "/orders": "Orders", "/products": "Products", "/customers": "Customers" }[up];
+  mine.draw(
+    { title: problemTitle(error) },
+    problem(error, again, back ? [link(up), back] : [link("/"), "Home"]),
+  );
+}
+
+async function signOut() {
+  if (visit?.unsaved && !(await visit.mayLeave("Sign out", "Sign out without saving?"))) return;
+  leave();
+}
+
+function leave() {
+  visit?.saved();
   session.end();
-  location.hash = "";
+  history.replaceState(null, "", "#/");
   location.reload();
+}
+
+// Another tab signed out. What is not saved here stays until somebody signs in, or goes.
+async function endedElsewhere() {
+  if (!visit?.unsaved) location.reload();
+  else await session.another(null);
 }
 
 onWait(waiting);
 session.whenRefused(openSignIn);
+session.whenEndedElsewhere(endedElsewhere);
 begin();

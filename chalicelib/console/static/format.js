@@ -1,11 +1,13 @@
-// Dates in the reader's zone, amounts in the shop's currency, names as people read them.
+// Dates in the shop's time zone, amounts in its currency, names as people read them.
 
 import { h } from "./dom.js";
+import { TIMEZONE } from "./facts.js";
 
 const NONE = "—";
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
-const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-const precise = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const inZone = (style) => new Intl.DateTimeFormat(undefined, { ...style, timeZone: TIMEZONE });
+const day = inZone({ dateStyle: "medium" });
+const moment = inZone({ dateStyle: "medium", timeStyle: "short" });
+const precise = inZone({ dateStyle: "medium", timeStyle: "medium" });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 const STEPS = [
   ["day", 86400],
@@ -29,7 +31,8 @@ export function money(amount, currency) {
 }
 
 function time(formatted, iso) {
-  return h.time({ datetime: iso, title: `${precise.format(new Date(iso))} (${iso})` }, formatted);
+  const title = `${precise.format(new Date(iso))}, ${TIMEZONE}`;
+  return h.time({ datetime: iso, title }, formatted);
 }
 
 export const date = (iso) => (iso ? time(day.format(new Date(iso)), iso) : NONE);

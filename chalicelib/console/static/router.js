@@ -23,7 +23,6 @@ const PAGES = [
   ["/reference", "reference"],
 ];
 
-let unsaved = null;
 let shown = null;
 // Where the reader was on each page of this tab's history, to come back to. The browser would try
 // before the page is drawn.
@@ -31,7 +30,7 @@ const scrolled = new Map();
 let entry = null;
 history.scrollRestoration = "manual";
 
-// An address of the console: link("/orders", { status: "PAID" }) or link("/orders/", order.id).
+// An address of the console: link("/orders", { status: "PAID" }).
 export function link(path, query = {}) {
   const asked = new URLSearchParams(
     Object.entries(query).filter(
@@ -44,15 +43,9 @@ export function link(path, query = {}) {
 export const go = (path, query) => (location.hash = link(path, query));
 export const current = () => location.hash.slice(1) || "/";
 
-// While filters are typed, the address follows without a step back for each letter.
 export function rewrite(path, query) {
   history.replaceState({ entry }, "", link(path, query));
   shown = location.hash;
-}
-
-// `isUnsaved` says whether leaving would lose what was typed; `ask` resolves to whether to leave.
-export function guard(isUnsaved, ask) {
-  unsaved = isUnsaved && { isUnsaved, ask };
 }
 
 export function match(address) {
@@ -81,23 +74,35 @@ function decoded(part) {
   }
 }
 
-export function start(show) {
-  const arrive = async () => {
-    if (unsaved?.isUnsaved() && location.hash !== shown) {
-      const wanted = location.hash;
-      history.pushState({ entry }, "", shown || "#/");
-      if (!(await unsaved.ask())) return;
-      unsaved = null;
-      history.replaceState(null, "", wanted);
-    }
-    unsaved = null;
+let enterAgain = null;
+// Shows the page of the address once more.
+export const again = () => enterAgain();
+
+// `visit()` is the one that is shown; `show(found, y)` begins another, to be scrolled to `y`.
+export function start({ visit, show }) {
+  let wanted = null;
+  const enter = () => {
     shown = location.hash;
     scrolled.set(entry, scrollY);
     entry = history.state?.entry ?? `${Date.now()}-${Math.random()}`;
     history.replaceState({ entry }, "");
     show(match(current()), scrolled.get(entry) ?? 0);
   };
+  const arrive = async () => {
+    if (location.hash === shown) return;
+    if (!visit()?.unsaved) return enter();
+    const isAsked = wanted !== null;
+    wanted = location.hash || "#/";
+    history.pushState({ entry }, "", shown || "#/");
+    if (isAsked) return;
+    if (await visit().mayLeave()) {
+      history.replaceState(null, "", wanted);
+      enter();
+    }
+    wanted = null;
+  };
+  enterAgain = enter;
   addEventListener("hashchange", arrive);
-  addEventListener("beforeunload", (event) => unsaved?.isUnsaved() && event.preventDefault());
-  return arrive();
+  addEventListener("beforeunload", (event) => visit()?.unsaved && event.preventDefault());
+  return enter();
 }

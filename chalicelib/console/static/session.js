@@ -1,35 +1,82 @@
-// Who is signed in. The key lives in this tab (sessionStorage): closing it signs out, and it is
-// never part of an address.
+// Who is signed in. The key lives in this tab (sessionStorage), is handed to other tabs of the same
+// console while one is open, and is never part of an address.
+
+import { ROLES } from "./facts.js";
+import * as tabs from "./tabs.js";
 
 const KEY = "backroom-key";
-const RANKS = ["STAFF", "ADMIN", "OWNER"];
 
+const refused = new Set();
 let me = null;
 let ask = null;
 let asking = null;
+let given = () => {};
+let changed = () => {};
 
 export const key = () => sessionStorage.getItem(KEY);
 export const who = () => me;
-export const may = (role = "STAFF") =>
-  me !== null && RANKS.indexOf(me.role) >= RANKS.indexOf(role);
+export const may = (role = ROLES[0]) =>
+  me !== null && ROLES.indexOf(me.role) >= ROLES.indexOf(role);
+
+// Uses a key for what is asked from now on, before it is known whose it is.
+export const hold = (newKey) => sessionStorage.setItem(KEY, newKey);
 
 export function begin(newKey, its) {
-  sessionStorage.setItem(KEY, newKey);
+  hold(newKey);
   me = its;
+  tabs.begun(newKey);
+  changed();
 }
 
-export function end() {
+export function forget() {
+  if (key()) refused.add(key());
   sessionStorage.removeItem(KEY);
   me = null;
 }
 
-// The key was revoked while a page is open: what is typed there stays, and the call goes on with
-// another key. `askForKey` resolves when there is one.
+export function end() {
+  forget();
+  tabs.ended();
+}
+
+// A key that another tab is signed in with, or null.
+export const borrowed = () => tabs.ask([...refused]);
+
+// The key was refused while a page is open: what is typed there stays, and the call goes on with
+// another key, which another tab has or the reader is asked for. `askForKey` resolves when there is
+// one.
 export function whenRefused(askForKey) {
   ask = askForKey;
 }
 
-export function another() {
-  asking ??= ask().finally(() => (asking = null));
+export function another(old) {
+  if (key() && key() !== old) return Promise.resolve();
+  asking ??= replaced(old).finally(() => (asking = null));
   return asking;
+}
+
+async function replaced(old) {
+  if (old) refused.add(old);
+  await ask(await borrowed());
+}
+
+// Calls back when the key is another one, perhaps with another role.
+export const whenChanged = (tell) => (changed = tell);
+
+// Calls back when another tab signs in while this one waits for a key.
+export function whenGiven(take) {
+  given = take;
+  return () => (given = () => {});
+}
+
+export function whenEndedElsewhere(left) {
+  tabs.listen({
+    held: () => (me ? key() : null),
+    given: (theirs) => !refused.has(theirs) && given(theirs),
+    ended: () => {
+      if (!me) return;
+      forget();
+      left();
+    },
+  });
 }

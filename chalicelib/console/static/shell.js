@@ -1,4 +1,4 @@
-// The frame around every page: menu by role, skip link, and the place where news is spoken.
+// The frame around every page: menu by role, skip link, keys, and the place where news is spoken.
 
 import { h, replace } from "./dom.js";
 import { words } from "./format.js";
@@ -11,10 +11,10 @@ const MENU = [
   {
     items: [
       ["/", "Home", "home"],
-      ["/products", "Products", "tag"],
-      ["/import", "Import", "upload"],
       ["/orders", "Orders", "box"],
+      ["/products", "Products", "tag"],
       ["/customers", "Customers", "people"],
+      ["/import", "Import", "upload"],
     ],
   },
   {
@@ -22,20 +22,22 @@ const MENU = [
     items: [
       ["/settings/developer/webhooks", "Webhooks", "hook"],
       ["/settings/developer/deliveries", "Deliveries", "send"],
+      ["/reference", "API reference", "book"],
     ],
   },
   {
     title: "Settings",
-    items: [
-      ["/settings/keys", "API keys", "key"],
-      ["/reference", "API reference", "book"],
-    ],
+    items: [["/settings/keys", "API keys", "key"]],
   },
 ];
 
-export function drawShell(signOut) {
+// Where a letter is text. A checkbox or a button takes none.
+const TYPING =
+  "textarea, select, dialog, [contenteditable], input:not([type=checkbox], [type=radio], [type=button], [type=submit], [type=file])";
+
+export function drawShell({ signOut }) {
   const main = h.main({ id: "main", tabindex: "-1" });
-  const menu = h.nav({ id: "menu", "aria-label": "Console" }, MENU.map(section));
+  const menu = h.nav({ id: "menu", "aria-label": "Console" });
   const toggle = h.button(
     {
       type: "button",
@@ -62,11 +64,7 @@ export function drawShell(signOut) {
     },
     "Skip to the content",
   );
-  const me = h.div(
-    { class: "me" },
-    h.div(h.b(who().name), h.span({ class: "soft small" }, words(who().role))),
-    h.button({ type: "button", class: "quiet small", onclick: signOut }, "Sign out"),
-  );
+  const me = h.div({ class: "me" });
   replace(
     document.body,
     skip,
@@ -88,27 +86,40 @@ export function drawShell(signOut) {
   );
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") open(false);
-    const typing = event.target.closest?.("input, textarea, select, dialog");
-    if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
-      const search = main.querySelector("input[type=search]");
-      if (search) {
-        event.preventDefault();
-        search.focus();
-      }
-    }
+    // A key that is held down is one press.
+    if (event.key === "Enter" && event.repeat && !event.target.matches?.("textarea"))
+      event.preventDefault();
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.closest?.(TYPING) || document.querySelector("dialog[open]")) return;
+    const search = main.querySelector("input[type=search]");
+    if (!search) return;
+    event.preventDefault();
+    search.focus();
+    search.select();
   });
-  return {
-    main,
-    arrived(path) {
-      open(false);
-      for (const each of menu.querySelectorAll("a")) {
-        const own = each.getAttribute("href").slice(1);
-        const here = own === "/" ? path === "/" : path === own || path.startsWith(`${own}/`);
-        if (here) each.setAttribute("aria-current", path === own ? "page" : "true");
-        else each.removeAttribute("aria-current");
-      }
-    },
-  };
+
+  // As the key's role allows, which another key may change.
+  function drawMenu() {
+    replace(menu, MENU.map(section));
+    replace(
+      me,
+      h.div(h.b(h.bdi(who().name)), h.span({ class: "soft small" }, words(who().role))),
+      h.button({ type: "button", class: "quiet small", onclick: signOut }, "Sign out"),
+    );
+  }
+
+  function arrived(path) {
+    open(false);
+    for (const each of menu.querySelectorAll("a")) {
+      const own = each.getAttribute("href").slice(1);
+      const here = own === "/" ? path === "/" : path === own || path.startsWith(`${own}/`);
+      if (here) each.setAttribute("aria-current", path === own ? "page" : "true");
+      else each.removeAttribute("aria-current");
+    }
+  }
+
+  drawMenu();
+  return { main, arrived, drawMenu };
 }
 
 function section({ title, items }) {

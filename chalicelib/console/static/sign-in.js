@@ -9,35 +9,51 @@ import { field, form } from "./parts/form.js";
 
 export function signInPage(entered, notice) {
   document.title = "Sign in · Backroom";
+  const enter = () => {
+    stop();
+    entered();
+  };
+  const stop = session.whenGiven((key) => begin(key).then(enter, () => {}));
   replace(
     document.body,
     h.main(
       { class: "sign-in" },
       h.h1(h.span({ class: "mark", "aria-hidden": "true" }), "Backroom"),
-      h.p({ class: "soft" }, "Sign in with an API key. It stays in this tab only."),
-      keyForm(entered, notice),
-      h.p({ class: "soft small" }, "No key? An Owner makes one under Settings → API keys."),
+      h.p({ class: "soft" }, "Sign in with an API key. It is forgotten when you close the last tab."),
+      keyForm(enter, notice),
+      h.p({ class: "soft small" }, "No key? An Owner can create one under Settings → API keys."),
     ),
   );
   document.querySelector("input").focus();
 }
 
-export function openSignIn() {
-  return new Promise((entered) => {
+// Above an open page. `offered`: a key that another tab has. Resolves when one is valid.
+export async function openSignIn(offered) {
+  if (offered && (await begin(offered).then(Boolean, () => false))) return;
+  await new Promise((entered) => {
+    const enter = () => {
+      stop();
+      dialog.close();
+      entered();
+    };
+    const stop = session.whenGiven((key) => begin(key).then(enter, () => {}));
     const dialog = modal(
       "Sign in again",
       [
         h.p(
-          "This key opens nothing any more. What you typed is still here: go on with another key.",
+          "This API key is no longer valid. Your work is still here: enter another key to continue.",
         ),
-        keyForm(() => {
-          dialog.close();
-          entered();
-        }),
+        keyForm(enter),
       ],
       { stays: true },
     );
   });
+}
+
+async function begin(key) {
+  const { data } = await call("GET", "admin/me", { key });
+  session.begin(key, data);
+  return data;
 }
 
 function keyForm(entered, notice) {
@@ -55,17 +71,10 @@ function keyForm(entered, notice) {
     submit: "Sign in",
     notice,
     async save({ key }) {
-      const before = session.key();
-      sessionStorage.setItem("backroom-key", key.trim());
-      const was = session.who();
-      if (was) session.begin(key.trim(), null);
       try {
-        const { data } = await call("GET", "admin/me");
-        session.begin(key.trim(), data);
+        await begin(key.trim());
       } catch (refusal) {
-        if (before) session.begin(before, was);
-        else session.end();
-        if (refusal.status === 401) refusal.errors = [{ field: "key", message: "is no valid key" }];
+        if (refusal.status === 401) refusal.errors = [{ field: "key", message: "Invalid API key" }];
         throw refusal;
       }
       entered();

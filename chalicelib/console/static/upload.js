@@ -1,23 +1,22 @@
 // A file on its way, with progress: to the API, or straight to S3 when it is large.
 
-import { address, MOST_TRIES, post, Refusal, wait } from "./api.js";
+import { address, call, MOST_TRIES, Refusal, wait } from "./api.js";
+import { LARGEST_FORM } from "./facts.js";
 import { another, key } from "./session.js";
 
-const LARGEST_FORM = 4_000_000; // bytes; the API takes a little more
+const FRAME = 10_000; // bytes of a form beside its file
 
 // Resolves to the job's id. `tell(sent, total)` in bytes.
 export async function upload(file, { mode, dryRun }, tell, signal) {
-  if (file.size <= LARGEST_FORM) {
+  if (file.size <= LARGEST_FORM - FRAME) {
     const form = new FormData();
     form.append("mode", mode);
     form.append("dryRun", String(dryRun));
     form.append("file", file);
     return (await sendToApi("admin/products/import", form, tell, signal)).jobId;
   }
-  const { data } = await post("admin/products/import/uploads", {
-    fileName: file.name,
-    mode,
-    dryRun,
+  const { data } = await call("POST", "admin/products/import/uploads", {
+    body: { fileName: file.name, mode, dryRun },
   });
   const form = new FormData();
   for (const [name, value] of Object.entries(data.fields)) form.append(name, value);
@@ -28,11 +27,12 @@ export async function upload(file, { mode, dryRun }, tell, signal) {
 
 async function sendToApi(path, form, tell, signal) {
   for (let attempt = 1; ; attempt++) {
-    const headers = { Authorization: `Bearer ${key()}` };
+    const used = key();
+    const headers = { Authorization: `Bearer ${used}` };
     try {
       return await send(address(path), form, headers, tell, signal);
     } catch (refusal) {
-      if (refusal.status === 401) await another();
+      if (refusal.status === 401) await another(used);
       else if (refusal.status === 429 && attempt < MOST_TRIES) await wait(refusal, attempt, signal);
       else throw refusal;
     }
@@ -56,11 +56,11 @@ function send(url, form, headers, tell, signal) {
       reject(
         new Refusal(
           0,
-          { message: "The upload broke off. Check the connection and try again." },
+          { message: "The upload was interrupted. Check the connection and try again." },
           new Headers(),
         ),
       );
-    request.onabort = () => reject(new DOMException("stopped", "AbortError"));
+    request.onabort = () => reject(new DOMException("The upload was stopped.", "AbortError"));
     signal.addEventListener("abort", () => request.abort(), { once: true });
     request.send(form);
   });

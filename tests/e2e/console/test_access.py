@@ -112,7 +112,7 @@ def test_the_keyboard_reaches_the_content_first(desk: Desk) -> None:
     expect(desk.page.get_by_role("link", name="Skip to the content")).to_be_focused()
     desk.page.keyboard.press("Enter")
     desk.page.keyboard.press("Tab")
-    expect(desk.page.get_by_role("link", name="Low on stock")).to_be_focused()
+    expect(desk.page.get_by_role("link", name="Low stock")).to_be_focused()
     assert desk.page.url.endswith("#/products")
 
 

@@ -21,7 +21,7 @@ def test_a_product_is_made_with_its_variants_and_found_as_one_types(desk: Desk) 
     desk.button("Add a variant").click()
     desk.page.keyboard.type("Large")
     desk.field("variants.1.sku").locator("input").fill("SMOCK-L")
-    desk.button("Create the product").click()
+    desk.button("Create product").click()
     desk.heading("Harbour Smock")
 
     desk.open("/products")
@@ -52,14 +52,14 @@ def test_what_is_wrong_stands_beside_its_field_and_nothing_typed_is_lost(desk: D
     desk.label("Price").fill("ten")
     desk.field("variants.0.stock").locator("input").fill("many")
     desk.label("Description").fill("A text that took long to write.")
-    desk.button("Create the product").click()
+    desk.button("Create product").click()
     expect(desk.field("price").locator(".error")).not_to_be_empty()
     expect(desk.field("variants.0.stock").locator(".error")).not_to_be_empty()
     expect(desk.label("Price")).to_have_attribute("aria-invalid", "true")
     expect(desk.label("Description")).to_have_value("A text that took long to write.")
     desk.label("Price").fill("10")
     desk.field("variants.0.stock").locator("input").fill("3")
-    desk.button("Create the product").click()
+    desk.button("Create product").click()
     desk.heading("Half a price")
 
 
@@ -71,14 +71,14 @@ def test_a_stale_edit_shows_what_changed(desk: Desk) -> None:
     desk.label("Type").fill("Coat")
     desk.api.call("PUT", path, {"vendor": "Theirs", "description": "New"})
     desk.button("Save").click()
-    expect(desk.dialog).to_contain_text("was changed while you edited it")
-    row = desk.dialog.get_by_role("row").filter(has_text="vendor")
-    expect(row.get_by_role("cell")).to_have_text(["vendor", "Nordhaus", "Theirs", "Mine"])
+    expect(desk.dialog).to_contain_text("was changed while you were editing")
+    row = desk.dialog.get_by_role("row").filter(has_text="Vendor")
+    expect(row.get_by_role("cell")).to_have_text(["Vendor", "Nordhaus", "Theirs", "Mine"])
     assert desk.api.get(path)["vendor"] == "Theirs"
     desk.dialog.get_by_role("button", name="Keep editing").click()
     expect(desk.label("Vendor")).to_have_value("Mine")
     desk.button("Save").click()
-    desk.dialog.get_by_role("button", name="Save my changes over it").click()
+    desk.dialog.get_by_role("button", name="Save my version").click()
     expect(desk.page.locator(".toast")).to_have_text("Saved.")
     saved = desk.api.get(path)
     assert (saved["vendor"], saved["type"], saved["description"]) == ("Mine", "Coat", "New")
@@ -91,7 +91,7 @@ def test_an_edit_of_a_name_never_takes_back_a_sale(desk: Desk) -> None:
     line = {"variantId": product["variants"][0]["id"], "quantity": 4}
     desk.api.post("orders", {"lineItems": [line]})
     desk.button("Save").click()
-    desk.dialog.get_by_role("button", name="Save my changes over it").click()
+    desk.dialog.get_by_role("button", name="Save my changes").click()
     desk.heading("Sold, and renamed")
     assert desk.api.get(f"products/{product['id']}")["variants"][0]["stock"] == 5
 
@@ -115,9 +115,10 @@ def test_many_are_set_active_at_once(desk: Desk) -> None:
     for name in names:
         made(desk, name)
     desk.open("/products?search=brigantine")
-    desk.label("Choose all products on this page").check()
-    desk.label("Choose Brigantine two").uncheck()
-    desk.button("Set active").click()
+    desk.label("Select all products on this page").check()
+    desk.label("Select Brigantine two").uncheck()
+    desk.button("Set to active").click()
+    desk.dialog.get_by_role("button", name="Set to active").click()
     expect(desk.page.get_by_role("row").filter(has_text="Active")).to_have_count(2)
     states = {p["name"]: p["status"] for p in desk.api.get("products?search=brigantine")["data"]}
     assert states == dict(zip(names, ["ACTIVE", "DRAFT", "ACTIVE"], strict=True))
@@ -137,7 +138,7 @@ def test_a_type_is_found_by_the_beginning_of_its_words_in_any_case(desk: Desk) -
     desk.open("/products?search=skua&type=beanies")
     expect(desk.page.get_by_role("row").last).to_contain_text("Skua two")
     desk.label("Type").fill("Anchors")
-    expect(desk.page.locator(".results")).to_contain_text("No product fits")
+    expect(desk.page.locator(".results")).to_contain_text("No products match")
 
 
 def test_a_type_far_down_the_catalogue_is_found_too(desk: Desk) -> None:
@@ -189,11 +190,12 @@ def test_how_many_were_refused_a_status_is_told(desk: Desk) -> None:
     for name in ("Turnstone one", "Turnstone two"):
         made(desk, name)
     desk.open("/products?search=turnstone")
-    desk.label("Choose all products on this page").check()
+    desk.label("Select all products on this page").check()
     gone = desk.api.get("products?search=turnstone+two")["data"][0]["id"]
     desk.api.call("DELETE", f"products/{gone}")
-    desk.button("Set active").click()
-    expect(desk.page.locator(".toast")).to_contain_text("1 product set active. 1 not:")
+    desk.button("Set to active").click()
+    desk.dialog.get_by_role("button", name="Set to active").click()
+    expect(desk.page.locator(".toast")).to_contain_text("1 product set to active. 1 failed:")
 
 
 def test_a_hostile_name_is_only_text(desk: Desk) -> None:
@@ -217,4 +219,4 @@ def test_a_product_is_deleted_after_a_question(desk: Desk) -> None:
     desk.dialog.get_by_role("button", name="Delete").click()
     desk.heading("Products")
     desk.open(f"/products/{product['id']}")
-    desk.heading("There is nothing here")
+    desk.heading("Not found")

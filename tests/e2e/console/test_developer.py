@@ -22,20 +22,20 @@ def receiver() -> Iterator[Receiver]:
 def test_a_webhook_is_added_fails_is_looked_at_and_replayed(desk: Desk, receiver: Receiver) -> None:
     receiver.answers["desk"] = 503
     desk.open("/settings/developer/webhooks")
-    desk.page.locator("header").get_by_role("button", name="Add a webhook").click()
-    desk.dialog.get_by_role("button", name="Add the webhook").click()
+    desk.page.locator("header").get_by_role("button", name="Add webhook").click()
+    desk.dialog.get_by_role("button", name="Add webhook").click()
     expect(desk.dialog.locator('[data-field="url"] .error')).not_to_be_empty()
     expect(desk.dialog.locator('[data-field="events"] .error')).not_to_be_empty()
     desk.dialog.get_by_label("Endpoint URL").fill(receiver.url("/as/desk"))
     desk.dialog.get_by_label("product.created").check()
-    desk.dialog.get_by_role("button", name="Add the webhook").click()
+    desk.dialog.get_by_role("button", name="Add webhook").click()
     secret = desk.dialog.locator(".copied code")
     expect(secret).to_have_text(SECRET)
-    desk.dialog.get_by_role("button", name="I have kept it").click()
-    expect(desk.page.get_by_role("heading", level=1)).to_have_text(f"127.0.0.1:{receiver.port}")
+    desk.dialog.get_by_role("button", name="I have stored it").click()
+    expect(desk.page.get_by_role("heading", level=1)).to_have_text(receiver.url("/as/desk"))
     assert "whsec_" not in desk.page.content()
 
-    desk.button("Send a test").click()
+    desk.button("Send test").click()
     desk.dialog.get_by_role("button", name="Send").click()
     desk.heading("product.created")
     attempts = desk.page.locator("details.attempt")
@@ -53,7 +53,7 @@ def test_a_webhook_is_added_fails_is_looked_at_and_replayed(desk: Desk, receiver
     assert len({one.body for one in receiver.requests}) == 1
 
     desk.page.get_by_role("link", name="← Deliveries").click()
-    desk.label("State").select_option("DELIVERED")
+    desk.label("Status").select_option("DELIVERED")
     expect(desk.page.get_by_role("row").filter(has_text="product.created").first).to_be_visible()
 
 
@@ -73,26 +73,26 @@ def test_a_webhook_is_paused_changed_and_given_another_secret(
     desk.api.call("PUT", path, {"description": "Somebody else's"})
     desk.button("Save").click()
     expect(desk.dialog).to_contain_text("Somebody else's")
-    desk.dialog.get_by_role("button", name="Save my changes over it").click()
+    desk.dialog.get_by_role("button", name="Save my version").click()
     expect(desk.page.locator(".toast").last).to_have_text("Saved.")
     changed = desk.api.get(path)
     assert changed["description"] == "Bookkeeping"
     assert changed["events"] == ["order.paid", "order.refunded"]
 
-    desk.button("Rotate the secret").click()
-    desk.dialog.get_by_label("Hours in which both sign").fill("100")
+    desk.button("Rotate secret").click()
+    desk.dialog.get_by_label("Keep the old secret for (hours)").fill("100")
     desk.dialog.get_by_role("button", name="Rotate").click()
     expect(desk.dialog.locator(".error").first).not_to_be_empty()
-    desk.dialog.get_by_label("Hours in which both sign").fill("2")
+    desk.dialog.get_by_label("Keep the old secret for (hours)").fill("2")
     desk.dialog.get_by_role("button", name="Rotate").click()
     shown = desk.dialog.locator(".copied code")
     expect(shown).to_have_text(SECRET)
     assert shown.inner_text() != webhook["secret"]
-    desk.dialog.get_by_role("button", name="I have kept it").click()
-    expect(desk.page.get_by_text("Secret before signs until")).to_be_visible()
+    desk.dialog.get_by_role("button", name="I have stored it").click()
+    expect(desk.page.get_by_text("Old secret valid until")).to_be_visible()
 
-    desk.button("Count").click()
-    expect(desk.page.locator(".toast").last).to_have_text("Nothing gave up since then.")
+    desk.button("Check").click()
+    expect(desk.page.locator(".toast").last).to_have_text("No failed deliveries since then.")
     desk.button("Delete").click()
     desk.dialog.get_by_role("button", name="Delete").click()
     desk.heading("Webhooks")
@@ -100,13 +100,13 @@ def test_a_webhook_is_paused_changed_and_given_another_secret(
 
 def test_a_key_is_made_shown_once_and_revoked(desk: Desk) -> None:
     desk.open("/settings/keys")
-    desk.button("Create a key").click()
+    desk.button("Create API key").click()
     desk.dialog.get_by_label("Name").fill("Till at the door")
     desk.dialog.get_by_role("button", name="Create").click()
     shown = desk.dialog.locator(".copied code")
     expect(shown).to_contain_text("bk_")
     key = shown.inner_text()
-    desk.dialog.get_by_role("button", name="I have kept it").click()
+    desk.dialog.get_by_role("button", name="I have stored it").click()
     row = desk.page.get_by_role("row").filter(has_text="Till at the door")
     expect(row).to_contain_text("Staff")
     # A closed dialog leaves the page a task later, when the browser tells of it.
@@ -155,7 +155,7 @@ def test_every_call_has_an_example_for_the_shell(desk: Desk) -> None:
     paths = described.value.json()["paths"]
     calls = desk.page.locator("details.attempt")
     expect(calls).to_have_count(sum(len(methods) for methods in paths.values()))
-    desk.label("Find").fill("POST orders")
+    desk.label("Search").fill("POST orders")
     expect(calls).to_have_count(1)
     calls.first.locator("summary").click()
     example = desk.page.get_by_label("Example")
@@ -163,7 +163,7 @@ def test_every_call_has_an_example_for_the_shell(desk: Desk) -> None:
     expect(example).to_contain_text('"lineItems"')
     assert desk.api.key not in desk.page.content()
     # All of them, so that one that cannot be drawn is an error of the page.
-    desk.label("Find").fill("")
+    desk.label("Search").fill("")
     expect(calls).not_to_have_count(1)
     desk.page.evaluate("document.querySelectorAll('details').forEach((each) => each.open = true)")
     expect(desk.page.get_by_label("Example")).to_have_count(calls.count())

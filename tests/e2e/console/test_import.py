@@ -38,11 +38,11 @@ def test_a_thousand_rows_are_watched_to_the_end(desk: Desk, tmp_path: Path) -> N
     expect(progress).to_have_attribute("value", "100")
     expect(desk.page.get_by_text("1,000 of 1,000 products")).to_be_visible()
     tiles = desk.page.locator(".tile")
-    expect(tiles).to_have_text(["Created999", "Changed0", "Unchanged0", "Failed1"])
+    expect(tiles).to_have_text(["Created999", "Updated0", "Unchanged0", "Failed1"])
     row = desk.page.get_by_role("row").filter(has_text="price")
     expect(row.get_by_role("cell").first).to_have_text("18")
     with desk.page.expect_download() as download:
-        desk.page.get_by_role("link", name="Download all rows that failed").click()
+        desk.page.get_by_role("link", name="Download failed rows").click()
     assert "twelve" in Path(download.value.path()).read_text()
     assert desk.api.get("products?search=watched-999")["total"] == 1
 
@@ -67,7 +67,7 @@ def test_a_large_file_goes_straight_to_s3(desk: Desk, tmp_path: Path) -> None:
     desk.page.on("request", lambda asked: asked.method == "POST" and posted.append(asked.url))
     desk.open("/import")
     desk.page.locator("input[type=file]").set_input_files(path)
-    desk.label("Only say what would happen").check()
+    desk.label("Dry run").check()
     desk.button("Import").click()
     expect(desk.page.locator("header .badge")).to_have_text("Completed", timeout=MINUTES)
     expect(desk.page.locator(".tile").first).to_have_text("Would be created160")
@@ -79,7 +79,7 @@ def test_a_large_file_goes_straight_to_s3(desk: Desk, tmp_path: Path) -> None:
 def test_a_file_of_nobody_says_which_columns_it_has(desk: Desk, tmp_path: Path) -> None:
     desk.open("/import")
     desk.button("Import").click()
-    expect(desk.field("file").locator(".error")).to_have_text("Choose a CSV first.")
+    expect(desk.field("file").locator(".error")).to_have_text("Choose a CSV file first.")
     desk.page.locator("input[type=file]").set_input_files(written(tmp_path, ["Farbe,Form", "1,2"]))
     desk.button("Import").click()
     expect(desk.page.locator("header .badge")).to_have_text("Failed", timeout=MINUTES)
@@ -99,7 +99,7 @@ def test_a_file_that_misses_the_box_is_taken_all_the_same(desk: Desk) -> None:
     desk.page.dispatch_event("h1", "drop", {"dataTransfer": files})
     expect(desk.field("file")).to_contain_text("first.csv")
     expect(desk.field("file").locator(".error")).to_have_text(
-        "One file at a time: this is the first."
+        "Only one file can be imported at a time. The first one was chosen."
     )
     desk.heading("Import")
 
@@ -121,5 +121,5 @@ def test_an_upload_goes_on_with_another_key_when_its_own_is_revoked(
 def test_the_template_is_a_csv_with_our_columns(desk: Desk) -> None:
     desk.open("/import")
     with desk.page.expect_download() as download:
-        desk.button("Download a template").click()
+        desk.button("Download template").click()
     assert Path(download.value.path()).read_text().startswith("slug,name")

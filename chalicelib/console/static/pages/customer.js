@@ -1,32 +1,26 @@
 // One customer, and what was bought.
 
-import { get } from "../api.js";
 import { h } from "../dom.js";
 import { date, dateTime, money } from "../format.js";
 import { badge } from "../parts/badge.js";
-import { buyer } from "../parts/order.js";
-import { card, draw, empty, facts } from "../parts/page.js";
+import { fullName } from "../parts/order.js";
+import { card, empty, facts } from "../parts/page.js";
 import { table } from "../parts/table.js";
 import { link } from "../router.js";
 
-export async function show(main, { params, signal }) {
-  const { data: customer } = await get(
-    `admin/customers/${encodeURIComponent(params.id)}`,
-    {},
-    signal,
-  );
+export async function show(visit) {
+  const path = `admin/customers/${encodeURIComponent(visit.params.id)}`;
+  const { data: customer } = await visit.get(path);
   // The search also finds who has this address as a part of theirs.
-  const { data: found } = await get("admin/orders", { search: customer.email, limit: 50 }, signal);
-  if (signal.aborted) return;
+  const { data: found } = await visit.get("admin/orders", { search: customer.email, limit: 50 });
   const orders = found.data.filter((order) => order.customer?.id === customer.id);
-  draw(
-    main,
+  visit.draw(
     {
-      title: buyer(customer),
+      title: fullName(customer) || customer.email,
       back: [link("/customers"), "Customers"],
       actions: h.a(
         { class: "button", href: link("/orders/new", { customer: customer.id }) },
-        "Create an order",
+        "Create order",
       ),
     },
     h.div(
@@ -34,15 +28,15 @@ export async function show(main, { params, signal }) {
       card(
         null,
         facts([
-          ["E-mail", h.a({ href: `mailto:${customer.email}` }, customer.email)],
-          ["Since", dateTime(customer.createdAt)],
-          ["Identifier", h.code(customer.id)],
+          ["Email", h.a({ href: `mailto:${customer.email}` }, customer.email)],
+          ["Customer since", dateTime(customer.createdAt)],
+          ["Customer ID", h.code(customer.id)],
         ]),
       ),
       card(
         "Orders",
         orders.length === 0
-          ? empty("No orders", "Nothing was ordered, or the orders were deleted.")
+          ? empty("No orders", "This customer has no orders, or they were deleted.")
           : table({
               name: "Orders",
               columns: [
@@ -57,13 +51,13 @@ export async function show(main, { params, signal }) {
                 {
                   title: "Total",
                   cell: ({ total, currency }) => money(total, currency),
-                  class: "number",
+                  class: "number money",
                 },
               ],
               rows: orders,
             }),
         found.total > found.data.length &&
-          h.p(h.a({ href: link("/orders", { search: customer.email }) }, "All orders")),
+          h.p(h.a({ href: link("/orders", { search: customer.email }) }, "View all orders")),
       ),
     ),
   );

@@ -4,25 +4,22 @@ import { h } from "../dom.js";
 import { date } from "../format.js";
 import { list } from "../parts/list.js";
 import { buyer, fullName } from "../parts/order.js";
-import { draw, empty } from "../parts/page.js";
+import { empty } from "../parts/page.js";
 import { link } from "../router.js";
 
-export async function show(main, { path, query, signal }) {
+export async function show(visit) {
   const into = h.div();
-  draw(main, { title: "Customers" }, into);
-  await list({
+  visit.draw({ title: "Customers" }, into);
+  await list(visit, {
     into,
     api: "admin/customers",
     name: "customer",
-    path,
-    query,
-    signal,
     filters: [
       {
         name: "search",
         label: "Search",
         type: "search",
-        placeholder: "Name or e-mail",
+        placeholder: "Name or email",
         autocomplete: "off",
       },
     ],
@@ -34,13 +31,13 @@ export async function show(main, { path, query, signal }) {
           fullName(customer) && h.span({ class: "soft small narrow" }, customer.email),
         ],
       },
-      { title: "E-mail", cell: ({ email }) => email, class: "wide" },
-      { title: "Since", cell: ({ createdAt }) => date(createdAt) },
+      { title: "Email", cell: ({ email }) => email, class: "wide" },
+      { title: "Customer since", cell: ({ createdAt }) => date(createdAt) },
     ],
     none: empty(
       "No customers yet",
-      "The first order of an e-mail address makes one.",
-      h.a({ class: "button", href: link("/orders/new") }, "Create an order"),
+      "A customer is added with the first order of an email address.",
+      h.a({ class: "button", href: link("/orders/new") }, "Create order"),
     ),
   });
 }

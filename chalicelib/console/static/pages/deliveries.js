@@ -1,60 +1,56 @@
 // Settings → Developer → Deliveries: of all webhooks together, or of one.
 
-import { get } from "../api.js";
+import { isLeft } from "../api.js";
 import { h, replace } from "../dom.js";
+import { DELIVERY_STATUSES, EVENT_KINDS } from "../facts.js";
 import { plural, words } from "../format.js";
 import { deliveryTable } from "../parts/deliveries.js";
-import { KINDS, stateOf } from "../parts/endpoint.js";
+import { stateOf } from "../parts/endpoint.js";
 import { field } from "../parts/form.js";
 import { announce, problem } from "../parts/notice.js";
-import { draw, empty } from "../parts/page.js";
-import { link, rewrite } from "../router.js";
+import { empty, skeleton } from "../parts/page.js";
+import "../parts/work.js";
+import { link } from "../router.js";
 
-const STATUSES = ["PENDING", "RETRYING", "DELIVERED", "FAILED", "CANCELLED"];
-const SINCE = { "": "Any time", 1: "The last hour", 24: "The last day", 168: "The last week" };
+const SINCE = { "": "Any time", 1: "Last hour", 24: "Last 24 hours", 168: "Last 7 days" };
+const FAILURES = "RETRYING,FAILED";
 
-export async function show(main, { path, query, signal }) {
-  const { data: endpoints } = await get("admin/webhooks", { limit: 100 }, signal);
-  if (signal.aborted) return;
+export async function show(visit) {
+  const { data: endpoints } = await visit.get("admin/webhooks", { limit: 100 });
   const known = endpoints.data;
   if (known.length === 0) {
-    draw(
-      main,
+    visit.draw(
       { title: "Deliveries" },
       empty(
-        "Nothing to deliver to",
-        "Add a webhook, and what is sent to it stands here.",
+        "No webhooks yet",
+        "Add a webhook to see what is delivered to it.",
         h.a(
           { class: "button main", href: link("/settings/developer/webhooks") },
-          "To the webhooks",
+          "View webhooks",
         ),
       ),
     );
     return;
   }
-  const asked = { ...query };
-  let loading = new AbortController();
-  signal.addEventListener("abort", () => loading.abort());
+  const names = ["webhook", "status", "event", "since"];
+  const asked = Object.fromEntries(
+    Object.entries(visit.query).filter(([name]) => names.includes(name)),
+  );
   const rows = [];
-  const results = h.div({ class: "results" });
+  const results = h.div({ class: "results" }, skeleton());
   const more = h.div({ class: "pager" });
   const count = h.p({ class: "count soft", "aria-hidden": "true" });
-  const all = (names) => [
-    ["", "All"],
-    ...names.map((each) => [each, each.includes(".") ? each : words(each)]),
-  ];
   const filter = (settings) =>
     field({
       ...settings,
       value: asked[settings.name] ?? "",
       oninput: ({ target }) => {
         asked[target.name] = target.value;
-        rewrite(path, asked);
+        visit.rewrite(asked);
         load();
       },
     });
-  draw(
-    main,
+  visit.draw(
     {
       title: "Deliveries",
       actions: h.button({ type: "button", onclick: () => load() }, "Refresh"),
@@ -72,11 +68,23 @@ export async function show(main, { path, query, signal }) {
           ]),
         ],
       }),
-      filter({ name: "status", label: "State", options: all(STATUSES) }),
-      filter({ name: "event", label: "Event", options: all(KINDS) }),
+      filter({
+        name: "status",
+        label: "Status",
+        options: [
+          ["", "All"],
+          [FAILURES, "All failures"],
+          ...DELIVERY_STATUSES.map((each) => [each, words(each)]),
+        ],
+      }),
+      filter({
+        name: "event",
+        label: "Event",
+        options: [["", "All"], ...EVENT_KINDS.map((each) => [each, each])],
+      }),
       filter({
         name: "since",
-        label: "Since",
+        label: "Created",
         options: Object.entries(SINCE).sort(([a], [b]) => a - b),
       }),
     ),
@@ -87,9 +95,7 @@ export async function show(main, { path, query, signal }) {
   await load();
 
   async function load(cursor) {
-    loading.abort();
-    loading = new AbortController();
-    const mine = loading.signal;
+    const mine = visit.latest("deliveries");
     if (!cursor) rows.length = 0;
     results.setAttribute("aria-busy", "true");
     const { webhook, status, event, since } = asked;
@@ -98,7 +104,7 @@ export async function show(main, { path, query, signal }) {
       // Where a filter lets little through, a page may be empty before the end.
       do {
         const after = since ? new Date(Date.now() - since * 3_600_000).toISOString() : "";
-        const { data } = await get(
+        const { data } = await visit.get(
           webhook
             ? `admin/webhooks/${encodeURIComponent(webhook)}/deliveries`
             : "admin/deliveries",
@@ -108,40 +114,36 @@ export async function show(main, { path, query, signal }) {
         rows.push(...data.data);
         next = data.nextCursor;
       } while (next && rows.length === 0);
-      if (mine.aborted) return;
       fill(next);
     } catch (refusal) {
-      if (!mine.aborted)
-        replace(
-          results,
-          problem(refusal, () => load(cursor)),
-        );
+      if (isLeft(refusal)) return;
+      replace(
+        results,
+        problem(refusal, () => load(cursor)),
+      );
     }
-    if (!mine.aborted) results.removeAttribute("aria-busy");
+    results.removeAttribute("aria-busy");
   }
 
   function fill(next) {
     const { webhook } = asked;
     const filtered = asked.status || asked.event || asked.since;
     const none = filtered
-      ? empty("No delivery fits", "Choose another state, event or time.")
+      ? empty("No deliveries match", "Choose another status, event or time.")
       : empty(
           "No deliveries yet",
-          "The next event is sent at once; a test can be sent now.",
+          "The next event is sent as soon as it happens. You can send a test now.",
           h.a(
             {
               class: "button",
               href: link(["/settings/developer/webhooks", webhook].filter(Boolean).join("/")),
             },
-            webhook ? "To the webhook" : "To the webhooks",
+            webhook ? "View webhook" : "View webhooks",
           ),
         );
     replace(results, rows.length ? deliveryTable(rows, webhook ? null : known) : none);
-    replace(
-      more,
-      next && h.button({ type: "button", onclick: () => load(next) }, "Show older ones"),
-    );
-    const older = next ? ", and there are older ones" : "";
+    replace(more, next && h.button({ type: "button", onclick: () => load(next) }, "Show older"));
+    const older = next ? ", older ones not shown" : "";
     const shown = `${plural(rows.length, "delivery", "deliveries")}${older}`;
     replace(count, rows.length > 0 && shown);
     announce(`${shown}.`);

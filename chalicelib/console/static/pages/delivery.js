@@ -1,51 +1,54 @@
 // One delivery: what was sent, what came back, when, and what comes next.
 
-import { get, post, sleep } from "../api.js";
+import { isLeft } from "../api.js";
 import { h } from "../dom.js";
 import { dateTime, due, exact, milliseconds, number, words } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { copyButton } from "../parts/copy.js";
 import { toast } from "../parts/notice.js";
-import { card, draw, facts } from "../parts/page.js";
+import { card, facts } from "../parts/page.js";
 import { link } from "../router.js";
 
 const LOOKS = 20; // after a replay, at most
 const PAUSE = 1500; // milliseconds
 const TIMEOUT = 10_000; // milliseconds; a receiver has no longer
 
-export async function show(main, { params, signal }) {
-  const path = `admin/deliveries/${encodeURIComponent(params.id)}`;
-  const { data } = await get(path, {}, signal);
-  if (signal.aborted) return;
-  page(main, path, data, signal);
+export async function show(visit) {
+  const path = `admin/deliveries/${encodeURIComponent(visit.params.id)}`;
+  const { data } = await visit.get(path);
+  page(visit, path, data);
   // What was just sent, or is about to be, shows its outcome by itself.
-  if (isSoon(data)) follow(main, path, data.attempts.length, signal);
+  if (isSoon(data)) follow(visit, path, data.attempts.length);
 }
 
 const isSoon = ({ status, nextAttemptAt }) =>
   status === "PENDING" || (nextAttemptAt !== null && new Date(nextAttemptAt) - Date.now() < 30_000);
 
-async function follow(main, path, known, signal) {
+async function follow(visit, path, known) {
   try {
     for (let look = 0; look < LOOKS; look++) {
-      await sleep(PAUSE, signal);
-      const { data } = await get(path, {}, signal);
+      await visit.sleep(PAUSE);
+      const { data } = await visit.get(path);
       if (data.attempts.length > known) {
-        page(main, path, data, signal);
-        const { error } = data.attempts.at(-1);
-        toast(error ? `Attempt ${data.attempts.length} failed: ${error}.` : "It was delivered.");
+        page(visit, path, data);
+        const newest = data.attempts.at(-1);
+        toast(
+          newest.error
+            ? `Attempt ${newest.number} failed: ${reason(newest)}.`
+            : `Attempt ${newest.number} was delivered.`,
+          newest.error ? "bad" : "",
+        );
         return;
       }
     }
   } catch (error) {
-    if (error.name !== "AbortError") toast(error.message);
+    if (!isLeft(error)) toast(error.message, "bad");
   }
 }
 
-function page(main, path, delivery, signal) {
+function page(visit, path, delivery) {
   const { attempts } = delivery;
-  draw(
-    main,
+  visit.draw(
     {
       title: delivery.event,
       back: [
@@ -53,7 +56,7 @@ function page(main, path, delivery, signal) {
         "Deliveries",
       ],
       beside: [badge(delivery.status), delivery.test && badge("TEST")],
-      actions: h.button({ type: "button", class: "main", onclick: replay }, "Replay"),
+      actions: h.button({ type: "button", class: "main", onclick: visit.once(replay) }, "Replay"),
     },
     h.div(
       { class: "stack" },
@@ -70,7 +73,7 @@ function page(main, path, delivery, signal) {
               : "none",
           ],
           ["Attempts", number(attempts.length)],
-          ["Begun", exact(delivery.createdAt)],
+          ["Created", exact(delivery.createdAt)],
           [
             "Webhook",
             h.a(
@@ -78,38 +81,33 @@ function page(main, path, delivery, signal) {
               attempts.at(-1)?.url ?? delivery.endpointId,
             ),
           ],
-          ["Identifier", h.code(delivery.id)],
+          ["Delivery ID", h.code(delivery.id)],
         ]),
       ),
       h.section(
         { class: "stack tight" },
         h.h2("Attempts"),
         attempts.length === 0
-          ? h.p({ class: "soft" }, "Not tried yet.")
+          ? h.p({ class: "soft" }, "No attempts yet.")
           : attempts.toReversed().map((each, at) => attempt(each, at === 0)),
       ),
       card(
-        h.span("Body that every attempt sends"),
+        "Request body",
         delivery.body === null
-          ? h.p({ class: "soft" }, "It is not kept any more.")
-          : [h.div(copyButton(delivery.body)), block("Body", pretty(delivery.body))],
+          ? h.p({ class: "soft" }, "This body is no longer stored.")
+          : [h.div(copyButton(visit, delivery.body)), block("Body", pretty(delivery.body))],
       ),
     ),
   );
 
-  async function replay({ target }) {
-    if (target.ariaBusy) return;
-    target.ariaBusy = "true";
-    try {
-      await post(`${path}/replay`);
-      toast("It is posted again.");
-      await follow(main, path, attempts.length, signal);
-    } catch (refusal) {
-      if (refusal.name !== "AbortError") toast(refusal.message);
-    }
-    target.ariaBusy = null;
+  async function replay() {
+    await visit.send("POST", `${path}/replay`, { told: "Sending again." });
+    await follow(visit, path, attempts.length);
   }
 }
+
+// HTTP 500, or what happened before there was a status.
+const reason = ({ response, error }) => (response ? `HTTP ${response.status}` : words(error));
 
 function attempt(each, newest) {
   const { response, error } = each;
@@ -120,7 +118,7 @@ function attempt(each, newest) {
       h.span({ class: "strong" }, `${each.number}.`),
       h.span(
         { class: `badge ${error ? "bad" : "good"}` },
-        response ? String(response.status) : words(error),
+        reason(each),
       ),
       exact(each.at),
       each.replay && h.span({ class: "badge" }, "replay"),
@@ -149,14 +147,14 @@ function attempt(each, newest) {
         h.h3("Response"),
         response
           ? [
-              h.p({ class: "small soft" }, `Status ${response.status}`),
+              h.p({ class: "small soft" }, `HTTP ${response.status}`),
               headers("Response headers", response.headers),
               response.body
                 ? block("Response body", response.body)
                 : h.p({ class: "soft" }, "No body."),
-              response.truncated && h.p({ class: "hint" }, "The body went on, or broke off."),
+              response.truncated && h.p({ class: "hint" }, "Only the beginning of the response is stored."),
             ]
-          : h.p({ class: "soft" }, "There was none."),
+          : h.p({ class: "soft" }, "No response."),
       ),
     ),
   );

@@ -1,17 +1,20 @@
 // A page whose calls the API would refuse: said before they are made.
 
+import { h } from "../dom.js";
 import { words } from "../format.js";
-import { draw, empty } from "../parts/page.js";
+import { empty } from "../parts/page.js";
+import { link } from "../router.js";
 import { who } from "../session.js";
 
-export function show(main, { role }) {
+export function show(visit) {
+  const { role } = visit;
   const { name, role: own } = who();
-  draw(
-    main,
-    { title: "Not with this key" },
+  visit.draw(
+    { title: "No access" },
     empty(
-      `This page is for a key with the role ${words(role)}`,
-      `You are signed in with ${name}, whose role is ${words(own)}. An Owner can make another key.`,
+      `This page needs an API key with the ${words(role)} role`,
+      `You are signed in as ${name}, with the ${words(own)} role. An Owner can create another key.`,
+      h.a({ class: "button", href: link("/") }, "Home"),
     ),
   );
 }

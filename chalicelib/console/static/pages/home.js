@@ -1,23 +1,25 @@
 // The shop at a glance, and what needs a hand.
 
-import { get } from "../api.js";
 import { h } from "../dom.js";
+import { TIMEZONE } from "../facts.js";
 import { dateTime, money, number, plural, words } from "../format.js";
 import { bars } from "../parts/bars.js";
 import { few, lowStock } from "../parts/low-stock.js";
-import { card, draw, empty } from "../parts/page.js";
+import { card, empty } from "../parts/page.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
 
 const FIRST_FAILING = 3;
 const FIRST_LOW = 8;
 
-export async function show(main, { signal }) {
+export async function show(visit) {
   const [{ data: shop }, failing] = await Promise.all([
-    get("admin/summary", {}, signal),
-    failingWebhooks(signal),
+    visit.get("admin/summary"),
+    failingWebhooks(visit),
   ]);
-  if (signal.aborted) return;
+  const isNew = shop.last30Days.orders === 0 && shop.openOrders.total === 0;
+  const isEmpty =
+    isNew && (await visit.get("admin/products", { limit: 1 })).data.pagination.total === 0;
   const cash = (amount) => money(amount, shop.currency);
   const tile = (name, big, about) =>
     h.div(
@@ -27,21 +29,21 @@ export async function show(main, { signal }) {
       h.p({ class: "soft small" }, about),
     );
   const { byStatus, total } = shop.openOrders;
-  draw(
-    main,
+  visit.draw(
     {
       title: "Home",
-      actions: h.a({ class: "button main", href: link("/orders/new") }, "Create an order"),
+      actions: h.a({ class: "button main", href: link("/orders/new") }, "Create order"),
     },
     h.div(
       { class: "stack" },
+      isEmpty && firstSteps(),
       failing.length > 0 &&
         h.div(
           { class: "notice bad" },
           failing.slice(0, FIRST_FAILING).map(({ id, url, failingSince }) =>
             h.p(
               h.a({ href: link(`/settings/developer/webhooks/${id}`) }, url),
-              ": no success since ",
+              ": no successful delivery since ",
               dateTime(failingSince),
             ),
           ),
@@ -55,25 +57,25 @@ export async function show(main, { signal }) {
         ),
       h.div(
         { class: "tiles" },
-        tile("Sold today", cash(shop.today.revenue), plural(shop.today.orders, "order")),
+        tile(`Sales today (${TIMEZONE})`, cash(shop.today.revenue), plural(shop.today.orders, "order")),
         tile(
-          "The last 30 days",
+          "Last 30 days",
           cash(shop.last30Days.revenue),
           plural(shop.last30Days.orders, "order"),
         ),
         tile(
           "Open orders",
           h.a({ href: link("/orders", { status: "open" }) }, number(total)),
-          "until they are delivered",
+          "not delivered yet",
         ),
         tile(
-          "Low on stock",
+          "Low stock",
           h.a({ href: link("/products/low-stock") }, few(shop.lowStock.length)),
-          "variants below their threshold",
+          "active variants below their threshold",
         ),
       ),
       card(
-        "Paid a day",
+        "Daily revenue",
         bars(
           shop.days.map((day) => ({
             date: day.date,
@@ -81,7 +83,7 @@ export async function show(main, { signal }) {
             text: cash(day.revenue),
             about: plural(day.orders, "order"),
           })),
-          "Paid a day, the last 30 days",
+          "Daily revenue, last 30 days",
         ),
       ),
       h.div(
@@ -89,7 +91,7 @@ export async function show(main, { signal }) {
         card(
           "Open orders",
           total === 0
-            ? empty("Nothing waits", "New orders stand here until they are delivered.")
+            ? empty("No open orders", "New orders are listed here until they are delivered.")
             : h.ul(
                 { class: "shares" },
                 Object.entries(byStatus).map(([status, count]) =>
@@ -105,16 +107,16 @@ export async function show(main, { signal }) {
               ),
         ),
         card(
-          "Low on stock",
+          "Low stock",
           shop.lowStock.length === 0
             ? empty(
-                "Nothing runs low",
-                "A variant stands here when its stock falls below its product's threshold.",
+                "No low stock",
+                "Variants are listed here when their stock falls below the product's threshold.",
               )
             : [
-                lowStock(shop.lowStock.slice(0, FIRST_LOW)),
+                lowStock(visit, shop.lowStock.slice(0, FIRST_LOW)),
                 shop.lowStock.length > FIRST_LOW &&
-                  h.p(h.a({ href: link("/products/low-stock") }, "All that are low")),
+                  h.p(h.a({ href: link("/products/low-stock") }, "View all low stock")),
               ],
         ),
       ),
@@ -122,8 +124,30 @@ export async function show(main, { signal }) {
   );
 }
 
-async function failingWebhooks(signal) {
+function firstSteps() {
+  const step = (text, ...links) => h.li(h.p(text), h.div({ class: "actions" }, links));
+  const to = (path, name, main) => h.a({ class: `button ${main ?? ""}`, href: link(path) }, name);
+  return card(
+    "Get started",
+    h.ol(
+      { class: "first-steps" },
+      step(
+        "Add what you sell.",
+        to("/import", "Import products", "main"),
+        to("/products/new", "Add product"),
+      ),
+      step("Record a sale.", to("/orders/new", "Create order")),
+      may("ADMIN") &&
+        step(
+          "Connect your other systems.",
+          to("/settings/developer/webhooks", "Add webhook"),
+        ),
+    ),
+  );
+}
+
+async function failingWebhooks(visit) {
   if (!may("ADMIN")) return [];
-  const { data } = await get("admin/webhooks", { limit: 100 }, signal);
+  const { data } = await visit.get("admin/webhooks", { limit: 100 });
   return data.data.filter(({ enabled, failingSince }) => enabled && failingSince);
 }

@@ -1,77 +1,68 @@
 // Bringing a catalogue in, and the imports so far.
 
-import { get } from "../api.js";
 import { h } from "../dom.js";
-import { ago, number, words } from "../format.js";
+import { ago, number } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { list } from "../parts/list.js";
-import { toast } from "../parts/notice.js";
-import { card, draw, empty } from "../parts/page.js";
+import { card, empty } from "../parts/page.js";
+import { outcome } from "../parts/import.js";
 import { uploadForm } from "../parts/upload-form.js";
-import { go, link } from "../router.js";
+import { link } from "../router.js";
 
-export async function show(main, { path, query, signal }) {
+export async function show(visit) {
   const into = h.div();
-  draw(
-    main,
+  visit.draw(
     {
       title: "Import",
-      actions: h.button({ type: "button", onclick: template }, "Download a template"),
+      actions: h.button({ type: "button", onclick: visit.once(() => template(visit)) }, "Download template"),
     },
     h.div(
       { class: "stack" },
       card(
-        "Products from a CSV",
+        "Import products from a CSV file",
         h.p(
           { class: "soft" },
-          "An export of Shopify, WooCommerce or Spree, or our own columns. A blank cell leaves a value as it is.",
+          "Shopify, WooCommerce and Spree exports, or our template. Blank cells leave values unchanged.",
         ),
-        uploadForm({ done: (id) => go(`/import/${id}`), signal }),
+        uploadForm(visit, (id) => visit.go(`/import/${id}`)),
       ),
-      h.section(h.h2("Imports so far"), into),
+      h.section(h.h2("Recent imports"), into),
     ),
   );
-  await list({
+  await list(visit, {
     into,
     api: "admin/jobs",
     name: "import",
-    path,
-    query,
-    signal,
     filters: [],
     columns: [
       {
         title: "File",
         cell: ({ id, fileName, dryRun }) => [
           h.a({ class: "row", href: link(`/import/${id}`) }, fileName || "upload"),
-          dryRun && h.span({ class: "soft small" }, " rehearsal"),
+          dryRun && h.span({ class: "soft small" }, " dry run"),
         ],
       },
       {
-        title: "State",
-        cell: ({ status, progress }) =>
-          badge(status, status === "RUNNING" ? `${progress} %` : words(status)),
+        title: "Status",
+        cell: ({ status, progress, failed }) =>
+          badge(...(status === "RUNNING" ? [status, `${progress} %`] : outcome({ status, failed }))),
       },
       { title: "Created", cell: ({ created }) => number(created), class: "number wide" },
-      { title: "Changed", cell: ({ updated }) => number(updated), class: "number wide" },
+      { title: "Updated", cell: ({ updated }) => number(updated), class: "number wide" },
       { title: "Unchanged", cell: ({ unchanged }) => number(unchanged), class: "number wide" },
       { title: "Failed", cell: ({ failed }) => number(failed), class: "number" },
-      { title: "Begun", cell: ({ createdAt }) => ago(createdAt), class: "wide" },
+      { title: "Started", cell: ({ createdAt }) => ago(createdAt), class: "wide" },
     ],
     none: empty(
       "No imports yet",
-      "Drop a CSV above. It can be imported again at any time: what is the same stays the same.",
+      "Choose a CSV file above. Importing the same file again changes nothing.",
     ),
   });
 }
 
-async function template() {
-  try {
-    const { data } = await get("admin/products/import/template");
-    const href = URL.createObjectURL(new Blob([data], { type: "text/csv" }));
-    h.a({ href, download: "products.csv" }).click();
-    URL.revokeObjectURL(href);
-  } catch (refusal) {
-    toast(refusal.message);
-  }
+async function template(visit) {
+  const { data } = await visit.get("admin/products/import/template");
+  const href = URL.createObjectURL(new Blob([data], { type: "text/csv" }));
+  h.a({ href, download: "products.csv" }).click();
+  URL.revokeObjectURL(href);
 }

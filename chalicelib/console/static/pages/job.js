@@ -1,33 +1,33 @@
 // One import, as it goes on.
 
-import { get, post, sleep } from "../api.js";
+import { isLeft } from "../api.js";
 import { h, replace } from "../dom.js";
 import { ago, dateTime, number, plural, words } from "../format.js";
 import { badge } from "../parts/badge.js";
+import { outcome } from "../parts/import.js";
 import { announce, toast } from "../parts/notice.js";
-import { card, draw, facts } from "../parts/page.js";
+import { card, facts } from "../parts/page.js";
 import { table } from "../parts/table.js";
 import { MODES } from "../parts/upload-form.js";
-import { go, link } from "../router.js";
+import { link } from "../router.js";
 
 const FIRST_PAUSE = 700; // milliseconds between looks; each is a tenth longer, up to 3 s
 const LONGEST_PAUSE = 3000;
 const ENDED = new Set(["COMPLETED", "FAILED", "CANCELLED"]);
 
-export async function show(main, { params, signal }) {
-  const path = `admin/jobs/${encodeURIComponent(params.id)}`;
-  let { data: job } = await get(path, {}, signal);
+export async function show(visit) {
+  const path = `admin/jobs/${encodeURIComponent(visit.params.id)}`;
+  let { data: job } = await visit.get(path);
   const into = h.div({ class: "stack" });
   const state = h.span();
   const actions = h.div({ class: "actions" });
-  draw(
-    main,
+  visit.draw(
     { title: job.fileName || "Import", back: [link("/import"), "Import"], beside: state, actions },
     into,
   );
   fill();
   // The page stands; the job is watched beside it.
-  watch().catch((error) => error.name !== "AbortError" && toast(error.message));
+  watch().catch((error) => isLeft(error) || toast(error.message, "bad"));
 
   async function watch() {
     for (
@@ -35,9 +35,9 @@ export async function show(main, { params, signal }) {
       !ENDED.has(job.status);
       pause = Math.min(pause * 1.1, LONGEST_PAUSE)
     ) {
-      await sleep(pause, signal);
+      await visit.sleep(pause);
       const before = job;
-      ({ data: job } = await get(path, {}, signal));
+      ({ data: job } = await visit.get(path));
       fill();
       if (job.status !== before.status)
         announce(`The import is ${words(job.status).toLowerCase()}.`);
@@ -45,7 +45,7 @@ export async function show(main, { params, signal }) {
   }
 
   function fill() {
-    replace(state, badge(job.status), job.dryRun && h.span({ class: "soft" }, " rehearsal"));
+    replace(state, badge(...outcome(job)), job.dryRun && h.span({ class: "soft" }, " dry run"));
     const ended = ENDED.has(job.status);
     const again = ended && (job.status !== "COMPLETED" || job.failed > 0);
     replace(
@@ -53,14 +53,14 @@ export async function show(main, { params, signal }) {
       !ended && h.button({ type: "button", class: "bad", onclick: act("cancel") }, "Cancel"),
       again &&
         !job.dryRun &&
-        h.button({ type: "button", onclick: act("retry") }, "Import again what failed"),
+        h.button({ type: "button", onclick: act("retry") }, "Retry failed rows"),
       ended &&
         job.dryRun &&
-        h.a({ class: "button main", href: link("/import") }, "Import the file"),
+        h.a({ class: "button main", href: link("/import") }, "Import this file"),
       ended &&
         job.created + job.updated > 0 &&
         !job.dryRun &&
-        h.a({ class: "button", href: link("/products") }, "To the products"),
+        h.a({ class: "button", href: link("/products") }, "View products"),
     );
     replace(
       into,
@@ -85,7 +85,7 @@ export async function show(main, { params, signal }) {
     if (job.status === "FAILED") return null;
     const { total, processed } = job;
     const told =
-      total === null ? "Reading the file …" : `${number(processed)} of ${plural(total, "product")}`;
+      total === null ? "Reading the file…" : `${number(processed)} of ${plural(total, "product")}`;
     return h.div(
       { class: "going" },
       h.progress({
@@ -107,7 +107,7 @@ export async function show(main, { params, signal }) {
     return h.div(
       { class: "tiles" },
       tile(job.dryRun ? "Would be created" : "Created", job.created),
-      tile(job.dryRun ? "Would change" : "Changed", job.updated),
+      tile(job.dryRun ? "Would be updated" : "Updated", job.updated),
       tile("Unchanged", job.unchanged),
       tile("Failed", job.failed, "failed"),
     );
@@ -119,23 +119,23 @@ export async function show(main, { params, signal }) {
       job.errorReportUrl &&
       h.a(
         { class: "button", href: job.errorReportUrl, download: "" },
-        "Download all rows that failed",
+        "Download failed rows",
       );
     return card(
-      "Rows that failed",
+      "Failed rows",
       h.p(
         { class: "soft" },
         job.dryRun
-          ? "Nothing was imported yet. These rows will not be, unless you mend them in your file first."
-          : "Mend them in the report, and import it: the rest stays as it is.",
+          ? "Nothing has been imported. Fix these rows in your file before you import it."
+          : "Fix these rows in the downloaded file, then import that file. Retry only helps where the rows are right, such as after an outage.",
       ),
       report,
       table({
-        name: "Rows that failed",
+        name: "Failed rows",
         columns: [
           { title: "Line", cell: ({ row }) => number(row), class: "number" },
           { title: "Column", cell: ({ field }) => field },
-          { title: "What is wrong", cell: ({ message }) => message },
+          { title: "Problem", cell: ({ message }) => message },
           { title: "Code", cell: ({ code }) => h.code(code), class: "wide" },
         ],
         rows: job.errors,
@@ -145,29 +145,24 @@ export async function show(main, { params, signal }) {
 
   function record() {
     return card(
-      "Record",
+      "Overview",
       facts([
-        ["Columns of", words(job.dialect ?? "not read yet")],
-        ["What may happen", MODES.find(([mode]) => mode === job.mode)?.[1] ?? words(job.mode)],
-        ["Begun", dateTime(job.createdAt)],
-        ["Ended", job.completedAt ? ago(job.completedAt) : "not yet"],
-        job.ignoredColumns.length > 0 && ["Columns not read", job.ignoredColumns.join(", ")],
-        ["Identifier", h.code(job.id)],
+        ["Format", words(job.dialect ?? "not read yet")],
+        ["Import mode", MODES.find(([mode]) => mode === job.mode)?.[1] ?? words(job.mode)],
+        ["Started", dateTime(job.createdAt)],
+        ["Finished", job.completedAt ? ago(job.completedAt) : "not yet"],
+        job.ignoredColumns.length > 0 && ["Ignored columns", job.ignoredColumns.join(", ")],
+        ["Job ID", h.code(job.id)],
       ]),
     );
   }
 
   function act(name) {
-    return async () => {
-      try {
-        const { data } = await post(`${path}/${name}`);
-        if (data.jobId) return go(`/import/${data.jobId}`);
-        job = data;
-        fill();
-      } catch (refusal) {
-        toast(refusal.message);
-      }
-      return undefined;
-    };
+    return visit.once(async () => {
+      const { data } = await visit.send("POST", `${path}/${name}`);
+      if (data.jobId) return visit.go(`/import/${data.jobId}`);
+      job = data;
+      return fill();
+    });
   }
 }

@@ -1,15 +1,12 @@
 // Settings → API keys, for Owners.
 
-import { call, post } from "../api.js";
 import { h } from "../dom.js";
 import { ago, number, words } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { copied } from "../parts/copy.js";
-import { ask, modal } from "../parts/dialog.js";
 import { field, form } from "../parts/form.js";
 import { list } from "../parts/list.js";
-import { toast } from "../parts/notice.js";
-import { draw, empty } from "../parts/page.js";
+import { empty } from "../parts/page.js";
 import { who } from "../session.js";
 
 const ROLES = [
@@ -18,35 +15,31 @@ const ROLES = [
   ["OWNER", "Owner: keys and deleting orders too"],
 ];
 
-export async function show(main, { path, query, signal }) {
+export async function show(visit) {
   const into = h.div();
-  draw(
-    main,
+  visit.draw(
     {
       title: "API keys",
-      actions: h.button({ type: "button", class: "main", onclick: create }, "Create a key"),
+      actions: h.button({ type: "button", class: "main", onclick: create }, "Create API key"),
     },
     into,
   );
-  const { load } = await list({
+  const { load } = await list(visit, {
     into,
     api: "admin/keys",
     name: "key",
-    path,
-    query,
-    signal,
     filters: [],
     columns: [
       {
         title: "Name",
         cell: ({ id, name }) => [
           h.b(name),
-          id === who().id && h.span({ class: "soft small" }, " in use here"),
+          id === who().id && h.span({ class: "soft small" }, " current key"),
         ],
       },
       { title: "Role", cell: ({ role }) => badge(role) },
       {
-        title: "Requests a minute",
+        title: "Requests per minute",
         cell: ({ limits }) => `${number(limits.read)} reads, ${number(limits.write)} writes`,
         class: "wide",
       },
@@ -59,29 +52,32 @@ export async function show(main, { path, query, signal }) {
               type: "button",
               class: "small bad",
               "aria-label": `Revoke ${key.name}`,
-              onclick: () => revoke(key),
+              onclick: visit.once(() => revoke(key)),
             },
             "Revoke",
           ),
         class: "number",
       },
     ],
-    none: empty("No keys", "Create one for each person and each program."),
+    none: empty("No keys", "Create one for each person and each app."),
   });
 
   function create() {
-    const dialog = modal("Create a key", [
+    const dialog = visit.modal("Create API key", [
       form({
         fields: [
-          field({ name: "name", label: "Name", hint: "Who or what uses it.", autocomplete: "off" }),
+          field({ name: "name", label: "Name", hint: "Who or what will use it.", autocomplete: "off" }),
           field({ name: "role", label: "Role", value: "STAFF", options: ROLES, wide: true }),
         ],
         submit: "Create",
         cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
         async save(typed) {
-          const { data } = await post("admin/keys", typed);
+          const { data } = await visit.send("POST", "admin/keys", {
+            body: typed,
+            told: `API key ${typed.name} created.`,
+          });
           dialog.close();
-          shownOnce(data);
+          shownOnce(visit, data);
           await load();
         },
       }),
@@ -91,41 +87,37 @@ export async function show(main, { path, query, signal }) {
   async function revoke(key) {
     const own = key.id === who().id;
     if (
-      !(await ask({
+      !(await visit.ask({
         title: `Revoke ${key.name}?`,
         text: own
-          ? "This is the key you are signed in with: you will need another."
-          : "It opens nothing from then on.",
+          ? "You are signed in with this key. You will need another one to continue."
+          : "Anything that uses this key stops working immediately.",
         yes: "Revoke",
         bad: true,
       }))
     )
       return;
-    try {
-      await call("DELETE", `admin/keys/${key.id}`);
-      toast(`${key.name} is revoked.`);
-      await load();
-    } catch (refusal) {
-      toast(refusal.message);
-    }
+    await visit.send("DELETE", `admin/keys/${key.id}`, { told: `${key.name} revoked.` });
+    await load();
   }
 }
 
-function shownOnce({ name, role, key }) {
-  const dialog = modal(
-    `The key of ${name}`,
+function shownOnce(visit, { name, role, key }) {
+  const dialog = visit.modal(
+    `API key for ${name}`,
     [
-      h.p("This is the only time that it is shown."),
-      copied(key),
-      h.p({ class: "soft" }, `Its role: ${words(role)}.`),
+      h.p("This key is shown only once. Copy it now."),
+      copied(visit, key),
+      h.p({ class: "soft" }, `Role: ${words(role)}`),
       h.div(
         { class: "actions" },
         h.button(
           { type: "button", class: "main", onclick: () => dialog.close() },
-          "I have kept it",
+          "I have stored it",
         ),
       ),
     ],
     { stays: true },
   );
+  visit.guard("key", () => dialog.open, "The key cannot be shown again.");
 }

@@ -1,33 +1,31 @@
-// What runs low, to be ordered again.
+// What runs low, to be ordered again or corrected.
 
-import { get } from "../api.js";
 import { h } from "../dom.js";
+import { MOST_LOW } from "../facts.js";
 import { plural } from "../format.js";
-import { lowStock, MOST_LOW } from "../parts/low-stock.js";
-import { draw, empty } from "../parts/page.js";
+import { lowStock } from "../parts/low-stock.js";
+import { empty } from "../parts/page.js";
 import { link } from "../router.js";
 
-export async function show(main, { signal }) {
-  const { data: shop } = await get("admin/summary", {}, signal);
-  if (signal.aborted) return;
+export async function show(visit) {
+  const { data: shop } = await visit.get("admin/summary");
   const rows = shop.lowStock;
-  draw(
-    main,
-    { title: "Low on stock", back: [link("/products"), "Products"] },
+  visit.draw(
+    { title: "Low stock", back: [link("/products"), "Products"] },
     rows.length === 0
       ? empty(
-          "Nothing runs low",
-          "A variant stands here when its stock falls below its product's threshold.",
-          h.a({ class: "button", href: link("/products") }, "To the products"),
+          "No low stock",
+          "Variants are listed here when their stock falls below the product's threshold.",
+          h.a({ class: "button", href: link("/products") }, "View products"),
         )
       : [
           h.p(
             { class: "soft" },
             rows.length < MOST_LOW
-              ? `${plural(rows.length, "variant")} below the threshold, those that fell last first.`
-              : `The ${MOST_LOW} that fell below their threshold last. There may be more.`,
+              ? `${plural(rows.length, "variant")} below the threshold, most recent first.`
+              : `The ${MOST_LOW} variants that fell below their threshold most recently. There may be more.`,
           ),
-          lowStock(rows),
+          lowStock(visit, rows),
         ],
   );
 }

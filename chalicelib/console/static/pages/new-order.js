@@ -1,72 +1,66 @@
-// An order by hand: what was sold in the shop, at a fair, by telephone.
+// An order by hand: what was sold in the shop, at a fair, by telephone. With a scanner or the
+// keyboard alone: Enter adds what was found, and only Ctrl+Enter places the order.
 
-import { get, post } from "../api.js";
 import { h, replace } from "../dom.js";
-import { money, words } from "../format.js";
-import { ask } from "../parts/dialog.js";
+import { PAYMENTS, TIMEZONE } from "../facts.js";
+import { words } from "../format.js";
+import { chooseBuyer } from "../parts/buyer.js";
 import { field, saving, values } from "../parts/form.js";
 import { finder } from "../parts/finder.js";
-import { icon } from "../parts/icon.js";
-import { announce, toast } from "../parts/notice.js";
-import { buyer, fullName, PAYMENTS, suggestions } from "../parts/order.js";
-import { card, draw } from "../parts/page.js";
-import { go, guard, link } from "../router.js";
+import { announce } from "../parts/notice.js";
+import { coded, METHODS, SOURCES, suggestions, tagsOf } from "../parts/order.js";
+import { orderLines } from "../parts/order-lines.js";
+import { card } from "../parts/page.js";
+import { listenForScans } from "../parts/scanner.js";
+import { variantSearch } from "../parts/variants.js";
+import { momentOf } from "../parts/zone.js";
+import { link } from "../router.js";
 
-export async function show(main, { query, signal }) {
-  const known = query.customer
-    ? (await get(`admin/customers/${encodeURIComponent(query.customer)}`, {}, signal)).data
+export async function show(visit) {
+  const known = visit.query.customer
+    ? (await visit.get(`admin/customers/${encodeURIComponent(visit.query.customer)}`)).data
     : null;
-  if (signal.aborted) return;
   // A repeated try, after the connection broke, is the same order.
   const idempotencyKey = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;
-  const lines = [];
-  let customer = known;
-  let done = false;
-  const place = h.div({ class: "rows" });
+  let isPlacing = false;
   const sum = h.p({ class: "strong", role: "status" });
-  const who = h.div({ class: "stack even", "data-field": "customer" });
   const summary = h.div({ role: "alert", class: "summary" });
-  const create = h.button({ type: "submit", class: "main" }, "Create the order");
-  const [sources, sourceNames] = suggestions([
-    "IN_PERSON",
-    "PRIVATE_COMMISSION",
-    "PHONE",
-    "EMAIL",
-    "ONLINE",
-    "OTHER",
-  ]);
-  const [methods, methodNames] = suggestions(["CARD_TERMINAL", "CASH", "BANK_TRANSFER", "INVOICE"]);
-
+  const create = h.button({ type: "submit", class: "main" }, "Create order");
+  const [sources, sourceNames] = suggestions(SOURCES);
+  const [methods, methodNames] = suggestions(METHODS);
+  const items = orderLines({ changed: total, left: () => find.focus() });
+  const who = chooseBuyer({ visit, known, changed: () => find.focus() });
+  const find = finder({
+    visit,
+    label: "Find a product",
+    placeholder: "SKU, barcode or name",
+    hint: "Enter adds the item. Ctrl+Enter creates the order.",
+    codes: "SKU",
+    search: variantSearch(visit),
+    chosen: (piece) => {
+      items.add(piece);
+      find.focus();
+    },
+  });
   const form = h.form(
-    { novalidate: true, onsubmit: submitted, oninput: total },
+    { novalidate: true, onsubmit: submitted, oninput: total, onkeydown: pressed },
     h.div(
       { class: "columns" },
       h.div(
         card(
-          "What is ordered",
-          h.div(
-            { "data-field": "lineItems" },
-            finder({
-              label: "Find a product",
-              placeholder: "Name, SKU, vendor or tag",
-              api: "admin/products",
-              options: variants,
-              chosen: add,
-              signal,
-            }),
-            h.p({ class: "error" }),
-          ),
-          place,
+          "Items",
+          h.div({ "data-field": "lineItems" }, find.node, h.p({ class: "error" })),
+          items.node,
           sum,
         ),
         card(
           "Note and tags",
           field({ name: "note", label: "Note", rows: 3 }),
-          field({ name: "tags", label: "Tags", hint: "Separated by commas.", autocomplete: "off" }),
+          field({ name: "tags", label: "Tags", hint: "Separate with commas.", autocomplete: "off" }),
         ),
       ),
       h.div(
-        card("Customer", who),
+        card("Customer", who.node),
         card(
           "Payment",
           field({
@@ -77,9 +71,9 @@ export async function show(main, { query, signal }) {
           }),
           field({
             name: "paymentMethod",
-            label: "Method",
+            label: "Payment method",
             list: methods,
-            placeholder: "CARD_TERMINAL",
+            placeholder: "Card terminal",
             autocomplete: "off",
           }),
           methodNames,
@@ -92,18 +86,18 @@ export async function show(main, { query, signal }) {
           }),
         ),
         card(
-          "About the order",
+          "Order details",
           field({
             name: "source",
             label: "Source",
             list: sources,
-            value: "IN_PERSON",
+            value: words("IN_PERSON"),
             autocomplete: "off",
           }),
           sourceNames,
           field({
             name: "salesRepId",
-            label: "Sales rep",
+            label: "Sales rep ID",
             placeholder: "emp_…",
             autocomplete: "off",
           }),
@@ -111,241 +105,104 @@ export async function show(main, { query, signal }) {
             name: "orderDate",
             label: "Order date",
             type: "datetime-local",
-            hint: "Blank: now.",
+            hint: `Leave blank for now. Time zone: ${TIMEZONE}.`,
           }),
         ),
       ),
     ),
     h.div({ class: "save" }, summary, h.div({ class: "actions" }, create)),
   );
-  draw(main, { title: "A new order", back: [link("/orders"), "Orders"] }, form);
-  chooseCustomer();
+  visit.draw({ title: "New order", back: [link("/orders"), "Orders"] }, form);
   total();
+  find.focus();
+  listenForScans(visit, find.node, (code) => {
+    find.focus();
+    find.scan(code);
+  });
   const blank = JSON.stringify(order());
-  guard(
-    () => !done && JSON.stringify(order()) !== blank,
-    () =>
-      ask({
-        title: "Leave without creating the order?",
-        text: "What you typed here is not kept.",
-        yes: "Leave",
-        no: "Stay",
-        bad: true,
-      }),
+  visit.guard(
+    "order",
+    () => isPlacing || JSON.stringify(order()) !== blank,
+    "This order has not been created yet. What you entered will be lost.",
   );
 
-  function variants(products) {
-    return products.flatMap((product) =>
-      product.variants.map((variant) => ({
-        text: product.variants.length > 1 ? `${product.name} · ${variant.title}` : product.name,
-        about: [
-          variant.sku,
-          money(variant.price, product.currency),
-          variant.stock === null ? null : `${variant.stock} in stock`,
-        ]
-          .filter(Boolean)
-          .join(" · "),
-        value: { product, variant },
-      })),
-    );
-  }
-
-  function add({ product, variant }) {
-    const line = { product, variant };
-    const name = product.variants.length > 1 ? `${product.name} · ${variant.title}` : product.name;
-    line.node = h.div(
-      { class: "line" },
-      h.div(
-        { class: "what" },
-        h.b(name),
-        h.div(
-          { class: "soft small" },
-          [variant.sku, variant.stock !== null && `${variant.stock} in stock`]
-            .filter(Boolean)
-            .join(" · "),
-        ),
-      ),
-      field({
-        name: "quantity",
-        label: `Quantity of ${name}`,
-        value: "1",
-        inputmode: "numeric",
-        autocomplete: "off",
-      }),
-      field({
-        name: "price",
-        label: `Price of ${name}`,
-        value: variant.price,
-        inputmode: "decimal",
-        autocomplete: "off",
-      }),
-      h.button(
-        {
-          type: "button",
-          class: "quiet",
-          "aria-label": `Remove ${name}`,
-          onclick: () => {
-            lines.splice(lines.indexOf(line), 1);
-            line.node.remove();
-            numbered();
-          },
-        },
-        icon("remove"),
-      ),
-    );
-    lines.push(line);
-    place.append(line.node);
-    numbered();
-    announce(`${name} is on the order.`);
-    const quantity = line.node.querySelector("[name=quantity]");
-    quantity.focus();
-    quantity.select();
-  }
-
-  function numbered() {
-    place.style.setProperty("--line-columns", "minmax(0, 1fr) 5rem 7rem 2.25rem");
-    lines.forEach(({ node }, at) => {
-      const [quantity, price] = node.querySelectorAll(".field");
-      quantity.dataset.field = `lineItems.${at}.quantity`;
-      price.dataset.field = `lineItems.${at}.price`;
-    });
-    total();
-  }
-
-  // What the service will make of it; it computes the sums itself.
   function total() {
-    const currency = lines[0]?.product.currency;
-    const typed = (line, name) => Number(line.node.querySelector(`[name=${name}]`).value);
-    const all = lines.reduce(
-      (so, line) => so + typed(line, "quantity") * typed(line, "price"),
-      Number(form.elements.tax.value) || 0,
-    );
-    replace(
-      sum,
-      lines.length > 0 && Number.isFinite(all) && `Total ${money(all.toFixed(4), currency)}`,
-    );
+    replace(sum, items.total(form.elements.tax.value));
   }
 
-  function chooseCustomer() {
-    if (customer) {
-      replace(
-        who,
-        h.p(h.b(buyer(customer)), h.br(), customer.email),
-        h.div(
-          h.button(
-            {
-              type: "button",
-              class: "small",
-              onclick: () => {
-                customer = null;
-                chooseCustomer();
-              },
-            },
-            "Somebody else",
-          ),
-        ),
-      );
-      return;
+  // Enter is a scanner's key: it places nothing, wherever the focus is.
+  function pressed(event) {
+    if (event.key !== "Enter" || event.defaultPrevented) return;
+    if (event.ctrlKey || event.metaKey) {
+      event.preventDefault();
+      form.requestSubmit(create);
+    } else if (event.target === create || event.target.matches("input, select")) {
+      event.preventDefault();
+      if (event.target === create) announce("Press Ctrl+Enter to create the order.");
     }
-    replace(
-      who,
-      finder({
-        label: "Find a customer",
-        placeholder: "Name or e-mail",
-        api: "admin/customers",
-        signal,
-        options: (all) =>
-          all.map((each) => ({
-            text: fullName(each) || each.email,
-            about: each.email,
-            value: each,
-          })),
-        chosen: (one) => {
-          customer = one;
-          chooseCustomer();
-        },
-      }),
-      h.p({ class: "hint" }, "Or somebody new:"),
-      field({ name: "customer.email", label: "E-mail", type: "email", autocomplete: "off" }),
-      h.div(
-        { class: "fields" },
-        field({ name: "customer.firstName", label: "First name", autocomplete: "off" }),
-        field({ name: "customer.lastName", label: "Last name", autocomplete: "off" }),
-      ),
-      h.p({ class: "error" }),
-    );
   }
 
   function order() {
     const typed = values(form);
-    const given = (name) => (typed[name]?.trim() ? { [name]: typed[name].trim() } : {});
-    const named = (name) =>
-      typed[name]?.trim()
-        ? {
-            [name]: typed[name]
-              .trim()
-              .toUpperCase()
-              .replaceAll(/[\s-]+/g, "_"),
-          }
-        : {};
-    const [email, firstName, lastName] = ["email", "firstName", "lastName"].map(
-      (name) => typed[`customer.${name}`]?.trim() ?? "",
-    );
-    // A name alone is sent too: the API says that an address is missing, instead of losing it.
-    const inline = (email || firstName || lastName) && {
-      email,
-      firstName: firstName || null,
-      lastName: lastName || null,
-    };
-    const whole = (text) => (/^\d+$/.test(text) ? Number(text) : text);
+    const given = (name, make = (text) => text.trim()) =>
+      typed[name]?.trim() ? { [name]: make(typed[name]) } : {};
     return {
-      lineItems: lines.map(({ node, variant }) => ({
-        variantId: variant.id,
-        quantity: whole(node.querySelector("[name=quantity]").value.trim()),
-        price: node.querySelector("[name=price]").value.trim() || variant.price,
-      })),
-      customer: customer ? { id: customer.id } : inline || null,
+      lineItems: items.read(),
+      customer: who.read(typed),
       paymentStatus: typed.paymentStatus,
-      ...named("source"),
-      ...named("paymentMethod"),
+      ...given("source", coded),
+      ...given("paymentMethod", coded),
       ...given("tax"),
       ...given("salesRepId"),
       ...given("note"),
-      ...(typed.orderDate ? { orderDate: new Date(typed.orderDate).toISOString() } : {}),
-      tags: typed.tags
-        .split(",")
-        .map((tag) => tag.trim())
-        .filter(Boolean),
+      ...given("orderDate", momentOf),
+      tags: tagsOf(typed.tags),
     };
   }
 
   async function submitted(event) {
     event.preventDefault();
     await saving(form, create, summary, async () => {
+      await find.settled();
+      if (find.missed())
+        throw new Error("An item that was searched for is not on the order. Add or dismiss it first.");
+      const unusual = items.unusual();
+      if (unusual.length && !(await sellAnyway(unusual))) return;
+      isPlacing = true;
       try {
-        const { data } = await post("admin/orders", order(), { idempotencyKey });
-        done = true;
-        guard(null);
-        toast(`Order #${data.number} was created.`);
-        go(`/orders/${data.id}`);
+        const { data } = await visit.send("POST", "admin/orders", {
+          body: order(),
+          idempotencyKey,
+          told: (placed) => `Order #${placed.number} created.`,
+        });
+        visit.go(`/orders/${data.id}`);
       } catch (refusal) {
+        isPlacing = false;
         throw explained(refusal);
       }
     });
   }
 
+  const sellAnyway = (names) =>
+    visit.ask({
+      title: "Sell products that are not active?",
+      text: h.ul(names.map((name) => h.li(h.bdi(name)))),
+      yes: "Create order",
+      no: "Back",
+    });
+
   function explained(refusal) {
     if (refusal.code === "insufficient_stock") {
-      refusal.errors = lines.flatMap(({ variant }, at) => {
+      refusal.errors = items.lines.flatMap(({ variant }, at) => {
         const short = refusal.body.lines.find((each) => each.variantId === variant.id);
         return short
-          ? [{ field: `lineItems.${at}.quantity`, message: `only ${short.available} in stock` }]
+          ? [{ field: `lineItems.${at}.quantity`, message: `Only ${short.available} in stock` }]
           : [];
       });
     }
     if (refusal.code === "idempotency_key_reused") {
       refusal.message =
-        "This order was created already, before you changed it. You find it in the list of orders.";
+        "This order was already created, before your last changes. You can find it under Orders.";
     }
     return refusal;
   }

@@ -1,14 +1,13 @@
 import { h } from "../dom.js";
-import { draw, empty } from "../parts/page.js";
+import { empty } from "../parts/page.js";
 import { link } from "../router.js";
 
-export function show(main) {
-  draw(
-    main,
-    { title: "There is no such page" },
+export function show(visit) {
+  visit.draw(
+    { title: "Page not found" },
     empty(
-      "The address leads nowhere",
-      "It may be mistyped, or of an older version.",
+      "There is no page at this address",
+      "It may be mistyped or out of date.",
       h.a({ class: "button", href: link("/") }, "Home"),
     ),
   );

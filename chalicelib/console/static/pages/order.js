@@ -1,23 +1,22 @@
 // One order: the moves that are allowed are the only buttons.
 
-import { call, get } from "../api.js";
 import { h } from "../dom.js";
+import { MOVES, PAYMENTS } from "../facts.js";
 import { dateTime, exact, money, number, text, words } from "../format.js";
 import { badge } from "../parts/badge.js";
-import { ask, modal } from "../parts/dialog.js";
 import { field, form } from "../parts/form.js";
 import { toast } from "../parts/notice.js";
-import { buyer, MOVES, PAYMENTS } from "../parts/order.js";
-import { card, draw, facts } from "../parts/page.js";
+import { buyer, carrierOf, tagsOf } from "../parts/order.js";
+import { card, facts } from "../parts/page.js";
 import { differing, whichStays } from "../parts/stale.js";
 import { table } from "../parts/table.js";
-import { go, guard, link } from "../router.js";
+import { link } from "../router.js";
 import { may } from "../session.js";
 import "../parts/work.js";
 
 const VERBS = {
   PAID: "Mark as paid",
-  CANCELLED: "Cancel",
+  CANCELLED: "Cancel order",
   REFUNDED: "Refund",
   IN_PRODUCTION: "Start production",
   PROCESSING: "Start processing",
@@ -25,22 +24,30 @@ const VERBS = {
   DELIVERED: "Mark as delivered",
 };
 const BACKWARD = new Set(["CANCELLED", "REFUNDED"]);
+const NAMES = {
+  status: "Status",
+  trackingNumber: "Tracking number",
+  salesRepId: "Sales rep ID",
+  paymentStatus: "Payment status",
+  note: "Note",
+  tags: "Tags",
+};
 
-export async function show(main, { params, signal }) {
-  const path = `admin/orders/${encodeURIComponent(params.id)}`;
-  const { data, etag } = await get(path, {}, signal);
-  if (!signal.aborted) page(main, path, data, etag);
+export async function show(visit) {
+  const path = `admin/orders/${encodeURIComponent(visit.params.id)}`;
+  const { data, etag } = await visit.get(path);
+  page(visit, path, data, etag);
 }
 
-function page(main, path, order, etag) {
-  const again = ({ data, etag: next }) => page(main, path, data, next);
-  const patch = (body, ifMatch) => call("PATCH", path, { body, ifMatch });
+function page(visit, path, order, etag) {
+  const again = ({ data, etag: next }) => page(visit, path, data, next);
+  const patch = (body, ifMatch, told) => visit.send("PATCH", path, { body, ifMatch, told });
   const cash = (amount) => money(amount, order.currency);
-  // What is typed in Details and not saved yet: a move takes it along.
+  // What is typed in the form and not saved yet: a move takes it along.
   let unsaved = () => ({});
+  const moves = MOVES[order.status].toSorted((one, other) => BACKWARD.has(one) - BACKWARD.has(other));
 
-  draw(
-    main,
+  visit.draw(
     {
       title: `Order #${order.number}`,
       back: [link("/orders"), "Orders"],
@@ -50,67 +57,78 @@ function page(main, path, order, etag) {
           badge(order.paymentStatus, `Payment: ${words(order.paymentStatus).toLowerCase()}`),
       ],
       actions: [
-        MOVES[order.status].map((status, at) =>
+        moves.map((status, at) =>
           h.button(
             {
               type: "button",
               class: BACKWARD.has(status) ? "bad" : at === 0 ? "main" : "",
-              onclick: () => move(status),
+              onclick: visit.once(() => move(status)),
             },
             VERBS[status],
           ),
         ),
-        may("OWNER") && h.button({ type: "button", class: "quiet", onclick: deleted }, "Delete"),
+        print("Print order", null),
+        print("Print packing slip", "slip"),
+        may("OWNER") &&
+          h.button({ type: "button", class: "quiet", onclick: visit.once(remove) }, "Delete"),
       ],
     },
     h.div(
       { class: "columns" },
       h.div(
-        lines(),
+        items(),
         card("History", h.ol({ class: "history" }, order.history.toReversed().map(entry))),
       ),
       h.div(
         customer(),
         details(),
         card(
-          "Record",
+          "Overview",
           facts([
             ["Ordered", dateTime(order.orderDate)],
             ["Paid", dateTime(order.paidAt)],
             ["Shipped", dateTime(order.shippedAt)],
             ["Source", words(order.source)],
             ["Payment method", order.paymentMethod ? words(order.paymentMethod) : text(null)],
-            ["Identifier", h.code(order.id)],
+            ["Order ID", h.code(order.id)],
           ]),
         ),
       ),
     ),
   );
 
-  function lines() {
+  function print(name, only) {
+    const printed = () => {
+      visit.root.dataset.print = only ?? "";
+      window.print();
+    };
+    return h.button({ type: "button", class: "quiet", onclick: printed }, name);
+  }
+
+  function items() {
     const sum = (name, amount, strong) =>
       h.div({ class: strong ? "strong" : "" }, h.dt(name), h.dd(cash(amount)));
     return card(
-      "Lines",
+      "Items",
       table({
-        name: "Lines",
+        name: "Items",
         columns: [
           {
             title: "Product",
             cell: (line) =>
               h.div(
-                h.a({ href: link(`/products/${line.productId}`) }, line.title),
+                h.a({ href: link(`/products/${line.productId}`) }, h.bdi(line.title)),
                 line.sku && h.div({ class: "soft small" }, line.sku),
               ),
           },
           { title: "Quantity", cell: ({ quantity }) => number(quantity), class: "number" },
-          { title: "Price", cell: ({ price }) => cash(price), class: "number wide" },
-          { title: "Total", cell: ({ total }) => cash(total), class: "number" },
+          { title: "Price", cell: ({ price }) => cash(price), class: "number money wide" },
+          { title: "Total", cell: ({ total }) => cash(total), class: "number money" },
         ],
         rows: order.lineItems,
       }),
       h.dl(
-        { class: "sums" },
+        { class: "sums money" },
         sum("Subtotal", order.subtotal),
         sum("Tax", order.tax),
         sum("Total", order.total, true),
@@ -120,11 +138,11 @@ function page(main, path, order, etag) {
 
   function customer() {
     const { customer: its } = order;
-    if (!its) return card("Customer", h.p({ class: "soft" }, "Nobody is named on this order."));
+    if (!its) return card("Customer", h.p({ class: "soft" }, "No customer"));
     return card(
       "Customer",
       h.p(h.a({ href: link(`/customers/${its.id}`) }, buyer(its))),
-      h.p(h.a({ href: `mailto:${its.email}` }, its.email)),
+      its.email && h.p(h.a({ href: `mailto:${its.email}` }, its.email)),
     );
   }
 
@@ -141,40 +159,48 @@ function page(main, path, order, etag) {
       salesRepId: typed.salesRepId.trim() || null,
       paymentStatus: typed.paymentStatus,
       note: typed.note.trim() || null,
-      tags: typed.tags
-        .split(",")
-        .map((tag) => tag.trim())
-        .filter(Boolean),
+      tags: tagsOf(typed.tags),
     });
+    const carrier = carrierOf(order.trackingNumber);
     const node = form({
       fields: [
-        field({
-          name: "trackingNumber",
-          label: "Tracking number",
-          value: order.trackingNumber,
-          autocomplete: "off",
-        }),
+        h.div(
+          field({
+            name: "trackingNumber",
+            label: NAMES.trackingNumber,
+            value: order.trackingNumber,
+            autocomplete: "off",
+          }),
+          carrier &&
+            h.p(
+              { class: "small" },
+              h.a(
+                { href: carrier.href, target: "_blank", rel: "noopener noreferrer" },
+                `Track with ${carrier.name}`,
+              ),
+            ),
+        ),
         field({
           name: "salesRepId",
-          label: "Sales rep",
+          label: NAMES.salesRepId,
           value: order.salesRepId,
           placeholder: "emp_…",
           autocomplete: "off",
         }),
         field({
           name: "paymentStatus",
-          label: "Payment status",
+          label: NAMES.paymentStatus,
           value: order.paymentStatus,
           options: PAYMENTS.map((each) => [each, words(each)]),
         }),
         field({
           name: "tags",
-          label: "Tags",
+          label: NAMES.tags,
           value: order.tags.join(", "),
-          hint: "Separated by commas.",
+          hint: "Separate with commas.",
           autocomplete: "off",
         }),
-        field({ name: "note", label: "Note", value: order.note, rows: 4, wide: true }),
+        field({ name: "note", label: NAMES.note, value: order.note, rows: 4, wide: true }),
       ],
       submit: "Save",
       save: (typed) => save(was, read(typed), etag),
@@ -183,89 +209,78 @@ function page(main, path, order, etag) {
       const mine = read(Object.fromEntries(new FormData(node)));
       return Object.fromEntries(differing(was, mine).map((name) => [name, mine[name]]));
     };
-    guard(
-      () => node.isConnected && Object.keys(unsaved()).length > 0,
-      () =>
-        ask({
-          title: "Leave without saving?",
-          text: "What you typed about this order is not saved.",
-          yes: "Leave",
-          no: "Stay",
-          bad: true,
-        }),
+    visit.guard(
+      "order",
+      () => Object.keys(unsaved()).length > 0,
+      "Your changes to this order have not been saved.",
     );
     return card("Details", node);
   }
 
   async function save(was, mine, known) {
     const sent = Object.fromEntries(differing(was, mine).map((name) => [name, mine[name]]));
-    if (Object.keys(sent).length === 0) return toast("Nothing was changed.");
+    if (Object.keys(sent).length === 0) return toast("There are no changes to save.");
     try {
-      again(await patch(sent, known));
-      return toast("Saved.");
+      return again(await patch(sent, known, "Saved."));
     } catch (refusal) {
       if (refusal.status !== 412) throw refusal;
     }
-    const { data, etag: next } = await get(path);
-    const now = Object.fromEntries(Object.keys(was).map((name) => [name, data[name]]));
-    const stays = await whichStays({
+    const latest = await visit.get(path);
+    const now = Object.fromEntries(Object.keys(was).map((name) => [name, latest.data[name]]));
+    const stays = await whichStays(visit, {
       was: { status: order.status, ...was },
-      now: { status: data.status, ...now },
+      now: { status: latest.data.status, ...now },
       mine: { status: order.status, ...mine },
+      names: NAMES,
       what: "order",
     });
-    if (stays === "theirs") again({ data, etag: next });
-    if (stays === "mine") {
-      again(await patch(sent, next));
-      toast("Saved.");
-    }
+    if (stays === "theirs") return again(latest);
+    if (stays === "mine") return again(await patch(sent, latest.etag, "Saved."));
     return undefined;
   }
 
   async function move(status) {
     if (status === "SHIPPED") return ship();
-    const gives = BACKWARD.has(status);
-    if (
-      gives &&
-      !(await ask({
-        title: `${VERBS[status]} order #${order.number}?`,
-        text: "What it took from the stock is given back. This cannot be undone.",
-        yes: status === "CANCELLED" ? "Cancel the order" : VERBS[status],
-        no: "Keep it as it is",
-        bad: true,
-      }))
-    )
-      return;
-    await moved({ status });
+    if (BACKWARD.has(status) && !(await isSure(status))) return undefined;
+    return moved({ status });
   }
 
-  async function ship() {
-    const dialog = modal(`Ship order #${order.number}`, [
+  const isSure = (status) =>
+    visit.ask({
+      title: `${status === "CANCELLED" ? "Cancel" : "Refund"} order #${order.number}?`,
+      text: "Items will be restocked. This cannot be undone.",
+      yes: VERBS[status],
+      no: "Keep order",
+      bad: true,
+    });
+
+  function ship() {
+    const dialog = visit.modal(`Ship order #${order.number}`, [
       form({
         fields: [
           field({
             name: "trackingNumber",
-            label: "Tracking number",
+            label: NAMES.trackingNumber,
             value: unsaved().trackingNumber ?? order.trackingNumber,
-            hint: "The event order.shipped carries it. It can stay blank.",
+            hint: "Optional. It is sent with the order.shipped event.",
             autocomplete: "off",
           }),
         ],
         submit: "Ship",
-        cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Back"),
+        cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
         async save({ trackingNumber }) {
           const { trackingNumber: _, ...others } = unsaved();
-          const answer = await patch(
-            {
-              ...others,
-              status: "SHIPPED",
-              ...(trackingNumber.trim() ? { trackingNumber: trackingNumber.trim() } : {}),
-            },
-            etag,
-          );
-          dialog.close();
-          again(answer);
-          toast(`Order #${order.number} is shipped.`);
+          const given = trackingNumber.trim();
+          const body = { ...others, status: "SHIPPED", ...(given && { trackingNumber: given }) };
+          try {
+            const answer = await patch(body, etag, `Order #${order.number} shipped.`);
+            dialog.close();
+            again(answer);
+          } catch (refusal) {
+            if (refusal.status !== 412 && refusal.code !== "invalid_transition") throw refusal;
+            dialog.close();
+            await overtaken(refusal);
+          }
         },
       }),
     ]);
@@ -273,45 +288,51 @@ function page(main, path, order, etag) {
 
   async function moved(body) {
     try {
-      again(await patch({ ...unsaved(), ...body }, etag));
-      toast(`Order #${order.number}: ${words(body.status).toLowerCase()}.`);
+      const told = `Order #${order.number}: ${words(body.status).toLowerCase()}.`;
+      again(await patch({ ...unsaved(), ...body }, etag, told));
     } catch (refusal) {
-      if (refusal.status === 412 && Object.keys(unsaved()).length > 0) {
-        toast("Nothing was done: the order was changed meanwhile. Save what you typed first.");
-      } else if (refusal.status === 412 || refusal.code === "invalid_transition") {
-        const now = await get(path);
-        again(now);
-        toast(
-          `Nothing was done: the order was changed meanwhile, and is ${words(now.data.status).toLowerCase()} now.`,
-        );
-      } else toast(refusal.message);
+      if (refusal.status !== 412 && refusal.code !== "invalid_transition") throw refusal;
+      await overtaken(refusal);
     }
   }
 
-  async function deleted() {
-    if (
-      !(await ask({
-        title: `Delete order #${order.number}?`,
-        text: "Before shipping, what it took from the stock is given back. This cannot be undone.",
-        yes: "Delete",
-        bad: true,
-      }))
-    )
+  // Somebody else was faster. What is typed stays; else the page shows what is there now.
+  async function overtaken(refusal) {
+    if (refusal.status === 412 && Object.keys(unsaved()).length > 0) {
+      toast("Not changed: this order was edited meanwhile. Save your changes first.", "bad");
       return;
-    try {
-      await call("DELETE", path, { ifMatch: etag });
-      guard(null);
-      toast(`Order #${order.number} was deleted.`);
-      go("/orders");
-    } catch (refusal) {
-      toast(refusal.message);
     }
+    const now = await visit.get(path);
+    again(now);
+    const status = words(now.data.status).toLowerCase();
+    toast(`Not changed: this order was edited meanwhile. It is now ${status}.`, "bad");
+  }
+
+  async function remove() {
+    const yes = await visit.ask({
+      title: `Delete order #${order.number}?`,
+      text: "If it has not been shipped, its items will be restocked. This cannot be undone.",
+      yes: "Delete",
+      bad: true,
+    });
+    if (!yes) return;
+    const told = `Order #${order.number} deleted.`;
+    await visit.send("DELETE", path, { ifMatch: etag, told });
+    visit.go("/orders");
   }
 }
 
+// `status PENDING → PAID, note` as people read it: Status: Pending → Paid, Note changed.
 function entry({ at, by, change }) {
-  return h.li(
-    h.div(change.charAt(0).toUpperCase() + change.slice(1)),
-    h.div({ class: "soft small" }, exact(at), ` · ${by}`),
-  );
+  const told = change === "created" ? "Order created" : change.split(", ").map(plain).join(", ");
+  return h.li(h.div(told), h.div({ class: "soft small" }, exact(at), " · ", h.bdi(by)));
+}
+
+function plain(part) {
+  const [, name, before, after] = /^(\w+) (.*) → (.*)$/.exec(part) ?? [];
+  if (!name) return NAMES[part] ? `${NAMES[part]} changed` : part;
+  const shown = (value) => (/^(s|paymentS)tatus$/.test(name) ? words(value) : value);
+  const label = NAMES[name] ?? name;
+  if (before === "none") return `${label}: ${shown(after)}`;
+  return after === "none" ? `${label} removed` : `${label}: ${shown(before)} → ${shown(after)}`;
 }

@@ -4,27 +4,24 @@ import { h } from "../dom.js";
 import { date, money, words } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { list } from "../parts/list.js";
-import { draw, empty } from "../parts/page.js";
+import { empty } from "../parts/page.js";
 import { buyer, CLOSED, STATUSES } from "../parts/order.js";
 import { link } from "../router.js";
 
-export async function show(main, { path, query, signal }) {
+export async function show(visit) {
   const into = h.div();
-  const add = () => h.a({ class: "button main", href: link("/orders/new") }, "Create an order");
-  draw(main, { title: "Orders", actions: add() }, into);
-  await list({
+  const add = () => h.a({ class: "button main", href: link("/orders/new") }, "Create order");
+  visit.draw({ title: "Orders", actions: add() }, into);
+  await list(visit, {
     into,
     api: "admin/orders",
     name: "order",
-    path,
-    query,
-    signal,
     filters: [
       {
         name: "search",
         label: "Search",
         type: "search",
-        placeholder: "Number, name or e-mail",
+        placeholder: "Number, name or email",
         autocomplete: "off",
       },
       {
@@ -55,6 +52,6 @@ export async function show(main, { path, query, signal }) {
       { title: "Source", cell: ({ source }) => words(source), class: "wide" },
       { title: "Total", cell: ({ total, currency }) => money(total, currency), class: "number" },
     ],
-    none: empty("No orders yet", "Orders come by the API, or are created here by hand.", add()),
+    none: empty("No orders yet", "Create an order here, or send orders through the API.", add()),
   });
 }

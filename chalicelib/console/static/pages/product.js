@@ -1,73 +1,68 @@
 // One product: looked at, changed, deleted; or a new one.
 
-import { call, get, post } from "../api.js";
 import { h, replace } from "../dom.js";
 import { ago, dateTime } from "../format.js";
 import { badge } from "../parts/badge.js";
-import { ask } from "../parts/dialog.js";
 import { saving } from "../parts/form.js";
 import { toast } from "../parts/notice.js";
-import { card, draw, facts } from "../parts/page.js";
-import { changes, created, productForm } from "../parts/product-form.js";
+import { card, facts } from "../parts/page.js";
+import { changes, created, NAMES, productForm } from "../parts/product-form.js";
 import { differing, whichStays } from "../parts/stale.js";
-import { go, guard, link } from "../router.js";
+import { link } from "../router.js";
 
 const BACK = [link("/products"), "Products"];
 
-export async function show(main, { params, signal }) {
-  if (!params.id) return edit(main, null, null);
-  const { data, etag } = await get(`admin/products/${encodeURIComponent(params.id)}`, {}, signal);
-  if (!signal.aborted) edit(main, data, etag);
+export async function show(visit) {
+  const { params, query } = visit;
+  if (!params.id) return edit(visit, null, null);
+  const { data, etag } = await visit.get(`admin/products/${encodeURIComponent(params.id)}`);
+  const fields = edit(visit, data, etag);
+  if (query.variant) fields.reveal(query.variant, "stock");
+  return undefined;
 }
 
-function edit(main, product, etag) {
+function edit(visit, product, etag) {
+  const path = `admin/products/${product?.id}`;
   const fields = productForm(product);
   const summary = h.div({ role: "alert", class: "summary" });
-  const save = h.button({ type: "submit", class: "main" }, product ? "Save" : "Create the product");
+  const save = h.button({ type: "submit", class: "main" }, product ? "Save" : "Create product");
   const hint = h.span({ class: "soft small" });
   const form = h.form(
     {
       novalidate: true,
       onsubmit: submitted,
-      oninput: () => replace(hint, isChanged() && "Not saved yet"),
+      oninput: () => replace(hint, isChanged() && "Unsaved changes"),
     },
     fields.node,
     h.div({ class: "save" }, summary, h.div({ class: "actions" }, save, hint)),
   );
-  const remove = product && h.button({ type: "button", class: "bad", onclick: deleted }, "Delete");
-  draw(
-    main,
+  visit.draw(
     {
-      title: product?.name ?? "A new product",
+      title: product?.name ?? "New product",
       back: BACK,
       beside: product && badge(product.status),
-      actions: remove,
+      actions:
+        product &&
+        h.button({ type: "button", class: "bad", onclick: visit.once(remove) }, "Delete"),
     },
     form,
     product &&
       card(
-        "Record",
+        "Overview",
         facts([
-          ["Identifier", h.code(product.id)],
+          ["Product ID", h.code(product.id)],
           ["Created", dateTime(product.createdAt)],
-          ["Changed", ago(product.updatedAt)],
+          ["Last changed", ago(product.updatedAt)],
           ...(product.variants.length <= 20
             ? product.variants.map((each) => [each.title, h.code(each.id)])
             : []),
         ]),
       ),
   );
-  let was = fields.read();
+  const was = fields.read();
   const isChanged = () => differing(was, fields.read()).length > 0;
-  guard(isChanged, () =>
-    ask({
-      title: "Leave without saving?",
-      text: "What you typed here is not saved.",
-      yes: "Leave",
-      no: "Stay",
-      bad: true,
-    }),
-  );
+  visit.guard("product", isChanged, "Your changes to this product have not been saved.");
+  return fields;
 
   async function submitted(event) {
     event.preventDefault();
@@ -75,52 +70,61 @@ function edit(main, product, etag) {
   }
 
   async function create() {
-    const { data } = await post("admin/products", created(fields.read()));
-    guard(null);
-    toast(`${data.name} was created.`);
-    go(`/products/${data.id}`);
+    const told = ({ name }) => `${name} created.`;
+    const { data } = await visit.send("POST", "admin/products", {
+      body: created(fields.read()),
+      told,
+    });
+    visit.go(`/products/${data.id}`);
   }
 
-  async function change(known) {
-    const sent = changes(was, fields.read());
-    if (Object.keys(sent).length === 0) return toast("Nothing was changed.");
+  // `latest`: the product as somebody else left it, whose new variants stay and whose deleted ones
+  // are not made again.
+  async function change(known, latest = product) {
+    const body = changes(was, fields.read());
+    if (body.variants) body.variants = together(body.variants, latest.variants);
+    if (Object.keys(body).length === 0) return toast("There are no changes to save.");
     try {
-      const path = `admin/products/${product.id}`;
-      const { data, etag: next } = await call("PUT", path, { body: sent, ifMatch: known });
-      toast("Saved.");
-      edit(main, data, next);
+      const { data, etag: next } = await visit.send("PUT", path, {
+        body,
+        ifMatch: known,
+        told: "Saved.",
+      });
+      edit(visit, data, next);
     } catch (refusal) {
       if (refusal.status !== 412) throw refusal;
       await decide();
     }
+    return undefined;
   }
 
   async function decide() {
-    const { data, etag: next } = await get(`admin/products/${product.id}`);
+    const { data, etag: next } = await visit.get(path);
     const now = productForm(data).read();
-    const stays = await whichStays({ was, now, mine: fields.read(), what: "product" });
-    if (stays === "theirs") edit(main, data, next);
-    if (stays === "mine") {
-      etag = next;
-      await change(next);
-    }
+    const mine = fields.read();
+    const stays = await whichStays(visit, { was, now, mine, names: NAMES, what: "product" });
+    if (stays === "theirs") edit(visit, data, next);
+    if (stays === "mine") await change(next, data);
   }
 
-  async function deleted() {
-    const yes = await ask({
+  function together(mine, theirs) {
+    const before = new Set(product.variants.map(({ id }) => id));
+    const there = new Set(theirs.map(({ id }) => id));
+    return [
+      ...mine.filter(({ id }) => !id || there.has(id)),
+      ...theirs.filter(({ id }) => !before.has(id)).map(({ id }) => ({ id })),
+    ];
+  }
+
+  async function remove() {
+    const yes = await visit.ask({
       title: `Delete ${product.name}?`,
-      text: "Orders keep what they say about it. This cannot be undone.",
+      text: "Existing orders keep their items. This cannot be undone.",
       yes: "Delete",
       bad: true,
     });
     if (!yes) return;
-    try {
-      await call("DELETE", `admin/products/${product.id}`);
-      guard(null);
-      toast(`${product.name} was deleted.`);
-      go("/products");
-    } catch (refusal) {
-      toast(refusal.message);
-    }
+    await visit.send("DELETE", path, { told: `${product.name} deleted.` });
+    visit.go("/products");
   }
 }

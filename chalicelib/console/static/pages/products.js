@@ -1,31 +1,26 @@
 // The catalogue: find, filter, and set the status of many at once.
 
-import { post } from "../api.js";
 import { h } from "../dom.js";
+import { PRODUCT_STATUSES } from "../facts.js";
 import { ago, money, number, plural, words } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { list } from "../parts/list.js";
 import { toast } from "../parts/notice.js";
-import { draw, empty } from "../parts/page.js";
+import { empty } from "../parts/page.js";
 import { link } from "../router.js";
 
-const STATUSES = ["ACTIVE", "DRAFT", "ARCHIVED"];
-
-export async function show(main, { path, query, signal }) {
+export async function show(visit) {
   const into = h.div();
   const actions = [
-    h.a({ class: "button quiet", href: link("/products/low-stock") }, "Low on stock"),
-    h.a({ class: "button", href: link("/import") }, "Import a CSV"),
-    h.a({ class: "button main", href: link("/products/new") }, "Add a product"),
+    h.a({ class: "button quiet", href: link("/products/low-stock") }, "Low stock"),
+    h.a({ class: "button", href: link("/import") }, "Import"),
+    h.a({ class: "button main", href: link("/products/new") }, "Add product"),
   ];
-  draw(main, { title: "Products", actions }, into);
-  await list({
+  visit.draw({ title: "Products", actions }, into);
+  await list(visit, {
     into,
     api: "admin/products",
     name: "product",
-    path,
-    query,
-    signal,
     filters: [
       {
         name: "search",
@@ -37,7 +32,7 @@ export async function show(main, { path, query, signal }) {
       {
         name: "status",
         label: "Status",
-        options: [["", "All"], ...STATUSES.map((each) => [each, words(each)])],
+        options: [["", "All"], ...PRODUCT_STATUSES.map((each) => [each, words(each)])],
       },
       { name: "type", label: "Type", placeholder: "All", known: true },
       { name: "storefront", label: "Storefront", placeholder: "All", known: true },
@@ -52,23 +47,27 @@ export async function show(main, { path, query, signal }) {
         ],
       },
       { title: "Stock", cell: stock, class: "number" },
-      { title: "Price", cell: ({ price, currency }) => money(price, currency), class: "number" },
+      {
+        title: "Price",
+        cell: ({ price, currency }) => money(price, currency),
+        class: "number money",
+      },
       { title: "Type", cell: ({ type }) => type ?? "", class: "wide" },
-      { title: "Changed", cell: ({ updatedAt }) => ago(updatedAt), class: "wide" },
+      { title: "Last changed", cell: ({ updatedAt }) => ago(updatedAt), class: "wide" },
     ],
     none: empty(
       "No products yet",
-      "Add the first by hand, or bring a whole catalogue from a CSV of Shopify, WooCommerce or Spree.",
+      "Add your first product, or import a catalog from a CSV file.",
       h.div(
         { class: "actions" },
         actions.slice(1).map((each) => each.cloneNode(true)),
       ),
     ),
-    choose: (ids, done) =>
-      STATUSES.map((status) =>
+    choose: (rows, done) =>
+      PRODUCT_STATUSES.map((status) =>
         h.button(
-          { type: "button", onclick: () => setStatus(ids, status, done) },
-          `Set ${words(status).toLowerCase()}`,
+          { type: "button", onclick: visit.once(() => setStatus(visit, rows, status, done)) },
+          `Set to ${words(status).toLowerCase()}`,
         ),
       ),
   });
@@ -95,7 +94,7 @@ function named({ id, name, images, vendor, sku, variants }) {
         })
       : initial(),
     h.div(
-      h.a({ class: "row", href: link(`/products/${id}`) }, name),
+      h.a({ class: "row", href: link(`/products/${id}`) }, h.bdi(name)),
       h.div({ class: "soft small" }, about),
     ),
   );
@@ -109,17 +108,38 @@ function stock({ variants, lowStockThreshold }) {
   return [low && h.span({ class: "badge warn" }, "low"), " ", number(all)];
 }
 
-async function setStatus(ids, status, done) {
-  try {
-    const { data } = await post("admin/products/bulk-status", { ids, status });
-    const { updated, failed } = data.summary;
-    const refused = data.data.find(({ error }) => error)?.error;
-    toast(
-      `${plural(updated, "product")} set ${words(status).toLowerCase()}.` +
-        (failed ? ` ${number(failed)} not: ${refused.message}` : ""),
-    );
-    await done();
-  } catch (refusal) {
-    toast(refusal.message);
+async function setStatus(visit, rows, status, done) {
+  const all = plural(rows.length, "product");
+  const word = words(status).toLowerCase();
+  const live = rows.filter((row) => row.status === "ACTIVE").length;
+  const yes = await visit.ask({
+    title: `Set ${all} to ${word}?`,
+    text:
+      status === "ACTIVE"
+        ? "The storefront shows those that are published."
+        : `${number(live)} of them are active now and will no longer be sold in the storefront.`,
+    yes: `Set to ${word}`,
+  });
+  if (!yes) return;
+  const changed = rows.filter((row) => row.status !== status);
+  const ids = rows.map(({ id }) => id);
+  const { data } = await visit.send("POST", "admin/products/bulk-status", {
+    body: { ids, status },
+  });
+  const { updated, failed } = data.summary;
+  const refused = data.data.find(({ error }) => error)?.error;
+  const told =
+    `${plural(updated, "product")} set to ${word}.` +
+    (failed ? ` ${number(failed)} failed: ${refused.message}` : "");
+  toast(told, failed ? "bad" : "", ["Undo", () => takeBack(visit, changed, done)]);
+  await done();
+}
+
+async function takeBack(visit, rows, done) {
+  for (const status of new Set(rows.map((row) => row.status))) {
+    const ids = rows.filter((row) => row.status === status).map(({ id }) => id);
+    await visit.send("POST", "admin/products/bulk-status", { body: { ids, status } });
   }
+  toast(`${plural(rows.length, "product")} set back.`);
+  await done();
 }

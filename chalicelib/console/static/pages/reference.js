@@ -1,20 +1,19 @@
 // The API, from its own description; each call as a line for the shell.
 
-import { address, get } from "../api.js";
+import { address } from "../api.js";
 import { h, replace } from "../dom.js";
 import { copyButton } from "../parts/copy.js";
 import { field } from "../parts/form.js";
 import { announce } from "../parts/notice.js";
-import { draw, empty } from "../parts/page.js";
+import { empty } from "../parts/page.js";
 import { example, named, typeOf } from "../parts/schema.js";
 import { table } from "../parts/table.js";
-import { rewrite } from "../router.js";
 
 const BASE = address("").replace(/\/api\/$/, "");
 
-export async function show(main, { path, query, signal }) {
-  const { data: api } = await get("openapi.json", {}, signal);
-  if (signal.aborted) return;
+export async function show(visit) {
+  const { query } = visit;
+  const { data: api } = await visit.get("openapi.json");
   const operations = Object.entries(api.paths).flatMap(([at, methods]) =>
     Object.entries(methods).map(([method, each]) => ({
       at,
@@ -25,24 +24,23 @@ export async function show(main, { path, query, signal }) {
   const into = h.div({ class: "stack" });
   const search = field({
     name: "search",
-    label: "Find",
+    label: "Search",
     type: "search",
-    placeholder: "orders, POST, webhook …",
+    placeholder: "orders, POST, webhook…",
     value: query.search ?? "",
     autocomplete: "off",
     oninput: ({ target }) => {
-      rewrite(path, { search: target.value });
+      visit.rewrite({ search: target.value });
       fill(target.value);
     },
   });
-  draw(
-    main,
+  visit.draw(
     { title: "API reference" },
     h.div(
       { class: "stack" },
       h.p(api.info.description.replaceAll("`", "")),
       h.p(
-        "Base address ",
+        "Base URL ",
         h.code(BASE),
         " · ",
         h.a({ href: address("openapi.json") }, "OpenAPI description"),
@@ -67,16 +65,16 @@ export async function show(main, { path, query, signal }) {
             h.section(
               { class: "stack tight" },
               h.h2(tag),
-              fits.filter(({ tags }) => tags[0] === tag).map((each) => drawn(each, api)),
+              fits.filter(({ tags }) => tags[0] === tag).map((each) => drawn(visit, each, api)),
             ),
           )
-        : empty("No call fits", "Try a word of its path."),
+        : empty("No operations match", "Try a word from the path."),
     );
-    announce(`${fits.length} calls.`);
+    announce(`${fits.length} operations.`);
   }
 }
 
-function drawn(operation, api) {
+function drawn(visit, operation, api) {
   const body = Object.values(operation.requestBody?.content ?? {})[0]?.schema;
   const media = Object.keys(operation.requestBody?.content ?? {})[0];
   const node = h.details(
@@ -89,10 +87,8 @@ function drawn(operation, api) {
     ),
   );
   // A hundred calls are drawn when they are opened, not before.
-  node.addEventListener(
-    "toggle",
-    () => node.children.length === 1 && node.append(h.div({ class: "stack tight" }, parts())),
-  );
+  node.ontoggle = () =>
+    node.children.length === 1 && node.append(h.div({ class: "stack tight" }, parts()));
   return node;
 
   function parts() {
@@ -102,7 +98,7 @@ function drawn(operation, api) {
       h.div(
         { class: "copied" },
         h.pre({ tabindex: "0", role: "region", "aria-label": "Example" }, curl),
-        copyButton(curl),
+        copyButton(visit, curl),
       ),
       fields(
         "Parameters",
@@ -113,7 +109,7 @@ function drawn(operation, api) {
           about: each.description,
         })),
       ),
-      body && fields("Body", named(body, api)),
+      body && fields("Request body", named(body, api)),
       answers(operation, api),
     ];
   }
@@ -155,7 +151,7 @@ function answers(operation, api) {
   });
   const good = Object.entries(operation.responses).find(([status]) => status.startsWith("2"))?.[1];
   const schema = Object.values(good?.content ?? {})[0]?.schema;
-  return [fields("Answers", rows), schema && fields("What comes back", named(schema, api))];
+  return [fields("Responses", rows), schema && fields("Response body", named(schema, api))];
 }
 
 function line({ method, at, security, parameters }, media, body, api) {

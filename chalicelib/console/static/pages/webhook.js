@@ -1,14 +1,13 @@
 // One webhook: what it takes, its secret, its newest deliveries.
 
-import { call, get, post, sleep } from "../api.js";
+import { isLeft } from "../api.js";
 import { h, replace } from "../dom.js";
+import { EVENT_KINDS, LONGEST_OVERLAP } from "../facts.js";
 import { dateTime, plural } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { deliveryTable } from "../parts/deliveries.js";
-import { ask, modal } from "../parts/dialog.js";
 import {
   endpointFields,
-  KINDS,
   readEndpoint,
   showSecret,
   stateOf,
@@ -16,88 +15,100 @@ import {
 } from "../parts/endpoint.js";
 import { field, form } from "../parts/form.js";
 import { toast } from "../parts/notice.js";
-import { card, draw, empty, facts } from "../parts/page.js";
+import { card, empty, facts, skeleton } from "../parts/page.js";
 import { recoverForm } from "../parts/recover.js";
 import { differing, whichStays } from "../parts/stale.js";
-import { go, guard, link } from "../router.js";
+import { link } from "../router.js";
 
-export async function show(main, { params, signal }) {
-  const path = `admin/webhooks/${encodeURIComponent(params.id)}`;
-  const { data, etag } = await get(path, {}, signal);
-  if (!signal.aborted) page(main, path, data, etag, signal);
+const NAMES = { url: "Endpoint URL", events: "Events", email: "Email", description: "Description" };
+
+export async function show(visit) {
+  const path = `admin/webhooks/${encodeURIComponent(visit.params.id)}`;
+  const { data, etag } = await visit.get(path);
+  page(visit, path, data, etag);
 }
 
+// Without what all of them share, so that several of one host are told apart.
+const addressOf = (url) => url.replace(/^https:\/\//, "").replace(/\/$/, "");
+
 // `typed`: what is in the form and not saved yet.
-function page(main, path, endpoint, etag, signal, typed = {}) {
-  const again = ({ data, etag: next }) => page(main, path, data, next, signal);
-  const onward = ({ data, etag: next }) => page(main, path, data, next, signal, unsaved());
-  const deliveries = h.div(h.p({ class: "soft turning" }, "Loading "));
+function page(visit, path, endpoint, etag, typed = {}) {
+  const again = ({ data, etag: next }) => page(visit, path, data, next);
+  const onward = ({ data, etag: next }) => page(visit, path, data, next, unsaved());
+  const deliveries = h.div(skeleton(3));
   const node = form({
     fields: endpointFields(endpoint),
     submit: "Save",
     save: () => save(readEndpoint(node), etag),
   });
-  draw(
-    main,
+  visit.draw(
     {
-      title: new URL(endpoint.url).host,
+      title: endpoint.description || addressOf(endpoint.url),
       back: [link("/settings/developer/webhooks"), "Webhooks"],
       beside: badge(stateOf(endpoint)),
       actions: [
         h.button(
           { type: "button", class: "main", onclick: test, disabled: !endpoint.enabled },
-          "Send a test",
+          "Send test",
         ),
         h.button(
           {
             type: "button",
-            onclick: () =>
-              act(
-                () => call("PUT", path, { body: { enabled: !endpoint.enabled } }),
-                endpoint.enabled ? "Paused." : "It goes on.",
+            onclick: visit.once(async () =>
+              onward(
+                await visit.send("PUT", path, {
+                  body: { enabled: !endpoint.enabled },
+                  told: endpoint.enabled ? "Webhook paused." : "Webhook resumed.",
+                }),
               ),
+            ),
           },
           endpoint.enabled ? "Pause" : "Resume",
         ),
-        h.button({ type: "button", onclick: rotate }, "Rotate the secret"),
-        h.button({ type: "button", class: "bad", onclick: remove }, "Delete"),
+        h.button({ type: "button", onclick: rotate }, "Rotate secret"),
+        h.button({ type: "button", class: "bad", onclick: visit.once(remove) }, "Delete"),
       ],
     },
     !endpoint.enabled &&
       h.p(
         { class: "notice warn" },
-        "Paused: new events make no deliveries, and those that wait go on waiting, up to 30 days.",
+        "Paused: new events are not delivered. Deliveries that are waiting stay for up to 30 days.",
       ),
     endpoint.failingSince &&
-      h.p({ class: "notice bad" }, "No success since ", dateTime(endpoint.failingSince), "."),
+      h.p(
+        { class: "notice bad" },
+        "No successful delivery since ",
+        dateTime(endpoint.failingSince),
+        ".",
+      ),
     endpoint.notices.map(({ message }) => h.p({ class: "notice warn" }, message)),
     h.div(
       { class: "columns" },
       h.div(
         card(
-          "Newest deliveries",
+          "Recent deliveries",
           deliveries,
           h.p(
             h.a(
               { href: link("/settings/developer/deliveries", { webhook: endpoint.id }) },
-              "All deliveries",
+              "View all deliveries",
             ),
           ),
         ),
-        card("What it takes", node),
+        card("Endpoint settings", node),
       ),
       h.div(
-        card("Recover", recoverForm(endpoint, path, onward)),
+        card("Resend failed deliveries", recoverForm(visit, endpoint, path, onward)),
         card(
-          "Record",
+          "Overview",
           facts([
             ["Added", dateTime(endpoint.createdAt)],
-            ["Changed", dateTime(endpoint.updatedAt)],
+            ["Last changed", dateTime(endpoint.updatedAt)],
             endpoint.previousSecretExpiresAt && [
-              "Secret before signs until",
+              "Old secret valid until",
               dateTime(endpoint.previousSecretExpiresAt),
             ],
-            ["Identifier", h.code(endpoint.id)],
+            ["Webhook ID", h.code(endpoint.id)],
           ]),
         ),
       ),
@@ -109,68 +120,51 @@ function page(main, path, endpoint, etag, signal, typed = {}) {
     const mine = readEndpoint(node);
     return Object.fromEntries(differing(was, mine).map((name) => [name, mine[name]]));
   };
-  guard(
-    () => node.isConnected && Object.keys(unsaved()).length > 0,
-    () =>
-      ask({
-        title: "Leave without saving?",
-        text: "What you changed here is not saved.",
-        yes: "Leave",
-        no: "Stay",
-        bad: true,
-      }),
+  visit.guard(
+    "webhook",
+    () => Object.keys(unsaved()).length > 0,
+    "Your changes to this webhook have not been saved.",
   );
   newest();
 
   async function newest() {
     try {
-      const { data } = await get(`${path}/deliveries`, { limit: 8 }, signal);
+      const { data } = await visit.get(`${path}/deliveries`, { limit: 8 }, visit.latest("newest"));
       replace(
         deliveries,
         data.data.length
           ? deliveryTable(data.data)
-          : empty("No deliveries yet", "Send a test to see what arrives."),
+          : empty("No deliveries yet", "Send a test to see what your receiver gets."),
       );
     } catch (refusal) {
-      if (refusal.name !== "AbortError")
+      if (!isLeft(refusal))
         replace(deliveries, h.p({ class: "error" }, refusal.message));
     }
   }
 
   async function save(mine, known) {
     const sent = Object.fromEntries(differing(was, mine).map((name) => [name, mine[name]]));
-    if (Object.keys(sent).length === 0) return toast("Nothing was changed.");
+    if (Object.keys(sent).length === 0) return toast("There are no changes to save.");
     try {
-      again(await call("PUT", path, { body: sent, ifMatch: known }));
-      return toast("Saved.");
+      const told = "Saved.";
+      return again(await visit.send("PUT", path, { body: sent, ifMatch: known, told }));
     } catch (refusal) {
       if (refusal.status !== 412) throw refusal;
     }
-    const latest = await get(path);
+    const latest = await visit.get(path);
     const now = Object.fromEntries(Object.keys(was).map((name) => [name, latest.data[name]]));
     if (differing(was, now).length === 0) return save(mine, latest.etag);
-    const stays = await whichStays({ was, now, mine, what: "webhook" });
+    const stays = await whichStays(visit, { was, now, mine, names: NAMES, what: "webhook" });
     if (stays === "theirs") again(latest);
-    if (stays === "mine") {
-      again(await call("PUT", path, { body: sent, ifMatch: latest.etag }));
-      toast("Saved.");
-    }
+    if (stays === "mine")
+      again(await visit.send("PUT", path, { body: sent, ifMatch: latest.etag, told: "Saved." }));
     return undefined;
   }
 
-  async function act(change, told) {
-    try {
-      onward(await change());
-      toast(told);
-    } catch (refusal) {
-      toast(refusal.message);
-    }
-  }
-
   function test() {
-    const dialog = modal("Send a test", [
+    const dialog = visit.modal("Send test", [
       h.p(
-        "Made-up data takes the way of every event, with the header ",
+        "Sends sample data the same way as real events, with the header ",
         h.code("X-Service-Test: true"),
         ".",
       ),
@@ -180,55 +174,61 @@ function page(main, path, endpoint, etag, signal, typed = {}) {
             name: "event",
             label: "Event",
             value: endpoint.events[0],
-            options: KINDS.map((each) => [each, each]),
+            options: EVENT_KINDS.map((each) => [each, each]),
           }),
         ],
         submit: "Send",
         cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
         async save({ event }) {
-          const { data } = await post(`${path}/test`, { event });
+          const { data } = await visit.send("POST", `${path}/test`, {
+            body: { event },
+            told: "Test sent.",
+          });
           dialog.close();
-          toast("The test is on its way.");
-          await sleep(300, signal);
-          go(`/settings/developer/deliveries/${data.id}`);
+          await visit.sleep(300);
+          visit.go(`/settings/developer/deliveries/${data.id}`);
         },
       }),
     ]);
   }
 
   function rotate() {
-    const dialog = modal("Rotate the secret", [
+    const dialog = visit.modal("Rotate secret", [
       h.p(
-        "The new secret signs at once, and the one before ends. With hours of overlap both sign: the header ",
+        "Deliveries are signed with the new secret immediately. If you keep the old one for a while, both sign: the header ",
         h.code("X-Service-Signature"),
         " then has two ",
         h.code("v1"),
-        ", that of the new secret first, and your receiver has to accept either.",
+        " values, the new one first, and your receiver must accept either.",
       ),
       form({
         fields: [
           field({
             name: "overlapHours",
-            label: "Hours in which both sign",
+            label: "Keep the old secret for (hours)",
             value: "0",
             inputmode: "numeric",
-            hint: "0 to 72. With 0 the secret before ends at once, and the header keeps one v1.",
+            hint: `0 to ${LONGEST_OVERLAP}. With 0 the old secret ends immediately.`,
           }),
         ],
         submit: "Rotate",
         cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
         async save({ overlapHours }) {
           const hours = /^\d+$/.test(overlapHours.trim()) ? Number(overlapHours) : overlapHours;
-          const answer = await post(`${path}/rotate-secret`, { overlapHours: hours });
+          const answer = await visit.send("POST", `${path}/rotate-secret`, {
+            body: { overlapHours: hours },
+            told: "Secret rotated.",
+          });
           dialog.close();
           await showSecret(
-            "Its new secret",
+            visit,
+            "New signing secret",
             answer.data.secret,
             hours > 0
-              ? `The one before signs as well for ${plural(hours, "hour")}: t=…,v1=<new>,v1=<before>.`
+              ? `The old secret stays valid for ${plural(hours, "hour")}: t=…,v1=<new>,v1=<old>.`
               : null,
           );
-          onward(await get(path));
+          onward(await visit.get(path));
         },
       }),
     ]);
@@ -236,21 +236,15 @@ function page(main, path, endpoint, etag, signal, typed = {}) {
 
   async function remove() {
     if (
-      !(await ask({
+      !(await visit.ask({
         title: "Delete this webhook?",
-        text: `Deliveries that wait for ${endpoint.url} are cancelled. This cannot be undone.`,
+        text: `Waiting deliveries to ${endpoint.url} will be cancelled. This cannot be undone.`,
         yes: "Delete",
         bad: true,
       }))
     )
       return;
-    try {
-      await call("DELETE", path);
-      guard(null);
-      toast("The webhook was deleted.");
-      go("/settings/developer/webhooks");
-    } catch (refusal) {
-      toast(refusal.message);
-    }
+    await visit.send("DELETE", path, { told: "Webhook deleted." });
+    visit.go("/settings/developer/webhooks");
   }
 }

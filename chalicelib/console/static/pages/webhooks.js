@@ -1,35 +1,29 @@
 // Settings → Developer → Webhooks.
 
-import { post } from "../api.js";
 import { h } from "../dom.js";
 import { ago, plural } from "../format.js";
 import { badge } from "../parts/badge.js";
-import { modal } from "../parts/dialog.js";
 import { endpointFields, readEndpoint, showSecret, stateOf } from "../parts/endpoint.js";
 import { form } from "../parts/form.js";
 import { list } from "../parts/list.js";
-import { draw, empty } from "../parts/page.js";
-import { go, link } from "../router.js";
+import { empty } from "../parts/page.js";
+import { link } from "../router.js";
 
-export async function show(main, { path, query, signal }) {
+export async function show(visit) {
   const into = h.div();
-  const adding = () => h.button({ type: "button", class: "main", onclick: add }, "Add a webhook");
-  draw(
-    main,
+  const adding = () => h.button({ type: "button", class: "main", onclick: () => add(visit) }, "Add webhook");
+  visit.draw(
     { title: "Webhooks", actions: adding() },
     h.p(
       { class: "soft" },
-      "Events of the shop are posted to these addresses, signed, and repeated for a week until a 2xx answers.",
+      "Events are sent to these URLs by HTTP POST, with a signature, and retried for 7 days until a 2xx response.",
     ),
     into,
   );
-  await list({
+  await list(visit, {
     into,
     api: "admin/webhooks",
     name: "webhook",
-    path,
-    query,
-    signal,
     filters: [],
     columns: [
       {
@@ -41,7 +35,7 @@ export async function show(main, { path, query, signal }) {
           ),
       },
       {
-        title: "State",
+        title: "Status",
         cell: (endpoint) => [
           badge(stateOf(endpoint)),
           endpoint.failingSince &&
@@ -53,25 +47,27 @@ export async function show(main, { path, query, signal }) {
     ],
     none: empty(
       "No webhooks yet",
-      "Add the address of your receiver and choose its events. Sending starts at once.",
+      "Add the URL of your receiver and choose its events. Sending starts immediately.",
       adding(),
     ),
   });
 }
 
-function add() {
+function add(visit) {
   const node = form({
     fields: endpointFields(null),
-    submit: "Add the webhook",
+    submit: "Add webhook",
     cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
     async save() {
-      const { data } = await post("admin/webhooks", readEndpoint(node));
+      const { data } = await visit.send("POST", "admin/webhooks", {
+        body: readEndpoint(node),
+        told: "Webhook added.",
+      });
       dialog.close();
-      const told = data.notices.map(({ message }) => message).join(" ");
-      await showSecret("Its secret", data.secret, told || null);
-      go(`/settings/developer/webhooks/${data.id}`);
+      const notices = data.notices.map(({ message }) => message).join(" ");
+      await showSecret(visit, "Signing secret", data.secret, notices || null);
+      visit.go(`/settings/developer/webhooks/${data.id}`);
     },
   });
-  const dialog = modal("Add a webhook", [node]);
-  dialog.classList.add("broad");
+  const dialog = visit.modal("Add webhook", [node], { broad: true });
 }

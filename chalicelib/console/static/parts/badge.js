@@ -13,6 +13,7 @@ const TONES = {
     "FAILING",
     "IN_PRODUCTION",
     "PROCESSING",
+    "PARTLY",
   ],
   bad: ["FAILED"],
   info: ["SHIPPED", "RUNNING", "OWNER"],

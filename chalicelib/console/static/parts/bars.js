@@ -1,6 +1,7 @@
 // A small chart of days. What it shows is in a table too, for those who cannot see it.
 
 import { h } from "../dom.js";
+import { TIMEZONE } from "../facts.js";
 
 const HEIGHT = 120;
 const STEP = 20;
@@ -12,7 +13,7 @@ export function bars(days, name) {
   const width = days.length * STEP;
   const shown = (date) => day.format(new Date(`${date}T00:00:00Z`));
   const top = days.find(({ value }) => value === most);
-  const peak = top ? `; most on ${shown(top.date)}: ${top.text}` : "";
+  const peak = top ? `; highest on ${shown(top.date)}: ${top.text}` : "";
   const bar = ({ value }, at) => {
     const height = value ? Math.max(2, (value / most) * HEIGHT) : 1;
     return h.rect({
@@ -38,23 +39,23 @@ export function bars(days, name) {
   const say = (at) =>
     (said.textContent = days[at]
       ? `${shown(days[at].date)}: ${days[at].text}, ${days[at].about}`
-      : `${shown(days[0].date)} to ${shown(days.at(-1).date)}, days in UTC${peak}`);
-  chart.addEventListener("pointermove", ({ clientX }) => {
+      : `${shown(days[0].date)} to ${shown(days.at(-1).date)}, days in ${TIMEZONE}${peak}`);
+  chart.onpointermove = ({ clientX }) => {
     const box = chart.getBoundingClientRect();
     say(Math.min(days.length - 1, Math.floor(((clientX - box.left) / box.width) * days.length)));
-  });
-  chart.addEventListener("pointerleave", () => say(-1));
+  };
+  chart.onpointerleave = () => say(-1);
   say(-1);
   return h.figure(
     chart,
     said,
     h.details(
-      h.summary({ class: "small soft" }, "As a table"),
+      h.summary({ class: "small soft" }, "Show as table"),
       h.table(
         h.thead(
           h.tr(
             h.th({ scope: "col" }, "Day"),
-            h.th({ scope: "col", class: "number" }, "Paid"),
+            h.th({ scope: "col", class: "number" }, "Revenue"),
             h.th({ scope: "col" }, "Orders"),
           ),
         ),

@@ -4,7 +4,7 @@ import { h, replace } from "../dom.js";
 import { announce } from "./notice.js";
 import "./work.js";
 
-export function copyButton(value, what = "Copy") {
+export function copyButton(visit, value, what = "Copy") {
   const button = h.button({ type: "button", class: "small", onclick: copy }, what);
   async function copy() {
     try {
@@ -18,11 +18,11 @@ export function copyButton(value, what = "Copy") {
     }
     announce("Copied.");
     replace(button, "Copied ✓");
-    setTimeout(() => replace(button, what), 2000);
+    visit.after(2000, `copied ${value}`, () => replace(button, what));
   }
   return button;
 }
 
-export function copied(value) {
-  return h.span({ class: "copied" }, h.code(value), copyButton(value));
+export function copied(visit, value) {
+  return h.span({ class: "copied" }, h.code(value), copyButton(visit, value));
 }

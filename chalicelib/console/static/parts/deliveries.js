@@ -20,14 +20,14 @@ export function deliveryTable(rows, endpoints = null) {
           endpoints && h.div({ class: "soft small cut" }, urls.get(endpointId)),
         ],
       },
-      { title: "State", cell: ({ status }) => badge(status) },
+      { title: "Status", cell: ({ status }) => badge(status) },
       { title: "Attempts", cell: ({ attemptCount }) => number(attemptCount), class: "number wide" },
       {
         title: "Next attempt",
         cell: ({ nextAttemptAt }) => (nextAttemptAt ? due(nextAttemptAt) : ""),
         class: "wide",
       },
-      { title: "Begun", cell: ({ createdAt }) => ago(createdAt) },
+      { title: "Created", cell: ({ createdAt }) => ago(createdAt) },
     ],
     rows,
   });

@@ -1,34 +1,47 @@
 // Questions and small forms above a page. The browser's own <dialog> keeps the focus inside and
-// gives it back.
+// gives it back. A dialog closes with the page that opened it, whose `signal` it is given.
 
 import { h, newId } from "../dom.js";
 
-export function modal(title, content, { stays = false } = {}) {
+export function modal(title, content, { stays = false, broad = false, signal } = {}) {
   const id = newId("dialog");
-  const dialog = h.dialog({ "aria-labelledby": id }, h.h2({ id }, title), content);
+  const dialog = h.dialog(
+    { "aria-labelledby": id, class: broad ? "broad" : null },
+    h.h2({ id }, title),
+    content,
+  );
+  const close = () => dialog.close();
   if (stays) dialog.addEventListener("cancel", (event) => event.preventDefault());
-  dialog.addEventListener("close", () => dialog.remove());
+  dialog.addEventListener("close", () => {
+    signal?.removeEventListener("abort", close);
+    dialog.remove();
+  });
+  signal?.addEventListener("abort", close);
   document.body.append(dialog);
   dialog.showModal();
   return dialog;
 }
 
 // Resolves to whether the answer was yes.
-export function ask({ title, text, yes, no = "Cancel", bad = false }) {
+export function ask({ title, text, yes, no = "Cancel", bad = false }, signal) {
   return new Promise((answer) => {
     let is = false;
     const choose = (value) => () => {
       is = value;
       dialog.close();
     };
-    const dialog = modal(title, [
-      h.p(text),
-      h.div(
-        { class: "actions" },
-        h.button({ type: "button", class: bad ? "bad" : "main", onclick: choose(true) }, yes),
-        h.button({ type: "button", onclick: choose(false) }, no),
-      ),
-    ]);
+    const dialog = modal(
+      title,
+      [
+        typeof text === "string" ? h.p(text) : text,
+        h.div(
+          { class: "actions" },
+          h.button({ type: "button", class: bad ? "bad" : "main", onclick: choose(true) }, yes),
+          h.button({ type: "button", onclick: choose(false) }, no),
+        ),
+      ],
+      { signal },
+    );
     dialog.addEventListener("close", () => answer(is));
   });
 }

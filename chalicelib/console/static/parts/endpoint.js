@@ -1,23 +1,26 @@
 // What pages about webhooks share: the events and their meaning, the form, the secret shown once.
 
 import { h } from "../dom.js";
+import { EVENT_KINDS } from "../facts.js";
 import { copied } from "./copy.js";
-import { modal } from "./dialog.js";
 import { field } from "./form.js";
 
 const EVENTS = {
-  "order.created": "A new order was placed",
-  "order.updated": "An order was changed in any way",
-  "order.paid": "The payment came in",
-  "order.shipped": "It is on its way, with its tracking number",
+  "order.created": "An order was created",
+  "order.updated": "An order was changed",
+  "order.paid": "An order was paid",
+  "order.shipped": "An order was shipped; includes the tracking number",
   "order.cancelled": "An order was cancelled",
   "order.refunded": "An order was refunded",
-  "customer.created": "A new customer",
-  "product.created": "A new product",
+  "order.deleted": "An order was deleted",
+  "customer.created": "A customer was added",
+  "customer.updated": "A customer was changed",
+  "customer.deleted": "A customer was deleted",
+  "product.created": "A product was added",
   "product.updated": "A product was changed",
+  "product.deleted": "A product was deleted",
   "inventory.low": "Stock fell below the threshold",
 };
-export const KINDS = Object.keys(EVENTS);
 
 export function endpointFields(endpoint) {
   const taken = new Set(endpoint?.events ?? []);
@@ -37,7 +40,7 @@ export function endpointFields(endpoint) {
       h.legend("Events"),
       h.div(
         { class: "events" },
-        KINDS.map((kind) =>
+        EVENT_KINDS.map((kind) =>
           h.label(
             { class: "event" },
             h.input({ type: "checkbox", value: kind, checked: taken.has(kind) }),
@@ -49,11 +52,11 @@ export function endpointFields(endpoint) {
     ),
     field({
       name: "email",
-      label: "E-mail",
+      label: "Email",
       type: "email",
       value: endpoint?.email,
       placeholder: endpoint?.summaryEmail ?? "",
-      hint: "Told when it has been failing for an hour, when it answers again, and when deliveries fail. If empty, the shop's own address is.",
+      hint: "Notified when deliveries have failed for an hour, when they work again, and when one runs out of retries. Leave blank for the shop's own address.",
       autocomplete: "off",
     }),
     field({
@@ -83,30 +86,34 @@ export function writeEndpoint(form, { events, ...texts }) {
       .forEach((each) => (each.checked = events.includes(each.value)));
 }
 
-// The only time that it is seen. Resolves when it was put away.
-export function showSecret(title, secret, more) {
+// Shown once. Resolves when it was put away; leaving before asks first.
+export function showSecret(visit, title, secret, more) {
   return new Promise((done) => {
-    const dialog = modal(
+    const dialog = visit.modal(
       title,
       [
         h.p(
-          "This is the only time that it is shown. Keep it where your receiver finds it; all of it, ",
+          "This secret is shown only once. Store it with your receiver. The whole text, including ",
           h.code("whsec_"),
-          " included, is the key of the signature.",
+          ", is the signing key.",
         ),
-        copied(secret),
+        copied(visit, secret),
         more && h.p({ class: "soft" }, more),
         h.div(
           { class: "actions" },
           h.button(
             { type: "button", class: "main", onclick: () => dialog.close() },
-            "I have kept it",
+            "I have stored it",
           ),
         ),
       ],
       { stays: true },
     );
-    dialog.addEventListener("close", done);
+    visit.guard("secret", () => dialog.open, "The secret cannot be shown again.");
+    dialog.onclose = () => {
+      visit.saved("secret");
+      done();
+    };
   });
 }
 

@@ -1,24 +1,40 @@
-// Finding one thing while typing, such as a product for an order: a combobox by keyboard or pointer.
+// Finding one thing by typing or by scanning, such as a product for an order: a combobox.
+//
+// Enter takes what is marked in the list, where the list is of the text that stands there. Else, as
+// with a scanner, whose Enter comes before any answer, it takes the one whose code is exactly that
+// text, and nothing else: what is not exact is shown to be chosen. The field is empty at once for
+// the next scan, and scans are taken in their order, however late their answers come.
 
-import { get } from "../api.js";
 import { h, newId, replace } from "../dom.js";
+import { isLeft } from "../api.js";
 import { announce } from "./notice.js";
 import "./work.js";
 
-const PAUSE = 220;
+const PAUSE = 220; // milliseconds without a key before the search is made
 
-// `options(data)` makes [{ text, about, value, off }] of an answer; `chosen(value)` takes one.
-export function finder({ label, placeholder, api, query = {}, options, chosen, name, signal }) {
+// Without case and accents, as the API searches.
+export const folded = (text) =>
+  String(text ?? "")
+    .normalize("NFKD")
+    .replaceAll(/\p{M}/gu, "")
+    .toLowerCase()
+    .trim();
+
+// `search(text, signal)` resolves to [{ code, text, about, mark, value }], the best first;
+// `chosen(value)` takes one. `codes`: what a code is called, such as SKU.
+export function finder({ visit, label, placeholder, search, chosen, name, hint, codes = null }) {
   const id = newId("finder");
+  const known = new Map(); // code → option, so that the same piece again needs no answer
   let found = [];
   let at = -1;
-  let pause = 0;
-  let loading = new AbortController();
+  let of = null; // the text that `found` is of
+  let turn = Promise.resolve();
+  let waiting = 0;
   const box = h.ul({
     id: `${id}-list`,
     role: "listbox",
     class: "found",
-    "aria-label": `${label}: found`,
+    "aria-label": `${label}: results`,
     hidden: true,
   });
   const input = h.input({
@@ -26,100 +42,189 @@ export function finder({ label, placeholder, api, query = {}, options, chosen, n
     type: "search",
     role: "combobox",
     autocomplete: "off",
+    spellcheck: "false",
     placeholder,
     "aria-expanded": "false",
     "aria-controls": box.id,
     "aria-autocomplete": "list",
-    "aria-describedby": `${id}-told`,
-    oninput: () => {
-      clearTimeout(pause);
-      pause = setTimeout(look, PAUSE);
-    },
+    "aria-describedby": `${id}-hint`,
+    oninput: () => (input.value.trim() ? visit.after(PAUSE, id, look) : close()),
     onkeydown: pressed,
-    onblur: () => setTimeout(close, 150),
+    onblur: close,
   });
+  const missed = h.ul({ class: "missed", role: "alert" });
 
   async function look() {
-    loading.abort();
-    loading = new AbortController();
-    const mine = loading.signal;
-    const search = input.value.trim();
-    if (!search) return close();
+    const text = input.value.trim();
+    if (!text) return close();
     try {
-      const { data } = await get(api, { search, limit: 20, ...query }, mine);
-      if (mine.aborted || signal.aborted) return;
-      found = options(data.data);
-      at = -1;
-      open();
+      const options = await search(text, visit.latest(`${id} search`));
+      if (input.value.trim() !== text || document.activeElement !== input) return;
+      open(text, options);
       announce(found.length ? `${found.length} found.` : "Nothing found.");
     } catch (refusal) {
-      if (!mine.aborted) announce(refusal.message);
+      if (!isLeft(refusal)) miss(text, refusal.message);
     }
   }
 
-  function open() {
+  function open(text, options) {
+    [of, found] = [text, options];
+    options.forEach((each) => each.code && known.set(folded(each.code), each));
     replace(
       box,
       found.length === 0
         ? h.li({ class: "soft", role: "option", "aria-disabled": "true" }, "Nothing found")
-        : found.map(({ text, about, off }, place) =>
+        : found.map(({ text: shown, about, mark }, place) =>
             h.li(
               {
                 id: `${id}-${place}`,
                 role: "option",
-                "aria-disabled": off ? "true" : null,
                 "aria-selected": "false",
                 onpointerdown: (event) => {
                   event.preventDefault();
-                  take(place);
+                  take(found[place]);
                 },
               },
-              h.span(text),
+              h.span(h.bdi(shown), mark && [" ", h.span({ class: "badge warn" }, mark)]),
               h.span({ class: "soft small" }, about),
             ),
           ),
     );
     box.hidden = false;
     input.setAttribute("aria-expanded", "true");
+    mark(found.length ? 0 : -1);
   }
 
   function close() {
+    visit.latest(id); // what was about to be searched is not
+    visit.latest(`${id} search`);
     box.hidden = true;
+    [of, found, at] = [null, [], -1];
     input.setAttribute("aria-expanded", "false");
     input.removeAttribute("aria-activedescendant");
-    at = -1;
+  }
+
+  function mark(place) {
+    at = place;
+    [...box.children].forEach((each, here) =>
+      each.setAttribute("aria-selected", String(here === at && found.length > 0)),
+    );
+    if (at < 0) return input.removeAttribute("aria-activedescendant");
+    box.children[at].scrollIntoView({ block: "nearest" });
+    return input.setAttribute("aria-activedescendant", `${id}-${at}`);
   }
 
   function pressed(event) {
-    if (event.key === "Escape") close();
-    if (event.key === "Enter") {
+    if (event.key === "Escape" && !box.hidden) {
+      event.stopPropagation();
+      close();
+    }
+    if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
-      if (!box.hidden && found.length) take(Math.max(at, 0));
+      const text = input.value.trim();
+      if (!text) return;
+      if (of === text && at >= 0) take(found[at]);
+      else scan(text);
     }
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step || box.hidden || found.length === 0) return;
     event.preventDefault();
-    at = (at + step + found.length) % found.length;
-    [...box.children].forEach((each, place) =>
-      each.setAttribute("aria-selected", String(place === at)),
-    );
-    box.children[at].scrollIntoView({ block: "nearest" });
-    input.setAttribute("aria-activedescendant", `${id}-${at}`);
+    mark((at + step + found.length) % found.length);
   }
 
-  function take(place) {
-    const one = found[place];
-    if (!one || one.off) return;
+  function take(option) {
     input.value = "";
     close();
-    chosen(one.value);
+    chosen(option.value);
   }
 
-  return h.div(
+  // The answer is asked for at once, and used when it is this scan's turn.
+  function scan(text) {
+    input.value = "";
+    close();
+    const before = known.get(folded(text));
+    const answer = before ? Promise.resolve([before]) : search(text, visit.signal);
+    answer.catch(() => {});
+    waiting += 1;
+    turn = turn.then(async () => {
+      try {
+        scanned(text, await answer);
+      } catch (refusal) {
+        if (!isLeft(refusal)) miss(text, refusal.message);
+      } finally {
+        waiting -= 1;
+      }
+    });
+  }
+
+  function scanned(text, options) {
+    if (visit.signal.aborted) return;
+    const exact = options.filter(({ code }) => code && folded(code) === folded(text));
+    if (exact.length === 1) {
+      known.set(folded(text), exact[0]);
+      chosen(exact[0].value);
+      return;
+    }
+    const why = exact.length > 1 ? `${exact.length} have this ${codes}` : "Not found";
+    // Where the next one is being typed, this one must not be in its way.
+    if (options.length === 0 || input.value || document.activeElement !== input) {
+      miss(text, why);
+      return;
+    }
+    input.value = text;
+    open(text, exact.length > 1 ? exact : options);
+    announce(`No exact match. ${options.length} found: choose one.`);
+  }
+
+  function miss(text, why) {
+    if (visit.signal.aborted) return;
+    const line = h.li(
+      h.span(h.b(h.bdi(text)), `: ${why}`),
+      h.button(
+        {
+          type: "button",
+          class: "small",
+          onclick: () => {
+            line.remove();
+            input.focus();
+            input.value = text;
+            look();
+          },
+        },
+        "Search again",
+      ),
+      h.button(
+        {
+          type: "button",
+          class: "small quiet",
+          "aria-label": `Dismiss ${text}`,
+          onclick: () => {
+            line.remove();
+            input.focus();
+          },
+        },
+        "Dismiss",
+      ),
+    );
+    missed.append(line);
+  }
+
+  const node = h.div(
     { class: "field finder", "data-field": name },
     h.label({ for: id }, label),
     input,
     box,
-    h.p({ id: `${id}-told`, class: "error" }),
+    h.p({ id: `${id}-hint`, class: "hint" }, hint),
+    missed,
   );
+  return {
+    node,
+    scan,
+    focus: () => input.focus(),
+    // Resolves when every scan was taken or shown as missed.
+    settled: async () => {
+      while (waiting > 0) await turn;
+    },
+    missed: () => missed.children.length + (input.value.trim() ? 1 : 0),
+  };
 }

@@ -1,5 +1,6 @@
 // Forms: every field has a label, and every error that the API names stands beside its field.
 
+import { isLeft } from "../api.js";
 import { h, newId, replace } from "../dom.js";
 
 // A labelled control. `name` is the API's name of the field, so that its errors find it.
@@ -64,6 +65,7 @@ function showErrors(node, errors) {
     }
     const control = place.querySelector("input, select, textarea, [tabindex]");
     control?.setAttribute("aria-invalid", "true");
+    place.closest(".line[hidden]")?.removeAttribute("hidden");
     const told = place.querySelector(":scope > .error") ?? place.querySelector(".error");
     told.textContent = `${told.textContent ? `${told.textContent}; ` : ""}${message}`;
     first ??= control;
@@ -119,7 +121,7 @@ export async function saving(node, button, summary, save) {
     await save();
     return true;
   } catch (refusal) {
-    if (refusal.name === "AbortError") return false;
+    if (isLeft(refusal)) return false;
     const rest = showErrors(node, named(refusal));
     const told = refusal.errors?.length ? rest : [refusal.message];
     replace(

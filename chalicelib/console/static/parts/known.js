@@ -1,7 +1,6 @@
 // Values that a list's API compares exactly, such as types of products: offered as far as this tab
 // has seen them, and found by the beginning of a word, in any case.
 
-import { get } from "../api.js";
 import { h, newId, replace } from "../dom.js";
 
 const MOST_PAGES = 5; // of 100 records: what a look around may cost of the key's requests a minute
@@ -23,13 +22,13 @@ export function remember(api, names, rows) {
 
 // Looks at the newest 100 records, then at those behind them; at each once in the life of the tab.
 // Resolves to whether there was anything new to look at.
-function look(api, names) {
+function look(visit, api, names) {
   if (!looks.has(api)) looks.set(api, { page: 0, pages: MOST_PAGES, now: null });
   const at = looks.get(api);
   if (at.now) return at.now;
   if (at.page >= at.pages) return Promise.resolve(false);
   const next = async () => {
-    const { data } = await get(api, { limit: "100", page: at.page + 1 });
+    const { data } = await visit.get(api, { limit: "100", page: at.page + 1 });
     at.page += 1;
     at.pages = Math.min(MOST_PAGES, data.pagination.totalPages);
     remember(api, names, data.data);
@@ -41,10 +40,11 @@ function look(api, names) {
   return at.now;
 }
 
-export const learn = (api, names) => (looks.get(api)?.page ? null : look(api, names));
+export const learn = (visit, api, names) =>
+  looks.get(api)?.page ? null : look(visit, api, names);
 
 // The value that was meant by what was typed, which may be one that was not seen yet.
-export async function meant(api, names, name, typed) {
+export async function meant(visit, api, names, name, typed) {
   if (among(api, name).has(typed)) return typed;
   const begun = folded(typed);
   do {
@@ -53,7 +53,7 @@ export async function meant(api, names, name, typed) {
       values.find((each) => folded(each) === begun) ??
       values.find((each) => folded(each).includes(begun));
     if (found) return found;
-  } while (await look(api, names));
+  } while (await look(visit, api, names));
   return typed;
 }
 

@@ -1,42 +1,36 @@
 // A list whose address says what it shows: searched as one types, filtered, paged, and the same
 // again when one comes back.
 
-import { get } from "../api.js";
+import { isLeft } from "../api.js";
 import { h, replace } from "../dom.js";
 import { number, plural } from "../format.js";
-import { link, rewrite } from "../router.js";
+import { link } from "../router.js";
 import { field } from "./form.js";
 import { learn, meant, offered, remember, titled } from "./known.js";
 import { announce, problem } from "./notice.js";
+import { skeleton } from "./page.js";
 import { table } from "./table.js";
+import "./work.js";
 
 const PAUSE = 220; // milliseconds without a key before the search is made
 const LIMIT = "50";
 
 // `filters`: those of `field`, named as in the address; `known`: it offers the values seen so far.
 // `toQuery` makes the API's query of them.
-// `choose(ids, done)` draws what can be done with chosen rows. Resolves when the first page stands.
-export async function list(spec) {
-  const {
-    api,
-    path,
-    query,
-    signal,
-    filters,
-    columns,
-    none,
-    name,
-    toQuery = (asked) => asked,
-    choose,
-  } = spec;
-  const asked = { ...query };
-  const chosen = new Set();
+// `choose(rows, done)` draws what can be done with selected rows. Resolves when the first page
+// stands.
+export async function list(visit, spec) {
+  const { api, filters, columns, none, name, toQuery = (asked) => asked, choose } = spec;
+  const { path } = visit;
+  const asked = Object.fromEntries(
+    Object.entries(visit.query).filter(
+      ([each]) => each === "page" || filters.some((filter) => filter.name === each),
+    ),
+  );
+  const chosen = new Map(); // id → row
   const count = h.p({ class: "count soft", "aria-hidden": "true" });
   const chosenBar = h.div({ class: "chosen", hidden: true });
-  const results = h.div({ class: "results" });
-  let loading = new AbortController();
-  let pause = 0;
-  signal.addEventListener("abort", () => loading.abort());
+  const results = h.div({ class: "results" }, skeleton());
 
   const knowns = filters.filter(({ known }) => known).map(({ name }) => name);
   const offers = new Map(knowns.map((each) => [each, offered(api, each)]));
@@ -54,31 +48,28 @@ export async function list(spec) {
   );
 
   async function offer() {
-    await learn(api, knowns);
+    await learn(visit, api, knowns);
     offers.forEach(({ fill }) => fill());
   }
 
   function typed({ target }) {
     asked[target.name] = target.value;
     delete asked.page;
-    rewrite(path, asked);
-    clearTimeout(pause);
-    pause = setTimeout(load, target.tagName === "SELECT" ? 0 : PAUSE);
+    visit.rewrite(asked);
+    visit.after(target.tagName === "SELECT" ? 0 : PAUSE, "typed", load);
   }
 
   const answer = async (found, mine) =>
-    (await get(api, { limit: LIMIT, ...toQuery({ ...asked, ...found }) }, mine)).data;
+    (await visit.get(api, { limit: LIMIT, ...toQuery({ ...asked, ...found }) }, mine)).data;
 
   async function load() {
-    loading.abort();
-    loading = new AbortController();
-    const mine = loading.signal;
+    const mine = visit.latest("list");
     results.setAttribute("aria-busy", "true");
     try {
       let found = {};
       for (const each of knowns.filter((each) => asked[each]?.trim()))
-        found[each] = await meant(api, knowns, each, asked[each].trim());
-      if (mine.aborted) return;
+        found[each] = await meant(visit, api, knowns, each, asked[each].trim());
+      mine.throwIfAborted();
       let data = await answer(found, mine);
       const otherwise = Object.fromEntries(
         Object.entries(found).map(([each, value]) => [each, titled(value)]),
@@ -87,14 +78,13 @@ export async function list(spec) {
         const again = await answer(otherwise, mine);
         if (again.total > 0) [data, found] = [again, otherwise];
       }
-      if (mine.aborted) return;
       remember(api, knowns, data.data);
       offers.forEach(({ fill }) => fill());
       chosen.clear();
       draw(data, found);
       announce(`${plural(data.total, name)} found.`);
     } catch (refusal) {
-      if (mine.aborted) return;
+      if (isLeft(refusal)) return;
       replace(count);
       replace(results, problem(refusal, load));
     }
@@ -112,9 +102,9 @@ export async function list(spec) {
       const past = pagination.total > 0;
       const clear = h.a(
         { class: "button", href: link(path) },
-        past ? "To the first page" : "Clear the filters",
+        past ? "Go to the first page" : "Clear filters",
       );
-      const told = past ? "This page is past the end" : `No ${name} fits`;
+      const told = past ? "There is nothing on this page" : `No ${name}s match`;
       replace(
         results,
         filtered || past ? h.div({ class: "empty" }, h.p({ class: "strong" }, told), clear) : none,
@@ -132,9 +122,9 @@ export async function list(spec) {
   function tick(rows) {
     const all = h.input({
       type: "checkbox",
-      "aria-label": `Choose all ${name}s on this page`,
+      "aria-label": `Select all ${name}s on this page`,
       onchange: () => {
-        rows.forEach(({ id }) => (all.checked ? chosen.add(id) : chosen.delete(id)));
+        rows.forEach((row) => (all.checked ? chosen.set(row.id, row) : chosen.delete(row.id)));
         results.querySelectorAll("td.tick input").forEach((each) => (each.checked = all.checked));
         drawChosen();
       },
@@ -145,9 +135,9 @@ export async function list(spec) {
       cell: (row) =>
         h.input({
           type: "checkbox",
-          "aria-label": `Choose ${row.name ?? row.number}`,
+          "aria-label": `Select ${row.name ?? `#${row.number}`}`,
           onchange: ({ target }) => {
-            target.checked ? chosen.add(row.id) : chosen.delete(row.id);
+            target.checked ? chosen.set(row.id, row) : chosen.delete(row.id);
             all.indeterminate = chosen.size > 0 && chosen.size < rows.length;
             all.checked = chosen.size === rows.length;
             drawChosen();
@@ -160,7 +150,7 @@ export async function list(spec) {
     chosenBar.hidden = chosen.size === 0;
     count.hidden = chosen.size > 0;
     if (chosen.size > 0)
-      replace(chosenBar, h.b(`${number(chosen.size)} chosen`), choose([...chosen], load));
+      replace(chosenBar, h.b(`${number(chosen.size)} selected`), choose([...chosen.values()], load));
     else replace(chosenBar);
   }
 
@@ -176,12 +166,12 @@ export async function list(spec) {
         : h.span({ class: "button off", "aria-hidden": "true" }, text);
     return h.nav(
       { class: "pager", "aria-label": "Pages" },
-      to(page - 1, "← Newer"),
+      to(page - 1, "← Previous"),
       h.span(
         { class: "soft" },
         `${number(first)}–${number(Math.min(first + limit - 1, total))} of ${number(total)}`,
       ),
-      to(page + 1, "Older →"),
+      to(page + 1, "Next →"),
     );
   }
 

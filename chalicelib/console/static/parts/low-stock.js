@@ -1,28 +1,130 @@
-// Variants below their threshold, as the summary names them: those that fell last come first.
+// Variants below their threshold, as the summary names them: those that fell last come first. Their
+// stock is corrected where it stands.
 
-import { h } from "../dom.js";
-import { number } from "../format.js";
+import { isLeft } from "../api.js";
+import { h, newId, replace } from "../dom.js";
+import { MOST_LOW } from "../facts.js";
+import { number, words } from "../format.js";
 import { link } from "../router.js";
+import { announce, toast } from "./notice.js";
 import { table } from "./table.js";
 
-export const MOST_LOW = 50; // the summary names no more
+// The counted number is the usual correction; `+12` and `-1` add and take away.
+const REASONS = ["COUNTED", "RECEIVED", "RETURNED", "DAMAGED", "LOST"];
+
 export const few = (count) => (count < MOST_LOW ? number(count) : `${number(count)}+`);
 
-export function lowStock(rows) {
+export function lowStock(visit, rows) {
   return table({
-    name: "Low on stock",
+    name: "Low stock",
     columns: [
       {
         title: "Product",
-        cell: ({ productId, productName, variantTitle, sku }) =>
+        cell: ({ productId, productName, variantId, variantTitle, sku }) =>
           h.div(
-            h.a({ class: "row", href: link(`/products/${productId}`) }, productName),
+            h.a(
+              { class: "strong", href: link(`/products/${productId}`, { variant: variantId }) },
+              h.bdi(productName),
+            ),
             h.div({ class: "soft small" }, [variantTitle, sku].filter(Boolean).join(" · ")),
           ),
       },
-      { title: "Stock", cell: ({ stock }) => h.b(number(stock)), class: "number" },
+      { title: "Stock", cell: (row) => stockCell(visit, row), class: "stock" },
       { title: "Threshold", cell: ({ threshold }) => number(threshold), class: "number" },
     ],
     rows,
   });
+}
+
+// A number that Enter saves. Escape puts back what was there.
+function stockCell(visit, { productId, variantId, productName, variantTitle, stock }) {
+  const name = [productName, variantTitle].filter(Boolean).join(" · ");
+  const told = newId("told");
+  let known = stock;
+  let once = null; // [what was asked, its key]: a repeated try is the same move
+  const error = h.p({ id: told, class: "error" });
+  const reason = h.select(
+    { "aria-label": `Reason for ${name}`, class: "reason" },
+    REASONS.map((each) => h.option({ value: each }, words(each))),
+  );
+  const input = h.input({
+    value: String(stock),
+    inputmode: "numeric",
+    autocomplete: "off",
+    "aria-label": `Stock of ${name}`,
+    "aria-describedby": told,
+    onfocus: () => input.select(),
+    oninput: () => /^[+-]/.test(input.value) && reason.value === "COUNTED" && guess(),
+  });
+  const save = h.button({ type: "submit", class: "small" }, "Save");
+  const form = h.form(
+    {
+      class: "stock-cell",
+      novalidate: true,
+      onsubmit: submitted,
+      onkeydown: (event) => {
+        if (event.key !== "Escape") return;
+        input.value = String(known);
+        replace(error);
+      },
+    },
+    input,
+    reason,
+    save,
+    error,
+  );
+  visit.guard(
+    `stock ${variantId}`,
+    () => form.isConnected && input.value.trim() !== String(known),
+    "You changed a stock number and did not save it.",
+  );
+  return form;
+
+  function guess() {
+    reason.value = input.value.startsWith("+") ? "RECEIVED" : "DAMAGED";
+  }
+
+  async function submitted(event) {
+    event.preventDefault();
+    const typed = input.value.trim();
+    if (typed === String(known) || save.ariaBusy) return;
+    if (!/^[+-]?\d+$/.test(typed)) {
+      replace(error, "Enter a number, or a change such as +12.");
+      input.focus();
+      return;
+    }
+    replace(error);
+    await move(/^[+-]/.test(typed) ? { by: Number(typed) } : { to: Number(typed) }, reason.value);
+  }
+
+  async function move(change, why) {
+    const asked = JSON.stringify([change, why]);
+    if (once?.[0] !== asked) once = [asked, crypto.randomUUID?.() ?? `${Math.random()}`];
+    save.ariaBusy = "true";
+    try {
+      const before = known;
+      const { data } = await visit.send("POST", `admin/products/${productId}/stock`, {
+        body: { moves: [{ variantId, ...change, reason: why }] },
+        idempotencyKey: once[1],
+      });
+      once = null;
+      known = data.variants.find(({ id }) => id === variantId).stock;
+      input.value = String(known);
+      reason.value = "COUNTED";
+      form.classList.add("saved");
+      const by = known - before;
+      if (by === 0) announce(`${name}: the stock is ${known} already.`);
+      else
+        toast(`${name}: stock is now ${number(known)}.`, "", [
+          "Undo",
+          () => move({ by: -by }, "CORRECTED"),
+        ]);
+    } catch (refusal) {
+      if (isLeft(refusal)) return;
+      const left = refusal.body?.lines?.[0]?.available;
+      replace(error, left === undefined ? refusal.message : `Only ${left} in stock`);
+    } finally {
+      save.ariaBusy = null;
+    }
+  }
 }

@@ -2,6 +2,9 @@
 
 import { h, newId, replace } from "../dom.js";
 
+const SEEN = 6000; // milliseconds
+const FAILURE_SEEN = 12_000;
+
 let status = null;
 let toasts = null;
 let counting = null;
@@ -9,7 +12,15 @@ let counting = null;
 export function live() {
   status = h.div({ role: "status", "aria-live": "polite", class: "unseen" });
   toasts = h.div({ class: "toasts" });
-  return [status, toasts];
+  const offline = h.p({ class: "offline", role: "alert", hidden: navigator.onLine });
+  const tell = () => {
+    offline.hidden = navigator.onLine;
+    replace(offline, !navigator.onLine && "You are offline. Changes cannot be saved until you are back.");
+  };
+  addEventListener("online", tell);
+  addEventListener("offline", tell);
+  tell();
+  return [status, toasts, offline];
 }
 
 // For what is seen anyway, such as how many products were found.
@@ -17,11 +28,27 @@ export function announce(text) {
   if (status) status.textContent = text;
 }
 
-export function toast(text) {
+// `action`: [name, what it does], such as an undo.
+export function toast(text, tone = "", action = null) {
   announce(text);
-  const shown = h.div({ class: "toast" }, text);
-  toasts.append(shown);
-  setTimeout(() => shown.remove(), 6000);
+  const shown = h.div(
+    { class: `toast ${tone}` },
+    h.span(text),
+    action &&
+      h.button(
+        {
+          type: "button",
+          class: "small",
+          onclick: () => {
+            shown.remove();
+            action[1]();
+          },
+        },
+        action[0],
+      ),
+  );
+  toasts?.append(shown);
+  setTimeout(() => shown.remove(), tone === "bad" || action ? FAILURE_SEEN : SEEN);
 }
 
 // The key's requests of this minute are used up: what was asked goes on by itself.
@@ -31,9 +58,7 @@ export function waiting(until) {
   const left = h.span();
   const shown = h.div(
     { class: "toast waiting" },
-    "The key's requests of this minute are used up. Going on in ",
-    left,
-    ".",
+    h.span("This key has reached its limit of requests per minute. Continuing in ", left, "."),
   );
   const count = () => {
     const seconds = Math.ceil((until - Date.now()) / 1000);
@@ -45,21 +70,32 @@ export function waiting(until) {
   count();
   counting = setInterval(count, 1000);
   toasts?.append(shown);
-  announce("The limit of requests is reached. Going on in a moment.");
+  announce("The limit of requests per minute is reached. Continuing in a moment.");
 }
 
-// A page or part that could not be shown.
-export function problem(error, again) {
+export const problemTitle = ({ status, code }) =>
+  status === 404
+    ? "Not found"
+    : code === "unreachable"
+      ? navigator.onLine
+        ? "No connection to the service"
+        : "You are offline"
+      : "This could not be loaded";
+
+// A page or part that could not be shown; `again` asks once more, `back` is [address, name].
+export function problem(error, again, back) {
   const id = newId("problem");
   const request = error.headers?.get?.("X-Request-Id");
+  const isGone = error.status === 404;
   return h.section(
     { class: "notice bad", role: "alert", "aria-labelledby": id },
-    h.h1(
-      { id, tabindex: "-1" },
-      error.status === 404 ? "There is nothing here" : "That did not work",
-    ),
+    h.h2({ id }, problemTitle(error)),
     h.p(error.message),
     request && error.status >= 500 && h.p({ class: "soft small" }, `Request ${request}`),
-    again && h.button({ type: "button", onclick: again }, "Try again"),
+    h.div(
+      { class: "actions" },
+      again && !isGone && h.button({ type: "button", class: "main", onclick: again }, "Try again"),
+      back && h.a({ class: "button", href: back[0] }, back[1]),
+    ),
   );
 }

@@ -1,29 +1,28 @@
-// The top of a page: its name, the way back, what can be done.
+// The top of a page: its name, the way back, what can be done. And the shapes that pages share.
 
-import { h, replace } from "../dom.js";
+import { h } from "../dom.js";
 
-// Drawn again, such as after a save, it leaves the keyboard where it was.
-export function draw(main, { title, back, actions, beside }, ...content) {
-  document.title = `${title} · Backroom`;
-  const held = main.contains(document.activeElement) && placeOf(document.activeElement);
-  replace(
-    main,
-    h.header(
-      { class: "page" },
-      back && h.a({ class: "back", href: back[0] }, "← ", back[1]),
-      h.div(
-        { class: "title" },
-        h.h1({ tabindex: "-1" }, title),
-        beside,
-        actions && h.div({ class: "actions" }, actions),
-      ),
+export function head({ title, back, actions, beside }) {
+  return h.header(
+    { class: "page" },
+    back && h.a({ class: "back", href: back[0] }, "← ", back[1]),
+    h.div(
+      { class: "title" },
+      h.h1({ tabindex: "-1" }, h.bdi(title)),
+      beside,
+      actions && h.div({ class: "actions" }, actions),
     ),
-    content,
   );
+}
+
+// What is drawn again, such as after a save, leaves the keyboard where it was.
+export function keepFocus(root, draw) {
+  const held = root.contains(document.activeElement) && placeOf(document.activeElement);
+  draw();
   if (!held) return;
-  const again = [...main.querySelectorAll("button, input, select, textarea, a, summary")];
-  const same = again.find((each) => placeOf(each) === held) ?? main.querySelector("h1");
-  same.focus({ preventScroll: true });
+  const again = [...root.querySelectorAll("button, input, select, textarea, a, summary")];
+  const same = again.find((each) => placeOf(each) === held) ?? root.querySelector("h1");
+  same?.focus({ preventScroll: true });
 }
 
 const placeOf = (control) =>
@@ -51,5 +50,13 @@ export function empty(title, text, action) {
     h.p({ class: "strong" }, title),
     h.p({ class: "soft" }, text),
     action,
+  );
+}
+
+// What stands in place of something that is on its way.
+export function skeleton(rows = 6) {
+  return h.div(
+    { class: "skeleton", "aria-hidden": "true" },
+    Array.from({ length: rows }, () => h.span()),
   );
 }

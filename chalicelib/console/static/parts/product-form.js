@@ -7,7 +7,28 @@ import { offered } from "./known.js";
 import { card } from "./page.js";
 import { rows } from "./rows.js";
 import { differing } from "./stale.js";
+import { PRODUCT_STATUSES } from "../facts.js";
 
+// What the fields are called, where a conflict names them.
+export const NAMES = {
+  name: "Name",
+  slug: "URL slug",
+  description: "Description",
+  status: "Status",
+  price: "Price",
+  compareAtPrice: "Compare-at price",
+  sku: "SKU",
+  vendor: "Vendor",
+  type: "Type",
+  storefront: "Storefront",
+  published: "Published",
+  tags: "Tags",
+  lowStockThreshold: "Low-stock threshold",
+  seo: "Search engine listing",
+  images: "Images",
+  title: "Title",
+  stock: "Stock",
+};
 const BLANK = { status: "DRAFT", published: true, tags: [], variants: [], images: [], seo: {} };
 const TEXTS = [
   "name",
@@ -54,8 +75,8 @@ export function productForm(product) {
     add: "Add an image",
     widths: "minmax(0, 1fr) minmax(0, 1fr) 2.25rem",
     columns: [
-      { name: "url", label: "Address", type: "url", placeholder: "https://…" },
-      { name: "alt", label: "Description" },
+      { name: "url", label: "URL", type: "url", placeholder: "https://…" },
+      { name: "alt", label: "Alt text" },
     ],
     start: own.images,
   });
@@ -74,7 +95,7 @@ export function productForm(product) {
         "Variants and stock",
         h.p(
           { class: "hint" },
-          "A blank stock is not tracked; a blank price or SKU follows the product's.",
+          "Leave stock blank to stop tracking it. Leave price or SKU blank to use the product's.",
         ),
         variants.node,
       ),
@@ -82,63 +103,63 @@ export function productForm(product) {
     ),
     h.div(
       card(
-        "Where it is sold",
+        "Availability",
         field({
           name: "status",
           label: "Status",
           value: own.status,
-          options: ["ACTIVE", "DRAFT", "ARCHIVED"].map((each) => [each, words(each)]),
+          options: PRODUCT_STATUSES.map((each) => [each, words(each)]),
         }),
         field({
           name: "published",
           label: "Published",
           type: "checkbox",
           value: own.published,
-          hint: "The storefront shows what is active and published.",
+          hint: "The storefront shows products that are active and published.",
         }),
-        known("storefront", "Storefront", { hint: "Blank: all of them." }),
+        known("storefront", "Storefront", { hint: "Leave blank for all storefronts." }),
       ),
       card(
         "Price",
         h.div(
           { class: "fields" },
           amount("price", "Price"),
-          amount("compareAtPrice", "Compare at"),
+          amount("compareAtPrice", "Compare-at price"),
         ),
       ),
       card(
-        "Sorted under",
+        "Organization",
         known("vendor", "Vendor"),
         known("type", "Type"),
         field({
           name: "tags",
           label: "Tags",
           value: own.tags.join(", "),
-          hint: "Separated by commas.",
+          hint: "Separate with commas.",
           autocomplete: "off",
         }),
         text("sku", "SKU"),
         field({
           name: "lowStockThreshold",
-          label: "Low stock below",
+          label: "Low-stock threshold",
           value: own.lowStockThreshold ?? "",
           inputmode: "numeric",
           placeholder: "5",
         }),
       ),
       card(
-        "Address and search engines",
-        text("slug", "Slug", { placeholder: product ? "" : "made from the name" }),
+        "Search engine listing",
+        text("slug", "URL slug", { placeholder: product ? "" : "created from the name" }),
         h.div(
           { class: "stack even", "data-field": "seo" },
           field({
             name: "seo.title",
-            label: "Title for search engines",
+            label: "Page title",
             value: own.seo?.title ?? "",
           }),
           field({
             name: "seo.description",
-            label: "Description for search engines",
+            label: "Meta description",
             value: own.seo?.description ?? "",
             rows: 3,
           }),
@@ -171,7 +192,7 @@ export function productForm(product) {
       })),
     };
   }
-  return { node, read };
+  return { node, read, reveal: variants.reveal };
 }
 
 // Only what differs is sent, so an edit of the name never writes an old stock over a sale.

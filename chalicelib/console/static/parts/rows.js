@@ -1,16 +1,44 @@
-// Rows that can be added and removed: variants, images, lines of an order.
+// Rows that can be added and removed: variants, images. Many of them are found by a filter, and
+// drawn a page at a time.
 
-import { h } from "../dom.js";
+import { h, replace } from "../dom.js";
+import { plural } from "../format.js";
 import { field } from "./form.js";
 import { icon } from "./icon.js";
 import "./work.js";
 
+const FEW = 20; // rows that are shown without being asked for
+
 // `columns`: those of `field`, named as in a row of the API. Errors such as `variants.2.price`
 // find their row, because the fields are named anew whenever rows come or go.
 export function rows({ name, columns, add, what, widths, start = [], changed = () => {} }) {
+  let shown = FEW;
   const body = h.div({ class: "rows" });
+  const search = field({
+    name: `find ${name}`,
+    label: `Filter ${name}`,
+    type: "search",
+    autocomplete: "off",
+    oninput: () => {
+      shown = FEW;
+      fit();
+    },
+  });
+  const wanted = search.querySelector("input");
+  const more = h.button(
+    {
+      type: "button",
+      class: "small",
+      onclick: () => {
+        shown += 5 * FEW;
+        fit();
+      },
+    },
+    "",
+  );
   const node = h.div(
     { class: "rows", style: { "--line-columns": widths }, "data-field": name },
+    search,
     h.div(
       { class: "line head", "aria-hidden": "true" },
       columns.map(({ label }) => h.span(label)),
@@ -18,14 +46,20 @@ export function rows({ name, columns, add, what, widths, start = [], changed = (
     body,
     h.p({ class: "error" }),
     h.div(
+      { class: "actions" },
       h.button(
         {
           type: "button",
-          class: "small",
-          onclick: () => append({}).querySelector("input").focus(),
+          class: "small add",
+          onclick: () => {
+            const line = append({});
+            line.hidden = false;
+            line.querySelector("input").focus();
+          },
         },
         add,
       ),
+      more,
     ),
   );
 
@@ -41,7 +75,7 @@ export function rows({ name, columns, add, what, widths, start = [], changed = (
     );
     line.row = row;
     body.append(line);
-    number();
+    number(line);
     return line;
   }
 
@@ -49,23 +83,44 @@ export function rows({ name, columns, add, what, widths, start = [], changed = (
     const next = line.nextElementSibling ?? line.previousElementSibling;
     line.remove();
     number();
-    (next?.querySelector("input") ?? node.querySelector(":scope > div:last-child button")).focus();
+    (next?.querySelector("input") ?? node.querySelector(".add")).focus();
     changed();
   }
 
-  function number() {
+  function number(only = null) {
     [...body.children].forEach((line, at) => {
+      if (only && line !== only) return;
       line.querySelectorAll(".field").forEach((each, column) => {
         each.dataset.field = `${name}.${at}.${columns[column].name}`;
         each.querySelector("label").textContent = `${columns[column].label} of ${what} ${at + 1}`;
       });
       line.querySelector("button").setAttribute("aria-label", `Remove ${what} ${at + 1}`);
     });
-    node.querySelector(".head").hidden = body.children.length === 0;
+    if (!starting) fit();
+  }
+
+  // Shows those that the filter lets through, as many as are asked for.
+  function fit() {
+    const lines = [...body.children];
+    const words = wanted.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const fits = lines.filter((line) => {
+      if (words.length === 0) return true;
+      const text = [...line.querySelectorAll("input")].map((each) => each.value).join(" ");
+      return words.every((word) => text.toLowerCase().includes(word));
+    });
+    const visible = new Set(fits.slice(0, shown));
+    lines.forEach((line) => (line.hidden = !visible.has(line)));
+    const left = fits.length - visible.size;
+    more.hidden = left === 0;
+    replace(more, `Show more (${plural(left, what)} hidden)`);
+    search.hidden = lines.length <= FEW;
+    node.querySelector(".head").hidden = visible.size === 0;
     changed();
   }
 
+  let starting = true;
   start.forEach(append);
+  starting = false;
   number();
 
   // What stands there now: the row it was made of, and the texts in its fields.
@@ -76,5 +131,16 @@ export function rows({ name, columns, add, what, widths, start = [], changed = (
         [...line.querySelectorAll("[name]")].map((each) => [each.name, each.value.trim()]),
       ),
     }));
-  return { node, read, append };
+
+  // Goes to a row, by its id.
+  function reveal(id, control) {
+    const line = [...body.children].find((each) => each.row.id === id);
+    if (!line) return;
+    line.hidden = false;
+    const input = line.querySelector(`[name="${control}"]`);
+    input.scrollIntoView({ block: "center" });
+    input.focus();
+    input.select();
+  }
+  return { node, read, append, reveal };
 }

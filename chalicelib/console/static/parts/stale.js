@@ -1,7 +1,6 @@
 // Somebody else changed what is being edited: what was it, what is it now, what would it become.
 
 import { h } from "../dom.js";
-import { modal } from "./dialog.js";
 import { table } from "./table.js";
 
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
@@ -10,55 +9,96 @@ const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 export const differing = (one, other) =>
   Object.keys(other).filter((name) => !same(one[name], other[name]));
 
-// Resolves to "mine" (save over it), "theirs" (drop what I typed) or null (go on editing).
-export function whichStays({ was, now, mine, what }) {
-  const theirs = differing(was, now);
-  const own = differing(was, mine);
-  const rows = theirs.map((name) => ({ name, both: own.includes(name) }));
+// A record as single values: rows with an id, such as variants, each by itself, so that a price
+// that one changed and a stock that the other did are two things.
+function values(record) {
+  const found = new Map();
+  for (const [name, value] of Object.entries(record)) {
+    const rows = name === "variants" ? value : null;
+    if (!rows) found.set(name, { name, value });
+    rows?.forEach((row, at) => {
+      for (const [part, each] of Object.entries(row))
+        if (part !== "id")
+          found.set(`${row.id ?? `new ${at}`} ${part}`, {
+            name: part,
+            of: row.title ?? `Variant ${at + 1}`,
+            value: each,
+          });
+    });
+  }
+  return found;
+}
+
+// What the other one changed: [{ name, of, was, now, mine, both }].
+export function overlap({ was, now, mine }) {
+  const [before, theirs, own] = [was, now, mine].map(values);
+  const keys = new Set([...before.keys(), ...theirs.keys()]);
+  return [...keys]
+    .filter((key) => !same(before.get(key)?.value, theirs.get(key)?.value))
+    .map((key) => ({
+      ...(theirs.get(key) ?? before.get(key)),
+      was: before.get(key)?.value,
+      now: theirs.get(key)?.value,
+      mine: own.get(key)?.value,
+      both: !same(before.get(key)?.value, own.get(key)?.value),
+    }));
+}
+
+// Resolves to "mine" (save over it), "theirs" (drop what I typed) or null (go on editing). `names`:
+// what the fields are called on the page.
+export function whichStays(visit, { was, now, mine, names = {}, what }) {
+  const rows = overlap({ was, now, mine });
+  const isSame = rows.some(({ both }) => both);
   return new Promise((decided) => {
     let choice = null;
     const choose = (value) => () => {
       choice = value;
       dialog.close();
     };
-    const dialog = modal(`The ${what} was changed while you edited it`, [
-      h.p(
-        rows.some(({ both }) => both)
-          ? "Both of you changed the same. Nothing is saved yet."
-          : "Your changes are about something else. Nothing is saved yet.",
-      ),
-      table({
-        name: "What changed",
-        columns: [
-          { title: "Field", cell: ({ name }) => h.b(name) },
-          { title: "It was", cell: ({ name }) => told(was[name]) },
-          { title: "It is now", cell: ({ name }) => told(now[name]) },
-          {
-            title: "Yours",
-            cell: ({ name, both }) =>
-              both ? told(mine[name]) : h.span({ class: "soft" }, "as it is now"),
-          },
-        ],
-        rows,
-      }),
-      h.div(
-        { class: "actions" },
-        h.button(
-          { type: "button", class: "main", onclick: choose("mine") },
-          "Save my changes over it",
+    const dialog = visit.modal(
+      `This ${what} was changed while you were editing`,
+      [
+        h.p(
+          isSame
+            ? "You and someone else changed the same fields. Nothing has been saved yet."
+            : "Someone else changed other fields than you. Saving keeps both changes.",
         ),
-        h.button({ type: "button", onclick: choose("theirs") }, "Drop mine"),
-        h.button({ type: "button", class: "quiet", onclick: choose(null) }, "Keep editing"),
-      ),
-    ]);
-    dialog.classList.add("broad");
-    dialog.addEventListener("close", () => decided(choice));
+        table({
+          name: "Changes",
+          columns: [
+            {
+              title: "Field",
+              cell: ({ name, of }) => h.b(of ? [h.bdi(of), " · "] : null, names[name] ?? name),
+            },
+            { title: "Before", cell: (row) => told(row.was) },
+            { title: "Now", cell: (row) => told(row.now) },
+            {
+              title: "Yours",
+              cell: (row) => (row.both ? told(row.mine) : h.span({ class: "soft" }, "not changed")),
+            },
+          ],
+          rows,
+        }),
+        h.div(
+          { class: "actions" },
+          h.button(
+            { type: "button", class: "main", onclick: choose("mine") },
+            isSame ? "Save my version" : "Save my changes",
+          ),
+          h.button({ type: "button", onclick: choose("theirs") }, "Discard my changes"),
+          h.button({ type: "button", class: "quiet", onclick: choose(null) }, "Keep editing"),
+        ),
+      ],
+      { broad: true },
+    );
+    dialog.onclose = () => decided(choice);
   });
 }
 
 function told(value) {
   if (value === null || value === undefined || value === "")
-    return h.span({ class: "soft" }, "nothing");
+    return h.span({ class: "soft" }, "none");
+  if (value === true || value === false) return value ? "Yes" : "No";
   if (Array.isArray(value))
     return value.length ? value.map((each) => h.div(told(each))) : told(null);
   if (typeof value === "object") {
@@ -67,5 +107,5 @@ function told(value) {
       .map(([name, each]) => `${name} ${each}`)
       .join(", ");
   }
-  return String(value);
+  return h.bdi(String(value));
 }

@@ -8,15 +8,15 @@ import { announce } from "./notice.js";
 import "./work.js";
 
 export const MODES = [
-  ["upsert", "Create new products and change known ones"],
+  ["upsert", "Create new products and update existing ones"],
   ["create", "Only create new products"],
-  ["update", "Only change known products"],
+  ["update", "Only update existing products"],
 ];
 
 // The whole window takes the file: one that misses the box would else replace the page.
-export function uploadForm({ done, signal }) {
+export function uploadForm(visit, done) {
   let chosen = null;
-  const picked = h.p({ class: "strong" }, "Drop a CSV here");
+  const picked = h.p({ class: "strong" }, "Drop a CSV file here");
   const input = h.input({
     id: "csv",
     type: "file",
@@ -27,7 +27,7 @@ export function uploadForm({ done, signal }) {
   const drop = h.div(
     { class: "drop", "data-field": "file" },
     picked,
-    h.div(input, h.label({ class: "button", for: "csv" }, "Choose a file")),
+    h.div(input, h.label({ class: "button", for: "csv" }, "Choose file")),
     h.p({ class: "error" }),
   );
   const bar = h.progress({ max: "1", value: 0, "aria-label": "Upload" });
@@ -43,22 +43,23 @@ export function uploadForm({ done, signal }) {
       { class: "fields" },
       field({
         name: "mode",
-        label: "What may happen",
+        label: "Import mode",
         value: "upsert",
         options: MODES,
       }),
       field({
         name: "dryRun",
-        label: "Only say what would happen",
+        label: "Dry run",
         type: "checkbox",
-        hint: "A rehearsal: no product is written.",
+        hint: "Checks the file and shows what would change. Nothing is saved.",
       }),
     ),
     running,
     h.div({ class: "actions" }, start),
   );
 
-  for (const type of ["dragover", "dragleave", "drop"]) addEventListener(type, over, { signal });
+  for (const type of ["dragover", "dragleave", "drop"]) visit.listen(window, type, over);
+  visit.guard("upload", () => start.ariaBusy === "true", "The upload will be cancelled.");
 
   function over(event) {
     event.preventDefault();
@@ -69,23 +70,23 @@ export function uploadForm({ done, signal }) {
   function choose(file, ...more) {
     if (!file || start.ariaBusy) return;
     drop.querySelector(".error").textContent = more.length
-      ? "One file at a time: this is the first."
+      ? "Only one file can be imported at a time. The first one was chosen."
       : "";
     chosen = file;
     replace(picked, `${file.name} · ${bytes(file.size)}`);
-    announce(`${file.name} is chosen.`);
+    announce(`${file.name} chosen.`);
   }
 
   async function submitted(event) {
     event.preventDefault();
     if (!chosen) {
-      drop.querySelector(".error").textContent = "Choose a CSV first.";
+      drop.querySelector(".error").textContent = "Choose a CSV file first.";
       input.focus();
       return;
     }
     running.hidden = false;
     await saving(form, start, summary, async () =>
-      done(await upload(chosen, values(form), progress, signal)),
+      done(await visit.finish(upload(chosen, values(form), progress, visit.signal))),
     );
     running.hidden = true;
   }

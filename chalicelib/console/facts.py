@@ -1,0 +1,45 @@
+"""What the console has to know that the API decides: served as its module `facts.js`, so that it is
+written down once.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from chalicelib import settings
+from chalicelib.api_keys.model import Role
+from chalicelib.imports.model import LARGEST_FORM
+from chalicelib.orders import store as orders
+from chalicelib.orders.model import PaymentStatus
+from chalicelib.products.model import BULK_PRODUCTS
+from chalicelib.products.model import Status as ProductStatus
+from chalicelib.summary.store import MOST_LOW
+from chalicelib.webhooks.model import LONGEST_OVERLAP, EventKind
+from chalicelib.webhooks.model import Status as DeliveryStatus
+
+NAME: Final = "facts.js"
+
+
+def module() -> str:
+    """The text of an ES module whose constants are JSON."""
+    return "".join(
+        f"export const {name} = {json.dumps(value, ensure_ascii=False)};\n"
+        for name, value in _facts().items()
+    )
+
+
+def _facts() -> Mapping[str, Any]:
+    return {
+        "CURRENCY": settings.currency(),
+        "TIMEZONE": "UTC",
+        "ROLES": list(Role),
+        "MOVES": orders.MOVES,
+        "PAYMENTS": list(PaymentStatus),
+        "PRODUCT_STATUSES": list(ProductStatus),
+        "EVENT_KINDS": list(EventKind),
+        "DELIVERY_STATUSES": list(DeliveryStatus),
+        "LONGEST_OVERLAP": LONGEST_OVERLAP,
+        "MOST_LOW": MOST_LOW,
+        "MOST_AT_ONCE": BULK_PRODUCTS,
+        "LARGEST_FORM": LARGEST_FORM,
+    }

@@ -1,0 +1,134 @@
+// The lines of a new order: one for each variant, however often it is scanned.
+
+import { h, replace } from "../dom.js";
+import { money } from "../format.js";
+import { field } from "./form.js";
+import { icon } from "./icon.js";
+import { announce } from "./notice.js";
+import { notForSale, variantName } from "./variants.js";
+
+// `changed()` after each change; `left()` when the keyboard is done with a line.
+export function orderLines({ changed, left }) {
+  const lines = [];
+  const node = h.div({ class: "rows order-lines" });
+
+  // A piece more of what stands there already, or a new line.
+  function add(piece) {
+    const same = lines.find(({ variant }) => variant.id === piece.variant.id);
+    if (!same) return append(piece);
+    const pieces = Number(same.quantity.value);
+    same.quantity.value = String(Number.isInteger(pieces) ? pieces + 1 : 1);
+    announce(`${same.name}: ${same.quantity.value}.`);
+    flash(same);
+    update();
+    return same;
+  }
+
+  function append({ product, variant }) {
+    const name = variantName({ product, variant });
+    const line = { product, variant, name };
+    const number = (label, settings) =>
+      field({
+        label: `${label} of ${name}`,
+        autocomplete: "off",
+        onkeydown: (event) => {
+          if (event.key !== "Enter" || event.ctrlKey || event.metaKey) return;
+          event.preventDefault();
+          left();
+        },
+        oninput: update,
+        ...settings,
+      });
+    line.short = h.span({ class: "small short" });
+    const quantity = number("Quantity", { name: "quantity", value: "1", inputmode: "numeric" });
+    const price = number("Price", { name: "price", value: variant.price, inputmode: "decimal" });
+    line.quantity = quantity.querySelector("input");
+    line.price = price.querySelector("input");
+    line.node = h.div(
+      { class: "line" },
+      h.div(
+        { class: "what" },
+        h.b(h.bdi(name)),
+        notForSale(product) && [" ", h.span({ class: "badge warn" }, notForSale(product))],
+        h.div(
+          { class: "soft small" },
+          [variant.sku, variant.stock !== null && `${variant.stock} in stock`]
+            .filter(Boolean)
+            .join(" · "),
+        ),
+        line.short,
+      ),
+      quantity,
+      price,
+      h.button(
+        {
+          type: "button",
+          class: "quiet",
+          "aria-label": `Remove ${name}`,
+          onclick: () => {
+            lines.splice(lines.indexOf(line), 1);
+            line.node.remove();
+            update();
+            left();
+          },
+        },
+        icon("remove"),
+      ),
+    );
+    lines.push(line);
+    node.append(line.node);
+    announce(`${name} added.`);
+    update();
+    return line;
+  }
+
+  function flash({ node: row }) {
+    row.scrollIntoView({ block: "nearest" });
+    row.classList.remove("again");
+    void row.offsetWidth; // an animation begins anew only where it was drawn without
+    row.classList.add("again");
+  }
+
+  // Errors such as `lineItems.2.price` find their line, because the fields are named anew.
+  function update() {
+    node.style.setProperty("--line-columns", "minmax(0, 1fr) 5rem 7rem 2.25rem");
+    lines.forEach(({ node: row, variant, quantity, short }, at) => {
+      const [pieces, price] = row.querySelectorAll(".field");
+      pieces.dataset.field = `lineItems.${at}.quantity`;
+      price.dataset.field = `lineItems.${at}.price`;
+      const isShort = variant.stock !== null && Number(quantity.value) > variant.stock;
+      replace(short, isShort && `Only ${variant.stock} in stock`);
+    });
+    changed();
+  }
+
+  const whole = (text) => (/^\d+$/.test(text) ? Number(text) : text);
+
+  return {
+    node,
+    add,
+    lines,
+    read: () =>
+      lines.map(({ variant, quantity, price }) => ({
+        variantId: variant.id,
+        quantity: whole(quantity.value.trim()),
+        price: price.value.trim() || variant.price,
+      })),
+    // As the service will compute it, where all that is typed are numbers.
+    total: (tax) => {
+      const all = lines.reduce(
+        (so, { quantity, price }) => so + Number(quantity.value) * Number(price.value),
+        Number(tax) || 0,
+      );
+      const [first] = lines;
+      return first && Number.isFinite(all)
+        ? `Total ${money(all.toFixed(4), first.product.currency)}`
+        : "";
+    },
+    // Those that a shop does not sell now, by name.
+    unusual: () =>
+      lines
+        .filter(({ product }) => notForSale(product))
+        .map(({ name, product }) => `${name} (${notForSale(product).toLowerCase()})`),
+  };
+}

@@ -1,0 +1,43 @@
+// A scanner types faster than hands and ends with Enter. What it types while another field has the
+// focus is taken out of that field again, and goes where scans go.
+
+const FASTEST_HAND = 60; // milliseconds a key, on average
+const LONGEST_GAP = 150; // between two keys of one scan
+const SHORTEST_CODE = 4;
+
+// `scanned(code)` gets what was scanned anywhere in the page but in `own`.
+export function listenForScans(visit, own, scanned) {
+  let run = { text: "" }; // the keys so far: in which field, what stood there before, since when
+
+  visit.listen(
+    document,
+    "keydown",
+    (event) => {
+      const { key, target, timeStamp } = event;
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (own.contains(target) || document.querySelector("dialog[open]")) run = { text: "" };
+      else if (key.length === 1) {
+        if (target !== run.field || timeStamp - run.last > LONGEST_GAP)
+          run = { text: "", field: target, before: target.value, first: timeStamp };
+        run.text += key;
+        run.last = timeStamp;
+      } else if (key === "Enter" && isScan(run, event)) {
+        event.preventDefault();
+        event.stopPropagation();
+        if (target.matches("input, textarea")) {
+          target.value = run.before;
+          target.dispatchEvent(new Event("input", { bubbles: true }));
+        }
+        scanned(run.text.trim());
+        run = { text: "" };
+      }
+    },
+    { capture: true },
+  );
+}
+
+const isScan = ({ text, field, first, last }, { target, timeStamp }) =>
+  field === target &&
+  text.length >= SHORTEST_CODE &&
+  timeStamp - last < LONGEST_GAP &&
+  last - first < FASTEST_HAND * (text.length - 1);

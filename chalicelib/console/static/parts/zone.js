@@ -1,0 +1,18 @@
+// Times as people enter them: in the shop's time zone.
+
+import { TIMEZONE } from "../facts.js";
+
+const CLOCK = new Intl.DateTimeFormat("sv-SE", {
+  timeZone: TIMEZONE,
+  dateStyle: "short",
+  timeStyle: "medium",
+});
+
+// What an input of type datetime-local holds, a time in the shop's zone, and the moment it means.
+export const local = (time) => CLOCK.format(time).replace(" ", "T").slice(0, 16);
+export function momentOf(typed) {
+  const wanted = Date.parse(`${typed}Z`);
+  const shift = (time) => Date.parse(`${CLOCK.format(time).replace(" ", "T")}Z`) - time;
+  const near = wanted - shift(wanted);
+  return new Date(wanted - shift(near)).toISOString();
+}

@@ -1,0 +1,267 @@
+"""What a page shows, asks for and opens ends with it, and an action is done once."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+import pytest
+from playwright.sync_api import Error, Request, Route, expect
+
+from tests.e2e.console.desk import Api, Desk
+
+ASKED = re.compile(r"/api/")
+LATE = 200  # milliseconds in which a late answer would be drawn
+MOST_AWAITS = 8
+
+
+@pytest.fixture(scope="module")
+def order(owner: Api) -> dict:
+    product = owner.post("products", {"name": "Left behind", "price": 5, "status": "ACTIVE"})
+    line = {"variantId": product["variants"][0]["id"], "quantity": 1}
+    customer = {"email": "left@behind.example", "firstName": "Lea"}
+    return owner.post("orders", {"lineItems": [line], "customer": customer})
+
+
+@pytest.fixture(scope="module")
+def pages(owner: Api, order: dict) -> list[str]:
+    webhook = owner.post("webhooks", {"url": "http://127.0.0.1:9/left", "events": ["order.paid"]})
+    delivery = owner.post(f"webhooks/{webhook['id']}/test", {})
+    developer = "/settings/developer"
+    return [
+        "/",
+        "/products",
+        "/products?type=lef",
+        "/products/low-stock",
+        f"/products/{order['lineItems'][0]['productId']}",
+        "/import",
+        "/orders",
+        f"/orders/new?customer={order['customer']['id']}",
+        f"/orders/{order['id']}",
+        "/customers",
+        f"/customers/{order['customer']['id']}",
+        f"{developer}/webhooks",
+        f"{developer}/webhooks/{webhook['id']}",
+        f"{developer}/deliveries",
+        f"{developer}/deliveries/{delivery['id']}",
+        "/settings/keys",
+        "/reference",
+    ]
+
+
+@contextmanager
+def held(desk: Desk, which: int = 1, method: str = "") -> Iterator[list[Route]]:
+    """Holds the request number `which` of that method; those after it wait for nobody."""
+    kept: list[Route] = []
+    seen = 0
+
+    def hold(route: Route) -> None:
+        nonlocal seen
+        seen += not method or route.request.method == method
+        if seen == which and not kept:
+            kept.append(route)
+        else:
+            route.continue_()
+
+    desk.page.route(ASKED, hold)
+    yield kept
+    desk.page.unroute(ASKED, hold)
+
+
+def go(desk: Desk, address: str) -> None:
+    desk.page.evaluate("address => (location.hash = address)", address)
+
+
+def screen(desk: Desk) -> tuple[str, str, int]:
+    page = desk.page
+    return page.title(), page.inner_html("main"), page.locator("dialog").count()
+
+
+def release(desk: Desk, route: Route) -> None:
+    with suppress(Error):  # it was given up, as it should be
+        route.fulfill(response=route.fetch())
+    desk.page.wait_for_timeout(LATE)
+
+
+def test_a_page_that_was_left_at_any_await_draws_nothing(desk: Desk, pages: list[str]) -> None:
+    desk.open("/nowhere")
+    gave_up: list[Request] = []
+    desk.page.on("requestfailed", lambda asked: gave_up.append(asked))
+    awaits = {}
+    for address in pages:
+        for which in range(1, MOST_AWAITS):
+            with held(desk, which) as kept:
+                go(desk, address)
+                for _ in range(100):
+                    if kept or not desk.page.locator("main[aria-busy]").count():
+                        break
+                    desk.page.wait_for_timeout(20)
+                desk.page.wait_for_timeout(30)
+                go(desk, "/nowhere")
+                desk.heading("Page not found")
+                if not kept:
+                    break
+                before = screen(desk)
+                release(desk, kept[0])
+                assert screen(desk) == before, f"{address}, await {which}"
+                assert kept[0].request in gave_up, f"{address}, request {which} goes on"
+                awaits[address] = which
+    assert {*awaits} == {*pages}
+
+
+DIALOGS = [
+    ("orders", "Cancel order"),
+    ("orders", "Delete"),
+    ("paid", "Ship"),
+    ("products", "Delete"),
+    ("webhooks", "Send test"),
+    ("webhooks", "Rotate secret"),
+    ("webhooks", "Delete"),
+    ("keys", "Create API key"),
+]
+
+
+@pytest.fixture(scope="module")
+def things(owner: Api, order: dict) -> dict[str, str]:
+    line = [{"variantId": order["lineItems"][0]["variantId"], "quantity": 1}]
+    paid = owner.post("orders", {"lineItems": line})
+    for status in ("PAID", "PROCESSING"):
+        owner.call("PATCH", f"orders/{paid['id']}", {"status": status})
+    webhook = owner.post("webhooks", {"url": "http://127.0.0.1:9/d", "events": ["order.paid"]})
+    return {
+        "orders": f"/orders/{order['id']}",
+        "paid": f"/orders/{paid['id']}",
+        "products": f"/products/{order['lineItems'][0]['productId']}",
+        "webhooks": f"/settings/developer/webhooks/{webhook['id']}",
+        "keys": "/settings/keys",
+    }
+
+
+def test_a_dialog_is_gone_with_its_page(desk: Desk, things: dict[str, str]) -> None:
+    for kind, button in DIALOGS:
+        desk.open("/customers")
+        go(desk, things[kind])
+        desk.button(button).click()
+        expect(desk.dialog).to_be_visible()
+        desk.page.go_back()
+        desk.heading("Customers")
+        expect(desk.page.locator("dialog")).to_have_count(0)
+        desk.page.keyboard.press("Enter")
+        desk.heading("Customers")
+    assert desk.api.get(things["orders"][1:])["status"] == "PENDING"
+    assert desk.api.get(things["paid"][1:])["status"] == "PROCESSING"
+
+
+def placed(desk: Desk) -> dict:
+    product = desk.api.post("products", {"name": "Dabchick", "price": 5})
+    line = {"variantId": product["variants"][0]["id"], "quantity": 1}
+    return desk.api.post("orders", {"lineItems": [line]})
+
+
+def test_a_change_that_is_on_its_way_is_told_on_the_next_page_and_draws_nothing(
+    desk: Desk,
+) -> None:
+    order = placed(desk)
+    desk.open(f"/orders/{order['id']}")
+    with held(desk, method="PATCH") as kept:
+        desk.button("Mark as paid").click()
+        expect(desk.button("Mark as paid")).to_have_attribute("aria-busy", "true")
+        go(desk, "/nowhere")
+        desk.heading("Page not found")
+        before = screen(desk)
+        release(desk, kept[0])
+    expect(desk.page.locator(".toast")).to_have_text(f"Order #{order['number']}: paid.")
+    assert screen(desk) == before
+    assert desk.api.get(f"orders/{order['id']}")["status"] == "PAID"
+
+
+def test_a_change_that_fails_behind_the_reader_is_told_with_its_page(desk: Desk) -> None:
+    order = placed(desk)
+    desk.open(f"/orders/{order['id']}")
+    with held(desk, method="PATCH") as kept:
+        desk.button("Mark as paid").click()
+        expect(desk.button("Mark as paid")).to_have_attribute("aria-busy", "true")
+        go(desk, "/nowhere")
+        desk.heading("Page not found")
+        kept[0].fulfill(status=500, json={"code": "internal_error", "message": "It broke."})
+    expect(desk.page.locator(".toast")).to_have_text(f"Order #{order['number']}: It broke.")
+
+
+def twice(desk: Desk, button: str) -> None:
+    desk.button(button).dblclick()
+
+
+def thrice(desk: Desk, button: str) -> None:
+    for _ in range(3):
+        desk.button(button).dispatch_event("click")
+
+
+@pytest.mark.parametrize("clicked", [twice, thrice])
+def test_an_action_is_sent_once_however_often_it_is_clicked(
+    desk: Desk, clicked: Callable[[Desk, str], None]
+) -> None:
+    order = placed(desk)
+    desk.open(f"/orders/{order['id']}")
+    sent: list[str] = []
+    desk.page.on("request", lambda asked: asked.method == "PATCH" and sent.append(asked.url))
+    clicked(desk, "Mark as paid")
+    expect(desk.button("Start processing")).to_be_visible()
+    desk.page.wait_for_timeout(LATE)
+    expect(desk.page.locator(".toast")).to_have_text([f"Order #{order['number']}: paid."])
+    assert len(sent) == 1
+    assert desk.api.get(f"orders/{order['id']}")["status"] == "PAID"
+
+
+def test_a_key_that_is_held_down_is_one_press(desk: Desk) -> None:
+    order = placed(desk)
+    desk.open(f"/orders/{order['id']}")
+    sent: list[str] = []
+    desk.page.on("request", lambda asked: asked.method == "PATCH" and sent.append(asked.url))
+    desk.button("Mark as paid").focus()
+    for _ in range(5):
+        desk.page.keyboard.down("Enter")
+    desk.page.keyboard.up("Enter")
+    expect(desk.button("Start processing")).to_be_visible()
+    assert len(sent) == 1
+
+
+def test_leaving_asks_once_however_often_back_is_pressed(desk: Desk) -> None:
+    order = placed(desk)
+    desk.open("/customers")
+    go(desk, "/orders")
+    desk.stands()
+    go(desk, f"/orders/{order['id']}")
+    desk.label("Note").fill("Half a")
+    desk.page.go_back()
+    expect(desk.dialog).to_be_visible()
+    desk.page.go_back()
+    desk.page.wait_for_timeout(LATE)
+    expect(desk.page.locator("dialog")).to_have_count(1)
+    desk.dialog.get_by_role("button", name="Stay").click()
+    expect(desk.label("Note")).to_have_value("Half a")
+    assert desk.page.url.endswith(order["id"])
+
+
+def test_a_conflict_says_whose_change_is_whose(desk: Desk) -> None:
+    """A price of mine and a stock of theirs are two things, and neither is lost."""
+    made = desk.api.post(
+        "products",
+        {"name": "Two hands", "price": 5, "variants": [{"title": "S", "stock": 4}, {"title": "L"}]},
+    )
+    path = f"products/{made['id']}"
+    desk.open(f"/{path}")
+    desk.field("variants.0.price").locator("input").fill("7")
+    small, large = made["variants"]
+    theirs = [{"id": small["id"], "stock": 9}, {"id": large["id"]}, {"title": "XL"}]
+    desk.api.call("PUT", path, {"variants": theirs})
+    desk.button("Save").click()
+    expect(desk.dialog).to_contain_text("Someone else changed other fields than you.")
+    row = desk.dialog.get_by_role("row").filter(has_text="S · Stock")
+    expect(row.get_by_role("cell")).to_have_text(["S · Stock", "4", "9", "not changed"])
+    desk.dialog.get_by_role("button", name="Save my changes").click()
+    expect(desk.page.locator(".toast")).to_have_text("Saved.")
+    saved = desk.api.get(path)["variants"]
+    assert [(v["title"], v["price"], v["stock"]) for v in saved] == [
+        ("S", "7.00", 9),
+        ("L", "5.00", None),
+        ("XL", "5.00", None),
+    ]

@@ -1,0 +1,123 @@
+"""What is seen while something loads, when it cannot be loaded, and before there is anything."""
+
+from collections.abc import Callable
+
+from playwright.sync_api import Route, expect
+
+from tests.e2e.console.desk import PHONE, Desk
+
+ANY = "**/api/admin/**"
+
+
+def broken(route: Route) -> None:
+    route.fulfill(status=500, json={"code": "internal_error", "message": "Something broke."})
+
+
+def test_a_page_on_its_way_shows_a_skeleton(desk: Desk) -> None:
+    desk.open("/nowhere")
+    kept: list[Route] = []
+
+    def keep(route: Route) -> None:
+        kept.append(route)
+
+    desk.page.route(ANY, keep)
+    for address in ("/", "/orders", "/products/low-stock", "/reference"):
+        if address == "/reference":
+            desk.page.route("**/openapi.json", keep)
+        desk.page.evaluate("address => (location.hash = address)", address)
+        expect(desk.page.locator("main .skeleton")).to_be_visible()
+    assert kept
+
+
+def test_before_the_first_script_there_is_something_to_see(another: Callable[..., Desk]) -> None:
+    desk = another()
+    desk.page.route("**/*.js", lambda route: route.abort())
+    desk.page.goto(desk.console_url)
+    expect(desk.page.locator("main .skeleton")).to_be_visible()
+    desk.went_wrong.clear()
+
+
+def test_a_page_that_failed_has_a_second_try_a_way_back_and_its_own_title(desk: Desk) -> None:
+    product = desk.api.post("products", {"name": "Second try", "price": 5})
+    desk.open("/customers")
+    desk.page.route(ANY, broken)
+    desk.page.evaluate("id => (location.hash = `/products/${id}`)", product["id"])
+    desk.heading("This could not be loaded")
+    assert desk.page.title() == "This could not be loaded · Backroom"
+    expect(desk.page.get_by_role("main").get_by_role("link", name="Products")).to_be_visible()
+    desk.page.unroute(ANY)
+    desk.button("Try again").click()
+    desk.heading("Second try")
+    assert desk.page.title() == "Second try · Backroom"
+
+
+def test_what_is_not_there_leads_back(desk: Desk) -> None:
+    desk.open("/orders/ord_nothing")
+    desk.heading("Not found")
+    desk.page.get_by_role("main").get_by_role("link", name="Orders").click()
+    desk.heading("Orders")
+
+
+def test_an_outage_at_the_start_keeps_the_key(desk: Desk) -> None:
+    desk.page.route("**/api/admin/me", lambda route: route.abort())
+    desk.page.goto(desk.console_url)
+    expect(desk.page.get_by_role("alert")).to_contain_text("No connection to the service")
+    expect(desk.page.get_by_label("API key")).to_have_count(0)
+    desk.page.unroute("**/api/admin/me")
+    desk.button("Try again").click()
+    desk.heading("Home")
+
+
+def test_offline_is_said_and_gone_again(desk: Desk) -> None:
+    desk.open("/products")
+    desk.page.context.set_offline(True)
+    expect(desk.page.locator(".offline")).to_contain_text("You are offline")
+    desk.page.get_by_role("link", name="Customers", exact=True).click()
+    expect(desk.page.locator("main")).to_contain_text("You are offline")
+    desk.page.context.set_offline(False)
+    expect(desk.page.locator(".offline")).to_be_hidden()
+    desk.button("Try again").first.click()
+    desk.heading("Customers")
+
+
+def test_an_empty_shop_names_the_first_three_things_to_do(desk: Desk) -> None:
+    nothing = {
+        "currency": "USD",
+        "today": {"orders": 0, "revenue": "0.00"},
+        "last30Days": {"orders": 0, "revenue": "0.00"},
+        "days": [{"date": "2026-11-22", "orders": 0, "revenue": "0.00"}],
+        "openOrders": {"total": 0, "byStatus": {}},
+        "lowStock": [],
+    }
+    none = {"page": 1, "limit": 1, "total": 0, "totalPages": 0}
+    desk.page.route("**/api/admin/summary", lambda route: route.fulfill(json=nothing))
+    desk.page.route(
+        "**/api/admin/products?*",
+        lambda route: route.fulfill(json={"data": [], "pagination": none, "total": 0}),
+    )
+    desk.open("/")
+    steps = desk.page.locator(".first-steps")
+    expect(steps.get_by_role("link")).to_have_text(
+        ["Import products", "Add product", "Create order", "Add webhook"]
+    )
+    steps.get_by_role("link", name="Import products").click()
+    desk.heading("Import")
+
+
+def test_slash_goes_to_the_search_from_a_checkbox_too(desk: Desk) -> None:
+    desk.api.post("products", {"name": "Ticked", "price": 5})
+    desk.open("/products")
+    desk.label("Select all products on this page").focus()
+    desk.page.keyboard.press("/")
+    expect(desk.label("Search")).to_be_focused()
+
+
+def test_prices_and_names_are_whole_on_a_phone(another: Callable[..., Desk]) -> None:
+    desk = another(viewport=PHONE)
+    new = {"name": "A lamp of a long name, hand-made", "price": "12345.50", "status": "ACTIVE"}
+    desk.api.post("products", new)
+    desk.open("/products?search=lamp")
+    price = desk.page.get_by_role("cell", name="$12,345.50")
+    box, table = price.bounding_box(), desk.page.locator(".table").bounding_box()
+    assert box and table
+    assert box["x"] + box["width"] <= table["x"] + table["width"] + 1

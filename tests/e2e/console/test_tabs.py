@@ -1,0 +1,122 @@
+"""Several tabs of one browser: one sign-in for all of them, and none that outlives the last."""
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from tests.e2e.console.desk import Desk
+
+
+def tab(desk: Desk, address: str) -> Page:
+    """Another tab of the same browser, as Ctrl and a click open it: with nothing stored."""
+    page = desk.page.context.new_page()
+    page.goto(f"{desk.console_url}#{address}")
+    return page
+
+
+def signed_in(desk: Desk) -> None:
+    desk.page.goto(desk.console_url)
+    desk.label("API key").fill(desk.api.key)
+    desk.button("Sign in").click()
+    desk.heading("Home")
+
+
+def heading(page: Page, text: str) -> None:
+    expect(page.get_by_role("heading", name=text, level=1)).to_be_visible()
+
+
+def test_a_link_in_a_new_tab_is_signed_in(another: Callable[..., Desk]) -> None:
+    desk = another(signed_in=False)
+    signed_in(desk)
+    with desk.page.context.expect_page() as opened:
+        desk.page.get_by_role("link", name="Products", exact=True).click(modifiers=["Control"])
+    heading(opened.value, "Products")
+    desk.heading("Home")
+    assert opened.value.evaluate("JSON.stringify(localStorage)") == "{}"
+
+
+def test_the_key_is_gone_with_the_last_tab(another: Callable[..., Desk]) -> None:
+    desk = another(signed_in=False)
+    signed_in(desk)
+    second = tab(desk, "/products")
+    heading(second, "Products")
+    desk.page.close()
+    third = tab(desk, "/customers")
+    heading(third, "Customers")
+    second.close()
+    third.close()
+    last = tab(desk, "/products")
+    expect(last.get_by_label("API key")).to_be_visible()
+
+
+def test_a_key_that_ends_is_asked_for_once_in_all_tabs(another: Callable[..., Desk]) -> None:
+    desk, successor = another(signed_in=False), another().api
+    signed_in(desk)
+    second = tab(desk, "/products")
+    heading(second, "Products")
+    successor.call("DELETE", f"keys/{desk.api.get('me')['id']}")
+    pages = (desk.page, second)
+    for page in pages:
+        page.get_by_role("link", name="Customers", exact=True).click()
+        expect(page.get_by_role("dialog")).to_contain_text("no longer valid")
+    second.get_by_role("dialog").get_by_label("API key").fill(successor.key)
+    second.get_by_role("dialog").get_by_role("button", name="Sign in").click()
+    for page in pages:
+        heading(page, "Customers")
+        expect(page.locator("dialog")).to_have_count(0)
+    # A tab that finds out later asks the others, and nobody.
+    assert desk.page.evaluate("sessionStorage.getItem('backroom-key')") == successor.key
+
+
+def test_a_tab_that_finds_out_later_takes_the_new_key_of_another(
+    another: Callable[..., Desk],
+) -> None:
+    desk, successor = another(signed_in=False), another().api
+    signed_in(desk)
+    second = tab(desk, "/products")
+    heading(second, "Products")
+    successor.call("DELETE", f"keys/{desk.api.get('me')['id']}")
+    desk.page.get_by_role("link", name="Customers", exact=True).click()
+    desk.dialog.get_by_label("API key").fill(successor.key)
+    desk.dialog.get_by_role("button", name="Sign in").click()
+    desk.heading("Customers")
+    second.get_by_role("link", name="Orders", exact=True).click()
+    heading(second, "Orders")
+    expect(second.get_by_role("search")).to_be_visible()
+    expect(second.locator("dialog")).to_have_count(0)
+
+
+def test_signing_out_asks_once_before_anything_is_gone(another: Callable[..., Desk]) -> None:
+    desk = another(signed_in=False)
+    signed_in(desk)
+    asked: list[str] = []
+    desk.page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.accept()))
+    desk.page.get_by_role("link", name="Products", exact=True).click()
+    desk.page.get_by_role("link", name="Add product").click()
+    desk.label("Name").fill("Half done")
+    desk.button("Sign out").click()
+    desk.dialog.get_by_role("button", name="Stay").click()
+    expect(desk.label("Name")).to_have_value("Half done")
+    desk.page.reload()
+    desk.heading("New product")
+    desk.label("Name").fill("Half done")
+    asked.clear()
+    desk.button("Sign out").click()
+    desk.dialog.get_by_role("button", name="Sign out").click()
+    expect(desk.label("API key")).to_be_visible()
+    assert asked == []
+
+
+def test_signing_out_signs_out_every_tab_and_keeps_what_is_unsaved(
+    another: Callable[..., Desk],
+) -> None:
+    desk = another(signed_in=False)
+    signed_in(desk)
+    idle, busy = tab(desk, "/products"), tab(desk, "/products/new")
+    heading(idle, "Products")
+    busy.get_by_label("Name", exact=True).fill("Half done")
+    desk.button("Sign out").click()
+    expect(desk.label("API key")).to_be_visible()
+    expect(idle.get_by_label("API key")).to_be_visible()
+    expect(busy.get_by_role("dialog").get_by_label("API key")).to_be_visible()
+    expect(busy.get_by_label("Name", exact=True)).to_have_value("Half done")

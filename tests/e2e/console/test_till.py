@@ -1,0 +1,170 @@
+"""At the till: a scanner, which types fast and ends with Enter, and the keyboard alone."""
+
+import time
+
+import pytest
+from playwright.sync_api import Route, expect
+
+from tests.e2e.console.desk import Api, Desk
+
+
+@pytest.fixture(scope="module", autouse=True)
+def shirts(owner: Api) -> dict:
+    variants = [
+        {
+            "title": f"{colour} / {size}",
+            "sku": f"LIN-SHIRT-{colour[:3].upper()}-{size}",
+            "stock": 50,
+        }
+        for colour in ("Blue", "Moss")
+        for size in ("S", "XL", "3XL")
+    ]
+    owner.post("products", {"name": "Old kilt", "price": 3, "sku": "KILT", "status": "ARCHIVED"})
+    owner.post("products", {"name": "New kilt", "price": 3, "sku": "KILT-2", "status": "DRAFT"})
+    new = {"name": "Linen till shirt", "price": 49, "status": "ACTIVE", "variants": variants}
+    return owner.post("products", new)
+
+
+def scan(desk: Desk, code: str) -> None:
+    desk.page.keyboard.type(code)
+    desk.page.keyboard.press("Enter")
+
+
+def lines(desk: Desk) -> dict[str, str]:
+    names = desk.page.locator(".order-lines .what > b").all_inner_texts()
+    pieces = [each.input_value() for each in desk.page.locator("[name=quantity]").all()]
+    return dict(zip(names, pieces, strict=True))
+
+
+def slowly(desk: Desk, *seconds: float) -> None:
+    """The answers to searches come after these times, in the order in which they were asked."""
+    left = list(seconds)
+
+    def answer(route: Route) -> None:
+        pause = left.pop(0) if left else 0
+        answer = route.fetch()
+        time.sleep(pause)
+        route.fulfill(response=answer)
+
+    desk.page.route("**/api/admin/products?*", answer)
+
+
+def test_an_exact_sku_and_enter_adds_that_very_variant(desk: Desk) -> None:
+    desk.open("/orders/new")
+    expect(desk.label("Find a product")).to_be_focused()
+    scan(desk, "LIN-SHIRT-BLU-XL")
+    expect(desk.page.locator(".order-lines .what > b")).to_have_text(
+        ["Linen till shirt · Blue / XL"]
+    )
+    expect(desk.label("Find a product")).to_be_focused()
+    expect(desk.label("Find a product")).to_have_value("")
+    scan(desk, "lin-shirt-blu-xl")
+    expect(desk.page.locator("[name=quantity]")).to_have_value("2")
+    assert lines(desk) == {"Linen till shirt · Blue / XL": "2"}
+
+
+def test_two_scans_fifty_milliseconds_apart_are_two_pieces(desk: Desk) -> None:
+    desk.open("/orders/new")
+    for code in ("LIN-SHIRT-BLU-S", "LIN-SHIRT-BLU-S", "LIN-SHIRT-MOS-XL", "LIN-SHIRT-BLU-S"):
+        scan(desk, code)
+        desk.page.wait_for_timeout(50)
+    expect(desk.page.locator("[name=quantity]").first).to_have_value("3")
+    expect(desk.page.locator("[name=quantity]")).to_have_count(2)
+    assert lines(desk) == {"Linen till shirt · Blue / S": "3", "Linen till shirt · Moss / XL": "1"}
+
+
+def test_scans_are_taken_in_their_order_however_late_the_answers(desk: Desk) -> None:
+    desk.open("/orders/new")
+    slowly(desk, 1.0, 0.1)
+    for code in ("LIN-SHIRT-MOS-S", "LIN-SHIRT-BLU-3XL"):
+        scan(desk, code)
+    expect(desk.page.locator(".order-lines .what > b")).to_have_text(
+        ["Linen till shirt · Moss / S", "Linen till shirt · Blue / 3XL"]
+    )
+
+
+def test_what_is_not_exact_is_chosen_and_never_taken_blindly(desk: Desk) -> None:
+    desk.open("/orders/new")
+    scan(desk, "LIN-SHIRT-BLU-X")
+    option = desk.page.get_by_role("option", name="Blue / XL")
+    expect(option).to_have_attribute("aria-selected", "true")
+    assert lines(desk) == {}
+    desk.page.keyboard.press("Enter")
+    expect(desk.page.locator("[name=quantity]")).to_have_count(1)
+    scan(desk, "4006381333931")
+    expect(desk.field("lineItems").locator(".missed")).to_contain_text("4006381333931: Not found")
+    expect(desk.label("Find a product")).to_be_focused()
+    desk.page.keyboard.press("Control+Enter")
+    expect(desk.page.locator(".summary")).to_contain_text("Add or dismiss it first")
+    desk.button("Dismiss 4006381333931").click()
+    desk.page.keyboard.press("Control+Enter")
+    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
+
+
+def test_a_scan_that_could_not_be_asked_for_is_not_lost(desk: Desk) -> None:
+    desk.open("/orders/new")
+    desk.page.route("**/api/admin/products?*", lambda route: route.abort(), times=1)
+    scan(desk, "LIN-SHIRT-BLU-S")
+    expect(desk.field("lineItems").locator(".missed")).to_contain_text(
+        "LIN-SHIRT-BLU-S: The service cannot"
+    )
+    desk.button("Search again").click()
+    desk.page.get_by_role("option", name="Blue / S").click()
+    expect(desk.page.locator("[name=quantity]")).to_have_count(1)
+    expect(desk.field("lineItems").locator(".missed li")).to_have_count(0)
+
+
+def test_enter_never_places_an_order_and_ctrl_enter_does(desk: Desk) -> None:
+    desk.open("/orders/new")
+    sent: list[str] = []
+    desk.page.on("request", lambda asked: asked.method == "POST" and sent.append(asked.url))
+    scan(desk, "LIN-SHIRT-MOS-S")
+    quantity = desk.label("Quantity of Linen till shirt · Moss / S")
+    quantity.fill("2")
+    quantity.press("Enter")
+    expect(desk.label("Find a product")).to_be_focused()
+    for label in ("Tax", "Email", "Tags", "Payment method", "Order date"):
+        desk.label(label).press("Enter")
+    desk.button("Create order").press("Enter")
+    desk.page.wait_for_timeout(300)
+    assert sent == []
+    desk.label("Tax").press("Control+Enter")
+    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
+    assert len(sent) == 1
+
+
+def test_a_scan_goes_to_the_items_wherever_the_focus_is(desk: Desk) -> None:
+    desk.open("/orders/new")
+    scan(desk, "LIN-SHIRT-MOS-S")
+    quantity = desk.label("Quantity of Linen till shirt · Moss / S")
+    quantity.fill("3")
+    scan(desk, "LIN-SHIRT-MOS-XL")
+    expect(desk.page.locator("[name=quantity]")).to_have_count(2)
+    desk.button("Create order").focus()
+    scan(desk, "LIN-SHIRT-MOS-XL")
+    expect(desk.page.locator("[name=quantity]").last).to_have_value("2")
+    assert lines(desk) == {"Linen till shirt · Moss / S": "3", "Linen till shirt · Moss / XL": "2"}
+
+
+def test_variants_are_found_by_their_titles(desk: Desk) -> None:
+    desk.open("/orders/new")
+    desk.label("Find a product").press_sequentially("moss 3xl")
+    expect(desk.page.locator(".found li")).to_have_count(1)
+    expect(desk.page.locator(".found li")).to_contain_text("Linen till shirt · Moss / 3XL")
+
+
+def test_drafts_and_archived_products_are_labelled_and_confirmed(desk: Desk) -> None:
+    desk.open("/orders/new")
+    desk.label("Find a product").press_sequentially("kilt", delay=20)
+    expect(desk.page.get_by_role("option", name="Old kilt")).to_contain_text("Archived")
+    expect(desk.page.get_by_role("option", name="New kilt")).to_contain_text("Draft")
+    desk.label("Find a product").fill("")
+    scan(desk, "KILT")
+    expect(desk.page.locator(".order-lines .badge")).to_have_text("Archived")
+    desk.page.keyboard.press("Control+Enter")
+    expect(desk.dialog).to_contain_text("Old kilt (archived)")
+    desk.dialog.get_by_role("button", name="Back").click()
+    desk.heading("New order")
+    desk.page.keyboard.press("Control+Enter")
+    desk.dialog.get_by_role("button", name="Create order").click()
+    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
