@@ -9,6 +9,7 @@
 records the attempt (`attempts.py`) and then settles it; every other change waits for that.
 """
 
+import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -37,6 +38,7 @@ UNFINISHED_SECONDS: Final = attempts.KEPT_SECONDS
 # Longer than the sender's function may run (`.chalice/config.json`): nobody posts behind a lease.
 LEASE: Final = timedelta(seconds=75)
 
+_LONGEST_NAME: Final = 100
 _ENDED: Final = ("step", "nextAttemptAt", "claim")
 
 
@@ -86,6 +88,7 @@ def create(event: Event, endpoint_id: str, *, test: bool) -> Delivery:
         "createdAt": now,
         "updatedAt": now,
         "expiresAt": clock.unix() + UNFINISHED_SECONDS,
+        **subject(event),
         **({"test": True} if test else {}),
     }
     try:
@@ -94,6 +97,18 @@ def create(event: Event, endpoint_id: str, *, test: bool) -> Delivery:
         assert failed.old is not None
         return read_delivery(failed.old)
     return read_delivery(item)
+
+
+def subject(event: Event) -> Item:
+    """What a list of deliveries says of the event: an order's number, a product's name. Of a
+    customer only the id: what is personal stays in the body, which is forgotten with the person."""
+    data = json.loads(event.body)["data"]
+    id = data.get("id") or data.get("productId")
+    if not isinstance(id, str):
+        return {}
+    named = data.get("number") or (None if id.startswith("cus_") else data.get("name"))
+    name = named or data.get("productName")
+    return {"subject": {"id": id, **({"name": str(name)[:_LONGEST_NAME]} if name else {})}}
 
 
 # --- Claiming a turn ------------------------------------------------------------------------------
@@ -159,41 +174,50 @@ def _claim(id: str, lease: Mapping[str, Any], more: Mapping[str, Any], when: Any
 # --- Settling an attempt --------------------------------------------------------------------------
 
 
-def delivered(delivery: Delivery, first: Attempt | None = None) -> bool:
+def delivered(delivery: Delivery, attempt: Attempt, *, first: bool = False) -> bool:
     """The receiver has it. `first`: a short first attempt, recorded by this same write.
 
     This and the others answer whether the claim was still ours.
     """
-    more = {"first": first.fields()} if first else {}
-    return _settle(delivery, {"status": Status.DELIVERED, **more}, _ENDED)
+    more = {"first": attempt.fields()} if first else {}
+    done = {"status": Status.DELIVERED, **_met(attempt), **more}
+    return _settle(delivery, done, _ENDED)
 
 
-def retrying(delivery: Delivery, following: NextStep) -> bool:
+def retrying(delivery: Delivery, attempt: Attempt, following: NextStep) -> bool:
     """The next step of the schedule is arranged."""
     waits = {
         "status": Status.RETRYING,
         "step": following.step,
         "nextAttemptAt": clock.iso(following.at),
+        **_met(attempt),
     }
     if following.daily_since:
         waits["dailySince"] = clock.iso(following.daily_since)
     return _settle(delivery, waits, ["claim"], UNFINISHED_SECONDS)
 
 
-def replay_failed(delivery: Delivery) -> bool:
+def replay_failed(delivery: Delivery, attempt: Attempt) -> bool:
     """An attempt beside the schedule has failed: the schedule goes on as if there had been none."""
-    return _settle(delivery, {}, ["claim"], UNFINISHED_SECONDS)
+    return _settle(delivery, _met(attempt), ["claim"], UNFINISHED_SECONDS)
 
 
-def given_up(delivery: Delivery, error: str) -> bool:
-    """The schedule has ended. `error` is what the last attempt met."""
+def given_up(delivery: Delivery, attempt: Attempt) -> bool:
+    """The schedule has ended with this attempt."""
+    error = attempt.message or attempt.error
     now = clock.iso(clock.now())
     pk, sk = _failed_key(delivery.id, now)
     entry = {"pk": pk, "sk": sk, "event": delivery.event, "error": error, "expiresAt": _expiry()}
     commit = Commit()
     commit.update(
         key(delivery.id),
-        set={"status": Status.FAILED, "failedAt": now, "updatedAt": now, "expiresAt": _expiry()},
+        set={
+            "status": Status.FAILED,
+            "failedAt": now,
+            "updatedAt": now,
+            "expiresAt": _expiry(),
+            **_met(attempt),
+        },
         remove=_ENDED,
         when=_ours(delivery),
         otherwise=Taken(None),
@@ -204,6 +228,11 @@ def given_up(delivery: Delivery, error: str) -> bool:
     except Taken:
         return False
     return True
+
+
+def _met(attempt: Attempt) -> dict[str, Any]:
+    met = {"status": attempt.status, "error": attempt.error}
+    return {"last": {name: value for name, value in met.items() if value is not None}}
 
 
 def cancelled(delivery: Delivery) -> bool:

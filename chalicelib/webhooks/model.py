@@ -153,6 +153,9 @@ class ListDeliveries(Query):
     limit: Annotated[
         int, Field(ge=1, description="Items per answer; more than 100 counts as 100")
     ] = PAGE_SIZE
+    subject: Annotated[
+        str | None, Field(max_length=60, description="Id of what the event is about, such as ord_…")
+    ] = None
     cursor: Annotated[
         str | None, Field(max_length=100, description="`nextCursor` of the answer before")
     ] = None
@@ -263,6 +266,10 @@ class Delivery:
     """Its place among those that gave up, while it is one."""
     first: Item | None
     """The record of the first attempt, if that was all it took."""
+    subject: Item | None
+    """What the event is about: `{id, name}`. None for what was sent by an earlier release."""
+    last: Item
+    """What the newest settled attempt met: `{status, error}`, where there was one."""
 
     @property
     def endpoint_id(self) -> str:
@@ -287,6 +294,8 @@ def read_delivery(item: Item) -> Delivery:
         replayed=item.get("replayed", ""),
         failed_at=item.get("failedAt"),
         first=item.get("first"),
+        subject=item.get("subject"),
+        last=item.get("last", {}),
     )
 
 

@@ -115,13 +115,23 @@ def digest(shown: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(shown).encode()).hexdigest()[:16]
 
 
+class Subject(TypedDict):
+    """What the event is about. `name`: the number of an order, the name of a product."""
+
+    id: str
+    name: str | None
+
+
 class ShownDelivery(TypedDict):
     id: str
     event: EventKind
     endpointId: str
     status: Status
     attemptCount: int
+    lastStatus: Annotated[int | None, Field(description="HTTP status of the newest attempt")]
+    lastError: Annotated[str | None, Field(description="`error` of the newest attempt")]
     nextAttemptAt: str | None
+    subject: Subject | None
     test: bool
     createdAt: str
     updatedAt: str
@@ -164,7 +174,10 @@ class FullDelivery(TypedDict):
     status: Status
     attemptCount: int
     attempts: list[ShownAttempt]
+    lastStatus: int | None
+    lastError: str | None
     nextAttemptAt: str | None
+    subject: Subject | None
     test: bool
     createdAt: str
     updatedAt: str
@@ -193,7 +206,10 @@ def show_delivery(delivery: Delivery, endpoint: Endpoint | None) -> dict[str, An
         "endpointId": delivery.endpoint_id,
         "status": Status.CANCELLED if cancelled else delivery.status,
         "attemptCount": delivery.attempts,
+        "lastStatus": delivery.last.get("status"),
+        "lastError": delivery.last.get("error"),
         "nextAttemptAt": None if cancelled else delivery.next_attempt_at,
+        "subject": delivery.subject and {"name": None, **delivery.subject},
         "test": delivery.test,
         "createdAt": delivery.created_at,
         "updatedAt": delivery.updated_at,

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from chalicelib import ids, outbox, settings, table
 from chalicelib.attributes import Item
-from chalicelib.conditions import Attr, Condition
+from chalicelib.conditions import Attr, Condition, all_of
 from chalicelib.problems import Invalid, NotFound
 from chalicelib.table import sk
 from chalicelib.webhooks import deliveries, store
@@ -94,7 +94,9 @@ def _filter(asked: ListDeliveries) -> Condition | None:
         wanted.append(Attr("status").is_in([status.value for status in asked.status]))
     if asked.event:
         wanted.append(Attr("event").is_in([event.value for event in asked.event]))
-    return wanted[0] & wanted[1] if len(wanted) == 2 else wanted[0] if wanted else None
+    if asked.subject:
+        wanted.append(Attr("subject.id").eq(asked.subject))
+    return all_of(wanted) if wanted else None
 
 
 class _Shard:

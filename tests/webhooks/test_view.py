@@ -349,3 +349,27 @@ def test_a_recovery_of_an_endpoint_that_is_deleted_meanwhile_finds_none(
     world.meanwhile("Query", lambda: merchant.delete(path))
     asked = {"since": "2026-01-01T00:00:00Z", "dryRun": False}
     assert merchant.post(f"{path}/recover", asked).status == 404
+
+
+def test_a_list_says_what_each_delivery_is_about_and_what_it_met(
+    world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant, "order.created", "product.created", "customer.created")
+    world.answer = lambda posted: failed()
+    announce("order.created", id="ord_1", number="1042", customer={"email": "a@example.com"})
+    announce("product.created", id="prod_1", name="Linen shirt")
+    announce("customer.created", id="cus_1", firstName="Ada", email="a@example.com", name="Ada")
+    world.sleep(seconds=20)
+    rows = {row["event"]: row for row in listed(merchant, webhook)}
+    assert {(row["lastStatus"], row["lastError"]) for row in rows.values()} == {(500, "status")}
+    assert {row["status"] for row in rows.values()} == {"RETRYING"}
+    assert {event: row["subject"] for event, row in rows.items()} == {
+        "order.created": {"id": "ord_1", "name": "1042"},
+        "product.created": {"id": "prod_1", "name": "Linen shirt"},
+        "customer.created": {"id": "cus_1", "name": None},
+    }
+    world.answer = lambda posted: OK
+    world.run()
+    (row,) = listed(merchant, webhook, "?subject=ord_1")
+    assert (row["event"], row["lastStatus"], row["lastError"]) == ("order.created", 200, None)
+    assert listed(merchant, webhook, "?subject=ord_2") == []

@@ -231,7 +231,7 @@ def _take(message: Message, known: _Known, post: Post, became: _Batch) -> None:
     became.health.append((endpoint.id, attempt.error is None))
     if attempt.error is None and attempt.number == 1 and attempt.is_short:
         # Nearly all end here: the record and the state are one write.
-        deliveries.delivered(delivery, first=attempt)
+        deliveries.delivered(delivery, attempt, first=True)
     else:
         attempt = attempts.keep(delivery.id, attempt)
         settle.settle(delivery, attempt, endpoint.streak)

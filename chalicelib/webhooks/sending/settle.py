@@ -23,20 +23,20 @@ def settle(delivery: Delivery, attempt: Attempt, streak: int) -> bool:
     `streak`: how often in a row the endpoint has failed.
     """
     if attempt.error is None:
-        return deliveries.delivered(delivery)
+        return deliveries.delivered(delivery, attempt)
     if attempt.error == attempts.EVENT_EXPIRED:
-        return deliveries.given_up(delivery, attempt.message)
+        return deliveries.given_up(delivery, attempt)
     if attempt.replay:
-        return deliveries.replay_failed(delivery)
+        return deliveries.replay_failed(delivery, attempt)
     following = _following(delivery, attempt, streak)
     if following.means is Means.GIVE_UP:
-        return deliveries.given_up(delivery, attempt.message or attempt.error)
+        return deliveries.given_up(delivery, attempt)
     message = Message(delivery.id, delivery.generation, following.step, due=following.at)
     if following.means is Means.PARK:
         parking.park(message, following.at)
     else:
         messages.send([Posted(message, delay=following.queue_delay)])
-    return deliveries.retrying(delivery, following)
+    return deliveries.retrying(delivery, attempt, following)
 
 
 def interrupted(delivery: Delivery, endpoint: Endpoint | None) -> bool:

@@ -85,7 +85,11 @@ def release(desk: Desk, route: Route) -> None:
 def test_a_page_that_was_left_at_any_await_draws_nothing(desk: Desk, pages: list[str]) -> None:
     desk.open("/nowhere")
     gave_up: list[Request] = []
-    desk.page.on("requestfailed", lambda asked: gave_up.append(asked))
+
+    def note(asked: Request) -> None:
+        gave_up.append(asked)
+
+    desk.page.on("requestfailed", note)
     awaits = {}
     for address in pages:
         for which in range(1, MOST_AWAITS):

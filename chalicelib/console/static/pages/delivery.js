@@ -4,6 +4,7 @@ import { isLeft } from "../api.js";
 import { h } from "../dom.js";
 import { dateTime, due, exact, milliseconds, number, words } from "../format.js";
 import { badge } from "../parts/badge.js";
+import { about } from "../parts/deliveries.js";
 import { copyButton } from "../parts/copy.js";
 import { toast } from "../parts/notice.js";
 import { card, facts } from "../parts/page.js";
@@ -72,6 +73,7 @@ function page(visit, path, delivery) {
                 ]
               : "none",
           ],
+          delivery.subject && ["About", subjectLink(delivery)],
           ["Attempts", number(attempts.length)],
           ["Created", exact(delivery.createdAt)],
           [
@@ -104,6 +106,12 @@ function page(visit, path, delivery) {
     await visit.send("POST", `${path}/replay`, { told: "Sending again." });
     await follow(visit, path, attempts.length);
   }
+}
+
+function subjectLink(delivery) {
+  const { id } = delivery.subject;
+  const place = { ord_: "orders", prod: "products", cus_: "customers" }[id.slice(0, 4)];
+  return place ? h.a({ href: link(`/${place}/${id}`) }, about(delivery)) : about(delivery);
 }
 
 // HTTP 500, or what happened before there was a status.

@@ -1,13 +1,15 @@
 // One order: the moves that are allowed are the only buttons.
 
-import { h } from "../dom.js";
+import { isLeft } from "../api.js";
+import { h, replace } from "../dom.js";
 import { MOVES, PAYMENTS } from "../facts.js";
 import { dateTime, exact, money, number, text, words } from "../format.js";
 import { badge } from "../parts/badge.js";
+import { deliveryTable } from "../parts/deliveries.js";
 import { field, form } from "../parts/form.js";
 import { toast } from "../parts/notice.js";
 import { buyer, carrierOf, tagsOf } from "../parts/order.js";
-import { card, facts } from "../parts/page.js";
+import { card, facts, skeleton } from "../parts/page.js";
 import { differing, whichStays } from "../parts/stale.js";
 import { table } from "../parts/table.js";
 import { link } from "../router.js";
@@ -23,6 +25,7 @@ const VERBS = {
   SHIPPED: "Ship",
   DELIVERED: "Mark as delivered",
 };
+const MOST_DELIVERIES = 20;
 const BACKWARD = new Set(["CANCELLED", "REFUNDED"]);
 const NAMES = {
   status: "Status",
@@ -37,6 +40,37 @@ export async function show(visit) {
   const path = `admin/orders/${encodeURIComponent(visit.params.id)}`;
   const { data, etag } = await visit.get(path);
   page(visit, path, data, etag);
+  if (may("ADMIN")) await sent(visit, data);
+}
+
+// What webhooks were told of this order. It is looked for when the page stands.
+async function sent(visit, order) {
+  try {
+    const { data } = await visit.get("admin/deliveries", {
+      subject: order.id,
+      since: order.createdAt,
+      limit: MOST_DELIVERIES,
+    });
+    visit.deliveries = data.data;
+  } catch (refusal) {
+    if (isLeft(refusal)) throw refusal;
+    visit.deliveries = refusal;
+  }
+  fillDeliveries(visit);
+}
+
+function fillDeliveries({ root, deliveries }) {
+  const place = root.querySelector(".deliveries");
+  if (!place || !deliveries) return;
+  replace(
+    place,
+    h.h2("Webhook deliveries"),
+    deliveries instanceof Error
+      ? h.p({ class: "soft" }, deliveries.message)
+      : deliveries.length
+        ? deliveryTable(deliveries)
+        : h.p({ class: "soft" }, "No webhook was notified of this order."),
+  );
 }
 
 function page(visit, path, order, etag) {
@@ -77,6 +111,7 @@ function page(visit, path, order, etag) {
       { class: "columns" },
       h.div(
         items(),
+        may("ADMIN") && h.section({ class: "card deliveries" }, h.h2("Webhook deliveries"), skeleton(2)),
         card("History", h.ol({ class: "history" }, order.history.toReversed().map(entry))),
       ),
       h.div(
@@ -96,6 +131,8 @@ function page(visit, path, order, etag) {
       ),
     ),
   );
+
+  fillDeliveries(visit);
 
   function print(name, only) {
     const printed = () => {

@@ -1,7 +1,7 @@
 // Deliveries in a table: the newest event first.
 
 import { h } from "../dom.js";
-import { ago, due, number } from "../format.js";
+import { ago, due, number, words } from "../format.js";
 import { link } from "../router.js";
 import { badge } from "./badge.js";
 import { table } from "./table.js";
@@ -14,21 +14,46 @@ export function deliveryTable(rows, endpoints = null) {
     columns: [
       {
         title: "Event",
-        cell: ({ id, event, test, endpointId }) => [
-          h.a({ class: "row", href: link(`/settings/developer/deliveries/${id}`) }, event),
-          test && h.span({ class: "soft small" }, " test"),
-          endpoints && h.div({ class: "soft small cut" }, urls.get(endpointId)),
+        cell: (delivery) => [
+          h.a(
+            { class: "row", href: link(`/settings/developer/deliveries/${delivery.id}`) },
+            delivery.event,
+          ),
+          delivery.test && h.span({ class: "soft small" }, " test"),
+          h.div({ class: "small" }, about(delivery)),
+          endpoints && h.div({ class: "soft small cut" }, urls.get(delivery.endpointId)),
         ],
       },
-      { title: "Status", cell: ({ status }) => badge(status) },
-      { title: "Attempts", cell: ({ attemptCount }) => number(attemptCount), class: "number wide" },
+      {
+        title: "Status",
+        cell: (delivery) => [
+          badge(delivery.status),
+          h.div({ class: "small" }, met(delivery)),
+        ],
+      },
+      {
+        title: "Attempts",
+        cell: ({ attemptCount }) => number(attemptCount),
+        class: "number wide",
+      },
       {
         title: "Next attempt",
         cell: ({ nextAttemptAt }) => (nextAttemptAt ? due(nextAttemptAt) : ""),
-        class: "wide",
       },
-      { title: "Created", cell: ({ createdAt }) => ago(createdAt) },
+      { title: "Created", cell: ({ createdAt }) => ago(createdAt), class: "wide" },
     ],
     rows,
   });
 }
+
+// Order #1042, the product's name, or the id.
+export function about({ subject }) {
+  if (!subject) return null;
+  const { id, name } = subject;
+  if (id.startsWith("ord_")) return `Order #${name ?? id}`;
+  return h.bdi(name ?? id);
+}
+
+// HTTP 500, or what happened before there was a status.
+export const met = ({ lastStatus, lastError }) =>
+  lastStatus ? `HTTP ${lastStatus}` : lastError ? words(lastError) : "";
