@@ -22,6 +22,8 @@ _DECIMALS: Final = {
 # DynamoDB keeps 38 digits; a shop that sells for more than this has mistyped.
 LARGEST: Final = Decimal(10) ** 12
 _EXACT: Final = Context(prec=100)
+# A sum of doubles, such as 30.299999999999997, means the amount beside it.
+_NOISE: Final = Decimal("1e-6")
 
 
 def decimals(currency: str | None = None) -> int:
@@ -32,7 +34,8 @@ def decimals(currency: str | None = None) -> int:
 def parse(value: object) -> Decimal:
     """The amount in a number or a numeric string.
 
-    Raises ValueError with a sentence for the client: not a number, too many decimals, too large.
+    What is within 1e-6 of an amount with the currency's decimals is that amount. Raises ValueError
+    with a sentence for the client: not a number, too many decimals, too large.
     """
     # json turns 19.99 into a float whose shortest text is what the client wrote.
     text = repr(value) if isinstance(value, float) else str(value).strip()
@@ -46,7 +49,7 @@ def parse(value: object) -> Decimal:
     if amount and amount.adjusted() >= LARGEST.adjusted():  # no arithmetic with 1e9999999
         raise ValueError(f"must be below {LARGEST:f}")
     exact = amount.quantize(Decimal(1).scaleb(-decimals()), context=_EXACT)
-    if exact != amount:
+    if abs(exact - amount) > _NOISE:
         raise ValueError(f"must have at most {decimals()} decimals ({settings.currency()})")
     return exact or abs(exact)  # zero has no sign
 

@@ -58,6 +58,11 @@ class Input(BaseModel):
         return {name: value for name, value in sent.items() if name not in cls.read_only}
 
 
+def null_is(default: object) -> BeforeValidator:
+    """null says the same as leaving the field out."""
+    return BeforeValidator(lambda sent: default if sent is None else sent)
+
+
 class Query(BaseModel):
     """Query parameters: camelCase; a blank value counts as absent. Admin routes refuse unknown ones
     by name, the others ignore them (`request/parse.py`)."""

@@ -21,12 +21,16 @@ from chalicelib.orders.model import (
     index_of,
 )
 from chalicelib.orders.shown import show
-from chalicelib.orders.transitions import BEFORE_SHIPPING, GIVES_BACK, step
+from chalicelib.orders.transitions import (
+    BEFORE_SHIPPING,
+    GIVES_BACK,
+    PAYMENTS,
+    payment_step,
+    step,
+)
 from chalicelib.problems import Invalid
 from chalicelib.products.model import DEFAULT_VARIANT, Product
 
-# A status that says something about the payment too.
-_PAYMENT: Final = {Status.PAID: PaymentStatus.PAID, Status.REFUNDED: PaymentStatus.REFUNDED}
 _LONGEST_CHANGE: Final = 200
 
 
@@ -156,24 +160,36 @@ def _once_each(tags: Iterable[str] | None) -> list[str]:
 def changed(order: Order, given: Mapping[str, Any], by: str, now: str) -> Order:
     """The order after a PATCH with what was `given`. Raises InvalidTransition and Invalid."""
     fields = {**order.fields, **_cleaned(given)}
+    status = order.status
+    payment = given.get("paymentStatus")
     if "status" in given:
         status = step(order.status, Status(given["status"]))
-        implied = _PAYMENT.get(status)
-        if implied and PaymentStatus(given.get("paymentStatus", implied)) is not implied:
-            message = f"must be {implied.value}, or absent, when the status becomes {status.value}"
-            raise Invalid.field("paymentStatus", "invalid", message)
-        if implied:
-            fields["paymentStatus"] = implied.value
+        payment = _payment(status, payment)
         if status is Status.SHIPPED:
             fields["shippedAt"] = now
         if status in GIVES_BACK:
             fields["lineItems"] = [{**line, "taken": 0} for line in fields["lineItems"]]
+    if payment is not None:
+        moved = payment_step(status, order.payment_status, PaymentStatus(payment))
+        fields["paymentStatus"] = moved.value
     if fields["paymentStatus"] == PaymentStatus.PAID and fields["paidAt"] is None:
         fields["paidAt"] = now
     fields["history"] = _history(order.fields, fields, by, now)
     fields["updatedAt"] = now
     fields["index"] = index_of(fields).stored()
     return Order(fields, order.version + 1)
+
+
+def _payment(status: Status, asked: str | None) -> str | None:
+    """The payment status with which an order becomes `status`: as asked, or as that implies."""
+    possible = PAYMENTS.get(status)
+    if possible is None:
+        return asked
+    if asked is not None and asked not in possible:
+        names = " or ".join(payment.value for payment in possible)
+        message = f"must be {names}, or absent, when the status becomes {status.value}"
+        raise Invalid.field("paymentStatus", "invalid", message)
+    return asked or possible[0]
 
 
 def _cleaned(given: Mapping[str, Any]) -> dict[str, Any]:

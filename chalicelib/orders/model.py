@@ -126,6 +126,8 @@ class _Input(Input):
 
 
 class LineInput(_Input):
+    read_only: ClassVar[frozenset[str]] = frozenset({"id", "productId", "title", "sku", "total"})
+
     variant_id: Annotated[str, _text(60, 1)]
     quantity: Annotated[int, Field(strict=True, ge=1, le=MOST_PIECES)]
     price: Annotated[Price | None, Field(description="A piece; by default the variant's.")] = None
@@ -133,6 +135,11 @@ class LineInput(_Input):
 
 class NewOrder(_Input):
     """The fields of a creation. Sums that are absent are computed, and those given are kept."""
+
+    # What a copied order was given stays behind; its `status` is a step that a new one cannot take.
+    read_only: ClassVar[frozenset[str]] = frozenset(
+        {"id", "number", "createdAt", "updatedAt", "paidAt", "shippedAt", "history"}
+    )
 
     source: Name | None = None
     customer: CustomerInput | None = None

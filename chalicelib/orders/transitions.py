@@ -1,9 +1,9 @@
-"""The moves of an order's status, exactly those of `spec.md`, States and transitions."""
+"""The moves of an order's status, and of its payment status."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from chalicelib.orders.model import Status
+from chalicelib.orders.model import PaymentStatus, Status
 from chalicelib.problems import Invalid
 
 MOVES: Final[Mapping[Status, tuple[Status, ...]]] = {
@@ -24,21 +24,56 @@ GIVES_BACK: Final = frozenset({Status.CANCELLED, Status.REFUNDED})
 OPEN: Final = tuple(status for status in Status if MOVES[status])
 
 
+# Money that was given back stays given back: from there nothing is booked again.
+PAYMENT_MOVES: Final[Mapping[PaymentStatus, tuple[PaymentStatus, ...]]] = {
+    PaymentStatus.PENDING: (
+        PaymentStatus.PARTIALLY_PAID,
+        PaymentStatus.PAID,
+        PaymentStatus.FAILED,
+    ),
+    PaymentStatus.FAILED: (
+        PaymentStatus.PENDING,
+        PaymentStatus.PARTIALLY_PAID,
+        PaymentStatus.PAID,
+    ),
+    PaymentStatus.PARTIALLY_PAID: (PaymentStatus.PAID, PaymentStatus.REFUNDED),
+    PaymentStatus.PAID: (PaymentStatus.REFUNDED,),
+    PaymentStatus.REFUNDED: (),
+}
+# What a status says about the payment. For PAID a deposit is enough: production begins, and
+# order.paid waits for the rest.
+PAYMENTS: Final[Mapping[Status, tuple[PaymentStatus, ...]]] = {
+    Status.PAID: (PaymentStatus.PAID, PaymentStatus.PARTIALLY_PAID),
+    Status.REFUNDED: (PaymentStatus.REFUNDED,),
+}
+
+
 class InvalidTransition(Invalid):
-    """422 with `from`, `to` and `allowed`, the statuses that may come next."""
+    """422 with `field`, `from`, `to` and `allowed`, what may come next."""
 
     code = "invalid_transition"
 
-    def __init__(self, start: Status, wanted: Status) -> None:
-        allowed = [status.value for status in MOVES[start]]
-        says = f"only {' or '.join(allowed)}" if allowed else "nothing"
-        more: dict[str, Any] = {"from": start.value, "to": wanted.value, "allowed": allowed}
-        message = f"An order that is {start.value} cannot become {wanted.value}: {says} can follow."
-        super().__init__(message, **more)
+    def __init__(self, field: str, start: str, wanted: str, allowed: Iterable[str]) -> None:
+        names = [str(name) for name in allowed]
+        says = f"only {' or '.join(names)}" if names else "nothing"
+        more: dict[str, Any] = {"field": field, "from": str(start), "to": str(wanted)}
+        message = f"The {field} {start} cannot become {wanted}: {says} can follow."
+        super().__init__(message, **more, allowed=names)
 
 
 def step(start: Status, wanted: Status) -> Status:
     """The status after the move. Raises InvalidTransition."""
     if wanted not in MOVES[start]:
-        raise InvalidTransition(start, wanted)
+        raise InvalidTransition("status", start, wanted, MOVES[start])
+    return wanted
+
+
+def payment_step(status: Status, start: PaymentStatus, wanted: PaymentStatus) -> PaymentStatus:
+    """The payment status after the move of an order that is (by then) `status`; the one that it has
+    is no move. Raises InvalidTransition."""
+    allowed = PAYMENT_MOVES[start]
+    if status is Status.CANCELLED:
+        allowed = tuple(to for to in allowed if to is PaymentStatus.REFUNDED)
+    if wanted is not start and wanted not in allowed:
+        raise InvalidTransition("paymentStatus", start, wanted, allowed)
     return wanted

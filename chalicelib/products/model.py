@@ -88,9 +88,15 @@ def _as_number(value: object) -> float:
 
 
 def _shop_currency(value: str) -> str:
-    if value != settings.currency():
+    if value.upper() != settings.currency():
         raise ValueError(f"must be {settings.currency()}, the shop's currency")
-    return value
+    return settings.currency()
+
+
+def _sku(value: object) -> object:
+    """A number is the text that was written: spreadsheets and programs send such SKUs."""
+    is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
+    return str(value) if is_number else value
 
 
 def _text(longest: int, shortest: int = 0) -> Any:
@@ -109,6 +115,9 @@ Price = Annotated[
     ),
 ]
 ShopCurrency = Annotated[str, AfterValidator(_shop_currency)]
+Name = Annotated[str, _text(500, 1)]
+Slug = Annotated[str, _text(200, 1), AfterValidator(_slug)]
+Sku = Annotated[str, BeforeValidator(_sku), _text(100)]
 Stock = Annotated[int, Field(strict=True, ge=0, le=MOST_STOCK)]
 
 
@@ -130,43 +139,57 @@ class Seo(_Input):
     description: Annotated[str, _text(1_000)] | None = None
 
 
-class VariantInput(_Input):
-    id: Annotated[str, _text(60)] | None = None
+class NewVariant(_Input):
+    """A variant of a new product. Of a copied one, the id stays behind."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset({"id"})
+
     title: Annotated[str, _text(255, 1)] | None = None
-    sku: Annotated[str, _text(100)] | None = None
+    sku: Sku | None = None
     price: Price | None = None
     stock: Stock | None = None
 
 
-class ProductChange(_Input):
-    """The fields of a PUT: what is absent stays as it is, null clears."""
+class VariantInput(NewVariant):
+    read_only: ClassVar[frozenset[str]] = frozenset()
 
+    id: Annotated[str, _text(60)] | None = None
+
+
+class _ProductFields(_Input):
     read_only: ClassVar[frozenset[str]] = frozenset({"id", "createdAt", "updatedAt"})
 
     currency: Annotated[ShopCurrency | None, Field(exclude=True)] = None  # said, and not stored
-    name: Annotated[str, _text(500, 1)] = ""
-    slug: Annotated[str, _text(200, 1), AfterValidator(_slug)] = ""
     description: Annotated[str, AfterValidator(_description)] | None = None
-    status: Status = Status.DRAFT
+    status: Status | None = Status.DRAFT
     price: Price | None = None
     compare_at_price: Price | None = None
-    sku: Annotated[str, _text(100)] | None = None
+    sku: Sku | None = None
     vendor: Annotated[str, _text(255)] | None = None
     tags: list[Annotated[str, _text(100, 1)]] | None = Field(None, max_length=100)
-    variants: list[VariantInput] | None = Field(None, max_length=MOST_VARIANTS)
     type: Annotated[str, _text(255)] | None = None
     storefront: Annotated[str, _text(100)] | None = None
-    published: bool = True
+    published: bool | None = True
     images: list[Image] | None = Field(None, max_length=100)
     seo: Seo | None = None
     low_stock_threshold: Stock | None = None
     metadata: Annotated[dict[str, Any], AfterValidator(_metadata)] | None = None
 
 
-class NewProduct(ProductChange):
+class ProductChange(_ProductFields):
+    """The fields of a PUT: what is absent stays as it is, null clears."""
+
+    name: Name = ""
+    slug: Slug = ""
+    variants: list[VariantInput] | None = Field(None, max_length=MOST_VARIANTS)
+
+
+class NewProduct(_ProductFields):
     """The fields of a creation. `price` may be absent only where every variant has one."""
 
-    name: Annotated[str, _text(500, 1)]
+    name: Name
+    slug: Slug | None = None
+    variants: list[NewVariant] | None = Field(None, max_length=MOST_VARIANTS)
 
 
 class BulkProducts(RootModel[list[NewProduct]]):

@@ -123,7 +123,11 @@ def edit(
     otherwise: Exception,
 ) -> None:
     """Writes the stock between two versions of a product: only the quantities that differ, each on
-    condition that it is still what was read; `exactly`: that all are. Emits inventory.low."""
+    condition that it is still what was read; `exactly`: that all are.
+
+    Emits inventory.low for each variant that is low by now and was not: it is new, sold, or judged
+    by another threshold.
+    """
     if before is None:
         assert after is not None
         quantities = dict(after.quantities)
@@ -136,11 +140,10 @@ def edit(
     else:
         _merge(commit, before, after, exactly, otherwise)
     if after is not None:
-        was = before.quantities if before else {}
-        for id in _crossed(was, after.quantities, after.low_stock_threshold):
+        became = low.variants(after) - (low.variants(before) if before else set())
+        for id in sorted(became):
             commit.announce("inventory.low", low.shown(after, id, after.quantities[id]))
-        if low.variants(after) - (low.variants(before) if before else set()):
-            low.note(commit, [after.id])
+        low.note(commit, [after.id] if became else [])
 
 
 def _merge(
@@ -156,13 +159,15 @@ def _merge(
         # The expression would be too long: the map as a whole, on condition that it is what it was.
         exactly, changes = True, {**changes, "quantities": dict(now)}
         changes = {name: value for name, value in changes.items() if "." not in name}
+    judged = Attr("threshold").eq(before.low_stock_threshold)  # who is low
     if exactly:
-        unchanged = Attr("quantities").eq(dict(was))
+        unchanged = judged & Attr("quantities").eq(dict(was))
     else:
         still = {id: Attr(f"quantities.{id}") for id in differing}
-        unchanged = all_of(
+        same = (
             stock.eq(was[id]) if id in was else stock.not_exists() for id, stock in still.items()
         )
+        unchanged = all_of([judged, *same])
     if changes or differing:
         gone = (
             [] if "quantities" in changes else [f"quantities.{id}" for id in differing - now.keys()]

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, ConfigDict, Field
 from chalicelib import clock, settings
 from chalicelib.attributes import Item
 from chalicelib.safe_post.destination import LONGEST_URL
-from chalicelib.schemas import LARGEST_PAGE, PAGE_SIZE, Choice, Input, Query, Several
+from chalicelib.schemas import LARGEST_PAGE, PAGE_SIZE, Choice, Input, Query, Several, null_is
 from chalicelib.webhooks.sending.retry import FAILING_STREAK
 
 LONGEST_OVERLAP: Final = 72  # hours in which two secrets sign
@@ -97,11 +97,13 @@ class _Input(Input):
 
 
 class NewEndpoint(_Input):
+    read_only: ClassVar[frozenset[str]] = _READ_ONLY
+
     url: Url
     events: Events
     email: Email | None = None
     description: Description | None = None
-    enabled: Annotated[bool, Field(strict=True)] = True
+    enabled: Annotated[bool, null_is(True), Field(strict=True)] = True
 
 
 class EndpointChange(_Input):
@@ -143,7 +145,7 @@ class TestEvent(_Input):
 
 class Recover(_Input):
     since: Moment
-    dry_run: Annotated[bool, Field(strict=True, description="Only count")] = True
+    dry_run: Annotated[bool, null_is(True), Field(strict=True, description="Only count")] = True
 
 
 class ListDeliveries(Query):

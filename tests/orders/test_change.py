@@ -1,5 +1,7 @@
 """Changing and deleting orders: every move, what it announces, and what it does to the stock."""
 
+from datetime import date
+from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
@@ -22,7 +24,7 @@ from tests.orders.build import (
 )
 from tests.shop import Shop
 
-# spec.md, Order status: the moves, and what each announces.
+# The moves of an order's status, and what each announces.
 MOVES = {
     ("PENDING", "PAID"): ["order.updated", "order.paid"],
     ("PENDING", "CANCELLED"): ["order.updated", "order.cancelled"],
@@ -42,6 +44,13 @@ ROUTES = {
     "DELIVERED": ["PAID", "IN_PRODUCTION", "PROCESSING", "SHIPPED", "DELIVERED"],
     "CANCELLED": ["CANCELLED"],
     "REFUNDED": ["PAID", "REFUNDED"],
+}
+PAYMENT_MOVES = {
+    "PENDING": {"PARTIALLY_PAID", "PAID", "FAILED"},
+    "FAILED": {"PENDING", "PARTIALLY_PAID", "PAID"},
+    "PARTIALLY_PAID": {"PAID", "REFUNDED"},
+    "PAID": {"REFUNDED"},
+    "REFUNDED": set[str](),
 }
 CELLS = [(start, to) for start in ROUTES for to in ROUTES]
 
@@ -89,14 +98,80 @@ def test_each_move_stamps_what_it_means(shop: Shop) -> None:
     assert refunded["paymentStatus"] == "REFUNDED" and refunded["paidAt"]
 
 
+PAYMENT_CELLS = [(start, to) for start in PAYMENT_MOVES for to in PAYMENT_MOVES]
+
+
+@pytest.mark.parametrize("status", ["PENDING", "SHIPPED", "CANCELLED"])
+@pytest.mark.parametrize(("start", "to"), PAYMENT_CELLS, ids=[f"{a}-{b}" for a, b in PAYMENT_CELLS])
+def test_money_moves_along_its_own_table(shop: Shop, start: str, to: str, status: str) -> None:
+    order = order_paid(shop, start, status)
+    if order is None:
+        return  # no order of that status has this payment status
+    events = len(kinds(shop, order))
+    answer = shop.patch(path_of(order), {"paymentStatus": to})
+    follow = PAYMENT_MOVES[start] & ({"REFUNDED"} if status == "CANCELLED" else {*PAYMENT_MOVES})
+    if to in follow | {start}:
+        assert (answer.status, answer.json["paymentStatus"]) == (200, to)
+        assert answer.json["status"] == order["status"]
+        crossed = ["order.paid"] * (to == "PAID" and order["paidAt"] is None)
+        given_back = ["order.refunded"] * (to == "REFUNDED" != start)
+        assert kinds(shop, order)[events:] == ["order.updated", *crossed, *given_back]
+    else:
+        assert (answer.status, answer.json["code"]) == (422, "invalid_transition")
+        said = {name: answer.json[name] for name in ("field", "from", "to")}
+        assert said == {"field": "paymentStatus", "from": start, "to": to}
+        assert set(answer.json["allowed"]) == follow
+        assert shop.get(path_of(order)).json == order
+        assert len(kinds(shop, order)) == events
+
+
+def order_paid(shop: Shop, payment: str, status: str) -> Any:
+    if status == "SHIPPED":
+        order = order_in(shop, status)  # PAID
+        if payment == "REFUNDED":
+            order = shop.patch(path_of(order), {"paymentStatus": payment}).json
+        return order if order["paymentStatus"] == payment else None
+    order = placed(shop, paymentStatus="PENDING" if payment == "PAID" else payment)
+    if payment == "PAID":  # created so, it would not be PENDING
+        order = shop.patch(path_of(order), {"paymentStatus": payment}).json
+    return moved(shop, order, "CANCELLED").json if status == "CANCELLED" else order
+
+
+def test_a_deposit_is_enough_to_begin_and_order_paid_waits_for_the_rest(shop: Shop) -> None:
+    order = placed(shop)
+    change = {"status": "PAID", "paymentStatus": "PARTIALLY_PAID"}
+    begun = shop.patch(path_of(order), change).json
+    assert (begun["status"], begun["paymentStatus"]) == ("PAID", "PARTIALLY_PAID")
+    assert begun["paidAt"] is None and "order.paid" not in kinds(shop, order)
+    assert moved(shop, order, "IN_PRODUCTION").status == 200
+    settled = shop.patch(path_of(order), {"paymentStatus": "PAID"}).json
+    assert (settled["status"], settled["paidAt"]) == ("IN_PRODUCTION", settled["updatedAt"])
+    assert kinds(shop, order)[-2:] == ["order.updated", "order.paid"]
+
+
+def test_what_was_given_back_is_not_booked_again(shop: Shop) -> None:
+    order = placed(shop, paymentStatus="PAID", total=10)
+    today = order["orderDate"][:10]
+    sales = lambda: Decimal(store.days(*[date.fromisoformat(today)] * 2)[0].revenue)  # noqa: E731
+    assert sales() == 10
+    shop.patch(path_of(order), {"paymentStatus": "REFUNDED"})
+    assert sales() == 0
+    for change in ({"paymentStatus": "PAID"}, {"paymentStatus": "PENDING"}):
+        assert shop.patch(path_of(order), change).json["code"] == "invalid_transition"
+    returned = placed(shop, paymentStatus="REFUNDED")
+    refused = shop.patch(path_of(returned), {"status": "PAID"})
+    assert (refused.json["code"], refused.json["field"]) == ("invalid_transition", "paymentStatus")
+    assert sales() == 0
+
+
 def test_it_is_paid_once(shop: Shop) -> None:
     order = placed(shop)
     for change in (
+        {"paymentStatus": "FAILED"},
         {"paymentStatus": "PARTIALLY_PAID"},
         {"paymentStatus": "PAID"},
-        {"status": "PAID"},
-        {"paymentStatus": "FAILED"},
         {"paymentStatus": "PAID"},
+        {"status": "PAID"},
     ):
         assert shop.patch(path_of(order), change).status == 200
     assert kinds(shop, order).count("order.paid") == 1
@@ -298,9 +373,10 @@ def test_the_largest_order_with_the_longest_history_still_fits_its_events(shop: 
         changed = lifecycle.changed(changed, given, "🎁" * 100, now)
     index = store.get(order["id"]).index.stored()
     table.put({"pk": changed.id, "sk": "order", **stored(changed), "index": index})
-    last = shop.patch(path, {"status": "CANCELLED", "paymentStatus": "PAID", "note": "🎁" * 4_999})
-    assert last.status == 200
-    assert kinds(shop, order)[-3:] == ["order.updated", "order.paid", "order.cancelled"]
+    assert shop.patch(path, {"paymentStatus": "PARTIALLY_PAID"}).status == 200
+    change = {"status": "CANCELLED", "paymentStatus": "REFUNDED", "note": "🎁" * 4_999}
+    assert shop.patch(path, change).status == 200
+    assert kinds(shop, order)[-3:] == ["order.updated", "order.cancelled", "order.refunded"]
 
 
 def test_an_order_that_was_read_may_be_sent_back_with_its_changes(shop: Shop) -> None:

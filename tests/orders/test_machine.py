@@ -29,7 +29,7 @@ from tests.dynamodb_double import Crash, Double, Fault
 from tests.environment import SETTINGS
 from tests.orders.build import ORDERS, line
 from tests.orders.conftest import QuickShop
-from tests.orders.test_change import MOVES, ROUTES
+from tests.orders.test_change import MOVES, PAYMENT_MOVES, ROUTES
 from tests.shop import Answer
 
 THRESHOLDS = (3, 5)
@@ -40,6 +40,7 @@ quantities = st.integers(1, 4)
 carts = st.lists(st.tuples(st.integers(0, VARIANTS - 1), quantities), min_size=1, max_size=3)
 people = st.sampled_from([None, "ada@example.com", "ADA@example.com", "emil@example.com"])
 statuses = st.sampled_from(list(ROUTES))
+payments = st.sampled_from(list(PAYMENT_MOVES))
 which = st.integers(0, 50)
 
 
@@ -52,6 +53,26 @@ class Known:
     taken: Counter[str]
     payment: str
     paid: bool
+    booked: int = 0  # how often its total became revenue
+
+    def pays(self, payment: str) -> set[str]:
+        """The payment status becomes this one; what is announced of that."""
+        events = set()
+        if payment == "PAID" and self.payment != "PAID" and self.status != "CANCELLED":
+            self.booked += 1
+        if payment == "PAID" and not self.paid:
+            self.paid = True
+            events.add("order.paid")
+        if payment == "REFUNDED" and self.payment != "REFUNDED":
+            events.add("order.refunded")
+        self.payment = payment
+        return events
+
+    def may_pay(self, payment: str) -> bool:
+        follow = PAYMENT_MOVES[self.payment]
+        if self.status == "CANCELLED":
+            follow = follow & {"REFUNDED"}
+        return payment in follow | {self.payment}
 
 
 class Shopping(RuleBasedStateMachine):
@@ -83,7 +104,9 @@ class Shopping(RuleBasedStateMachine):
             sent["lowStockThreshold"] = THRESHOLDS[0]
             made = self.shop.post("/api/admin/products", sent).json
             self.thresholds[made["id"]] = THRESHOLDS[0]
-            self.stock |= {v["id"]: v["stock"] for v in made["variants"]}
+            for variant in made["variants"]:
+                self.stock[variant["id"]] = None
+                self.set_stock(variant["id"], variant["stock"])
             self.announced["product.created", made["id"]] += 1
 
     # --- What is done -----------------------------------------------------------------------------
@@ -129,7 +152,7 @@ class Shopping(RuleBasedStateMachine):
         total = Decimal("2.50") * sum(wanted.values())
         assert Decimal(answer.json["total"]) == total
         status = "PAID" if paid else "PENDING"
-        self.orders[id] = Known(status, total, Counter(tracked), status, paid)
+        self.orders[id] = Known(status, total, Counter(tracked), status, paid, int(paid))
         self.announced["order.created", id] += 1
         self.announced["order.paid", id] += paid
         if body["customer"] and body["customer"]["email"].lower() not in self.people:
@@ -138,10 +161,12 @@ class Shopping(RuleBasedStateMachine):
         for variant, n in tracked.items():
             self.set_stock(variant, (self.stock[variant] or 0) - n)
 
-    def set_stock(self, variant: str, stock: int | None) -> None:
+    def set_stock(self, variant: str, stock: int | None, was: int | None = None) -> None:
+        """`was`: the threshold until now."""
         before, self.stock[variant] = self.stock[variant], stock
         threshold = self.thresholds[f"prod_{variant[4:30]}"]
-        if before is not None and stock is not None and stock < threshold <= before:
+        was_low = before is not None and before < (was or threshold)
+        if stock is not None and stock < threshold and not was_low:
             self.announced["inventory.low", variant] += 1
 
     @precondition(lambda self: self.placed)
@@ -153,48 +178,67 @@ class Shopping(RuleBasedStateMachine):
         assert again.headers["Idempotent-Replayed"] == "true"
 
     @precondition(lambda self: self.orders)
-    @rule(which=which, to=statuses, fault=faults, rival=st.none() | statuses)
-    def move(self, which: int, to: str, fault: Fault | None, rival: str | None) -> None:
+    @rule(
+        which=which,
+        to=statuses,
+        paying=st.none() | payments,
+        fault=faults,
+        rival=st.none() | statuses,
+    )
+    def move(
+        self, which: int, to: str, paying: str | None, fault: Fault | None, rival: str | None
+    ) -> None:
         id = list(self.orders)[which % len(self.orders)]
-        call = lambda: self.shop.patch(f"{ORDERS}/{id}", {"status": to})  # noqa: E731
+        body = {"status": to} | ({"paymentStatus": paying} if paying else {})
+        call = lambda: self.shop.patch(f"{ORDERS}/{id}", body)  # noqa: E731
         answer = self.sent(call, fault, (lambda: self.move_now(id, rival)) if rival else None)
         if answer.status == 422 and fault and fault.after:
             # The first try died after its commit: the step was taken, and cannot be taken again.
             answer = self.shop.get(f"{ORDERS}/{id}")
             if answer.json["status"] == self.orders[id].status:
                 return
-        self.expect_moved(id, to, answer)
+        self.expect_moved(id, to, paying, answer)
 
     def move_now(self, id: str, to: str) -> None:
-        self.expect_moved(id, to, self.shop.patch(f"{ORDERS}/{id}", {"status": to}))
+        answer = self.shop.patch(f"{ORDERS}/{id}", {"status": to})
+        self.expect_moved(id, to, None, answer)
 
-    def expect_moved(self, id: str, to: str, answer: Answer) -> None:
+    def expect_moved(self, id: str, to: str, paying: str | None, answer: Answer) -> None:
         order = self.orders[id]
         if (order.status, to) not in MOVES:
             assert (answer.status, answer.json["code"]) == (422, "invalid_transition")
+            assert answer.json["field"] == "status"
+            return
+        fitting = {"PAID": {"PAID", "PARTIALLY_PAID"}, "REFUNDED": {"REFUNDED"}}.get(to)
+        if fitting and paying and paying not in fitting:
+            assert (answer.status, answer.json["code"]) == (422, "validation_failed")
+            return
+        payment = paying or (to if fitting else order.payment)
+        before, order.status = order.status, to
+        if not order.may_pay(payment):
+            order.status = before
+            assert (answer.status, answer.json["code"]) == (422, "invalid_transition")
+            assert answer.json["field"] == "paymentStatus"
             return
         assert (answer.status, answer.json["status"]) == (200, to)
-        events = set(MOVES[order.status, to]) - {"order.paid"}
-        order.status = to
+        events = set(MOVES[before, to]) - {"order.paid", "order.refunded"}
         if to in {"CANCELLED", "REFUNDED"}:
             self.give_back(order)
-        if to in {"PAID", "REFUNDED"}:
-            order.payment = to
-        if to == "PAID" and not order.paid:
-            order.paid = True
-            events.add("order.paid")
-        self.announced.update((event, id) for event in events)
+        self.announced.update((event, id) for event in events | order.pays(payment))
 
     @precondition(lambda self: self.orders)
-    @rule(which=which)
-    def settle(self, which: int) -> None:
-        """Paid, whatever the status."""
+    @rule(which=which, to=payments)
+    def pay(self, which: int, to: str) -> None:
+        """Whatever the status."""
         id = list(self.orders)[which % len(self.orders)]
-        answer = self.shop.patch(f"{ORDERS}/{id}", {"paymentStatus": "PAID"})
-        assert answer.status == 200
-        self.announced["order.updated", id] += 1
-        self.announced["order.paid", id] += not self.orders[id].paid
-        self.orders[id].paid, self.orders[id].payment = True, "PAID"
+        order = self.orders[id]
+        answer = self.shop.patch(f"{ORDERS}/{id}", {"paymentStatus": to})
+        if not order.may_pay(to):
+            assert (answer.status, answer.json["code"]) == (422, "invalid_transition")
+            assert (answer.json["field"], answer.json["from"]) == ("paymentStatus", order.payment)
+            return
+        assert (answer.status, answer.json["paymentStatus"]) == (200, to)
+        self.announced.update((event, id) for event in {"order.updated"} | order.pays(to))
 
     @precondition(lambda self: self.orders)
     @rule(which=which, fault=faults)
@@ -242,14 +286,17 @@ class Shopping(RuleBasedStateMachine):
             ],
         }
         # What the editor leaves as he read it goes on from there: as if he had been first.
-        differs = (stock, threshold) != (self.stock[variant], self.thresholds[product])
+        was = self.thresholds[product]
+        differs = (stock, threshold) != (self.stock[variant], was)
         # Sent again after a crash, it would be about what the rival left.
         alone = rival is None or fault in {Fault.CRASH, Fault.CRASH_AFTER}
         other = None if alone else lambda: self.buy_one(list(self.stock)[rival or 0])
         assert self.sent(lambda: self.shop.put(path, body), fault, other).status == 200
         if differs:
             self.thresholds[product] = threshold
-            self.set_stock(variant, stock)
+            for sibling in siblings:
+                now = stock if sibling == variant else self.stock[sibling]
+                self.set_stock(sibling, now, was)
         self.announced["product.updated", product] += 1
 
     def sent(
@@ -323,6 +370,7 @@ class Shopping(RuleBasedStateMachine):
         assert +counted == Counter(order.status for order in self.orders.values())
         living = [order for order in self.orders.values() if order.status != "CANCELLED"]
         assert sold == len(living)
+        assert all(order.booked <= 1 for order in self.orders.values())
         assert revenue == sum(order.total for order in living if order.payment == "PAID")
         assert [name for name, found in check.recounts() if found.wrong] == []
 

@@ -46,8 +46,9 @@ def test_stock_moves_by_a_number_or_to_a_count(shop: Shop) -> None:
     assert answer.status == 200, answer.text
     assert [variant["stock"] for variant in answer.json["variants"]] == [13, 7, 4]
     assert stock_of(shop, product) == [13, 7, 4]
-    event = shop.events()[-1]
-    assert event["event"] == "product.updated"
+    event, low = shop.events()[-2:]
+    assert (event["event"], low["event"]) == ("product.updated", "inventory.low")
+    assert low["data"]["stock"] == 4
     assert event["data"]["stockMoves"] == [
         {"variantId": product["variants"][0]["id"], "by": 5, "stock": 15, "reason": "RECEIVED"},
         {"variantId": product["variants"][0]["id"], "by": -2, "stock": 13, "reason": "RECEIVED"},

