@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import Any, Final
 
+from chalice.app import ChaliceUnhandledError
+
 from chalicelib import clock, ids, table
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
@@ -28,8 +30,11 @@ class KeyReused(Invalid):
         super().__init__("This Idempotency-Key came with another body before. Use a new one.")
 
 
-class Repeated(Exception):
-    """The request was answered before: `text` is that answer, byte for byte."""
+class Repeated(ChaliceUnhandledError):
+    """The request was answered before: `text` is that answer, byte for byte.
+
+    It derives from ChaliceUnhandledError because only those reach the middleware as exceptions.
+    """
 
     def __init__(self, text: str, etag: str) -> None:
         super().__init__("answered before")

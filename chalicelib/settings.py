@@ -87,6 +87,11 @@ def currency() -> str:
     return os.environ.get("CURRENCY", "USD")
 
 
+def storefront_max_age() -> int:
+    """Seconds for which browsers and CDNs may keep what the storefront answered."""
+    return int(os.environ.get("STOREFRONT_MAX_AGE", "5"))
+
+
 def webhook_allowed_networks() -> tuple[str, ...]:
     """CIDR blocks that receivers may live in although they are not public; empty in production."""
     return tuple(os.environ.get("WEBHOOK_ALLOWED_NETWORKS", "").split())

@@ -1,11 +1,13 @@
 """API keys: who may call the admin interface, as what, and how often."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Annotated, Final
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 from typing_extensions import TypedDict
 
+from chalicelib import clock
 from chalicelib.schemas import Choice, Input
 
 # Requests per minute and key, unless the operator raised them (`spec.md`, Limits).
@@ -14,8 +16,9 @@ WRITES_PER_MINUTE: Final = 60
 
 
 class Role(Choice):
-    """What a key may do. Each role may also do what those before it may."""
+    """What a key may do. Each role may also do what those before it may; READER only reads."""
 
+    READER = "READER"
     STAFF = "STAFF"
     ADMIN = "ADMIN"
     OWNER = "OWNER"
@@ -35,6 +38,22 @@ class Caller:
     created_at: str
     reads_per_minute: int = READS_PER_MINUTE
     writes_per_minute: int = WRITES_PER_MINUTE
+    expires_at: str | None = None
+    last_used_at: str | None = None
+    """The day, where it was read."""
+
+
+def _expiry(moment: datetime) -> datetime:
+    try:
+        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except OverflowError:
+        raise ValueError("must be a time in the years 1 to 9999, in UTC") from None
+    if moment <= clock.now():
+        raise ValueError("must be in the future")
+    return moment
+
+
+Expiry = Annotated[datetime, AfterValidator(_expiry)]
 
 
 class NewKey(Input):
@@ -42,6 +61,10 @@ class NewKey(Input):
         Field(description="Who or what uses the key.")
     )
     role: Role
+    expires_at: Annotated[
+        Expiry | None,
+        Field(description="From then on it is 401 `key_expired`; never, unless given."),
+    ] = None
 
 
 class Limits(TypedDict):
@@ -57,6 +80,13 @@ class ApiKey(TypedDict):
     role: Role
     limits: Limits
     createdAt: str
+    expiresAt: str | None
+
+
+class ListedKey(ApiKey):
+    lastUsedAt: Annotated[
+        str | None, Field(description="The day of the last request, in UTC; null: never used.")
+    ]
 
 
 class MintedKey(TypedDict):
@@ -67,6 +97,7 @@ class MintedKey(TypedDict):
     role: Role
     key: str
     createdAt: str
+    expiresAt: str | None
 
 
 def shown(caller: Caller) -> ApiKey:
@@ -76,4 +107,9 @@ def shown(caller: Caller) -> ApiKey:
         "role": caller.role,
         "limits": {"read": caller.reads_per_minute, "write": caller.writes_per_minute},
         "createdAt": caller.created_at,
+        "expiresAt": caller.expires_at,
     }
+
+
+def listed(caller: Caller) -> ListedKey:
+    return {**shown(caller), "lastUsedAt": caller.last_used_at}

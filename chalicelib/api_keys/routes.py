@@ -4,15 +4,25 @@ from chalice.app import Response
 
 from chalicelib import schemas
 from chalicelib.api_keys import store
-from chalicelib.api_keys.model import ApiKey, MintedKey, NewKey, Role, shown
+from chalicelib.api_keys.model import (
+    ApiKey,
+    ListedKey,
+    MintedKey,
+    NewKey,
+    Role,
+    listed,
+    shown,
+)
 from chalicelib.problems import Conflict, NotFound
-from chalicelib.request import Routes, body, caller, query, reply
+from chalicelib.request import IDEMPOTENT, Routes, body_once, caller, query, reply
+from chalicelib.request.call import current
+from chalicelib.request.repeats import REPLAYED
 from chalicelib.schemas import Deleted, Listed, Page
 
 routes = Routes(__name__, "Keys")
 
 
-@routes.get("/api/admin/me", "The key in use", role=Role.STAFF, answers={200: ApiKey})
+@routes.get("/api/admin/me", "The key in use", role=Role.READER, answers={200: ApiKey})
 def me() -> Response:
     return reply(200, shown(caller()))
 
@@ -22,23 +32,30 @@ def me() -> Response:
     "List keys",
     role=Role.OWNER,
     query=Page,
-    answers={200: Listed[ApiKey]},
+    answers={200: Listed[ListedKey]},
 )
 def list_keys() -> Response:
     """Newest first, without the keys themselves: nobody has those but their holders."""
-    page, keys = query(Page), store.all()
-    first = (page.page - 1) * page.limit
-    shown_keys = [shown(key) for key in keys[first : first + page.limit]]
-    return reply(200, schemas.listed(shown_keys, len(keys), page))
+    asked = query(Page)
+    keys, total = store.page((asked.page - 1) * asked.limit, asked.limit)
+    return reply(200, schemas.listed([listed(key) for key in keys], total, asked))
 
 
 @routes.post(
-    "/api/admin/keys", "Create a key", role=Role.OWNER, body=NewKey, answers={201: MintedKey}
+    "/api/admin/keys",
+    "Create a key",
+    role=Role.OWNER,
+    body=NewKey,
+    answers={201: MintedKey},
+    headers=IDEMPOTENT,
 )
 def create() -> Response:
     """`key` in the answer is the key. It is not stored, and never shown again."""
-    new = body(NewKey)
-    return reply(201, store.minted(*store.mint(new.name, new.role)))
+    new, once = body_once(NewKey)
+    if once is None:
+        return reply(201, store.minted(*store.mint(new.name, new.role, expires=new.expires_at)))
+    made, again = store.mint_once(new.name, new.role, new.expires_at, once, current().bearer)
+    return reply(201, made, headers=REPLAYED if again else {})
 
 
 @routes.delete(

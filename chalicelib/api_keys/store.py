@@ -1,17 +1,22 @@
 """API keys as they are kept: only the hash of a key is, so a copy of the table admits nobody.
 
-`key#<sha256>` / `key`: the key with its role, its limits if raised, and its counters.
+`key#<sha256>` / `key`: the key with its role, its limits if raised, when it ends, and its counters.
 `keys` / `key_…`: the same without counters, for lists. `keys` / `owners`: how many Owner keys live.
 
 A counter is an attribute per minute in which the key was used, such as `r29384756` for the reads:
 each minute has its own, so one conditional update authenticates and counts, always, without a
-window that somebody must reset. Attributes of past minutes are swept when there are some.
+window that somebody must reset. Attributes of past minutes are swept when there are some; the last
+one stays, and tells when the key was last used.
 """
 
+import base64
 import hashlib
+import hmac
+import json
 import secrets
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from chalicelib import clock, ids, table
@@ -22,14 +27,22 @@ from chalicelib.api_keys.model import (
     MintedKey,
     Role,
 )
-from chalicelib.attributes import Key
+from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
-from chalicelib.problems import Conflict, NotFound
+from chalicelib.idempotency import Once, Repeated
+from chalicelib.problems import Conflict, NotFound, Unauthorized
 
 _OWNERS: Final[Key] = ("keys", "owners")
-_PREFIX: Final = "bk_"
+PREFIX: Final = "bk_"
 _STALE_ATTRIBUTES: Final = 16
+
+
+class KeyExpired(Unauthorized):
+    code = "key_expired"
+
+    def __init__(self, until: str) -> None:
+        super().__init__(f"This API key expired at {until}. Ask an Owner for another.")
 
 
 @dataclass(frozen=True)
@@ -42,24 +55,71 @@ class Admission:
     used: int
 
 
-def mint(name: str, role: Role | str) -> tuple[Caller, str]:
-    """Makes a key. Returns its record and the key itself, `bk_…` with 256 bits of chance."""
-    key = _PREFIX + secrets.token_urlsafe(32)
+def mint(
+    name: str,
+    role: Role | str,
+    *,
+    expires: datetime | None = None,
+    key: str = "",
+    record: Callable[[Commit, Caller], None] | None = None,
+) -> tuple[Caller, str]:
+    """Makes a key. Returns its record and the key itself: `bk_…` with 256 bits of chance, unless it
+    is given. `record` adds to the commit that makes it."""
+    key = key or PREFIX + secrets.token_urlsafe(32)
     digest = _digest(key)
-    caller = Caller(ids.new("key"), name, Role(role), clock.iso(clock.now()))
-    known = {
+    until = clock.iso(expires) if expires else None
+    now = clock.iso(clock.now())
+    caller = Caller(ids.new("key"), name, Role(role), now, expires_at=until)
+    known: Item = {
         "id": caller.id,
         "name": caller.name,
         "role": caller.role.value,
         "createdAt": caller.created_at,
     }
+    known |= {"until": until} if until else {}
     commit = Commit()
+    if record:
+        record(commit, caller)
     commit.put({"pk": _pk(digest), "sk": "key", **known}, when=table.absent)
     commit.put({"pk": "keys", "sk": caller.id, "hash": digest, **known}, when=table.absent)
-    if caller.role is Role.OWNER:
+    if _keeps_the_shop_open(known):
         commit.update(_OWNERS, add={"n": 1})
     commit.send()
     return caller, key
+
+
+def mint_once(
+    name: str, role: Role, expires: datetime | None, once: Once, bearer: str
+) -> tuple[MintedKey, bool]:
+    """Makes a key, or shows again the one that this request made before, which the second of the
+    answer says. Raises KeyReused.
+
+    A repetition has to answer the same key, which is stored nowhere: it is derived from a nonce,
+    which is kept with the reply, and from the key that asks for it, of which there is a hash only.
+    """
+    nonce = secrets.token_urlsafe(32)
+
+    def record(commit: Commit, caller: Caller) -> None:
+        once.record(commit, json.dumps({"nonce": nonce, "minted": minted(caller, "")}), "")
+
+    try:
+        key = _derived(bearer, nonce)
+        return minted(mint(name, role, expires=expires, key=key, record=record)[0], key), False
+    except Repeated as first:
+        kept = json.loads(first.text)
+        again: MintedKey = kept["minted"]
+        again["key"] = _derived(bearer, kept["nonce"])
+        return again, True
+
+
+def _derived(bearer: str, nonce: str) -> str:
+    chance = hmac.digest(bearer.encode("utf-8", "surrogatepass"), nonce.encode(), "sha256")
+    return PREFIX + base64.urlsafe_b64encode(chance).decode().rstrip("=")
+
+
+def _keeps_the_shop_open(entry: Mapping[str, Any]) -> bool:
+    """An Owner key that ends some day is none that a shop may be left with."""
+    return bool(entry["role"] == Role.OWNER and "until" not in entry)
 
 
 def minted(caller: Caller, key: str) -> MintedKey:
@@ -69,15 +129,21 @@ def minted(caller: Caller, key: str) -> MintedKey:
         "role": caller.role,
         "key": key,
         "createdAt": caller.created_at,
+        "expiresAt": caller.expires_at,
     }
+
+
+def is_well_formed(key: str) -> bool:
+    return key.startswith(PREFIX)
 
 
 def admit(key: str, *, reads: bool, minute: int) -> Admission | None:
     """Authenticates a key and counts the request, at once; None when there is no such key.
 
     `minute` is Unix time in whole minutes. Under concurrency exactly the limit is admitted.
+    Raises KeyExpired.
     """
-    if not key.startswith(_PREFIX):
+    if not is_well_formed(key):
         return None
     counter = f"{'r' if reads else 'w'}{minute}"
     raised, usual = ("readLimit", READS_PER_MINUTE) if reads else ("writeLimit", WRITES_PER_MINUTE)
@@ -85,16 +151,20 @@ def admit(key: str, *, reads: bool, minute: int) -> Admission | None:
     first_of_the_minute = count.not_exists()
     below_raised = count.lt(Attr(raised))
     below_usual = Attr(raised).not_exists() & count.lt(usual)
+    now = clock.iso(clock.now())
+    lives = Attr("until").not_exists() | Attr("until").gte(now)
     where = (_pk(_digest(key)), "key")
     try:
         item = table.update(
             where,
             add={counter: 1},
-            when=table.present & (first_of_the_minute | below_raised | below_usual),
+            when=table.present & lives & (first_of_the_minute | below_raised | below_usual),
         )
     except table.ConditionFailed as failed:
         if failed.old is None:
             return None
+        if failed.old.get("until", now) < now:
+            raise KeyExpired(failed.old["until"]) from None
         limit = int(failed.old.get(raised, usual))
         return Admission(_caller(failed.old), admitted=False, limit=limit, used=limit)
     _sweep(where, item, minute)
@@ -108,9 +178,33 @@ def find(id: str) -> Caller:
 
 
 def all() -> list[Caller]:
-    """Every live key, newest first. A shop has few."""
-    entries = table.everything("keys", where=table.sk.begins_with("key_"), forward=False)
-    return [_caller(entry) for entry in entries]
+    """Every key that was not revoked, newest first. A shop has few."""
+    return [_caller(entry) for entry in _entries()]
+
+
+def page(offset: int, most: int) -> tuple[list[Caller], int]:
+    """Some of them with the day of their last use, and how many there are."""
+    entries = _entries()
+    asked = entries[offset : offset + most]
+    used = table.batch_get((_pk(entry["hash"]), "key") for entry in asked)
+    found = [
+        replace(_caller(entry), last_used_at=_last_used(used.get((_pk(entry["hash"]), "key"), {})))
+        for entry in asked
+    ]
+    return found, len(entries)
+
+
+def _entries() -> list[Item]:
+    return table.everything("keys", where=table.sk.begins_with("key_"), forward=False)
+
+
+def _last_used(item: Mapping[str, Any]) -> str | None:
+    minutes = [int(name[1:]) for name in item if _is_counter(name)]
+    return clock.iso(datetime.fromtimestamp(max(minutes) * 60, UTC))[:10] if minutes else None
+
+
+def _is_counter(name: str) -> bool:
+    return name[0] in "rw" and name[1:].isdigit()
 
 
 def revoke(id: str) -> None:
@@ -119,7 +213,7 @@ def revoke(id: str) -> None:
     commit = Commit()
     commit.delete(("keys", id), when=table.present, otherwise=NotFound.of("key", id))
     commit.delete((_pk(entry["hash"]), "key"))
-    if entry["role"] == Role.OWNER:
+    if _keeps_the_shop_open(entry):
         another_owner_lives = Attr("n").gt(1)
         commit.update(_OWNERS, add={"n": -1}, when=another_owner_lives, otherwise=_last_owner())
     commit.send()
@@ -153,7 +247,7 @@ def _sweep(where: Key, item: Mapping[str, Any], minute: int) -> None:
         name
         for name in item
         # Another function's clock may still be in the minute before.
-        if name[0] in "rw" and name[1:].isdigit() and int(name[1:]) < minute - 1
+        if _is_counter(name) and int(name[1:]) < minute - 1
     ]
     if len(past) >= _STALE_ATTRIBUTES:
         try:
@@ -177,6 +271,7 @@ def _caller(item: Mapping[str, Any]) -> Caller:
         created_at=item["createdAt"],
         reads_per_minute=int(item.get("readLimit", READS_PER_MINUTE)),
         writes_per_minute=int(item.get("writeLimit", WRITES_PER_MINUTE)),
+        expires_at=item.get("until"),
     )
 
 

@@ -15,7 +15,7 @@ routes = Routes(__name__, "Customers")
 @routes.get(
     "/api/admin/customers",
     "List customers",
-    role=Role.STAFF,
+    role=Role.READER,
     query=ListCustomers,
     answers={200: Listed[ShownCustomer]},
 )
@@ -30,7 +30,7 @@ def list_customers() -> Response:
 @routes.get(
     "/api/admin/customers/{id}",
     "Get a customer",
-    role=Role.STAFF,
+    role=Role.READER,
     answers={200: ShownCustomer, 304: None},
     problems=[NotFound],
 )

@@ -91,7 +91,7 @@ def prepare() -> Response:
 @routes.get(
     "/api/admin/products/import/template",
     "Get a CSV to begin with",
-    role=Role.STAFF,
+    role=Role.READER,
     answers={200: "text/csv"},
 )
 def get_template() -> Response:

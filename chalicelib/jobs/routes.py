@@ -25,7 +25,7 @@ _SIGNED_ANEW = {"errorReportUrl", "downloadUrl"}
 @routes.get(
     "/api/admin/jobs",
     "List jobs",
-    role=Role.STAFF,
+    role=Role.READER,
     query=Page,
     answers={200: Listed[ListedJob | ListedWork]},
 )
@@ -40,7 +40,7 @@ def list_jobs() -> Response:
 @routes.get(
     "/api/admin/jobs/{id}",
     "Get a job",
-    role=Role.STAFF,
+    role=Role.READER,
     answers={200: ShownJob | ShownWork, 304: None},
     problems=[NotFound],
 )

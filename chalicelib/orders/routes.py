@@ -1,38 +1,33 @@
 """Orders, as the shop's own people and programs work on them."""
 
-from typing import Final
-
 from chalice.app import Response
 
 from chalicelib import listing, schemas
-from chalicelib.idempotency import Once, Repeated
 from chalicelib.orders import store
 from chalicelib.orders.model import ListOrders, NewOrder, OrderChange
 from chalicelib.orders.shown import ShownOrder, show
-from chalicelib.problems import Invalid, NotFound, PreconditionFailed
+from chalicelib.problems import NotFound, PreconditionFailed
 from chalicelib.request import (
+    IDEMPOTENT,
     Role,
     Routes,
     body,
+    body_once,
     caller,
-    header,
     if_match,
-    parsed_body,
     query,
     reply,
-    validate,
 )
 from chalicelib.request.answer import reply_text
 from chalicelib.schemas import Deleted, Listed
 
 routes = Routes(__name__, "Orders")
-_REPLAYED: Final = {"Idempotent-Replayed": "true"}
 
 
 @routes.get(
     "/api/admin/orders",
     "List orders",
-    role=Role.STAFF,
+    role=Role.READER,
     query=ListOrders,
     answers={200: Listed[ShownOrder]},
 )
@@ -53,37 +48,21 @@ def list_orders() -> Response:
     role=Role.STAFF,
     body=NewOrder,
     answers={201: ShownOrder},
-    headers={
-        "Idempotency-Key": "1 to 255 characters. For 24 hours the same body with the same key is"
-        " answered as it was first, with `Idempotent-Replayed: true`, and does nothing again."
-    },
+    headers=IDEMPOTENT,
 )
 def create() -> Response:
     """Takes its stock, or is refused: 422 `insufficient_stock` names the lines. With
     `paymentStatus` PAID it starts as PAID. Emits order.created, and order.paid, customer.created,
     inventory.low where they apply."""
-    sent, idempotency_key = parsed_body(), header("idempotency-key")
-    once = None if idempotency_key is None else Once.of(caller().id, idempotency_key, sent)
-    try:
-        placed = store.place(_new(sent, once), caller().name, once)
-    except Repeated as first:
-        return reply_text(201, first.text, etag=first.etag, headers=_REPLAYED)
+    new, once = body_once(NewOrder)
+    placed = store.place(new, caller().name, once)
     return reply_text(201, placed.text, etag=placed.order.etag)
-
-
-def _new(sent: object, once: Once | None) -> NewOrder:
-    try:
-        return validate(NewOrder, sent)
-    except Invalid:
-        if once:
-            once.look()
-        raise
 
 
 @routes.get(
     "/api/admin/orders/{id}",
     "Get an order",
-    role=Role.STAFF,
+    role=Role.READER,
     answers={200: ShownOrder, 304: None},
     problems=[NotFound],
 )

@@ -3,7 +3,6 @@
 from chalice.app import Response
 
 from chalicelib import listing, schemas
-from chalicelib.idempotency import Once, Repeated
 from chalicelib.problems import (
     Conflict,
     Invalid,
@@ -23,11 +22,12 @@ from chalicelib.products.model import (
 from chalicelib.products.moves import StockMoves
 from chalicelib.products.shown import BulkResult, ShownProduct, StatusResult, show
 from chalicelib.request import (
+    IDEMPOTENT,
     Role,
     Routes,
     body,
+    body_once,
     caller,
-    header,
     if_match,
     parsed_body,
     query,
@@ -43,7 +43,7 @@ routes = Routes(__name__, "Products")
 @routes.get(
     "/api/admin/products",
     "List products",
-    role=Role.STAFF,
+    role=Role.READER,
     query=ListProducts,
     answers={200: Listed[ShownProduct]},
 )
@@ -64,17 +64,19 @@ def list_products() -> Response:
     body=NewProduct,
     answers={201: ShownProduct},
     problems=[Conflict],
+    headers=IDEMPOTENT,
 )
 def create() -> Response:
     """Without `slug`, one is made from the name. Emits product.created."""
-    product = store.create(body(NewProduct))
+    new, once = body_once(NewProduct)
+    product = store.create(new, once)
     return reply(201, show(product), etag=product.etag)
 
 
 @routes.get(
     "/api/admin/products/{id}",
     "Get a product",
-    role=Role.STAFF,
+    role=Role.READER,
     answers={200: ShownProduct, 304: None},
     problems=[NotFound],
 )
@@ -117,19 +119,14 @@ def delete(id: str) -> Response:
     body=StockMoves,
     answers={200: ShownProduct},
     problems=[NotFound],
-    headers={"Idempotency-Key": "As for orders: the same body again is answered as it was first."},
+    headers=IDEMPOTENT,
 )
 def move_stock(id: str) -> Response:
     """All moves, or none. `by` adds to whatever is there, and never overwrites a sale; below zero
     is 422 `insufficient_stock`. `to` sets a count; a variant that is not tracked needs it. Emits
     product.updated, whose data has `stockMoves` besides: `[{variantId, by, stock, reason}]`."""
-    sent, idempotency_key = parsed_body(), header("idempotency-key")
-    # The same key for another product is another request.
-    once = idempotency_key and Once.of(caller().id, idempotency_key, {"product": id, "sent": sent})
-    try:
-        product, text = moves.move(id, body(StockMoves).moves, caller().name, once or None)
-    except Repeated as first:
-        return reply_text(200, first.text, etag=first.etag, headers={"Idempotent-Replayed": "true"})
+    asked, once = body_once(StockMoves)
+    product, text = moves.move(id, asked.moves, caller().name, once)
     return reply_text(200, text, etag=product.etag)
 
 

@@ -14,6 +14,7 @@ The stock item has conditions of its own (`stock.py`): a sale never changes the 
 an edit never overwrites a sale.
 """
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeVar
 
@@ -21,8 +22,9 @@ from chalicelib import clock, ids, listing, slugs, table
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
+from chalicelib.idempotency import Once
 from chalicelib.listing.lookup import holding, holding_before
-from chalicelib.problems import Busy, Conflict, NotFound, PreconditionFailed
+from chalicelib.problems import Busy, Conflict, NotFound, PreconditionFailed, Problem
 from chalicelib.products import low, merge, stock, variants
 from chalicelib.products.model import (
     KIND,
@@ -177,18 +179,33 @@ def rewritten(product: Product, fields: dict[str, Any], quantities: dict[str, in
     return merge.rewritten(product, fields, quantities, _now())
 
 
-def create(new: NewProduct) -> Product:
-    """Emits product.created. Raises SlugTaken for a slug that was given, and Invalid."""
+def create(new: NewProduct, once: Once | None = None) -> Product:
+    """Emits product.created. Raises SlugTaken for a slug that was given, and Invalid; with `once`
+    also Repeated and KeyReused."""
+    if once:
+        once.look()
+    try:
+        return _create(new, once)
+    except Problem:
+        # It may fail for what the same request, sent twice, just did: it took the slug.
+        if once:
+            once.look()
+        raise
+
+
+def _create(new: NewProduct, once: Once | None) -> Product:
     given = new.given()
-    if given.get("slug"):
-        product = merge.created(given, given["slug"], _now())
-        writes(None, product).send()
-        return product
-    for slug in free_slugs(given["name"]):
+    for slug in [given["slug"]] if given.get("slug") else free_slugs(given["name"]):
         product = merge.created(given, slug, _now())
+        commit = writes(None, product)
+        if once:
+            text = json.dumps(show(product), ensure_ascii=False, separators=(",", ":"))
+            once.record(commit, text, product.etag)
         try:
-            writes(None, product).send()
+            commit.send()
         except SlugTaken:
+            if given.get("slug"):
+                raise
             continue
         return product
     raise Busy

@@ -1,5 +1,6 @@
 """Answers: JSON as compact as it gets, ETags, and the one shape of errors."""
 
+import hashlib
 import json
 from collections.abc import Mapping
 from decimal import Decimal
@@ -7,6 +8,7 @@ from typing import Any, Final
 
 from chalice.app import HeadersType, Response
 
+from chalicelib import settings
 from chalicelib.problems import Problem
 from chalicelib.request.call import current, entity_tags
 
@@ -49,6 +51,21 @@ def reply(
         return Response("", sent, status)
     sent.setdefault("Content-Type", _JSON)
     return Response(encode(content), sent, status)
+
+
+def reply_public(content: Any) -> Response:
+    """An answer that anybody may keep for some seconds. Its ETag is made of what it says, and of
+    nothing that it does not say."""
+    text = encode(content)
+    etag = hashlib.sha256(text.encode()).hexdigest()[:24]
+    headers: HeadersType = {
+        "ETag": f'"{etag}"',
+        "Cache-Control": f"public, max-age={settings.storefront_max_age()}",
+    }
+    known = entity_tags(current().request.headers.get("if-none-match"))
+    if known and (etag in known or "*" in known):
+        return Response("", headers, 304)
+    return Response(text, {**headers, "Content-Type": _JSON}, 200)
 
 
 def reply_text(

@@ -36,16 +36,16 @@ def is_admin(call: Call) -> bool:
 
 
 def _admit_key(call: Call) -> None:
-    key = _bearer(call)
     minute = rate.this_minute()
-    admission = store.admit(key, reads=call.reads, minute=minute) if key else None
-    if admission is None:
+    try:
+        admission = store.admit(call.bearer, reads=call.reads, minute=minute)
+        if admission is None:
+            raise Unauthorized(_wrong(call))
+    except Unauthorized as refused:
         # Guessing is limited, but never in the way of a valid key from the same address.
         call.answer_headers.update(rate.count(call.address, SIGN_IN).headers())
-        raise Unauthorized(
-            "Send a valid API key: Authorization: Bearer <API_KEY>.",
-            headers={"WWW-Authenticate": "Bearer"},
-        )
+        refused.headers["WWW-Authenticate"] = "Bearer"
+        raise
     window = Window(admission.limit, admission.used, minute)
     call.caller = admission.caller
     call.answer_headers.update(window.headers())
@@ -56,6 +56,18 @@ def _admit_key(call: Call) -> None:
         raise Forbidden(f"This needs the role {needed.value}; the key is {call.caller.role.value}.")
 
 
-def _bearer(call: Call) -> str | None:
-    scheme, _, key = str(call.request.headers.get("authorization", "")).partition(" ")
-    return key.strip() or None if scheme.lower() == "bearer" else None
+def _wrong(call: Call) -> str:
+    """What is wrong with the Authorization header. It never repeats what may be a key."""
+    sent = str(call.request.headers.get("authorization", "")).strip()
+    scheme, _, rest = sent.partition(" ")
+    if not sent:
+        found = "There is no Authorization header."
+    elif scheme.lower() != "bearer":
+        found = f"The Authorization header has {'another scheme' if rest else 'one word only'}."
+    elif not call.bearer:
+        found = "There is no key behind Bearer."
+    elif not store.is_well_formed(call.bearer):
+        found = f"API keys begin with {store.PREFIX}; this is none."
+    else:
+        return "There is no such API key: it is mistyped, or was revoked."
+    return f"{found} Send one: Authorization: Bearer <API_KEY>."

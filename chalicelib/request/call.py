@@ -32,6 +32,12 @@ class Call:
         return self.request.method in ("GET", "HEAD")
 
     @property
+    def bearer(self) -> str:
+        """The key that was sent, or nothing."""
+        scheme, _, key = str(self.request.headers.get("authorization", "")).partition(" ")
+        return key.strip() if scheme.lower() == "bearer" else ""
+
+    @property
     def address(self) -> str:
         """The peer as API Gateway saw it; what X-Forwarded-For claims does not count."""
         identity: dict[str, Any] = self.request.context.get("identity") or {}

@@ -8,6 +8,7 @@ from botocore.exceptions import ConnectionError, HTTPClientError
 from chalice.app import Request, Response
 
 from chalicelib import ids, telemetry
+from chalicelib.idempotency import Repeated
 from chalicelib.problems import (
     Busy,
     MethodNotAllowed,
@@ -20,6 +21,7 @@ from chalicelib.request.answer import refusal
 from chalicelib.request.authenticate import authenticate, is_admin
 from chalicelib.request.call import Call
 from chalicelib.request.parse import refuse_unknown_parameters
+from chalicelib.request.repeats import answer_again
 from chalicelib.request.routes import Crash, allowed, matched
 
 GetResponse = Callable[[Request], Response]
@@ -31,6 +33,8 @@ _PUBLIC: Final = {
         " X-Request-Id"
     ),
 }
+# What a route wants kept, it says itself.
+_ALWAYS: Final = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 _PREFLIGHT: Final = {
     "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
     "Access-Control-Allow-Headers": "Accept, Content-Type, If-None-Match",
@@ -62,7 +66,12 @@ def handle(request: Request, get_response: GetResponse) -> Response:
         response = _answer(call, get_response)
     finally:
         calls.end(token)
-    response.headers = {**call.answer_headers, "X-Request-Id": call.id, **response.headers}
+    response.headers = {
+        **_ALWAYS,
+        **call.answer_headers,
+        "X-Request-Id": call.id,
+        **response.headers,
+    }
     if request.method == "HEAD":
         response.body = ""
     _log(call, response, (time.perf_counter() - started) * 1000)
@@ -83,6 +92,8 @@ def _answer(call: Call, get_response: GetResponse) -> Response:
         return _adopted(get_response(call.request))
     except Crash as crash:
         return refusal(_unexpected(call, crash.__cause__ or crash))
+    except Repeated as first:
+        return answer_again(call, first)
     except Problem as problem:
         return refusal(problem)
     except Exception as error:

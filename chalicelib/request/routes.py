@@ -6,7 +6,7 @@ from functools import wraps
 from typing import Any, Final
 from urllib.parse import unquote
 
-from chalice.app import Blueprint, Chalice, Response
+from chalice.app import Blueprint, Chalice, ChaliceUnhandledError, Response
 
 from chalicelib.api_keys.model import Role
 from chalicelib.problems import MethodNotAllowed, NotFound, Problem
@@ -140,7 +140,7 @@ def _guarded(view: View) -> View:
     def answer(**parameters: str) -> Response:
         try:
             return view(**{name: unquote(value) for name, value in parameters.items()})
-        except Problem:
+        except ChaliceUnhandledError:
             raise
         except Exception as error:
             raise Crash("unexpected") from error

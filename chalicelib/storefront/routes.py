@@ -7,7 +7,8 @@ from chalicelib.problems import NotFound
 from chalicelib.products import store
 from chalicelib.products.model import DEEPEST_PUBLIC, BrowseProducts
 from chalicelib.products.shown import PublicProduct, show_public
-from chalicelib.request import Routes, query, reply
+from chalicelib.request import Routes, query
+from chalicelib.request.answer import reply_public
 from chalicelib.request.call import current
 from chalicelib.schemas import Listed
 
@@ -18,7 +19,7 @@ routes = Routes(__name__, "Storefront")
     "/api/products",
     "Browse products",
     query=BrowseProducts,
-    answers={200: Listed[PublicProduct]},
+    answers={200: Listed[PublicProduct], 304: None},
 )
 def browse() -> Response:
     """Newest first. `storefront` shows what is assigned to it, and what is assigned to none."""
@@ -34,7 +35,7 @@ def browse() -> Response:
         )
     )
     shown = [show_public(product) for product in page.records]
-    return reply(200, schemas.listed(shown, page.total, asked, page.pages))
+    return reply_public(schemas.listed(shown, page.total, asked, page.pages))
 
 
 @routes.get(
@@ -47,4 +48,4 @@ def get(id_or_slug: str) -> Response:
     product = store.find(id_or_slug) or store.find_by_slug(id_or_slug)
     if product is None or not product.is_live:
         raise NotFound.of("product", id_or_slug)
-    return reply(200, show_public(product), etag=product.etag)
+    return reply_public(show_public(product))

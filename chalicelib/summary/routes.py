@@ -10,7 +10,7 @@ from chalicelib.summary.store import Summary
 routes = Routes(__name__, "Summary")
 
 
-@routes.get("/api/admin/summary", "The shop at a glance", role=Role.STAFF, answers={200: Summary})
+@routes.get("/api/admin/summary", "The shop at a glance", role=Role.READER, answers={200: Summary})
 def summary() -> Response:
     """Sales of today and of the last 30 days by order date in UTC, orders by status until they are
     delivered, and what runs low on stock."""

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from chalicelib import clock
 from chalicelib.api_keys import store
+from chalicelib.request.routes import operations
 from tests.conftest import Clock
 from tests.faults import Crash, Faults
 from tests.shop import Answer, Shop
@@ -129,6 +131,130 @@ def test_what_is_wrong_with_a_new_key_is_named(
 @pytest.mark.parametrize("id", ["key_none", "owners", "key_%00%23", "x" * 3000, "%F0%9F%98%80"])
 def test_an_id_that_is_none_is_not_found(shop: Shop, id: str) -> None:
     assert revoke(shop, id).json["code"] == "not_found"
+
+
+def test_a_reader_reads_and_nothing_else(shop: Shop) -> None:
+    key = make(shop, "READER")["key"]
+    for path in ("me", "products", "orders", "customers", "jobs", "summary"):
+        assert shop.get(f"/api/admin/{path}", key=key).status == 200
+        assert shop.head(f"/api/admin/{path}", key=key).status == 200
+    for path in ("webhooks", "deliveries", "keys"):
+        assert shop.get(f"/api/admin/{path}", key=key).status == 403
+    writes = [at for at in operations if at[0] != "GET" and at[1].startswith("/api/admin")]
+    assert len(writes) > 20
+    for method, path in writes:
+        answer = shop.call(method, path.format(id="x"), key=key)
+        assert (answer.status, answer.json["code"]) == (403, "forbidden"), (method, path)
+
+
+def test_a_key_ends_when_it_was_said_to(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    ends = clock.iso(clock.after(3_600))
+    made = make(shop, expiresAt=ends)
+    assert made["expiresAt"] == ends
+    me = shop.get("/api/admin/me", key=made["key"])
+    assert (me.status, me.json["expiresAt"]) == (200, ends)
+    used = shop.get("/api/admin/keys").json["data"][0]
+    assert used["expiresAt"] == ends
+    later = clock.after(3_601)
+    monkeypatch.setattr(clock, "now", lambda: later)
+    for method in ("GET", "POST"):
+        answer = shop.call(method, "/api/admin/me", key=made["key"])
+        assert (answer.status, answer.json["code"]) == (401, "key_expired")
+        assert ends in answer.json["message"]
+        assert answer.headers["WWW-Authenticate"] == "Bearer"
+        assert "X-RateLimit-Remaining" in answer.headers
+    assert shop.get("/api/admin/me").status == 200
+    assert revoke(shop, made["id"]).status == 200
+
+
+@pytest.mark.parametrize(
+    "moment", ["2020-01-01T00:00:00Z", "soon", "9999-12-31T23:59:59-23:00", "", True, "99999-01-01"]
+)
+def test_a_key_ends_in_the_future_or_not_at_all(shop: Shop, moment: object) -> None:
+    answer = shop.post("/api/admin/keys", {"name": "x", "role": "STAFF", "expiresAt": moment})
+    assert (answer.status, answer.json["errors"][0]["field"]) == (422, "expiresAt")
+
+
+def test_a_shop_is_not_left_with_an_owner_key_that_ends(shop: Shop) -> None:
+    ending = make(shop, "OWNER", expiresAt=clock.iso(clock.after(60)))
+    answer = revoke(shop, my_id(shop))
+    assert (answer.status, answer.json["code"]) == (409, "last_owner_key")
+    assert revoke(shop, ending["id"]).status == 200
+    assert revoke(shop, my_id(shop)).status == 409
+
+
+def test_the_day_of_the_last_use_is_listed_and_costs_no_write(
+    shop: Shop, time_stands: Clock, faults: Faults
+) -> None:
+    made = make(shop)
+    used = lambda: shop.get("/api/admin/keys").json["data"][0]["lastUsedAt"]  # noqa: E731
+    assert used() is None
+    faults.calls.clear()
+    shop.get("/api/admin/me", key=made["key"])
+    assert faults.calls == ["UpdateItem"]
+    assert used() == "2027-01-15"
+    time_stands.seconds += 86_400 * 40
+    assert used() == "2027-01-15"
+    for _ in range(20):  # counters of past minutes are swept
+        time_stands.seconds += 60
+        shop.post("/api/admin/me", key=made["key"])
+    assert used() == "2027-02-24"
+
+
+KEY = {"Idempotency-Key": "k-1"}
+
+
+def test_a_key_that_was_asked_for_twice_is_made_once_and_stored_nowhere(shop: Shop) -> None:
+    sent = {"name": "Till", "role": "STAFF"}
+    first = shop.post("/api/admin/keys", sent, headers=KEY)
+    again = shop.post("/api/admin/keys", sent, headers=KEY)
+    assert (again.status, again.text) == (201, first.text)
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert shop.get("/api/admin/me", key=first.json["key"]).status == 200
+    assert shop.get("/api/admin/keys").json["total"] == 2
+    assert first.json["key"] not in str(shop.stored())
+    other = shop.post("/api/admin/keys", {**sent, "role": "OWNER"}, headers=KEY)
+    assert other.json["code"] == "idempotency_key_reused"
+    elsewhere = make(shop, "OWNER")["key"]  # another Owner's request is another
+    second = shop.post("/api/admin/keys", sent, headers=KEY, key=elsewhere)
+    assert second.json["key"] != first.json["key"]
+
+
+def test_a_key_that_was_revoked_does_not_come_back_with_its_idempotency_key(
+    shop: Shop, time_stands: Clock
+) -> None:
+    sent = {"name": "Till", "role": "STAFF"}
+    first = shop.post("/api/admin/keys", sent, headers=KEY).json
+    revoke(shop, first["id"])
+    time_stands.seconds += 86_401
+    second = shop.post("/api/admin/keys", sent, headers=KEY).json
+    assert second["key"] != first["key"]
+    assert shop.get("/api/admin/me", key=first["key"]).status == 401
+    assert shop.get("/api/admin/me", key=second["key"]).status == 200
+
+
+@pytest.mark.parametrize(
+    ("authorization", "says"),
+    [
+        (None, "There is no Authorization header"),
+        ("", "There is no Authorization header"),
+        ("bk_abcdefgh", "one word only"),
+        ("Basic YTpi", "another scheme"),
+        ("Bearer", "There is no key behind Bearer"),
+        ("Bearer   ", "There is no key behind Bearer"),
+        ("Bearer sk_live_1", "API keys begin with bk_"),
+        ("Bearer bk_abcdefgh", "There is no such API key"),
+    ],
+)
+def test_what_is_wrong_with_the_header_is_said_and_never_the_key(
+    shop: Shop, authorization: str | None, says: str
+) -> None:
+    headers = {} if authorization is None else {"Authorization": authorization}
+    answer = shop.get("/api/admin/me", key=None, headers=headers)
+    assert (answer.status, answer.json["code"]) == (401, "unauthorized")
+    assert says in answer.json["message"]
+    assert answer.headers["WWW-Authenticate"] == "Bearer"
+    assert "abcdefgh" not in answer.text and "sk_live" not in answer.text
 
 
 def test_counters_of_past_minutes_do_not_pile_up(shop: Shop, time_stands: Clock) -> None:

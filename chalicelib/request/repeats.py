@@ -1,0 +1,55 @@
+"""Creations that may be sent again: the header `Idempotency-Key` of a route that declares it."""
+
+from typing import Any, Final, TypeVar
+
+from chalice.app import Response
+from pydantic import BaseModel
+
+from chalicelib.idempotency import Once, Repeated
+from chalicelib.problems import Invalid
+from chalicelib.request.answer import reply_text
+from chalicelib.request.call import Call, caller, current, header
+from chalicelib.request.parse import parsed_body
+from chalicelib.validation import validate
+
+Model = TypeVar("Model", bound=BaseModel)
+
+# What a route declares as its `headers`.
+IDEMPOTENT: Final = {
+    "Idempotency-Key": "1 to 255 characters. For 24 hours the same body with the same key is"
+    " answered as it was first, with `Idempotent-Replayed: true`, and does nothing again."
+}
+REPLAYED: Final = {"Idempotent-Replayed": "true"}
+
+
+def once(sent: Any) -> Once | None:
+    """The request as one that takes effect once, if it came with a key. `sent`: the JSON value of
+    its body, or what stands for it. Raises Invalid."""
+    key = header("idempotency-key")
+    if key is None:
+        return None
+    # The same body at another path is another request; the stage before the path is none of it.
+    path = str(current().request.context.get("path", ""))
+    return Once.of(caller().id, key, [path[path.find("/api/") :], sent])
+
+
+def body_once(model: type[Model]) -> tuple[Model, Once | None]:
+    """The body as the model that the route declares, and the request as one that takes effect once.
+
+    Raises Repeated where it was answered before, for the middleware to answer alike, and Invalid.
+    """
+    sent = parsed_body()
+    repeatable = once(sent)
+    try:
+        return validate(model, sent), repeatable
+    except Invalid:
+        if repeatable:
+            repeatable.look()
+        raise
+
+
+def answer_again(call: Call, first: Repeated) -> Response:
+    """What the request was answered first, byte for byte."""
+    assert call.operation is not None
+    (status,) = (status for status in call.operation.answers if status < 300)
+    return reply_text(status, first.text, etag=first.etag, headers=REPLAYED)
