@@ -30,6 +30,8 @@ SERVED = {
     "/api/admin/webhooks": ["chalicelib.webhooks.routes"],
     "/api/admin/deliveries": ["chalicelib.webhooks.routes"],
     "/console": ["chalicelib.console.routes"],
+    "/api": ["chalicelib.console.routes"],
+    "/": ["chalicelib.console.routes"],
 }
 # What does the steps of a job, by its type.
 WORK = {

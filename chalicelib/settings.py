@@ -87,6 +87,11 @@ def currency() -> str:
     return os.environ.get("CURRENCY", "USD")
 
 
+def trusted_proxies() -> tuple[str, ...]:
+    """CIDR blocks of the proxies before the API whose X-Forwarded-For counts; usually none."""
+    return tuple(os.environ.get("TRUSTED_PROXIES", "").split())
+
+
 def storefront_max_age() -> int:
     """Seconds for which browsers and CDNs may keep what the storefront answered."""
     return int(os.environ.get("STOREFRONT_MAX_AGE", "5"))

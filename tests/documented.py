@@ -15,10 +15,11 @@ LIMITS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 
 
 def check(method: str, resource: str, answer: "Answer") -> None:
-    if not resource.startswith("/api/"):
-        return
     for name in LIMITS:
         assert answer.headers[name].isdigit(), f"{name} of {method} {resource}"
+    assert answer.headers["X-Request-Id"]
+    if not resource.startswith("/api/"):
+        return
     if answer.status >= 400 and method != "HEAD":
         assert isinstance(answer.json["code"], str) and isinstance(answer.json["message"], str)
     operation = matched(method, resource)

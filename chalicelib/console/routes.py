@@ -14,7 +14,8 @@ from chalice.app import Blueprint, HeadersType, Response
 
 from chalicelib import settings
 from chalicelib.console import facts
-from chalicelib.request.call import current, entity_tags
+from chalicelib.request.answer import reply
+from chalicelib.request.call import current, entity_tags, header
 
 _STATIC: Final = Path(__file__).parent / "static"
 # Only types that API Gateway carries as text: a binary one would have to be asked for by name.
@@ -67,6 +68,37 @@ def below() -> Response:
         plain = {"Cache-Control": "no-store", "Content-Type": "text/plain; charset=utf-8"}
         return _sent("There is no such file in this version.", plain, status=404)
     return _sent(text, {"Cache-Control": _YEAR, "Content-Type": _TYPES[Path(name).suffix]})
+
+
+@routes.route("/", methods=["GET", "HEAD"], content_types=[], name="home.root")
+def root() -> Response:
+    return _links()
+
+
+@routes.route("/api", methods=["GET", "HEAD"], content_types=[], name="home.api")
+def api() -> Response:
+    return _links()
+
+
+def _links() -> Response:
+    """The console for a browser, and for anything else JSON with what there is."""
+    called = str(current().request.context.get("path", "")).rstrip("/").removesuffix("/api")
+    base = called if settings.base_path() is None else settings.base_path()
+    links = {
+        "console": f"{base}/console",
+        "description": f"{base}/api/openapi.json",
+        "storefront": f"{base}/api/products",
+        "admin": f"{base}/api/admin/me",
+    }
+    varies = {"Vary": "Accept"}
+    if "text/html" not in (header("accept") or ""):
+        return reply(200, {"name": "Backroom", "links": links}, headers=varies)
+    page = (
+        f'<!doctype html><title>Backroom</title><p><a href="{links["console"]}">Console</a>'
+        f'<p><a href="{links["description"]}">API description (OpenAPI)</a>'
+    )
+    sent: HeadersType = {**varies, "Content-Type": _TYPES[".html"], "Location": links["console"]}
+    return Response(page, sent, 302)
 
 
 def _sent(text: str, headers: Mapping[str, str], status: int = 200) -> Response:

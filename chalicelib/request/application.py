@@ -8,7 +8,7 @@ from chalice.app import Chalice
 
 from chalicelib import settings
 from chalicelib.request.middleware import handle
-from chalicelib.request.routes import ANY_PATH, close
+from chalicelib.request.routes import ANY_PATHS, begins, close
 
 
 class Application(Chalice):
@@ -25,7 +25,8 @@ class Application(Chalice):
         self._served = {begin: list(modules) for begin, modules in served.items()}
         self._imported: set[str] = set()
         self.register_middleware(handle, "http")
-        close(self, [ANY_PATH])
+        begins.extend(served)
+        close(self, ANY_PATHS)
         if not settings.in_lambda():
             for modules in self._served.values():
                 self._import(modules)

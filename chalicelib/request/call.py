@@ -6,8 +6,10 @@ from typing import Any
 
 from chalice.app import Request
 
+from chalicelib import settings
 from chalicelib.api_keys.model import Caller
-from chalicelib.request.routes import ANY_PATH, Operation
+from chalicelib.request import proxies
+from chalicelib.request.routes import ANY_PATHS, Operation
 
 
 @dataclass(slots=True)
@@ -23,9 +25,10 @@ class Call:
     @property
     def path(self) -> str:
         """As declared, or, where no route is, as called; the stage is no part of it."""
-        if self.request.path != ANY_PATH:
+        if self.request.path not in ANY_PATHS:
             return str(self.request.path)
-        return f"/api/{(self.request.uri_params or {}).get('proxy', '')}"
+        proxy = (self.request.uri_params or {}).get("proxy", "")
+        return str(self.request.path).replace("{proxy+}", proxy)
 
     @property
     def reads(self) -> bool:
@@ -39,9 +42,12 @@ class Call:
 
     @property
     def address(self) -> str:
-        """The peer as API Gateway saw it; what X-Forwarded-For claims does not count."""
+        """Where the request came from: the peer as API Gateway saw it or, where that is a proxy of
+        the shop's own (`--trusted-proxies`), whom that names in X-Forwarded-For."""
         identity: dict[str, Any] = self.request.context.get("identity") or {}
-        return str(identity.get("sourceIp") or "unknown")
+        peer = str(identity.get("sourceIp") or "unknown")
+        forwarded = str(self.request.headers.get("x-forwarded-for", ""))
+        return proxies.client(peer, forwarded, settings.trusted_proxies())
 
 
 # A context variable, because tests answer several requests at once; Lambda does one at a time.

@@ -18,11 +18,11 @@ from chalicelib.problems import (
 )
 from chalicelib.request import call as calls
 from chalicelib.request.answer import refusal
-from chalicelib.request.authenticate import authenticate, is_admin
+from chalicelib.request.authenticate import authenticate, is_admin, uncounted
 from chalicelib.request.call import Call
-from chalicelib.request.parse import refuse_unknown_parameters
+from chalicelib.request.parse import expected, refuse_unknown_parameters
 from chalicelib.request.repeats import answer_again
-from chalicelib.request.routes import Crash, allowed, matched
+from chalicelib.request.routes import Crash, NoSuchPath, allowed, matched, nearest, paths
 
 GetResponse = Callable[[Request], Response]
 
@@ -80,8 +80,9 @@ def handle(request: Request, get_response: GetResponse) -> Response:
 
 def _answer(call: Call, get_response: GetResponse) -> Response:
     try:
-        if not call.path.startswith("/api/"):
-            return _adopted(get_response(call.request))
+        if f"{call.path}/".startswith("/console/"):
+            call.answer_headers.update(uncounted().headers())
+            return _adopted(call, get_response(call.request))
         if not is_admin(call):
             call.answer_headers.update(_PUBLIC)
         authenticate(call)
@@ -89,9 +90,11 @@ def _answer(call: Call, get_response: GetResponse) -> Response:
             return _options(call)
         if is_admin(call):
             refuse_unknown_parameters(call)
-        return _adopted(get_response(call.request))
+        return _adopted(call, get_response(call.request))
     except Crash as crash:
         return refusal(_unexpected(call, crash.__cause__ or crash))
+    except NoSuchPath:
+        return refusal(NoSuchPath(nearest(call.path, paths())))
     except Repeated as first:
         return answer_again(call, first)
     except Problem as problem:
@@ -103,16 +106,19 @@ def _answer(call: Call, get_response: GetResponse) -> Response:
 def _options(call: Call) -> Response:
     allow = allowed(call.request.path)
     if not allow:
-        raise NotFound("There is nothing at this path.")
+        raise NoSuchPath
     return Response("", {"Allow": allow, **({} if is_admin(call) else _PREFLIGHT)}, 204)
 
 
-def _adopted(response: Response) -> Response:
+def _adopted(call: Call, response: Response) -> Response:
     """What Chalice refuses by itself, as the problem that it is."""
     body = response.body
     if response.status_code >= 400 and isinstance(body, dict) and "Code" in body:
         family = _CHALICE.get(response.status_code, InternalError)
-        raise family(str(body.get("Message")), headers=_text_headers(response))
+        said = str(body.get("Message"))
+        if family is UnsupportedMediaType and call.operation:
+            said = expected(call.operation)
+        raise family(said, headers=_text_headers(response))
     return response
 
 

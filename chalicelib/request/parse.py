@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from chalicelib.problems import Invalid, MalformedJson, PayloadTooLarge, UnsupportedMediaType
 from chalicelib.request.call import Call, current
-from chalicelib.request.routes import JSON
+from chalicelib.request.routes import JSON, Operation
 from chalicelib.schemas import Query
 from chalicelib.validation import MOST_ERRORS, invalid, validate
 
@@ -50,11 +50,21 @@ def parsed_body() -> Any:
     media_type = current().request.headers.get("content-type", JSON)
     media_type = media_type.partition(";")[0].strip().lower()
     if media_type != JSON:
-        raise UnsupportedMediaType(f"The body must be {JSON}, not {media_type[:100]!r}.")
+        raise UnsupportedMediaType(f"The body must be {JSON}; this is {media_type[:100]!r}.")
     try:
         return _load(raw_body().decode("utf-8"))
     except UnicodeError:
         raise MalformedJson("The body is not UTF-8.") from None
+
+
+def expected(operation: Operation) -> str:
+    """What the body of an operation has to be, for a client who sent something else."""
+    if operation.consumes == JSON:
+        return f"The body must be {JSON}."
+    required = operation.body.get("required", []) if isinstance(operation.body, dict) else []
+    fields = " and ".join(f"`{name}`" for name in required)
+    example = "".join(f" -F {name}=@…" for name in required)
+    return f"The body must be {operation.consumes} with the field {fields}: curl{example}"
 
 
 def raw_body() -> bytes:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import wraps
 from typing import Any, Final
 from urllib.parse import unquote
@@ -18,7 +19,8 @@ Problems = Iterable[type[Problem]]
 METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 MEGABYTE: Final = 1_048_576
 JSON: Final = "application/json"
-ANY_PATH: Final = "/api/{proxy+}"
+# What no slice answers. The second alone would do, if API Gateway's choice were written down.
+ANY_PATHS: Final = ("/api/{proxy+}", "/{proxy+}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,13 @@ class Operation:
     consumes: str
     largest_body: int
 
+
+# By path as declared, what the Allow header says.
+_allowed: Final[dict[str, str]] = {}
+# Where the slices' paths begin, imported or not.
+begins: Final[list[str]] = []
+_LONGEST_HINTED: Final = 200
+_LIKE_ENOUGH: Final = 0.75
 
 # By method and path as declared: what there is to call, for the chain and for OpenAPI.
 operations: Final[dict[tuple[str, str], Operation]] = {}
@@ -155,18 +164,19 @@ def matched(method: str, path: str) -> Operation | None:
 
 def allowed(path: str) -> str:
     """The methods of a declared path, as the Allow header lists them; empty when there are none."""
-    taken = [method for method in METHODS if matched(method, path)]
-    return ", ".join([*taken, "OPTIONS"]) if taken else ""
+    return _allowed.get(path, "")
 
 
 def close(app: Chalice, paths: Iterable[str]) -> None:
-    """Answers what no slice does, at these paths below /api: 404 and 405.
+    """Answers what no slice does, at these paths: 404 and 405.
 
     API Gateway itself answers 403 for a method that a path does not have, without our headers; so
-    every path has every method.
+    every path has every method that it passes on.
     """
-    for path in sorted(path for path in paths if path.startswith("/api/")):
-        rest = [method for method in METHODS if method not in app.routes.get(path, {})]
+    for path in sorted(paths):
+        taken = [method for method in METHODS if method in app.routes.get(path, {})]
+        _allowed[path] = ", ".join([*taken, "OPTIONS"]) if taken else ""
+        rest = [method for method in METHODS if method not in taken]
         app.route(path, methods=rest, content_types=[], name=f"rest of {path}")(_nothing(path))
 
 
@@ -174,7 +184,39 @@ def _nothing(path: str) -> View:
     def answer(**parameters: str) -> Response:
         taken = allowed(path)
         if not taken:
-            raise NotFound("There is nothing at this path.")
+            raise NoSuchPath
         raise MethodNotAllowed(f"This path takes {taken}.", headers={"Allow": taken})
 
     return answer
+
+
+class NoSuchPath(NotFound):
+    """404 where the path itself is none; with the `nearest` one, if there is one like it."""
+
+    def __init__(self, nearest: str | None = None) -> None:
+        hint = f" Did you mean {nearest}?" if nearest else ""
+        more: dict[str, Any] = {"nearest": nearest} if nearest else {}
+        super().__init__(f"There is nothing at this path.{hint}", **more)
+
+
+def paths() -> list[str]:
+    """Every path that this process knows: in Lambda, of the slices that it has imported, and where
+    the others begin."""
+    return [path for path in {**_allowed, **dict.fromkeys(begins)} if path not in ANY_PATHS]
+
+
+def nearest(asked: str, paths: Iterable[str]) -> str | None:
+    """The declared path that is most like the one that was asked for."""
+    parts = asked[:_LONGEST_HINTED].rstrip("/").split("/")
+
+    def likeness(path: str) -> float:
+        # A parameter is like anything that stands in its place.
+        own = path.split("/")
+        filled = [
+            part if name.startswith("{") else name
+            for name, part in zip(own, parts + own[len(parts) :], strict=False)
+        ]
+        return SequenceMatcher(None, "/".join(parts).lower(), "/".join(filled)).ratio()
+
+    best = max(paths, key=likeness, default=None)
+    return best if best is not None and likeness(best) >= _LIKE_ENOUGH else None

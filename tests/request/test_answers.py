@@ -88,6 +88,76 @@ def test_what_is_not_there_is_404_and_what_is_not_possible_405(shop: Shop) -> No
         assert answer.headers["Allow"] == "GET, HEAD, POST, OPTIONS"
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(
+            "/",
+            "/api",
+            "/api/",
+            "/apis",
+            "/API/admin/products",
+            "/favicon.ico",
+            "/a/b/c",
+        ),
+        *("/api//products", "/api/admin/", "/console", "/console/x", "/%2e%2e/etc/passwd"),
+    ],
+)
+def test_every_path_and_method_is_answered_by_us(shop: Shop, path: str) -> None:
+    for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"):
+        answer = shop.call(method, path)
+        assert answer.headers["X-Request-Id"]
+        assert int(answer.headers["X-RateLimit-Limit"]) > 0
+        assert int(answer.headers["X-RateLimit-Reset"]) > 0
+        if answer.status >= 400 and method != "HEAD":
+            assert answer.json["code"] in {"not_found", "method_not_allowed"}
+        else:
+            assert answer.status in {200, 204, 302, 404}
+
+
+def test_the_address_itself_leads_to_the_console_and_to_the_description(shop: Shop) -> None:
+    for path in ("/", "/api"):
+        found = shop.get(path)
+        assert (found.status, found.headers["Content-Type"]) == (200, "application/json")
+        links = found.json["links"]
+        assert links["description"] == "/test/api/openapi.json"
+        assert shop.get(links["description"].removeprefix("/test")).status == 200
+        browser = shop.get(path, headers={"Accept": "text/html,application/xhtml+xml,*/*"})
+        assert (browser.status, browser.headers["Location"]) == (302, "/test/console")
+        assert browser.headers["Content-Type"].startswith("text/html")
+        assert "/test/api/openapi.json" in browser.text
+        assert shop.post(path).headers["Allow"] == "GET, HEAD, OPTIONS"
+
+
+@pytest.mark.parametrize(
+    ("asked", "near"),
+    [
+        ("/api/admin/product", "/api/admin/products"),
+        ("/api/admin/orders/ord_1/", "/api/admin/orders/{id}"),
+        ("/api/admin/webhook", "/api/admin/webhooks"),
+        ("/API/products", "/api/products"),
+        ("/admin/orders", "/api/admin/orders"),
+        ("/wp-login.php", None),
+        ("/" + "x" * 5_000, None),
+    ],
+)
+def test_a_path_that_is_none_is_told_the_nearest(shop: Shop, asked: str, near: str | None) -> None:
+    answer = shop.get(asked)
+    assert (answer.status, answer.json["code"]) == (404, "not_found")
+    assert answer.json.get("nearest") == near
+    assert near is None or near in answer.json["message"]
+
+
+def test_a_body_of_the_wrong_kind_is_told_what_is_expected(shop: Shop) -> None:
+    for kind, body in (("application/json", b"{}"), ("text/csv", b"name\nx"), (None, b"x")):
+        headers = {"Content-Type": kind} if kind else {}
+        refused = shop.post("/api/admin/products/import", body, headers=headers)
+        assert (refused.status, refused.json["code"]) == (415, "unsupported_media_type")
+        assert "multipart/form-data with the field `file`" in refused.json["message"]
+    csv = shop.post("/api/admin/products", b"name", headers={"Content-Type": "text/csv"})
+    assert csv.json["message"] == "The body must be application/json; this is 'text/csv'."
+
+
 def test_head_is_a_get_without_the_body(shop: Shop) -> None:
     answer = shop.head("/api/admin/me")
     assert (answer.status, answer.text) == (200, "")

@@ -3,6 +3,8 @@
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from chalicelib.api_keys import store
 from tests.conftest import Clock
 from tests.faults import Faults
@@ -97,6 +99,59 @@ def test_an_address_cannot_be_made_up(shop: Shop, time_stands: Clock) -> None:
     shop.get("/api/nothing", headers={"X-Forwarded-For": "1.1.1.1"})
     again = shop.get("/api/nothing", headers={"X-Forwarded-For": "2.2.2.2"})
     assert limits(again)[1] == 298
+
+
+PROXIES = "10.0.0.0/8 2001:db8:1::/48"
+
+
+@pytest.fixture
+def behind_proxies(shop: Shop, monkeypatch: pytest.MonkeyPatch, time_stands: Clock) -> None:
+    monkeypatch.setenv("TRUSTED_PROXIES", PROXIES)
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "client"),
+    [
+        ("10.1.2.3", "198.51.100.7", "198.51.100.7"),
+        ("10.1.2.3", "198.51.100.7, 10.1.2.3", "198.51.100.7"),
+        ("10.1.2.3", "198.51.100.7,10.9.9.9 , 10.1.2.3", "198.51.100.7"),
+        ("2001:db8:1::5", "2001:db8:9::1", "2001:db8:9::1"),
+        ("10.1.2.3", "10.7.7.7", "10.7.7.7"),
+        # What the client wrote himself stands left of what the proxy added.
+        ("10.1.2.3", "1.1.1.1, 198.51.100.7", "198.51.100.7"),
+        ("10.1.2.3", "1.1.1.1, 10.0.0.1, 198.51.100.7", "198.51.100.7"),
+        # Who is no proxy of ours says nothing about others.
+        ("203.0.113.7", "198.51.100.7", "203.0.113.7"),
+        ("203.0.113.7", "10.1.2.3", "203.0.113.7"),
+        # What is no address ends the chain.
+        ("10.1.2.3", "", "10.1.2.3"),
+        ("10.1.2.3", "198.51.100.7, unknown", "10.1.2.3"),
+        ("10.1.2.3", "198.51.100.7, x, 10.4.4.4", "10.4.4.4"),
+        ("10.1.2.3", "," * 10_000, "10.1.2.3"),
+        ("10.1.2.3", "10.0.0.1," * 10_000 + "10.0.0.1", "10.0.0.1"),
+        ("unknown", "198.51.100.7", "unknown"),
+        ("::ffff:10.1.2.3", "198.51.100.7", "198.51.100.7"),
+    ],
+)
+def test_only_a_trusted_proxy_tells_who_its_client_is(
+    behind_proxies: None, peer: str, forwarded: str, client: str
+) -> None:
+    first = Shop(address=peer).get("/api/nothing", headers={"X-Forwarded-For": forwarded})
+    assert limits(first)[1] == 299
+    assert limits(Shop(address=client).get("/api/nothing"))[1] == 298
+
+
+def test_shoppers_behind_a_proxy_have_limits_of_their_own(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, time_stands: Clock
+) -> None:
+    behind = Shop(address="10.1.2.3")
+    for trusted, left in (("", 297), (PROXIES, 299)):
+        monkeypatch.setenv("TRUSTED_PROXIES", trusted)
+        answers = [
+            behind.get("/api/nothing", headers={"X-Forwarded-For": f"198.51.100.{n}"})
+            for n in range(3)
+        ]
+        assert limits(answers[-1])[1] == left
 
 
 def test_guessing_keys_is_limited_but_never_in_the_way_of_a_valid_one(
