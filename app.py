@@ -6,6 +6,7 @@ What only one function does is imported by it: no other's cold start pays for th
 from itertools import chain
 from typing import Any
 
+from chalicelib import settings
 from chalicelib.request.application import Application
 
 Event = dict[str, Any]
@@ -40,6 +41,11 @@ WORK = {
 }
 # The description tells of every slice.
 SERVED["/api/openapi.json"] = ["chalicelib.openapi", *chain(*SERVED.values())]
+
+if settings.at_chalices_command_line():
+    from infra import command_line
+
+    command_line.prepare()
 
 app = Application("backroom", SERVED)
 app.api.binary_types.append("multipart/form-data")

@@ -13,12 +13,17 @@ def stage() -> str:
 
 def in_lambda() -> bool:
     """Not where Chalice's command line looks at the application, wherever that runs."""
-    return "AWS_LAMBDA_FUNCTION_NAME" in os.environ and "AWS_CHALICE_CLI_MODE" not in os.environ
+    return "AWS_LAMBDA_FUNCTION_NAME" in os.environ and not at_chalices_command_line()
 
 
 def direct_calls() -> bool:
     """Whether DynamoDB is called without botocore's client (`dynamodb.py`): unless it is `off`."""
     return os.environ.get("DIRECT_CALLS") != "off"
+
+
+def at_chalices_command_line() -> bool:
+    """While `chalice deploy`, `chalice local` and the like look at the application."""
+    return "AWS_CHALICE_CLI_MODE" in os.environ
 
 
 def table() -> str:

@@ -19,6 +19,7 @@ once, without AWS, and deploys what it built; such a stage is not for `chalice d
 import argparse
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,7 +27,7 @@ import boto3
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from infra import compiled, destroy, keys, package, record, stacks, steps
+from infra import compiled, destroy, keys, lanes, package, record, stacks, steps
 
 
 def main() -> None:
@@ -66,8 +67,7 @@ def _deploy(options: argparse.Namespace, known: stacks.Outputs) -> None:
     _refuse_the_other_way(stage, by_chalice)
     parameters = _parameters(options)
     if not known:
-        # Not protected from the first moment: a first run that fails must be able to roll back.
-        steps.resources(stage, parameters | {"DeletionProtection": "false"})
+        _make(stage, parameters)
     made = steps.resources(stage, {"DeletionProtection": "true"} | parameters, consent=consent)
     environment = {"CURRENCY": options.currency} if options.currency else {}
     record.write(
@@ -92,7 +92,8 @@ def _deploy(options: argparse.Namespace, known: stacks.Outputs) -> None:
         )
         record.push(stage, made["Bucket"])
         api, address = app["RestApiId"], app["Address"]
-    domain = steps.triggers(stage, made, parameters | {"RestApiId": api}, consent=consent)
+    at_once = _at_once(parameters)
+    domain = steps.triggers(stage, made, at_once | {"RestApiId": api}, consent=consent)
     steps.alarms(stage, parameters)
     print(f"\nBackroom is deployed: {address.rstrip('/')}")
     if "DomainTarget" in domain:
@@ -102,12 +103,26 @@ def _deploy(options: argparse.Namespace, known: stacks.Outputs) -> None:
         print(f"Owner key, shown this once: {key}")
 
 
+def _make(stage: str, parameters: dict[str, str]) -> None:
+    """Not protected from the first moment: a first run that fails must be able to roll back."""
+    unprotected = parameters | {"DeletionProtection": "false"}
+    try:
+        steps.resources(stage, unprotected)
+    except stacks.StackError as failure:
+        if "60 seconds" not in str(failure):
+            raise
+        print("SQS keeps the name of a queue for a minute after it was deleted; waiting for that.")
+        time.sleep(61)
+        steps.resources(stage, unprotected)
+
+
 def _show(options: argparse.Namespace) -> None:
     stage: str = options.stage
     parameters = _parameters(options)
     made = steps.resources(stage, parameters, only_show=True)
+    at_once = _at_once(parameters)
     if made and stacks.exists(steps.stack(stage, "triggers")):
-        steps.triggers(stage, made, parameters, only_show=True)
+        steps.triggers(stage, made, at_once, only_show=True)
         steps.alarms(stage, parameters, only_show=True)
     else:
         print(f"{stage}: then functions, triggers and alarms, all new")
@@ -129,6 +144,14 @@ def _destroy(options: argparse.Namespace, made: stacks.Outputs) -> None:
     _consent(stage)(stage, [f"delete {each}" for each in destroy.contents(made)])
     destroy.everything(stage, made)
     print(f"{stage} and its data are gone.")
+
+
+def _at_once(parameters: dict[str, str]) -> dict[str, str]:
+    """The parameters, with how many functions run at once where that is not given; says it."""
+    limit = lanes.limit()
+    each = {name: str(number) for name, number in lanes.chosen(limit).items()} | parameters
+    print(lanes.told(limit, each))
+    return each
 
 
 def _consent(stage: str) -> stacks.Consent:

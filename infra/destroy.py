@@ -27,6 +27,7 @@ def functions(stage: str) -> None:
 def everything(stage: str, made: Mapping[str, str]) -> None:
     """Deletes the data, too, and the key from which all signing secrets follow: for ever."""
     functions(stage)
+    _stop_waiting(made["RedriveStateMachineArn"])
     stacks.delete(steps.stack(stage, "resources"))  # leaves what its template retains
     dynamodb = boto3.client("dynamodb")
     for table in (made["Table"], made["OutboxTable"]):
@@ -37,6 +38,20 @@ def everything(stage: str, made: Mapping[str, str]) -> None:
     boto3.client("s3").delete_bucket(Bucket=made["Bucket"])
     boto3.client("ssm").delete_parameter(Name=steps.master_key_parameter(stage))
     record.forget(stage)
+
+
+def _stop_waiting(machine: str) -> None:
+    """Stops what waits for its hour: until it has ended, which may take a week, the state machine
+    stays, and another of its name cannot be made."""
+    states = boto3.client("stepfunctions")
+    pages = states.get_paginator("list_executions")
+    while True:
+        running = pages.paginate(stateMachineArn=machine, statusFilter="RUNNING")
+        found = [each["executionArn"] for page in running for each in page["executions"]]
+        if not found:
+            return
+        for execution in found:
+            states.stop_execution(executionArn=execution, cause="The stage is destroyed.")
 
 
 def contents(made: Mapping[str, str]) -> list[str]:

@@ -24,6 +24,7 @@ _PACKAGED = (
     "chalicelib",
     "requirements.txt",
     ".chalice/config.json",
+    "infra/command_line.py",
     "infra/compiled.py",
 )
 _STAGE = "packaged"  # a stage of the copy's own config: nothing of a real stage enters the zip
@@ -92,6 +93,8 @@ def _chalice_package(build: Path, made: Path) -> None:
     (build / ".chalice").mkdir(parents=True, exist_ok=True)
     shutil.copy(PROJECT / "app.py", build)
     shutil.copy(PROJECT / "requirements.txt", build)
+    (build / "infra").mkdir(exist_ok=True)  # for Chalice's command line only
+    shutil.copy(PROJECT / "infra/command_line.py", build / "infra")
     shutil.copytree(
         PROJECT / "chalicelib", build / "chalicelib", ignore=shutil.ignore_patterns("__pycache__")
     )

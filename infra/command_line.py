@@ -1,0 +1,49 @@
+"""What Chalice's own commands need here, and say where it is missing."""
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+
+_PROJECT = Path(__file__).resolve().parent.parent
+
+
+def prepare() -> None:
+    """Called while a command of Chalice imports the application; ends it with a sentence where it
+    cannot work."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("command", nargs="?")
+    parser.add_argument("--stage", default="dev")
+    given, _ = parser.parse_known_args()
+    if given.command == "deploy":
+        _must_be_made(given.stage)
+    elif given.command == "local":
+        _use_what_runs()
+
+
+def _must_be_made(stage: str) -> None:
+    config = json.loads((_PROJECT / ".chalice/config.json").read_text())
+    if stage not in config.get("stages", {}):
+        raise SystemExit(
+            f"The stage {stage} has no tables, queues and roles yet. This makes all of it:"
+            f" .venv/bin/python infra/deploy.py --stage {stage}"
+        )
+
+
+def _use_what_runs() -> None:
+    """The tables, queues and bucket of `make run`: this process serves the API, and its workers do
+    the rest."""
+    try:
+        found = json.loads((_PROJECT / ".local/endpoint.json").read_text())
+    except FileNotFoundError:
+        sentence = "There are no tables to work on: start `make run` in another terminal first."
+        print(sentence, file=sys.stderr, flush=True)
+        os._exit(1)  # Chalice asks from a thread of its own, which SystemExit would end alone
+    from infra import local, stacks, steps
+    from infra.emulator import CREDENTIALS
+
+    os.environ.update(CREDENTIALS | {"AWS_ENDPOINT_URL": found["awsEndpoint"]})
+    made = stacks.outputs(steps.stack(local.STAGE, "resources"))
+    os.environ.update(steps.environment(local.STAGE, made))
+    print(f"Served with the data of {found['baseUrl']}; the Owner key is {found['apiKey']}")
