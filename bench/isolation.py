@@ -30,7 +30,7 @@ from chalicelib.webhooks.sending.retry import Means
 
 LANES = (50, 20)  # triggers.yaml: functions at once for `deliveries` and for `retries`
 BATCH = 10
-HANG = 10.0  # seconds, spec.md
+HANG = 10.0  # seconds (docs/contract.md#delivery-and-retries)
 
 
 def main() -> None:

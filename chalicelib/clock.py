@@ -1,4 +1,4 @@
-"""The time, and the one way in which it is written: ISO 8601, UTC, milliseconds (`spec.md`)."""
+"""The time, and the one way in which it is written (docs/contract.md#times)."""
 
 import time
 from datetime import UTC, datetime, timedelta

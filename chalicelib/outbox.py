@@ -21,7 +21,7 @@ _DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened: its kind (`spec.md`, Event kinds) and the JSON that is sent."""
+    """Something that happened: its kind (docs/contract.md#event-kinds) and the JSON it sends."""
 
     id: str
     event: str

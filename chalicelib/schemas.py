@@ -100,7 +100,7 @@ _Count = Annotated[int, BeforeValidator(_digits)]
 
 
 class Page(Query):
-    """`page` and `limit` of a list. A limit over 100 is 100 (`spec.md`, Limits)."""
+    """`page` and `limit` of a list. A limit over 100 is 100 (docs/contract.md#pages)."""
 
     page: Annotated[_Count, Field(ge=1, description="Page number.")] = 1
     limit: Annotated[

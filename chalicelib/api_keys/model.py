@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from chalicelib import clock
 from chalicelib.schemas import Choice, Input
 
-# Requests per minute and key, unless the operator raised them (`spec.md`, Limits).
+# Requests per minute and key, unless the operator raised them (docs/contract.md#rate-limits).
 READS_PER_MINUTE: Final = 120
 WRITES_PER_MINUTE: Final = 60
 

@@ -224,7 +224,7 @@ def _history(
 
 
 def events(before: Order | None, after: Order) -> Iterator[str]:
-    """What is announced of a new order, or of any change (`spec.md`, Event kinds)."""
+    """What is announced of a new order, or of any change (docs/contract.md#event-kinds)."""
     yield "order.updated" if before else "order.created"
     if after.fields["paidAt"] and not (before and before.fields["paidAt"]):
         yield "order.paid"

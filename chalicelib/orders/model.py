@@ -43,7 +43,7 @@ KIND: Final = listing.Kind(
 
 
 class Status(Choice):
-    """`spec.md`, Order status values; `transitions.py` has the moves."""
+    """`transitions.py` has the moves."""
 
     PENDING = "PENDING"
     PAID = "PAID"
@@ -98,7 +98,7 @@ def _upper(value: object) -> object:
     return value.strip().upper() if isinstance(value, str) and value.isascii() else value
 
 
-# Open sets of names (`spec.md`: "the list continues").
+# Open sets of names (docs/contract.md#open-names).
 _NAME: Final = "[A-Z][A-Z0-9]*(_[A-Z0-9]+)*"
 _EMPLOYEE: Final = "emp_[A-Za-z0-9_-]{1,60}"
 Name = Annotated[
@@ -264,7 +264,7 @@ class Day:
 
 
 def index_of(fields: Mapping[str, Any]) -> listing.Index:
-    """By order date; found by number, customer's e-mail and name (`spec.md`). An entry also tells
+    """By order date; found by number, customer's e-mail and name. An entry also tells
     what was `paid`, by which the sales of its day are counted again."""
     customer = fields["customer"]
     paid = fields["total"] if fields["paymentStatus"] == PaymentStatus.PAID else ""

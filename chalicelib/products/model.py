@@ -18,7 +18,7 @@ from chalicelib.attributes import Item
 from chalicelib.schemas import Choice, Input, Page, Several
 
 MOST_VARIANTS: Final = 500
-BULK_PRODUCTS: Final = 500  # spec.md, Limits
+BULK_PRODUCTS: Final = 500  # docs/contract.md#bulk
 LARGEST_PRODUCT: Final = 200_000  # bytes of JSON: DynamoDB takes 400 KB, index and events included
 LOW_STOCK: Final = 5
 MOST_STOCK: Final = 1_000_000_000

@@ -10,7 +10,7 @@ from chalicelib.problems import RateLimited
 
 STOREFRONT: Final = "storefront"
 SIGN_IN: Final = "sign-in"
-LIMITS: Final = {STOREFRONT: 300, SIGN_IN: 60}  # `spec.md`, Limits; sign-ins that failed
+LIMITS: Final = {STOREFRONT: 300, SIGN_IN: 60}  # docs/contract.md#rate-limits
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ LONGEST_OVERLAP: Final = 72  # hours in which two secrets sign
 
 
 class EventKind(Choice):
-    """`spec.md`, Event kinds."""
+    """docs/contract.md#event-kinds"""
 
     ORDER_CREATED = "order.created"
     ORDER_UPDATED = "order.updated"

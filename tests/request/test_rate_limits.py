@@ -1,4 +1,4 @@
-"""The limits of `spec.md`, to the request: per key, reads and writes apart, and per address."""
+"""The limits of docs/contract.md#rate-limits, to the request: reads and writes apart."""
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor

@@ -29,7 +29,7 @@ Record = Mapping[str, Any]
 Post = Callable[..., Outcome]
 
 IN_FLIGHT: Final = 10  # the batch size of triggers.yaml
-_POST_SECONDS: Final = 10.0  # spec.md, Delivery and retries 1
+_POST_SECONDS: Final = 10.0  # docs/contract.md#delivery-and-retries
 _SUSPECTS_SECONDS: Final = 15.0  # within which posting to another suspect begins
 _LONGEST_BACKOFF: Final = 360  # seconds
 

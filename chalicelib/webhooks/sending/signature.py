@@ -1,4 +1,4 @@
-"""How a delivery proves where it comes from (`spec.md`, Signature)."""
+"""How a delivery proves where it comes from (docs/contract.md#signature)."""
 
 import hashlib
 import hmac
@@ -43,7 +43,7 @@ def headers(
     *,
     test: bool = False,
 ) -> dict[str, str]:
-    """The headers of one attempt, as `spec.md` (Delivery request) lists them.
+    """The headers of one attempt, as docs/contract.md#delivery-request lists them.
 
     A delivery that was asked for with the test button says so, in one header more.
     """

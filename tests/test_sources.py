@@ -1,0 +1,74 @@
+"""No line sends its reader to a file, or a place in one, that is not in the repository."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parent.parent
+# A path with a folder, or a page, as comments, docstrings and documents write them.
+CITED = re.compile(r"(?<![\w/.*{<$-])((?:[\w.-]+/)*[\w.-]+\.md)(?:#([\w-]+))?")
+
+
+@cache
+def files() -> list[Path]:
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=PROJECT, capture_output=True, text=True, check=True
+    ).stdout.split("\n")
+    return [PROJECT / name for name in listed if (PROJECT / name).is_file()]
+
+
+def citations(path: Path) -> Iterator[tuple[str, str]]:
+    if path.suffix in {".py", ".md", ".yaml", ".toml", ".js", ".json", ".in"}:
+        for found in CITED.finditer(path.read_text(encoding="utf-8")):
+            yield found[1], found[2] or ""
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def target(citing: Path, cited: str) -> Path | None:
+    places = (citing.parent / cited, PROJECT / cited, PROJECT / "docs" / cited)
+    return next((place for place in places if place.exists()), None)
+
+
+def test_every_page_that_is_cited_is_in_the_repository() -> None:
+    missing = [
+        f"{path.relative_to(PROJECT)}: {cited}"
+        for path in files()
+        for cited, _ in citations(path)
+        if target(path, cited) is None and path != Path(__file__)
+    ]
+    assert missing == []
+
+
+def test_every_anchor_that_is_cited_is_a_heading() -> None:
+    missing = []
+    for path in files():
+        for cited, anchor in citations(path):
+            page = target(path, cited)
+            if anchor and page and anchor not in anchors(page):
+                missing.append(f"{path.relative_to(PROJECT)}: {cited}#{anchor}")
+    assert missing == []
+
+
+@pytest.mark.parametrize("words", ["the pl" + "an", "spec" + ".md", "design" + ".md"])
+def test_no_decision_or_comment_is_explained_by_what_is_not_here(words: str) -> None:
+    places = [path for path in files() if path.suffix in {".py", ".md"}]
+    naming = [
+        path.relative_to(PROJECT).as_posix()
+        for path in places
+        if re.search(rf"\b{re.escape(words)}\b", path.read_text(encoding="utf-8"))
+    ]
+    assert naming == []
+
+
+def test_the_rules_that_code_cites_are_there() -> None:
+    cited = {anchor for path in files() for page, anchor in citations(path) if "contract" in page}
+    assert {"order-status", "signature", "rate-limits", "delivery-and-retries"} <= cited
