@@ -27,7 +27,7 @@ import boto3
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from infra import compiled, destroy, keys, lanes, package, record, stacks, steps
+from infra import compiled, destroy, keys, lanes, package, proxies, record, stacks, steps
 
 
 def main() -> None:
@@ -69,7 +69,7 @@ def _deploy(options: argparse.Namespace, known: stacks.Outputs) -> None:
     if not known:
         _make(stage, parameters)
     made = steps.resources(stage, {"DeletionProtection": "true"} | parameters, consent=consent)
-    environment = {"CURRENCY": options.currency} if options.currency else {}
+    environment = _environment(options)
     record.write(
         stage, made, parameters=parameters, environment=environment, memory=dict(options.memory)
     )
@@ -169,6 +169,14 @@ def _consent(stage: str) -> stacks.Consent:
     return ask
 
 
+def _environment(options: argparse.Namespace) -> dict[str, str]:
+    """The settings of the functions that were given this time; the others stay."""
+    given = {"CURRENCY": options.currency, "STOREFRONT_MAX_AGE": options.storefront_max_age}
+    if options.trusted_proxies is not None:
+        given["TRUSTED_PROXIES"] = proxies.blocks(options.trusted_proxies, boto3.client("ec2"))
+    return {name: str(value) for name, value in given.items() if value is not None}
+
+
 def _refuse_another_currency(options: argparse.Namespace) -> None:
     variables = record.settings(options.stage).get("environment_variables")
     now = (variables or {}).get("CURRENCY", "USD")
@@ -236,6 +244,13 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--package", type=Path, metavar="DIR", help="build, and deploy nothing")
     parser.add_argument("--from-package", type=Path, metavar="DIR", help="deploy what was built")
     parser.add_argument("--currency", help="ISO 4217 code; for the first time, USD if not given")
+    parser.add_argument(
+        "--trusted-proxies",
+        help="CIDR blocks whose X-Forwarded-For counts; cloudfront: those of CloudFront",
+    )
+    parser.add_argument(
+        "--storefront-max-age", type=int, help="seconds that the storefront may be kept; usually 5"
+    )
     parser.add_argument("--mail-from", help="sender of summaries; SES must have verified it")
     parser.add_argument(
         "--notify-email", help="who gets the summaries of webhooks without an e-mail of their own"

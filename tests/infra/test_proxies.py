@@ -1,0 +1,31 @@
+"""`--trusted-proxies`: blocks as they are given, or CloudFront's as AWS lists them."""
+
+import boto3
+import pytest
+from botocore.stub import Stubber
+
+from infra.proxies import blocks
+
+
+def test_blocks_are_taken_as_they_are_given_and_checked() -> None:
+    assert blocks("10.0.0.0/8,2001:db8::/32 10.0.0.0/8", None) == "10.0.0.0/8 2001:db8::/32"
+    assert blocks("192.0.2.1", None) == "192.0.2.1/32"
+    for wrong in ("10.0.0.1/8", "proxy.example.com", "10.0.0.0/33"):
+        with pytest.raises(ValueError, match=r"does not appear|has host bits"):
+            blocks(wrong, None)
+
+
+def test_cloudfront_is_what_aws_says_it_is_today() -> None:
+    ec2 = boto3.client(
+        "ec2", region_name="eu-central-1", aws_access_key_id="x", aws_secret_access_key="x"
+    )
+    with Stubber(ec2) as aws:
+        aws.add_response(
+            "describe_managed_prefix_lists",
+            {"PrefixLists": [{"PrefixListId": "pl-1"}, {"PrefixListId": "pl-2"}]},
+        )
+        for block in ("120.52.22.96/27", "2600:9000::/36"):
+            aws.add_response("get_managed_prefix_list_entries", {"Entries": [{"Cidr": block}]})
+        assert blocks("CloudFront 192.0.2.0/24", ec2) == (
+            "120.52.22.96/27 2600:9000::/36 192.0.2.0/24"
+        )
