@@ -16,9 +16,10 @@ from chalicelib.imports.csv.records import MAX_RECORD, Format, Record, open_csv,
 HEADER = "slug,name,description\n"
 
 
-def opened(data: bytes | str, piece: int = 1 << 16) -> list[Record]:
+def opened(data: bytes | str, piece: int = 1 << 16, encoding: str = "") -> list[Record]:
     raw = data.encode() if isinstance(data, str) else data
-    return list(open_csv(raw[i : i + piece] for i in range(0, len(raw), piece)).records())
+    pieces = (raw[i : i + piece] for i in range(0, len(raw), piece))
+    return list(open_csv(pieces, encoding).records())
 
 
 def cells(records: list[Record]) -> list[list[str]]:
@@ -94,7 +95,8 @@ def test_every_record_is_found_again_by_its_own_bytes(rows, dialect):
 
 @given(st.binary(max_size=300), st.integers(1, 60))
 def test_no_bytes_break_the_reader_and_none_are_read_twice(junk, piece):
-    records = opened(HEADER.encode() + b"x,y,z\n" + junk + b"\nlast,one,here\n", piece)
+    data = HEADER.encode() + b"x,y,z\n" + junk + b"\nlast,one,here\n"
+    records = opened(data, piece, "utf-8")
     for before, after in itertools.pairwise(records):
         assert before.offset + before.length <= after.offset
         assert before.line < after.line
@@ -223,3 +225,48 @@ def test_a_format_survives_being_stored():
     table = open_csv([b"Handle;Title\na;b\n"])
     assert Format.from_dict(table.format.as_dict()) == table.format
     assert table.format.header == ("Handle", "Title")
+
+
+@pytest.mark.parametrize(
+    ("row", "read"),
+    [
+        ('"text"  ,b,c', ["text", "b", "c"]),
+        ('a,  "b" ,"c"\t', ["a", "b", "c"]),
+        ('a,"two\nlines" ,c', ["a", "two\nlines", "c"]),
+        ('a,"say ""hi""" , "c" ', ["a", 'say "hi"', "c"]),
+    ],
+)
+def test_blanks_around_quotes_are_no_part_of_the_cell_and_no_error(row, read):
+    records = opened(f"{HEADER}{row}\nlast,one,here\n")
+    assert [record.problem for record in records] == [None, None]
+    assert cells(records) == [read, ["last", "one", "here"]]
+    assert records[1].line == 3 + row.count("\n")
+
+
+def test_what_stands_behind_a_closing_quote_is_an_error_of_its_row_alone():
+    records = opened(f'{HEADER}a,"b" x,c\nlast,one,here\n')
+    assert [record.problem is None for record in records] == [False, True]
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        "Products of November\n",
+        "Products of November,,\n",
+        '"Northwind, Ltd."\n\nExported on 20 November\n',
+        "sep=,\n",
+    ],
+)
+def test_a_title_above_the_header_is_skipped_and_counted_as_a_line(above):
+    table = open_csv([f"{above}slug,name,price,stock\na,A,1,2\n".encode()])
+    assert table.format.header == ("slug", "name", "price", "stock")
+    assert table.header_line == above.count("\n") + 1
+    assert [record.line for record in table.records()] == [table.header_line + 1]
+
+
+@pytest.mark.parametrize("header", ["," * 900_000, "a," * 900_000, "x" * 900_000 + ",y"])
+def test_a_header_of_any_size_is_read_or_refused_at_once(header):
+    try:
+        assert len(open_csv([f"slug,name{header}\na,b\n".encode()]).format.header) <= 2000
+    except FileRejected as rejected:
+        assert rejected.code == "bad_header"

@@ -26,16 +26,18 @@ class CutLine(str):
 
 
 def blocks(
-    pieces: Iterable[bytes], encoding: str, bare_returns: bool
+    pieces: Iterable[bytes], given: str, bare_returns: bool
 ) -> Iterator[tuple[list[str], list[int]]]:
     """Whole physical lines with their ends, and how many bytes each takes in the file."""
-    utf8 = encoding == "utf-8"
+    # All but UTF-16 end a line with the byte that ASCII has, and use it for nothing else.
+    utf16 = given.startswith("utf-16")
+    encoding = "utf-8" if utf16 else given
     held = bytearray()
     cut: CutLine | None = None
     cut_size = 0
     parts: Iterator[bytes] = (p[i : i + _BLOCK] for p in pieces for i in range(0, len(p), _BLOCK))
-    if not utf8:
-        parts = _transcoded(parts, encoding)
+    if utf16:
+        parts = _transcoded(parts, given)
     if bare_returns:
         # In UTF-8 alone: elsewhere the byte is part of other characters, such as č in UTF-16.
         parts = (part.replace(b"\r", b"\n") for part in parts)
@@ -44,7 +46,7 @@ def blocks(
         if cut is not None:
             end = piece.find(b"\n") + 1 or len(piece)
             cut.quotes += piece.count(b'"', 0, end)
-            cut_size += _size(piece[:end], utf8)
+            cut_size += _size(piece[:end], utf16)
             if not piece.endswith(b"\n", 0, end):
                 continue
             yield [cut], [cut_size]
@@ -54,15 +56,15 @@ def blocks(
             continue
         end = held.rfind(b"\n") + 1
         if end:
-            yield _lines(bytes(held[:end]), utf8)
+            yield _lines(bytes(held[:end]), encoding, utf16)
             del held[:end]
-        elif len(held) > MAX_LINE and _size(held, utf8) > MAX_LINE:
-            cut, cut_size = _cut(bytes(held)), _size(held, utf8)
+        elif len(held) > MAX_LINE and _size(held, utf16) > MAX_LINE:
+            cut, cut_size = _cut(bytes(held), encoding), _size(held, utf16)
             held.clear()
     if cut is not None:
         yield [cut], [cut_size]
     elif held:
-        yield _lines(bytes(held), utf8)
+        yield _lines(bytes(held), encoding, utf16)
 
 
 def _transcoded(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
@@ -73,34 +75,38 @@ def _transcoded(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
     yield decoder.decode(b"", final=True).encode()
 
 
-def _size(text: bytes | bytearray, utf8: bool) -> int:
-    return len(text) if utf8 else len(text.decode().encode("utf-16-le"))
+def _size(text: bytes | bytearray, utf16: bool) -> int:
+    """How many bytes of the file a text takes, which of UTF-16 is at hand in UTF-8."""
+    return len(text.decode().encode("utf-16-le")) if utf16 else len(text)
 
 
-def _lines(block: bytes, utf8: bool) -> tuple[list[str], list[int]]:
+def _lines(block: bytes, encoding: str, utf16: bool) -> tuple[list[str], list[int]]:
     raw = list(io.BytesIO(block))
     try:
-        lines = list(io.StringIO(block.decode(), newline="\n"))
+        lines = list(io.StringIO(block.decode(encoding), newline="\n"))
     except UnicodeDecodeError:
         # Line by line, so that one bad line does not change how its neighbours are read.
-        lines = [_decoded(line) for line in raw]
-    sizes = list(map(len, raw)) if utf8 else [_size(line, utf8) for line in raw]
+        lines = [_decoded(line, encoding) for line in raw]
+    sizes = [_size(line, utf16) for line in raw] if utf16 else list(map(len, raw))
     if max(sizes) > MAX_LINE:
         lines = [
-            _cut(line) if size > MAX_LINE else text
+            _cut(line, encoding) if size > MAX_LINE else text
             for line, size, text in zip(raw, sizes, lines, strict=True)
         ]
     return lines, sizes
 
 
-def _decoded(line: bytes) -> str:
+def _decoded(line: bytes, encoding: str) -> str:
     try:
-        return line.decode()
+        return line.decode(encoding)
     except UnicodeDecodeError:
-        return line.decode("cp1252", "backroom.c1")
+        if encoding in {"utf-8", "cp1252"}:
+            return line.decode("cp1252", "backroom.c1")
+        # The NUL makes it an error of its row (`sheet.unreadable`); the line stays one.
+        return line.decode(encoding, "replace").replace("\n", "") + "\0\n"
 
 
-def _cut(line: bytes) -> CutLine:
-    cut = CutLine(_decoded(line[:_PREFIX]))
+def _cut(line: bytes, encoding: str) -> CutLine:
+    cut = CutLine(_decoded(line[:_PREFIX], encoding))
     cut.quotes = line.count(b'"')
     return cut

@@ -14,12 +14,17 @@ from enum import Enum
 from itertools import accumulate, chain, islice
 from typing import Any, Final, NamedTuple, Self
 
+from chalicelib.imports.csv import encodings
 from chalicelib.imports.csv.faults import FileRejected, RowError
 from chalicelib.imports.csv.lines import MAX_LINE, CutLine, blocks
 
 MAX_RECORD: Final = MAX_LINE
 DELIMITERS: Final = ",;\t|"
+MAX_COLUMNS: Final = 2000
+_BLANK_COLUMNS: Final = 1 << 17  # behind the last name; Excel saves up to 16,384
 _SNIFFED: Final = 1 << 16
+_SEARCHED: Final = 1 << 22  # bytes, for what is no ASCII
+_JUDGED: Final = 2000  # lines
 _FOLLOWING: Final = 20
 
 # A quoted cell of a header: what stands in it separates nothing.
@@ -71,8 +76,8 @@ class Record(NamedTuple):
 class Format:
     """How the bytes of a file are to be read; survives JSON through `as_dict` and `from_dict`.
 
-    `encoding` is that of the bytes: "utf-8" (where a line that is not valid is read as cp1252),
-    "utf-16-le" or "utf-16-be". `bare_returns`: lines end with CR alone.
+    `encoding` is that of the bytes, one of `encodings.KNOWN`: of a file in "utf-8" a line that is
+    not valid is read as cp1252. `bare_returns`: lines end with CR alone.
     """
 
     encoding: str
@@ -109,10 +114,12 @@ class Table:
             )
 
 
-def open_csv(pieces: Iterable[bytes]) -> Table:
-    """Open a whole file, given as pieces of any size (the body of an S3 object).
+def open_csv(pieces: Iterable[bytes], encoding: str = "") -> Table:
+    """Open a whole file, given as pieces of any size (the body of an S3 object), in an encoding
+    that somebody has said, or in the one that it is found to have.
 
-    Reads the beginning only. Raises FileRejected: empty_file, not_csv, bad_header.
+    Reads the beginning only. Lines above the header that have one cell, such as a title, are
+    skipped. Raises FileRejected: empty_file, not_csv, bad_header, unknown_encoding.
     """
     pieces = iter(pieces)
     head = b""
@@ -121,25 +128,28 @@ def open_csv(pieces: Iterable[bytes]) -> Table:
         if len(head) >= _SNIFFED:
             break
     _refuse_what_is_not_csv(head)
-    encoding, mark = _encoding(head)
+    encoding, mark = _encoding(head, encoding)
+    if not encoding:
+        head = _until_no_ascii(head, pieces)
+        encoding = _of_bytes(head)
     sample = head[mark : mark + _SNIFFED].decode(encoding, "replace")
     if not re.sub("[\\s\0\ufeff]+", "", sample):
         raise FileRejected("empty_file", "The file is empty.")
     line_end = _LINE_END.search(_QUOTED.sub("", sample))
     bare_returns = line_end is not None and line_end[0] == "\r"
-    delimiter, width, hinted = _delimiter(sample)
+    delimiter, width, above = _delimiter(sample)
     text = blocks(chain([head[mark:]], pieces), encoding, bare_returns)
     records = _Splitter(delimiter, width, offset=mark, line=1).split(text)
-    header = next(records, None)
-    if header is not None and hinted:
-        header = next(records, None)
+    header = next(islice(records, above, None), None)
     if header is None or header.problem:
         why = header.problem.message if header and header.problem else "There is none."
         line = header.line if header else 1
         raise FileRejected("bad_header", f"The header cannot be read. {why}", line)
-    names = tuple(" ".join(cell.split()) for cell in header.cells)
-    while names and not names[-1]:
-        names = names[:-1]
+    names = tuple(" ".join(cell.split()) for cell in header.cells[:_BLANK_COLUMNS])
+    names = names[: max((at for at, name in enumerate(names, 1) if name), default=0)]
+    if len(names) > MAX_COLUMNS:
+        message = f"The header has more than {MAX_COLUMNS} columns."
+        raise FileRejected("bad_header", message, header.line)
     return Table(Format(encoding, delimiter, bare_returns, names), header.line, records)
 
 
@@ -163,28 +173,63 @@ def _refuse_what_is_not_csv(head: bytes) -> None:
             )
 
 
-def _encoding(head: bytes) -> tuple[str, int]:
-    """The encoding, and the length of the byte order mark."""
+def _encoding(head: bytes, said: str) -> tuple[str, int]:
+    """The encoding, if somebody or the first bytes say it, and the length of the mark that does."""
     for mark, encoding in _BOMS:
         if head.startswith(mark):
             return encoding, len(mark)
+    if said:
+        return encodings.named(said), 0
     # Latin text in UTF-16 without a mark has a zero in every other byte.
     start = head[:256]
     if start[1::2].count(0) > len(start) * 0.3:
         return "utf-16-le", 0
     if start[::2].count(0) > len(start) * 0.3:
         return "utf-16-be", 0
-    return "utf-8", 0
+    return "", 0
 
 
-def _delimiter(sample: str) -> tuple[str, int, bool]:
-    """The delimiter, the number of columns, and whether Excel's line `sep=;` said so."""
+def _until_no_ascii(head: bytes, pieces: Iterator[bytes]) -> bytes:
+    """The beginning up to what is no ASCII, which alone tells encodings apart, if that is near."""
+    for piece in pieces if head.isascii() else ():
+        head += piece
+        if not piece.isascii() or len(head) > _SEARCHED:
+            break
+    return head
+
+
+def _of_bytes(head: bytes) -> str:
+    """UTF-8, if any line that is no ASCII is; else what its words say."""
+    foreign = [line for line in head.splitlines() if not line.isascii()][:_JUDGED]
+    if len(foreign) > 1 and not head.endswith((b"\n", b"\r")):
+        foreign.pop()  # it may end within a letter
+    if not foreign or any(map(_is_utf8, foreign)):
+        return "utf-8"
+    return encodings.judged(b"\n".join(foreign))
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _delimiter(sample: str) -> tuple[str, int, int]:
+    """The delimiter, the number of columns, and how many lines stand above the header: Excel's
+    `sep=;`, or a title."""
     hint = _HINT.fullmatch(_filled_lines(sample)[0])
-    header, *more = _filled_lines(_QUOTED.sub("x", sample))
-    if hint and more:
-        return hint[1], more[0].count(hint[1]) + 1, True
-    best = max(DELIMITERS, key=header.count)
-    return best, header.count(best) + 1, False
+    lines = _filled_lines(_QUOTED.sub("x", sample))
+    if hint and len(lines) > 1:
+        return hint[1], lines[1].count(hint[1]) + 1, 1
+    bare = (line.rstrip(f"{DELIMITERS} ") for line in lines[:6])
+    found = [max(map(line.count, DELIMITERS)) for line in bare]
+    most = max(found)
+    # A title has no columns, or but a comma where the lines below it have many.
+    above = next(at for at, count in enumerate(found) if count * 3 > most or count == most)
+    best = max(DELIMITERS, key=lines[above].count)
+    return best, lines[above].count(best) + 1, above
 
 
 def _filled_lines(text: str) -> list[str]:
@@ -239,6 +284,13 @@ class _Splitter:
                 at = start
                 break
             size = ends[start + 1] - ends[start]
+            blanks = self._with_blanks(start, stop) if failure in _MISREAD else None
+            if blanks is not None:
+                cells, end = blanks
+                place = (self._offset + ends[start], ends[end] - ends[start])
+                yield Record(*place, self._line + start, cells)
+                at = end
+                continue
             broken = self._broken(start, self._offset + ends[start], size, failure, beyond)
             if broken is not None:
                 yield broken
@@ -274,6 +326,21 @@ class _Splitter:
                 return start, _Failure.UNCLOSED
             return start, _Failure.RETURN if "new-line" in str(error) else _Failure.MISPLACED
         return start, _Failure.NONE
+
+    def _with_blanks(self, start: int, stop: int) -> tuple[list[str], int] | None:
+        """The cells of a record with blanks between a closing quote and the delimiter, which the
+        csv module does not take, and the line behind it."""
+        text = ""
+        for end in range(start, min(stop, start + _FOLLOWING)):
+            text += self._lines[end]
+            if len(text) > _SNIFFED:
+                return None
+            if text.count('"') % 2 == 0:
+                line = text.rstrip("\r\n")
+                cells = _made_out(line, self._delimiter)
+                again = _written(line, self._delimiter)
+                return (cells, end + 1) if again else None
+        return None
 
     def _broken(
         self, start: int, offset: int, size: int, failure: "_Failure", beyond: bool
@@ -329,9 +396,16 @@ class _Splitter:
 def _made_out(line: str, delimiter: str) -> list[str]:
     """The cells of a line that is no CSV: those in quotes are read, the others cut."""
     end = re.escape(delimiter)
-    cell = re.compile(rf' *"((?:[^"]|"")*+)" *{end}|([^{end}]*){end}')
+    cell = re.compile(rf'[ \t]*"((?:[^"]|"")*+)"[ \t]*{end}|([^{end}]*){end}')
     found = cell.finditer(line + delimiter)
     return [each[2] if each[1] is None else each[1].replace('""', '"') for each in found]
+
+
+def _written(line: str, delimiter: str) -> bool:
+    """Whether a line is nothing but cells, in quotes or without any, with blanks around them."""
+    end = re.escape(delimiter)
+    cell = rf'[ \t]*+(?:"(?:[^"]|"")*+"[ \t]*+|[^"{end}]*+)'
+    return re.fullmatch(rf"{cell}(?:{end}{cell})*+", line) is not None
 
 
 class _Failure(Enum):
@@ -342,6 +416,9 @@ class _Failure(Enum):
     UNCLOSED = "a later line does not go on as quoted text may"
     MISPLACED = "a quote within quotes"
     RETURN = "a carriage return outside quotes"
+
+
+_MISREAD: Final = (_Failure.MISPLACED, _Failure.UNCLOSED)
 
 
 def _too_large(record: Record) -> Record:

@@ -1,0 +1,136 @@
+"""In which encoding bytes are that are no UTF-8: found, or asked about, and never guessed.
+
+An encoding is possible if the words that it makes are of one alphabet. If several make different
+words, charset-normalizer says which is likelier; if it cannot, a person has to.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from typing import Final
+
+from chalicelib.imports.csv.faults import FileRejected
+
+# Python's names, by which `encoding=` says them too, and the letters of their languages.
+_ALPHABETS: Final[Mapping[str, str]] = {
+    "cp1252": """äöüß àâæçéèêëîïôœùûüÿ áéíñóúü àèéìîòù áâãàçéêíóôõúü áéëèêïöüĳ åäöé æøåé
+        áæéðíóöúýþ àçèéíïòóúü áéíóúâêîôûŵŷ""",
+    "cp1250": "äöüß ąćęłńóśźż áčďéěíňóřšťúůýž áäčďéíĺľňóôŕšťúýž áéíóöőúüű ăâîşţ čćđšž ëç",
+    "cp1251": "абвгдежзийклмнопрстуфхцчшщъыьэюяё абвгґдеєжзиіїйклмнопрстуфхцчшщьюя "
+    "абвгдђежзијклљмнњопрстћуфхцчџш абвгдеёжзійклмнопрстуўфхцчшыьэюя",
+    "cp1253": "αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋΐΰ",
+    "cp1254": "çğıöşüâîûi̇",
+    "iso8859_2": "ąćęłńóśźż áčďéěíňóřšťúůýž áäčďéíĺľňóôŕšťúýž áéíóöőúüű čćđšž",
+    "koi8_r": "абвгдежзийклмнопрстуфхцчшщъыьэюяё",
+    "mac_roman": """äöüß àâæçéèêëîïôœùûüÿ áéíñóúü àèéìîòù áâãàçéêíóôõúü áéëèêïöü åäöé æøåé""",
+}
+# Those of whose signs the everyday ones are in an older, smaller set.
+_SIGNS: Final[Mapping[str, str]] = {
+    "gb18030": "gb2312",
+    "big5": "big5",
+    "cp932": "shift_jis",
+    "euc_jp": "euc_jp",
+    "euc_kr": "euc_kr",
+}
+_UNICODE: Final = ("utf-8", "utf-16-le", "utf-16-be")
+KNOWN: Final = (*_UNICODE, *_ALPHABETS, *_SIGNS)
+_ALIASES: Final[Mapping[str, str]] = {
+    **{"utf8": "utf-8", "utf-16": "utf-16-le", "utf16": "utf-16-le"},
+    **{f"windows-{number}": f"cp{number}" for number in range(1250, 1255)},
+    **dict.fromkeys(("latin-1", "latin1", "iso-8859-1", "iso-8859-15"), "cp1252"),
+    **{"iso-8859-2": "iso8859_2", "latin2": "iso8859_2", "koi8-r": "koi8_r"},
+    **dict.fromkeys(("macroman", "macintosh", "mac-roman"), "mac_roman"),
+    **dict.fromkeys(("gbk", "gb2312", "cp936"), "gb18030"),
+    **dict.fromkeys(("shift_jis", "shift-jis", "sjis", "windows-31j"), "cp932"),
+    **{"euc-jp": "euc_jp", "euc-kr": "euc_kr", "cp949": "euc_kr"},
+}
+_SAMPLE: Final = 1 << 16
+_MARGIN: Final = 0.1
+# Words with a byte that is no ASCII; a second byte of East Asian ones may be.
+_WORD: Final = re.compile(rb"[A-Za-z]*[\x80-\xff][\x40-\x7e\x80-\xff]*")
+_MARKS: Final = str.maketrans(
+    dict.fromkeys("’‘“”„«»‹›–—…·•€£¥©®™°º²³½¼¾×§¿¡№")
+    | dict.fromkeys("￥、。，・（）「」【】！？：；％")
+)
+_MARK_WITHIN: Final = re.compile(r"[^\W\d_][“„«»‹›…•€£¥©®™°²³½¼¾×§¿¡№][^\W\d_]")
+_OTHER_SCRIPTS: Final = frozenset({"cp1251", "cp1253", "koi8_r"})
+_MIXED: Final = re.compile(r"[A-Za-z][^\x00-\x7f]|[^\x00-\x7f][A-Za-z]")
+
+
+def named(name: str) -> str:
+    """The encoding that somebody has named. Raises FileRejected: unknown_encoding."""
+    plain = name.strip().lower()
+    found = _ALIASES.get(plain, plain)
+    if found not in KNOWN:
+        message = f'"{name[:40]}" is no encoding that is known. Known: {", ".join(KNOWN)}.'
+        raise FileRejected("unknown_encoding", message)
+    return found
+
+
+def judged(data: bytes) -> str:
+    """The encoding of bytes that are no UTF-8. Raises FileRejected: unknown_encoding, with what the
+    first words would be in those that are possible."""
+    words = [match[0] for match in _WORD.finditer(data[:_SAMPLE])]
+    sample = b" ".join(words)
+    read = {name: _words(sample, name) for name in (*_ALPHABETS, *_SIGNS)}
+    possible = {name: text for name, text in read.items() if text is not None}
+    if len(set(possible.values())) > 1:
+        possible = {name: possible[name] for name in _likeliest(sample, list(possible))}
+    if len(set(possible.values())) == 1:
+        return next(iter(possible))
+    raise FileRejected("unknown_encoding", _question(words, possible or dict.fromkeys(KNOWN[3:])))
+
+
+def _words(sample: bytes, encoding: str) -> str | None:
+    """The sample in an encoding, if its words are of one alphabet."""
+    try:
+        text = sample.decode(encoding)
+    except UnicodeDecodeError:
+        return None
+    plain = text.translate(_MARKS)
+    if encoding in _SIGNS:
+        return text if _is_east_asian(plain, _SIGNS[encoding]) else None
+    if _MARK_WITHIN.search(text) or _has_inner_capital(plain):
+        return None
+    if encoding in _OTHER_SCRIPTS and _MIXED.search(plain):
+        return None
+    letters = {c for c in plain.lower() if not c.isascii()}
+    alphabets = _ALPHABETS[encoding].split()
+    return text if any(letters <= set(alphabet) for alphabet in alphabets) else None
+
+
+def _is_east_asian(text: str, everyday: str) -> bool:
+    """Whether there are everyday signs, and more of them than Latin letters: one by itself may be
+    two letters of another encoding."""
+    signs = [c for c in text if not c.isascii()]
+    try:
+        "".join(signs).encode(everyday)
+    except UnicodeEncodeError:
+        return False
+    return len(signs) >= max(2, sum(c.isalpha() for c in text if c.isascii()))
+
+
+def _has_inner_capital(text: str) -> bool:
+    """Whether a capital that is no ASCII stands behind a small letter: `CafÈ`."""
+    return any(a.islower() and b.isupper() and not b.isascii() for a, b in pairwise(text))
+
+
+def _likeliest(sample: bytes, possible: list[str]) -> list[str]:
+    from charset_normalizer import from_bytes  # for the few files that need it
+
+    found = from_bytes(sample, cp_isolation=possible, threshold=0.8, enable_fallback=False)
+    ranked = [match for match in found if match.encoding in possible]
+    if not ranked:
+        return possible
+    first = ranked[0]
+    same = [m.encoding for m in ranked if m.chaos - first.chaos < _MARGIN]
+    return [name for name in possible if name in same]
+
+
+def _question(words: Iterable[bytes], possible: Iterable[str]) -> str:
+    shown = b", ".join(list(dict.fromkeys(words))[:3])[:60]
+    readings = [f"{name}: {shown.decode(name, 'replace')}" for name in list(possible)[:6]]
+    return (
+        "The file is no UTF-8, and its encoding cannot be told from its words. Save it as CSV "
+        "UTF-8, or say `encoding=`. What its first words would be: " + "; ".join(readings) + "."
+    )
