@@ -106,7 +106,8 @@ _LONGEST: Final = 60
 
 
 def text(cell: str) -> str:
-    return cell.replace("\r\n", "\n")
+    """Line breaks as LF; a workbook's are told from the ends of its rows (`workbooks.py`)."""
+    return cell.replace("\r\n", "\n").replace("\u2028", "\n")
 
 
 def amount(cell: str, shop: Shop) -> str:

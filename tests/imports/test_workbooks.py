@@ -1,0 +1,222 @@
+"""Workbooks are read like CSV: what a person sees in their cells, by their own rows."""
+
+import io
+import zipfile
+import zlib
+from datetime import date, datetime
+
+import openpyxl
+import pytest
+
+from chalicelib.imports.csv import workbooks
+from chalicelib.imports.csv.faults import FileRejected
+from chalicelib.imports.csv.records import open_csv
+from chalicelib.imports.csv.workbooks import as_csv, is_workbook
+from tests.imports.test_formats import told
+
+ODS = """<?xml version="1.0"?>
+<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+ xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"
+ xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0">
+<office:body><office:spreadsheet>{}</office:spreadsheet></office:body></office:document-content>"""
+
+MANIFEST = """<?xml version="1.0"?>
+<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0">
+<manifest:file-entry manifest:full-path="content.xml" manifest:media-type="text/xml"/>
+</manifest:manifest>"""
+
+
+def xlsx(*rows: list[object], **further: list[list[object]]) -> bytes:
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    for row in rows:
+        book.active.append(row)
+    for title, cells in further.items():
+        sheet = book.create_sheet(title)
+        for row in cells:
+            sheet.append(row)
+    return saved(book)
+
+
+def saved(book: openpyxl.Workbook) -> bytes:
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def ods(**sheets: list[list[object]]) -> bytes:
+    def cell(value: object) -> str:
+        if isinstance(value, int | float):
+            kind = f'office:value-type="float" office:value="{value}"'
+        elif isinstance(value, date):
+            kind = f'office:value-type="date" office:date-value="{value}"'
+        else:
+            kind = 'office:value-type="string"'
+        text = f"<text:p>{value}</text:p>" if value != "" else ""
+        return f"<table:table-cell {kind}>{text}</table:table-cell>"
+
+    tables = "".join(
+        f'<table:table table:name="{name}">'
+        + "".join(f"<table:table-row>{''.join(map(cell, row))}</table:table-row>" for row in rows)
+        + "</table:table>"
+        for name, rows in sheets.items()
+    )
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        kind = "application/vnd.oasis.opendocument.spreadsheet"
+        archive.writestr("mimetype", kind, zipfile.ZIP_STORED)
+        archive.writestr("META-INF/manifest.xml", MANIFEST)
+        archive.writestr("content.xml", ODS.format(tables))
+    return out.getvalue()
+
+
+def lines(data: bytes, sheet: str = "") -> list[str]:
+    assert is_workbook(data)
+    return b"".join(as_csv(data, sheet)).decode().split("\n")
+
+
+def refused(data: bytes, sheet: str = "") -> FileRejected:
+    with pytest.raises(FileRejected) as caught:
+        list(as_csv(data, sheet))
+    return caught.value
+
+
+CATALOGUE: list[list[object]] = [
+    ["slug", "name", "price", "sku", "stock"],
+    ["mug", "Mug", 12.5, "00123", 4],
+    ["tee", "Größe L", 20, "T-1", 3.0],
+]
+
+
+@pytest.mark.parametrize("data", [xlsx(*CATALOGUE), ods(Sheet=CATALOGUE)], ids=["xlsx", "ods"])
+def test_a_workbook_says_what_the_same_csv_says(data: bytes) -> None:
+    csv = "slug,name,price,sku,stock\nmug,Mug,12.5,00123,4\ntee,Größe L,20,T-1,3\n"
+    assert told(b"".join(as_csv(data))) == told(csv.encode())
+
+
+def test_cells_are_read_as_a_person_sees_them() -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    values = [123, 4006381333931, 0.1 + 0.2, 12.5, True, date(2026, 11, 20), "00123", 7]
+    sheet.append(values)
+    sheet.append([datetime(2026, 11, 20, 8, 30), -3, 1e-7, None, "a, b", 'say "hi"', "'x", "=1+1"])
+    sheet["A1"].number_format = "00000"
+    sheet["H1"].number_format = "0.00"
+    assert lines(saved(book)) == [
+        "00123,4006381333931,0.3,12.5,TRUE,2026-11-20,00123,7",
+        '2026-11-20 08:30:00,-3,1e-07,,"a, b","say ""hi""",\'x,',
+        "",
+    ]
+
+
+def test_the_value_of_a_formula_is_read() -> None:
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    book.active.append(["price", "=1+1"])
+    data = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(saved(book))) as old, zipfile.ZipFile(data, "w") as new:
+        for name in old.namelist():
+            part = old.read(name)
+            if name.endswith("sheet1.xml"):
+                part = part.replace(b"<f>1+1</f><v />", b"<f>1+1</f><v>2</v>")
+                part = part.replace(b"<f>1+1</f><v></v>", b"<f>1+1</f><v>2</v>")
+                assert b"<v>2</v>" in part
+            new.writestr(name, part)
+    assert lines(data.getvalue())[0] == "price,2"
+
+
+@pytest.mark.parametrize("write", [xlsx, lambda *rows: ods(Sheet=list(rows))], ids=["xlsx", "ods"])
+def test_errors_name_the_rows_of_the_sheet(write) -> None:  # type: ignore[no-untyped-def]
+    header = ["slug", "name", "price", "description"]
+    blank = ["", "", "", ""]
+    data = write(blank, header, ["a", "A", 1, "two\nlines"], blank, ["b", "B", "free", ""])
+    table = open_csv(as_csv(data))
+    assert table.header_line == 2
+    records = list(table.records())
+    assert [(record.line, record.cells[0]) for record in records] == [(3, "a"), (5, "b")]
+    (first, _) = told(b"".join(as_csv(data)))
+    assert first["description"].split() == ["two", "lines"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        xlsx(*CATALOGUE, Lager=[["slug", "stock"], ["a", 1]]),
+        ods(A=CATALOGUE, Lager=[["slug", "stock"]]),
+    ],
+    ids=["xlsx", "ods"],
+)
+def test_the_first_sheet_is_read_or_the_one_that_is_named(data: bytes) -> None:
+    assert lines(data)[0] == "slug,name,price,sku,stock"
+    assert lines(data, "lager")[0] == "slug,stock"
+    unknown = refused(data, "Prices")
+    assert (unknown.code, '"Lager"' in unknown.message) == ("unknown_sheet", True)
+
+
+def test_a_bomb_of_5_gb_is_refused_by_what_it_says_of_itself() -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in ("content.xml", "1", "2", "3", "4"):
+            archive.writestr(name, bytes(1000))
+    data, place = bytearray(out.getvalue()), 0
+    for _ in range(5):
+        place = data.index(b"PK\x01\x02", place) + 24
+        data[place : place + 4] = (1 << 30).to_bytes(4, "little")
+    assert refused(bytes(data)).code == "workbook_too_large"
+
+
+def test_a_bomb_that_says_it_is_small_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("content.xml", bytes(50 << 20))
+    data = bytearray(out.getvalue())
+    for signature, at in ((b"PK\x01\x02", 24), (b"PK\x03\x04", 22)):
+        place = data.index(signature) + at
+        data[place : place + 4] = (1000).to_bytes(4, "little")
+    unpacked = 0
+    real = zlib.decompressobj
+
+    def counting(*wanted: int) -> object:
+        inner = real(*wanted)
+
+        class Counted:
+            eof = property(lambda self: inner.eof)
+            unconsumed_tail = property(lambda self: inner.unconsumed_tail)
+
+            def decompress(self, piece: bytes, most: int) -> bytes:
+                nonlocal unpacked
+                got = inner.decompress(piece, most)
+                unpacked += len(got)
+                return got
+
+        return Counted()
+
+    monkeypatch.setattr(workbooks.zlib, "decompressobj", counting)
+    assert refused(bytes(data)).code == "workbook_too_large"
+    assert unpacked <= 1 << 20
+
+
+def test_what_is_too_large_or_no_workbook_or_damaged_is_refused_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as made:
+        made.writestr("products.csv", "slug,name\n")
+    assert refused(archive.getvalue()).code == "not_csv"
+    whole = xlsx(*CATALOGUE)
+    for cut in (len(whole) // 3, len(whole) - 10):
+        assert refused(whole[:cut]).code == "unreadable_workbook"
+    assert refused(whole.replace(b"PK\x05\x06", b"PK\x05\x07")).code == "unreadable_workbook"
+    monkeypatch.setattr(workbooks, "LARGEST", 100)
+    assert refused(whole).code == "workbook_too_large"
+
+
+def test_any_damage_is_read_or_refused_and_nothing_else() -> None:
+    whole = xlsx(*CATALOGUE)
+    for at in range(0, len(whole), 97):
+        damaged = whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :]
+        try:
+            list(as_csv(damaged))
+        except FileRejected as rejected:
+            assert rejected.code in {"unreadable_workbook", "not_csv", "workbook_too_large"}
