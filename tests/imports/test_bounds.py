@@ -1,0 +1,207 @@
+"""No cell, row or file costs more than its length, and what is wrong with one is its own error."""
+
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import date
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chalicelib.imports.csv.records import Record
+from chalicelib.imports.formats import FORMATS, Format, Ours, Shop, cells, read_as
+from chalicelib.imports.formats.cells import BadCell
+from chalicelib.imports.formats.mapped import FIELDS, Mapped
+from chalicelib.imports.formats.proposal import propose
+from chalicelib.imports.formats.sheet import Sheet
+from tests.imports.test_formats import text
+from tests.imports.test_recognition import columns
+
+SHOPS = [Shop(code, date(2026, 11, 20)) for code in ("EUR", "JPY", "KWD")]
+ALL: tuple[type[Format], ...] = (Ours, *FORMATS)
+ANYTHING = st.text(max_size=80) | st.text(
+    st.sampled_from(" .,;:|'\"->=/\\#[]0123456789eE+-€$k٣²"), max_size=80
+)
+READINGS: dict[str, Callable[[str], Any]] = {
+    **{name: getattr(cells, name) for name in ("text", "stock", "boolean", "status", "handle")},
+    **{name: getattr(cells, name) for name in ("listed", "urls", "leaf", "day", "single")},
+    **{f"amount {s.currency}": (lambda c, s=s: cells.amount(c, s)) for s in SHOPS},
+    "currency": lambda cell: cells.currency(cell, SHOPS[0]),
+    "stock, point": lambda cell: cells.stock(cell, "."),
+    "stock, comma": lambda cell: cells.stock(cell, ","),
+    "split": cells.split("|;"),
+    "decimal mark": cells.decimal_mark,
+    "spoilt": cells.spoilt,
+    **{
+        f"{format.name} {field}": reading
+        for format in ALL
+        for field, reading in format.readings.items()
+    },
+}
+# Texts that made some reader slow, or raise what it should not.
+LONG = [
+    *(" ", ">", "->", " >", ",", "\\,", ",,", "'", '"', '=""', "1", "1,", "1 ", "1'", "0.", "a"),
+    *("é", "|", ";", "\n", "https://", "http", "[S]", "Type=", "|Name=|Value=", "sku=,", "9" * 50),
+    *("-", "+", "a=", "\u2028", "٣", "²", "ß", "#", ":", "/", "1.0", "E", "&quot;", "("),
+]
+
+
+@pytest.mark.parametrize("name", READINGS)
+@given(cell=ANYTHING)
+def test_every_reader_takes_anything_or_says_what_is_wrong(name: str, cell: str) -> None:
+    if not cell.strip():
+        return
+    try:
+        READINGS[name](cell.strip())
+    except BadCell as bad:
+        assert bad.code and bad.message
+
+
+@pytest.mark.parametrize(
+    "cell", ["1 234,5,6", "1'234.5.6", "1 234,5 6", "1,2,3 ", "1.2'3", "1 2 3"]
+)
+def test_an_amount_whose_marks_do_not_fit_is_refused(cell: str) -> None:
+    for shop in SHOPS:
+        with pytest.raises(BadCell):
+            cells.amount(cell, shop)
+
+
+@pytest.mark.parametrize(
+    ("cell", "decimal", "stock"),
+    [
+        ("1,000", ".", 1000),
+        ("1.000", ",", 1000),
+        ("1.000", ".", 1),
+        ("1,000,000", "", 1_000_000),
+        ("12 500", "", 12_500),
+        ("1'000", "", 1000),
+        ("1,250", ".", 1250),
+    ],
+)
+def test_a_thousand_is_told_from_decimals_by_the_prices_of_its_row(
+    cell: str, decimal: str, stock: int
+) -> None:
+    assert cells.stock(cell, decimal) == stock
+
+
+@pytest.mark.parametrize(("cell", "decimal"), [("1,000", ""), ("1.250", ""), ("1.250", ".")])
+def test_a_count_that_could_be_a_fraction_is_refused(cell: str, decimal: str) -> None:
+    with pytest.raises(BadCell):
+        cells.stock(cell, decimal)
+
+
+@pytest.mark.parametrize("format", ALL, ids=lambda format: format.name)
+@given(data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_rows_of_anything_become_a_product_or_errors_of_their_own(
+    format: type[Format], data: st.DataObject
+) -> None:
+    header = columns(format)
+    kinds = ["product", "variant", "variation", "configurable", "simple", "media", "1", "", "rule"]
+    cell = st.one_of(st.sampled_from(kinds), ANYTHING)
+    rows = data.draw(st.lists(st.lists(cell, max_size=len(header)), min_size=1, max_size=4))
+    records = [Record(at, 1, at + 2, row) for at, row in enumerate(rows)]
+    bound = format(header)
+    for record in records:
+        bound.key(record.cells)
+        bound.alias(record.cells)
+        bound.joins(records[0].cells, record.cells)
+    product = bound.product(records, SHOPS[0])
+    assert "unreadable_row" not in {error.code for error in product.errors}
+    for error in product.errors:
+        assert error.row in {record.line for record in records}
+        assert error.field in {"", *header}
+
+
+def steps(work: Callable[[], object]) -> int:
+    """How many lines of Python and calls into C a piece of work takes."""
+    count = 0
+
+    def trace(frame: Any, event: str, arg: Any) -> Any:
+        nonlocal count
+        count += 1
+        return trace
+
+    def profile(frame: Any, event: str, arg: Any) -> None:
+        nonlocal count
+        count += event == "c_call"
+
+    sys.settrace(trace)
+    sys.setprofile(profile)
+    try:
+        work()
+    finally:
+        sys.settrace(None)
+        sys.setprofile(None)
+    return count
+
+
+def taken(reading: Callable[[str], Any], cell: str) -> None:
+    with suppress(BadCell):
+        reading(cell)
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_a_cell_of_100_000_characters_takes_steps_in_proportion(name: str) -> None:
+    for piece in LONG:
+        short, long = (("x" + piece * (n // len(piece)) + "x") for n in (10_000, 100_000))
+        few = steps(lambda cell=short: taken(READINGS[name], cell))  # type: ignore[misc]
+        many = steps(lambda cell=long: taken(READINGS[name], cell))  # type: ignore[misc]
+        assert many <= 12 * few + 200, piece
+
+
+@pytest.mark.parametrize("format", ALL, ids=lambda format: format.name)
+def test_ten_times_the_rows_and_entries_take_ten_times_the_steps(format: type[Format]) -> None:
+    header = text(format.name).splitlines()[0]
+    names = header.split(";") if format.name == "prestashop" else header.split(",")
+
+    def work(many: int) -> Callable[[], object]:
+        listed = ", ".join(f"https://x/{n}.jpg" for n in range(many))
+        options = "|".join(f"sku=S-{n},size=L{n}" for n in range(many))
+        row = [options if name == "configurable_variations" else listed for name in names]
+        rows = [Record(n, 1, n + 2, [*row[:1], *([f"{n}"] * (len(row) - 1))]) for n in range(many)]
+        bound = format(names)
+        return lambda: bound.product([Record(0, 1, 2, row), *rows], SHOPS[0])
+
+    few, many = steps(work(40)), steps(work(400))
+    assert many <= 14 * few
+
+
+def test_a_mapping_of_2_000_columns_is_proposed_and_read_in_proportion() -> None:
+    def work(many: int) -> Callable[[], object]:
+        names = [f"Column {n} of the product, Größe" for n in range(many)]
+        rows = [[f"https://x/{n}.jpg" for n in range(many)]]
+        mapping = dict.fromkeys(names, "imageUrl")
+
+        def all_of_it() -> object:
+            return propose(names, rows), Mapped(names, mapping).sheet
+
+        return all_of_it
+
+    assert steps(work(2000)) <= 12 * steps(work(200))
+
+
+def test_a_format_that_raises_what_nobody_foresaw_fails_its_rows_and_no_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bound = read_as(["slug", "name", "price"])
+    inner = bound.drafted
+    monkeypatch.setattr(
+        bound, "drafted", lambda draft: 1 / 0 if draft.rows[0]["slug"] == "bad" else inner(draft)
+    )
+    bad = bound.product([Record(0, 1, 2, ["bad", "Bad", "1"])], SHOPS[0])
+    good = bound.product([Record(0, 1, 3, ["good", "Good", "1"])], SHOPS[0])
+    assert [error[:3] for error in bad.errors] == [(2, "", "unreadable_row")]
+    assert good.errors == []
+
+
+def test_a_sheet_of_many_patterns_is_bound_in_proportion() -> None:
+    table = {field: (f"{field} {{n}}", field) for field in FIELDS}
+
+    def work(many: int) -> Callable[[], object]:
+        return lambda: Sheet([f"name {n % 900} {n}" for n in range(many)], table)
+
+    work(2000)()  # names are cleaned once
+    assert steps(work(2000)) <= 12 * steps(work(200))
