@@ -238,9 +238,9 @@ def _peak(step: str, job_id: str) -> float:
 
 def _uploaded(data: bytes) -> str:
     from chalicelib.imports import store
-    from chalicelib.imports.model import Mode
+    from chalicelib.imports.model import Options
 
-    job = store.create("bench.csv", Mode.UPSERT, False, 600)
+    job = store.create("bench.csv", Options(), 600)
     files.put(job.id, data)
     return job.id
 

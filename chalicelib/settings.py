@@ -57,6 +57,11 @@ def import_queue_url() -> str:
     return os.environ["IMPORT_QUEUE_URL"]
 
 
+def imports_at_once() -> int:
+    """Parts of imports that are handled at once (Concurrency in infra/triggers.yaml)."""
+    return 2 if emulator() else 20
+
+
 def jobs_queue_url() -> str:
     return os.environ["JOBS_QUEUE_URL"]
 

@@ -63,6 +63,29 @@ def changed(imported: ImportedProduct, product: Product) -> Product:
     return _drafted(imported, given, places, product)
 
 
+def refuse_zero_prices(imported: ImportedProduct, before: Product, after: Product) -> None:
+    """Raises Refused where a price that stood above zero would become zero."""
+    if after is before:
+        return
+    was = {variant["id"]: variant["price"] for variant in before.variants()}
+    falls = any(_falls(was.get(v["id"], v["price"]), v["price"]) for v in after.variants())
+    if not falls and not _falls(before.price, after.price):
+        return
+    listed = imported.values.get("variants", ())
+    at = next((n for n, v in enumerate(listed) if _is_zero(v.get("price"))), None)
+    line, column = imported.locate("price" if at is None else f"variants.{at}.price")
+    message = "The price is above zero, and would become zero. Allow zero prices if that is meant."
+    raise Refused([RowError(line, column, "price_to_zero", message)])
+
+
+def _falls(before: str, after: str) -> bool:
+    return _is_zero(after) and not _is_zero(before)
+
+
+def _is_zero(price: str | None) -> bool:
+    return price is not None and not Decimal(price)
+
+
 def _drafted(
     imported: ImportedProduct, given: Given, places: list[int | None], product: Product | None
 ) -> Product:

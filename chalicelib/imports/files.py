@@ -5,6 +5,7 @@
 | `imports/<job>.csv` | the upload, or what another job's attempt left of it |
 | `reports/<job>/<part>.csv` | the failed rows of one chunk, without a header |
 | `reports/<job>.csv` | the report: header and all parts |
+| `reports/<job>/plan-<n>` | the messages of all chunks (`steps/lanes.py`) |
 | `reports/<job>/keys` | which products the file has rows of (`seen.py`) |
 
 No text of a client's is in a key.
@@ -48,6 +49,10 @@ def _part_key(job_id: str, part: str) -> str:
 
 def _keys_key(job_id: str) -> str:
     return f"reports/{job_id}/keys"
+
+
+def _plan_key(job_id: str, number: int) -> str:
+    return f"reports/{job_id}/plan-{number:06d}"
 
 
 def job_of(key: str) -> str:
@@ -110,6 +115,19 @@ def read_keys(job_id: str) -> bytes:
     return data
 
 
+def put_plan(job_id: str, number: int, data: bytes) -> None:
+    client().put_object(Bucket=settings.bucket(), Key=_plan_key(job_id, number), Body=data)
+
+
+def read_plan(job_id: str, number: int) -> bytes | None:
+    """None behind the last."""
+    try:
+        data: bytes = _got(Key=_plan_key(job_id, number))["Body"].read()
+    except FileChanged:
+        return None
+    return data
+
+
 # --- Reports --------------------------------------------------------------------------------------
 
 
@@ -133,15 +151,21 @@ def begin_report(job_id: str) -> str:
     return str(begun["UploadId"])
 
 
-def add_to_report(job_id: str, upload: str, number: int, data: bytes) -> str:
-    """The ETag of piece `number` (from 1), at least 5 MB unless it is the last."""
-    put = client().upload_part(
-        Bucket=settings.bucket(),
-        Key=_report_key(job_id),
-        UploadId=upload,
-        PartNumber=number,
-        Body=data,
-    )
+def add_to_report(job_id: str, upload: str, number: int, data: bytes) -> str | None:
+    """The ETag of piece `number` (from 1), at least 5 MB unless it is the last; None where the
+    report was put together, or given up."""
+    try:
+        put = client().upload_part(
+            Bucket=settings.bucket(),
+            Key=_report_key(job_id),
+            UploadId=upload,
+            PartNumber=number,
+            Body=data,
+        )
+    except ClientError as error:
+        if error.response["Error"]["Code"] == "NoSuchUpload":
+            return None
+        raise
     return str(put["ETag"])
 
 
@@ -186,7 +210,8 @@ def is_there(source: str, *, report: bool) -> bool:
 
 
 def copy_to_upload(source: str, target: str, *, report: bool) -> None:
-    """Makes what failed in one job, or all of its file, the upload of another. Raises FileChanged.
+    """Makes what failed in one job, or all of its file, the upload of another, or of itself once
+    more: S3 then tells of it again. Raises FileChanged.
 
     S3 copies a large file in pieces, several at once: 5 GB within seconds, where it takes one piece
     a minute or more.
@@ -204,7 +229,8 @@ def copy_to_upload(source: str, target: str, *, report: bool) -> None:
     }
     try:
         if size <= _COPIED_AT_ONCE:
-            client().copy_object(**whole)
+            changed = {"MetadataDirective": "REPLACE"} if target == source else {}
+            client().copy_object(**whole, **changed)
         else:
             _copy_in_pieces(whole, size)
     except ClientError as error:

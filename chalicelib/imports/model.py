@@ -4,7 +4,7 @@ A job counts in products: adjacent rows of one product are one (`groups.py`). It
 created + updated + unchanged + failed = total, unless it was cancelled or failed as a whole.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -21,6 +21,8 @@ from chalicelib.schemas import Choice, Input, Query
 LARGEST_UPLOAD: Final = 5 * 1024**3  # bytes; S3: one POST takes 5 GB
 LARGEST_FORM: Final = 4_400_000  # bytes: Lambda takes 6 MB of event, where a file is a third longer
 INLINE_ERRORS: Final = 100
+MOST_COLUMNS: Final = 2_000
+_ASKED: Final = timedelta(days=7)  # until a file whose columns nobody has mapped is given up
 _READING: Final = timedelta(hours=2)  # three attempts of 15 minutes, within an hour (triggers.yaml)
 
 
@@ -41,9 +43,59 @@ class Outcome(StrEnum):
     FAILED = "failed"
 
 
+class UnknownColumns(Choice):
+    """What happens to a file whose columns are not certain."""
+
+    ASK = "ask"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a file is to be imported. `mapping`: column → field, None where it is not read;
+    `format`: the name of the one whose columns these are. Without both the columns decide."""
+
+    mode: Mode = Mode.UPSERT
+    dry_run: bool = False
+    allow_zero_prices: bool = False
+    on_unknown_columns: UnknownColumns = UnknownColumns.ASK
+    mapping: Mapping[str, str | None] | None = None
+    format: str | None = None
+
+    def stored(self) -> dict[str, Any]:
+        return {
+            "mode": self.mode,
+            "dryRun": self.dry_run,
+            "allowZeroPrices": self.allow_zero_prices,
+            "onUnknownColumns": self.on_unknown_columns,
+            "mapping": None if self.mapping is None else dict(self.mapping),
+            "chosenFormat": self.format,
+        }
+
+    @classmethod
+    def read(cls, fields: Mapping[str, Any]) -> "Options":
+        return cls(
+            Mode(fields["mode"]),
+            bool(fields["dryRun"]),
+            bool(fields.get("allowZeroPrices")),
+            UnknownColumns(fields.get("onUnknownColumns", "ask")),
+            fields.get("mapping"),
+            fields.get("chosenFormat"),
+        )
+
+
 _FileName = Annotated[str, Field(min_length=1, max_length=255)]
 _Mode = Annotated[Mode, Field(description="upsert, create (new only) or update (existing only).")]
 _DryRun = Annotated[bool, Field(description="Say what would happen, and write no product.")]
+_Zero = Annotated[bool, Field(description="Allow prices above zero to become zero.")]
+_Unknown = Annotated[
+    UnknownColumns, Field(description="`ask`: the job waits for a mapping; `fail`: it fails.")
+]
+Columns = Annotated[
+    dict[Annotated[str, Field(max_length=1_000)], Annotated[str, Field(max_length=50)] | None],
+    Field(min_length=1, max_length=MOST_COLUMNS, description="Column → field; null: not read"),
+]
+_Name = Annotated[str, Field(min_length=1, max_length=100)]
 
 
 class ImportOptions(Query):
@@ -51,12 +103,48 @@ class ImportOptions(Query):
 
     mode: _Mode = Mode.UPSERT
     dry_run: _DryRun = False
+    allow_zero_prices: _Zero = False
+    on_unknown_columns: _Unknown = UnknownColumns.ASK
+    mapping: Annotated[
+        str, Field(max_length=200_000, description="A saved mapping's name, or one as JSON.")
+    ] = ""
 
 
 class NewUpload(Input):
     file_name: _FileName
     mode: _Mode = Mode.UPSERT
     dry_run: _DryRun = False
+    allow_zero_prices: _Zero = False
+    on_unknown_columns: _Unknown = UnknownColumns.ASK
+    mapping: Annotated[_Name | Columns | None, Field(description="Saved, by name, or itself.")] = (
+        None
+    )
+
+
+class ChosenMapping(Input):
+    """What the columns of a job's file are: each by itself, or all by a format that is known."""
+
+    columns: Columns | None = None
+    format: Annotated[str, Field(max_length=50, description="Such as `shopify`")] | None = None
+    save_as: _Name | None = None
+
+
+class SavedColumns(Input):
+    """A mapping to be proposed for files with exactly these columns."""
+
+    columns: Columns
+    format: Annotated[str, Field(max_length=50)] | None = None
+
+
+class SavedMapping(TypedDict):
+    name: str
+    columns: dict[str, str | None]
+    format: str | None
+    updatedAt: str
+
+
+class SavedMappings(TypedDict):
+    data: list[SavedMapping]
 
 
 class Upload(TypedDict):
@@ -69,12 +157,46 @@ class Upload(TypedDict):
 
 
 class ShownRowError(TypedDict):
-    """`row`: the line in the file, the header being line 1; `field`: the file's column."""
+    """`row`: the line in the file, the header being line 1; `field`: the file's column; and the
+    product as its rows name it."""
 
     row: int
     field: str
     code: str
     message: str
+    slug: str | None
+    sku: str | None
+    name: str | None
+
+
+class ShownColumn(TypedDict):
+    """A column of the file; `field`: what it is read as, or proposed as."""
+
+    column: str
+    samples: Annotated[list[str], Field(description="Up to three different values")]
+    field: str | None
+    ignored: bool
+
+
+class Warning(TypedDict):
+    """What the shop should look at, though nothing failed."""
+
+    code: str
+    message: str
+    column: str
+
+
+class Preview(TypedDict):
+    """What a product of a dry run would become: the fields that differ. `before` is null where it
+    would be created. Long texts and lists are cut."""
+
+    row: int
+    outcome: str
+    id: str | None
+    slug: str
+    name: str
+    before: dict[str, Any] | None
+    after: dict[str, Any]
 
 
 class FileError(TypedDict):
@@ -92,8 +214,13 @@ class ListedJob(TypedDict):
     status: Status
     mode: Mode
     dryRun: bool
+    allowZeroPrices: bool
     dialect: Annotated[str | None, Field(description="Whose columns the file has")]
+    encoding: Annotated[str | None, Field(description="Of the file's text")]
+    delimiter: str | None
     ignoredColumns: list[str]
+    warnings: list[Warning]
+    sourceJobId: Annotated[str | None, Field(description="Of which this is the retry or the run")]
     total: Annotated[int | None, Field(description="Products in the file; null until it was read")]
     processed: int
     created: int
@@ -110,6 +237,9 @@ class ListedJob(TypedDict):
 class ShownJob(ListedJob):
     errors: Annotated[list[ShownRowError], Field(description="The first 100, by line")]
     errorReportUrl: Annotated[str | None, Field(description="A CSV of all rows that failed")]
+    columns: Annotated[list[ShownColumn], Field(description="Empty until the file was seen")]
+    savedMapping: Annotated[str | None, Field(description="The saved mapping that is proposed")]
+    preview: Annotated[list[Preview], Field(description="Of a dry run: the first 50 that change")]
 
 
 @dataclass(frozen=True)
@@ -131,12 +261,26 @@ class Job:
         return Status(self.fields["status"])
 
     @property
+    def options(self) -> Options:
+        return Options.read(self.fields)
+
+    @property
     def mode(self) -> Mode:
         return Mode(self.fields["mode"])
 
     @property
     def is_rehearsal(self) -> bool:
         return bool(self.fields["dryRun"])
+
+    @property
+    def has_numbers_of_source(self) -> bool:
+        """Whether its file is another job's report, which says the rows of that job's file."""
+        return bool(self.fields.get("retried"))
+
+    @property
+    def was_asked(self) -> bool:
+        """Whether somebody was asked for a mapping."""
+        return "askedAt" in self.fields
 
     @property
     def etag(self) -> str:
@@ -152,8 +296,20 @@ class Job:
         return bool(self.fields["metProducts"])
 
     @property
+    def created(self) -> int:
+        return int(self.fields[Outcome.CREATED])
+
+    @property
+    def updated(self) -> int:
+        return int(self.fields[Outcome.UPDATED])
+
+    @property
     def failed(self) -> int:
         return int(self.fields[Outcome.FAILED])
+
+    @property
+    def has_report(self) -> bool:
+        return "report" in self.fields
 
     @property
     def is_read(self) -> bool:
@@ -176,6 +332,12 @@ class Job:
         if self.status is Status.QUEUED and clock.iso(now) > came:
             message = f"No file was uploaded until {came}."
             return came, {"code": "upload_missing", "message": message, "row": None}
+        if self.status is Status.NEEDS_MAPPING:
+            until = clock.parse(self.fields["askedAt"]) + _ASKED
+            if now > until:
+                message = "Nobody has said within 7 days what the columns are. Upload it again."
+                why: FileError = {"code": "mapping_missing", "message": message, "row": None}
+                return clock.iso(until), why
         if self.status is Status.RUNNING and not self.is_read:
             until = clock.parse(self.fields["startedAt"]) + _READING
             if now > until:
@@ -190,8 +352,12 @@ def show(job: Job, now: datetime) -> dict[str, Any]:
     fields = job.fields
     shown: dict[str, Any] = {
         **{name: fields[name] for name in ("id", "type", "fileName", "status", "mode", "dryRun")},
+        "allowZeroPrices": bool(fields.get("allowZeroPrices")),
         "dialect": fields.get("dialect"),
+        **{name: fields.get("format", {}).get(name) for name in ("encoding", "delimiter")},
         "ignoredColumns": fields.get("ignoredColumns", []),
+        "warnings": [_not_read(column) for column in fields.get("missedColumns", ())],
+        "sourceJobId": fields.get("sourceJobId"),
         "total": fields.get("total"),
         **{name: fields[name] for name in ("processed", *Outcome)},
         "progress": _progress(job),
@@ -205,11 +371,15 @@ def show(job: Job, now: datetime) -> dict[str, Any]:
     return shown
 
 
-def show_whole(
-    job: Job, now: datetime, errors: Sequence[Mapping[str, Any]], report_url: str | None
-) -> dict[str, Any]:
+def show_whole(job: Job, now: datetime, **more: Any) -> dict[str, Any]:
     """The shape of ShownJob."""
-    return {**show(job, now), "errors": list(errors), "errorReportUrl": report_url}
+    none: dict[str, Any] = {"errors": [], "errorReportUrl": None, "columns": [], "preview": []}
+    return {**show(job, now), **none, "savedMapping": None, **more}
+
+
+def _not_read(column: str) -> Warning:
+    message = f'Nothing is read from the column "{column}".'
+    return {"code": "column_not_read", "message": message, "column": column}
 
 
 def _progress(job: Job) -> int:

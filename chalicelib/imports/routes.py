@@ -1,14 +1,32 @@
 """Imports over HTTP: a file comes in, a job tells how far it is."""
 
+import json
+from dataclasses import replace
 from typing import Any, Final
 
 from chalice.app import HeadersType, Response
 
 from chalicelib import clock
-from chalicelib.imports import files, form, store
-from chalicelib.imports.model import LARGEST_FORM, ImportOptions, Mode, NewUpload, Upload
+from chalicelib.imports import files, form, mappings, store
+from chalicelib.imports.model import (
+    LARGEST_FORM,
+    ChosenMapping,
+    Columns,
+    ImportOptions,
+    Job,
+    Mode,
+    NewUpload,
+    Options,
+    SavedColumns,
+    SavedMapping,
+    SavedMappings,
+    ShownJob,
+    UnknownColumns,
+    Upload,
+)
+from chalicelib.imports.shown import whole
 from chalicelib.imports.steps import queue
-from chalicelib.jobs.model import StartedJob, Status
+from chalicelib.jobs.model import OPEN, StartedJob, Status
 from chalicelib.problems import Conflict, Invalid, NotFound, PayloadTooLarge
 from chalicelib.request import (
     Role,
@@ -20,6 +38,7 @@ from chalicelib.request import (
     reply,
     validate,
 )
+from chalicelib.schemas import Deleted
 
 routes = Routes(__name__, "Imports")
 
@@ -30,6 +49,9 @@ _FORM: Final[dict[str, Any]] = {
         "file": {"type": "string", "format": "binary", "description": "A CSV, up to 4.4 MB"},
         "mode": {"type": "string", "enum": list(Mode)},
         "dryRun": {"type": "boolean"},
+        "allowZeroPrices": {"type": "boolean"},
+        "onUnknownColumns": {"type": "string", "enum": list(UnknownColumns)},
+        "mapping": {"type": "string", "description": "A saved mapping's name, or one as JSON"},
     },
 }
 _FORM_SECONDS: Final = 300  # until a file that this very request brought counts as lost
@@ -56,9 +78,42 @@ def start() -> Response:
     for name in sent.fields.keys() - _FORM["properties"].keys():
         raise Invalid.field(name, "unknown_field", "is not a field that can be sent here")
     options = validate(ImportOptions, {**asked.model_dump(by_alias=True), **sent.fields})
-    job = store.create(sent.file_name, options.mode, options.dry_run, _FORM_SECONDS)
+    job = store.create(sent.file_name, _options(options), _FORM_SECONDS)
     files.put(job.id, sent.data)
     return reply(202, {"jobId": job.id})
+
+
+def _options(asked: ImportOptions | NewUpload) -> Options:
+    """Raises Invalid for a mapping that does not exist, or is none."""
+    mapping, format = _mapping(asked.mapping or None)
+    return Options(
+        asked.mode,
+        asked.dry_run,
+        asked.allow_zero_prices,
+        asked.on_unknown_columns,
+        mapping,
+        format,
+    )
+
+
+def _mapping(sent: str | Columns | None) -> tuple[Columns | None, str | None]:
+    """The columns, or the format, of a saved mapping or of one that was sent."""
+    if isinstance(sent, str) and not sent.lstrip().startswith("{"):
+        try:
+            saved = mappings.get(sent)
+        except NotFound:
+            message = "is neither the name of a saved mapping nor a mapping as JSON"
+            raise Invalid.field("mapping", "unknown_mapping", message) from None
+        return (None, saved["format"]) if saved["format"] else (saved["columns"], None)
+    if isinstance(sent, str):
+        try:
+            sent = json.loads(sent)
+        except (ValueError, RecursionError):
+            raise Invalid.field("mapping", "malformed_json", "is no JSON") from None
+    if sent is not None:
+        sent = validate(SavedColumns, {"columns": sent}).columns
+        mappings.check(list(sent), sent, None)
+    return sent, None
 
 
 def _form_bytes() -> bytes:
@@ -82,7 +137,7 @@ def prepare() -> Response:
     """Post a form to `url` within the hour: all `fields`, then `file`, up to 5 GB. The import
     starts by itself. A job whose file never comes ends as FAILED, `upload_missing`."""
     asked = body(NewUpload)
-    job = store.create(asked.file_name, asked.mode, asked.dry_run, _UPLOAD_SECONDS)
+    job = store.create(asked.file_name, _options(asked), _UPLOAD_SECONDS)
     url, fields = files.upload_form(job.id, _URL_SECONDS)
     expires = clock.iso(clock.after(_URL_SECONDS))
     return reply(201, {"jobId": job.id, "url": url, "fields": fields, "expiresAt": expires})
@@ -115,15 +170,112 @@ def get_template() -> Response:
 def retry(id: str) -> Response:
     """A new job, of the rows that failed; or of the whole file, if the job failed or was cancelled.
     What was written before is found unchanged."""
-    old = store.get(id)
-    if old.status in {Status.QUEUED, Status.RUNNING} and old.given_up(clock.now()) is None:
-        raise Conflict(f"The job is {old.status}.", code="job_not_finished")
+    old = _ended(id)
     if old.status is Status.COMPLETED and "report" not in old.fields:
         raise Conflict("No row of the job can be tried again.", code="nothing_to_retry")
-    report = old.status is Status.COMPLETED
+    return _again(old, old.options, report=old.status is Status.COMPLETED)
+
+
+@routes.post(
+    "/api/admin/jobs/{id}/run",
+    "Import the file of a dry run",
+    role=Role.STAFF,
+    answers={202: StartedJob},
+    problems=[NotFound, Conflict],
+)
+def run(id: str) -> Response:
+    """A new job with the same file, mapping and options, which writes."""
+    old = _ended(id)
+    if not old.is_rehearsal or old.status is not Status.COMPLETED:
+        raise Conflict("The job is no dry run that was completed.", code="not_a_dry_run")
+    return _again(old, replace(old.options, dry_run=False), report=False)
+
+
+def _ended(id: str) -> Job:
+    job = store.get(id)
+    if job.status in OPEN and job.given_up(clock.now()) is None:
+        raise Conflict(f"The job is {job.status}.", code="job_not_finished")
+    return job
+
+
+def _again(old: Job, options: Options, *, report: bool) -> Response:
+    """A job that reads the file of another, or what failed in it, as that one did."""
     if not files.is_there(old.id, report=report):
         raise Conflict("The file of the job is not there any more.", code="file_missing")
-    job = store.create(str(old.fields["fileName"]), old.mode, old.is_rehearsal, _UPLOAD_SECONDS)
+    dialect = old.fields.get("dialect")
+    if options.mapping is None and options.format is None and dialect:
+        options = replace(options, format=str(dialect))
+    source = {"sourceJobId": old.id, "retried": report or old.has_numbers_of_source}
+    job = store.create(str(old.fields["fileName"]), options, _UPLOAD_SECONDS, source)
     # Not here: to copy 5 GB may take longer than an answer may.
     queue.send([{"job": job.id, "step": "copy", "from": old.id, "report": report}])
     return reply(202, {"jobId": job.id})
+
+
+@routes.post(
+    "/api/admin/jobs/{id}/mapping",
+    "Say what the columns of a file are",
+    role=Role.STAFF,
+    body=ChosenMapping,
+    answers={200: ShownJob},
+    problems=[NotFound, Conflict],
+)
+def map_columns(id: str) -> Response:
+    """Continues a job that is NEEDS_MAPPING: `columns` (column → field, null where it is not read)
+    or `format`, the name of one that is known. `saveAs` keeps it for files with these columns."""
+    job, asked = store.get(id), body(ChosenMapping)
+    waits = job.was_asked and job.status in {Status.NEEDS_MAPPING, Status.QUEUED}
+    if not waits or job.given_up(clock.now()) is not None:
+        raise Conflict("The job does not wait for a mapping.", code="job_not_waiting")
+    header = job.format.header
+    mappings.check(header, asked.columns, asked.format)
+    if asked.save_as:
+        mappings.put(asked.save_as, header, asked.columns, asked.format)
+    columns = None if asked.format else asked.columns
+    chosen = replace(job.options, mapping=columns, format=asked.format)
+    answered = store.answer(job.id, chosen, _UPLOAD_SECONDS)
+    if answered is None:
+        raise Conflict("The job does not wait for a mapping.", code="job_not_waiting")
+    queue.send([{"job": job.id, "step": "copy", "from": job.id, "report": False}])
+    return reply(200, whole(answered))
+
+
+@routes.get(
+    "/api/admin/products/import/mappings",
+    "List saved mappings",
+    role=Role.STAFF,
+    answers={200: SavedMappings},
+)
+def list_mappings() -> Response:
+    """All of them, by name. Each is proposed for files with exactly its columns."""
+    return reply(200, {"data": mappings.all()})
+
+
+@routes.put(
+    "/api/admin/products/import/mappings/{name}",
+    "Save a mapping",
+    role=Role.STAFF,
+    body=SavedColumns,
+    answers={200: SavedMapping},
+    problems=[Conflict],
+)
+def save_mapping(name: str) -> Response:
+    """Name every column of the file, with null for those that are not read. Replaces one of the
+    same name."""
+    asked = body(SavedColumns)
+    if len(name) > 100:
+        raise Invalid.field("name", "too_long", "must be at most 100 characters")
+    mappings.check(list(asked.columns), asked.columns, asked.format)
+    return reply(200, mappings.put(name, asked.columns, asked.columns, asked.format))
+
+
+@routes.delete(
+    "/api/admin/products/import/mappings/{name}",
+    "Delete a saved mapping",
+    role=Role.STAFF,
+    answers={200: Deleted},
+    problems=[NotFound],
+)
+def delete_mapping(name: str) -> Response:
+    mappings.remove(name)
+    return reply(200, {"id": name, "deleted": True})

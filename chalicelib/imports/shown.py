@@ -9,8 +9,11 @@ from chalicelib.imports.model import Job, show_whole
 
 def whole(job: Job) -> dict[str, Any]:
     """The shape of ShownJob."""
-    errors = store.errors(job.id) if job.failed else []
-    url = None
-    if "report" in job.fields:
-        url = files.report_url(job.id, str(job.fields["fileName"]))
-    return show_whole(job, clock.now(), errors, url)
+    shown: dict[str, Any] = store.columns(job.id)
+    if job.failed:
+        shown["errors"] = store.errors(job.id)
+    if job.is_rehearsal and (job.created or job.updated):
+        shown["preview"] = store.previews_of(job.id)
+    if job.has_report:
+        shown["errorReportUrl"] = files.report_url(job.id, str(job.fields["fileName"]))
+    return show_whole(job, clock.now(), **shown)

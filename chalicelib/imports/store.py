@@ -3,7 +3,9 @@
 | item | pk | sk |
 |---|---|---|
 | job | `job_…` | `job` |
+| columns of its file | `job_…` | `columns` |
 | row error | `job_…` | `error#<line>#<n>` |
+| product of a dry run that changes | `job_…` | `preview#<line>` |
 | finished chunk | `job_…` | `chunk#<n>`, `ordered#<n>`, `swept#<first>` |
 | what a chunk left for later | `job_…` | `deferred#<n>` |
 | rows of a product that is not complete | `job_…` | `waiting#<product>#<line>` |
@@ -16,7 +18,6 @@ twice. All items but the job leave with its files.
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import groupby
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from chalicelib import clock, ids, listing, table
@@ -25,8 +26,8 @@ from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
 from chalicelib.imports.csv.faults import FileRejected, RowError
 from chalicelib.imports.csv.records import Format
-from chalicelib.imports.model import INLINE_ERRORS, Job, Mode, Outcome
-from chalicelib.jobs.model import KIND, Status, index_of
+from chalicelib.imports.model import INLINE_ERRORS, Job, Options, Outcome
+from chalicelib.jobs.model import KIND, OPEN, Status, index_of
 from chalicelib.problems import NotFound
 
 if TYPE_CHECKING:
@@ -35,10 +36,13 @@ if TYPE_CHECKING:
 _KEPT_SECONDS: Final = 30 * 86_400  # as long as resources.yaml keeps the files
 _PARTS: Final = 1_000  # chunks that are looked at in one query
 _MOST_ERRORS: Final = 100  # of one chunk; the report has all
+MOST_PREVIEWS: Final = 50
+_NAMES: Final = ("slug", "sku", "name")
 
 Counts = Mapping[Outcome, int]
 
-_open = Attr("status").is_in([Status.QUEUED, Status.RUNNING])
+_open = Attr("status").is_in(sorted(OPEN))
+_waiting = Attr("status").is_in([Status.QUEUED, Status.NEEDS_MAPPING])
 _running = Attr("status").eq(Status.RUNNING)
 
 
@@ -53,15 +57,18 @@ def expires() -> int:
 # --- The job --------------------------------------------------------------------------------------
 
 
-def create(file_name: str, mode: Mode, dry_run: bool, upload_seconds: int) -> Job:
-    """A job that waits for its file."""
+def create(
+    file_name: str, options: Options, upload_seconds: int, source: Mapping[str, Any] | None = None
+) -> Job:
+    """A job that waits for its file. `source`: `sourceJobId` and `retried`, where another job's
+    file is imported again."""
     fields: dict[str, Any] = {
         "id": ids.new("job"),
         "type": "product_import",
         "fileName": file_name,
         "status": Status.QUEUED,
-        "mode": mode,
-        "dryRun": dry_run,
+        **options.stored(),
+        **(source or {}),
         "createdAt": clock.iso(clock.now()),
         "uploadBy": clock.iso(clock.after(upload_seconds)),
         **dict.fromkeys(("processed", "done", *Outcome), 0),
@@ -108,15 +115,49 @@ def begin(
         "format": form.as_dict(),
         "dialect": dialect.name,
         "ignoredColumns": [name[:200] for name in dialect.ignored[:200]],
+        "missedColumns": [name[:200] for name in dialect.missed[:50]],
         "metProducts": met_products,
         "startedAt": clock.iso(clock.now()),
     }
     try:
-        return Job(table.update(_key(job_id), set=started, when=Attr("status").eq(Status.QUEUED)))
+        return Job(table.update(_key(job_id), set=started, when=_waiting))
     except table.ConditionFailed as failed:
         job = Job(failed.old) if failed.old else None
         is_same = job and job.status is Status.RUNNING and job.etag == etag
         return job if is_same else None
+
+
+def ask(job_id: str, form: Format) -> bool:
+    """The job waits for somebody who says what its columns are."""
+    asked = {
+        "status": Status.NEEDS_MAPPING,
+        "format": form.as_dict(),
+        "askedAt": clock.iso(clock.now()),
+    }
+    return _update_if(job_id, _waiting, set=asked)
+
+
+def answer(job_id: str, options: Options, seconds: int) -> Job | None:
+    """Somebody has said it: the job waits for its file to be read again. None where it does not
+    wait for an answer, or not any more."""
+    chosen = {name: options.stored()[name] for name in ("mapping", "chosenFormat")}
+    upload_by = clock.iso(clock.after(seconds))
+    changed = {"status": Status.QUEUED, "uploadBy": upload_by, **chosen}
+    asked = _waiting & Attr("askedAt").exists()
+    try:
+        return Job(table.update(_key(job_id), set=changed, when=asked))
+    except table.ConditionFailed:
+        return None
+
+
+def put_columns(job_id: str, shown: Mapping[str, Any]) -> None:
+    """What `columns.shown` answers."""
+    table.put({"pk": job_id, "sk": "columns", **shown, "expiresAt": expires()})
+
+
+def columns(job_id: str) -> dict[str, Any]:
+    item = table.get((job_id, "columns")) or {}
+    return {name: item[name] for name in ("columns", "savedMapping") if name in item}
 
 
 def planned(job_id: str, chunks: int, total: int, *, repeats: bool) -> None:
@@ -246,27 +287,58 @@ def parts(job_id: str, step: str, after: str | None = None) -> tuple[list[str], 
 # --- Row errors -----------------------------------------------------------------------------------
 
 
-def put_errors(job_id: str, errors: Iterable[RowError]) -> None:
-    """Keeps the first 100. Putting them again changes nothing."""
+def put_errors(job_id: str, errors: Iterable[tuple[RowError, Mapping[str, str | None]]]) -> None:
+    """Keeps the first 100, each with the product as its rows name it (`_NAMES`). Putting them again
+    changes nothing."""
+    first = sorted(errors, key=lambda one: one[0])[:_MOST_ERRORS]
     items = [
         {
             "pk": job_id,
             "sk": f"error#{error.row:09d}#{number:03d}",
             **error._asdict(),
+            **{name: (text := product.get(name)) and text[:200] for name in _NAMES},
             "field": error.field[:200],
             "expiresAt": expires(),
         }
-        for _, of_row in groupby(sorted(errors)[:_MOST_ERRORS], key=attrgetter("row"))
-        for number, error in enumerate(of_row)
+        for _, of_row in groupby(first, key=lambda one: one[0].row)
+        for number, (error, product) in enumerate(of_row)
     ]
     table.batch_write(items)
 
 
 def errors(job_id: str) -> list[dict[str, Any]]:
-    """The first errors of a job: `{row, field, code, message}`."""
+    """The first errors of a job, in the shape of ShownRowError."""
     begins = table.sk.begins_with("error#")
     rows = table.query(job_id, where=begins, limit=INLINE_ERRORS)
-    return [{name: item[name] for name in RowError._fields} for item in rows.items]
+    names = (*RowError._fields, *_NAMES)
+    return [{name: item.get(name) for name in names} for item in rows.items]
+
+
+# --- What a dry run shows -------------------------------------------------------------------------
+
+
+def put_previews(job_id: str, previews: Sequence[Mapping[str, Any]]) -> None:
+    """Keeps those of the first 50 rows, as far as is known by now. Again is no harm."""
+    if not previews:
+        return
+    known = [int(preview["row"]) for preview in previews_of(job_id)]
+    last = known[-1] if len(known) == MOST_PREVIEWS else 1 << 40
+    rows = [one for one in sorted(previews, key=_row)[:MOST_PREVIEWS] if one["row"] < last]
+    table.batch_write(
+        {"pk": job_id, "sk": f"preview#{_row(one):09d}", "preview": one, "expiresAt": expires()}
+        for one in rows
+    )
+
+
+def previews_of(job_id: str) -> list[dict[str, Any]]:
+    """In the shape of Preview."""
+    begins = table.sk.begins_with("preview#")
+    rows = table.query(job_id, where=begins, limit=MOST_PREVIEWS)
+    return [item["preview"] for item in rows.items]
+
+
+def _row(preview: Mapping[str, Any]) -> int:
+    return int(preview["row"])
 
 
 # --- Products of a rehearsal ----------------------------------------------------------------------

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from chalicelib import slugs
-from chalicelib.imports import apply
+from chalicelib.imports import apply, preview
 from chalicelib.imports.catalogue import Catalogue, catalogue
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import Record
@@ -105,6 +105,13 @@ class Rows:
         return list(dict.fromkeys(sku for sku in skus if sku and not spoilt(sku)))
 
     @property
+    def named(self) -> dict[str, str | None]:
+        """The product as the rows name it."""
+        variants = self.imported.values.get("variants", ())
+        sku = self.sku or next((v["sku"] for v in variants if v.get("sku")), None)
+        return {"slug": self.imported.slug or None, "sku": sku, "name": self.name}
+
+    @property
     def is_incomplete(self) -> bool:
         """Whether a new product cannot be made of these rows alone."""
         return self.imported.continues or self.imported.awaits_variants
@@ -181,6 +188,7 @@ class Upsert:
         # A first import finds nothing by SKU, and asks for nothing until somebody was faster.
         self._asks_for_skus = job.met_products or not source.startswith("chunk#")
         self._left: dict[str, str] = {}  # SKUs, and the products that have them no more
+        self.previews: list[dict[str, Any]] = []  # of a dry run
 
     def run(self, rows: Iterable[Rows], beginnings: Beginnings) -> None:
         """Gives every group its outcome, unless it waits, or the job has ended meanwhile."""
@@ -197,20 +205,7 @@ class Upsert:
                 # What an earlier run has written is counted; nothing more is.
                 targets, changed = [t for t in targets if t.after is t.before], []
             has_written = has_written or bool(changed)
-            todo = []
-            writes = [(target.before, self._marked(target)) for target in changed]
-            failures = self._catalogue.write(writes, self._left)
-            for target, failure in zip(changed, failures, strict=True):
-                if isinstance(failure, Changed | SlugTaken | SkuTaken):
-                    todo += target.rows
-                    target.outcomes.clear()
-                    self._note(failure)
-                elif isinstance(failure, Invalid):
-                    for row in target.rows:
-                        row.fail([row.error("slug", failure.code, failure.message)])
-                    target.outcomes.clear()
-                elif failure is not None:
-                    raise failure
+            todo = self._write(changed)
             for target in targets:
                 for row, outcome in target.outcomes.items():
                     row.outcome = outcome
@@ -219,6 +214,27 @@ class Upsert:
             if not todo:
                 return
         raise Busy
+
+    def _write(self, changed: Sequence[_Target]) -> list[Rows]:
+        """The rows that have to be judged anew, because others were faster."""
+        todo: list[Rows] = []
+        writes = [(target.before, self._marked(target)) for target in changed]
+        failures = self._catalogue.write(writes, self._left)
+        for target, failure in zip(changed, failures, strict=True):
+            if isinstance(failure, Changed | SlugTaken | SkuTaken):
+                todo += target.rows
+                target.outcomes.clear()
+                self._note(failure)
+            elif isinstance(failure, Invalid):
+                for row in target.rows:
+                    row.fail([row.error("slug", failure.code, failure.message)])
+                target.outcomes.clear()
+            elif failure is not None:
+                raise failure
+            elif self.job.is_rehearsal and target.after:
+                line = min(row.line for row in target.outcomes)
+                self.previews.append(preview.of(line, target.before, target.after))
+        return todo
 
     def _note(self, failure: Exception) -> None:
         self._asks_for_skus = True
@@ -305,6 +321,8 @@ class Upsert:
             message = "The product exists, and this import only creates."
             raise apply.Refused([row.error("slug", "exists", message)])
         after = apply.changed(row.imported, product)
+        if not self.job.options.allow_zero_prices:
+            apply.refuse_zero_prices(row.imported, product, after)
         if after is product or self._was_followed(row, product):
             return product, Outcome.UNCHANGED
         return after, Outcome.UPDATED

@@ -18,11 +18,17 @@ INLINE_ERRORS: Final = 100
 
 
 class Status(StrEnum):
+    """NEEDS_MAPPING: an import waits for somebody who says what the columns of its file are."""
+
     QUEUED = "QUEUED"
+    NEEDS_MAPPING = "NEEDS_MAPPING"
     RUNNING = "RUNNING"
     COMPLETED = "COMPLETED"
     FAILED = "FAILED"
     CANCELLED = "CANCELLED"
+
+
+OPEN: Final = frozenset({Status.QUEUED, Status.NEEDS_MAPPING, Status.RUNNING})
 
 
 class Counter(StrEnum):
@@ -135,7 +141,7 @@ class Job:
 
     @property
     def has_ended(self) -> bool:
-        return self.status not in {Status.QUEUED, Status.RUNNING}
+        return self.status not in OPEN
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from chalicelib.jobs import queue
 from chalicelib.jobs.model import (
     INLINE_ERRORS,
     KIND,
+    OPEN,
     Counter,
     Job,
     RecordError,
@@ -38,7 +39,7 @@ KEPT_SECONDS: Final = 30 * 86_400
 PREVIEWED: Final = 100
 _PREVIEW_BYTES: Final = 200_000
 
-_open = Attr("status").is_in([Status.QUEUED, Status.RUNNING])
+_open = Attr("status").is_in(sorted(OPEN))
 
 
 class JobFinished(Conflict):

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib import aws
+from chalicelib import aws, settings
 from chalicelib.imports.csv import groups
 from chalicelib.imports.steps import plan as planner
 from tests.dynamodb_double import Crash, Fault
@@ -26,6 +26,7 @@ FAULTS = [fault for fault in Fault if fault not in {Fault.ERROR, Fault.LOST}]
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planner, "plan", partial(groups.plan, rows=3))
+    monkeypatch.setattr(settings, "imports_at_once", lambda: 1)
 
 
 @pytest.mark.parametrize("seed", range(12))

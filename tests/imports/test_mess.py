@@ -40,7 +40,7 @@ def workbook() -> bytes:
 def test_what_is_no_product_file_ends_its_job_with_a_reason(
     desk: Desk, data: bytes, code: str, row: int
 ) -> None:
-    job = desk.imported(data)
+    job = desk.imported(data, onUnknownColumns="fail")
     assert job["status"] == "FAILED"
     assert (job["error"]["code"], job["error"]["row"]) == (code, row)
     assert job["error"]["message"]
@@ -48,7 +48,9 @@ def test_what_is_no_product_file_ends_its_job_with_a_reason(
 
 
 def test_columns_that_nobody_knows_are_named_with_the_nearest_known_ones(desk: Desk) -> None:
-    message = desk.imported(b"handel,titel,prize\na,A,1\n")["error"]["message"]
+    message = desk.imported(b"handel,titel,prize\na,A,1\n", onUnknownColumns="fail")["error"][
+        "message"
+    ]
     assert '"prize" may be "price"' in message and '"handel"' in message
 
 

@@ -9,7 +9,6 @@ import pytest
 
 from chalicelib import deadline, listing, settings, table
 from chalicelib.imports import store as jobs
-from chalicelib.imports.model import Mode
 from chalicelib.listing import kinds, words
 from infra import reindex
 from tests.dynamodb_double import Crash, Double, Fault
@@ -275,7 +274,7 @@ def test_the_records_of_the_shop_move_and_its_lists_stay_as_they_were(
     sold = [build.variant(shop, 9, name=f"Shirt {n}", type="shirt") for n in range(3)]
     for variant in sold:
         build.placed(shop, build.line(variant))
-    jobs.create("shirts.csv", Mode.UPSERT, False, 900)
+    jobs.create("shirts.csv", jobs.Options(), 900)
     paths = (
         "/api/admin/products?search=shirt&type=shirt",
         "/api/admin/orders?search=ada&status=PENDING",

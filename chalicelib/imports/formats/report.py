@@ -3,12 +3,12 @@
 import codecs
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import DELIMITERS, Format, Record
 from chalicelib.imports.formats.ours import COLUMNS
-from chalicelib.imports.formats.sheet import REPORT_COLUMNS, plain
+from chalicelib.imports.formats.sheet import REPORT_COLUMNS, escaped, plain, unescaped
 
 _REMARKS = {plain(column) for column in REPORT_COLUMNS}
 _EXAMPLES = (
@@ -64,13 +64,35 @@ def template() -> bytes:
     return codecs.BOM_UTF8 + b"".join(_lines([COLUMNS, *rows], ","))
 
 
+def _line(record: Record) -> int:
+    return record.line
+
+
+def numbers(form: Format, are_of_source: bool) -> Callable[[Record], int]:
+    """The row that a record is said to be: its line; or, of a report, the row of the file that the
+    report is about, which it says itself."""
+    at = next((at for at, name in enumerate(form.header) if plain(name) == "errorrow"), None)
+    if at is None or not are_of_source:
+        return _line
+    column = at
+
+    def number(record: Record) -> int:
+        said = record.cells[column].strip() if column < len(record.cells) else ""
+        return int(said) if said.isdecimal() and len(said) < 12 else record.line
+
+    return number
+
+
 def report(
-    form: Format, failed: Iterable[tuple[Sequence[Record], Sequence[RowError]]]
+    form: Format,
+    failed: Iterable[tuple[Sequence[Record], Sequence[RowError]]],
+    number: Callable[[Record], int] = _line,
 ) -> Iterator[bytes]:
     """The rows of products that failed, in the file's own columns and order, as pieces of UTF-8.
 
     `failed`: the records of each such product with its errors. Every row comes with what is wrong
-    with it, or else with its product; mended, the report can be imported.
+    with it, or else with its product; mended, the report can be imported. What a spreadsheet would
+    run is escaped (`sheet.py`).
     """
     width = len(form.header)
     # A file can have any delimiter, if its first line says so; this one has none.
@@ -78,6 +100,8 @@ def report(
     # Of a report that was mended and failed again, the old remarks go.
     own = [at for at, name in enumerate(form.header) if plain(name) not in _REMARKS]
     header = [*(form.header[at] for at in own), *REPORT_COLUMNS]
+    # It was escaped already, as far as nobody has touched it.
+    bare = unescaped if len(own) < width else str
     yield codecs.BOM_UTF8 + b"".join(_lines([header], delimiter))
     for records, errors in failed:
         rows = []
@@ -87,18 +111,22 @@ def report(
                 # What is too much is kept, with the delimiter that cut it, where it can be seen.
                 last = max(own)
                 cells[last] = form.delimiter.join([cells[last], *cells[width:]])
-            rows.append([*(cells[at] for at in own), *_remarks(record, errors)])
+            rows.append(
+                [*(escaped(bare(cells[at])) for at in own), *_remarks(record, errors, number)]
+            )
         yield b"".join(_lines(rows, delimiter))
 
 
-def _remarks(record: Record, errors: Sequence[RowError]) -> list[object]:
+def _remarks(
+    record: Record, errors: Sequence[RowError], number: Callable[[Record], int]
+) -> list[object]:
     """What is wrong with a row, or else, without the code, with another of its product."""
     here = [error for error in errors if error.row == record.line]
     told = here or errors
     fields = "; ".join(dict.fromkeys(error.field for error in told if error.field))
     codes = "; ".join(dict.fromkeys(error.code for error in here))
     texts = " ".join(dict.fromkeys(error.message for error in told))
-    return [record.line, fields, codes, texts]
+    return [number(record), escaped(fields), codes, escaped(texts)]
 
 
 def _lines(rows: Iterable[Sequence[object]], delimiter: str) -> Iterator[bytes]:

@@ -21,6 +21,8 @@ _PRICES: Final = ("price", "variantPrice", "salePrice")
 _FORMULA: Final = re.compile(r'="(?:[^"]|"")*"')
 # Exporters put the apostrophe before what could be a formula: WooCommerce writes '-1 for a draft.
 _MARKED: Final = re.compile(r"'(?:[=+@-][^']*|\d[\d.,]*)", re.DOTALL)
+# What a spreadsheet runs, with the marks before it that say that it is text.
+_RUNS: Final = re.compile(r"'*\s*[=+@\-\t\r]")
 _HOLE: Final = re.compile(r"\{([n*])\}")
 
 # Which columns give a field, by the names that they may have. Of several that are there the first
@@ -40,6 +42,7 @@ class Sheet:
         self._at = {field: _places(names, places) for field, names in table.items()}
         self._at[_CODE] = _places([_CODE], places)
         self.read = {at for places in self._at.values() for at in places}
+        self.is_report = _CODE in self
         self.gives_names = "name" in self
         self.gives_prices = any(field in self for field in _PRICES)
 
@@ -74,7 +77,8 @@ class Row:
     def __init__(self, sheet: Sheet, record: Record) -> None:
         self.sheet = sheet
         self.line = record.line
-        self._cells = record.cells
+        cells = record.cells
+        self._cells = [unescaped(text) for text in cells] if sheet.is_report else cells
 
     def __getitem__(self, field: str) -> str:
         """The stripped text; empty where the cell is blank, or the row or the file ends before."""
@@ -95,6 +99,17 @@ class Row:
 
     def column(self, field: str) -> str:
         return self.sheet.name(field, self._cells)
+
+
+def escaped(text: str) -> str:
+    """A cell as a report writes it: what a spreadsheet would run as a formula is marked as text.
+    One that has such a mark gets another, so that whoever reads takes off one."""
+    return f"'{text}" if _RUNS.match(text) else text
+
+
+def unescaped(text: str) -> str:
+    """A cell of a report as the file had it."""
+    return text[1:] if text[:1] == "'" and _RUNS.match(text) else text
 
 
 def cell(cells: Sequence[str], at: int) -> str:

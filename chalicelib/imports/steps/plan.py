@@ -1,28 +1,30 @@
 """From a file in S3 to chunks on the queue: the file is streamed once.
 
-Nothing is written per chunk. A planner that comes again, because its predecessor died, cuts the
-same chunks and sends them again; whoever has finished one before takes no notice.
+A planner that comes again, because its predecessor died, cuts the same chunks and sends the same
+messages; whoever has finished a chunk before takes no notice.
 """
 
 import time
 from collections.abc import Iterator, Mapping
+from itertools import chain, islice
 from typing import Any, Final
 
 from chalicelib import telemetry
-from chalicelib.imports import files, store
+from chalicelib.imports import columns, files, store
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.groups import Chunk, Unreadable, plan
 from chalicelib.imports.csv.records import open_csv
 from chalicelib.imports.csv.seen import Seen
-from chalicelib.imports.formats import read_as
-from chalicelib.imports.model import Job, Outcome
-from chalicelib.imports.steps import advance, queue
+from chalicelib.imports.model import MOST_COLUMNS, Job, Outcome
+from chalicelib.imports.steps import advance
+from chalicelib.imports.steps.lanes import Plan
 from chalicelib.imports.steps.queue import Message
 from chalicelib.jobs.model import Status
 from chalicelib.products import store as products
 
 # Lambda ends a function after 900 s. 5 GB take some 400, with rows of 90 bytes or more.
 _PLANNING_SECONDS: Final = 840
+_SAMPLED: Final = 30  # rows of which a proposal is made
 _LONGEST_HEADER: Final = 50_000  # it is kept in the job: DynamoDB takes 400 KB
 
 
@@ -33,10 +35,10 @@ def uploaded(event: Mapping[str, Any]) -> None:
     if job is None:
         telemetry.warning("upload without a job", key=event["detail"]["object"]["key"])
         return
-    if job.status not in {Status.QUEUED, Status.RUNNING}:
+    if job.status not in {Status.QUEUED, Status.NEEDS_MAPPING, Status.RUNNING}:
         return
     try:
-        _plan(job_id)
+        _plan(job)
     except FileRejected as rejected:
         store.reject(job_id, rejected)
         telemetry.info("import rejected", jobId=job_id, code=rejected.code)
@@ -44,13 +46,22 @@ def uploaded(event: Mapping[str, Any]) -> None:
         advance.end_without_file(job_id)
 
 
-def _plan(job_id: str) -> None:
+def _plan(waiting: Job) -> None:
+    job_id = waiting.id
     etag, size, pieces = files.opened(job_id)
     table = open_csv(pieces)
-    if sum(map(len, table.format.header)) > _LONGEST_HEADER:
-        message = f"The header is longer than {_LONGEST_HEADER} characters."
+    header, records = table.format.header, table.records()
+    if len(header) > MOST_COLUMNS or sum(map(len, header)) > _LONGEST_HEADER:
+        message = f"It has more than {MOST_COLUMNS} columns or {_LONGEST_HEADER} characters."
         raise FileRejected("bad_header", message, table.header_line)
-    dialect = read_as(table.format.header, table.header_line)
+    first = list(islice(records, _SAMPLED))
+    samples = [record.cells for record in first if record.problem is None]
+    dialect = columns.chosen(header, waiting.options, table.header_line)
+    store.put_columns(job_id, columns.shown(header, samples, dialect, waiting.options))
+    if dialect is None:
+        if store.ask(job_id, table.format):
+            telemetry.info("import asks for a mapping", jobId=job_id)
+        return
     job = store.begin(
         job_id,
         etag,
@@ -65,9 +76,11 @@ def _plan(job_id: str) -> None:
             raise files.FileChanged
         return
     if not job.is_read:
-        cut, seen = _Cut(job), Seen.for_file(size)
-        queue.send(cut.messages(plan(table.records(), dialect, seen=seen)))
+        cut, seen, lanes = _Cut(job), Seen.for_file(size), Plan(job_id)
+        for part in cut.messages(plan(chain(first, records), dialect, seen=seen)):
+            lanes.add(part)
         files.put_keys(job_id, bytes(seen.bits))
+        lanes.send()
         store.planned(job_id, cut.chunks, cut.products, repeats=cut.repeats)
         telemetry.info("import planned", jobId=job_id, chunks=cut.chunks, products=cut.products)
     advance.after_chunks(job_id, is_mine=True)
@@ -92,7 +105,7 @@ class _Cut:
             self.chunks += 1
             if isinstance(part, Unreadable):
                 self.products += 1
-                store.put_errors(self._job.id, [part.error])
+                store.put_errors(self._job.id, [(part.error, {})])
                 store.finish(self._job.id, f"chunk#{number}", {Outcome.FAILED: 1})
                 continue
             self.products += part.products

@@ -5,11 +5,11 @@ from functools import cached_property, partial
 from typing import Any
 
 from chalicelib import clock, settings, table
-from chalicelib.imports import files
+from chalicelib.imports import columns, files
 from chalicelib.imports.csv.groups import grouped, name_key
 from chalicelib.imports.csv.records import Record, read
 from chalicelib.imports.csv.seen import Seen
-from chalicelib.imports.formats import Dialect, Shop, read_as
+from chalicelib.imports.formats import Dialect, Shop
 from chalicelib.imports.model import Job
 from chalicelib.imports.steps.waiting import Waiting
 from chalicelib.imports.upsert import Rows
@@ -19,7 +19,7 @@ from chalicelib.products.model import Product
 class Reader:
     def __init__(self, job: Job) -> None:
         self.job = job
-        self.dialect: Dialect = read_as(job.format.header)
+        self.dialect: Dialect = columns.of_job(job)
         self.shop = Shop(settings.currency(), clock.now().date())
 
     def rows(self, part: Mapping[str, Any]) -> list[Rows]:

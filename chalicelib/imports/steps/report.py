@@ -5,7 +5,7 @@ least 5 MB (S3), and hands on to another message when it has worked for some tim
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Final
@@ -13,13 +13,26 @@ from typing import Any, Final
 from chalicelib.imports import files, store
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import Record
-from chalicelib.imports.formats.report import report
+from chalicelib.imports.formats.report import numbers, report
 from chalicelib.imports.model import Job
+from chalicelib.imports.upsert import Rows
 
 _STEPS: Final = ("chunk", "ordered", "swept")
 _PIECE: Final = 8 << 20  # bytes; S3 takes 10,000 pieces, of at least 5 MB
 _PATIENCE_SECONDS: Final = 30
 _READERS: Final = 8
+
+
+def put_errors(job: Job, failed: Iterable[Rows]) -> None:
+    """Keeps what the job shows of the rows that failed in a chunk."""
+    number = numbers(job.format, job.has_numbers_of_source)
+    errors = []
+    for row in failed:
+        said = {record.line: number(record) for record in row.records}
+        errors += [
+            (error._replace(row=said.get(error.row, error.row)), row.named) for error in row.errors
+        ]
+    store.put_errors(job.id, errors)
 
 
 def put_part(
@@ -28,69 +41,70 @@ def put_part(
     """Keeps the rows that failed in a chunk; whether there were any. Again is no harm."""
     if not failed:
         return False
-    _, *pieces = report(job.format, failed)
+    _, *pieces = report(job.format, failed, numbers(job.format, job.has_numbers_of_source))
     files.put_part(job.id, _name(chunk), b"".join(pieces))
     return True
 
 
 def assemble(job: Job, state: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Puts the report together. None: it is there, or there is nothing in it; else the state with
-    which to go on."""
+    which to go on. At most a piece and a few parts are held."""
     started = time.monotonic()
     upload, etags = state.get("upload"), list(state.get("etags", ()))
+    step, after = str(state.get("step", _STEPS[0])), state.get("after")
     held = bytearray() if etags else bytearray(next(report(job.format, [])))
-    if not etags:
-        state = {"step": _STEPS[0], "after": None}
     is_empty = not etags
-    for at, parts in _batches(job.id, str(state["step"]), state["after"]):
-        for data in parts:
-            held += data
-            is_empty = False
+    for place, data in _parts(job.id, step, after):
+        held += data
+        is_empty = False
         if len(held) < _PIECE:
             continue
         upload = upload or files.begin_report(job.id)
-        etags.append(files.add_to_report(job.id, upload, len(etags) + 1, bytes(held)))
+        etag = files.add_to_report(job.id, upload, len(etags) + 1, bytes(held))
+        if etag is None:
+            return _pieces_are_gone(job)
+        etags.append(etag)
         held.clear()
-        if at and time.monotonic() - started > _PATIENCE_SECONDS:
-            return {"upload": upload, "etags": etags, **at}
+        if time.monotonic() - started > _PATIENCE_SECONDS:
+            return {"upload": upload, "etags": etags, **place}
     if is_empty:
         return None
     if upload is None:
         files.put_report(job.id, bytes(held))
     else:
         if held:
-            etags.append(files.add_to_report(job.id, upload, len(etags) + 1, bytes(held)))
+            etag = files.add_to_report(job.id, upload, len(etags) + 1, bytes(held))
+            if etag is None:
+                return _pieces_are_gone(job)
+            etags.append(etag)
         files.end_report(job.id, upload, etags)
     store.has_report(job.id)
     return None
 
 
-def _batches(
-    job_id: str, step: str, after: str | None
-) -> Iterator[tuple[Mapping[str, Any] | None, Iterable[bytes]]]:
-    """The parts from a place on, with the place behind them."""
+def _pieces_are_gone(job: Job) -> Mapping[str, Any] | None:
+    """A worker that died has put them together; or else nobody went on for a day, and the report is
+    begun anew."""
+    if not files.is_there(job.id, report=True):
+        return {"step": _STEPS[0]}
+    store.has_report(job.id)
+    return None
+
+
+def _parts(job_id: str, step: str, after: str | None) -> Iterator[tuple[Mapping[str, Any], bytes]]:
+    """Each part from a place on, with that place. A few are read at a time: what was read and is
+    not yet used takes memory."""
     with ThreadPoolExecutor(_READERS) as readers:
         for each in _STEPS[_STEPS.index(step) :]:
             more = True
             while more:
-                chunks, after = store.parts(job_id, each, after)
-                more = after is not None
-                place = {"step": each, "after": after} if more else _next(each)
-                read = partial(files.read_part, job_id)
-                yield place, _each(readers, read, [*map(_name, chunks)])
-
-
-def _each(
-    readers: ThreadPoolExecutor, read: Callable[[str], bytes], names: list[str]
-) -> Iterator[bytes]:
-    """A few at a time: what was read and is not yet used takes memory."""
-    for at in range(0, len(names), _READERS):
-        yield from readers.map(read, names[at : at + _READERS])
-
-
-def _next(step: str) -> Mapping[str, Any] | None:
-    rest = _STEPS[_STEPS.index(step) + 1 :]
-    return {"step": rest[0], "after": None} if rest else None
+                chunks, last = store.parts(job_id, each, after)
+                for at in range(0, len(chunks), _READERS):
+                    some = chunks[at : at + _READERS]
+                    read = readers.map(partial(files.read_part, job_id), map(_name, some))
+                    for chunk, data in zip(some, read, strict=True):
+                        yield {"step": each, "after": chunk}, data
+                more, after = last is not None, last
 
 
 def _name(chunk: str) -> str:

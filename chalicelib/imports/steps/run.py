@@ -16,7 +16,7 @@ from typing import Any, Final
 from chalicelib import telemetry
 from chalicelib.imports import files, store
 from chalicelib.imports.model import Job, Outcome
-from chalicelib.imports.steps import advance, queue, report
+from chalicelib.imports.steps import advance, lanes, queue, report
 from chalicelib.imports.steps.begin import AllHere, NothingMore, WaitingRows, waiting_row
 from chalicelib.imports.steps.queue import Message
 from chalicelib.imports.steps.reader import Reader, stands_in_file
@@ -67,8 +67,9 @@ def _named(message: Message) -> dict[str, Any]:
 
 
 def _copy(message: Message, again: bool) -> None:
-    """What an earlier job read, or what failed in it, becomes this job's upload; S3 then tells of
-    it, as of any upload. A copy that comes twice is the same file twice."""
+    """What an earlier job read, or what failed in it, becomes this job's upload, or its own does
+    once more; S3 then tells of it, as of any upload. A copy that comes twice is the same
+    file twice."""
     job = store.find(message["job"])
     if job is not None and job.status is Status.QUEUED:
         files.copy_to_upload(message["from"], job.id, report=message["report"])
@@ -89,7 +90,10 @@ def _chunk(message: Message, again: bool) -> None:
         upsert = Upsert(job, chunk, partial(_goes_on, job_id, chunk))
         with suppress(Superseded):
             upsert.run([row for row in rows if row.line not in repeated], AllHere())
+            store.put_previews(job_id, upsert.previews)
             was_first = _finish(job, chunk, rows, message)
+    if (was_first or again) and job.status is Status.RUNNING:
+        lanes.go_on(message)
     advance.after_chunks(job_id, is_mine=was_first or again)
 
 
@@ -115,6 +119,7 @@ def _ordered(message: Message, again: bool) -> None:
             for row in rows:
                 if row.outcome is Outcome.CREATED:
                     settle(job_id, waiting.of(row), Outcome.UPDATED)
+            store.put_previews(job_id, upsert.previews)
             put_waiting(job_id, [waiting_row(row) for row in rows if row.outcome is None])
             was_first = _finish(job, chunk, rows)
     if job.status is Status.RUNNING:
@@ -144,7 +149,8 @@ def _report(message: Message, again: bool) -> None:
     job = store.find(message["job"])
     if job is None or job.status is not Status.RUNNING:
         return
-    rest = report.assemble(job, message.get("state", {}))
+    # A worker that died here may have put the report together.
+    rest = None if job.has_report else report.assemble(job, message.get("state", {}))
     if rest is None:
         advance.end(job)
     else:
@@ -180,7 +186,7 @@ def _finish(
     """Keeps what failed, and counts, unless somebody has. With a `message`, groups that have no
     outcome are left for later."""
     failed = [row for row in rows if row.outcome is Outcome.FAILED]
-    store.put_errors(job.id, (error for row in failed for error in row.errors))
+    report.put_errors(job, failed)
     has_part = report.put_part(job, chunk, [(row.records, row.errors) for row in failed])
     counts = Counter(row.outcome for row in rows if row.outcome)
     lines = [row.line for row in rows if row.outcome is None]

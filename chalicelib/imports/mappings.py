@@ -1,0 +1,107 @@
+"""Saved mappings of columns: `mappings` / `<name>`. One is proposed for a file that has exactly its
+columns."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from chalicelib import clock, ids, table
+from chalicelib.attributes import Item, Key
+from chalicelib.imports.formats import FIELDS, by_name
+from chalicelib.imports.formats.mapped import faults
+from chalicelib.imports.formats.sheet import REPORT_COLUMNS, plain
+from chalicelib.problems import Conflict, Invalid, NotFound
+
+_PK: Final = "mappings"
+_MOST: Final = 200
+_REMARKS: Final = frozenset(map(plain, REPORT_COLUMNS))
+
+
+def _key(name: str) -> Key:
+    return _PK, ids.key_part(name)
+
+
+def check(
+    columns: Sequence[str], mapping: Mapping[str, str | None] | None, format: str | None
+) -> None:
+    """Raises Invalid where a file with these columns cannot be read so."""
+    if format is None and mapping is None:
+        raise Invalid.field("columns", "required", "is required, unless a format is chosen")
+    if format is not None:
+        known = by_name(format)
+        if known is None:
+            raise Invalid.field("format", "unknown_format", "is no format that is known")
+        fields = {known.field(column) for column in columns}
+        if fields.isdisjoint({"slug", "name", "sku", "id", "parent"}):
+            message = "does not fit: no column says which product a row is"
+            raise Invalid.field("format", "format_does_not_fit", message)
+        return
+    wrong = faults(columns, mapping or {})
+    if wrong:
+        raise Invalid.fields(
+            [
+                {
+                    "field": f"columns.{fault.column}" if fault.column else "columns",
+                    "code": fault.code,
+                    "message": fault.message,
+                }
+                for fault in wrong
+            ]
+        )
+
+
+def put(
+    name: str,
+    columns: Iterable[str],
+    mapping: Mapping[str, str | None] | None,
+    format: str | None,
+) -> dict[str, Any]:
+    """Saves it, all columns in it. Raises Conflict where there are too many."""
+    saved = all()
+    if len(saved) >= _MOST and not any(one["name"] == name for one in saved):
+        raise Conflict(f"There are {_MOST} saved mappings.", code="too_many_mappings")
+    whole = {column: (mapping or {}).get(column) for column in columns if _counts(column)}
+    pk, sk = _key(name)
+    now = clock.iso(clock.now())
+    item = {"pk": pk, "sk": sk, "name": name, "columns": whole, "format": format, "updatedAt": now}
+    table.put(item)
+    return show(item)
+
+
+def all() -> list[dict[str, Any]]:
+    return [show(item) for item in table.everything(_PK)]
+
+
+def get(name: str) -> dict[str, Any]:
+    """Raises NotFound."""
+    item = table.get(_key(name))
+    if item is None:
+        raise NotFound.of("mapping", name)
+    return show(item)
+
+
+def remove(name: str) -> None:
+    """Raises NotFound."""
+    try:
+        table.delete(_key(name), when=table.present)
+    except table.ConditionFailed:
+        raise NotFound.of("mapping", name) from None
+
+
+def fitting(columns: Sequence[str]) -> dict[str, Any] | None:
+    """The latest that was saved for a file with exactly these columns, in any order."""
+    wanted = {plain(column) for column in columns if _counts(column)}
+    same = [one for one in all() if {plain(column) for column in one["columns"]} == wanted]
+    return max(same, key=lambda one: str(one["updatedAt"]), default=None)
+
+
+def show(item: Item) -> dict[str, Any]:
+    """The shape of SavedMapping."""
+    return {name: item[name] for name in ("name", "columns", "format", "updatedAt")}
+
+
+def fields() -> list[str]:
+    return list(FIELDS)
+
+
+def _counts(column: str) -> bool:
+    return bool(plain(column)) and plain(column) not in _REMARKS

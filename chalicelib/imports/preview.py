@@ -1,0 +1,49 @@
+"""What a dry run shows of a product: the fields that differ, before and after."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from chalicelib.products.model import Product
+from chalicelib.products.shown import show
+
+_LONGEST: Final = 300  # characters of a text
+_MOST: Final = 20  # entries of a list
+_NOT_SHOWN: Final = {"createdAt", "updatedAt", "currency", "id", "metadata"}
+
+
+def of(row: int, before: Product | None, after: Product) -> dict[str, Any]:
+    """The shape of Preview."""
+    new = show(after)
+    old = show(before) if before else {}
+    names = [name for name in new if name not in _NOT_SHOWN and old.get(name) != new[name]]
+    lists = {name: _differing(old.get(name) or [], new[name]) for name in ("variants", "images")}
+    shown_before: dict[str, Any] = {}
+    shown_after: dict[str, Any] = {}
+    for name in names:
+        was, now = lists.get(name, (old.get(name), new[name]))
+        shown_before[name], shown_after[name] = _cut(was), _cut(now)
+    return {
+        "row": row,
+        "outcome": "updated" if before else "created",
+        "id": before.id if before else None,
+        "slug": after.slug,
+        "name": new["name"],
+        "before": shown_before if before else None,
+        "after": shown_after,
+    }
+
+
+def _differing(old: list[Any], new: list[Any]) -> tuple[list[Any], list[Any]]:
+    """The variants or pictures that differ; all of them where only their order does."""
+    was, now = [e for e in old if e not in new], [e for e in new if e not in old]
+    return (was, now) if was or now else (old, new)
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= _LONGEST else value[: _LONGEST - 1] + "…"
+    if isinstance(value, list):
+        return [_cut(each) for each in value[:_MOST]]
+    if isinstance(value, Mapping):
+        return {name: _cut(each) for name, each in value.items()}
+    return value

@@ -1,0 +1,66 @@
+"""How much of a file is on the queue at once: small imports do not wait behind a large one.
+
+The planner keeps the messages of all chunks in S3 and sends the first few pages of them. The first
+message of each page sends the page that follows those, once its chunk is finished. It is not
+deleted before, so that the row of pages does not break off.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from chalicelib import settings
+from chalicelib.imports import files
+from chalicelib.imports.steps import queue
+from chalicelib.imports.steps.queue import Message
+
+_AHEAD: Final = 4  # pages
+_KEPT_TOGETHER: Final = 500  # messages of one object in S3: a multiple of each size of a page
+
+
+def _page() -> int:
+    """Messages: with four pages on the queue there are two for each worker."""
+    return max(1, settings.imports_at_once() // 2)
+
+
+class Plan:
+    """The messages of a file while it is being cut."""
+
+    def __init__(self, job_id: str) -> None:
+        self._job_id = job_id
+        self._size = _page()
+        self._count = 0
+        self._first: list[Message] = []
+        self._kept: list[Message] = []
+
+    def add(self, message: Message) -> None:
+        page, place = divmod(self._count, self._size)
+        if place == 0:
+            message = {**message, "page": page}
+        if page < _AHEAD:
+            self._first.append(message)
+        self._kept.append(message)
+        self._count += 1
+        if len(self._kept) == _KEPT_TOGETHER:
+            self._keep()
+
+    def send(self) -> None:
+        """When all of the file was read."""
+        if self._kept and self._count > len(self._first):
+            self._keep()
+        queue.send(self._first)
+
+    def _keep(self) -> None:
+        number = (self._count - 1) // _KEPT_TOGETHER
+        files.put_plan(self._job_id, number, json.dumps(self._kept).encode())
+        self._kept = []
+
+
+def go_on(message: Mapping[str, Any]) -> None:
+    """Sends what follows a page whose first message this is. Twice is no harm."""
+    if "page" not in message:
+        return
+    size = _page()
+    number, start = divmod((int(message["page"]) + _AHEAD) * size, _KEPT_TOGETHER)
+    kept = files.read_plan(message["job"], number)
+    queue.send(json.loads(kept)[start : start + size] if kept else [])

@@ -1,0 +1,66 @@
+"""A small import does not wait for a large one."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from chalicelib import settings
+from chalicelib.imports.steps import lanes
+from tests.imports.desk import Desk
+
+HEADER = "slug,name,price\n"
+LARGE = HEADER + "".join(f"p{n},P,{n % 7 + 1}\n" for n in range(6_000))
+SMALL = HEADER + "".join(f"s{n},S,1\n" for n in range(20))
+
+
+@pytest.fixture
+def two_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "imports_at_once", lambda: 2)
+
+
+@pytest.mark.usefixtures("two_at_once")
+def test_few_parts_of_a_large_file_stand_before_a_small_one(desk: Desk) -> None:
+    large = desk.send(LARGE)
+    desk.uploaded(large)
+    small = desk.send(SMALL)
+    desk.uploaded(small)
+    handled = 0
+    waiting = desk.messages()
+    while desk.job(small)["status"] != "COMPLETED":
+        desk.handle(waiting.pop(0))
+        handled += 1
+        waiting += desk.messages()
+    assert handled <= 5
+    assert desk.job(large)["processed"] < 6_000
+    for message in waiting:
+        desk.handle(message)
+    desk.work()
+    job = desk.job(large)
+    assert (job["status"], job["created"], job["processed"]) == ("COMPLETED", 6_000, 6_000)
+
+
+@pytest.mark.parametrize("kept", [4, 500])
+@pytest.mark.usefixtures("two_at_once")
+def test_every_part_of_a_large_file_is_sent_once(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, kept: int
+) -> None:
+    monkeypatch.setattr(lanes, "_KEPT_TOGETHER", kept)
+    job_id = desk.send(LARGE)
+    desk.uploaded(job_id)
+    numbers = []
+    while messages := desk.messages():
+        numbers += [json.loads(message["body"])["number"] for message in messages]
+        for message in messages:
+            desk.handle(message)
+    assert numbers == [f"{n:08d}" for n in range(30)]
+
+
+def test_as_many_are_expected_at_once_as_the_trigger_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    triggers = (Path(__file__).parents[2] / "infra" / "triggers.yaml").read_text()
+    of = {size: int(n) for size, n in re.findall(r"(aws|local): \{Imports: (\d+)", triggers)}
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    assert settings.imports_at_once() == of["aws"]
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    assert settings.imports_at_once() == of["local"]

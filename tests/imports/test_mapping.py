@@ -1,0 +1,228 @@
+"""A file whose columns are not certain waits for somebody who says what they are."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from chalicelib import clock
+from tests.imports.desk import IMPORT, Desk
+
+FOREIGN = "Product Name,Selling Price,Qty,Colour code\nMug,7.50,4,#fff\nHat,9,2,#000\n"
+MAPPING = {"Product Name": "name", "Selling Price": "price", "Qty": "stock"}
+MAPPINGS = f"{IMPORT}/mappings"
+
+
+def waiting(desk: Desk, csv: str = FOREIGN, **options: str) -> Any:
+    job = desk.imported(csv, **options)
+    assert job["status"] == "NEEDS_MAPPING", job
+    return job
+
+
+def answer(desk: Desk, job: Any, **body: Any) -> Any:
+    reply = desk.shop.post(f"/api/admin/jobs/{job['id']}/mapping", body)
+    assert reply.status == 200, reply.text
+    desk.work()
+    return desk.finished(job["id"])
+
+
+def test_nothing_is_written_until_somebody_has_said_what_the_columns_are(desk: Desk) -> None:
+    job = waiting(desk)
+    assert (desk.products(), job["processed"], job["dialect"]) == ({}, 0, None)
+    assert (job["encoding"], job["delimiter"]) == ("utf-8", ",")
+    assert [(c["column"], c["field"], c["ignored"]) for c in job["columns"]] == [
+        ("Product Name", "name", False),
+        ("Selling Price", "price", False),
+        ("Qty", "stock", False),
+        ("Colour code", None, True),
+    ]
+    assert job["columns"][0]["samples"] == ["Mug", "Hat"]
+    done = answer(desk, job, columns=MAPPING)
+    assert (done["status"], done["created"], done["dialect"]) == ("COMPLETED", 2, "mapped")
+    mug = desk.products()["mug"]
+    assert (mug["price"], mug["variants"][0]["stock"]) == ("7.50", 4)
+    assert done["ignoredColumns"] == ["Colour code"]
+
+
+def test_a_mapping_that_cannot_be_is_refused_by_column(desk: Desk) -> None:
+    job = waiting(desk)
+    path = f"/api/admin/jobs/{job['id']}/mapping"
+    for columns, field, code in (
+        ({"Product Name": "nam"}, "columns.Product Name", "unknown_field"),
+        ({"Name": "name"}, "columns.Name", "unknown_column"),
+        ({"Selling Price": "price"}, "columns", "missing_key"),
+        (None, "columns", "required"),
+    ):
+        reply = desk.shop.post(path, {"columns": columns} if columns else {})
+        (error,) = reply.json["errors"]
+        assert (reply.status, error["field"], error["code"]) == (422, field, code)
+    assert desk.shop.post(path, {"format": "shopify"}).status == 422
+    assert desk.shop.post(path, {"format": "excel"}).status == 422
+    assert desk.job(job["id"])["status"] == "NEEDS_MAPPING"
+
+
+def test_a_saved_mapping_is_proposed_for_the_same_columns_and_sent_along_by_name(
+    desk: Desk,
+) -> None:
+    odd = {"Product Name": "name", "Selling Price": "compareAtPrice", "Qty": "price"}
+    answer(desk, waiting(desk), columns=odd, saveAs="Supplier A")
+    (saved,) = desk.shop.get(MAPPINGS).json["data"]
+    assert (saved["name"], saved["columns"]) == ("Supplier A", {**odd, "Colour code": None})
+    shuffled = "Qty,COLOUR CODE,Product name,Selling Price\n3,#fff,Cup,5\n"
+    job = waiting(desk, shuffled)
+    assert job["savedMapping"] == "Supplier A"
+    assert [c["field"] for c in job["columns"]] == ["price", None, "name", "compareAtPrice"]
+    done = desk.imported(shuffled, mapping="Supplier A")
+    assert (done["status"], desk.products()["cup"]["price"]) == ("COMPLETED", "3.00")
+    other = waiting(desk, "Product Name,Selling Price\nCup,1\n")
+    assert other["savedMapping"] is None
+    assert desk.shop.delete(f"{MAPPINGS}/Supplier A").status == 200
+    assert desk.shop.delete(f"{MAPPINGS}/Supplier A").status == 404
+    assert desk.post(shuffled, mapping="Supplier A").json["errors"][0]["code"] == "unknown_mapping"
+
+
+def test_mappings_are_saved_by_name(desk: Desk) -> None:
+    for columns in ({"A": "name", "B": "price"}, {"A": "name", "B": "stock"}):
+        reply = desk.shop.put(f"{MAPPINGS}/mine", {"columns": columns})
+        assert (reply.status, reply.json["columns"]) == (200, columns)
+    assert len(desk.shop.get(MAPPINGS).json["data"]) == 1
+    assert desk.shop.put(f"{MAPPINGS}/mine", {"columns": {"A": "nothing"}}).status == 422
+    assert waiting(desk, "A,B\nMug,5\n")["savedMapping"] == "mine"
+
+
+@pytest.mark.parametrize("sent", [MAPPING, json.dumps(MAPPING)])
+def test_a_mapping_may_come_with_the_file(desk: Desk, sent: Any) -> None:
+    if isinstance(sent, str):
+        job = desk.imported(FOREIGN, mapping=sent)
+    else:
+        upload = {"fileName": "a.csv", "mapping": sent}
+        job_id = desk.shop.post(f"{IMPORT}/uploads", upload).json["jobId"]
+        from chalicelib.imports import files
+
+        files.put(job_id, FOREIGN.encode())
+        job = desk.finished(job_id)
+    assert (job["status"], job["created"]) == ("COMPLETED", 2)
+
+
+def test_a_mapping_for_other_columns_is_asked_about_or_fails(desk: Desk) -> None:
+    other = json.dumps({"Name": "name", "Cost": "price"})
+    job = waiting(desk, mapping=other)
+    assert [c["field"] for c in job["columns"]][:3] == ["name", "price", "stock"]
+    job = desk.imported(FOREIGN, mapping=other, onUnknownColumns="fail")
+    assert (job["status"], job["error"]["code"]) == ("FAILED", "mapping_does_not_fit")
+    job = desk.imported(FOREIGN, onUnknownColumns="fail")
+    assert (job["status"], job["error"]["code"]) == ("FAILED", "unknown_columns")
+
+
+def test_a_mapping_that_is_none_is_refused_with_the_file(desk: Desk) -> None:
+    for sent, field in (("{", "mapping"), ('{"a": 5}', "columns.a"), ('{"a": "b"}', "columns.a")):
+        reply = desk.post(FOREIGN, mapping=sent)
+        assert (reply.status, reply.json["errors"][0]["field"]) == (422, field), reply.text
+
+
+def test_nobody_answers_for_a_week(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = waiting(desk)
+    later = datetime.now(UTC) + timedelta(days=7, seconds=1)
+    monkeypatch.setattr(clock, "now", lambda: later)
+    shown = desk.job(job["id"])
+    assert (shown["status"], shown["error"]["code"]) == ("FAILED", "mapping_missing")
+    reply = desk.shop.post(f"/api/admin/jobs/{job['id']}/mapping", {"columns": MAPPING})
+    assert (reply.status, reply.json["code"]) == (409, "job_not_waiting")
+
+
+def test_only_a_job_that_waits_takes_a_mapping(desk: Desk) -> None:
+    job = desk.imported("slug,name,price\na,A,1\n")
+    reply = desk.shop.post(f"/api/admin/jobs/{job['id']}/mapping", {"columns": MAPPING})
+    assert (reply.status, reply.json["code"]) == (409, "job_not_waiting")
+    cancelled = waiting(desk)
+    desk.cancel(cancelled["id"])
+    reply = desk.shop.post(f"/api/admin/jobs/{cancelled['id']}/mapping", {"columns": MAPPING})
+    assert reply.status == 409
+
+
+def test_an_answer_that_comes_twice_imports_once(desk: Desk) -> None:
+    job = waiting(desk)
+    path = f"/api/admin/jobs/{job['id']}/mapping"
+    for _ in range(2):
+        assert desk.shop.post(path, {"columns": MAPPING}).status == 200
+    desk.work()
+    desk.uploaded(job["id"])
+    done = desk.finished(job["id"])
+    assert (done["created"], done["total"]) == (2, 2)
+
+
+def brief(error: Any) -> tuple[Any, ...]:
+    return tuple(error[name] for name in ("row", "field", "code", "name", "slug"))
+
+
+def test_what_failed_of_a_mapped_file_is_tried_again_with_its_mapping_and_its_numbers(
+    desk: Desk,
+) -> None:
+    rows = "Mug,7,4,\n" * 3 + "Hat,free,1,\nCap,8,1,\nBag,dear,2,\n"
+    header, _, _ = FOREIGN.partition("\n")
+    job = answer(desk, waiting(desk, f"{header}\n{rows}"), columns=MAPPING)
+    told = list(map(brief, job["errors"]))
+    assert told == [
+        (5, "Selling Price", "not_an_amount", "Hat", "hat"),
+        (7, "Selling Price", "not_an_amount", "Bag", "bag"),
+    ]
+    for _ in range(2):
+        reply = desk.shop.post(f"/api/admin/jobs/{job['id']}/retry")
+        desk.work()
+        again = desk.finished(reply.json["jobId"])
+        assert (again["failed"], again["sourceJobId"]) == (2, job["id"])
+        assert [
+            (e["row"], e["field"], e["code"], e["name"], e["slug"]) for e in again["errors"]
+        ] == told
+        job = again
+
+
+def test_columns_that_should_count_are_warned_about(desk: Desk) -> None:
+    header = "Handle,Title,Variant Price,Image Src,Warehouse stock,Colour of the wall\n"
+    job = desk.imported(header + "a,A,1,,5,red\n")
+    assert [warning["column"] for warning in job["warnings"]] == ["Warehouse stock"]
+    assert job["ignoredColumns"] == ["Warehouse stock", "Colour of the wall"]
+    fields = {c["column"]: c["field"] for c in job["columns"]}
+    assert (fields["Handle"], fields["Warehouse stock"]) == ("slug", None)
+
+
+def test_a_dry_run_shows_what_would_happen_and_runs(desk: Desk) -> None:
+    desk.imported("slug,name,price\na,A,1\nb,B,2\nsame,Same,3\n")
+    foreign = "Product Name,Selling Price,Qty\nA,5,4\nNew,6,1\nSame,3,\nB,x,\n"
+    job = answer(desk, waiting(desk, foreign, dryRun="true"), columns=MAPPING)
+    counts = {name: job[name] for name in ("created", "updated", "unchanged", "failed")}
+    assert counts == {"created": 1, "updated": 1, "unchanged": 1, "failed": 1}
+    changed, created = job["preview"]
+    assert (changed["row"], changed["outcome"], changed["slug"]) == (2, "updated", "a")
+    assert (changed["before"]["price"], changed["after"]["price"]) == ("1.00", "5.00")
+    assert [v["stock"] for v in changed["before"]["variants"]] == [None]
+    assert [v["stock"] for v in changed["after"]["variants"]] == [4]
+    assert changed["after"].keys() == {"price", "variants"}
+    assert (created["outcome"], created["before"], created["after"]["name"]) == (
+        "created",
+        None,
+        "New",
+    )
+    assert "new" not in desk.products()
+    reply = desk.shop.post(f"/api/admin/jobs/{job['id']}/run")
+    assert reply.status == 202, reply.text
+    desk.work()
+    real = desk.finished(reply.json["jobId"])
+    assert {name: real[name] for name in counts} == counts
+    assert (real["dryRun"], real["sourceJobId"], real["preview"]) == (False, job["id"], [])
+    assert desk.products()["a"]["price"] == "5.00"
+    reply = desk.shop.post(f"/api/admin/jobs/{real['id']}/run")
+    assert (reply.status, reply.json["code"]) == (409, "not_a_dry_run")
+
+
+def test_a_preview_is_of_the_first_fifty_products_that_change(desk: Desk) -> None:
+    rows = "".join(f"p{n},P{n},{n + 1}\n" for n in range(450))
+    job_id = desk.send("slug,name,price\n" + rows, dryRun="true")
+    desk.uploaded(job_id)
+    for message in reversed(desk.messages()):
+        desk.handle(message)
+    desk.work()
+    job = desk.job(job_id)
+    assert (job["status"], job["created"]) == ("COMPLETED", 450)
+    assert [one["row"] for one in job["preview"]] == list(range(2, 52))

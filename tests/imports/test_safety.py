@@ -1,0 +1,116 @@
+"""What a file may not do: give goods away, run in a spreadsheet, take memory without end."""
+
+import csv
+import io
+from typing import Any
+
+import pytest
+
+from chalicelib.imports import files
+from chalicelib.imports.steps import report
+from tests.dynamodb_double import Crash
+from tests.imports.desk import Desk
+
+TEE = "slug,name,price,variantTitle,variantSku,variantPrice\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "column"),
+    [("mug,,0,,,\n", "price"), ("tee,,,S,T-S,0\n", "variantPrice"), (",,0.00,,MUG-1,\n", None)],
+)
+def test_a_price_above_zero_does_not_become_zero(desk: Desk, rows: str, column: str | None) -> None:
+    desk.imported(TEE + "mug,Mug,5,,,\ntee,Tee,9,S,T-S,9\ntee,,,M,T-M,8\n")
+    before = desk.products()
+    if column is None:
+        rows = "mug,Mug,0,,,\n"
+    job = desk.imported(TEE + rows + "new,New,0,,,\n")
+    (error,) = job["errors"]
+    assert (error["row"], error["field"], error["code"]) == (2, column or "price", "price_to_zero")
+    after = desk.products()
+    assert {slug: after[slug] for slug in before} == before
+    assert after["new"]["price"] == "0.00"
+    job = desk.imported(TEE + rows, allowZeroPrices="true")
+    assert (job["updated"], job["failed"], job["allowZeroPrices"]) == (1, 0, True)
+    assert desk.imported(TEE + rows)["unchanged"] == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '=HYPERLINK("http://x")',
+        "@SUM(A1)",
+        "+1 more",
+        "-5 degrees",
+        "'=it's",
+        "=it's",
+        "''@x",
+        "plain",
+    ],
+)
+def test_a_report_runs_nothing_and_says_what_the_file_said(desk: Desk, text: str) -> None:
+    def file(price: str) -> str:
+        out = io.StringIO()
+        csv.writer(out).writerows([["slug", "name", "price"], ["a", text, price]])
+        return out.getvalue()
+
+    plain = desk.imported(file("5"))
+    assert plain["created"] == 1
+    name = desk.products()["a"]["name"]
+    job = desk.imported(file("free"))
+    for _ in range(2):
+        (_, row) = csv.reader(io.StringIO(desk.report(job["id"])))
+        assert not row[1].startswith(tuple("=+-@\t\r"))
+        mended = desk.imported(desk.report(job["id"]).replace("free", "5"))
+        assert (mended["unchanged"], mended["failed"]) == (1, 0), row
+        assert desk.products()["a"]["name"] == name
+        retried = desk.shop.post(f"/api/admin/jobs/{job['id']}/retry").json["jobId"]
+        desk.work()
+        job = desk.finished(retried)
+
+
+def test_a_worker_that_dies_after_the_report_leaves_a_job_that_is_done(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "_PIECE", 10)  # each part is a piece
+    monkeypatch.setattr("moto.s3.models.S3_UPLOAD_PART_MIN_SIZE", 1)
+    job_id = desk.send("slug,name,price\n" + "".join(f"p{n},P,free\n" for n in range(450)))
+    desk.uploaded(job_id)
+    ended = files.end_report
+
+    def dies(*args: Any) -> None:
+        ended(*args)
+        monkeypatch.setattr(files, "end_report", ended)
+        raise Crash("after the report")
+
+    monkeypatch.setattr(files, "end_report", dies)
+    desk.work()
+    job = desk.job(job_id)
+    assert (job["status"], job["failed"]) == ("COMPLETED", 450), job
+    assert len(desk.report(job_id).splitlines()) == 451
+
+
+def test_a_report_holds_few_parts_at_a_time(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    held, most = 0, 0
+    read, add = files.read_part, files.add_to_report
+
+    def reads(*args: Any) -> bytes:
+        nonlocal held, most
+        data = read(*args)
+        held += len(data)
+        most = max(most, held)
+        return data
+
+    def adds(job_id: str, upload: str, number: int, data: bytes) -> str | None:
+        nonlocal held
+        held -= len(data)
+        return add(job_id, upload, number, data)
+
+    monkeypatch.setattr(files, "read_part", reads)
+    monkeypatch.setattr(files, "add_to_report", adds)
+    monkeypatch.setattr(report, "_PIECE", 40_000)
+    monkeypatch.setattr("moto.s3.models.S3_UPLOAD_PART_MIN_SIZE", 1)
+    rows = "".join(f"p{n},{'P' * 200},free\n" for n in range(8_000))
+    job = desk.imported("slug,name,price\n" + rows)
+    assert job["failed"] == 8_000
+    assert len(desk.report(job["id"]).splitlines()) == 8_001
+    assert most < 1_000_000
