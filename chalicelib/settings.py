@@ -58,7 +58,7 @@ def import_queue_url() -> str:
 
 
 def imports_at_once() -> int:
-    """Parts of imports that are handled at once (Concurrency in infra/triggers.yaml)."""
+    """Parts of imports that are handled at once, at most (infra/triggers.yaml, infra/local.py)."""
     return 2 if emulator() else 20
 
 

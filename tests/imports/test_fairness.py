@@ -10,6 +10,7 @@ from chalicelib import settings
 from chalicelib.imports.steps import lanes
 from tests.imports.desk import Desk
 
+INFRA = Path(__file__).parents[2] / "infra"
 HEADER = "slug,name,price\n"
 LARGE = HEADER + "".join(f"p{n},P,{n % 7 + 1}\n" for n in range(6_000))
 SMALL = HEADER + "".join(f"s{n},S,1\n" for n in range(20))
@@ -58,9 +59,12 @@ def test_every_part_of_a_large_file_is_sent_once(
 
 
 def test_as_many_are_expected_at_once_as_the_trigger_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    triggers = (Path(__file__).parents[2] / "infra" / "triggers.yaml").read_text()
-    of = {size: int(n) for size, n in re.findall(r"(aws|local): \{Imports: (\d+)", triggers)}
+    def said(file: str, pattern: str) -> int:
+        found = re.search(pattern, (INFRA / file).read_text())
+        assert found
+        return int(found[1])
+
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    assert settings.imports_at_once() == of["aws"]
+    assert settings.imports_at_once() == said("triggers.yaml", r"ImportsAtOnce: .*Default: (\d+)")
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
-    assert settings.imports_at_once() == of["local"]
+    assert settings.imports_at_once() == said("local.py", r'"ImportsAtOnce": "(\d+)"')
