@@ -2,10 +2,17 @@
 
 `idem#<API key's id>#<Idempotency-Key>` / `reply`: `{fingerprint, text, etag, expiresAt}`, written
 in the commit of what it answers, so there is one exactly when that happened. Kept for 24 hours.
+
+What takes several commits begins with `{fingerprint, seed, at, expiresAt}`. The ids of all that it
+makes follow from the seed, so that a repetition finds what is there already and makes the rest.
+It ends with `parts`: the answer, compressed, in as many items `part#<n>`.
 """
 
+import base64
 import hashlib
 import json
+import secrets
+import zlib
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import Any, Final
@@ -20,6 +27,7 @@ from chalicelib.problems import Invalid
 
 KEPT_SECONDS: Final = 86_400
 LONGEST_KEY: Final = 255
+_PART: Final = 300_000  # of text; DynamoDB takes 400 KB an item
 _EXACT: Final = Context(prec=10_000)
 
 
@@ -63,7 +71,27 @@ class Once:
     def judge(self, record: Item | None) -> None:
         """`look`, where the record has been read together with other things."""
         if record is not None and record["expiresAt"] > clock.unix():
-            raise self._known(record)
+            is_open = "seed" in record and "parts" not in record
+            if record["fingerprint"] != self.fingerprint or not is_open:
+                raise self._known(record)
+
+    def begin(self) -> "Begun":
+        """Before the first of several commits. Raises what `look` does."""
+        now, (pk, sk) = clock.unix(), self.key
+        fresh: Item = {
+            "fingerprint": self.fingerprint,
+            "seed": secrets.token_hex(16),
+            "at": now,
+            "expiresAt": now + KEPT_SECONDS,
+        }
+        try:
+            unknown = table.absent | Attr("expiresAt").lte(now)
+            table.put({"pk": pk, "sk": sk, **fresh}, when=unknown)
+        except table.ConditionFailed as failed:
+            self.judge(failed.old)
+            assert failed.old is not None
+            return Begun(self, failed.old["seed"], int(failed.old["at"]), again=True)
+        return Begun(self, fresh["seed"], now, again=False)
 
     def record(self, commit: Commit, text: str, etag: str) -> None:
         """Part of the commit of what is answered; that raises what `look` does."""
@@ -81,7 +109,45 @@ class Once:
         assert record is not None, "only a record fails the condition that there is none"
         if record["fingerprint"] != self.fingerprint:
             return KeyReused()
+        if "parts" in record:
+            return Repeated(self._whole(int(record["parts"])), "")
         return Repeated(record["text"], record["etag"])
+
+    def _whole(self, parts: int) -> str:
+        places = [(self.key[0], f"part#{n}") for n in range(parts)]
+        found = table.batch_get(places)
+        packed = "".join(found[place]["text"] for place in places)
+        return zlib.decompress(base64.b85decode(packed)).decode()
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A request that takes several commits. `again`: it was begun before and not answered."""
+
+    once: Once
+    seed: str
+    at: int
+    """Unix seconds."""
+    again: bool
+
+    def id(self, prefix: str, place: int) -> str:
+        """The identifier of what it makes at a place, whenever it is repeated."""
+        return ids.derived(prefix, self.at * 1_000, f"{self.seed}#{place}")
+
+    def finish(self, text: str) -> None:
+        """Keeps the answer."""
+        pk, _ = self.once.key
+        packed = base64.b85encode(zlib.compress(text.encode())).decode()
+        parts = [packed[n : n + _PART] for n in range(0, len(packed), _PART)]
+        expires = self.at + KEPT_SECONDS
+        table.batch_write(
+            {"pk": pk, "sk": f"part#{n}", "text": part, "expiresAt": expires}
+            for n, part in enumerate(parts)
+        )
+        try:
+            table.update(self.once.key, set={"parts": len(parts)}, when=Attr("seed").eq(self.seed))
+        except table.ConditionFailed:
+            return  # a day has passed, and the key was used anew
 
 
 def fingerprint(sent: Any) -> str:

@@ -25,6 +25,12 @@ def new(prefix: str) -> str:
     return f"{prefix}_{ulid()}"
 
 
+def derived(prefix: str, milliseconds: int, seed: str) -> str:
+    """The identifier that this moment and this seed make, always the same."""
+    chance = hashlib.sha256(seed.encode()).digest()[:10]
+    return f"{prefix}_{_ulid(milliseconds, int.from_bytes(chance, 'big'))}"
+
+
 def new_variant(product_id: str) -> str:
     """`var_<product's part><10 of chance>`: it finds its product without an index."""
     return f"var_{product_id.removeprefix('prod_')}{ulid()[-10:]}"

@@ -1,41 +1,92 @@
 """Many products in one request: each succeeds or fails for itself."""
 
-from collections.abc import Sequence
-from typing import Any
+import math
+import time
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Any, Final
 
 from chalicelib import clock, slugs
 from chalicelib.commit import send_all
-from chalicelib.problems import NotFound, Problem
+from chalicelib.idempotency import Begun
+from chalicelib.problems import Busy, NotFound, Problem
 from chalicelib.products import merge, store
 from chalicelib.products.model import NewProduct, Product, ProductChange, Status
 from chalicelib.products.shown import show
 
 Outcome = Product | Problem
+_AT_ONCE: Final = 25
 
 
-def create_many(rows: Sequence[NewProduct | Problem]) -> list[Outcome]:
-    """Creates what is valid; a row that already is a problem stays one. Emits product.created."""
-    outcomes: list[Outcome | None] = [row if isinstance(row, Problem) else None for row in rows]
+class Detail(Enum):
+    """How much of each row is answered."""
+
+    WHOLE = "products and errors"
+    IDS = "ids and errors"
+    CODES = "ids and codes"
+
+
+class NotReached(Busy):
+    """A row for which there was no time: nothing of it is written. Send the request again."""
+
+    code = "not_reached"
+
+    def __init__(self) -> None:
+        super().__init__("There was no time left for this one. Nothing of it was written.")
+
+
+def create_many(
+    rows: Sequence[NewProduct | Problem], begun: Begun | None = None, ends: float = math.inf
+) -> list[Outcome]:
+    """Creates what is valid; a row that already is a problem stays one. Emits product.created.
+
+    `begun`: the request as one that may be repeated; what it made before is found, and not made
+    again. `ends`: by `time.monotonic`, when the answer has to be on its way; of what is not reached
+    by then, nothing is written, and it is NotReached.
+    """
+    outcomes: dict[int, Outcome] = {
+        place: row for place, row in enumerate(rows) if isinstance(row, Problem)
+    }
     news = {place: row for place, row in enumerate(rows) if isinstance(row, NewProduct)}
-    chosen = _slugs([new.given() for new in news.values()])
+    ids = {place: begun.id("prod", place) for place in news} if begun else {}
+    if begun and begun.again:
+        there = {product.id: product for product in store.load(ids.values())}
+        outcomes |= {place: there[id] for place, id in ids.items() if id in there}
+    left = [place for place in news if place not in outcomes]
+    chosen = dict(zip(left, _slugs([news[place].given() for place in left]), strict=True))
+    for start in range(0, len(left), _AT_ONCE):
+        places = left[start : start + _AT_ONCE]
+        if time.monotonic() > ends:
+            outcomes |= dict.fromkeys(places, NotReached())
+        else:
+            outcomes |= _created({place: news[place] for place in places}, chosen, ids)
+    return [outcomes[place] for place in range(len(rows))]
+
+
+def _created(
+    news: Mapping[int, NewProduct], chosen: Mapping[int, str], ids: Mapping[int, str]
+) -> dict[int, Outcome]:
+    outcomes: dict[int, Outcome] = {}
     products: dict[int, Product] = {}
     now = clock.iso(clock.now())
-    for (place, new), slug in zip(news.items(), chosen, strict=True):
+    for place, new in news.items():
         try:
-            products[place] = merge.created(new.given(), slug, now)
+            products[place] = merge.created(new.given(), chosen[place], now, ids.get(place))
         except Problem as problem:
             outcomes[place] = problem
     failures = send_all([store.writes(None, product) for product in products.values()])
     for (place, product), failure in zip(products.items(), failures, strict=True):
         if failure is None:
             outcomes[place] = product
-        elif isinstance(failure, store.SlugTaken) and "slug" not in news[place].given():
-            outcomes[place] = _alone(news[place])
+        elif isinstance(failure, store.Changed):
+            outcomes[place] = store.get(product.id)  # the same request, sent twice, was faster
+        elif isinstance(failure, store.SlugTaken) and not news[place].given().get("slug"):
+            outcomes[place] = _alone(news[place], ids.get(place))
         elif isinstance(failure, Problem):
             outcomes[place] = failure
         else:
             raise failure
-    return [outcome for outcome in outcomes if outcome is not None]
+    return outcomes
 
 
 def _slugs(given: Sequence[dict[str, Any]]) -> list[str]:
@@ -56,10 +107,13 @@ def _slugs(given: Sequence[dict[str, Any]]) -> list[str]:
     return chosen
 
 
-def _alone(new: NewProduct) -> Outcome:
+def _alone(new: NewProduct, id: str | None) -> Outcome:
     """Its numbered slug was taken after all: the way of a single creation finds one."""
     try:
-        return store.create(new)
+        return store.create(new, id=id)
+    except store.Changed:
+        assert id is not None
+        return store.get(id)
     except Problem as problem:
         return problem
 
@@ -103,13 +157,23 @@ def status_result(ids: Sequence[str], outcomes: Sequence[Outcome]) -> dict[str, 
     return {"data": data, "summary": {"updated": len(data) - failed, "failed": failed}}
 
 
-def result(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def is_final(outcomes: Sequence[Outcome]) -> bool:
+    """Whether a repetition would have nothing more to do."""
+    return not any(isinstance(outcome, Busy | NotReached) for outcome in outcomes)
+
+
+def result(outcomes: Sequence[Outcome], detail: Detail) -> dict[str, Any]:
     """The shape of BulkResult."""
-    data: list[dict[str, Any]] = []
-    for index, outcome in enumerate(outcomes):
-        if isinstance(outcome, Product):
-            data.append({"index": index, "status": "created", "product": show(outcome)})
-        else:
-            data.append({"index": index, "status": "error", "error": outcome.body()})
+    data = [_row(index, outcome, detail) for index, outcome in enumerate(outcomes)]
     created = sum(row["status"] == "created" for row in data)
     return {"data": data, "summary": {"created": created, "failed": len(data) - created}}
+
+
+def _row(index: int, outcome: Outcome, detail: Detail) -> dict[str, Any]:
+    if isinstance(outcome, Product):
+        row = {"index": index, "status": "created", "id": outcome.id}
+        return {**row, "product": show(outcome)} if detail is Detail.WHOLE else row
+    error = outcome.body()
+    if detail is Detail.CODES:
+        error = {"code": error["code"], "message": error["message"][:100]}
+    return {"index": index, "status": "error", "error": error}

@@ -42,9 +42,9 @@ _CLEARED: dict[str, Any] = {
 }
 
 
-def created(given: Given, slug: str, now: str) -> Product:
+def created(given: Given, slug: str, now: str, id: str | None = None) -> Product:
     """A new product. `given` has a name; `now` is ISO 8601. Raises Invalid."""
-    id = ids.new("prod")
+    id = id or ids.new("prod")
     fields = {
         **_CLEARED,
         **_cleaned(given),

@@ -1,5 +1,9 @@
 """The catalogue, as the shop's own people and programs work on it."""
 
+import time
+from collections.abc import Sequence
+from typing import Final
+
 from chalice.app import Response
 
 from chalicelib import listing, schemas
@@ -29,15 +33,21 @@ from chalicelib.request import (
     body_once,
     caller,
     if_match,
+    once,
     parsed_body,
     query,
+    raw_body,
     reply,
     validate,
 )
-from chalicelib.request.answer import reply_text
+from chalicelib.request.answer import encode, reply_text
+from chalicelib.request.size import fits
 from chalicelib.schemas import Deleted, Listed
 
 routes = Routes(__name__, "Products")
+
+_BULK_SECONDS: Final = 20.0  # of the 28 that the function has
+_WHOLE_ANSWERS: Final = 2_000_000  # bytes of a request whose rows are answered with their products
 
 
 @routes.get(
@@ -136,11 +146,17 @@ def move_stock(id: str) -> Response:
     role=Role.STAFF,
     body=BulkProducts,
     answers={200: BulkResult},
+    headers=IDEMPOTENT,
     largest_body=6_000_000,
 )
 def create_many() -> Response:
     """An array of products, or `{"products": […]}`. Each succeeds or fails for itself. One write
-    against the rate limit, however many products."""
+    against the rate limit, however many products.
+
+    Beyond 2 MB of request, or where the answer would be larger than 6 MB, rows have the `id` of
+    what was created and no `product`. After 20 seconds the rest is answered as `not_reached`:
+    nothing of it was written, and the same request with its Idempotency-Key goes on there."""
+    ends = time.monotonic() + _BULK_SECONDS
     sent = parsed_body()
     rows = sent.get("products") if isinstance(sent, dict) else sent
     if isinstance(sent, dict) and sent.keys() != {"products"}:
@@ -150,8 +166,21 @@ def create_many() -> Response:
     if len(rows) > BULK_PRODUCTS:
         message = f"must be at most {BULK_PRODUCTS} products, not {len(rows)}"
         raise Invalid.field("products", "too_long", message)
-    outcomes = bulk.create_many([_row(row) for row in rows])
-    return reply(200, bulk.result(outcomes))
+    repeatable = once(sent)
+    begun = repeatable.begin() if repeatable else None
+    outcomes = bulk.create_many([_row(row) for row in rows], begun, ends)
+    text = _bulk_answer(outcomes)
+    if begun and bulk.is_final(outcomes):
+        begun.finish(text)
+    return reply_text(200, text)
+
+
+def _bulk_answer(outcomes: Sequence[bulk.Outcome]) -> str:
+    """As much of each row as an answer has room for."""
+    is_small = len(raw_body()) <= _WHOLE_ANSWERS
+    details = [detail for detail in bulk.Detail if is_small or detail is not bulk.Detail.WHOLE]
+    texts = (encode(bulk.result(outcomes, detail)) for detail in details)
+    return next(text for text in texts if fits(text))
 
 
 @routes.post(

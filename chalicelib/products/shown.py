@@ -115,10 +115,11 @@ def _public_variant(variant: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class BulkRow(TypedDict):
-    """`product` where it was created, `error` (as an error body) where it was not."""
+    """`id` and `product` where it was created, `error` (as an error body) where it was not."""
 
     index: int
     status: Literal["created", "error"]
+    id: NotRequired[str]
     product: NotRequired[ShownProduct]
     error: NotRequired[dict[str, Any]]
 

@@ -179,13 +179,13 @@ def rewritten(product: Product, fields: dict[str, Any], quantities: dict[str, in
     return merge.rewritten(product, fields, quantities, _now())
 
 
-def create(new: NewProduct, once: Once | None = None) -> Product:
+def create(new: NewProduct, once: Once | None = None, id: str | None = None) -> Product:
     """Emits product.created. Raises SlugTaken for a slug that was given, and Invalid; with `once`
-    also Repeated and KeyReused."""
+    also Repeated and KeyReused; with an `id` of its own Changed, where that is there already."""
     if once:
         once.look()
     try:
-        return _create(new, once)
+        return _create(new, once, id)
     except Problem:
         # It may fail for what the same request, sent twice, just did: it took the slug.
         if once:
@@ -193,10 +193,10 @@ def create(new: NewProduct, once: Once | None = None) -> Product:
         raise
 
 
-def _create(new: NewProduct, once: Once | None) -> Product:
+def _create(new: NewProduct, once: Once | None, id: str | None) -> Product:
     given = new.given()
     for slug in [given["slug"]] if given.get("slug") else free_slugs(given["name"]):
-        product = merge.created(given, slug, _now())
+        product = merge.created(given, slug, _now(), id)
         commit = writes(None, product)
         if once:
             text = json.dumps(show(product), ensure_ascii=False, separators=(",", ":"))

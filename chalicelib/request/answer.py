@@ -10,6 +10,7 @@ from chalice.app import HeadersType, Response
 
 from chalicelib import settings
 from chalicelib.problems import Problem
+from chalicelib.request import size
 from chalicelib.request.call import current, entity_tags
 
 _JSON: Final = "application/json"
@@ -50,13 +51,21 @@ def reply(
     if content is None:
         return Response("", sent, status)
     sent.setdefault("Content-Type", _JSON)
-    return Response(encode(content), sent, status)
+    return Response(_sendable(content), sent, status)
+
+
+def _sendable(content: Any) -> str:
+    """The JSON of an answer. Raises AnswerTooLarge for a page of a list that Lambda cannot send."""
+    text = encode(content)
+    if not size.fits(text) and isinstance(content, dict) and "pagination" in content:
+        size.refuse_large_page(content["data"], encode)
+    return text
 
 
 def reply_public(content: Any) -> Response:
     """An answer that anybody may keep for some seconds. Its ETag is made of what it says, and of
     nothing that it does not say."""
-    text = encode(content)
+    text = _sendable(content)
     etag = hashlib.sha256(text.encode()).hexdigest()[:24]
     headers: HeadersType = {
         "ETag": f'"{etag}"',

@@ -1,0 +1,131 @@
+"""A bulk call that is repeated, late or large: what was made is made once, and is answered."""
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
+from typing import Any
+
+import pytest
+
+from tests.dynamodb_double import Crash, Double, Fault
+from tests.environment import SETTINGS
+from tests.orders.conftest import QuickShop
+from tests.products.build import new_product
+from tests.shop import Shop
+
+BULK = "/api/admin/products/bulk"
+JSON = {"Content-Type": "application/json"}
+
+
+@pytest.fixture
+def dynamodb(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name, value)
+    with Double() as double:
+        yield double
+
+
+@pytest.fixture
+def shop(dynamodb: Double) -> Shop:
+    return QuickShop(dynamodb)
+
+
+KEY = {"Idempotency-Key": "nightly-7"}
+
+
+def test_a_bulk_that_is_sent_again_makes_nothing_twice_and_is_answered_alike(shop: Shop) -> None:
+    rows = [new_product(name="Hat"), new_product(name="Hat"), {"name": ""}, new_product(slug="x")]
+    first = shop.post(BULK, rows, headers=KEY)
+    shop.post("/api/admin/products", new_product(name="Hat"))
+    again = shop.post(BULK, rows, headers=KEY)
+    assert (again.status, again.text) == (200, first.text)
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert shop.get("/api/admin/products").json["total"] == 4
+    other = shop.post(BULK, rows[:2], headers=KEY)
+    assert (other.status, other.json["code"]) == (422, "idempotency_key_reused")
+    assert [e["event"] for e in shop.events()].count("product.created") == 4
+
+
+@pytest.mark.parametrize("calls", range(1, 9))
+def test_a_bulk_that_died_anywhere_is_repeated_and_makes_each_product_once(
+    shop: Shop, dynamodb: Double, calls: int
+) -> None:
+    """On each call that writes, before and after it took effect."""
+    assert shop.owner
+    rows = [new_product(name="Hat", sku=f"H-{n}") for n in range(30)]
+    for fault in (Fault.CRASH, Fault.CRASH_AFTER):
+        seen = count(1)
+
+        def strike(operation: str, request: Any, fault: Fault = fault) -> Fault | None:
+            return fault if next(seen) == calls else None  # noqa: B023
+
+        dynamodb.faults = strike
+        key = {"Idempotency-Key": fault.name}
+        with suppress(Crash):
+            shop.post(BULK, rows, headers=key)
+        dynamodb.faults = lambda operation, request: None
+        answer = shop.post(BULK, rows, headers=key)
+        assert answer.json["summary"] == {"created": 30, "failed": 0}
+        assert shop.post(BULK, rows, headers=key).text == answer.text
+    assert shop.get("/api/admin/products").json["total"] == 60
+    assert len(shop.events()) == 60
+
+
+def test_what_there_was_no_time_for_is_not_written_and_is_made_by_the_repetition(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [new_product(name="Hat") for n in range(40)]
+    monkeypatch.setattr("chalicelib.products.routes._BULK_SECONDS", -1.0)
+    late = shop.post(BULK, rows, headers=KEY).json
+    assert {row["error"]["code"] for row in late["data"]} == {"not_reached"}
+    assert shop.get("/api/admin/products").json["total"] == 0
+    monkeypatch.setattr("chalicelib.products.routes._BULK_SECONDS", 1e9)
+    answer = shop.post(BULK, rows, headers=KEY)
+    assert answer.json["summary"] == {"created": 40, "failed": 0}
+    assert shop.get("/api/admin/products").json["total"] == 40
+
+
+def test_a_large_bulk_is_answered_with_ids_and_what_failed(shop: Shop) -> None:
+    rows = [new_product(name="Hat", description="é" * 15_000) for _ in range(70)]
+    body = json.dumps([*rows, {"name": ""}], ensure_ascii=False).encode()
+    assert len(body) > 2_000_000
+    answer = shop.post(BULK, body, headers={"Content-Type": "application/json"})
+    assert answer.json["summary"] == {"created": 70, "failed": 1}
+    *created, failed = answer.json["data"]
+    assert {frozenset(row) for row in created} == {frozenset({"index", "status", "id"})}
+    assert shop.get(f"/api/admin/products/{created[9]['id']}").json["name"] == "Hat"
+    assert failed["error"]["code"] == "validation_failed"
+
+
+def test_no_bulk_is_answered_with_more_than_lambda_sends(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Little text that becomes much: many variants, and errors that repeat what was sent."""
+    monkeypatch.setattr("chalicelib.request.size.LARGEST_ANSWER", 600_000)
+    variants = [{"title": str(n)} for n in range(200)]
+    grown = shop.post(BULK, [new_product(variants=variants) for _ in range(30)])
+    assert grown.json["summary"]["created"] == 30
+    assert {frozenset(row) for row in grown.json["data"]} == {frozenset({"index", "status", "id"})}
+    wrong = [{f"{n}" + "é" * 190: 1 for n in range(20)} for _ in range(240)]
+    errors = shop.post(BULK, json.dumps(wrong, ensure_ascii=False).encode(), headers=JSON)
+    for answer in (grown, errors):
+        assert answer.status == 200
+        assert len(json.dumps(answer.text)) <= 600_000
+    assert errors.json["summary"]["failed"] == 240
+
+
+def test_a_page_that_lambda_cannot_send_is_told_how_many_fit(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chalicelib.request.size.LARGEST_ANSWER", 300_000)
+    rows = [new_product(description="é" * 8_000, status="ACTIVE") for _ in range(12)]
+    assert shop.post(BULK, rows).json["summary"]["created"] == 12
+    for path in ("/api/admin/products", "/api/products"):
+        refused = shop.get(f"{path}?limit=12")
+        assert (refused.status, refused.json["code"]) == (422, "answer_too_large")
+        limit = refused.json["limit"]
+        assert 1 < limit < 12
+        answer = shop.get(f"{path}?limit={limit}")
+        assert answer.status == 200 and len(json.dumps(answer.text)) <= 300_000
+        assert shop.get(f"{path}?limit={limit + 1}").status == 422
