@@ -34,6 +34,7 @@ def _facts() -> Mapping[str, Any]:
         "TIMEZONE": "UTC",
         "ROLES": list(Role),
         "MOVES": orders.MOVES,
+        "PAYMENT_MOVES": orders.PAYMENT_MOVES,
         "PAYMENTS": list(PaymentStatus),
         "PRODUCT_STATUSES": list(ProductStatus),
         "EVENT_KINDS": list(EventKind),

@@ -35,6 +35,7 @@ from chalicelib.products import store as products
 from chalicelib.products.model import Product
 
 MOVES: Final = transitions.MOVES
+PAYMENT_MOVES: Final = transitions.PAYMENT_MOVES
 
 Also = Callable[[Commit, Order, Order], None]
 

@@ -14,7 +14,7 @@ from chalicelib.attributes import Item
 from chalicelib.commit import TRANSACTION_ITEMS, Commit
 from chalicelib.conditions import Attr
 from chalicelib.problems import Busy
-from chalicelib.products.model import Product
+from chalicelib.products.model import Product, Status
 
 _PK: Final = "low-stock"
 _ENTRIES: Final = 100
@@ -50,7 +50,8 @@ def note(commit: Commit, product_ids: Sequence[str]) -> None:
 
 
 def newest(load: Load, most: int) -> list[dict[str, Any]]:
-    """Variants that are low, those that became so last first, of the 100 newest products.
+    """Variants that are low, those that became so last first, of the 100 newest products; those of
+    drafts and archived products are nobody's to reorder.
 
     `load` gets products by their ids.
     """
@@ -62,6 +63,7 @@ def newest(load: Load, most: int) -> list[dict[str, Any]]:
     return [
         shown(product, id, product.quantities[id])
         for product in products.values()
+        if product.fields["status"] == Status.ACTIVE
         for id in sorted(variants(product))
     ][:most]
 

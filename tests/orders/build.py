@@ -13,9 +13,10 @@ _people = count(1)
 
 
 def product(shop: Shop, *stocks: int | None, **fields: Any) -> Any:
-    """A product with a variant for each of the stocks, as it is answered."""
+    """A product that is for sale, with a variant for each of the stocks, as it is answered."""
     variants = [{"title": f"V{n}", "stock": stock} for n, stock in enumerate(stocks or (None,))]
-    made = shop.post("/api/admin/products", new_product(variants=variants, **fields))
+    fields = {"status": "ACTIVE", "variants": variants, **fields}
+    made = shop.post("/api/admin/products", new_product(**fields))
     assert made.status == 201, made.text
     return made.json
 

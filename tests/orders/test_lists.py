@@ -227,6 +227,17 @@ def test_what_runs_low_is_listed_however_it_came_to_that(shop: Shop) -> None:
     assert low(shop) == [(raised, 6)]
 
 
+def test_drafts_and_archived_products_do_not_count_as_low(shop: Shop) -> None:
+    path = "/api/admin/products/prod_{}".format
+    id = variant(shop, 3)
+    assert low(shop) == [(id, 3)]
+    for status in ("DRAFT", "ARCHIVED"):
+        shop.put(path(id[4:30]), {"status": status})
+        assert low(shop) == []
+    shop.put(path(id[4:30]), {"status": "ACTIVE"})
+    assert low(shop) == [(id, 3)]
+
+
 def test_entries_of_what_is_no_longer_low_are_swept(shop: Shop, dynamodb: Double) -> None:
     id = variant(shop, 6)
     for _ in range(5):

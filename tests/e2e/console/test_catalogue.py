@@ -110,7 +110,11 @@ def test_leaving_asks_before_it_loses_what_was_typed(desk: Desk) -> None:
     desk.heading("Orders")
 
 
-def test_many_are_set_active_at_once(desk: Desk) -> None:
+def states(desk: Desk, search: str) -> dict[str, str]:
+    return {p["name"]: p["status"] for p in desk.api.get(f"products?search={search}")["data"]}
+
+
+def test_many_are_set_active_at_once_and_set_back(desk: Desk) -> None:
     names = ["Brigantine one", "Brigantine two", "Brigantine three"]
     for name in names:
         made(desk, name)
@@ -118,10 +122,32 @@ def test_many_are_set_active_at_once(desk: Desk) -> None:
     desk.label("Select all products on this page").check()
     desk.label("Select Brigantine two").uncheck()
     desk.button("Set to active").click()
-    desk.dialog.get_by_role("button", name="Set to active").click()
+    expect(desk.dialog).to_contain_text("2 products will be changed.")
+    assert set(states(desk, "brigantine").values()) == {"DRAFT"}
+    desk.dialog.get_by_role("button", name="Change 2 products").click()
     expect(desk.page.get_by_role("row").filter(has_text="Active")).to_have_count(2)
-    states = {p["name"]: p["status"] for p in desk.api.get("products?search=brigantine")["data"]}
-    assert states == dict(zip(names, ["ACTIVE", "DRAFT", "ACTIVE"], strict=True))
+    assert states(desk, "brigantine") == dict(
+        zip(names, ["ACTIVE", "DRAFT", "ACTIVE"], strict=True)
+    )
+    desk.button("Undo").click()
+    expect(desk.page.get_by_role("row").filter(has_text="Active")).to_have_count(0)
+    assert set(states(desk, "brigantine").values()) == {"DRAFT"}
+
+
+def test_all_that_match_are_changed_though_one_page_is_seen(desk: Desk) -> None:
+    rows = [{"name": f"Pilchard {n}", "price": 5} for n in range(60)]
+    desk.api.post("products/bulk", rows)
+    desk.open("/products?search=pilchard")
+    desk.label("Select all products on this page").check()
+    desk.button("Select all 60 products that match").click()
+    expect(desk.page.locator(".chosen")).to_contain_text("60 selected")
+    desk.button("More changes").click()
+    desk.dialog.get_by_label("Add tags").fill("fish, small")
+    desk.dialog.get_by_role("button", name="Continue").click()
+    desk.dialog.get_by_role("button", name="Change 60 products").click()
+    expect(desk.page.locator(".toast").last).to_contain_text("60 products changed.")
+    found = desk.api.get("products?search=pilchard&limit=100")["data"]
+    assert [product["tags"] for product in found] == [["fish", "small"]] * 60
 
 
 def test_a_type_is_found_by_the_beginning_of_its_words_in_any_case(desk: Desk) -> None:
@@ -186,7 +212,7 @@ def test_a_save_leaves_the_keyboard_where_it_was(desk: Desk) -> None:
     expect(desk.label("Price")).to_be_focused()
 
 
-def test_how_many_were_refused_a_status_is_told(desk: Desk) -> None:
+def test_a_dry_run_says_what_cannot_be_changed(desk: Desk) -> None:
     for name in ("Turnstone one", "Turnstone two"):
         made(desk, name)
     desk.open("/products?search=turnstone")
@@ -194,8 +220,10 @@ def test_how_many_were_refused_a_status_is_told(desk: Desk) -> None:
     gone = desk.api.get("products?search=turnstone+two")["data"][0]["id"]
     desk.api.call("DELETE", f"products/{gone}")
     desk.button("Set to active").click()
-    desk.dialog.get_by_role("button", name="Set to active").click()
-    expect(desk.page.locator(".toast")).to_contain_text("1 product set to active. 1 failed:")
+    expect(desk.dialog).to_contain_text("1 product will be changed.")
+    expect(desk.dialog).to_contain_text("1 product cannot be changed:")
+    desk.dialog.get_by_role("button", name="Cancel").click()
+    assert states(desk, "turnstone") == {"Turnstone one": "DRAFT"}
 
 
 def test_a_hostile_name_is_only_text(desk: Desk) -> None:

@@ -164,7 +164,13 @@ def test_orders_are_found_by_customer_and_filtered(desk: Desk) -> None:
 
 def test_home_tells_what_waits(desk: Desk) -> None:
     product = desk.api.post(
-        "products", {"name": "Petrel", "price": 40, "variants": [{"title": "One", "stock": 6}]}
+        "products",
+        {
+            "name": "Petrel",
+            "price": 40,
+            "status": "ACTIVE",
+            "variants": [{"title": "One", "stock": 6}],
+        },
     )
     line = {"variantId": product["variants"][0]["id"], "quantity": 4}
     desk.api.post("orders", {"lineItems": [line], "paymentStatus": "PAID"})
@@ -178,7 +184,8 @@ def test_home_tells_what_waits(desk: Desk) -> None:
 def test_what_runs_low_has_a_page(desk: Desk) -> None:
     for n in range(10):
         variants = [{"title": "One", "sku": f"LOW-{n}", "stock": 2}]
-        desk.api.post("products", {"name": f"Whimbrel {n}", "price": 4, "variants": variants})
+        new = {"name": f"Whimbrel {n}", "price": 4, "status": "ACTIVE", "variants": variants}
+        desk.api.post("products", new)
     desk.open("/")
     desk.page.get_by_role("link", name="View all low stock").click()
     desk.heading("Low stock")

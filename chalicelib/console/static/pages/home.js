@@ -32,7 +32,9 @@ export async function show(visit) {
   visit.draw(
     {
       title: "Home",
-      actions: h.a({ class: "button main", href: link("/orders/new") }, "Create order"),
+      actions:
+        may("STAFF") &&
+        h.a({ class: "button main", href: link("/orders/new") }, "Create order"),
     },
     h.div(
       { class: "stack" },

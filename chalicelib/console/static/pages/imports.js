@@ -5,7 +5,7 @@ import { ago, number } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { list } from "../parts/list.js";
 import { card, empty } from "../parts/page.js";
-import { outcome } from "../parts/import.js";
+import { jobName, outcome } from "../parts/jobs.js";
 import { uploadForm } from "../parts/upload-form.js";
 import { link } from "../router.js";
 
@@ -26,19 +26,19 @@ export async function show(visit) {
         ),
         uploadForm(visit, (id) => visit.go(`/import/${id}`)),
       ),
-      h.section(h.h2("Recent imports"), into),
+      h.section(h.h2("Recent imports and bulk edits"), into),
     ),
   );
   await list(visit, {
     into,
     api: "admin/jobs",
-    name: "import",
+    name: "job",
     filters: [],
     columns: [
       {
-        title: "File",
-        cell: ({ id, fileName, dryRun }) => [
-          h.a({ class: "row", href: link(`/import/${id}`) }, fileName || "upload"),
+        title: "Job",
+        cell: ({ id, type, fileName, dryRun }) => [
+          h.a({ class: "row", href: link(`/import/${id}`) }, jobName({ type, fileName })),
           dryRun && h.span({ class: "soft small" }, " dry run"),
         ],
       },

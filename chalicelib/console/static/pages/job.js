@@ -4,16 +4,12 @@ import { isLeft } from "../api.js";
 import { h, replace } from "../dom.js";
 import { ago, dateTime, number, plural, words } from "../format.js";
 import { badge } from "../parts/badge.js";
-import { outcome } from "../parts/import.js";
+import { canUndo, hasEnded, jobName, outcome, undo, watch } from "../parts/jobs.js";
 import { announce, toast } from "../parts/notice.js";
 import { card, facts } from "../parts/page.js";
 import { table } from "../parts/table.js";
 import { MODES } from "../parts/upload-form.js";
 import { link } from "../router.js";
-
-const FIRST_PAUSE = 700; // milliseconds between looks; each is a tenth longer, up to 3 s
-const LONGEST_PAUSE = 3000;
-const ENDED = new Set(["COMPLETED", "FAILED", "CANCELLED"]);
 
 export async function show(visit) {
   const path = `admin/jobs/${encodeURIComponent(visit.params.id)}`;
@@ -22,41 +18,39 @@ export async function show(visit) {
   const state = h.span();
   const actions = h.div({ class: "actions" });
   visit.draw(
-    { title: job.fileName || "Import", back: [link("/import"), "Import"], beside: state, actions },
+    { title: jobName(job), back: [link("/import"), "Import"], beside: state, actions },
     into,
   );
   fill();
   // The page stands; the job is watched beside it.
-  watch().catch((error) => isLeft(error) || toast(error.message, "bad"));
+  if (!hasEnded(job))
+    watch(visit, job.id, seen).catch((error) => isLeft(error) || toast(error.message, "bad"));
 
-  async function watch() {
-    for (
-      let pause = FIRST_PAUSE;
-      !ENDED.has(job.status);
-      pause = Math.min(pause * 1.1, LONGEST_PAUSE)
-    ) {
-      await visit.sleep(pause);
-      const before = job;
-      ({ data: job } = await visit.get(path));
-      fill();
-      if (job.status !== before.status)
-        announce(`The import is ${words(job.status).toLowerCase()}.`);
-    }
+  function seen(next) {
+    const before = job;
+    job = next;
+    fill();
+    if (job.status !== before.status) announce(`${words(job.status)}.`);
   }
 
   function fill() {
     replace(state, badge(...outcome(job)), job.dryRun && h.span({ class: "soft" }, " dry run"));
-    const ended = ENDED.has(job.status);
+    const ended = hasEnded(job);
+    const isImport = job.type === "product_import";
     const again = ended && (job.status !== "COMPLETED" || job.failed > 0);
     replace(
       actions,
       !ended && h.button({ type: "button", class: "bad", onclick: act("cancel") }, "Cancel"),
       again &&
+        isImport &&
         !job.dryRun &&
         h.button({ type: "button", onclick: act("retry") }, "Retry failed rows"),
       ended &&
+        isImport &&
         job.dryRun &&
         h.a({ class: "button main", href: link("/import") }, "Import this file"),
+      canUndo(job) &&
+        h.button({ type: "button", onclick: visit.once(takeBack) }, `Undo ${jobKind(job)}`),
       ended &&
         job.created + job.updated > 0 &&
         !job.dryRun &&
@@ -81,11 +75,23 @@ export async function show(visit) {
     );
   }
 
+  async function takeBack() {
+    const yes = await visit.ask({
+      title: `Undo this ${jobKind(job)}?`,
+      text: "Values that nobody has changed since are set back. Products that it created, and nobody has changed or sold since, are deleted.",
+      yes: "Undo",
+      bad: true,
+    });
+    if (!yes) return;
+    const back = await undo(visit, job.id);
+    visit.go(`/import/${back.id}`);
+  }
+
   function how() {
     if (job.status === "FAILED") return null;
     const { total, processed } = job;
     const told =
-      total === null ? "Reading the file…" : `${number(processed)} of ${plural(total, "product")}`;
+      total === null ? "Reading the file…" : `${number(processed)} of ${plural(total, job.mode ? "product" : "record")}`;
     return h.div(
       { class: "going" },
       h.progress({
@@ -133,8 +139,12 @@ export async function show(visit) {
       table({
         name: "Failed rows",
         columns: [
-          { title: "Line", cell: ({ row }) => number(row), class: "number" },
-          { title: "Column", cell: ({ field }) => field },
+          ...(job.errors[0].row === undefined
+            ? [{ title: "Record", cell: ({ id }) => h.code(id) }]
+            : [
+                { title: "Line", cell: ({ row }) => number(row), class: "number" },
+                { title: "Column", cell: ({ field }) => field },
+              ]),
           { title: "Problem", cell: ({ message }) => message },
           { title: "Code", cell: ({ code }) => h.code(code), class: "wide" },
         ],
@@ -147,11 +157,14 @@ export async function show(visit) {
     return card(
       "Overview",
       facts([
-        ["Format", words(job.dialect ?? "not read yet")],
-        ["Import mode", MODES.find(([mode]) => mode === job.mode)?.[1] ?? words(job.mode)],
+        job.mode && ["Format", words(job.dialect ?? "not read yet")],
+        job.mode && [
+          "Import mode",
+          MODES.find(([mode]) => mode === job.mode)?.[1] ?? words(job.mode),
+        ],
         ["Started", dateTime(job.createdAt)],
         ["Finished", job.completedAt ? ago(job.completedAt) : "not yet"],
-        job.ignoredColumns.length > 0 && ["Ignored columns", job.ignoredColumns.join(", ")],
+        job.ignoredColumns?.length > 0 && ["Ignored columns", job.ignoredColumns.join(", ")],
         ["Job ID", h.code(job.id)],
       ]),
     );
@@ -166,3 +179,5 @@ export async function show(visit) {
     });
   }
 }
+
+const jobKind = (job) => jobName({ type: job.type }).toLowerCase();

@@ -1,7 +1,7 @@
 // Settings → API keys, for Owners.
 
 import { h } from "../dom.js";
-import { ago, number, words } from "../format.js";
+import { ago, date, number, words } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { copied } from "../parts/copy.js";
 import { field, form } from "../parts/form.js";
@@ -10,6 +10,7 @@ import { empty } from "../parts/page.js";
 import { who } from "../session.js";
 
 const ROLES = [
+  ["READER", "Reader: can read, not change"],
   ["STAFF", "Staff: products, orders, customers, imports"],
   ["ADMIN", "Admin: webhooks too"],
   ["OWNER", "Owner: keys and deleting orders too"],
@@ -44,6 +45,12 @@ export async function show(visit) {
         class: "wide",
       },
       { title: "Created", cell: ({ createdAt }) => ago(createdAt), class: "wide" },
+      { title: "Last used", cell: ({ lastUsedAt }) => lastUsedAt ?? "never", class: "wide" },
+      {
+        title: "Expires",
+        cell: ({ expiresAt }) => (expiresAt ? date(expiresAt) : "never"),
+        class: "wide",
+      },
       {
         title: h.span({ class: "unseen" }, "Actions"),
         cell: (key) =>

@@ -2,7 +2,7 @@
 
 import { isLeft } from "../api.js";
 import { h, replace } from "../dom.js";
-import { MOVES, PAYMENTS } from "../facts.js";
+import { MOVES, PAYMENT_MOVES } from "../facts.js";
 import { dateTime, exact, money, number, text, words } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { deliveryTable } from "../parts/deliveries.js";
@@ -79,7 +79,7 @@ function page(visit, path, order, etag) {
   const cash = (amount) => money(amount, order.currency);
   // What is typed in the form and not saved yet: a move takes it along.
   let unsaved = () => ({});
-  const moves = MOVES[order.status].toSorted((one, other) => BACKWARD.has(one) - BACKWARD.has(other));
+  const moves = (may("STAFF") ? MOVES[order.status] : []).toSorted((one, other) => BACKWARD.has(one) - BACKWARD.has(other));
 
   visit.draw(
     {
@@ -184,6 +184,7 @@ function page(visit, path, order, etag) {
   }
 
   function details() {
+    const payments = [order.paymentStatus, ...PAYMENT_MOVES[order.paymentStatus]];
     const was = {
       trackingNumber: order.trackingNumber,
       salesRepId: order.salesRepId,
@@ -228,7 +229,7 @@ function page(visit, path, order, etag) {
           name: "paymentStatus",
           label: NAMES.paymentStatus,
           value: order.paymentStatus,
-          options: PAYMENTS.map((each) => [each, words(each)]),
+          options: payments.map((each) => [each, words(each)]),
         }),
         field({
           name: "tags",

@@ -1,16 +1,20 @@
 // Orders, by order date.
 
 import { h } from "../dom.js";
-import { date, money, words } from "../format.js";
+import { TIMEZONE } from "../facts.js";
+import { date, money, plural, words } from "../format.js";
 import { badge } from "../parts/badge.js";
+import { bulkEdit } from "../parts/bulk-edit.js";
+import { field, form } from "../parts/form.js";
 import { list } from "../parts/list.js";
 import { empty } from "../parts/page.js";
-import { buyer, CLOSED, STATUSES } from "../parts/order.js";
+import { buyer, CLOSED, STATUSES, tagsOf } from "../parts/order.js";
 import { link } from "../router.js";
+import { may } from "../session.js";
 
 export async function show(visit) {
   const into = h.div();
-  const add = () => h.a({ class: "button main", href: link("/orders/new") }, "Create order");
+  const add = () => may("STAFF") && h.a({ class: "button main", href: link("/orders/new") }, "Create order");
   visit.draw({ title: "Orders", actions: add() }, into);
   await list(visit, {
     into,
@@ -45,13 +49,65 @@ export async function show(visit) {
         cell: ({ id, number }) => h.a({ class: "row", href: link(`/orders/${id}`) }, `#${number}`),
         class: "key",
       },
-      { title: "Date", cell: ({ orderDate }) => date(orderDate), class: "wide" },
+      { title: `Date (${TIMEZONE})`, cell: ({ orderDate }) => date(orderDate), class: "wide" },
       { title: "Customer", cell: ({ customer }) => buyer(customer) },
       { title: "Status", cell: ({ status }) => badge(status) },
       { title: "Payment", cell: ({ paymentStatus }) => badge(paymentStatus), class: "wide" },
       { title: "Source", cell: ({ source }) => words(source), class: "wide" },
-      { title: "Total", cell: ({ total, currency }) => money(total, currency), class: "number" },
+      { title: "Total", cell: ({ total, currency }) => money(total, currency), class: "number money" },
     ],
+    choose: may("STAFF") ? (selection, done) => changes(visit, selection, done) : undefined,
     none: empty("No orders yet", "Create an order here, or send orders through the API.", add()),
   });
+}
+
+const NEXT = ["PROCESSING", "SHIPPED", "DELIVERED"];
+
+// Each order moves as it may; the dry run says how many cannot.
+function changes(visit, selection, done) {
+  const all = plural(selection.size, "order");
+  const edit = (title, change, undoable) =>
+    bulkEdit(
+      visit,
+      { api: "admin/orders/bulk-edit", name: "order", which: selection.which, title, change, undoable },
+      done,
+    );
+  return [
+    NEXT.map((status) => {
+      const word = words(status).toLowerCase();
+      return h.button(
+        {
+          type: "button",
+          onclick: visit.once(() => edit(`Set ${all} to ${word}?`, { status }, false)),
+        },
+        `Set to ${word}`,
+      );
+    }),
+    h.button({ type: "button", onclick: tags }, "Tags and sales rep"),
+  ];
+
+  function tags() {
+    const text = (name, label, more) => field({ name, label, autocomplete: "off", ...more });
+    const dialog = visit.modal(`Change ${all}`, [
+      form({
+        fields: [
+          text("addTags", "Add tags", { hint: "Separate with commas." }),
+          text("removeTags", "Remove tags", { hint: "Separate with commas." }),
+          text("salesRepId", "Sales rep ID", { placeholder: "emp_…" }),
+        ],
+        submit: "Continue",
+        cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
+        async save({ addTags, removeTags, salesRepId }) {
+          const change = {
+            ...(tagsOf(addTags).length && { addTags: tagsOf(addTags) }),
+            ...(tagsOf(removeTags).length && { removeTags: tagsOf(removeTags) }),
+            ...(salesRepId.trim() && { salesRepId: salesRepId.trim() }),
+          };
+          if (Object.keys(change).length === 0) throw new Error("Enter at least one change.");
+          dialog.close();
+          await edit(`Change ${all}?`, change, true);
+        },
+      }),
+    ]);
+  }
 }

@@ -9,6 +9,7 @@ import { card, facts } from "../parts/page.js";
 import { changes, created, NAMES, productForm } from "../parts/product-form.js";
 import { differing, whichStays } from "../parts/stale.js";
 import { link } from "../router.js";
+import { may } from "../session.js";
 
 const BACK = [link("/products"), "Products"];
 
@@ -34,7 +35,7 @@ function edit(visit, product, etag) {
       oninput: () => replace(hint, isChanged() && "Unsaved changes"),
     },
     fields.node,
-    h.div({ class: "save" }, summary, h.div({ class: "actions" }, save, hint)),
+    may("STAFF") && h.div({ class: "save" }, summary, h.div({ class: "actions" }, save, hint)),
   );
   visit.draw(
     {
@@ -43,6 +44,7 @@ function edit(visit, product, etag) {
       beside: product && badge(product.status),
       actions:
         product &&
+        may("STAFF") &&
         h.button({ type: "button", class: "bad", onclick: visit.once(remove) }, "Delete"),
     },
     form,

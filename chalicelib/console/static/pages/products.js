@@ -1,20 +1,27 @@
-// The catalogue: find, filter, and set the status of many at once.
+// The catalogue: find, filter, and change many at once.
 
 import { h } from "../dom.js";
 import { PRODUCT_STATUSES } from "../facts.js";
 import { ago, money, number, plural, words } from "../format.js";
 import { badge } from "../parts/badge.js";
+import { bulkEdit } from "../parts/bulk-edit.js";
+import { field, form } from "../parts/form.js";
 import { list } from "../parts/list.js";
-import { toast } from "../parts/notice.js";
+import { tagsOf } from "../parts/order.js";
 import { empty } from "../parts/page.js";
 import { link } from "../router.js";
+import { may } from "../session.js";
 
 export async function show(visit) {
   const into = h.div();
   const actions = [
     h.a({ class: "button quiet", href: link("/products/low-stock") }, "Low stock"),
-    h.a({ class: "button", href: link("/import") }, "Import"),
-    h.a({ class: "button main", href: link("/products/new") }, "Add product"),
+    ...(may("STAFF")
+      ? [
+          h.a({ class: "button", href: link("/import") }, "Import"),
+          h.a({ class: "button main", href: link("/products/new") }, "Add product"),
+        ]
+      : []),
   ];
   visit.draw({ title: "Products", actions }, into);
   await list(visit, {
@@ -63,13 +70,20 @@ export async function show(visit) {
         actions.slice(1).map((each) => each.cloneNode(true)),
       ),
     ),
-    choose: (rows, done) =>
-      PRODUCT_STATUSES.map((status) =>
-        h.button(
-          { type: "button", onclick: visit.once(() => setStatus(visit, rows, status, done)) },
-          `Set to ${words(status).toLowerCase()}`,
-        ),
-      ),
+    choose: may("STAFF")
+      ? (selection, done) => [
+          PRODUCT_STATUSES.map((status) =>
+            h.button(
+              { type: "button", onclick: visit.once(() => setStatus(visit, selection, status, done)) },
+              `Set to ${words(status).toLowerCase()}`,
+            ),
+          ),
+          h.button(
+            { type: "button", onclick: () => changeMore(visit, selection, done) },
+            "More changes",
+          ),
+        ]
+      : undefined,
   });
 }
 
@@ -108,38 +122,59 @@ function stock({ variants, lowStockThreshold }) {
   return [low && h.span({ class: "badge warn" }, "low"), " ", number(all)];
 }
 
-async function setStatus(visit, rows, status, done) {
-  const all = plural(rows.length, "product");
+const edit = (visit, { which }, more, done) =>
+  bulkEdit(visit, { api: "admin/products/bulk-edit", name: "product", which, undoable: true, ...more }, done);
+
+function setStatus(visit, selection, status, done) {
+  const all = plural(selection.size, "product");
   const word = words(status).toLowerCase();
-  const live = rows.filter((row) => row.status === "ACTIVE").length;
-  const yes = await visit.ask({
-    title: `Set ${all} to ${word}?`,
-    text:
-      status === "ACTIVE"
-        ? "The storefront shows those that are published."
-        : `${number(live)} of them are active now and will no longer be sold in the storefront.`,
-    yes: `Set to ${word}`,
-  });
-  if (!yes) return;
-  const changed = rows.filter((row) => row.status !== status);
-  const ids = rows.map(({ id }) => id);
-  const { data } = await visit.send("POST", "admin/products/bulk-status", {
-    body: { ids, status },
-  });
-  const { updated, failed } = data.summary;
-  const refused = data.data.find(({ error }) => error)?.error;
-  const told =
-    `${plural(updated, "product")} set to ${word}.` +
-    (failed ? ` ${number(failed)} failed: ${refused.message}` : "");
-  toast(told, failed ? "bad" : "", ["Undo", () => takeBack(visit, changed, done)]);
-  await done();
+  const warning =
+    status === "ACTIVE"
+      ? "The storefront shows those that are published."
+      : "The storefront no longer shows them.";
+  return edit(
+    visit,
+    selection,
+    { title: `Set ${all} to ${word}?`, change: { status }, warning },
+    done,
+  );
 }
 
-async function takeBack(visit, rows, done) {
-  for (const status of new Set(rows.map((row) => row.status))) {
-    const ids = rows.filter((row) => row.status === status).map(({ id }) => id);
-    await visit.send("POST", "admin/products/bulk-status", { body: { ids, status } });
-  }
-  toast(`${plural(rows.length, "product")} set back.`);
-  await done();
+function changeMore(visit, selection, done) {
+  const all = plural(selection.size, "product");
+  const text = (name, label, more) => field({ name, label, autocomplete: "off", ...more });
+  const dialog = visit.modal(`Change ${all}`, [
+    form({
+      fields: [
+        text("addTags", "Add tags", { hint: "Separate with commas." }),
+        text("removeTags", "Remove tags", { hint: "Separate with commas." }),
+        text("vendor", "Vendor"),
+        text("type", "Type"),
+        text("percent", "Change prices by percent", { inputmode: "decimal", placeholder: "-10" }),
+        text("roundTo", "Round prices to", { inputmode: "decimal", placeholder: "0.05" }),
+      ],
+      submit: "Continue",
+      cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
+      async save(typed) {
+        const change = changeOf(typed);
+        if (Object.keys(change).length === 0) throw new Error("Enter at least one change.");
+        dialog.close();
+        await edit(visit, selection, { title: `Change ${all}?`, change }, done);
+      },
+    }),
+  ]);
+}
+
+function changeOf({ addTags, removeTags, vendor, type, percent, roundTo }) {
+  const price = {
+    ...(percent.trim() && { percent: percent.trim() }),
+    ...(roundTo.trim() && { roundTo: roundTo.trim() }),
+  };
+  return {
+    ...(tagsOf(addTags).length && { addTags: tagsOf(addTags) }),
+    ...(tagsOf(removeTags).length && { removeTags: tagsOf(removeTags) }),
+    ...(vendor.trim() && { vendor: vendor.trim() }),
+    ...(type.trim() && { type: type.trim() }),
+    ...(percent.trim() && { price }),
+  };
 }

@@ -14,29 +14,35 @@ import "./work.js";
 
 const PAUSE = 220; // milliseconds without a key before the search is made
 const LIMIT = "50";
+const given = ({ page, ...query }) =>
+  Object.fromEntries(Object.entries(query).filter(([, value]) => value));
 
 // `filters`: those of `field`, named as in the address; `known`: it offers the values seen so far.
 // `toQuery` makes the API's query of them.
-// `choose(rows, done)` draws what can be done with selected rows. Resolves when the first page
+// `choose(selection, done)` draws what can be done with { size, which, rows }. Resolves when the first page
 // stands.
 export async function list(visit, spec) {
-  const { api, filters, columns, none, name, toQuery = (asked) => asked, choose } = spec;
+  const { api, filters: fields, columns, none, name, toQuery = (asked) => asked, choose } = spec;
   const { path } = visit;
   const asked = Object.fromEntries(
     Object.entries(visit.query).filter(
-      ([each]) => each === "page" || filters.some((filter) => filter.name === each),
+      ([each]) => each === "page" || fields.some((filter) => filter.name === each),
     ),
   );
   const chosen = new Map(); // id → row
+  let isAll = false; // all that match, on every page
+  let total = 0;
+  let shownRows = 0;
+  let filters = {};
   const count = h.p({ class: "count soft", "aria-hidden": "true" });
   const chosenBar = h.div({ class: "chosen", hidden: true });
   const results = h.div({ class: "results" }, skeleton());
 
-  const knowns = filters.filter(({ known }) => known).map(({ name }) => name);
+  const knowns = fields.filter(({ known }) => known).map(({ name }) => name);
   const offers = new Map(knowns.map((each) => [each, offered(api, each)]));
   const bar = h.form(
     { class: "filters", role: "search", onsubmit: (event) => event.preventDefault() },
-    filters.map(({ known, ...each }) =>
+    fields.map(({ known, ...each }) =>
       field({
         ...each,
         ...(known && { list: offers.get(each.name).id, onfocus: offer, autocomplete: "off" }),
@@ -81,6 +87,10 @@ export async function list(visit, spec) {
       remember(api, knowns, data.data);
       offers.forEach(({ fill }) => fill());
       chosen.clear();
+      isAll = false;
+      total = data.total;
+      shownRows = data.data.length;
+      filters = given(toQuery({ ...asked, ...found }));
       draw(data, found);
       announce(`${plural(data.total, name)} found.`);
     } catch (refusal) {
@@ -92,10 +102,10 @@ export async function list(visit, spec) {
   }
 
   function draw({ data, pagination }, found) {
-    const filtered = filters.some((each) => asked[each.name]);
+    const filtered = fields.some((each) => asked[each.name]);
     const limits = Object.entries(found)
       .filter(([each, value]) => value !== asked[each])
-      .map(([each, value]) => ` · ${filters.find((one) => one.name === each).label}: ${value}`);
+      .map(([each, value]) => ` · ${fields.find((one) => one.name === each).label}: ${value}`);
     replace(count, pagination.total > 0 && [plural(pagination.total, name), limits]);
     drawChosen();
     if (data.length === 0) {
@@ -124,6 +134,7 @@ export async function list(visit, spec) {
       type: "checkbox",
       "aria-label": `Select all ${name}s on this page`,
       onchange: () => {
+        isAll = false;
         rows.forEach((row) => (all.checked ? chosen.set(row.id, row) : chosen.delete(row.id)));
         results.querySelectorAll("td.tick input").forEach((each) => (each.checked = all.checked));
         drawChosen();
@@ -137,6 +148,7 @@ export async function list(visit, spec) {
           type: "checkbox",
           "aria-label": `Select ${row.name ?? `#${row.number}`}`,
           onchange: ({ target }) => {
+            isAll = false;
             target.checked ? chosen.set(row.id, row) : chosen.delete(row.id);
             all.indeterminate = chosen.size > 0 && chosen.size < rows.length;
             all.checked = chosen.size === rows.length;
@@ -146,12 +158,24 @@ export async function list(visit, spec) {
     };
   }
 
+  // What is selected: { ids } or { filters }, as bulk edits take it.
   function drawChosen() {
     chosenBar.hidden = chosen.size === 0;
     count.hidden = chosen.size > 0;
-    if (chosen.size > 0)
-      replace(chosenBar, h.b(`${number(chosen.size)} selected`), choose([...chosen.values()], load));
-    else replace(chosenBar);
+    if (chosen.size === 0) return replace(chosenBar);
+    const size = isAll ? total : chosen.size;
+    const which = isAll ? { filters } : { ids: [...chosen.keys()] };
+    const more = !isAll && chosen.size === shownRows && total > shownRows;
+    return replace(
+      chosenBar,
+      h.b(`${number(size)} selected`),
+      more &&
+        h.button(
+          { type: "button", class: "quiet", onclick: () => drawChosen((isAll = true)) },
+          `Select all ${plural(total, name)} that match`,
+        ),
+      choose({ size, which, rows: [...chosen.values()] }, load),
+    );
   }
 
   function pager({ page, limit, total, totalPages }) {

@@ -6,6 +6,7 @@ import { h, newId, replace } from "../dom.js";
 import { MOST_LOW } from "../facts.js";
 import { number, words } from "../format.js";
 import { link } from "../router.js";
+import { may } from "../session.js";
 import { announce, toast } from "./notice.js";
 import { table } from "./table.js";
 
@@ -29,7 +30,11 @@ export function lowStock(visit, rows) {
             h.div({ class: "soft small" }, [variantTitle, sku].filter(Boolean).join(" · ")),
           ),
       },
-      { title: "Stock", cell: (row) => stockCell(visit, row), class: "stock" },
+      {
+        title: "Stock",
+        cell: (row) => (may("STAFF") ? stockCell(visit, row) : number(row.stock)),
+        class: "stock",
+      },
       { title: "Threshold", cell: ({ threshold }) => number(threshold), class: "number" },
     ],
     rows,

@@ -1,0 +1,80 @@
+// One change of many records: a dry run says what would happen, then it is confirmed, made, and can
+// be taken back.
+
+import { isLeft } from "../api.js";
+import { h, replace } from "../dom.js";
+import { number, plural } from "../format.js";
+import { undo, watch } from "./jobs.js";
+import { toast } from "./notice.js";
+import { skeleton } from "./page.js";
+
+const SHOWN_ERRORS = 5;
+
+// `which`: { ids } or { filters }; `change` as the API takes it; `title`: the question, such as Set
+// 3 products to draft?; `undoable`: whether it can be taken back.
+export async function bulkEdit(visit, { api, name, which, change, title, warning, undoable }, done) {
+  const body = { ...which, change };
+  const content = h.div({ class: "stack even" }, skeleton(2));
+  const confirm = h.button({ type: "button", class: "main", onclick: visit.once(run) }, "Apply");
+  const dialog = visit.modal(title, [
+    content,
+    h.div(
+      { class: "actions" },
+      confirm,
+      h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
+    ),
+  ]);
+  confirm.disabled = true;
+  let dry;
+  try {
+    dry = await made({ ...body, dryRun: true });
+  } catch (refusal) {
+    if (isLeft(refusal)) throw refusal;
+    replace(content, h.p({ class: "notice bad" }, refusal.message));
+    return;
+  }
+  const { updated, unchanged, failed, errors } = dry;
+  replace(
+    content,
+    h.p(h.b(plural(updated, name)), " will be changed."),
+    unchanged > 0 && h.p({ class: "soft" }, `${plural(unchanged, name)} would stay the same.`),
+    failed > 0 &&
+      h.div(
+        { class: "notice bad" },
+        h.p(`${plural(failed, name)} cannot be changed:`),
+        h.ul(errors.slice(0, SHOWN_ERRORS).map(({ message }) => h.li(message))),
+      ),
+    warning && h.p(warning),
+    !undoable && h.p({ class: "soft" }, "This cannot be undone."),
+  );
+  confirm.disabled = updated === 0;
+  if (updated > 0) replace(confirm, `Change ${plural(updated, name)}`);
+  (updated > 0 ? confirm : dialog.querySelector("button:last-child")).focus();
+
+  async function run() {
+    const job = await made(body, `Changing ${plural(updated, name)}…`);
+    dialog.close();
+    const told =
+      `${plural(job.updated, name)} changed.` +
+      (job.failed > 0 ? ` ${number(job.failed)} failed: ${job.errors[0]?.message ?? ""}` : "");
+    const back = ["Undo", () => takeBack(job.id).catch(tell)];
+    toast(told, job.failed > 0 ? "bad" : "", undoable && job.updated > 0 ? back : null);
+    await done();
+  }
+
+  async function takeBack(id) {
+    await undo(visit, id);
+    await done();
+  }
+
+  async function made(asked, told) {
+    const { data } = await visit.send("POST", api, {
+      body: asked,
+      told,
+      idempotencyKey: crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`,
+    });
+    return watch(visit, data.jobId);
+  }
+}
+
+const tell = (refusal) => isLeft(refusal) || toast(refusal.message, "bad");

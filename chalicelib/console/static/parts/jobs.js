@@ -1,0 +1,53 @@
+// Jobs that run in the background: watched to their end, and taken back.
+
+import { plural, words } from "../format.js";
+import { toast } from "./notice.js";
+
+const FIRST_PAUSE = 500; // milliseconds between looks; each is a fifth longer, up to 3 s
+const LONGEST_PAUSE = 3000;
+const UNDOABLE = new Set(["product_import", "bulk_edit", "undo"]);
+const ENDED = new Set(["COMPLETED", "FAILED", "CANCELLED"]);
+const NAMES = {
+  product_import: "Import",
+  bulk_edit: "Bulk edit",
+  undo: "Undo",
+  product_export: "Export",
+  export: "Export",
+};
+
+export const hasEnded = ({ status }) => ENDED.has(status);
+export const jobName = ({ type, fileName }) => fileName || NAMES[type] || words(type);
+export const canUndo = (job) =>
+  hasEnded(job) && !job.dryRun && UNDOABLE.has(job.type) && counted(job) > 0;
+const counted = ({ created, updated, deleted }) => created + updated + (deleted ?? 0);
+
+// Completed with records that failed is not simply good.
+export const outcome = ({ status, failed }) =>
+  status === "COMPLETED" && failed > 0
+    ? ["PARTLY", `Completed with ${plural(failed, "error")}`]
+    : [status];
+
+// Resolves to the job when it has ended; `seen(job)` gets each look.
+export async function watch(visit, id, seen = () => {}) {
+  for (let pause = FIRST_PAUSE; ; pause = Math.min(pause * 1.2, LONGEST_PAUSE)) {
+    const { data: job } = await visit.get(`admin/jobs/${encodeURIComponent(id)}`);
+    seen(job);
+    if (hasEnded(job)) return job;
+    await visit.sleep(pause);
+  }
+}
+
+// Takes back what a job changed. Resolves to the job that did it.
+export async function undo(visit, id) {
+  const { data } = await visit.send("POST", `admin/jobs/${encodeURIComponent(id)}/undo`, {
+    idempotencyKey: `undo-${id}-${Date.now()}`,
+    told: "Undoing…",
+  });
+  const job = await watch(visit, data.jobId);
+  const back = plural(counted(job), "record");
+  toast(
+    job.failed > 0 ? `${back} set back, ${job.failed} left as they are.` : `${back} set back.`,
+    job.failed > 0 ? "bad" : "",
+  );
+  return job;
+}
