@@ -3,7 +3,7 @@
 import { h, replace } from "./dom.js";
 import { words } from "./format.js";
 import { icon } from "./parts/icon.js";
-import { live } from "./parts/notice.js";
+import { live, toast } from "./parts/notice.js";
 import { link, match } from "./router.js";
 import { may, who } from "./session.js";
 
@@ -34,6 +34,25 @@ const MENU = [
 // Where a letter is text. A checkbox or a button takes none.
 const TYPING =
   "textarea, select, dialog, [contenteditable], input:not([type=checkbox], [type=radio], [type=button], [type=submit], [type=file])";
+
+// What is typed before it is there is typed into it.
+async function search() {
+  let typed = "";
+  const keep = (event) => {
+    if (event.key.length !== 1 || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    typed += event.key;
+  };
+  document.addEventListener("keydown", keep, { capture: true });
+  try {
+    const { openSearch } = await import("./search.js");
+    openSearch(typed);
+  } catch {
+    toast("The search could not be loaded. Check the connection and try again.", "bad");
+  } finally {
+    document.removeEventListener("keydown", keep, { capture: true });
+  }
+}
 
 export function drawShell({ signOut }) {
   const main = h.main({ id: "main", tabindex: "-1" });
@@ -77,6 +96,16 @@ export function drawShell({ signOut }) {
           h.span({ class: "mark", "aria-hidden": "true" }),
           "Backroom",
         ),
+        h.button(
+          {
+            type: "button",
+            class: "quiet",
+            "aria-label": "Search everything",
+            title: "Search everything ( / )",
+            onclick: search,
+          },
+          icon("search"),
+        ),
         toggle,
       ),
       h.div({ class: "drawer" }, menu, me),
@@ -89,13 +118,13 @@ export function drawShell({ signOut }) {
     // A key that is held down is one press.
     if (event.key === "Enter" && event.repeat && !event.target.matches?.("textarea"))
       event.preventDefault();
-    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target.closest?.(TYPING) || document.querySelector("dialog[open]")) return;
-    const search = main.querySelector("input[type=search]");
-    if (!search) return;
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
+    const isSearch = isPlain
+      ? event.key === "/" && !event.target.closest?.(TYPING)
+      : event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey);
+    if (!isSearch || document.querySelector("dialog[open]")) return;
     event.preventDefault();
-    search.focus();
-    search.select();
+    search();
   });
 
   // As the key's role allows, which another key may change.

@@ -155,7 +155,7 @@ def test_every_call_has_an_example_for_the_shell(desk: Desk) -> None:
     paths = described.value.json()["paths"]
     calls = desk.page.locator("details.attempt")
     expect(calls).to_have_count(sum(len(methods) for methods in paths.values()))
-    desk.label("Search").fill("POST orders")
+    desk.label("Search").fill("POST create an order")
     expect(calls).to_have_count(1)
     calls.first.locator("summary").click()
     example = desk.page.get_by_label("Example")

@@ -104,14 +104,6 @@ def test_an_empty_shop_names_the_first_three_things_to_do(desk: Desk) -> None:
     desk.heading("Import")
 
 
-def test_slash_goes_to_the_search_from_a_checkbox_too(desk: Desk) -> None:
-    desk.api.post("products", {"name": "Ticked", "price": 5})
-    desk.open("/products")
-    desk.label("Select all products on this page").focus()
-    desk.page.keyboard.press("/")
-    expect(desk.label("Search")).to_be_focused()
-
-
 def test_prices_and_names_are_whole_on_a_phone(another: Callable[..., Desk]) -> None:
     desk = another(viewport=PHONE)
     new = {"name": "A lamp of a long name, hand-made", "price": "12345.50", "status": "ACTIVE"}

@@ -30,8 +30,9 @@ async function follow(visit, path, known) {
     for (let look = 0; look < LOOKS; look++) {
       await visit.sleep(PAUSE);
       const { data } = await visit.get(path);
-      if (data.attempts.length > known) {
-        page(visit, path, data);
+      if (data.attempts.length > known) page(visit, path, data);
+      // An attempt is recorded first, and what follows from it a moment later.
+      if (data.attempts.length > known && data.status !== "PENDING") {
         const newest = data.attempts.at(-1);
         toast(
           newest.error

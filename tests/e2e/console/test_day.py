@@ -1,0 +1,156 @@
+"""What the day's jobs cost in clicks and keys, from Home. `-s` prints the table."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.console.desk import Api, Desk
+
+TRACKING = "1Z999AA10123456784"
+
+
+@dataclass
+class Hands:
+    desk: Desk
+    clicks: int = 0
+    keys: int = 0
+
+    def click(self, what: Locator) -> None:
+        what.click()
+        self.clicks += 1
+
+    def type(self, text: str) -> None:
+        self.desk.page.keyboard.type(text)
+        self.keys += len(text)
+
+    def press(self, key: str) -> None:
+        self.desk.page.keyboard.press(key)
+        self.keys += 1
+
+    def begin(self, address: str = "/") -> None:
+        self.desk.open(address)
+        self.clicks = self.keys = 0
+
+    @property
+    def page(self) -> Page:
+        return self.desk.page
+
+
+@pytest.fixture(scope="module")
+def shop(owner: Api) -> Api:
+    variants = [
+        {"title": "Brass", "sku": "DAY-LAMP-B", "stock": 2, "price": 80},
+        {"title": "Steel", "sku": "DAY-LAMP-S", "stock": 40, "price": 70},
+    ]
+    new = {"name": "Day lamp", "price": 80, "status": "ACTIVE", "variants": variants}
+    owner.post("products", {**new, "lowStockThreshold": 5})
+    rows = [{"name": f"Oldgoods {n}", "price": 5, "status": "ACTIVE"} for n in range(20)]
+    owner.post("products/bulk", rows)
+    return owner
+
+
+def placed(shop: Api) -> dict:
+    found = shop.get("products?search=day-lamp")["data"][0]
+    return shop.post(
+        "orders", {"lineItems": [{"variantId": found["variants"][1]["id"], "quantity": 1}]}
+    )
+
+
+def find_an_order(hands: Hands, shop: Api) -> None:
+    number = placed(shop)["number"]
+    hands.begin()
+    hands.press("/")
+    hands.type(number)
+    hands.press("Enter")
+    hands.desk.heading(f"Order #{number}")
+
+
+def ship_it(hands: Hands, shop: Api) -> None:
+    order = placed(shop)
+    for status in ("PAID", "PROCESSING"):
+        shop.call("PATCH", f"orders/{order['id']}", {"status": status})
+    hands.begin(f"/orders/{order['id']}")
+    hands.click(hands.desk.button("Ship"))
+    hands.type(TRACKING)
+    hands.press("Enter")
+    expect(hands.page.get_by_role("link", name="Track with UPS")).to_be_visible()
+    assert shop.get(f"orders/{order['id']}")["trackingNumber"] == TRACKING
+
+
+def sell_in_person(hands: Hands, shop: Api) -> None:
+    hands.begin()
+    hands.click(hands.page.get_by_role("link", name="Create order"))
+    expect(hands.desk.label("Find a product")).to_be_focused()
+    hands.type("DAY-LAMP-S")
+    hands.press("Enter")
+    expect(hands.page.locator("[name=quantity]")).to_have_count(1)
+    hands.click(hands.desk.label("Email"))
+    for text in ("ada@example.com", "Ada", "Byron", "Pai"):
+        hands.type(text)
+        hands.press("Control+Enter" if text == "Pai" else "Tab")
+    expect(hands.page.get_by_role("heading", level=1)).to_contain_text("Order #")
+    order = shop.get(f"orders/{hands.page.url.rpartition('/')[2]}")
+    assert (order["customer"]["email"], order["paymentStatus"]) == ("ada@example.com", "PAID")
+
+
+def price_a_variant(hands: Hands, shop: Api) -> None:
+    hands.begin()
+    hands.press("/")
+    hands.type("day-lamp")
+    hands.press("Enter")
+    hands.desk.heading("Day lamp")
+    hands.click(hands.desk.label("Price of variant 1"))
+    hands.press("Control+a")
+    hands.type("85")
+    hands.press("Enter")
+    expect(hands.page.locator(".toast")).to_have_text("Saved.")
+
+
+def archive_twenty(hands: Hands, shop: Api) -> None:
+    hands.begin()
+    hands.click(hands.page.locator("#menu").get_by_role("link", name="Products"))
+    hands.click(hands.desk.label("Search"))
+    hands.type("oldgoods")
+    expect(hands.page.locator(".count")).to_have_text("20 products")
+    hands.click(hands.desk.label("Select all products on this page"))
+    hands.click(hands.desk.button("Set to archived"))
+    expect(hands.desk.dialog.get_by_role("button", name="Change 20 products")).to_be_focused()
+    hands.press("Enter")
+    expect(hands.page.locator(".toast").last).to_contain_text("20 products changed.")
+    expect(hands.desk.button("Undo")).to_be_visible()
+
+
+def correct_low_stock(hands: Hands, shop: Api) -> None:
+    hands.begin()
+    hands.click(hands.desk.label("Stock of Day lamp · Brass"))
+    hands.type("25")
+    hands.press("Enter")
+    expect(hands.page.locator(".toast").last).to_contain_text("stock is now 25")
+
+
+# With the clicks and keys, together, that the best of the others takes.
+JOBS: dict[str, tuple[Callable[[Hands, Api], None], int]] = {
+    "find an order": (find_an_order, 0 + 6),
+    "ship it": (ship_it, 3 + 18),
+    "in-person order, new customer": (sell_in_person, 9 + 42),
+    "price of one variant": (price_a_variant, 4 + 13),
+    "archive 20 products": (archive_twenty, 4 + 14),
+    "low stock, correct it": (correct_low_stock, 2 + 3),
+}
+
+
+def test_the_jobs_of_a_day_take_no_more_than_elsewhere(
+    desk: Desk, shop: Api, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hands = Hands(desk)
+    rows, worse = [], []
+    for name, (job, most) in JOBS.items():
+        job(hands, shop)
+        rows.append(f"| {name} | {hands.clicks} + {hands.keys} | {most} |")
+        if hands.clicks + hands.keys > most:
+            worse.append(name)
+    with capsys.disabled():
+        print("\n| Job | Clicks + keys | Elsewhere, together |\n|---|---|---|", *rows, sep="\n")
+    assert worse == []

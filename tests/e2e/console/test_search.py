@@ -1,0 +1,88 @@
+"""One search for everything, with the keyboard alone, from any page."""
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+from playwright.sync_api import Error, Route, expect
+
+from tests.e2e.console.desk import Api, Desk
+
+
+@pytest.fixture(scope="module")
+def order(owner: Api) -> dict:
+    new = {"name": "Searched sloop", "price": 5, "status": "ACTIVE", "sku": "SLOOP-1"}
+    product = owner.post("products", new)
+    line = {"variantId": product["variants"][0]["id"], "quantity": 1}
+    customer = {"email": "sloop@search.example", "firstName": "Sally", "lastName": "Sloop"}
+    return owner.post("orders", {"lineItems": [line], "customer": customer})
+
+
+def go(desk: Desk, text: str) -> None:
+    desk.page.keyboard.press("/")
+    desk.page.keyboard.type(text)
+    desk.page.keyboard.press("Enter")
+
+
+def test_an_order_a_product_and_a_customer_are_a_few_keys_away(desk: Desk, order: dict) -> None:
+    desk.open("/reference")
+    go(desk, order["number"])
+    desk.heading(f"Order #{order['number']}")
+    go(desk, "sloop-1")
+    desk.heading("Searched sloop")
+    go(desk, "sloop@search.example")
+    desk.heading("Sally Sloop")
+    expect(desk.page.locator("dialog")).to_have_count(0)
+
+
+def test_pages_actions_and_ids_are_found_too(desk: Desk, order: dict) -> None:
+    webhook = desk.api.post("webhooks", {"url": "http://127.0.0.1:9/s", "events": ["order.paid"]})
+    delivery = desk.api.post(f"webhooks/{webhook['id']}/test", {})
+    desk.open("/")
+    desk.page.keyboard.press("Control+k")
+    desk.page.keyboard.type("new ord")
+    expect(desk.page.get_by_role("option").last).to_contain_text("New order")
+    desk.page.keyboard.press("ArrowUp")
+    desk.page.keyboard.press("Enter")
+    desk.heading("New order")
+    desk.page.keyboard.press("Control+k")
+    desk.page.keyboard.type(delivery["id"])
+    desk.page.keyboard.press("Enter")
+    desk.heading("order.paid")
+
+
+def test_the_search_opens_from_a_checkbox_and_closes_with_escape(desk: Desk, order: dict) -> None:
+    desk.open("/products")
+    tick = desk.label("Select all products on this page")
+    tick.focus()
+    desk.page.keyboard.press("/")
+    expect(desk.label("Search everything").last).to_be_focused()
+    desk.page.keyboard.press("Escape")
+    expect(desk.page.locator("dialog")).to_have_count(0)
+    expect(tick).to_be_focused()
+
+
+def test_a_late_answer_of_the_search_leads_nowhere(desk: Desk, order: dict) -> None:
+    desk.open("/products")
+    kept: list[Route] = []
+
+    def keep(route: Route) -> None:
+        kept.append(route)
+
+    desk.page.route("**/api/admin/orders?*", keep)
+    go(desk, order["number"])
+    desk.page.wait_for_timeout(300)
+    desk.page.keyboard.press("Escape")
+    for route in kept:
+        with suppress(Error):  # it was given up
+            route.continue_()
+    desk.page.wait_for_timeout(300)
+    desk.heading("Products")
+
+
+def test_what_a_role_may_not_see_is_not_offered(another: Callable[..., Desk]) -> None:
+    desk = another("STAFF")
+    desk.open("/")
+    desk.page.keyboard.press("/")
+    desk.page.keyboard.type("webhooks")
+    expect(desk.page.get_by_role("option")).to_have_text(["Nothing found"])
