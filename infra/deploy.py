@@ -92,8 +92,8 @@ def _deploy(options: argparse.Namespace, known: stacks.Outputs) -> None:
         )
         record.push(stage, made["Bucket"])
         api, address = app["RestApiId"], app["Address"]
-    at_once = _at_once(parameters)
-    domain = steps.triggers(stage, made, at_once | {"RestApiId": api}, consent=consent)
+    parameters = _with_lanes(parameters)
+    domain = steps.triggers(stage, made, parameters | {"RestApiId": api}, consent=consent)
     steps.alarms(stage, parameters)
     print(f"\nBackroom is deployed: {address.rstrip('/')}")
     if "DomainTarget" in domain:
@@ -120,9 +120,9 @@ def _show(options: argparse.Namespace) -> None:
     stage: str = options.stage
     parameters = _parameters(options)
     made = steps.resources(stage, parameters, only_show=True)
-    at_once = _at_once(parameters)
+    parameters = _with_lanes(parameters)
     if made and stacks.exists(steps.stack(stage, "triggers")):
-        steps.triggers(stage, made, at_once, only_show=True)
+        steps.triggers(stage, made, parameters, only_show=True)
         steps.alarms(stage, parameters, only_show=True)
     else:
         print(f"{stage}: then functions, triggers and alarms, all new")
@@ -146,12 +146,12 @@ def _destroy(options: argparse.Namespace, made: stacks.Outputs) -> None:
     print(f"{stage} and its data are gone.")
 
 
-def _at_once(parameters: dict[str, str]) -> dict[str, str]:
-    """The parameters, with how many functions run at once where that is not given; says it."""
+def _with_lanes(parameters: dict[str, str]) -> dict[str, str]:
+    """The parameters, with the lanes that suit the account where they are not given; says it."""
     limit = lanes.limit()
-    each = {name: str(number) for name, number in lanes.chosen(limit).items()} | parameters
-    print(lanes.told(limit, each))
-    return each
+    column = parameters.get("Lanes") or lanes.chosen(limit)
+    print(lanes.told(limit, column))
+    return parameters | {"Lanes": column}
 
 
 def _consent(stage: str) -> stacks.Consent:

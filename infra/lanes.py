@@ -4,19 +4,10 @@ What the API needs is not reserved, because a small account cannot: AWS keeps 10
 reservation, and a new account runs 10. So the others are kept to half of what there is.
 """
 
-from collections.abc import Mapping
-
 import boto3
 
-# The parameters of triggers.yaml. AWS: MaximumConcurrency is 2 at least.
-_WANTED = {
-    "ImportsAtOnce": 20,
-    "JobsAtOnce": 5,
-    "DeliveriesAtOnce": 50,
-    "RetriesAtOnce": 20,
-    "FanOutAtOnce": 4,
-}
-_LEAST = {name: 1 if name == "FanOutAtOnce" else 2 for name in _WANTED}
+# Columns of `Concurrency` in triggers.yaml, and how many functions their lanes run together.
+COLUMNS = {"usual": 99, "some": 46, "few": 20, "least": 9}
 
 
 def limit() -> int:
@@ -25,26 +16,25 @@ def limit() -> int:
     return int(settings["AccountLimit"]["ConcurrentExecutions"])
 
 
-def chosen(limit: int) -> dict[str, int]:
-    """By parameter: what is wanted where that is at most half of the limit, else parts of it."""
-    half = max(limit // 2, sum(_LEAST.values()))
-    share = min(1.0, half / sum(_WANTED.values()))
-    lanes = {name: max(_LEAST[name], int(share * wanted)) for name, wanted in _WANTED.items()}
-    while sum(lanes.values()) > half:
-        lanes[max(lanes, key=lambda name: lanes[name] - _LEAST[name])] -= 1
-    return lanes
+def chosen(limit: int) -> str:
+    """The widest column that takes half of the limit at most, or else the least."""
+    return next((name for name, total in COLUMNS.items() if total <= limit / 2), "least")
 
 
-def told(limit: int, lanes: Mapping[str, str]) -> str:
+def told(limit: int, column: str) -> str:
     """What a person should know of it."""
-    numbers = {name: int(lanes[name]) for name in _WANTED}
-    left = limit - sum(numbers.values())
-    parts = ", ".join(f"{name}={number}" for name, number in numbers.items())
-    text = f"The account runs {limit} functions at once: {parts}; {left} are left for the API."
-    if numbers == _WANTED:
+    if column not in COLUMNS:
+        return f"The account runs {limit:,} functions at once; the lanes are those of {column}."
+    total = COLUMNS[column]
+    text = (
+        f"The account runs {limit:,} functions at once: up to {total} for imports, jobs,"
+        f" deliveries, retries and new events together ({column});"
+        f" {limit - total:,} are left for the API."
+    )
+    if column == "usual":
         return text
     more = (
         "aws service-quotas request-service-quota-increase --service-code lambda"
         " --quota-code L-B99A9384 --desired-value 1000"
     )
-    return f"{text}\nMore of them: {more}\nthen deploy again."
+    return f"{text}\nFor more of them: {more}\nand then deploy again."

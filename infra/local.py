@@ -23,7 +23,6 @@ STAGE = "local"
 _BASE_PATH = f"/_aws/execute-api/backroom/{STAGE}"
 _PROJECT = package.PROJECT
 _MAIL = {"MailFrom": "backroom@example.com", "NotifyEmail": "owner@example.com"}
-_AT_ONCE = {"ImportsAtOnce": "2", "JobsAtOnce": "2", "DeliveriesAtOnce": "3", "RetriesAtOnce": "2"}
 _LOCAL_ONLY = {
     # A receiver under development listens on loopback.
     "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8 ::1/128",
@@ -46,7 +45,7 @@ def deploy(cache: Path, settings: Mapping[str, str]) -> dict[str, str]:
     steps.ensure_master_key(STAGE)
     environment = steps.environment(STAGE, made) | _LOCAL_ONLY | dict(settings)
     steps.app(STAGE, made, built, environment=environment, api_id="backroom")
-    steps.triggers(STAGE, made, _AT_ONCE)
+    steps.triggers(STAGE, made, {"Lanes": "local"})
     steps.alarms(STAGE, {"MetricMath": "false"})
     return made
 
