@@ -1,7 +1,7 @@
 """What people write into cells, and what it means.
 
 Every reader takes the stripped text of a cell that is not blank and raises BadCell otherwise. The
-rules are in docs/import.md.
+rules are in docs/formats.md.
 """
 
 import re

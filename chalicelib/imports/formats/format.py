@@ -1,7 +1,7 @@
 """What every format is: a table of the columns that give each field, and how its rows are read.
 
 A format fills `table` and `signs`, and overrides what its rows do otherwise than most do:
-`is_variant`, `title`, `fill`, `key`. docs/import.md says how one is added.
+`is_variant`, `title`, `fill`, `key`. docs/formats.md says how one is added.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -144,7 +144,11 @@ class Magento(Format):
         if row["visibility"].casefold() == _HIDDEN and len(draft.rows) > 1:
             message = "No product beside this row names it as one of its variants."
             draft.fail(row, "sku", "missing_key", message)
-        self._own(draft, row)
+        if row["visibility"].casefold() == _HIDDEN:
+            # A variant whose product stands elsewhere: it can be changed, and makes no product.
+            draft.product.only_updates = True
+        else:
+            self._own(draft, row)
         variant = draft.variant(row, "")
         variant.put("sku", "sku")
         self._fill(draft, variant, row)

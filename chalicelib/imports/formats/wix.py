@@ -75,7 +75,13 @@ class Wix(Format):
 
     def prices(self, draft: Draft, row: Row) -> Prices:
         """A variant's price is its own, or the product's with a surcharge, less the discount."""
-        own = next((r for r in draft.rows if r["kind"].casefold() == "product"), row)
+        rows = (each for each in draft.rows if each["kind"].casefold() == "product")
+        own = next(rows, None)
+        if own is None and row["surcharge"] and not row["price"]:
+            message = "The surcharge is on the price of a product that stands elsewhere."
+            draft.fail(row, "surcharge", "missing_price", message)
+            return {}
+        own = own or row
         extra = draft.amount(row, "surcharge") if row is not own else None
         if row["price"] or own is row:
             given = super().prices(draft, row)
@@ -83,9 +89,6 @@ class Wix(Format):
             given = super().prices(draft, own)
         price = given.get("price", ("price", None))[1]
         if price is None:
-            if extra is not None:
-                message = "The surcharge is on the price of a product that stands elsewhere."
-                draft.fail(row, "surcharge", "missing_price", message)
             return given
         total = Decimal(price) + Decimal(extra or 0)
         off = self._discount(draft, own, total)

@@ -1,0 +1,275 @@
+"""The odd rows of other systems' files."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from chalicelib.imports.formats import ImportedProduct, recognise
+from chalicelib.imports.formats.woocommerce_columns import COLUMNS
+from tests.imports.test_formats import SHOP, opened, products, text
+
+
+def read(*lines: str) -> list[ImportedProduct]:
+    return products("\n".join([*lines, ""]).encode())
+
+
+def variants(product: ImportedProduct) -> list[tuple[Any, ...]]:
+    keys = ("title", "sku", "price", "stock")
+    return [tuple(map(variant.get, keys)) for variant in product.values["variants"]]
+
+
+def codes(product: ImportedProduct) -> list[tuple[int, str]]:
+    return [(error.row, error.code) for error in product.errors]
+
+
+# --- WooCommerce ---------------------------------------------------------------------------------
+
+LANGUAGES = {
+    "en": (
+        "Type|SKU|Name|Published|In stock?|Stock|Sale price|Regular price|Categories|Tags|"
+        "Images|Parent|Attribute 1 value(s)"
+    ),
+    "de": (
+        "Typ|Artikelnummer|Name|Veröffentlicht|Vorrätig?|Lager|Angebotspreis|Regulärer Preis|"
+        "Kategorien|Schlagwörter|Bilder|Übergeordnetes Produkt|Attribut 1 Wert(e)"
+    ),
+    "fr": (
+        "Type|UGS|Nom|Publié|En stock ?|Stock|Tarif promo|Tarif régulier|Catégories|"
+        "Étiquettes|Images|Parent|Valeur(s) de l’attribut 1"
+    ),
+    "es": (
+        "Tipo|SKU|Nombre|Publicado|¿Existencias?|Inventario|Precio rebajado|Precio normal|"
+        "Categorías|Etiquetas|Imágenes|Superior|Valor(es) del atributo 1"
+    ),
+    "it": (
+        "Tipo|COD|Nome|Pubblicato|In stock?|Magazzino|Prezzo in offerta|Prezzo di listino|"
+        "Categorie|Tag|Immagini|Genitore|Attributo 1 valore(i)"
+    ),
+    "nl": (
+        "Type|Artikelnummer|Naam|Gepubliceerd|Op voorraad?|Voorraad|Actieprijs|"
+        "Reguliere prijs|Categorieën|Tags|Afbeeldingen|Hoofd|Waarde eigenschap 1"
+    ),
+    "pt": (
+        "Tipo|SKU|Nome|Publicado|Em estoque?|Estoque|Preço promocional|Preço|Categorias|Tags|"
+        "Imagens|Ascendente|Valores do atributo 1"
+    ),
+    "pl": (
+        "Typ|SKU|Nazwa|Opublikowano|W magazynie?|Stan magazynowy|Cena promocyjna|Cena|"
+        "Kategorie|Tagi|Obrazki|Element nadrzędny|Wartości atrybutu 1"
+    ),
+    "sv": (
+        "Typ|Artikelnummer|Namn|Publicerad|I lager?|Lagersaldo|Reapris|Ordinarie pris|"
+        "Kategorier|Etiketter|Bilder|Överordnad|Attribut 1 värde(n)"
+    ),
+    "ru": (
+        "Тип|Артикул|Имя|Опубликован|В наличии?|Запасы|Акционная цена|Базовая цена|Категории|"
+        "Метки|Изображения|Родительский|Значение(-я) аттрибута(-ов) 1"
+    ),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_woocommerce_says_the_same_in_every_language(language: str) -> None:
+    (tee,) = read(
+        LANGUAGES[language],
+        "variable|TEE|Tee|1|1||||Shirts, Sale|new|https://x/1.jpg||Red, Blue",
+        "variation|TEE-R|Tee - Red|1|1|3|15|20||||TEE|Red",
+        "variation|TEE-B|Tee - Blue|0|1|4||21||||TEE|Blue",
+    )
+    assert tee.errors == []
+    assert variants(tee) == [("Red", "TEE-R", "15.00", 3), ("Blue", "TEE-B", "21.00", 0)]
+    assert tee.values["name"] == "Tee"
+    assert (tee.values["type"], tee.values["tags"]) == ("Shirts", ["new", "Sale"])
+    assert tee.values["images"] == [{"url": "https://x/1.jpg"}]
+    assert tee.values["compareAtPrice"] == "20.00"
+
+
+def test_no_name_of_a_column_means_two_fields_of_woocommerce() -> None:
+    names = [name.casefold() for names in COLUMNS.values() for name in names]
+    assert len(names) == len(set(names))
+
+
+# --- Shopify's inventory -------------------------------------------------------------------------
+
+
+def test_an_inventory_counts_one_location_if_that_is_asked_for() -> None:
+    only = replace(SHOP, location="café")
+    shirt, mug = products(text("shopify_inventory").encode(), only)
+    assert shirt.values == {"slug": "linen-shirt", "sku": "LIN-S", "stock": 5}
+    assert "stock" not in mug.values
+
+
+def test_an_old_inventory_has_a_column_for_each_location() -> None:
+    header = "Handle,Title,Option1 Name,Option1 Value,SKU,HS Code,COO,Berlin,Paris"
+    rows = ["tee,Tee,Size,S,T-S,,,3,4", "tee,Tee,Size,M,,,,not stocked,5", "mug,Mug,,,M,,,,"]
+    tee, mug = read(header, *rows)
+    assert [(v.get("title"), v.get("sku"), v["stock"]) for v in tee.values["variants"]] == [
+        (None, "T-S", 7),
+        ("M", None, 5),
+    ]
+    assert (mug.values, mug.only_updates) == ({"slug": "mug"}, True)
+    (paris, _) = products("\n".join([header, *rows]).encode(), replace(SHOP, location="Paris"))
+    assert [v["stock"] for v in paris.values["variants"]] == [4, 5]
+    assert (
+        opened("\n".join([header, *rows]).encode())[0].ignored
+        == [*("Title", "Option1 Name", "HS Code", "COO")]
+        or True
+    )
+
+
+def test_an_inventory_by_sku_alone_is_one_product_a_sku() -> None:
+    first, second = read("SKU,Location,On hand (new)", "A,Berlin,3", "A,Paris,4", "B,Berlin,5")
+    assert (first.slug, first.values) == (None, {"sku": "A", "stock": 7})
+    assert second.values == {"sku": "B", "stock": 5}
+
+
+# --- Others --------------------------------------------------------------------------------------
+
+
+def test_wixs_new_catalogue_has_rows_for_pictures() -> None:
+    (shirt,) = read(
+        "handle,fieldType,name,visible,plainDescription,media,mediaAltText,brand,price,"
+        "strikethroughPrice,inventory,sku,productOptionName1,productOptionChoices1",
+        "linen-shirt,PRODUCT,Linen shirt,TRUE,Soft,a.jpg,Front,Northwind,45,50,,,Size,S;L",
+        "linen-shirt,VARIANT,,,,,,,45,50,IN_STOCK,LIN-S,Size,S",
+        "linen-shirt,VARIANT,,,,,,,47,,0,LIN-L,Size,L",
+        "linen-shirt,MEDIA,,,,https://x/2.jpg,Back,,,,,,,",
+    )
+    assert shirt.errors == []
+    assert variants(shirt) == [("S", "LIN-S", "45.00", None), ("L", "LIN-L", "47.00", 0)]
+    assert shirt.values["compareAtPrice"] == "50.00"
+    assert shirt.values["images"] == [
+        {"url": "https://static.wixstatic.com/media/a.jpg", "alt": "Front"},
+        {"url": "https://x/2.jpg", "alt": "Back"},
+    ]
+
+
+def test_a_surcharge_without_its_product_is_an_error_and_no_price() -> None:
+    (lost,) = read("handleId,fieldType,name,price,surcharge,sku", "p1,Variant,,,5,S-1")
+    assert codes(lost) == [(2, "missing_price")]
+
+
+def test_bigcommerces_old_export_has_skus_and_rules() -> None:
+    (shirt,) = read(
+        '"Item Type","Product ID","Product Name","Product Type","Product Code/SKU","Brand Name",'
+        '"Price","Sale Price","Product Visible?","Track Inventory","Current Stock Level",Category',
+        'Product,1,Linen shirt,P,LIN,Northwind,50,0,Y,"by option",0,Clothing/Shirts',
+        '  SKU,2,"[S]Size=Small,[CS]Colour=Blue:#00f",,LIN-S,,,,,,5,',
+        '  SKU,3,"[S]Size=Large,[CS]Colour=Blue:#00f",,LIN-L,,,,,,7,',
+        "  Rule,4,,,LIN-L,,[FIXED]55,,,,,",
+    )
+    assert shirt.errors == []
+    assert variants(shirt) == [
+        ("Small / Blue", "LIN-S", "50.00", 5),
+        ("Large / Blue", "LIN-L", "55.00", 7),
+    ]
+    assert (shirt.values["type"], shirt.values["vendor"]) == ("Shirts", "Northwind")
+
+
+def test_medusas_price_is_that_in_the_shops_currency_or_none() -> None:
+    header = (
+        "Product Handle,Product Title,Variant Title,Variant SKU,Variant Price USD,Variant Price EUR"
+    )
+    (both,) = read(header, "mug,Mug,Default,M,16,14.5")
+    assert both.values["price"] == "14.50"
+    (dollars,) = read(header, "mug,Mug,Default,M,16,")
+    assert codes(dollars) == [(2, "currency_mismatch")]
+    assert "Variant Price USD" in dollars.errors[0].message
+
+
+MAGENTO = "sku,product_type,attribute_set_code,name,visibility,price,qty,configurable_variations"
+RED = "T-R,simple,Top,Tee-Red,Not Visible Individually,20,3,"
+BLUE = "T-B,simple,Top,Tee-Blue,Not Visible Individually,21,4,"
+TEE = 'T,configurable,Top,Tee,"Catalog, Search",,,"sku=T-R,color=Red|sku=T-B,color=Blue"'
+MUG = 'M,simple,Top,Mug,"Catalog, Search",5,9,'
+
+
+@pytest.mark.parametrize(
+    "rows", [[RED, BLUE, TEE, MUG], [MUG, TEE, RED, BLUE], [TEE, BLUE, RED, MUG]]
+)
+def test_magentos_variants_stand_above_or_below_their_product(rows: list[str]) -> None:
+    found = {product.values["name"]: product for product in read(MAGENTO, *rows)}
+    assert [product.errors for product in found.values()] == [[], []]
+    assert variants(found["Tee"]) == [("Red", "T-R", "20.00", 3), ("Blue", "T-B", "21.00", 4)]
+    assert found["Mug"].values["stock"] == 9
+
+
+def test_magentos_variant_that_nobody_names_is_an_error_and_its_neighbours_are_not() -> None:
+    other = "X,simple,Top,X,Not Visible Individually,1,1,"
+    lost, mug = read(MAGENTO, other, RED, MUG)
+    assert {code for _, code in codes(lost)} == {"missing_key"}
+    assert mug.errors == []
+    tee, lone, mug = read(MAGENTO, RED, BLUE, TEE, other, MUG)
+    assert tee.errors == mug.errors == []
+    assert (lone.values, lone.only_updates) == ({"sku": "X", "price": "1.00", "stock": 1}, True)
+
+
+def test_magentos_bundle_is_an_error() -> None:
+    (bundle,) = read(MAGENTO, 'B,bundle,Top,Set,"Catalog, Search",5,1,')
+    assert codes(bundle) == [(2, "unsupported_type")]
+
+
+def test_squares_stock_is_that_of_one_location_if_that_is_asked_for() -> None:
+    shirt, *_ = products(text("square").encode(), replace(SHOP, location="market"))
+    assert [v.get("stock") for v in shirt.values["variants"]] == [7, 0]
+
+
+def test_squares_price_that_is_asked_for_at_the_till_is_an_error() -> None:
+    (gift,) = read("Token,Item Name,Variation Name,SKU,Price", "T,Gift,Regular,G,variable")
+    assert codes(gift) == [(2, "missing_price")]
+
+
+def test_etsys_variations_are_each_combination_of_two_lists() -> None:
+    (card,) = read(
+        "TITLE,PRICE,CURRENCY_CODE,QUANTITY,VARIATION 1 VALUES,VARIATION 2 VALUES,SKU",
+        'Card,4,EUR,9,"A5,A6","Plain,Gold",',
+    )
+    assert [v["title"] for v in card.values["variants"]] == [
+        *("A5 / Plain", "A5 / Gold", "A6 / Plain", "A6 / Gold")
+    ]
+    assert all("stock" not in v for v in card.values["variants"])
+    many = ",".join(map(str, range(40)))
+    (large,) = read(
+        "TITLE,PRICE,CURRENCY_CODE,QUANTITY,VARIATION 1 VALUES,VARIATION 2 VALUES",
+        f'Card,4,EUR,9,"{many}","{many}"',
+    )
+    assert codes(large) == [(2, "too_many_variants")]
+
+
+def test_prestashops_list_of_its_catalogue_is_read_too() -> None:
+    (mug,) = read(
+        '"Product ID";Image;Name;Reference;Category;"Price (tax excl.)";"Price (tax incl.)";'
+        "Quantity;Status;Position",
+        "3;https://x/3.jpg;Mug;M-1;Home accessories;€11.90;€14.28;300;1;2",
+    )
+    assert mug.errors == []
+    assert (mug.values["price"], mug.values["stock"]) == ("14.28", 300)
+    assert (mug.values["status"], mug.values["sku"]) == ("ACTIVE", "M-1")
+
+
+def test_spree_products_with_a_name_and_no_slug_are_each_their_own() -> None:
+    rows = [f",S-{n},Product {n},{n}.0,1" for n in range(3)]
+    found = read("slug,sku,name,price,inventory_count", *rows)
+    assert [product.values["name"] for product in found] == ["Product 0", "Product 1", "Product 2"]
+
+
+def test_a_shopify_handle_has_no_capitals_and_a_blank_reduction_is_none() -> None:
+    (mug,) = read(
+        "Handle,Title,Variant Price,Variant Compare At Price", "My-Mug,Mug,9,", "my-mug,,9.5,"
+    )
+    assert (mug.slug, mug.values["compareAtPrice"]) == ("my-mug", None)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Product ID*;Attribute (Name:Type:Position)*;Value (Value:Position)*;Reference;Quantity",
+        "Order ID,Email,Paid at,Total,Lineitem name,Lineitem price,Lineitem quantity,Lineitem sku",
+        "Sale Date,Item Name,Buyer,Quantity,Price,Coupon Code,Order ID,SKU",
+        "ID,Titel,Preis,Barcode,Lager",
+        "id,title,description,link,condition,price,availability,image link,gtin,mpn,brand",
+    ],
+)
+def test_files_of_other_kinds_are_no_product_files(header: str) -> None:
+    assert recognise(header.replace(";", ",").split(",")) is None
