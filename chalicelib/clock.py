@@ -17,6 +17,10 @@ def unix() -> int:
     return int(time.time())
 
 
+def unix_ms() -> int:
+    return int(time.time() * 1000)
+
+
 def iso(moment: datetime) -> str:
     """`2026-11-20T06:12:14.123Z`: sorts as text in the order of time, for four-digit years."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

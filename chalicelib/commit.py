@@ -1,6 +1,7 @@
 """Writes that happen together or not at all."""
 
 import random
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ TRANSACTION_ITEMS: Final = 100  # AWS: at most 100 actions in a TransactWriteIte
 OUTBOX_BYTES: Final = 300_000  # of bodies; DynamoDB: 400 KB an item
 _ITEM_BYTES: Final = 400 * 1024 - 1_001  # beside the item's other attributes
 _EVENT_BYTES: Final = 50  # of an event beside its body
-COUNT_SHARDS: Final = 8  # concurrent transactions on one cell would cancel each other
+COUNT_SHARDS: Final = 32  # concurrent transactions on one cell would cancel each other
 _CONFLICTS: Final = frozenset(
     {"None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
 )
@@ -151,20 +152,22 @@ class Commit:
         self._before += other._before
         self._after += other._after
 
-    def send(self) -> None:
+    def send(self, conflicts_until: float | None = None) -> None:
         """Raises what the first failed condition names, Invalid (422) for more than one transaction
-        or the outbox takes, or Busy (503) when others hold the items.
+        or the outbox takes, or Busy (503) when others hold the items: for longer than usual, or at
+        `conflicts_until` (`deadline.within`).
 
         After a time-out nobody knows whether it happened; the same request with the same token is
         idempotent for ten minutes, so it is that which is repeated, also when the repetition is
         throttled. Only a cancellation is definite, and what follows is a new request with a new
         token.
         """
+        table.may_write()
         table.batch_write(self._before)
-        self._transact()
+        self._transact(conflicts_until)
         _delete([self])
 
-    def _transact(self) -> None:
+    def _transact(self, conflicts_until: float | None) -> None:
         # What DynamoDB would refuse; `overflows` leaves room for what a record becomes.
         if not self._fits(_ITEM_BYTES - _EVENT_BYTES * len(self._events)):
             message = "This changes more at once than one transaction holds. Change less at a time."
@@ -177,6 +180,8 @@ class Commit:
             except ClientError as error:
                 if error.response["Error"]["Code"] == "TransactionCanceledException":
                     self._explain(error.response.get("CancellationReasons", []), error)
+                    if conflicts_until is not None and time.monotonic() >= conflicts_until:
+                        break
                     request = self._request()
                 elif not may_repeat(error):
                     raise
@@ -208,9 +213,11 @@ class Commit:
             counter[name] = counter.get(name, 0) + number
 
     def _request(self) -> dict[str, Any]:
+        # One for all cells: two commits meet at all of their cells, or at none.
+        shard = random.randrange(COUNT_SHARDS)
         actions = [write.action for write in self._writes.values()]
         actions += [
-            _counted(cell, numbers)
+            _counted(cell, numbers, shard)
             for cell, numbers in self._counts.items()
             if any(numbers.values())
         ]
@@ -268,7 +275,7 @@ def _failure(commits: Sequence[Commit]) -> Exception | None:
     for commit in commits:
         joint.join(commit)
     try:
-        joint._transact()
+        joint._transact(None)
     except Exception as error:
         return error
     return None
@@ -298,13 +305,13 @@ def _waves(commits: Sequence[Commit]) -> Iterator[list[list[int]]]:
     yield wave
 
 
-def _counted(key: Key, numbers: Mapping[str, int | Decimal]) -> dict[str, Any]:
+def _counted(key: Key, numbers: Mapping[str, int | Decimal], shard: int) -> dict[str, Any]:
     pk, cell = key
     changes = {name: number for name, number in numbers.items() if number}
     said = Expressions()
     request = {
         "TableName": settings.table(),
-        "Key": pack_key((pk, f"{cell}#{random.randrange(COUNT_SHARDS)}")),
+        "Key": pack_key((pk, f"{cell}#{shard}")),
         "UpdateExpression": said.update({}, changes, ()),
     }
     return {"Update": said.into(request)}

@@ -6,6 +6,7 @@ read is consistent: what a write answered is what the next read shows. Keys are 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Final
@@ -58,8 +59,18 @@ def together(calls: Sequence[Callable[[], Any]]) -> list[Any]:
     """
     if not calls:
         return []
-    rest = [_pool().submit(call) for call in calls[1:]]
+    rest = [_pool().submit(copy_context().run, call) for call in calls[1:]]
     return [calls[0](), *(future.result() for future in rest)]
+
+
+_before_writes: ContextVar[Callable[[], object]] = ContextVar("writes", default=lambda: None)
+before_writes = _before_writes.set  # something to call before each write of this context, or fail
+reset_before_writes = _before_writes.reset
+
+
+def may_write() -> None:
+    """Returns when this context may write. Raises what it may not write for."""
+    _before_writes.get()()
 
 
 def get(key: Key, table: str | None = None) -> Item | None:
@@ -196,6 +207,7 @@ def batch_write(puts: Iterable[Item] = (), deletes: Iterable[Key] = ()) -> None:
     writes: list[dict[str, Any]] = [{"PutRequest": {"Item": pack(item)}} for item in puts]
     writes += [{"DeleteRequest": {"Key": pack_key(key)}} for key in deletes]
     slices = [writes[at : at + BATCH_WRITES] for at in range(0, len(writes), BATCH_WRITES)]
+    may_write()
     together([partial(_batch_written, settings.table(), part) for part in slices])
 
 
@@ -220,6 +232,7 @@ def _single(
     if when is not None:
         request["ConditionExpression"] = said.condition(when)
         request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+    may_write()
     try:
         return _ask(operation, said.into(request))
     except ClientError as error:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from chalicelib import clock, settings, table
+from chalicelib.request import authenticate
 from tests.environment import SETTINGS, account
 from tests.faults import Faults
 from tests.shop import Shop
@@ -38,6 +39,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name, value in SETTINGS.items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    authenticate.forget()
     with account():
         for name in (settings.table(), settings.outbox_table()):
             table.client().create_table(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from chalicelib import settings as shop_settings
 from chalicelib import table
-from chalicelib.commit import Commit
+from chalicelib.commit import COUNT_SHARDS, Commit
 from chalicelib.conditions import Attr
 from tests.dynamodb_double import Crash, Double, Fault
 
@@ -119,7 +119,7 @@ def state() -> Any:
 )
 @given(st.lists(steps, max_size=12))
 def test_the_same_calls_are_answered_as_by_moto(script: list[Any]) -> None:
-    for key in [*KEYS, *[("counts", f"c#{shard}") for shard in range(8)]]:
+    for key in [*KEYS, *[("counts", f"c#{shard}") for shard in range(COUNT_SHARDS)]]:
         table.delete(key)
     by_moto = [(done(step), state()) for step in script]
     with Double():

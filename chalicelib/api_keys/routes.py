@@ -22,7 +22,9 @@ from chalicelib.schemas import Deleted, Listed, Page
 routes = Routes(__name__, "Keys")
 
 
-@routes.get("/api/admin/me", "The key in use", role=Role.READER, answers={200: ApiKey})
+@routes.get(
+    "/api/admin/me", "The key in use", role=Role.READER, answers={200: ApiKey}, reads_first=False
+)
 def me() -> Response:
     return reply(200, shown(caller()))
 

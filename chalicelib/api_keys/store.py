@@ -66,7 +66,7 @@ def mint(
     """Makes a key. Returns its record and the key itself: `bk_…` with 256 bits of chance, unless it
     is given. `record` adds to the commit that makes it."""
     key = key or PREFIX + secrets.token_urlsafe(32)
-    digest = _digest(key)
+    digest = digest_of(key)
     until = clock.iso(expires) if expires else None
     now = clock.iso(clock.now())
     caller = Caller(ids.new("key"), name, Role(role), now, expires_at=until)
@@ -153,7 +153,7 @@ def admit(key: str, *, reads: bool, minute: int) -> Admission | None:
     below_usual = Attr(raised).not_exists() & count.lt(usual)
     now = clock.iso(clock.now())
     lives = Attr("until").not_exists() | Attr("until").gte(now)
-    where = (_pk(_digest(key)), "key")
+    where = (_pk(digest_of(key)), "key")
     try:
         item = table.update(
             where,
@@ -275,7 +275,8 @@ def _caller(item: Mapping[str, Any]) -> Caller:
     )
 
 
-def _digest(key: str) -> str:
+def digest_of(key: str) -> str:
+    """By which a key is found: nothing else of it is kept."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -49,6 +49,7 @@ def list_orders() -> Response:
     body=NewOrder,
     answers={201: ShownOrder},
     headers=IDEMPOTENT,
+    reads_first=True,
 )
 def create() -> Response:
     """Takes its stock, or is refused: 422 `insufficient_stock` names the lines. With
@@ -78,6 +79,7 @@ def get(id: str) -> Response:
     body=OrderChange,
     answers={200: ShownOrder},
     problems=[NotFound, PreconditionFailed],
+    reads_first=True,
 )
 def change(id: str) -> Response:
     """`status` moves along the transitions only; any other is 422 `invalid_transition` with
@@ -93,6 +95,7 @@ def change(id: str) -> Response:
     role=Role.OWNER,
     answers={200: Deleted},
     problems=[NotFound, PreconditionFailed],
+    reads_first=True,
 )
 def delete(id: str) -> Response:
     """Before shipping, its stock is given back."""

@@ -1,4 +1,4 @@
-"""Orders in the table: `ord_…` / `order`, with its lines; `sequence` / `order-number`.
+"""Orders in the table: `ord_…` / `order`, with its lines.
 
 A write is one commit with everything that follows from it: stock, customer, lists, counts, the kept
 reply, events. What somebody else changed in between makes it be judged anew.
@@ -8,7 +8,6 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from functools import cache, partial
 from typing import Any, Final
 
 from chalicelib import clock, deadline, listing, table
@@ -29,6 +28,8 @@ from chalicelib.orders.model import (
     read,
     stored,
 )
+from chalicelib.orders.numbers import KEY as NUMBERS
+from chalicelib.orders.numbers import Numbers, NumberTaken
 from chalicelib.orders.shown import show
 from chalicelib.problems import Busy, Invalid, NotFound, PreconditionFailed, Problem
 from chalicelib.products import store as products
@@ -39,8 +40,8 @@ PAYMENT_MOVES: Final = transitions.PAYMENT_MOVES
 
 Also = Callable[[Commit, Order, Order], None]
 
-_NUMBERS: Final[Key] = ("sequence", "order-number")
-_NUMBERS_BEFORE: Final = 1_000  # the first order is 1001
+_FEW: Final = 50  # products whose order has room for its number: see `model.py`
+CONFLICT_SECONDS: Final = 0.8  # how long an order waits for others who write the same: then 503
 
 
 class InsufficientStock(Invalid):
@@ -121,13 +122,14 @@ def place(new: NewOrder, by: str, once: Once | None) -> Placed:
 
     Raises Invalid, InsufficientStock; with `once` also Repeated and KeyReused.
     """
-    next_number = cache(_next_number)  # a second attempt keeps its number
+    until = deadline.within(CONFLICT_SECONDS)
+    numbers = Numbers()
     try:
-        for _ in deadline.attempts():
+        for _ in deadline.attempts(until):
             try:
-                return _place(new, by, once, next_number)
-            except (products.Moved, customers.EmailTaken):
-                pass  # judged anew
+                return _place(new, by, once, numbers, until)
+            except (products.Moved, customers.EmailTaken, NumberTaken):
+                numbers.are_contended = True
     except Problem:
         # It may fail for what the same request, sent twice, just did: it bought the last piece.
         if once:
@@ -136,12 +138,12 @@ def place(new: NewOrder, by: str, once: Once | None) -> Placed:
     raise Busy
 
 
-def _place(new: NewOrder, by: str, once: Once | None, next_number: Callable[[], str]) -> Placed:
+def _place(new: NewOrder, by: str, once: Once | None, numbers: Numbers, until: float) -> Placed:
     wanted = lifecycle.wanted(new)
     keys = [key for id in wanted for key in products.keys(id)]
     keys += [customers.key(new.customer)] if new.customer else []
-    keys += [once.key] if once else []
-    items, number = table.together([partial(table.batch_get, keys), next_number])
+    keys += [NUMBERS, *([once.key] if once else [])]
+    items = table.batch_get(keys)
     if once:
         once.judge(items.get(once.key))
     now = clock.iso(clock.now())
@@ -150,6 +152,7 @@ def _place(new: NewOrder, by: str, once: Once | None, next_number: Callable[[], 
     registers = new.customer is not None and customer is None
     if new.customer and customer is None:
         customer = customers.created(new.customer, now)
+    number = numbers.next(items.get(NUMBERS), has_room=len(wanted) <= _FEW)
     order = lifecycle.placed(new, found, customer, number=number, by=by, now=now)
     sold = [(found[id], pieces) for id, pieces in wanted.items()]
     _require(sold)
@@ -162,16 +165,12 @@ def _place(new: NewOrder, by: str, once: Once | None, next_number: Callable[[], 
     if customer and registers:
         customers.register(commit, customer)
     products.sell(commit, sold)
+    numbers.write(commit)
     if commit.overflows:
         message = "are more than can be sold at once; divide the order"
         raise Invalid.field("lineItems", "too_large", message)
-    commit.send()
+    commit.send(until)
     return placed
-
-
-def _next_number() -> str:
-    """Numbers are taken before the commit: gaps are no harm, and nobody waits for anybody."""
-    return str(_NUMBERS_BEFORE + table.update(_NUMBERS, add={"n": 1})["n"])
 
 
 def _require(sold: Iterable[tuple[Product, Mapping[str, int]]]) -> None:
@@ -226,7 +225,9 @@ def _rewrite(
 ) -> Order | None:
     """Writes what `change` makes of the order: judged anew, whenever somebody else was faster."""
     something_is_gone = False
-    for _ in deadline.attempts():
+    # A job, which adds to the commit, has more time than a client who waits.
+    until = deadline.within(None if also else CONFLICT_SECONDS)
+    for _ in deadline.attempts(until):
         before = get(id)
         if if_match is not None and before.etag not in if_match:
             raise PreconditionFailed("The order was changed since it was read.")
@@ -241,7 +242,7 @@ def _rewrite(
         for product, pieces in taken.items():
             products.give_back(commit, product, pieces)
         try:
-            commit.send()
+            commit.send(until)
             return after
         except products.Gone:
             something_is_gone = True

@@ -102,6 +102,7 @@ def get(id: str) -> Response:
     body=ProductChange,
     answers={200: ShownProduct},
     problems=[NotFound, Conflict, PreconditionFailed],
+    reads_first=True,
 )
 def change(id: str) -> Response:
     """What is absent stays, null clears, a given list is the new list; variants match by id, then
@@ -116,6 +117,7 @@ def change(id: str) -> Response:
     role=Role.STAFF,
     answers={200: Deleted},
     problems=[NotFound, Conflict, PreconditionFailed],
+    reads_first=True,
 )
 def delete(id: str) -> Response:
     store.remove(id, if_match())
@@ -130,6 +132,7 @@ def delete(id: str) -> Response:
     answers={200: ShownProduct},
     problems=[NotFound],
     headers=IDEMPOTENT,
+    reads_first=True,
 )
 def move_stock(id: str) -> Response:
     """All moves, or none. `by` adds to whatever is there, and never overwrites a sale; below zero

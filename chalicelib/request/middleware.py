@@ -7,7 +7,7 @@ from typing import Final
 from botocore.exceptions import ConnectionError, HTTPClientError
 from chalice.app import Request, Response
 
-from chalicelib import ids, telemetry
+from chalicelib import ids, table, telemetry
 from chalicelib.idempotency import Repeated
 from chalicelib.problems import (
     Busy,
@@ -85,12 +85,17 @@ def _answer(call: Call, get_response: GetResponse) -> Response:
             return _adopted(call, get_response(call.request))
         if not is_admin(call):
             call.answer_headers.update(_PUBLIC)
-        authenticate(call)
-        if call.request.method == "OPTIONS":
-            return _options(call)
-        if is_admin(call):
-            refuse_unknown_parameters(call)
-        return _adopted(call, get_response(call.request))
+        admitted = authenticate(call)
+        writes = table.before_writes(admitted)
+        try:
+            if call.request.method == "OPTIONS":
+                return _options(call)
+            if is_admin(call):
+                refuse_unknown_parameters(call)
+            return _adopted(call, get_response(call.request))
+        finally:
+            table.reset_before_writes(writes)
+            admitted()  # whoever is refused hears that, whatever the route answered or raised
     except Crash as crash:
         return refusal(_unexpected(call, crash.__cause__ or crash))
     except NoSuchPath:

@@ -41,6 +41,7 @@ class Operation:
     headers: Mapping[str, str]
     consumes: str
     largest_body: int
+    reads_first: bool
 
 
 # By path as declared, what the Allow header says.
@@ -75,6 +76,10 @@ class Routes(Blueprint):
     follow from the declaration: a key means 401 and 403, a body 400, 413, 415 and 422, a query 422,
     a path parameter 404, and any route may answer 429, 500 or 503. `headers` maps request headers
     to what they do.
+
+    `reads_first`: whether it may begin while its key is being admitted (`authenticate.py`). A GET
+    may, unless it shows the limits of its key. Another may if it reads the table before it writes,
+    and writes to nothing but the table, through `table` and `Commit`.
 
     `body` is a model, or the JSON Schema of what `parsed_body` or `raw_body` return.
     """
@@ -113,6 +118,7 @@ class Routes(Blueprint):
         headers: Mapping[str, str] | None = None,
         consumes: str = JSON,
         largest_body: int = MEGABYTE,
+        reads_first: bool | None = None,
     ) -> Callable[[View], View]:
         def register(view: View) -> View:
             operation = Operation(
@@ -130,6 +136,7 @@ class Routes(Blueprint):
                 headers=headers or {},
                 consumes=consumes,
                 largest_body=largest_body,
+                reads_first=method == "GET" if reads_first is None else reads_first,
             )
             operations[method, path] = operation
             methods = ["GET", "HEAD"] if method == "GET" else [method]

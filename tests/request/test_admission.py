@@ -1,0 +1,269 @@
+"""A request that is admitted beside its first reads: refused as exactly as one that waits first.
+
+Every order in which the calls of a request can arrive, and every moment at which somebody revokes
+its key or uses up its limit.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from chalicelib import attributes, clock, table
+from chalicelib.api_keys import store as api_keys
+from chalicelib.request import authenticate
+from tests.dynamodb_double import Double
+from tests.environment import SETTINGS
+from tests.orders.build import line, new_order, variant
+from tests.orders.conftest import QuickShop
+from tests.shop import Answer, Shop
+
+ADMISSION, OTHER = "admission", "other"
+ELSEWHERE = "another process"
+ORDERS, PRODUCTS = "/api/admin/orders", "/api/admin/products"
+SECRET = "a name that only who is admitted may read"
+
+Send = Callable[[str], Answer]  # with this key
+Deed = Callable[[str], object]
+
+
+@pytest.fixture
+def dynamodb(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(clock, "unix", lambda: 1_800_000_020)
+    authenticate.forget()
+    with Double() as double:
+        yield double
+
+
+@pytest.fixture
+def shop(dynamodb: Double) -> QuickShop:
+    return QuickShop(dynamodb)
+
+
+def get_product(shop: Shop) -> Send:
+    id = shop.post(PRODUCTS, {"name": SECRET, "price": 1}).json["id"]
+    return lambda key: shop.get(f"{PRODUCTS}/{id}", key=key)
+
+
+def list_products(shop: Shop) -> Send:
+    shop.post(PRODUCTS, {"name": SECRET, "price": 1})
+    return lambda key: shop.get(PRODUCTS, key=key)
+
+
+def place_order(shop: Shop) -> Send:
+    sent = new_order(line(variant(shop)), note=SECRET)
+    return lambda key: shop.post(ORDERS, sent, key=key)
+
+
+def change_order(shop: Shop) -> Send:
+    id = shop.post(ORDERS, new_order(line(variant(shop)))).json["id"]
+    return lambda key: shop.patch(f"{ORDERS}/{id}", {"note": SECRET}, key=key)
+
+
+REQUESTS = [get_product, list_products, place_order, change_order]
+METHODS = {get_product: "r", list_products: "r", place_order: "w", change_order: "w"}
+
+
+class Schedule:
+    """Lets the calls of one request arrive in this order, one after the other, and does `deed`
+    before the call at `moment`."""
+
+    def __init__(self, dynamodb: Double, calls: list[str], moment: int, deed: Deed, key: str):
+        self._calls, self._moment, self._deed, self._key = calls, moment, deed, key
+        self._turn = threading.Condition()
+        self._at = 0
+        self._answer, self._double = dynamodb.answer, dynamodb
+
+    def __enter__(self) -> "Schedule":
+        self._double.answer = self._in_turn  # type: ignore[method-assign]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        del self._double.answer
+
+    def _in_turn(self, operation: str, body: Any) -> tuple[int, Any]:
+        if threading.current_thread().name == ELSEWHERE:
+            return self._answer(operation, body)
+        kind = kind_of(body)
+        with self._turn:
+            came = self._turn.wait_for(lambda: self._calls[self._at :][:1] in ([kind], []), 10)
+            assert came, f"{kind} never had its turn: {self._calls}, at {self._at}"
+            if self._at == self._moment:
+                elsewhere = threading.Thread(target=self._deed, args=(self._key,), name=ELSEWHERE)
+                elsewhere.start()
+                elsewhere.join(10)
+            answered = self._answer(operation, body)
+            self._at += 1
+            self._turn.notify_all()
+            return answered
+
+
+def kind_of(body: Any) -> str:
+    return ADMISSION if body.get("Key", {}).get("pk", {}).get("S", "")[:4] == "key#" else OTHER
+
+
+def revoke(key: str) -> None:
+    (entry,) = [each for each in table.everything("keys") if each["sk"] == _id(key)]
+    api_keys.revoke(entry["sk"])
+
+
+def expire(key: str) -> None:
+    table.update((f"key#{api_keys.digest_of(key)}", "key"), set={"until": "2026-01-01T00:00:00Z"})
+
+
+def use_up(key: str) -> None:
+    """Both limits, by other processes."""
+    where = (f"key#{api_keys.digest_of(key)}", "key")
+    minute = clock.unix() // 60
+    table.update(where, set={f"r{minute}": 120, f"w{minute}": 60})
+
+
+def _id(key: str) -> str:
+    item = table.get((f"key#{api_keys.digest_of(key)}", "key"))
+    assert item
+    return str(item["id"])
+
+
+def calls_of(dynamodb: Double, send: Callable[[], Answer]) -> list[str]:
+    """The calls of a request, by kind, in the order in which they came."""
+    made: list[str] = []
+
+    def note(operation: str, body: Any) -> None:
+        made.append(kind_of(body))
+
+    dynamodb.faults = note
+    try:
+        assert send().status < 300
+    finally:
+        dynamodb.faults = lambda operation, body: None
+    return made
+
+
+def stored(shop: QuickShop) -> list[Any]:
+    """All that a refused request must leave as it was."""
+    kept = [
+        attributes.unpack(item)
+        for name in (SETTINGS["TABLE"], SETTINGS["OUTBOX_TABLE"])
+        for item in shop._dynamodb.items(name)
+    ]
+    keys = ("key#", "keys", "rate#")
+    return [item for item in kept if not item["pk"].startswith(keys)]
+
+
+@pytest.mark.parametrize(("deed", "status"), [(revoke, 401), (expire, 401), (use_up, 429)])
+@pytest.mark.parametrize("prepare", REQUESTS)
+def test_whatever_arrives_first_who_is_refused_reads_and_writes_nothing(
+    shop: QuickShop, dynamodb: Double, prepare: Any, deed: Deed, status: int
+) -> None:
+    send = prepare(shop)
+    key = warm(shop)
+    usual = calls_of(dynamodb, lambda: send(key))
+    others = usual.count(OTHER)
+    writes = 1 if METHODS[prepare] == "w" else 0
+    tried = 0
+    for place in range(others - writes + 1):  # the admission arrives behind so many reads
+        calls = [OTHER] * others
+        calls.insert(place, ADMISSION)
+        for moment in range(len(calls) + 1):
+            key = warm(shop)
+            before = stored(shop)
+            with Schedule(dynamodb, calls, moment, deed, key):
+                answer = send(key)
+            tried += 1
+            if moment <= place:
+                assert answer.status == status, (calls, moment)
+                assert SECRET not in answer.text
+                assert stored(shop) == before
+                assert "X-RateLimit-Limit" in answer.headers
+            else:
+                assert answer.status < 300, (calls, moment, answer.text)
+    assert tried >= 2 * len(usual)
+
+
+def warm(shop: Shop) -> str:
+    """A key that this process has just admitted."""
+    key = shop.mint()
+    assert shop.get(f"{PRODUCTS}/prod_none", key=key).status == 404
+    return key
+
+
+def test_reads_go_beside_the_admission_only_for_a_minute(
+    shop: QuickShop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send = get_product(shop)
+    key = warm(shop)
+    behind = [OTHER, ADMISSION]
+    with Schedule(dynamodb, behind, -1, revoke, key):
+        assert send(key).status == 200  # it could read first
+    monkeypatch.setattr(clock, "unix", lambda: 1_800_000_080)
+    assert calls_of(dynamodb, lambda: send(key)) == [ADMISSION, OTHER]
+    for seconds in (1_800_000_139, 1_800_000_060):
+        monkeypatch.setattr(clock, "unix", lambda seconds=seconds: seconds)
+        expected = behind if seconds > 1_800_000_080 else [ADMISSION, OTHER]
+        with Schedule(dynamodb, expected, -1, revoke, key):
+            assert send(key).status == 200
+
+
+def test_a_process_that_knows_nobody_admits_before_it_reads(
+    shop: QuickShop, dynamodb: Double
+) -> None:
+    for prepare in REQUESTS:
+        send, key = prepare(shop), shop.mint()
+        authenticate.forget()
+        assert calls_of(dynamodb, lambda send=send, key=key: send(key))[0] == ADMISSION  # type: ignore[misc]
+
+
+def test_what_is_no_key_reads_nothing(shop: QuickShop, dynamodb: Double) -> None:
+    get_product(shop)
+    asked: list[str] = []
+    dynamodb.faults = lambda operation, body: asked.append(kind_of(operation, body))
+    assert shop.get(PRODUCTS, key="bk_" + "A" * 43).status == 401
+    assert asked == [ADMISSION, WRITE]  # the guess is counted
+    asked.clear()
+    assert shop.get(PRODUCTS, key="none of ours").status == 401
+    assert asked == [WRITE]
+
+
+@pytest.mark.parametrize("role", ["STAFF", "ADMIN"])
+def test_a_role_that_is_too_low_reads_nothing(shop: QuickShop, dynamodb: Double, role: str) -> None:
+    id = shop.post(ORDERS, new_order(line(variant(shop)))).json["id"]
+    key = shop.as_(role)
+    assert shop.get(f"{ORDERS}/{id}", key=key).status == 200
+    asked: list[str] = []
+    dynamodb.faults = lambda operation, body: asked.append(kind_of(body))
+    assert shop.delete(f"{ORDERS}/{id}", key=key).status == 403
+    assert asked == [ADMISSION]
+
+
+def test_a_route_that_fails_does_not_hide_that_its_caller_is_refused(
+    shop: QuickShop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send = get_product(shop)
+    key = warm(shop)
+
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError(SECRET)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("chalicelib.products.store.get", broken)
+        assert send(key).status == 500
+        revoke(key)
+        refused = send(key)
+    assert (refused.status, SECRET in refused.text) == (401, False)
+
+
+def test_the_storefront_counts_an_address_beside_what_it_reads(
+    shop: QuickShop, dynamodb: Double
+) -> None:
+    made = shop.post(PRODUCTS, {"name": SECRET, "price": 1, "status": "ACTIVE"}).json
+    visitor = Shop("203.0.113.50")
+    assert visitor.get("/api/products").status == 200
+    minute = clock.unix() // 60
+    table.update(("rate#203.0.113.50#storefront", str(minute)), set={"n": 299})
+    assert visitor.get(f"/api/products/{made['slug']}").status == 200
+    refused = visitor.get(f"/api/products/{made['slug']}")
+    assert (refused.status, SECRET in refused.text) == (429, False)
+    assert refused.headers["Retry-After"]
