@@ -26,6 +26,11 @@ def at_chalices_command_line() -> bool:
     return "AWS_CHALICE_CLI_MODE" in os.environ
 
 
+def conflict_seconds() -> float:
+    """How long an order waits for others who write the same, before 503."""
+    return float(os.environ.get("CONFLICT_SECONDS", "0.8"))
+
+
 def table() -> str:
     return os.environ["TABLE"]
 

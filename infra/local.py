@@ -27,6 +27,7 @@ _LOCAL_ONLY = {
     # A receiver under development listens on loopback.
     "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8 ::1/128",
     "BASE_PATH": _BASE_PATH,
+    "CONFLICT_SECONDS": "6",  # the emulator takes long for a transaction
 }
 _LOG_SECONDS = 1
 _LOG_LATE_MS = 5_000

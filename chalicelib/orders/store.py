@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
-from chalicelib import clock, deadline, listing, table
+from chalicelib import clock, deadline, listing, settings, table
 from chalicelib.attributes import Key
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
@@ -41,7 +41,6 @@ PAYMENT_MOVES: Final = transitions.PAYMENT_MOVES
 Also = Callable[[Commit, Order, Order], None]
 
 _FEW: Final = 50  # products whose order has room for its number: see `model.py`
-CONFLICT_SECONDS: Final = 0.8  # how long an order waits for others who write the same: then 503
 
 
 class InsufficientStock(Invalid):
@@ -122,7 +121,7 @@ def place(new: NewOrder, by: str, once: Once | None) -> Placed:
 
     Raises Invalid, InsufficientStock; with `once` also Repeated and KeyReused.
     """
-    until = deadline.within(CONFLICT_SECONDS)
+    until = deadline.within(settings.conflict_seconds())
     numbers = Numbers()
     try:
         for _ in deadline.attempts(until):
@@ -226,7 +225,7 @@ def _rewrite(
     """Writes what `change` makes of the order: judged anew, whenever somebody else was faster."""
     something_is_gone = False
     # A job, which adds to the commit, has more time than a client who waits.
-    until = deadline.within(None if also else CONFLICT_SECONDS)
+    until = deadline.within(None if also else settings.conflict_seconds())
     for _ in deadline.attempts(until):
         before = get(id)
         if if_match is not None and before.etag not in if_match:

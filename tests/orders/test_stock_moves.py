@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from chalicelib.orders import store as orders
 from tests.dynamodb_double import Double, Fault
 from tests.orders.build import before_the_commit
 from tests.orders.test_repeats import at_once
@@ -143,9 +142,8 @@ def test_a_move_whose_answer_was_lost_is_made_once(shop: Shop, dynamodb: Double)
 
 
 def test_twenty_sales_and_twenty_corrections_at_once_end_in_the_sum(
-    shop: Shop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+    shop: Shop, dynamodb: Double
 ) -> None:
-    monkeypatch.setattr(orders, "CONFLICT_SECONDS", 6.0)  # forty threads share this process
     dynamodb.pause = lambda: time.sleep(0.001)
     product = made(shop, 100)
     line = {"variantId": product["variants"][0]["id"], "quantity": 2, "price": 1}

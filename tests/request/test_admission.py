@@ -4,6 +4,7 @@ Every order in which the calls of a request can arrive, and every moment at whic
 its key or uses up its limit.
 """
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,7 +20,7 @@ from tests.orders.build import line, new_order, variant
 from tests.orders.conftest import QuickShop
 from tests.shop import Answer, Shop
 
-ADMISSION, OTHER = "admission", "other"
+ADMISSION, READ, WRITE = "admission", "read", "write"
 ELSEWHERE = "another process"
 ORDERS, PRODUCTS = "/api/admin/orders", "/api/admin/products"
 SECRET = "a name that only who is admitted may read"
@@ -64,7 +65,6 @@ def change_order(shop: Shop) -> Send:
 
 
 REQUESTS = [get_product, list_products, place_order, change_order]
-METHODS = {get_product: "r", list_products: "r", place_order: "w", change_order: "w"}
 
 
 class Schedule:
@@ -87,7 +87,7 @@ class Schedule:
     def _in_turn(self, operation: str, body: Any) -> tuple[int, Any]:
         if threading.current_thread().name == ELSEWHERE:
             return self._answer(operation, body)
-        kind = kind_of(body)
+        kind = kind_of(operation, body)
         with self._turn:
             came = self._turn.wait_for(lambda: self._calls[self._at :][:1] in ([kind], []), 10)
             assert came, f"{kind} never had its turn: {self._calls}, at {self._at}"
@@ -101,8 +101,10 @@ class Schedule:
             return answered
 
 
-def kind_of(body: Any) -> str:
-    return ADMISSION if body.get("Key", {}).get("pk", {}).get("S", "")[:4] == "key#" else OTHER
+def kind_of(operation: str, body: Any) -> str:
+    if body.get("Key", {}).get("pk", {}).get("S", "").startswith("key#"):
+        return ADMISSION
+    return WRITE if re.match("Put|Update|Delete|Transact|BatchWrite", operation) else READ
 
 
 def revoke(key: str) -> None:
@@ -132,7 +134,7 @@ def calls_of(dynamodb: Double, send: Callable[[], Answer]) -> list[str]:
     made: list[str] = []
 
     def note(operation: str, body: Any) -> None:
-        made.append(kind_of(body))
+        made.append(kind_of(operation, body))
 
     dynamodb.faults = note
     try:
@@ -161,11 +163,10 @@ def test_whatever_arrives_first_who_is_refused_reads_and_writes_nothing(
     send = prepare(shop)
     key = warm(shop)
     usual = calls_of(dynamodb, lambda: send(key))
-    others = usual.count(OTHER)
-    writes = 1 if METHODS[prepare] == "w" else 0
+    others, writes = usual.count(READ), usual.count(WRITE)
     tried = 0
-    for place in range(others - writes + 1):  # the admission arrives behind so many reads
-        calls = [OTHER] * others
+    for place in range(others + 1):  # the admission arrives behind so many reads
+        calls = [READ] * others + [WRITE] * writes
         calls.insert(place, ADMISSION)
         for moment in range(len(calls) + 1):
             key = warm(shop)
@@ -195,14 +196,14 @@ def test_reads_go_beside_the_admission_only_for_a_minute(
 ) -> None:
     send = get_product(shop)
     key = warm(shop)
-    behind = [OTHER, ADMISSION]
+    behind = [READ, ADMISSION]
     with Schedule(dynamodb, behind, -1, revoke, key):
         assert send(key).status == 200  # it could read first
     monkeypatch.setattr(clock, "unix", lambda: 1_800_000_080)
-    assert calls_of(dynamodb, lambda: send(key)) == [ADMISSION, OTHER]
+    assert calls_of(dynamodb, lambda: send(key)) == [ADMISSION, READ]
     for seconds in (1_800_000_139, 1_800_000_060):
         monkeypatch.setattr(clock, "unix", lambda seconds=seconds: seconds)
-        expected = behind if seconds > 1_800_000_080 else [ADMISSION, OTHER]
+        expected = behind if seconds > 1_800_000_080 else [ADMISSION, READ]
         with Schedule(dynamodb, expected, -1, revoke, key):
             assert send(key).status == 200
 
@@ -233,7 +234,7 @@ def test_a_role_that_is_too_low_reads_nothing(shop: QuickShop, dynamodb: Double,
     key = shop.as_(role)
     assert shop.get(f"{ORDERS}/{id}", key=key).status == 200
     asked: list[str] = []
-    dynamodb.faults = lambda operation, body: asked.append(kind_of(body))
+    dynamodb.faults = lambda operation, body: asked.append(kind_of(operation, body))
     assert shop.delete(f"{ORDERS}/{id}", key=key).status == 403
     assert asked == [ADMISSION]
 
