@@ -35,11 +35,13 @@ def parsed(body: bytes, content_type: str) -> Form:
         )
         for part in parser:
             if part.name != _FILE:
-                fields[str(part.name)] = part.value
+                # Whatever charset a part says it has: forms are UTF-8 (RFC 7578, 5.1).
+                fields[str(part.name)] = part.raw.decode("utf-8")
             elif part.filename is None:
                 raise Invalid.field(_FILE, "invalid_type", "must be a file: curl -F file=@name.csv")
             else:
                 name = part.filename.replace("\\", "/").rpartition("/")[2][:255]
+                name = "".join(letter for letter in name if letter.isprintable())
                 file = Form(name.strip() or "import.csv", part.raw, fields)
     except (multipart.MultipartError, UnicodeError) as error:
         raise Invalid.field("body", "malformed_form", f"is no multipart form: {error}") from None

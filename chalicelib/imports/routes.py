@@ -1,5 +1,6 @@
 """Imports over HTTP: a file comes in, a job tells how far it is."""
 
+import hashlib
 import json
 from dataclasses import replace
 from typing import Any, Final
@@ -29,15 +30,19 @@ from chalicelib.imports.steps import queue
 from chalicelib.jobs.model import OPEN, StartedJob, Status
 from chalicelib.problems import Conflict, Invalid, NotFound, PayloadTooLarge
 from chalicelib.request import (
+    IDEMPOTENT,
     Role,
     Routes,
     body,
+    body_once,
     header,
+    once,
     query,
     raw_body,
     reply,
     validate,
 )
+from chalicelib.request.answer import encode, reply_text
 from chalicelib.schemas import Deleted
 
 routes = Routes(__name__, "Imports")
@@ -68,6 +73,7 @@ _UPLOAD_SECONDS: Final = 2 * _URL_SECONDS
     query=ImportOptions,
     consumes="multipart/form-data",
     answers={202: StartedJob},
+    headers=IDEMPOTENT,
     largest_body=LARGEST_FORM,
 )
 def start() -> Response:
@@ -78,9 +84,16 @@ def start() -> Response:
     for name in sent.fields.keys() - _FORM["properties"].keys():
         raise Invalid.field(name, "unknown_field", "is not a field that can be sent here")
     options = validate(ImportOptions, {**asked.model_dump(by_alias=True), **sent.fields})
-    job = store.create(sent.file_name, _options(options), _FORM_SECONDS)
-    files.put(job.id, sent.data)
-    return reply(202, {"jobId": job.id})
+    said = options.model_dump(mode="json", by_alias=True)
+    repeatable = once([said, sent.file_name, hashlib.sha256(sent.data).hexdigest()])
+    begun = repeatable.begin() if repeatable else None
+    id = begun.id("job", 0) if begun else None
+    job = store.create(sent.file_name, _options(options), _FORM_SECONDS, id=id)
+    files.put(job.id, sent.data)  # again, where it may have been lost: the job takes it once
+    text = encode({"jobId": job.id})
+    if begun:
+        begun.finish(text)
+    return reply_text(202, text)
 
 
 def _options(asked: ImportOptions | NewUpload) -> Options:
@@ -132,12 +145,15 @@ def _form_bytes() -> bytes:
     role=Role.STAFF,
     body=NewUpload,
     answers={201: Upload},
+    headers=IDEMPOTENT,
 )
 def prepare() -> Response:
     """Post a form to `url` within the hour: all `fields`, then `file`, up to 5 GB. The import
-    starts by itself. A job whose file never comes ends as FAILED, `upload_missing`."""
-    asked = body(NewUpload)
-    job = store.create(asked.file_name, _options(asked), _UPLOAD_SECONDS)
+    starts by itself. A job whose file never comes ends as FAILED, `upload_missing`. Repeated with
+    its Idempotency-Key, it answers the same job with an address that is valid for an hour again."""
+    asked, repeatable = body_once(NewUpload)
+    id = repeatable.begin().id("job", 0) if repeatable else None
+    job = store.create(asked.file_name, _options(asked), _UPLOAD_SECONDS, id=id)
     url, fields = files.upload_form(job.id, _URL_SECONDS)
     expires = clock.iso(clock.after(_URL_SECONDS))
     return reply(201, {"jobId": job.id, "url": url, "fields": fields, "expiresAt": expires})

@@ -58,12 +58,17 @@ def expires() -> int:
 
 
 def create(
-    file_name: str, options: Options, upload_seconds: int, source: Mapping[str, Any] | None = None
+    file_name: str,
+    options: Options,
+    upload_seconds: int,
+    source: Mapping[str, Any] | None = None,
+    id: str | None = None,
 ) -> Job:
     """A job that waits for its file. `source`: `sourceJobId` and `retried`, where another job's
-    file is imported again."""
+    file is imported again. `id`: of a request that may be repeated; the job that has it already is
+    the answer."""
     fields: dict[str, Any] = {
-        "id": ids.new("job"),
+        "id": id or ids.new("job"),
         "type": "product_import",
         "fileName": file_name,
         "status": Status.QUEUED,
@@ -78,7 +83,10 @@ def create(
     assert index is not None
     job = Job({**fields, "index": index.stored()})
     commit.put({"pk": job.id, "sk": "job", **job.fields}, when=table.absent)
-    commit.send()
+    try:
+        commit.send()
+    except table.ConditionFailed:
+        return get(job.id)
     return job
 
 

@@ -97,7 +97,8 @@ class _Input(Input):
 
 
 class NewEndpoint(_Input):
-    read_only: ClassVar[frozenset[str]] = _READ_ONLY
+    # Whoever sends a secret wants that one, which is not possible.
+    read_only: ClassVar[frozenset[str]] = _READ_ONLY - {"secret"}
 
     url: Url
     events: Events

@@ -8,7 +8,18 @@ from pydantic import BaseModel
 
 from chalicelib import schemas
 from chalicelib.problems import Conflict, NotFound, PreconditionFailed
-from chalicelib.request import Role, Routes, body, if_match, query, raw_body, reply
+from chalicelib.request import (
+    IDEMPOTENT,
+    Role,
+    Routes,
+    body,
+    body_once,
+    if_match,
+    query,
+    raw_body,
+    reply,
+)
+from chalicelib.request.repeats import REPLAYED
 from chalicelib.schemas import Deleted, Listed, Page
 from chalicelib.webhooks import replay, store, trial, view
 from chalicelib.webhooks.model import (
@@ -60,11 +71,14 @@ def list_webhooks() -> Response:
     role=Role.ADMIN,
     body=NewEndpoint,
     answers={201: EndpointWithSecret},
+    headers=IDEMPOTENT,
 )
 def create() -> Response:
     """Events that happen from now on are sent to it. `secret` is not shown again."""
-    endpoint, secret = store.create(body(NewEndpoint))
-    return reply(201, {**show_endpoint(endpoint), "secret": secret}, etag=etag(endpoint))
+    new, once = body_once(NewEndpoint)
+    endpoint, secret, again = store.create(new, once)
+    shown = {**show_endpoint(endpoint), "secret": secret}
+    return reply(201, shown, etag=etag(endpoint), headers=REPLAYED if again else {})
 
 
 @routes.get(

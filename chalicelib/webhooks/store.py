@@ -4,13 +4,16 @@ What clients change is guarded by `version`; what the sender knows of an endpoin
 progress of a recovery, stand beside it and change without it.
 """
 
+import json
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from chalicelib import clock, ids, settings, table
 from chalicelib.attributes import Key
+from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
+from chalicelib.idempotency import Once, Repeated
 from chalicelib.problems import Conflict, Invalid, NotFound, PreconditionFailed
 from chalicelib.webhooks.master_key import current_secret
 from chalicelib.webhooks.model import (
@@ -69,11 +72,22 @@ def get(id: str) -> Endpoint:
 # --- Writing --------------------------------------------------------------------------------------
 
 
-def create(new: NewEndpoint) -> tuple[Endpoint, str]:
-    """The endpoint and its secret. Events that are committed from now on reach it.
+def create(new: NewEndpoint, once: Once | None = None) -> tuple[Endpoint, str, bool]:
+    """The endpoint, its secret, and whether this request made it before: then it is what it was.
+    Events that are committed from now on reach it.
 
-    Raises Invalid for a URL to which nothing would ever be posted.
+    Raises Invalid for a URL to which nothing would ever be posted; with `once` also KeyReused.
     """
+    try:
+        return (*_create(new, once), False)
+    except Repeated as first:
+        made = read_endpoint(json.loads(first.text))
+        return made, current_secret(made.id, made.secret_version), True
+
+
+def _create(new: NewEndpoint, once: Once | None) -> tuple[Endpoint, str]:
+    if once:
+        once.look()
     _check(new.url)
     now = clock.iso(clock.now())
     item = {
@@ -93,7 +107,11 @@ def create(new: NewEndpoint) -> tuple[Endpoint, str]:
     made = read_endpoint(item)
     # First, because an endpoint whose secret nobody was told is of no use.
     secret = current_secret(made.id, made.secret_version)
-    table.put(item)
+    commit = Commit()
+    if once:
+        once.record(commit, json.dumps(item), "")  # without the secret, which is kept nowhere
+    commit.put(item, when=table.absent)
+    commit.send()
     return made, secret
 
 

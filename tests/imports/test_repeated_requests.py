@@ -1,0 +1,96 @@
+"""A request for an import that is sent again, and forms as no browser writes them."""
+
+import pytest
+
+from tests.dynamodb_double import Crash
+from tests.imports.desk import IMPORT, Desk
+from tests.shop import Answer
+
+CSV = "slug,name,price\nmug,Mug,7.5\n"
+KEY = {"Idempotency-Key": "spring"}
+
+
+def form(boundary: str, *parts: tuple[str, str]) -> bytes:
+    """Parts of (headers behind `form-data; `, text)."""
+    lines = [
+        f"--{boundary}\r\nContent-Disposition: form-data; {head}\r\n\r\n{text}\r\n"
+        for head, text in parts
+    ]
+    return ("".join(lines) + f"--{boundary}--\r\n").encode()
+
+
+def post(desk: Desk, body: bytes, boundary: str = "x", **headers: str) -> Answer:
+    kind = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
+    return desk.shop.post(IMPORT, body, headers={**kind, **headers})
+
+
+FILE = ('name="file"; filename="a.csv"', CSV)
+
+
+def test_an_import_that_is_sent_again_is_one_job_whatever_boundary_the_form_has(
+    desk: Desk,
+) -> None:
+    first = post(desk, form("x", FILE), **KEY)
+    again = post(desk, form("another", FILE), "another", **KEY)
+    assert (first.status, again.status) == (202, 202)
+    assert again.text == first.text and again.headers["Idempotent-Replayed"] == "true"
+    assert desk.shop.get("/api/admin/jobs").json["total"] == 1
+    for other in ((FILE[0], CSV + "x"), ('name="file"; filename="b.csv"', CSV)):
+        refused = post(desk, form("x", other), **KEY)
+        assert (refused.status, refused.json["code"]) == (422, "idempotency_key_reused")
+    dry = post(desk, form("x", FILE, ('name="dryRun"', "true")), **KEY)
+    assert dry.json["code"] == "idempotency_key_reused"
+
+
+@pytest.mark.parametrize("nth", [1, 2])
+def test_an_import_whose_answer_was_lost_is_found_and_gets_its_file(desk: Desk, nth: int) -> None:
+    assert desk.shop.owner
+    desk.crash("TransactWriteItems" if nth == 1 else "UpdateItem", nth)
+    with pytest.raises(Crash):
+        post(desk, form("x", FILE), **KEY)
+    desk.dynamodb.faults = lambda operation, request: None
+    job_id = post(desk, form("x", FILE), **KEY).json["jobId"]
+    assert desk.shop.get("/api/admin/jobs").json["total"] == 1
+    desk.uploaded(job_id)
+    desk.work()
+    assert (desk.job(job_id)["status"], desk.job(job_id)["created"]) == ("COMPLETED", 1)
+
+
+def test_an_upload_that_is_asked_for_again_is_the_same_job(desk: Desk) -> None:
+    asked = {"fileName": "all.csv"}
+    first = desk.shop.post(f"{IMPORT}/uploads", asked, headers=KEY).json
+    again = desk.shop.post(f"{IMPORT}/uploads", asked, headers=KEY)
+    assert (again.status, again.json["jobId"]) == (201, first["jobId"])
+    assert desk.shop.get("/api/admin/jobs").json["total"] == 1
+    other = desk.shop.post(f"{IMPORT}/uploads", {"fileName": "b.csv"}, headers=KEY)
+    assert other.json["code"] == "idempotency_key_reused"
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        ('name="mode"\r\nContent-Type: text/plain; charset=klingon', "upsert"),
+        ('name="mode"\r\nContent-Type: text/plain; charset=zlib', "upsert"),
+        ('name="mode"\r\nContent-Type: text/plain; charset="a\x00b"', "upsert"),
+        ('name="mode"', "upsert\x00"),
+        ('name="mode"', "\x00"),
+        ('name="\x00"', "x"),
+        ('name="mode"', "ünbekannt 😀"),
+    ],
+)
+def test_a_strange_part_of_a_form_is_taken_or_refused_and_never_breaks(
+    desk: Desk, part: tuple[str, str]
+) -> None:
+    answer = post(desk, form("x", part, FILE))
+    assert answer.status in {202, 422}, answer.text
+
+
+@pytest.mark.parametrize("name", ["a\x00b.csv", "\ud83d\ude00.csv", "\r\tx.csv", "\x00"])
+def test_a_file_of_any_name_can_be_read_back(desk: Desk, name: str) -> None:
+    head = f'name="file"; filename="{name}"'.encode("utf-8", "surrogatepass").decode(
+        "utf-8", "replace"
+    )
+    answer = post(desk, form("x", (head, CSV)))
+    assert answer.status in {202, 422}
+    if answer.status == 202:
+        assert desk.job(answer.json["jobId"])["fileName"].isprintable()

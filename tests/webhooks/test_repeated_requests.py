@@ -1,0 +1,27 @@
+"""A webhook that is asked for twice with one Idempotency-Key is one webhook."""
+
+from chalicelib import settings
+from tests.shop import Shop
+from tests.webhooks.test_delivery import URL
+from tests.webhooks.world import World
+
+PATH = "/api/admin/webhooks"
+KEY = {"Idempotency-Key": "erp"}
+
+
+def test_a_webhook_is_made_once_and_its_secret_is_stored_nowhere(
+    world: World, merchant: Shop
+) -> None:
+    sent = {"url": URL, "events": ["ORDER.PAID", "order.created"], "enabled": None}
+    first = merchant.post(PATH, sent, headers=KEY)
+    assert first.status == 201, first.text
+    changed = {"description": "since then", "events": ["order.paid"]}
+    assert merchant.put(f"{PATH}/{first.json['id']}", changed).status == 200
+    again = merchant.post(PATH, sent, headers=KEY)
+    assert (again.status, again.text) == (201, first.text)
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert merchant.get(PATH).json["total"] == 1
+    assert first.json["secret"] not in str(world.double.items(settings.table()))
+    other = merchant.post(PATH, {**sent, "events": ["order.paid"]}, headers=KEY)
+    assert (other.status, other.json["code"]) == (422, "idempotency_key_reused")
+    assert merchant.post(PATH, sent).json["id"] != first.json["id"]
