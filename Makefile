@@ -11,7 +11,7 @@ export PYTHONPATH := .
 .DELETE_ON_ERROR:
 
 run: .venv/ready .venv-emulator/ready
-	@exec env PORT=$(PORT) FRESH=$(FRESH) $(VENV)/python infra/local.py
+	@exec env PORT=$(PORT) FRESH=$(FRESH) TIMEZONE=$(TIMEZONE) $(VENV)/python infra/local.py
 
 test: .venv/ready .venv-emulator/ready
 	$(PYTEST)

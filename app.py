@@ -25,6 +25,7 @@ SERVED = {
     "/api/products": ["chalicelib.storefront.routes"],
     "/api/admin/orders": ["chalicelib.orders.routes"],
     "/api/admin/customers": ["chalicelib.customers.routes"],
+    "/api/admin/search": ["chalicelib.search.routes"],
     "/api/admin/summary": ["chalicelib.summary.routes"],
     "/api/admin/keys": ["chalicelib.api_keys.routes"],
     "/api/admin/me": ["chalicelib.api_keys.routes"],

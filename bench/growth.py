@@ -65,6 +65,10 @@ class Catalogue:
             fields["type"] = f"type {number % self._types}"
         if number % self._rare == 0:
             fields["name"] += " zirconium"
+        fields["tags"] = [*fields.get("tags", ()), *(["common"] if number % 10 == 0 else ())]
+        if number % self._rare == 0:
+            fields["tags"].append("rare")
+        fields["published"] = number % 50 != 0
         return {**fields, "storefront": ("eu", "us", "")[number % 3]}
 
     def product(self, number: int) -> Product:
@@ -116,11 +120,28 @@ def measured(shop: Catalogue) -> Costs:
         new = {"name": f"{before.fields['name'].split()[0]} renamed{next(numbers):07d}"}
         store.writes(before, merge.changed(before, new, clock.iso(clock.now()))).send()
 
+    def of_many(number: int) -> dict[str, Any]:
+        skus = (f"LARGE-{number:06d}-{variant:03d}" for variant in range(500))
+        variants = [{"title": sku[-3:], "sku": sku, "price": "1"} for sku in skus]
+        return {"name": f"Large {number}", "price": "1", "variants": variants}
+
+    def large() -> None:
+        number = next(numbers)
+        new = merge.created(of_many(number), f"large-{number}", clock.iso(clock.now()))
+        store.writes(None, new).send()
+        made.append(new.id)
+
+    def grow() -> None:
+        before = store.get(made[-1])
+        new = {"name": f"Large renamed{next(numbers):07d}"}
+        store.writes(before, merge.changed(before, new, clock.iso(clock.now()))).send()
+
+    made: list[str] = []
+    second = store.page(listing.Query()).next or ""
     requests: dict[str, Callable[[], object]] = {
         "get": lambda: store.get(middle),
         "page 1": page,
-        "page 1, remembered": lambda: page(walker="key_1"),
-        "page 2 of a walk": lambda: (page(walker="key_1"), page(walker="key_1", page=2)),
+        "page 2, by its cursor": lambda: page(cursor=second),
         "jump to page 400, or last": lambda: page(page=min(400, shop.size // 20)),
         "jump to the middle": lambda: page(page=shop.size // 40),
         "last page": lambda: page(page=shop.size // 20),
@@ -130,6 +151,21 @@ def measured(shop: Catalogue) -> Costs:
         "storefront=eu (33 %)": lambda: page({"storefront": "eu"}),
         "status and type": lambda: page({"status": "DRAFT", "type": str(shop.fields(0)["type"])}),
         "public, of a storefront": lambda: store.page(listing.Query(_PUBLIC)),
+        "vendor": lambda: page({"vendor": str(shop.fields(0)["vendor"])}),
+        "vendor and status=DRAFT": lambda: page(
+            {"vendor": str(shop.fields(0)["vendor"]), "status": "DRAFT"}
+        ),
+        "tag (20 products)": lambda: page({"tag": "rare"}),
+        "tag (10 %)": lambda: page({"tag": "common"}),
+        "tag (10 %), status=DRAFT": lambda: page({"tag": "common", "status": "DRAFT"}),
+        "published=false": lambda: page({"published": "no"}),
+        "sort=name": lambda: page(order="name", forward=True),
+        "sort=name, status=DRAFT": lambda: page({"status": "DRAFT"}, order="name", forward=True),
+        "sort=-updatedAt": lambda: page(order="updated"),
+        "sort=name, search, 1 %": lambda: page(search="sale", order="name", forward=True),
+        "created in 7 minutes (420)": lambda: page(between=_MINUTES),
+        "500 variants, created": large,
+        "500 variants, one more word": grow,
         f"search, {CONSTANT} matches": lambda: page(search="zirconium"),
         "search, 1 %": lambda: page(search="sale"),
         "search, 1 %, status=DRAFT": lambda: page({"status": "DRAFT"}, "sale"),
@@ -139,11 +175,11 @@ def measured(shop: Catalogue) -> Costs:
         "rename": rename,
     }
     costs = {name: shop.cost(work) for name, work in requests.items()}
-    costs["page 2 of a walk"] = _less(costs["page 2 of a walk"], costs["page 1, remembered"])
     costs["walk of all pages, each"] = walk(shop)
     return costs
 
 
+_MINUTES: Final = listing.Range("2026-01-01T00:05", "2026-01-01T00:12")  # 420 products
 _PUBLIC: Final = {
     "status": frozenset({"ACTIVE"}),
     "published": frozenset({"yes"}),
@@ -156,20 +192,14 @@ def walk(shop: Catalogue) -> Cost:
     pages = shop.size // 100
 
     def work() -> None:
-        for number in range(1, pages + 1):
-            assert store.page(listing.Query(page=number, limit=100, walker="key_2")).records
+        cursor: str | None = ""
+        for _ in range(pages):
+            found = store.page(listing.Query(limit=100, cursor=cursor or ""))
+            cursor = found.next
+            assert found.records
 
     whole = shop.cost(work, runs=1)
     return Cost(*(part / pages for part in (whole.calls, whole.read, whole.write, whole.cpu)))
-
-
-def _less(whole: Cost, part: Cost) -> Cost:
-    return Cost(
-        whole.calls - part.calls,
-        whole.read - part.read,
-        whole.write - part.write,
-        whole.cpu - part.cpu,
-    )
 
 
 def law(sizes: list[int], costs: list[Cost]) -> str:

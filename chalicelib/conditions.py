@@ -82,6 +82,10 @@ class Attr:
             lambda names: f"begins_with({names.name(self._path)}, {names.value(text)})"
         )
 
+    def contains(self, text: str) -> Condition:
+        """Of a set: that it has this member."""
+        return Condition(lambda names: f"contains({names.name(self._path)}, {names.value(text)})")
+
     def exists(self) -> Condition:
         return Condition(lambda names: f"attribute_exists({names.name(self._path)})")
 

@@ -7,9 +7,17 @@ nothing at run time, and `openapi.py` reads both.
 
 import re
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, NotRequired, Protocol, Self, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
@@ -112,11 +120,31 @@ class Page(Query):
         self.limit = _clamp(self.limit)
 
 
+class Walk(Page):
+    """A page by its number, or what follows another page."""
+
+    cursor: Annotated[
+        str,
+        Field(max_length=2_000, description="`pagination.next` of an earlier page; no `page` then"),
+    ] = ""
+
+    @field_validator("cursor")
+    @classmethod
+    def _one_of_both(cls, value: str, info: ValidationInfo) -> str:
+        if value and info.data.get("page", 1) != 1:
+            raise PydanticCustomError("value_error", "goes on by itself; send no page with it")
+        return value
+
+
 class Pagination(TypedDict):
     page: int
     limit: int
     total: int
     totalPages: int
+
+
+class WalkedPagination(Pagination):
+    next: Annotated[str | None, Field(description="Send it as `cursor`; null at the end")]
 
 
 class Listed(TypedDict, Generic[T]):
@@ -127,20 +155,57 @@ class Listed(TypedDict, Generic[T]):
     total: int
 
 
-def listed(data: list[T], total: int, page: Page, pages: int | None = None) -> Listed[T]:
-    """One page of a list of `total` items; `pages`: as many as they fill, unless given."""
-    if pages is None:
-        pages = -(-total // page.limit)
-    return {
-        "data": data,
-        "pagination": {
-            "page": page.page,
-            "limit": page.limit,
-            "total": total,
-            "totalPages": pages,
-        },
+class Walked(TypedDict, Generic[T]):
+    """The answer of a list that a cursor walks through: `Walked[Product]`."""
+
+    data: list[T]
+    pagination: WalkedPagination
+    total: int
+    totalIsAtLeast: NotRequired[
+        Annotated[bool, Field(description="There are more than `total`; they were not counted")]
+    ]
+
+
+class Paged(Protocol):
+    """What `listing.page` answers."""
+
+    @property
+    def total(self) -> int: ...
+    @property
+    def page(self) -> int: ...
+    @property
+    def limit(self) -> int: ...
+    @property
+    def next(self) -> str | None: ...
+    @property
+    def at_least(self) -> bool: ...
+
+
+def listed(data: list[T], total: int, page: Page) -> Listed[T]:
+    """One page of a list of `total` items."""
+    pages = -(-total // page.limit)
+    numbers: Pagination = {
+        "page": page.page,
+        "limit": page.limit,
         "total": total,
+        "totalPages": pages,
     }
+    return {"data": data, "pagination": numbers, "total": total}
+
+
+def walked(data: list[T], page: Paged) -> Walked[T]:
+    """One page of a list, and where it goes on."""
+    numbers: WalkedPagination = {
+        "page": page.page,
+        "limit": page.limit,
+        "total": page.total,
+        "totalPages": -(-page.total // page.limit),
+        "next": page.next,
+    }
+    answer: Walked[T] = {"data": data, "pagination": numbers, "total": page.total}
+    if page.at_least:
+        answer["totalIsAtLeast"] = True
+    return answer
 
 
 class Deleted(TypedDict):

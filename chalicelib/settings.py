@@ -112,6 +112,11 @@ def storefront_max_age() -> int:
     return int(os.environ.get("STOREFRONT_MAX_AGE", "5"))
 
 
+def timezone() -> str:
+    """IANA name of the zone in which the shop's days begin and end."""
+    return os.environ.get("TIMEZONE", "UTC")
+
+
 def webhook_allowed_networks() -> tuple[str, ...]:
     """CIDR blocks that receivers may live in although they are not public; empty in production."""
     return tuple(os.environ.get("WEBHOOK_ALLOWED_NETWORKS", "").split())

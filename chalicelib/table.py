@@ -152,6 +152,38 @@ def query(
     return Rows([unpack(stored) for stored in reply["Items"]], last["sk"]["S"] if last else None)
 
 
+@dataclass(frozen=True)
+class Tally:
+    """How many items of a partition pass, of so many that were looked at; `whole`: that is all."""
+
+    passed: int
+    looked: int
+    whole: bool
+
+
+def tally(pk: str, *, where: Condition | None, filter: Condition | None, most: int) -> Tally:
+    """Counts items without reading them, in as many calls as it takes to look at `most`."""
+    said = Expressions()
+    partition = Attr("pk").eq(pk)
+    request: dict[str, Any] = {
+        "TableName": settings.table(),
+        "KeyConditionExpression": said.condition(partition if where is None else partition & where),
+        "ConsistentRead": True,
+        "Select": "COUNT",
+    }
+    if filter is not None:
+        request["FilterExpression"] = said.condition(filter)
+    said.into(request)
+    passed = looked = 0
+    while True:
+        reply = _ask("Query", request)
+        passed, looked = passed + int(reply["Count"]), looked + int(reply["ScannedCount"])
+        last = reply.get("LastEvaluatedKey")
+        if last is None or looked >= most:
+            return Tally(passed, looked, last is None)
+        request["ExclusiveStartKey"] = last
+
+
 def everything(pk: str, **options: Any) -> list[Item]:
     """All items of a partition that is known to be small, whatever number of calls it takes."""
     return [item for items in pages(pk, **options) for item in items]
@@ -165,6 +197,25 @@ def pages(pk: str, **options: Any) -> Iterator[list[Item]]:
     while rows.after is not None:
         rows = query(pk, **{**options, "after": rows.after})
         yield rows.items
+
+
+def scan(begins: str) -> Iterator[list[Key]]:
+    """The keys of all partitions whose key begins so, a call at a time: it reads the whole table,
+    and is no snapshot."""
+    said = Expressions()
+    request: dict[str, Any] = {
+        "TableName": settings.table(),
+        "FilterExpression": said.condition(Attr("pk").begins_with(begins)),
+        "ProjectionExpression": f"{said.name('pk')}, {said.name('sk')}",
+        "ConsistentRead": True,
+    }
+    said.into(request)
+    while True:
+        reply = _ask("Scan", request)
+        yield [(item["pk"]["S"], item["sk"]["S"]) for item in reply["Items"]]
+        if "LastEvaluatedKey" not in reply:
+            return
+        request["ExclusiveStartKey"] = reply["LastEvaluatedKey"]
 
 
 def put(item: Item, when: Condition | None = None, table: str | None = None) -> None:

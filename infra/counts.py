@@ -2,21 +2,23 @@
 
     python infra/counts.py --stage prod
     python infra/counts.py --stage prod --repair
+    python infra/counts.py --stage prod --repair --all-days    # the time zone was changed
 
 It reads the list of all records of each kind, and once more that of the last 30 days' orders: a
 read unit for about 30 records. `--stage local` is what `make run` started.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from chalicelib import listing
+from chalicelib import listing, settings
 from chalicelib.counts import check
-from infra import keys
+from infra import keys, record
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -26,9 +28,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--stage", required=True, help="such as prod, or local for `make run`")
     parser.add_argument("--endpoint-url", help="of an emulated AWS")
     parser.add_argument("--repair", action="store_true", help="set right what is wrong")
+    parser.add_argument("--all-days", action="store_true", help="the sales of all days, not 30")
+    parser.add_argument("--timezone", help="IANA; that of the stage, unless given")
     options = parser.parse_args(arguments)
     keys.connect(options.stage, options.endpoint_url)
-    for kind, found in check.recounts():
+    deployed = record.settings(options.stage).get("environment_variables") or {}
+    os.environ["TIMEZONE"] = options.timezone or deployed.get("TIMEZONE", settings.timezone())
+    for kind, found in check.recounts(options.all_days):
         print(f"{kind}: {found.records:,} records, {len(found.wrong):,} totals wrong")
         for one in found.wrong:
             print(f"  {one.name}: {one.stored:,}, and should be {one.counted:,}")

@@ -171,7 +171,11 @@ def _consent(stage: str) -> stacks.Consent:
 
 def _environment(options: argparse.Namespace) -> dict[str, str]:
     """The settings of the functions that were given this time; the others stay."""
-    given = {"CURRENCY": options.currency, "STOREFRONT_MAX_AGE": options.storefront_max_age}
+    given = {
+        "CURRENCY": options.currency,
+        "TIMEZONE": options.timezone,
+        "STOREFRONT_MAX_AGE": options.storefront_max_age,
+    }
     if options.trusted_proxies is not None:
         given["TRUSTED_PROXIES"] = proxies.blocks(options.trusted_proxies, boto3.client("ec2"))
     return {name: str(value) for name, value in given.items() if value is not None}
@@ -244,6 +248,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--package", type=Path, metavar="DIR", help="build, and deploy nothing")
     parser.add_argument("--from-package", type=Path, metavar="DIR", help="deploy what was built")
     parser.add_argument("--currency", help="ISO 4217 code; for the first time, USD if not given")
+    parser.add_argument("--timezone", type=steps.timezone, help="IANA; of the shop's days")
     parser.add_argument(
         "--trusted-proxies",
         help="CIDR blocks whose X-Forwarded-For counts; cloudfront: those of CloudFront",

@@ -162,7 +162,8 @@ def run(emulator: Emulator, home: Path, options: argparse.Namespace) -> None:
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         emulator.start()
-        made = deploy(options.packages, dict(steps.pairs(options.setting)))
+        asked = {"TIMEZONE": options.timezone} | dict(steps.pairs(options.setting))
+        made = deploy(options.packages, asked)
         found = endpoint(emulator.endpoint, owner_key(home, made["Table"]))
         if not options.empty and seed.is_empty(found["baseUrl"], found["apiKey"]):
             job = seed.seed(found["baseUrl"], found["apiKey"])
@@ -198,6 +199,8 @@ def _options() -> argparse.Namespace:
     emulator_python = environment.get("EMULATOR_PYTHON") or _PROJECT / ".venv-emulator/bin/python"
     parser.add_argument("--emulator-python", type=Path, default=emulator_python)
     parser.add_argument("--packages", type=Path, default=package.CACHE)
+    zone = environment.get("TIMEZONE") or "UTC"
+    parser.add_argument("--timezone", type=steps.timezone, default=zone, help="IANA")
     parser.add_argument(
         "--setting",
         action="append",

@@ -7,6 +7,11 @@ To be run after a deployment that cuts text into other words, spreads lists or w
 number of partitions, or gives a kind another facet (docs/listing.md, Changing the index). Stopped,
 it goes on where it was; `--restart` begins again. It is done once a pass over all records finds
 none to move. Nobody has to wait: a record is found where it was until it is found where it will be.
+
+Functions of the release before may still run for a while after a deployment, and write as they did.
+So the last pass begins no sooner than `--settle` seconds after the start. Then entries that no
+record says it has are removed (those functions did not know them), totals are counted again, and
+what was 503 `reindexing` is answered.
 """
 
 import argparse
@@ -30,6 +35,7 @@ from infra import keys
 
 ALL: Final = (products.RECORDS, orders.RECORDS, customers.RECORDS, jobs.RECORDS)
 _LOOKED_AT_ONCE: Final = 100
+_LONGEST_FUNCTION: Final = 900.0  # seconds: .chalice/config.json
 _LOOKS_A_MOVE: Final = 50  # looking at a record takes a unit or two, moving one up to 200
 
 
@@ -63,6 +69,23 @@ def resumed(kind: str) -> Progress:
     if item is None:
         return Progress(kind)
     return Progress(kind, item["at"], item["after"], item["looked"], item["moved"])
+
+
+def upgrade(records: listing.Records, rate: float, settled: float) -> int:
+    """Moves all records of a kind and says that they are; how many were moved. `settled`: when
+    (`time.monotonic`) no function of the release before runs any more."""
+    moved = move_all(records, rate)
+    if listing.is_ready(records.kind):
+        return moved
+    if (wait := settled - time.monotonic()) > 0:
+        print(f"waiting {wait:.0f} s, until no function of the release before can run", flush=True)
+        time.sleep(wait)
+        moved += move_all(records, rate)
+    removed = listing.sweep(records)
+    listing.repair(listing.recount(records.kind).wrong)
+    listing.ready(records.kind)
+    print(f"{records.kind.name}: {removed:,} entries without a record removed", flush=True)
+    return moved
 
 
 def move_all(
@@ -134,13 +157,14 @@ def _moved(records: listing.Records, id: str) -> bool:
 def main(arguments: Sequence[str] | None = None) -> None:
     options = _options(arguments)
     keys.connect(options.stage, options.endpoint_url)
+    settled = time.monotonic() + options.settle
     for records in ALL:
         name = records.kind.name
         if name not in options.kinds:
             continue
         if options.restart:
             table.delete(("reindex", name))
-        print(f"{name}: {move_all(records, options.rate):,} moved")
+        print(f"{name}: {upgrade(records, options.rate, settled):,} moved")
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -152,6 +176,12 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--stage", required=True, help="such as prod, or local for `make run`")
     parser.add_argument("--endpoint-url", help="of an emulated AWS")
     parser.add_argument("--rate", type=float, default=10.0, help="records moved a second")
+    parser.add_argument(
+        "--settle",
+        type=float,
+        default=_LONGEST_FUNCTION,
+        help="seconds for which functions of the release before may run; 0 if there are none",
+    )
     parser.add_argument("--restart", action="store_true", help="forget where it was")
     options = parser.parse_args(arguments)
     options.kinds = options.kinds or names

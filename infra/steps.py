@@ -1,8 +1,10 @@
 """The steps of a deployment, the same on AWS and on the emulator; the environment says which."""
 
+import argparse
 import base64
 import contextlib
 import secrets
+import zoneinfo
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -152,6 +154,13 @@ def ensure_master_key(stage: str) -> None:
             Value=base64.b64encode(secrets.token_bytes(32)).decode(),
             Overwrite=False,
         )
+
+
+def timezone(name: str) -> str:
+    """The name of a time zone that there is."""
+    if name not in zoneinfo.available_timezones():
+        raise argparse.ArgumentTypeError(f"{name!r} is no time zone, such as Europe/Berlin")
+    return name
 
 
 def pairs(texts: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -204,9 +204,20 @@ class Double:
             kept = [{name: item[name] for name in names if name in item} for item in kept]
         scope.check_used()
         answer: Wire = {"Items": kept, "Count": len(kept), "ScannedCount": len(seen)}
+        if request.get("Select") == "COUNT":
+            del answer["Items"]
         if after:
             answer["LastEvaluatedKey"] = after
         return answer, units.read_units([looked], consistent=_consistent(request)), 0
+
+    def _on_Scan(self, request: Wire) -> tuple[Wire, float, float]:
+        scope = Scope(request)
+        passes = condition(request.get("FilterExpression", "attribute_exists(pk)"))
+        names = [scope.name(path[0]) for path in projection(request["ProjectionExpression"])]
+        items = list(self.items(request["TableName"]))
+        kept = [{name: item[name] for name in names} for item in items if passes(item, scope)]
+        read = units.read_units([units.item_size(item) for item in items])
+        return {"Items": kept, "Count": len(kept), "ScannedCount": len(items)}, read, 0
 
     # --- writes ---
 

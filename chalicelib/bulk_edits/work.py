@@ -5,10 +5,11 @@ The log entry is also how a step that comes again knows what it has changed befo
 
 from collections import Counter as Tally
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from chalicelib import listing, table
+from chalicelib import table
 from chalicelib.bulk_edits import prices
 from chalicelib.bulk_edits.model import filtered
 from chalicelib.commit import Commit
@@ -63,7 +64,7 @@ def _next(job: Job) -> tuple[list[str], int, Any]:
     kind = asked["kind"]
     filters = filtered(kind, asked["filters"])
     read: Any = orders.page if kind == "order" else products.page
-    query = listing.Query(filters.where(), filters.search, limit=MOST_AT_ONCE)
+    query = replace(filters.query(), limit=MOST_AT_ONCE, deepest=None)
     found, total, cursor = jobs.records(job, query, read)
     return [record.id for record in found], total, cursor
 

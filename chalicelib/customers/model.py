@@ -11,10 +11,15 @@ from typing_extensions import TypedDict
 
 from chalicelib import listing
 from chalicelib.attributes import Item
-from chalicelib.schemas import Input, Page
+from chalicelib.schemas import Choice, Input, Walk
 
 # Together with an order's this has to leave room in a transaction: see `orders/model.py`.
-KIND: Final = listing.Kind("customer", inside=11, room=22)
+KIND: Final = listing.Kind(
+    "customer",
+    several="tag",
+    orders=("name",),
+    since=frozenset({"tag", "*name"}),
+)
 
 
 def _email(value: str) -> str:
@@ -51,10 +56,29 @@ class CustomerInput(Input):
         return self
 
 
-class ListCustomers(Page):
+class Sort(Choice):
+    NEWEST = "-createdAt"
+    NAME = "name"
+
+
+class ListCustomers(Walk):
     search: Annotated[
         str, Field(max_length=200, description="Beginnings of words in name and e-mail")
     ] = ""
+    tag: Annotated[str, Field(max_length=100, description="One of the customer's tags")] = ""
+    sort: Sort = Sort.NEWEST
+
+    def query(self) -> listing.Query:
+        by_name = self.sort is Sort.NAME
+        return listing.Query(
+            {"tag": frozenset({self.tag})} if self.tag else {},
+            self.search,
+            self.page,
+            self.limit,
+            self.cursor,
+            order="name" if by_name else "",
+            forward=by_name,
+        )
 
 
 class CustomerOfOrder(TypedDict):
@@ -102,7 +126,15 @@ def made(id: str, asked: CustomerInput, now: str) -> Customer:
 
 
 def index_of(fields: Mapping[str, Any]) -> listing.Index:
-    return listing.Index.of(sort=fields["createdAt"], facets={}, texts=searchable(fields))
+    names = (fields["lastName"], fields["firstName"], fields["email"])
+    return listing.Index.of(
+        sort=fields["createdAt"],
+        facets={},
+        several=fields.get("tags", ()),
+        orders={"name": " ".join(name for name in names if name)},
+        texts=searchable(fields),
+        exact=[fields["email"]] if fields["email"] else [],
+    )
 
 
 def searchable(customer: Mapping[str, Any]) -> list[str]:

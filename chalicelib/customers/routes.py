@@ -2,12 +2,12 @@
 
 from chalice.app import Response
 
-from chalicelib import listing, schemas
+from chalicelib import schemas
 from chalicelib.customers import store
 from chalicelib.customers.model import ListCustomers, ShownCustomer, show
 from chalicelib.problems import NotFound
-from chalicelib.request import Role, Routes, caller, query, reply
-from chalicelib.schemas import Listed
+from chalicelib.request import Role, Routes, query, reply
+from chalicelib.schemas import Walked
 
 routes = Routes(__name__, "Customers")
 
@@ -17,14 +17,13 @@ routes = Routes(__name__, "Customers")
     "List customers",
     role=Role.READER,
     query=ListCustomers,
-    answers={200: Listed[ShownCustomer]},
+    answers={200: Walked[ShownCustomer]},
 )
 def list_customers() -> Response:
     """Newest first. `search` finds the beginnings of words in name and e-mail."""
     asked = query(ListCustomers)
-    page = store.page(listing.Query({}, asked.search, asked.page, asked.limit, caller().id))
-    shown = [show(customer) for customer in page.records]
-    return reply(200, schemas.listed(shown, page.total, asked, page.pages))
+    page = store.page(asked.query())
+    return reply(200, schemas.walked([show(customer) for customer in page.records], page))
 
 
 @routes.get(

@@ -62,7 +62,8 @@ def register(commit: Commit, customer: Customer) -> None:
     lock = {"pk": lock_pk, "sk": lock_sk, **show(customer)}
     commit.put(lock, when=table.absent, otherwise=EmailTaken())
     pk, sk = _key(customer.id)
-    index = listing.change(commit, KIND, customer.id, None, customer.index)
+    # Beside an order of sixty products there is room for eight words.
+    index = listing.change(commit, KIND, customer.id, None, customer.index, inside=8, room=8)
     assert index is not None
     item = {"pk": pk, "sk": sk, **customer.fields, "index": index.stored()}
     commit.put(item, when=table.absent)

@@ -14,8 +14,8 @@ from chalicelib.imports.shown import whole as whole_import
 from chalicelib.jobs import store
 from chalicelib.jobs.model import Job, ListedWork, ShownWork, show, show_whole
 from chalicelib.problems import Conflict, NotFound
-from chalicelib.request import Role, Routes, caller, query, reply
-from chalicelib.schemas import Listed, Page
+from chalicelib.request import Role, Routes, query, reply
+from chalicelib.schemas import Walk, Walked
 
 routes = Routes(__name__, "Jobs")
 _IMPORT = "product_import"
@@ -26,15 +26,14 @@ _SIGNED_ANEW = {"errorReportUrl", "downloadUrl"}
     "/api/admin/jobs",
     "List jobs",
     role=Role.READER,
-    query=Page,
-    answers={200: Listed[ListedJob | ListedWork]},
+    query=Walk,
+    answers={200: Walked[ListedJob | ListedWork]},
 )
 def list_jobs() -> Response:
     """Imports, exports, bulk edits and undos, newest first."""
-    asked = query(Page)
-    page = store.page(listing.Query(page=asked.page, limit=asked.limit, walker=caller().id))
-    shown = [_listed(job) for job in page.records]
-    return reply(200, schemas.listed(shown, page.total, asked, page.pages))
+    asked = query(Walk)
+    page = store.page(listing.Query(page=asked.page, limit=asked.limit, cursor=asked.cursor))
+    return reply(200, schemas.walked([_listed(job) for job in page.records], page))
 
 
 @routes.get(

@@ -206,6 +206,5 @@ def records(
 ) -> tuple[list[R], int, Any]:
     """The records of a list behind the job's cursor, how many there are in all, and the next
     cursor, None at the end. `read` reads a page of the list."""
-    number = int(job.cursor or 1)
-    found = read(replace(asked, page=number, walker=job.id))
-    return found.records, found.total, number + 1 if number < found.pages else None
+    found = read(replace(asked, cursor=job.cursor or ""))
+    return found.records, found.total, found.next

@@ -7,7 +7,9 @@ is the whole of it: no projector runs behind.
 from chalicelib.listing.entries import change
 from chalicelib.listing.index import MOST_WORD_BYTES, Index
 from chalicelib.listing.kinds import Kind
+from chalicelib.listing.lists import Range
 from chalicelib.listing.move import Records, reindex
+from chalicelib.listing.moved import is_ready, ready, sweep
 from chalicelib.listing.pages import Indexed, Page, Query, count, page
 from chalicelib.listing.recount import Recount, Wrong, disagreement, everyone, recount, repair
 
@@ -18,6 +20,7 @@ __all__ = [
     "Kind",
     "Page",
     "Query",
+    "Range",
     "Records",
     "Recount",
     "Wrong",
@@ -25,8 +28,11 @@ __all__ = [
     "count",
     "disagreement",
     "everyone",
+    "is_ready",
     "page",
+    "ready",
     "recount",
     "reindex",
     "repair",
+    "sweep",
 ]

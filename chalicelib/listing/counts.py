@@ -4,55 +4,73 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from chalicelib.attributes import Item
-from chalicelib.listing.kinds import Kind
+from chalicelib.listing.kinds import READY, Kind
+from chalicelib.problems import Problem
 
 Where = Mapping[str, frozenset[str]]
+Cells = list[tuple[dict[str, str], int]]
+
+
+class Reindexing(Problem):
+    """503: records are being indexed anew for this filter or order (`infra/reindex.py`)."""
+
+    status, code = 503, "reindexing"
 
 
 @dataclass(frozen=True)
 class Counts:
-    """The cells that a list with filters needs: of the whole kind, and under the values asked."""
+    """The cells that a list with filters needs: of the whole kind, and under the values asked.
+    `ready`: whether all records are indexed as those of this release are."""
 
     kind: Kind
     where: Where
-    cells: list[tuple[dict[str, str], int]]
-    under: list[tuple[dict[str, str], int]]
+    cells: Cells
+    under: Mapping[str, Cells]
+    ready: bool
 
-    @property
-    def total(self) -> int:
-        """How many records match all filters; no fewer than none, though half of a change may be
-        in what was read."""
-        return max(0, self.size(self.where))
-
-    def size(self, where: Where) -> int:
-        """How many records a list holds that is defined by `where`, a part of the filters."""
-        under = self.kind.under
-        cells = self.under if under in where else self.cells
-        rest = {facet: accepted for facet, accepted in where.items() if facet != under}
-        return sum(
-            n
-            for facets, n in cells
-            if all(facets[facet] in accepted for facet, accepted in rest.items())
+    def size(self, where: Where) -> int | None:
+        """How many records pass `where`, a part of the filters; None where cells do not tell. No
+        fewer than none, though half of a change may be in what was read."""
+        apart = [facet for facet in where if facet in self.under]
+        if len(apart) > 1 or not where.keys() <= {*self.kind.counted, *apart}:
+            return None
+        cells = self.under[apart[0]] if apart else self.cells
+        rest = {facet: accepted for facet, accepted in where.items() if facet not in apart}
+        return max(
+            0,
+            sum(
+                n
+                for facets, n in cells
+                if all(facets[facet] in accepted for facet, accepted in rest.items())
+            ),
         )
 
+    def require(self, asked: set[str]) -> None:
+        """Raises Reindexing where that is asked for which not all records have yet."""
+        if not self.ready and (late := sorted(asked & self.kind.since)):
+            message = f"The list cannot be asked for its {', '.join(late)} yet: records are being"
+            raise Reindexing(f"{message} indexed anew. Try again.", headers={"Retry-After": "60"})
 
-def reads(kind: Kind, where: Where) -> list[str]:
+
+def places(kind: Kind, where: Where) -> list[str]:
     """The partitions to read, at the same time, for `counts`."""
-    values = sorted(where.get(kind.under, ())) if kind.under else []
-    return [kind.count_pk(), *(kind.count_pk(value) for value in values)]
+    under = [(facet, value) for facet in kind.under for value in sorted(where.get(facet, ()))]
+    return [kind.count_pk(), *(kind.count_pk(facet, value) for facet, value in under)]
 
 
 def counts(kind: Kind, where: Where, read: list[list[Item]]) -> Counts:
-    """From what was read of the partitions that `reads` named, in its order."""
-    main, *under = [_cells(kind, items) for items in read]
-    return Counts(kind, where, main, [cell for cells in under for cell in cells])
+    """From what was read of the partitions that `places` named, in its order."""
+    main, *rest = read
+    under: dict[str, Cells] = {}
+    parts = iter(rest)
+    for facet in kind.under:
+        if facet in where:
+            under[facet] = [cell for _ in where[facet] for cell in _cells(kind, next(parts))]
+    names = [item["sk"].rsplit("#", 1)[0] for item in main]
+    is_ready = READY in names or all(kind.cell_facets(name)[1] for name in names)
+    return Counts(kind, where, _cells(kind, main), under, is_ready)
 
 
-def _cells(kind: Kind, items: list[Item]) -> list[tuple[dict[str, str], int]]:
-    cells = []
-    for item in items:
-        values = item["sk"].rsplit("#", 1)[0].split("|")
-        # A cell from before a facet was appended to the kind has no value for it.
-        facets = dict.fromkeys(kind.counted, "") | dict(zip(kind.counted, values, strict=False))
-        cells.append((facets, int(item["n"])))
-    return cells
+def _cells(kind: Kind, items: list[Item]) -> Cells:
+    named = ((item["sk"].rsplit("#", 1)[0], int(item["n"])) for item in items)
+    return [(kind.cell_facets(name)[0], n) for name, n in named if name != READY]

@@ -4,7 +4,7 @@ from chalicelib import clock
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
 from chalicelib.listing import kinds
-from chalicelib.listing.index import Index, settled
+from chalicelib.listing.index import SEVERAL, Index, settled
 from chalicelib.listing.kinds import Kind, escape, shard_of
 
 
@@ -35,7 +35,7 @@ def change(
         commit.delete(key)
     _change_words(commit, word_keys(kind, id, before), word_keys(kind, id, after), room)
     for index, step in ((before, -1), (after, 1)):
-        for pk, cell in kind.cells(index.facets) if index else ():
+        for pk, cell in kind.cells(index.facets, index.format) if index else ():
             commit.count(pk, cell, step)
     return after
 
@@ -67,9 +67,18 @@ def list_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
     if index is None:
         return {}
     shards, items = kinds.SHAPES[index.version].list_shards, {}
-    for name in kind.lists(index.facets):
-        key = kind.entry_key(name, id, index.sort, shards)
-        items[key] = {"pk": key[0], "sk": key[1], **index.facets}
+    sorts = dict.fromkeys(kind.lists(index.facets), index.sort)
+    if index.many:
+        sorts[f"{kind.several}*"] = index.sort
+    else:
+        sorts |= {f"{kind.several}={value}": index.sort for value in index.several}
+    sorts |= {f"*{order}": sort for order, sort in index.orders.items()}
+    known: Item = dict(index.facets)
+    if index.several:
+        known[SEVERAL] = frozenset(index.several)
+    for name, sort in sorts.items():
+        key = kind.entry_key(name, id, sort, shards)
+        items[key] = {"pk": key[0], "sk": key[1], **known}
     if index.ahead:
         items[kind.entry_key("*", id, index.sort, shards)]["generation"] = index.generation
     return items

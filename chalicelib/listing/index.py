@@ -8,27 +8,36 @@ write that failed has left behind names another one, and counts for nothing.
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from chalicelib.ids import key_part
 from chalicelib.listing import kinds
 from chalicelib.listing import words as text
 
+SEVERAL: Final = "several"
+_LONGEST_SORT: Final = 60  # characters of a text that count where a list is sorted by it
 MOST_WORD_BYTES: Final = 150_000  # with a product of 200 KB it fits DynamoDB's 400 KB an item
 
 
 @dataclass(frozen=True)
 class Index:
-    """`sort`: text in whose descending order the kind is listed. `facets`: as key parts. `words`,
-    `ahead`: as stored. `settled`: whether it was decided which words are which (`change`)."""
+    """`sort`: text in whose descending order the kind is listed. `facets`: as key parts; `several`:
+    those of the facet with several values, `many` if they are too many for a list entry each.
+    `orders`: what it is sorted by in other orders. `words`, `ahead`: as stored. `version`: its
+    shape, `format`: what the last release did not know. `settled`: whether it was decided which
+    words are which (`change`)."""
 
     sort: str
     facets: Mapping[str, str]
     words: tuple[str, ...] = ()
     ahead: tuple[str, ...] = ()
     generation: str = ""
+    several: tuple[str, ...] = ()
+    many: bool = False
+    orders: Mapping[str, str] = field(default_factory=dict)
     version: int = 1
+    format: int = kinds.FORMAT
     settled: bool = True
 
     @classmethod
@@ -37,15 +46,25 @@ class Index:
         *,
         sort: str,
         facets: Mapping[str, str],
+        several: Iterable[str] = (),
+        orders: Mapping[str, str] | None = None,
         texts: Iterable[str] = (),
         exact: Iterable[str] = (),
     ) -> "Index":
-        """What a record wants to be found by: `texts`, and as a whole by each of the `exact`."""
+        """What a record wants to be found by: `texts`, and as a whole by each of the `exact`.
+        `orders`: text, which is sorted without case and accents, or a time."""
         if "#" in sort or "+" in sort:
             raise ValueError(f"{sort!r} cannot be a sort key: # and + separate the parts of a key")
         parts = {name: key_part(value) for name, value in facets.items()}
-        found = text.words(texts, exact)
-        return cls(sort, parts, tuple(found), version=kinds.CURRENT, settled=False)
+        return cls(
+            sort,
+            parts,
+            tuple(text.words(texts, exact)),
+            several=tuple(dict.fromkeys(map(several_part, several))),
+            orders={name: _sortable(value) for name, value in (orders or {}).items()},
+            version=kinds.CURRENT,
+            settled=False,
+        )
 
     def stored(self) -> dict[str, Any]:
         return {
@@ -55,6 +74,10 @@ class Index:
             "words": " ".join(self.words),  # none has a blank in it
             **({"ahead": " ".join(self.ahead)} if self.ahead else {}),
             **({"generation": self.generation} if self.generation else {}),
+            **({"several": list(self.several)} if self.several else {}),
+            **({"many": True} if self.many else {}),
+            **({"orders": dict(self.orders)} if self.orders else {}),
+            "f": self.format,
             **({} if self.settled else {"settled": False}),
         }
 
@@ -66,7 +89,11 @@ class Index:
             _split(stored["words"]),
             _split(stored.get("ahead", "")),
             stored.get("generation", ""),
+            tuple(stored.get("several", ())),
+            stored.get("many", False),
+            stored.get("orders", {}),
             int(stored["v"]),
+            int(stored.get("f", 1)),
             stored.get("settled", True),
         )
 
@@ -89,8 +116,17 @@ class Index:
 
     def matches(self, where: Mapping[str, frozenset[str]], terms: Iterable[str] = ()) -> bool:
         """Whether the record belongs to a list with these filters (key parts) and search terms."""
-        return all(self.facets.get(facet, "") in wanted for facet, wanted in where.items()) and all(
+        return self.passes(where) and all(
             any(word.startswith(term) for word in self.every_word) for term in terms
+        )
+
+    def passes(self, where: Mapping[str, frozenset[str]]) -> bool:
+        """`SEVERAL` is the facet with several values, whatever the kind calls it."""
+        return all(
+            not wanted.isdisjoint(self.several)
+            if facet == SEVERAL
+            else self.facets.get(facet, "") in wanted
+            for facet, wanted in where.items()
         )
 
 
@@ -104,6 +140,9 @@ def settled(before: Index | None, wanted: Index, *, inside: int, room: int) -> I
     if before is not None and not before.settled:
         raise ValueError("the version before was never written")
     had = before or Index("", {})
+    many = len(wanted.several) > inside // 2
+    valued = {*(() if had.many else had.several), *(() if many else wanted.several)}
+    room, inside = room - len(valued), inside - (0 if many else len(wanted.several))
     words = dict.fromkeys(wanted.every_word)
     kept = [word for word in had.words if word in words]
     kept_ahead = [word for word in had.ahead if word in words]
@@ -123,11 +162,21 @@ def settled(before: Index | None, wanted: Index, *, inside: int, room: int) -> I
         generation = _generation()
     return replace(
         wanted,
+        many=many,
         words=(*kept, *first),
         ahead=ahead,
         generation=generation,
         settled=True,
     )
+
+
+def several_part(value: str) -> str:
+    """A value of the facet with several, short enough for a hundred on each list entry."""
+    return key_part(value, 40)
+
+
+def _sortable(value: str) -> str:
+    return kinds.escape(" ".join(text.fold(value).split())[:_LONGEST_SORT]) or "!"
 
 
 def _generation() -> str:

@@ -1,13 +1,15 @@
-"""What can be listed, and where its entries stand.
+r"""What can be listed, and where its entries stand.
 
 | entry | pk | sk | attributes |
 |---|---|---|---|
 | list | `list#<kind>#<list>#<shard>of<shards>` | `<sort>#<id>` | the facets; `generation` |
+| other order | `list#<kind>#*<order>#<shard>of<shards>` | `<that sort>#<id>` | the facets |
 | word | `word#<kind>#<first letter>#<shard>of<shards>` | `<word>#<sort>#<id>` | none |
 | word ahead | the same | `<word>#<sort>+<generation>#<id>` | `at`: Unix seconds |
-| count | `count#<kind>[#<facet>=<value>]` | `<facet values>#<shard>` | `n` |
+| count | `count#<kind>[#<facet>=<value>]` | `<facet values>\|2#<shard>` | `n` |
 
-Lists are `*`, `<facet>=<value>` and the combined ones of the kind. Lists and words are sharded by a
+Lists are `*`, `<facet>=<value>`, the combined ones of the kind, and `<facet>*` of the records with
+more values of a facet than have a list entry each. Lists and words are sharded by a
 hash of the id, because one partition takes about 1,000 write units a second (AWS). The number of
 shards is in the key, so that two numbers of them never share a partition: a reader that looks into
 the old partitions before the new ones meets a record that moves between them at least once.
@@ -44,33 +46,44 @@ def word_shards() -> list[int]:
     return list(dict.fromkeys(shape.word_shards for _, shape in sorted(SHAPES.items())))
 
 
+FORMAT = 2  # how records are indexed, and counted, since there are filters by more than `counted`
+READY = "~ready"  # a cell without a number: all records of the kind are indexed so
+
+
 @dataclass(frozen=True)
 class Kind:
     """A listable kind of record.
 
-    `counted`: the facets that a count cell is made of; new ones are appended. `under`: a facet with
-    so many values that its cells are kept apart, once more under each value. `listed`: facets with
-    a list for each value. `combined`: lists of what has several facet values at once. A facet
-    without a value is "". `inside`: how many words of a record are written with it; `room`: how
-    many differences of words one transaction has room for, beside all else that it writes.
+    `counted`: the facets that a count cell is made of; new ones are appended. `under`: facets with
+    so many values that their cells are kept apart, once more under each value. `listed`: facets
+    with a list for each value. `combined`: lists of what has several facet values at once.
+    `several`: the facet of which a record may have several values, with a list for each. A facet
+    without a value is "". `orders`: what else the list of all is kept sorted by.
+
+    `since`: the facets, combined lists and orders that only records indexed as `FORMAT` says have.
+
+    `inside`: how many words and values of a record are written with it; `room`: how many
+    differences of these one transaction has room for, beside all else that it writes.
     """
 
     name: str
     counted: tuple[str, ...] = ()
-    under: str | None = None
+    under: tuple[str, ...] = ()
     listed: tuple[str, ...] = ()
     combined: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    several: str = ""
+    orders: tuple[str, ...] = ()
+    since: frozenset[str] = frozenset()
     inside: int = 34
     room: int = 68
 
     def __post_init__(self) -> None:
-        counted = {*self.counted, self.under}
-        used = {*self.listed, *(facet for wanted in self.combined.values() for facet in wanted)}
-        if not used <= counted:
-            raise ValueError(f"{self.name}: {sorted(used - counted)} must be counted")
+        used = {facet for wanted in self.combined.values() for facet in wanted}
+        if not used <= set(self.counted):
+            raise ValueError(f"{self.name}: {sorted(used - set(self.counted))} must be counted")
 
     def lists(self, facets: Mapping[str, str]) -> list[str]:
-        """The lists in which a record with these facets stands."""
+        """The lists in which a record with these facets stands, but those of `several`."""
         return [
             "*",
             *(f"{facet}={facets[facet]}" for facet in self.listed if facets.get(facet)),
@@ -81,16 +94,30 @@ class Kind:
             ),
         ]
 
-    def cells(self, facets: Mapping[str, str]) -> list[Key]:
+    def cell(self, facets: Mapping[str, str], version: int = FORMAT) -> str:
+        values = [facets.get(facet, "") for facet in self.counted]
+        return "|".join([*values, str(FORMAT)] if version == FORMAT else values)
+
+    def cells(self, facets: Mapping[str, str], version: int = FORMAT) -> list[Key]:
         """The count cells in which it counts."""
-        cell = "|".join(facets.get(facet, "") for facet in self.counted)
+        cell = self.cell(facets, version)
         cells = [(self.count_pk(), cell)]
-        if self.under:
-            cells.append((self.count_pk(facets.get(self.under, "")), cell))
+        for facet in self.under:
+            # What there was before `since` is counted without a value, too.
+            if facets.get(facet) or facet not in self.since:
+                cells.append((self.count_pk(facet, facets.get(facet, "")), cell))
         return cells
 
-    def count_pk(self, under: str | None = None) -> str:
-        return f"count#{self.name}" + (f"#{self.under}={under}" if under is not None else "")
+    def cell_facets(self, cell: str) -> tuple[dict[str, str], bool]:
+        """The facets of a cell, and whether its records are indexed as `FORMAT` says."""
+        values = cell.split("|")
+        is_new = len(values) > len(self.counted) and values[-1] == str(FORMAT)
+        # A cell from before a facet was appended to the kind has no value for it.
+        facets = dict.fromkeys(self.counted, "") | dict(zip(self.counted, values, strict=False))
+        return facets, is_new
+
+    def count_pk(self, facet: str = "", value: str = "") -> str:
+        return f"count#{self.name}" + (f"#{facet}={value}" if facet else "")
 
     def list_pk(self, name: str, shard: int, shards: int) -> str:
         return f"list#{self.name}#{name}#{shard}of{shards}"

@@ -2,7 +2,7 @@
 
 import heapq
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -11,12 +11,35 @@ from typing import Final
 from chalicelib import table
 from chalicelib.conditions import Attr, Condition, all_of
 from chalicelib.listing.counts import Counts, Where
+from chalicelib.listing.index import SEVERAL
 from chalicelib.listing.kinds import Kind, list_shards
 
-# What one more query costs, in entries read: a round trip's CPU against 150 bytes each.
+# What one more query costs, in entries read: a round trip's CPU against 200 bytes each.
 _QUERY_COST: Final = 25
 # About as many entries fill the 1 MB that a query looks at.
-_CALL_ENTRIES: Final = 6_000
+_CALL_ENTRIES: Final = 5_000
+MOST_COUNTED = 100_000  # keys that are looked at to count what no cell tells
+_FEW_LISTS: Final = 3
+UNKNOWN: Final = 50_000  # records: taken for the size of a list that nothing tells
+
+Read = Callable[[], table.Rows]
+
+
+@dataclass(frozen=True)
+class Range:
+    """From which sort on (`first`), and before which (`end`); empty: no bound."""
+
+    first: str = ""
+    end: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.first or self.end)
+
+    def holds(self, sort: str) -> bool:
+        return self.first <= sort and (not self.end or sort < self.end)
+
+
+EVERYTHING: Final = Range()
 
 
 @dataclass(frozen=True)
@@ -24,91 +47,173 @@ class Lists:
     """Lists that together hold what some of the filters ask for, each record once.
 
     `rest`: the filters that are left to apply. `size`: how many records they hold; `total`: how
-    many of those pass. Positions are `<sort>#<id>`.
+    many of those pass; each None where no cell tells. Positions are `<sort>#<id>`.
     """
 
     kind: Kind
-    names: list[str]
+    names: Sequence[str]
     rest: Where
-    size: int
-    total: int
+    between: Range = EVERYTHING
+    size: int | None = None
+    total: int | None = None
 
     def cost(self, need: int) -> float:
         """Of finding `need` records that pass, in entries read."""
-        read = need * self.size / self.total if self.total else self.size
-        return min(self.size, read) + _QUERY_COST * len(self.names)
+        size = UNKNOWN if self.size is None else self.size
+        read = need * size / self.total if self.total else size
+        return min(size, read) + _QUERY_COST * len(self.names)
+
+    def reads(self, need: int, after: str | None, forward: bool, shards: int) -> list[Read]:
+        """The first query of each partition, to find `need` records that pass."""
+        limit = self._limit(need, shards)
+        pks = self._places(shards)
+        return [partial(self._read, pk, forward, limit, after, None) for pk in pks]
 
     def positions(
-        self, need: int, *, after: str | None = None, backwards: bool = False
+        self,
+        need: int,
+        *,
+        after: str | None = None,
+        forward: bool = False,
+        read: Sequence[table.Rows] | None = None,
     ) -> Iterator[str]:
-        """Where the records stand that pass, newest first or `backwards`, behind `after`; made for
-        a caller who takes `need` of them."""
-        forward, condition = backwards, _filter(self.rest)
-
-        def read(pk: str, limit: int, behind: str | None) -> table.Rows:
-            started = table.sk.gt(behind) if forward else table.sk.lt(behind)
-            return table.query(
-                pk,
-                where=started if behind else None,
-                filter=condition,
-                forward=forward,
-                limit=limit,
-                fields=("sk",),
-            )
-
+        """Where the records stand that pass, newest first or `forward`, behind `after`; made for
+        a caller who takes `need` of them. `read`: what `reads` of the oldest spread gave."""
         streams = []
         # Old partitions first: a record that moves to the new ones meanwhile is met at least once.
         for shards in list_shards():
-            # A shard's part, with room for an uneven hash; more where filters drop some of it.
-            part = (need * self.size / self.total if self.rest and self.total else need) / shards
-            limit = min(_CALL_ENTRIES, math.ceil(part + 3 * math.sqrt(part)) + 1)
-            names = [
-                self.kind.list_pk(name, at, shards) for name in self.names for at in range(shards)
-            ]
-            firsts = table.together([partial(read, pk, limit, after) for pk in names])
+            firsts = read
+            if firsts is None:
+                firsts = table.together(self.reads(need, after, forward, shards))
+            read = None
+            limit = self._limit(need, shards)
             streams += [
-                _stream(rows, partial(read, pk), limit)
-                for pk, rows in zip(names, firsts, strict=True)
+                self._stream(rows, partial(self._read, pk, forward), limit, after)
+                for pk, rows in zip(self._places(shards), firsts, strict=True)
             ]
         merged = heapq.merge(*streams, reverse=not forward)
-        return (position for position, _ in groupby(merged))  # … or twice
+        # … or twice; and in a range `after` itself, which a key condition cannot leave out.
+        return (position for position, _ in groupby(merged) if position != after)
+
+    def tallies(self, most: int | None = None) -> list[Callable[[], table.Tally]]:
+        """The calls that count what passes, by looking at up to `most` keys."""
+        shards = list_shards()[0]
+        pks = self._places(shards)
+        each = -(-(MOST_COUNTED if most is None else most) // len(pks))
+        where, condition = self._where(None, forward=True), _filter(self.rest)
+        return [partial(table.tally, pk, where=where, filter=condition, most=each) for pk in pks]
+
+    def counted(self) -> int:
+        """What passes, while records move between spreads: by position, because the calls that
+        count would meet some twice."""
+        return sum(1 for _ in self.positions(_CALL_ENTRIES))
+
+    def _places(self, shards: int) -> list[str]:
+        return [self.kind.list_pk(name, at, shards) for name in self.names for at in range(shards)]
+
+    def _limit(self, need: int, shards: int) -> int:
+        """A shard's part, with room for an uneven hash; more where filters drop some of it."""
+        part = need / shards
+        if self.rest:
+            known = self.size is not None and self.total is not None
+            part *= (self.size or 0) / max(1, self.total or 0) if known else 3
+        return max(1, min(_CALL_ENTRIES, math.ceil(part + 3 * math.sqrt(part)) + 1))
+
+    def _read(
+        self, pk: str, forward: bool, limit: int, after: str | None, behind: str | None
+    ) -> table.Rows:
+        return table.query(
+            pk,
+            where=self._where(behind or after, forward=forward),
+            filter=_filter(self.rest),
+            forward=forward,
+            limit=limit,
+            fields=("sk",),
+        )
+
+    def _where(self, after: str | None, *, forward: bool) -> Condition | None:
+        first, end = self.between.first, self.between.end
+        if after is not None and forward:
+            first = max(first, after)
+        elif after is not None:
+            end = min(end or after, after)
+        if first and end:
+            return table.sk.between(first, end)
+        if after is not None:
+            return table.sk.gt(after) if forward else table.sk.lt(after)
+        if first:
+            return table.sk.gte(first)
+        return table.sk.lt(end) if end else None
+
+    def _stream(
+        self, rows: table.Rows, read: Callable[..., table.Rows], limit: int, after: str | None
+    ) -> Iterator[str]:
+        while True:
+            yield from (item["sk"] for item in rows.items)
+            if rows.after is None:
+                return
+            # What passes may all be far away: the fewer calls, the further.
+            limit = min(_CALL_ENTRIES, limit * 4)
+            rows = read(limit, after, rows.after)
 
 
-def _stream(
-    rows: table.Rows, read: Callable[[int, str | None], table.Rows], limit: int
-) -> Iterator[str]:
-    while True:
-        yield from (item["sk"] for item in rows.items)
-        if rows.after is None:
-            return
-        # What passes may all be far away: the fewer calls, the further.
-        limit = min(_CALL_ENTRIES, limit * 4)
-        rows = read(limit, rows.after)
+def serving(kind: Kind, where: Where, between: Range) -> Lists | None:
+    """The lists that hold what the filters ask for and nothing else, if they are few; or all
+    records, where there is no list for any of the filters."""
+    for name, wanted in kind.combined.items():
+        if where == {facet: frozenset({value}) for facet, value in wanted.items()}:
+            return Lists(kind, [name], {}, between)
+    if len(where) == 1:
+        ((facet, accepted),) = where.items()
+        if names := _names(kind, facet, accepted):
+            rest = where if facet == SEVERAL else {}
+            return Lists(kind, names, rest, between) if len(names) <= _FEW_LISTS else None
+    return Lists(kind, ["*"], where, between) if not _with_lists(kind, where) else None
 
 
-def choices(kind: Kind, where: Where, known: Counts) -> list[Lists]:
+def _with_lists(kind: Kind, where: Where) -> bool:
+    return any(_names(kind, facet, accepted) for facet, accepted in where.items())
+
+
+def choices(kind: Kind, where: Where, between: Range, known: Counts) -> list[Lists]:
     """Every way in which the lists can serve these filters."""
-    found = [Lists(kind, ["*"], where, known.size({}), known.total)]
-
-    def add(names: list[str], part: Where) -> None:
-        rest = {facet: accepted for facet, accepted in where.items() if facet not in part}
-        found.append(Lists(kind, names, rest, known.size(part), known.total))
-
-    for facet in kind.listed:
-        accepted = where.get(facet, frozenset())
-        if accepted and "" not in accepted:
-            add([f"{facet}={value}" for value in sorted(accepted)], {facet: accepted})
+    total = None if between else known.size(where)
+    found = [Lists(kind, ["*"], where, between, known.size({}), total)]
+    for facet, accepted in where.items():
+        if names := _names(kind, facet, accepted):
+            part = {facet: accepted}
+            # Of several values, records with too many of them for a list each are to be looked at.
+            rest = where if facet == SEVERAL else {f: v for f, v in where.items() if f != facet}
+            found.append(Lists(kind, names, rest, between, known.size(part), total))
     for name, wanted in kind.combined.items():
         part = {facet: frozenset({value}) for facet, value in wanted.items()}
-        if all(where.get(facet) == accepted for facet, accepted in part.items()):
-            add([name], part)
+        is_asked = all(where.get(facet) == accepted for facet, accepted in part.items())
+        if is_asked and (known.ready or name not in kind.since):
+            rest = {facet: accepted for facet, accepted in where.items() if facet not in part}
+            found.append(Lists(kind, [name], rest, between, known.size(part), total))
     return found
+
+
+def _names(kind: Kind, facet: str, accepted: frozenset[str]) -> list[str]:
+    """The lists of the values of a facet, where it has one for each."""
+    if facet == SEVERAL:
+        values = [f"{kind.several}={value}" for value in sorted(accepted)]
+        return [*values, f"{kind.several}*"]
+    if facet not in kind.listed or "" in accepted:
+        return []
+    return [f"{facet}={value}" for value in sorted(accepted)]
 
 
 def _filter(where: Where) -> Condition | None:
     conditions = []
     for facet, accepted in where.items():
-        attribute = Attr(facet)
-        values = sorted(accepted)
-        conditions.append(attribute.eq(values[0]) if len(values) == 1 else attribute.is_in(values))
+        attribute, values = Attr(facet), sorted(accepted)
+        if facet == SEVERAL:
+            first, *others = (attribute.contains(value) for value in values)
+            for other in others:
+                first |= other
+            conditions.append(first)
+        else:
+            one = attribute.eq(values[0]) if len(values) == 1 else attribute.is_in(values)
+            conditions.append(one)
     return all_of(conditions) if conditions else None

@@ -1,32 +1,36 @@
 """A page of a list: where it starts, from which end to read, and what it holds.
 
-Sequential round trips: counts (and where a walk left off), keys, records (and where the page ends).
-A search: words (and counts), filters, records.
+Sequential round trips: keys and counts, then records, where the lists of one filter serve; else
+counts, keys, records. A search: words and counts; filters, if there are any; records.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from chalicelib import table
 from chalicelib.attributes import Item
 from chalicelib.ids import key_part
-from chalicelib.listing import words
-from chalicelib.listing.counts import Counts, Where, counts, reads
-from chalicelib.listing.index import Index
-from chalicelib.listing.kinds import Kind
-from chalicelib.listing.lists import choices
+from chalicelib.listing import cursor, lists, words
+from chalicelib.listing.counts import Counts, Where, counts, places
+from chalicelib.listing.cursor import Cursor
+from chalicelib.listing.index import SEVERAL, Index, several_part
+from chalicelib.listing.kinds import Kind, list_shards
+from chalicelib.listing.lists import Lists, Range, choices, serving
 from chalicelib.listing.search import Found, Matches, matches, verified
-from chalicelib.listing.walk import Recall, Walk
 from chalicelib.problems import Invalid
 
 # A batch-get of an entry costs one read unit; a query reads this many entries for one.
-_ENTRIES_A_UNIT: Final = 27
+_ENTRIES_A_UNIT: Final = 20
+_ENTRIES_A_RECORD: Final = 50
 # Records that are in memory at once while a search checks many.
 _LOADED_AT_ONCE: Final = 500
 _MOST_VALUES: Final = 100  # AWS: operands of IN
+_NEAR = 500  # records: so far from the beginning it is read before it is known how many there are
+_FEW = 300  # records: so many are loaded to be sorted, rather than a list of all read
+_PROBE: Final = 10_000  # keys
 
 
 class Indexed(Protocol):
@@ -44,168 +48,364 @@ Load = Callable[[list[str]], list[R]]
 class Query:
     """What is asked for.
 
-    `where`: facet → accepted values, all facets must hold. `walker`: who asks; a request for the
-    page behind the one that this walker was given last goes on where that one ended, whatever was
-    written meanwhile. `deepest`: how many results may be paged through.
+    `where`: facet → accepted values, all facets must hold. `between`: of which sorts. `order`: one
+    of the kind's, or that of its sort; `forward`: with the lowest first. `page`: counted from the
+    beginning, or `cursor`: what an earlier page gave as `next`. `deepest`: how many results may be
+    paged through. `counted`: whether the total is asked for.
     """
 
     where: Mapping[str, frozenset[str]] = field(default_factory=dict)
     search: str = ""
     page: int = 1
     limit: int = 20
-    walker: str = ""
+    cursor: str = ""
+    between: Range = lists.EVERYTHING
+    order: str = ""
+    forward: bool = False
     deepest: int | None = None
+    counted: bool = True
 
     @property
     def offset(self) -> int:
         return (self.page - 1) * self.limit
 
-    @property
-    def parts(self) -> Where:
-        """`where` as the index holds facets. Raises Invalid for too many values of one."""
-        return _key_parts(self.where)
-
 
 @dataclass(frozen=True)
 class Page(Generic[R]):
-    """`met`: so many pages are known to be there, whatever the total. `at_least`: there are more
-    than `total`, and it was not counted how many."""
+    """`next`: where the list goes on, None at its end. `at_least`: there are more than `total`, and
+    it was not counted how many."""
 
     records: list[R]
     total: int
     page: int
     limit: int
-    met: int = 0
+    next: str | None = None
     at_least: bool = False
 
-    @property
-    def pages(self) -> int:
-        """As many as the total fills, or more: a walk whose list becomes shorter behind it still
-        has the pages before it."""
-        return max(-(-self.total // self.limit), self.met)
+
+@dataclass(frozen=True)
+class _Slice:
+    """The positions of a page; whether something follows them; the total, and if it is one."""
+
+    positions: list[str]
+    follows: bool
+    total: int
+    at_least: bool = False
 
 
 def count(kind: Kind, where: Mapping[str, frozenset[str]]) -> int:
-    """How many records have one of the accepted values in every facet named."""
-    parts = _key_parts(where)
-    read = table.together([partial(table.everything, pk) for pk in reads(kind, parts)])
-    return counts(kind, parts, read).total
+    """How many records have one of the accepted values in every facet named: `counted` ones, and
+    one of those that are counted `under`."""
+    parts = _key_parts(kind, where)
+    read = table.together([partial(table.everything, pk) for pk in places(kind, parts)])
+    total = counts(kind, parts, read).size(parts)
+    if total is None:
+        raise ValueError(f"{kind.name}: {sorted(parts)} are not counted")
+    return total
 
 
 def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
-    """One page, newest (highest `sort`) first.
+    """One page, in the order asked for.
 
     `load` gets the records of ids, in their order, leaving out what is gone. Raises Invalid for a
-    search that matches too much, a page that is too deep, or too many values of a facet.
+    search that matches too much, a page that is too deep, too many values of a facet, or a cursor
+    of another list; Reindexing for what not all records are indexed for yet.
     """
-    if query.deepest is not None and query.offset + query.limit > query.deepest:
+    where = _key_parts(kind, query.where)
+    asked = _asked(kind, query, where)
+    start = cursor.read(query.cursor, asked) if query.cursor else Cursor("", query.page)
+    offset = (start.page - 1) * query.limit
+    if query.deepest is not None and offset + query.limit > query.deepest:
         message = f"reaches beyond the first {query.deepest} results; narrow the list instead"
         raise Invalid.field("page", "too_deep", message)
-    where = query.parts
     if any(not accepted for accepted in where.values()):
-        return Page([], 0, query.page, query.limit)
+        return Page([], 0, start.page, query.limit)
     terms = words.terms(query.search)
-    walk = Walk(query.walker, _asked(kind, query))
-    recall = walk.recall(query.page)
-    at_least = False
-    if terms:
-        positions, total, at_least = _searched(kind, query, recall, terms, load)
-    else:
-        positions, total = _browsed(kind, query, recall)
-    if not positions:
-        walk.ended(query.page)
-        return Page([], total, query.page, query.limit)
-    is_followed, positions = len(positions) > query.limit, positions[: query.limit]
-    ids = [position.rsplit("#", 1)[1] for position in positions]
-    records = walk.served(query.page, positions[-1], partial(load, ids))
-    kept = [record for record in records if record.index.matches(where, terms)]
-    met = query.page + is_followed
-    return Page(kept, total, query.page, query.limit, met, at_least)
+    one = _Listing(kind, query, where, start.position or None, load)
+    found = one.searched(terms) if terms else one.browsed()
+    ids = [position.rsplit("#", 1)[1] for position in found.positions]
+    follows = Cursor(found.positions[-1], start.page + 1) if found.follows else None
+    kept = [
+        record
+        for record in (load(ids) if ids else [])
+        if record.index.matches(where, terms) and query.between.holds(record.index.sort)
+    ]
+    next_ = follows.text(asked) if follows else None
+    return Page(kept, found.total, start.page, query.limit, next_, found.at_least)
 
 
-def _browsed(kind: Kind, query: Query, recall: Recall) -> tuple[list[str], int]:
-    """The positions of the page and, if there is one, of what follows; and the total. Without a
-    search."""
-    where = query.parts
-    cells = [partial(table.everything, pk) for pk in reads(kind, where)]
-    read = table.together([*cells, *recall])
-    after = read.pop() if recall else None
-    known = counts(kind, where, read)
-    total = known.total
-    if after is None and query.offset >= total:
-        return [], total
-    # The nearer end: the last pages cost as little as the first. For the first page that is never
-    # the oldest: if an older one came since the total was read, the newest would be missed.
-    behind = max(0, total - query.offset - query.limit)
-    backwards = after is None and behind < query.offset
-    skip = 0 if after else (behind if backwards else query.offset)
-    take = min(query.limit, total - query.offset) if backwards else query.limit + 1
-    need = skip + take
-    lists = min(choices(kind, where, known), key=lambda lists: lists.cost(need))
-    found = lists.positions(need, after=after, backwards=backwards)
-    positions = list(islice(found, skip, need))
-    return (positions[::-1] if backwards else positions), total
+@dataclass(frozen=True)
+class _Listing(Generic[R]):
+    """One request. `after`: the position that its cursor names."""
+
+    kind: Kind
+    query: Query
+    where: Where
+    after: str | None
+    load: Load[R]
+
+    @property
+    def skip(self) -> int:
+        return 0 if self.after else self.query.offset
+
+    @property
+    def need(self) -> int:
+        """With one more, which tells whether something follows."""
+        return self.skip + self.query.limit + 1
+
+    @property
+    def features(self) -> set[str]:
+        """What is asked for, as the kind names it in `since`."""
+        facets = {self.kind.several if facet == SEVERAL else facet for facet in self.where}
+        return facets | {f"*{self.query.order}"} if self.query.order else facets
+
+    # --- Without a search -------------------------------------------------------------------------
+
+    def browsed(self) -> _Slice:
+        near = self.skip + self.query.limit <= _NEAR
+        one = self._serving()
+        if one is None or not near:
+            return self._planned()
+        pks = self._cells()
+        tallies = self._tallies(one) if self._is_tallied else []
+        reads = one.reads(self.need, self.after, self.query.forward, list_shards()[0])
+        results = table.together([*tallies, *(partial(table.everything, pk) for pk in pks), *reads])
+        tallied, results = results[: len(tallies)], results[len(tallies) :]
+        known = counts(self.kind, self.where, results[: len(pks)])
+        known.require(self.features)
+        if not known.ready and set(one.names) & self.kind.since:
+            return self._planned()  # a list that not all records stand in yet
+        read = results[len(pks) :]
+        total, at_least = self._total(known, one, tallied)
+        positions = one.positions(
+            self.need, after=self.after, forward=self.query.forward, read=read
+        )
+        return self._slice(islice(positions, self.skip, self.need), total, at_least)
+
+    def _serving(self) -> Lists | None:
+        if not self.query.order:
+            return serving(self.kind, self.where, self.query.between)
+        if self.where or self.query.between:
+            return None
+        return Lists(self.kind, [f"*{self.query.order}"], {})
+
+    @property
+    def _is_tallied(self) -> bool:
+        """Whether the total has to be counted from keys."""
+        under = [facet for facet in self.where if facet in self.kind.under]
+        known = {*self.kind.counted, *under[:1]}
+        is_known = self.where.keys() <= known and not self.query.between
+        return self.query.counted and not is_known
+
+    def _cells(self) -> list[str]:
+        return places(self.kind, self.where)
+
+    def _tallies(self, some: Lists, most: int | None = None) -> list[Callable[[], table.Tally]]:
+        # Where a record may stand in two of the lists, it is counted by its position.
+        is_once = len(list_shards()) == 1 and len(self.where.get(SEVERAL, ())) < 2
+        return some.tallies(most) if is_once else []
+
+    def _total(self, known: Counts, base: Lists, tallied: list[table.Tally]) -> tuple[int, bool]:
+        if not self._is_tallied:
+            size = known.size(self.where) if self.query.counted else 0
+            return size or 0, False
+        if not tallied:
+            return base.counted(), False
+        return _sum(tallied)
+
+    def _planned(self) -> _Slice:
+        """First the counts, then what they say is cheapest."""
+        pks, probes = self._cells(), list[Lists]()
+        if SEVERAL in self.where and self._is_tallied:
+            several = {SEVERAL: self.where[SEVERAL]}
+            probe = serving(self.kind, several, self.query.between)
+            if probe is not None and self._tallies(probe):
+                probes.append(Lists(self.kind, probe.names, self.where, self.query.between))
+        probing = [call for probe in probes for call in self._tallies(probe, _PROBE)]
+        results = table.together([*probing, *(partial(table.everything, pk) for pk in pks)])
+        probed, results = results[: len(probing)], results[len(probing) :]
+        known = counts(self.kind, self.where, results)
+        known.require(self.features)
+        ways = choices(self.kind, self.where, self.query.between, known)
+        if probed:
+            ways = [_sized(way, probes[0], probed) for way in ways]
+        total = None if self.query.between else known.size(self.where)
+        if probed and all(part.whole for part in probed):
+            total = sum(part.passed for part in probed)
+        if self.query.order:
+            return self._ordered(ways, total, known)
+        return self._read(min(ways, key=lambda way: way.cost(self.need)), total)
+
+    def _read(self, base: Lists, total: int | None) -> _Slice:
+        """The page, from these lists; counted beside it unless the total is known."""
+        query = self.query
+        if total is not None and self.skip >= total and not self.after and query.counted:
+            return _Slice([], False, total)
+        if total is None and self.skip > lists.MOST_COUNTED:
+            message = f"lies behind {lists.MOST_COUNTED:,} records; go on with the cursor"
+            raise Invalid.field("page", "too_deep", message)
+        # The nearer end: the last pages cost as little as the first. For the first page that is
+        # never the oldest: if an older one came since the total was read, the newest would be
+        # missed.
+        behind = 0 if total is None else max(0, total - self.skip - query.limit)
+        backwards = total is not None and self.after is None and behind < self.skip
+        if backwards and total is not None:
+            take = min(query.limit, total - self.skip)
+            found = base.positions(behind + take, forward=not query.forward)
+            positions = list(islice(found, behind, behind + take))[::-1]
+            return _Slice(positions, behind > 0, total)
+        tallies = self._tallies(base) if total is None and query.counted else []
+        reads = base.reads(self.need, self.after, query.forward, list_shards()[0])
+        results = table.together([*tallies, *reads])
+        at_least = False
+        if total is None and query.counted:
+            tallied = results[: len(tallies)]
+            total, at_least = _sum(tallied) if tallied else (base.counted(), False)
+        found = base.positions(
+            self.need, after=self.after, forward=query.forward, read=results[len(tallies) :]
+        )
+        return self._slice(islice(found, self.skip, self.need), total or 0, at_least)
+
+    def _ordered(self, ways: list[Lists], total: int | None, known: Counts) -> _Slice:
+        """In another order: of few records, by what they say; else from the list of all."""
+        if total is not None and total <= _FEW:
+            base = min(ways, key=lambda way: way.cost(total))
+            return self._sorted([id_of(position) for position in base.positions(total + 1)])
+        order = [f"*{self.query.order}"]
+        size = None if self.query.between else total
+        rest = Lists(self.kind, order, self.where, size=known.size({}), total=size)
+        return self._read(rest, total)
+
+    def _sorted(self, ids: list[str], total: int | None = None) -> _Slice:
+        """These records in another order, by what they say of themselves."""
+        slices = (ids[at : at + _LOADED_AT_ONCE] for at in range(0, len(ids), _LOADED_AT_ONCE))
+        found = [
+            f"{record.index.orders.get(self.query.order, '!')}#{record.id}"
+            for some in slices
+            for record in self.load(some)
+            if record.index.passes(self.where) and self.query.between.holds(record.index.sort)
+        ]
+        return self._cut(found, len(found) if total is None else total)
+
+    # --- With one ---------------------------------------------------------------------------------
+
+    def searched(self, terms: list[str]) -> _Slice:
+        where = self.where
+        is_filtered = bool(where or self.query.order)
+        matching, unchecked, known = matches(self.kind, where, terms, is_filtered)
+        if known:
+            known.require(self.features)
+        if self.query.between:
+            matching.keep(self.query.between.holds)
+        if unchecked:
+            found = self._checked(verified(self.kind, matching, all_of=False)[0], unchecked)
+        else:
+            found = self._filtered(matching, known if where else None)
+        if self.query.order and known:
+            return self._found_in_order(found, matching.at_least, known)
+        positions = [f"{sort}#{id}" for id, sort in found.items()]
+        return self._cut(positions, len(positions), matching.at_least)
+
+    def _checked(self, found: Found, terms: list[str]) -> Found:
+        """Those whose records pass the filters and match these terms too."""
+        ids = list(found)
+        slices = (ids[at : at + _LOADED_AT_ONCE] for at in range(0, len(ids), _LOADED_AT_ONCE))
+        records = (record for some in slices for record in self.load(some))
+        return {one.id: found[one.id] for one in records if one.index.matches(self.where, terms)}
+
+    def _filtered(self, matching: Matches, known: Counts | None) -> Found:
+        """Those that pass the filters: by their entries, or where that is cheaper, by a whole
+        list."""
+        if known is None:
+            return verified(self.kind, matching, all_of=False)[0]
+        total = known.size(self.where)
+        if total == 0:
+            return {}
+        ways = choices(self.kind, self.where, self.query.between, known)
+        sized = [way for way in ways if way.size is not None]
+        smallest = min(sized, key=lambda way: way.size or 0)
+        if len(matching) * _ENTRIES_A_UNIT > (smallest.size or 0):
+            found, _ = verified(self.kind, matching, all_of=False)
+            passing = map(id_of, smallest.positions(total or smallest.size or 0))
+            return {id: found[id] for id in passing if id in found}
+        found, entries = verified(self.kind, matching, all_of=True)
+        return {id: found[id] for id in entries if _passes(entries[id], self.where)}
+
+    def _found_in_order(self, found: Found, at_least: bool, known: Counts) -> _Slice:
+        if len(found) * _ENTRIES_A_RECORD <= max(_FEW * _ENTRIES_A_RECORD, known.size({}) or 0):
+            in_order = self._sorted(list(found))
+            return _Slice(in_order.positions, in_order.follows, in_order.total, at_least)
+        every = Lists(self.kind, [f"*{self.query.order}"], {}, size=known.size({}))
+        positions = [
+            position
+            for position in every.positions(known.size({}) or 0)
+            if id_of(position) in found
+        ]
+        return self._cut(positions, len(positions), at_least)
+
+    # --- Both -------------------------------------------------------------------------------------
+
+    def _cut(self, positions: list[str], total: int, at_least: bool = False) -> _Slice:
+        """The page, of all positions there are."""
+        forward, after = self.query.forward, self.after
+        in_order = sorted(set(positions), reverse=not forward)
+        if after is not None:
+            in_order = [one for one in in_order if (one > after if forward else one < after)]
+        return self._slice(iter(in_order[self.skip : self.need]), total, at_least)
+
+    def _slice(self, found: Iterable[str], total: int, at_least: bool) -> _Slice:
+        positions = list(found)
+        limit = self.query.limit
+        return _Slice(positions[:limit], len(positions) > limit, total, at_least)
 
 
-def _searched(
-    kind: Kind,
-    query: Query,
-    recall: Recall,
-    terms: list[str],
-    load: Load[R],
-) -> tuple[list[str], int, bool]:
-    """As `_browsed`, of what matches all terms; and whether there are more than the total."""
-    where = query.parts
-    matching, unchecked, known, after = matches(kind, where, terms, recall)
-    if unchecked:
-        found = _checked(verified(kind, matching, all_of=False)[0], where, unchecked, load)
-    else:
-        found = _filtered(kind, matching, known)
-    positions = sorted((f"{sort}#{id}" for id, sort in found.items()), reverse=True)
-    if after is not None:
-        behind = [position for position in positions if position < after]
-        return behind[: query.limit + 1], len(positions), matching.at_least
-    some = positions[query.offset : query.offset + query.limit + 1]
-    return some, len(positions), matching.at_least
+def id_of(position: str) -> str:
+    return position.rsplit("#", 1)[1]
 
 
-def _checked(found: Found, where: Where, terms: list[str], load: Load[R]) -> Found:
-    """Those whose records pass the filters and match these terms too."""
-    ids = list(found)
-    slices = (ids[at : at + _LOADED_AT_ONCE] for at in range(0, len(ids), _LOADED_AT_ONCE))
-    records = (record for some in slices for record in load(some))
-    return {one.id: found[one.id] for one in records if one.index.matches(where, terms)}
+def _sum(tallied: list[table.Tally]) -> tuple[int, bool]:
+    """The total, and whether there is more."""
+    passed, whole = sum(part.passed for part in tallied), all(part.whole for part in tallied)
+    return (passed, False) if whole else (min(passed, lists.MOST_COUNTED), True)
 
 
-def _filtered(kind: Kind, matching: Matches, known: Counts | None) -> Found:
-    """Those that pass the filters: by their entries, or where that is cheaper, by a whole list."""
-    if known is None:
-        return verified(kind, matching, all_of=False)[0]
-    if not known.total:
-        return {}
-    smallest = min(choices(kind, known.where, known), key=lambda lists: lists.size)
-    if len(matching) * _ENTRIES_A_UNIT > smallest.size:
-        found, _ = verified(kind, matching, all_of=False)
-        positions = smallest.positions(known.total)
-        passing = (position.rsplit("#", 1)[1] for position in positions)
-        return {id: found[id] for id in passing if id in found}
-    found, entries = verified(kind, matching, all_of=True)
-    return {id: found[id] for id in entries if _passes(entries[id], known.where)}
+def _sized(way: Lists, probe: Lists, probed: list[table.Tally]) -> Lists:
+    """With the size that was found out."""
+    if list(way.names) != list(probe.names):
+        return way
+    whole = all(part.whole for part in probed)
+    size = sum(part.looked for part in probed) if whole else lists.UNKNOWN
+    return Lists(way.kind, way.names, way.rest, way.between, size, way.total)
 
 
 def _passes(entry: Item, where: Where) -> bool:
-    return all(entry.get(facet, "") in accepted for facet, accepted in where.items())
+    return all(
+        not accepted.isdisjoint(entry.get(SEVERAL, ()))
+        if facet == SEVERAL
+        else entry.get(facet, "") in accepted
+        for facet, accepted in where.items()
+    )
 
 
-def _asked(kind: Kind, query: Query) -> dict[str, object]:
+def _asked(kind: Kind, query: Query, where: Where) -> dict[str, Any]:
     """What makes two requests pages of one list."""
-    where = {facet: sorted(accepted) for facet, accepted in query.where.items()}
-    return {"kind": kind.name, "where": where, "search": query.search, "limit": query.limit}
+    return {
+        "kind": kind.name,
+        "where": {facet: sorted(accepted) for facet, accepted in where.items()},
+        "search": words.terms(query.search),
+        "between": [query.between.first, query.between.end],
+        "order": [query.order, query.forward],
+    }
 
 
-def _key_parts(where: Mapping[str, frozenset[str]]) -> Where:
-    """Filters as the index holds facets."""
+def _key_parts(kind: Kind, where: Mapping[str, frozenset[str]]) -> Where:
+    """Filters as the index holds facets. Raises Invalid for too many values of one."""
+    parts = {}
     for facet, accepted in where.items():
         if len(accepted) > _MOST_VALUES:
             raise Invalid.field(facet, "too_many", f"takes at most {_MOST_VALUES} values")
-    return {facet: frozenset(map(key_part, accepted)) for facet, accepted in where.items()}
+        if kind.several and facet == kind.several:
+            parts[SEVERAL] = frozenset(map(several_part, accepted))
+        else:
+            parts[facet] = frozenset(map(key_part, accepted))
+    return parts

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 from chalicelib import table
 from chalicelib.attributes import Key
-from chalicelib.listing.kinds import Kind, list_shards
+from chalicelib.listing.kinds import FORMAT, READY, Kind, list_shards
 
 K = TypeVar("K")
 Number = int | Decimal
@@ -96,6 +96,8 @@ def repair(wrong: Iterable[Wrong]) -> None:
     """Adds to each cell what it lacks, beside whoever counts in it at the same time."""
     for one in wrong:
         pk, cell = one.cell
+        if pk.startswith("count#"):
+            cell = f"{cell}|{FORMAT}" if cell else str(FORMAT)
         table.update((pk, f"{cell}#0"), add={one.attribute: one.counted - one.stored})
 
 
@@ -119,10 +121,11 @@ def everyone(kind: Kind, fields: Sequence[str], first: str = "") -> Iterator[dic
 
 
 def _counted(kind: Kind) -> Counter[Key]:
-    """How many records belong to each cell, by the facets in their list entries."""
+    """How many records belong to each cell, by the facets in their list entries, whatever the
+    format in which they are counted."""
     found: Counter[Key] = Counter()
-    for item in everyone(kind, [field for field in (*kind.counted, kind.under) if field]):
-        found.update(kind.cells(item))
+    for item in everyone(kind, list(dict.fromkeys([*kind.counted, *kind.under]))):
+        found.update((pk, kind.cell(item, 1)) for pk, _ in kind.cells(item))
     return found
 
 
@@ -132,10 +135,9 @@ def _stored(kind: Kind, counted: Counter[Key]) -> Stored[Key]:
     for pk in {kind.count_pk(), *(pk for pk, _ in counted)}:
         for item in _items(pk, ["sk", "n"]):
             cell, shard = item["sk"].rsplit("#", 1)
-            values = cell.split("|")
-            # A cell from before a facet was appended to the kind has no value for it.
-            values += [""] * (len(kind.counted) - len(values))
-            found[pk, "|".join(values)][shard] += int(item["n"])
+            if cell != READY:
+                facets, is_new = kind.cell_facets(cell)
+                found[pk, kind.cell(facets, 1)][f"{shard} {is_new}"] += int(item["n"])
     return found
 
 

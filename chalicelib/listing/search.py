@@ -10,9 +10,8 @@ from typing import Final
 from chalicelib import clock, table
 from chalicelib.attributes import Item, Key
 from chalicelib.conditions import Attr
-from chalicelib.listing.counts import Counts, Where, counts, reads
+from chalicelib.listing.counts import Counts, Where, counts, places
 from chalicelib.listing.kinds import Kind, escape, list_shards, word_shards
-from chalicelib.listing.walk import Recall
 from chalicelib.problems import Invalid
 
 MOST_MATCHES = 10_000
@@ -44,6 +43,15 @@ class Matches:
     def __contains__(self, id: str) -> bool:
         return id in self.sure or id in self.claimed
 
+    def keep(self, holds: Callable[[str], bool]) -> None:
+        """Only what has such a sort."""
+        self.sure = {id: sort for id, sort in self.sure.items() if holds(sort)}
+        self.claimed = {
+            id: kept
+            for id, claims in self.claimed.items()
+            if (kept := {claim for claim in claims if holds(claim[0])})
+        }
+
     def join(self, other: "Matches") -> None:
         """What is here or there."""
         self.sure |= other.sure
@@ -67,21 +75,20 @@ class Matches:
 
 
 def matches(
-    kind: Kind, where: Where, terms: list[str], recall: Recall
-) -> tuple[Matches, list[str], Counts | None, str | None]:
+    kind: Kind, where: Where, terms: list[str], counted: bool
+) -> tuple[Matches, list[str], Counts | None]:
     """The records that match every term that is narrow enough to be read whole; the other terms,
-    which are yet to be checked; the counts if there are filters; and what `recall` gives.
+    which are yet to be checked; and the counts, if they are asked for.
 
     All of it is read at the same time. Raises Invalid (`search_too_broad`) where no term is narrow.
     """
     asked = sorted(terms, key=len, reverse=True)[:_MOST_READ]
-    pks = reads(kind, where) if where else []
+    pks = places(kind, where) if counted else []
     cells = [partial(table.everything, pk) for pk in pks]
     # While records move from old to new partitions, the old ones are read first: none is missed.
     oldest, *newer = word_shards()
     of, calls = _reading(kind, asked, oldest, MOST_MATCHES)
-    results = table.together([*calls, *cells, *recall])
-    after = results.pop() if recall else None
+    results = table.together([*calls, *cells])
     parts = [*zip(of, results, strict=False)]
     for shards in newer:
         of, calls = _reading(kind, asked, shards, MOST_MATCHES)
@@ -100,8 +107,8 @@ def matches(
             if more is not None:
                 narrow[term] = more
                 found = found.meet(more)
-    known = counts(kind, where, results[len(results) - len(cells) :]) if where else None
-    return found, [term for term in terms if term not in narrow], known, after
+    known = counts(kind, where, results[len(results) - len(cells) :]) if cells else None
+    return found, [term for term in terms if term not in narrow], known
 
 
 def _whole_words(kind: Kind, term: str) -> Matches:
@@ -171,11 +178,9 @@ def _reading(
     # One shard's part of the most matches, with room for an uneven hash (ten times its spread).
     part = most_matches / shards
     most = min(most_matches, math.ceil(part + 10 * math.sqrt(part)))
-    places = [
-        (term, kind.word_pk(term, shard, shards)) for term in terms for shard in range(shards)
-    ]
-    terms_read = [term for term, _ in places]
-    return terms_read, [partial(_shard, pk, escape(term) + behind, most) for term, pk in places]
+    parts = [(term, kind.word_pk(term, shard, shards)) for term in terms for shard in range(shards)]
+    terms_read = [term for term, _ in parts]
+    return terms_read, [partial(_shard, pk, escape(term) + behind, most) for term, pk in parts]
 
 
 def _narrow(parts: Iterable[tuple[str, Matches | None]], most: int) -> dict[str, Matches]:

@@ -11,13 +11,21 @@ from datetime import UTC, date, timedelta
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Final
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
-from chalicelib import clock, listing
+from chalicelib import clock, listing, timezone
 from chalicelib.attributes import Item
 from chalicelib.customers.model import CustomerInput, searchable
 from chalicelib.products.model import Price, ShopCurrency
-from chalicelib.schemas import Choice, Input, Page, Several
+from chalicelib.schemas import Choice, Input, Several, Walk
 
 MOST_LINES: Final = 200
 MOST_PRODUCTS: Final = 60
@@ -29,16 +37,18 @@ MOST_HISTORY: Final = 100
 LARGEST_HISTORY: Final = 15_000  # bytes of text
 EARLY: Final = timedelta(hours=24)  # an order may be dated this far ahead
 
-# An order of 60 products by a new customer writes 74 items beside the words: the order, the reply
-# kept for repeats, three list entries, two count cells, its day's sales, the customer (record,
-# lock, list entry, count cell), 60 stocks, one low-stock and one outbox item.
+# A new order of 60 products by a new customer writes 79 items beside words and tags: the order, the
+# reply kept for repeats, six list entries, three count cells, its day's sales, the customer
+# (record, lock, two list entries, count cell), 60 stocks, one low-stock and one outbox item. A
+# change that gives back 60 stocks writes as many: nine list entries and six count cells, old and
+# new. What is left is room for words and tags: `room`.
 KIND: Final = listing.Kind(
     "order",
-    counted=("status",),
-    under="source",
-    listed=("status", "source"),
-    inside=15,
-    room=26,
+    counted=("status", "paymentStatus"),
+    under=("source", "salesRepId"),
+    listed=("status", "source", "paymentStatus", "salesRepId", "customerId"),
+    several="tag",
+    since=frozenset({"paymentStatus", "salesRepId", "customerId", "tag"}),
 )
 
 
@@ -185,22 +195,73 @@ class OrderChange(_Input):
         return self
 
 
-def _bare(search: str) -> str:
+def bare(search: str) -> str:
     """`#1001` is how people write an order's number, and how the console shows it."""
     return re.sub(r"(?<!\S)#(?=[0-9])", "", search)
 
 
-class ListOrders(Page):
+class Sort(Choice):
+    NEWEST = "-orderDate"
+    OLDEST = "orderDate"
+
+
+def _period(value: str) -> str:
+    try:
+        timezone.period(value, value)
+    except (ValueError, OverflowError):
+        raise ValueError("must be a day, such as 2026-11-20, or a time in ISO 8601") from None
+    return value
+
+
+_Period = Annotated[str, Field(max_length=40), AfterValidator(_period)]
+
+
+class ListOrders(Walk):
     search: Annotated[
         str,
-        Field(max_length=200, description="Order number, customer's name, or e-mail"),
-        AfterValidator(_bare),
+        Field(
+            max_length=200,
+            description="Order or tracking number, customer's name or e-mail, tag, SKU, title",
+        ),
+        AfterValidator(bare),
     ] = ""
     status: Several[Status] = Field(default_factory=list)
     exclude_status: Several[Status] = Field(default_factory=list)
     source: Annotated[Several[Annotated[str, BeforeValidator(_upper)]], Field(max_length=20)] = (
         Field(default_factory=list)
     )
+    payment_status: Several[PaymentStatus] = Field(default_factory=list)
+    customer_id: Annotated[str, Field(max_length=60)] = ""
+    sales_rep_id: Annotated[str, Field(max_length=64)] = ""
+    tag: Annotated[str, Field(max_length=50, description="One of the order's tags")] = ""
+    from_: Annotated[
+        _Period,
+        Field(alias="from", description="Order date: a day of the shop, or a moment"),
+    ] = ""
+    to: Annotated[_Period, Field(description="The last day, or moment, that is meant")] = ""
+    sort: Sort = Sort.NEWEST
+
+    @field_validator("to")
+    @classmethod
+    def _in_order(cls, value: str, info: ValidationInfo) -> str:
+        first, end = timezone.period(info.data.get("from_", ""), value)
+        if value and first and first >= end:
+            raise ValueError("must not be before from")
+        return value
+
+    def between(self) -> listing.Range:
+        return listing.Range(*timezone.period(self.from_, self.to))
+
+    def query(self) -> listing.Query:
+        return listing.Query(
+            self.where(),
+            self.search,
+            self.page,
+            self.limit,
+            self.cursor,
+            between=self.between(),
+            forward=self.sort is Sort.OLDEST,
+        )
 
     def where(self) -> dict[str, frozenset[str]]:
         """The filters, by facet."""
@@ -208,9 +269,14 @@ class ListOrders(Page):
         if self.status or self.exclude_status:
             asked = set(self.status or Status) - set(self.exclude_status)
             where["status"] = frozenset(status.value for status in asked)
-        if self.source:
-            where["source"] = frozenset(self.source)
-        return where
+        plain: dict[str, list[str]] = {
+            "source": list(self.source),
+            "paymentStatus": [status.value for status in self.payment_status],
+            "customerId": [self.customer_id],
+            "salesRepId": [self.sales_rep_id],
+            "tag": [self.tag],
+        }
+        return where | {facet: frozenset(some) for facet, some in plain.items() if any(some)}
 
 
 # --- What is stored -------------------------------------------------------------------------------
@@ -264,15 +330,39 @@ class Day:
 
 
 def index_of(fields: Mapping[str, Any]) -> listing.Index:
-    """By order date; found by number, customer's e-mail and name. An entry also tells
-    what was `paid`, by which the sales of its day are counted again."""
+    """By order date; found by number, customer's e-mail and name, tracking number, tags, and the
+    SKUs and titles of its lines. An entry also tells what was `paid`, by which the sales of its
+    day are counted again."""
     customer = fields["customer"]
     paid = fields["total"] if fields["paymentStatus"] == PaymentStatus.PAID else ""
     return listing.Index.of(
         sort=fields["orderDate"],
-        facets={"status": fields["status"], "source": fields["source"], "paid": paid},
-        texts=[fields["number"], *(searchable(customer) if customer else ())],
+        facets={
+            "status": fields["status"],
+            "source": fields["source"],
+            "paid": paid,
+            "paymentStatus": fields["paymentStatus"],
+            "customerId": customer["id"] if customer else "",
+            "salesRepId": fields["salesRepId"] or "",
+        },
+        several=fields["tags"],
+        texts=[
+            fields["number"],
+            *(searchable(customer) if customer else ()),
+            *([fields["trackingNumber"]] if fields["trackingNumber"] else ()),
+            *fields["tags"],
+            *dict.fromkeys(line["sku"] for line in fields["lineItems"] if line["sku"]),
+            *dict.fromkeys(line["title"] for line in fields["lineItems"]),
+        ],
+        exact=[fields["number"], *([customer["email"]] if customer and customer["email"] else ())],
     )
+
+
+def room(fields: Mapping[str, Any], *, is_new: bool) -> tuple[int, int]:
+    """How many of its words and tags are written with an order, and how many differences of them a
+    transaction has room for, beside the stock of each of its products."""
+    products = len({line["productId"] for line in fields["lineItems"]})
+    return (78 - products) // 2, (70 if is_new else 78) - products
 
 
 def stored(order: Order) -> Item:

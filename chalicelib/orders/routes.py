@@ -2,7 +2,7 @@
 
 from chalice.app import Response
 
-from chalicelib import listing, schemas
+from chalicelib import schemas
 from chalicelib.orders import store
 from chalicelib.orders.model import ListOrders, NewOrder, OrderChange
 from chalicelib.orders.shown import ShownOrder, show
@@ -19,7 +19,7 @@ from chalicelib.request import (
     reply,
 )
 from chalicelib.request.answer import reply_text
-from chalicelib.schemas import Deleted, Listed
+from chalicelib.schemas import Deleted, Walked
 
 routes = Routes(__name__, "Orders")
 
@@ -29,17 +29,14 @@ routes = Routes(__name__, "Orders")
     "List orders",
     role=Role.READER,
     query=ListOrders,
-    answers={200: Listed[ShownOrder]},
+    answers={200: Walked[ShownOrder]},
 )
 def list_orders() -> Response:
     """By order date, newest first. `search` finds order numbers (also by three or more of their
     last digits), customers' names and e-mail addresses."""
     asked = query(ListOrders)
-    page = store.page(
-        listing.Query(asked.where(), asked.search, asked.page, asked.limit, caller().id)
-    )
-    shown = [show(order) for order in page.records]
-    return reply(200, schemas.listed(shown, page.total, asked, page.pages))
+    page = store.page(asked.query())
+    return reply(200, schemas.walked([show(order) for order in page.records], page))
 
 
 @routes.post(

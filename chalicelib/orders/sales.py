@@ -1,7 +1,8 @@
 """What was sold each day: counters that move in the commit of the order, and are counted again.
 
 `sales` / `<day>#<shard>`: `n` orders, and their `revenue`. The day is that of the order's date, in
-UTC. An order counts until it is cancelled or deleted; its total is revenue while it is paid: its
+the shop's time zone; whoever changes that counts all days again (`infra/counts.py`). An order
+counts until it is cancelled or deleted; its total is revenue while it is paid: its
 payment status PAID.
 """
 
@@ -10,7 +11,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from itertools import chain
 
-from chalicelib import listing, table
+from chalicelib import clock, listing, table, timezone
 from chalicelib.attributes import Item
 from chalicelib.commit import Commit
 from chalicelib.orders.model import KIND, Day, Order, PaymentStatus, Status
@@ -24,7 +25,7 @@ def count(commit: Commit, before: Order | None, after: Order | None) -> None:
         if order is not None and order.status is not Status.CANCELLED:
             paid = order.payment_status is PaymentStatus.PAID
             revenue = Decimal(order.fields["total"]) if paid else Decimal(0)
-            day = order.fields["orderDate"][:10]
+            day = timezone.day(clock.parse(order.fields["orderDate"])).isoformat()
             commit.count("sales", day, sign, revenue=sign * revenue)
 
 
@@ -44,15 +45,15 @@ def _day(day: date, cells: list[Item]) -> Day:
 
 def recount(first: date) -> listing.Recount:
     """Whether the days from the first on are what the orders in the list make."""
-    start, orders = first.isoformat(), 0
+    start, begin, orders = first.isoformat(), clock.iso(timezone.start(first)), 0
 
     def look() -> tuple[dict[_Cell, Decimal], dict[_Cell, dict[str, Decimal]]]:
         nonlocal orders
         orders, counted = 0, defaultdict[_Cell, Decimal](Decimal)
-        for entry in listing.everyone(KIND, ("status", "paid"), start):
+        for entry in listing.everyone(KIND, ("status", "paid"), begin):
             orders += 1
             if entry["status"] != Status.CANCELLED:
-                day = entry["sk"][: len(start)]
+                day = timezone.day(clock.parse(entry["sk"].split("#")[0])).isoformat()
                 counted[day, "n"] += 1
                 counted[day, "revenue"] += Decimal(entry.get("paid") or 0)
         stored = defaultdict[_Cell, dict[str, Decimal]](dict)

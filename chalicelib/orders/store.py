@@ -16,7 +16,7 @@ from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
 from chalicelib.customers import store as customers
 from chalicelib.idempotency import Once
-from chalicelib.listing.counts import counts, reads
+from chalicelib.listing.counts import counts, places
 from chalicelib.orders import lifecycle, sales, transitions
 from chalicelib.orders.model import (
     KIND,
@@ -28,6 +28,7 @@ from chalicelib.orders.model import (
     read,
     stored,
 )
+from chalicelib.orders.model import room as room_of
 from chalicelib.orders.numbers import KEY as NUMBERS
 from chalicelib.orders.numbers import Numbers, NumberTaken
 from chalicelib.orders.shown import show
@@ -94,7 +95,7 @@ def page(query: listing.Query) -> listing.Page[Order]:
 
 
 def days(first: date, last: date) -> list[Day]:
-    """What was sold on each day from the first to the last, by order date in UTC."""
+    """What was sold on each day of the shop, from the first to the last, by order date."""
     return sales.days(first, last)
 
 
@@ -105,11 +106,9 @@ def recount_days(first: date) -> listing.Recount:
 
 def open_orders() -> dict[str, int]:
     """How many orders there are in each status that something can still follow."""
-    known = counts(KIND, {}, [table.everything(pk) for pk in reads(KIND, {})])
-    return {
-        status.value: known.size({"status": frozenset({status.value})})
-        for status in transitions.OPEN
-    }
+    known = counts(KIND, {}, [table.everything(pk) for pk in places(KIND, {})])
+    sizes = {one: known.size({"status": frozenset({one.value})}) for one in transitions.OPEN}
+    return {status.value: size or 0 for status, size in sizes.items()}
 
 
 # --- Creating -------------------------------------------------------------------------------------
@@ -255,8 +254,15 @@ def _write(commit: Commit, before: Order | None, after: Order | None) -> None:
     assert order is not None
     unchanged = Attr("version").eq(before.version) if before else table.absent
     pk, sk = _key(order.id)
+    inside, room = room_of(order.fields, is_new=before is None)
     index = listing.change(
-        commit, KIND, order.id, before.index if before else None, after.index if after else None
+        commit,
+        KIND,
+        order.id,
+        before.index if before else None,
+        after.index if after else None,
+        inside=inside,
+        room=room,
     )
     if after and index:
         item = {"pk": pk, "sk": sk, **stored(after), "index": index.stored()}

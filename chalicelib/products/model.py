@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, RootMod
 
 from chalicelib import listing, money, settings
 from chalicelib.attributes import Item
-from chalicelib.schemas import Choice, Input, Page, Several
+from chalicelib.schemas import Choice, Input, Several, Walk
 
 MOST_VARIANTS: Final = 500
 BULK_PRODUCTS: Final = 500  # docs/contract.md#bulk
@@ -24,6 +24,7 @@ LOW_STOCK: Final = 5
 MOST_STOCK: Final = 1_000_000_000
 DEEPEST_PUBLIC: Final = 10_000  # results that the public may page through
 DEFAULT_VARIANT: Final = "Default"
+PUBLISHED: Final = {True: "yes", False: "no"}
 
 
 class Status(Choice):
@@ -32,15 +33,21 @@ class Status(Choice):
     ARCHIVED = "ARCHIVED"
 
 
-# An update that changes everything writes 19 items beside the words, old and new: the product, its
-# stock, two slug locks, nine list entries, four count cells, one low-stock and one outbox item.
-# The rest is room for 68 words, and for what others add to the transaction.
+# An update that changes everything writes 27 items beside the words and tags, old and new: the
+# product, its stock, two slug locks, 15 list entries, six count cells, one low-stock and one outbox
+# item. 68 more are room for words and tags, and five for what others add to the transaction.
 KIND: Final = listing.Kind(
     "product",
     counted=("status", "published", "storefront"),
-    under="type",
-    listed=("status", "type", "storefront"),
-    combined={"live": {"status": Status.ACTIVE, "published": "yes"}},
+    under=("type", "vendor"),
+    listed=("status", "type", "storefront", "vendor"),
+    combined={
+        "live": {"status": Status.ACTIVE, "published": "yes"},
+        "hidden": {"published": "no"},
+    },
+    several="tag",
+    orders=("name", "updated"),
+    since=frozenset({"vendor", "tag", "hidden", "*name", "*updated"}),
 )
 
 
@@ -201,11 +208,25 @@ class BulkStatus(_Input):
     status: Status
 
 
-class ListProducts(Page):
+class Sort(Choice):
+    NEWEST = "-createdAt"
+    OLDEST = "createdAt"
+    NAME = "name"
+    UPDATED = "-updatedAt"
+
+
+_ORDERS: Final = {Sort.NAME: "name", Sort.UPDATED: "updated"}
+
+
+class ListProducts(Walk):
     search: Annotated[str, _text(200), Field(description="Beginnings of words")] = ""
     status: Several[Status] = Field(default_factory=list)
     type: Annotated[str, _text(255)] = ""
     storefront: Annotated[str, _text(100)] = ""
+    vendor: Annotated[str, _text(255), Field(description="As a whole")] = ""
+    tag: Annotated[str, _text(100), Field(description="One of the product's tags")] = ""
+    published: bool | None = None
+    sort: Sort = Sort.NEWEST
 
     def where(self) -> dict[str, frozenset[str]]:
         """The filters, by facet."""
@@ -213,11 +234,25 @@ class ListProducts(Page):
             "status": [status.value for status in self.status],
             "type": [self.type],
             "storefront": [self.storefront],
+            "vendor": [self.vendor],
+            "tag": [self.tag],
+            "published": [] if self.published is None else [PUBLISHED[self.published]],
         }
         return {facet: frozenset(values) for facet, values in asked.items() if any(values)}
 
+    def query(self) -> listing.Query:
+        return listing.Query(
+            self.where(),
+            self.search,
+            self.page,
+            self.limit,
+            self.cursor,
+            order=_ORDERS.get(self.sort, ""),
+            forward=self.sort in {Sort.OLDEST, Sort.NAME},
+        )
 
-class BrowseProducts(Page):
+
+class BrowseProducts(Walk):
     """What the public may ask for."""
 
     search: Annotated[str, _text(200), Field(description="Beginnings of words")] = ""
@@ -231,6 +266,12 @@ class BrowseProducts(Page):
         if self.storefront:
             where["storefront"] = frozenset({self.storefront, ""})
         return where
+
+    def query(self) -> listing.Query:
+        where, deepest = self.where(), DEEPEST_PUBLIC
+        return listing.Query(
+            where, self.search, self.page, self.limit, self.cursor, deepest=deepest
+        )
 
 
 # --- What is stored -------------------------------------------------------------------------------
@@ -335,10 +376,13 @@ def index_of(fields: Mapping[str, Any]) -> listing.Index:
         sort=fields["createdAt"],
         facets={
             "status": fields["status"],
-            "published": "yes" if fields["published"] else "no",
+            "published": PUBLISHED[bool(fields["published"])],
             "storefront": fields["storefront"] or "",
             "type": fields["type"] or "",
+            "vendor": fields["vendor"] or "",
         },
+        several=fields["tags"],
+        orders={"name": fields["name"], "updated": fields["updatedAt"]},
         texts=[text for text in texts if text],
         exact=sorted(skus_of(fields)),
     )

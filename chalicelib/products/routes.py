@@ -6,7 +6,7 @@ from typing import Final
 
 from chalice.app import Response
 
-from chalicelib import listing, schemas
+from chalicelib import schemas
 from chalicelib.problems import (
     Conflict,
     Invalid,
@@ -42,7 +42,7 @@ from chalicelib.request import (
 )
 from chalicelib.request.answer import encode, reply_text
 from chalicelib.request.size import fits
-from chalicelib.schemas import Deleted, Listed
+from chalicelib.schemas import Deleted, Walked
 
 routes = Routes(__name__, "Products")
 
@@ -55,16 +55,13 @@ _WHOLE_ANSWERS: Final = 2_000_000  # bytes of a request whose rows are answered 
     "List products",
     role=Role.READER,
     query=ListProducts,
-    answers={200: Listed[ShownProduct]},
+    answers={200: Walked[ShownProduct]},
 )
 def list_products() -> Response:
     """Newest first. `search` finds the beginnings of words in name, SKU, vendor and tags."""
     asked = query(ListProducts)
-    page = store.page(
-        listing.Query(asked.where(), asked.search, asked.page, asked.limit, caller().id)
-    )
-    shown = [show(product) for product in page.records]
-    return reply(200, schemas.listed(shown, page.total, asked, page.pages))
+    page = store.page(asked.query())
+    return reply(200, schemas.walked([show(product) for product in page.records], page))
 
 
 @routes.post(

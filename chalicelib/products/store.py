@@ -127,7 +127,9 @@ def by_sku(skus: Iterable[str]) -> dict[str, list[Product]]:
     """The products that have exactly one of these SKUs, their own or a variant's, by it."""
     found = _having(holding(KIND, skus))
     missing = [sku for sku in found if not found[sku]]
-    return found | _having(holding_before(KIND, missing)) if missing else found
+    if not missing or listing.is_ready(KIND):
+        return found
+    return found | _having(holding_before(KIND, missing))
 
 
 def _having(candidates: Mapping[str, set[str]]) -> dict[str, list[Product]]:

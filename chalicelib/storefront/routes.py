@@ -2,15 +2,14 @@
 
 from chalice.app import Response
 
-from chalicelib import listing, schemas
+from chalicelib import schemas
 from chalicelib.problems import NotFound
 from chalicelib.products import store
-from chalicelib.products.model import DEEPEST_PUBLIC, BrowseProducts
+from chalicelib.products.model import BrowseProducts
 from chalicelib.products.shown import PublicProduct, show_public
 from chalicelib.request import Routes, query
 from chalicelib.request.answer import reply_public
-from chalicelib.request.call import current
-from chalicelib.schemas import Listed
+from chalicelib.schemas import Walked
 
 routes = Routes(__name__, "Storefront")
 
@@ -19,23 +18,13 @@ routes = Routes(__name__, "Storefront")
     "/api/products",
     "Browse products",
     query=BrowseProducts,
-    answers={200: Listed[PublicProduct], 304: None},
+    answers={200: Walked[PublicProduct], 304: None},
 )
 def browse() -> Response:
     """Newest first. `storefront` shows what is assigned to it, and what is assigned to none."""
     asked = query(BrowseProducts)
-    page = store.page(
-        listing.Query(
-            asked.where(),
-            asked.search,
-            asked.page,
-            asked.limit,
-            walker=current().address,
-            deepest=DEEPEST_PUBLIC,
-        )
-    )
-    shown = [show_public(product) for product in page.records]
-    return reply_public(schemas.listed(shown, page.total, asked, page.pages))
+    page = store.page(asked.query())
+    return reply_public(schemas.walked([show_public(product) for product in page.records], page))
 
 
 @routes.get(

@@ -2,7 +2,7 @@
 
 from chalice.app import Response
 
-from chalicelib import clock
+from chalicelib import timezone
 from chalicelib.request import Role, Routes, reply
 from chalicelib.summary import store
 from chalicelib.summary.store import Summary
@@ -12,6 +12,7 @@ routes = Routes(__name__, "Summary")
 
 @routes.get("/api/admin/summary", "The shop at a glance", role=Role.READER, answers={200: Summary})
 def summary() -> Response:
-    """Sales of today and of the last 30 days by order date in UTC, orders by status until they are
+    """Sales of today and of the last 30 days by order date in the shop's time zone,
+    orders by status until they are
     delivered, and what runs low on stock."""
-    return reply(200, store.summary(clock.now().date()))
+    return reply(200, store.summary(timezone.today()))

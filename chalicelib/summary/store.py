@@ -17,7 +17,7 @@ MOST_LOW: Final = 50
 
 
 class Sold(TypedDict):
-    """Orders that were not cancelled, and the totals of those that are paid; days are in UTC."""
+    """Orders that were not cancelled, and the totals of those that are paid; days of the shop."""
 
     orders: int
     revenue: str
@@ -62,7 +62,7 @@ def first_day(today: date) -> date:
 
 
 def summary(today: date) -> dict[str, Any]:
-    """The shape of Summary. `today` in UTC."""
+    """The shape of Summary. `today` in the shop's time zone."""
     low, days, by_status = table.together(
         [
             partial(products.running_low, MOST_LOW),  # first, because it itself does so

@@ -304,7 +304,7 @@ def test_a_facet_may_be_appended_to_a_kind(
     new = listing.Kind(
         "thing",
         counted=(*things.KIND.counted, "color"),
-        under="type",
+        under=("type",),
         listed=(*things.KIND.listed, "color"),
         combined=things.KIND.combined,
     )

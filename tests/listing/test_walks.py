@@ -1,5 +1,6 @@
 """Pages: near, deep, one after the other, and while others write."""
 
+import base64
 import random
 import threading
 import time
@@ -9,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from chalicelib import clock, deadline, listing, table
-from chalicelib.listing import search
-from chalicelib.problems import Busy, Invalid
-from tests.dynamodb_double import Double, Fault
+from chalicelib import listing, table
+from chalicelib.listing import lists, search
+from chalicelib.problems import Invalid
+from tests.dynamodb_double import Double
 from tests.listing import things
 from tests.listing.things import KIND, Thing, create, delete, names, page, thing, update
 
@@ -54,33 +55,51 @@ def test_records_of_one_moment_have_one_order_on_all_pages(dynamodb: Double) -> 
     assert [name for some in pages for name in some] == names(page(limit=100))
 
 
-def test_a_walk_costs_the_same_for_each_page(dynamodb: Double) -> None:
+@pytest.mark.parametrize("options", [{}, {"order": "name"}, {"forward": True}])
+def test_a_walk_costs_the_same_for_each_page(dynamodb: Double, options: Any) -> None:
     numbered(400)
-    costs = []
-    for number in range(1, 20):
+    costs, cursor = [], ""
+    while len(costs) < 19:
         with dynamodb.metered() as calls:
-            page(limit=20, page=number, walker="till")
+            cursor = page(limit=20, cursor=cursor, **options).next or ""
         costs.append((len(calls), sum(call.read_units for call in calls)))
     assert len(set(costs[1:])) == 1
 
 
-def test_a_walk_neither_misses_nor_repeats_what_is_there_throughout(dynamodb: Double) -> None:
-    for seed in range(12):
+def walked(where: Any = None, search: str = "", limit: int = 7, **options: Any) -> Iterator[Any]:
+    """Page after page, by their cursors."""
+    cursor: str | None = ""
+    while cursor is not None:
+        some = page(where, search, limit=limit, cursor=cursor, **options)
+        cursor = some.next
+        yield some
+
+
+@pytest.mark.parametrize("options", [{}, {"forward": True}, {"search": "n"}])
+def test_a_walk_neither_misses_nor_repeats_what_is_there_throughout(
+    dynamodb: Double, options: Any
+) -> None:
+    """Two walkers at once, who do not disturb each other."""
+    for seed in range(6):
         chance = random.Random(seed)
         where = [None, {"status": ["ACTIVE"]}, {"status": ["ACTIVE", "DRAFT"]}][seed % 3]
-        made = numbered(60, type=str(seed))
+        made = [thing(f"n{n}", sort=f"{n:06d}", type=str(seed)) for n in range(60)]
+        create(*made)
         going, staying = made[::3], {one.id for one in made} - {one.id for one in made[::3]}
-        found: list[str] = []
-        for number in range(1, 100):
-            some = page(where, limit=7, page=number, walker=f"till {seed}").records
-            if not some:
-                break
-            found += [one.id for one in some]
+        walks = [walked(where, limit=limit, **options) for limit in (7, 11)]
+        found: list[list[str]] = [[], []]
+        while walks:
+            at = chance.randrange(len(walks))
+            some = next(walks[at], None)
+            if some is None:
+                assert staying <= set(found[at])
+                assert len(found[at]) == len(set(found[at]))
+                del walks[at], found[at]
+                continue
+            found[at] += [one.id for one in some.records]
             for _ in range(chance.randrange(6)):
                 _write_something(chance, going, staying)
-        assert staying <= set(found)
-        assert len(found) == len(set(found))
-        for one in page(limit=100).records:
+        for one in [one for some in walked() for one in some.records]:
             delete(one)
 
 
@@ -88,13 +107,13 @@ def _write_something(chance: random.Random, going: list[Thing], staying: set[str
     """A new one, one less, or a change of one that stays."""
     match chance.randrange(3):
         case 0:
-            create(thing("new", sort=f"{chance.randrange(90):06d}x"))
+            create(thing("n new", sort=f"{chance.randrange(90):06d}x"))
         case 1 if going:
             delete(going.pop(chance.randrange(len(going))))
         case _:
             one = things.find(chance.choice(sorted(staying)))
             assert one
-            update(one, texts=(f"renamed {chance.random()}",))
+            update(one, texts=(f"n renamed {chance.random()}",))
 
 
 @pytest.mark.parametrize("limit", [5, 20])
@@ -110,44 +129,34 @@ def test_the_first_page_holds_the_newest_though_an_older_one_comes_while_it_is_r
             create(older)
 
     dynamodb.faults = come  # type: ignore[assignment]
-    assert names(page(limit=limit, walker="till"))[:5] == ["4", "3", "2", "1", "0"]
-
-
-def counted(where: Any, search: str, limit: int) -> Iterator[Any]:
-    """The pages of a walker who stops at as many as the last one said there are."""
-    number, pages = 1, 1
-    while number <= pages:
-        some = page(where, search, limit=limit, page=number, walker="till")
-        number, pages = number + 1, some.pages
-        yield some
+    assert names(page(limit=limit))[:5] == ["4", "3", "2", "1", "0"]
 
 
 @pytest.mark.parametrize("search", ["", "n"])
-def test_who_counts_the_pages_meets_all_though_what_he_met_leaves_the_list(
+def test_who_walks_meets_all_though_what_he_met_leaves_the_list(
     dynamodb: Double, search: str
 ) -> None:
     """A program that takes a page of what is open, does it, and asks for the next page."""
     create(*(thing(f"n{n}", sort=f"{n:06d}") for n in range(60)))
     met: list[str] = []
-    for some in counted({"status": ["ACTIVE"]}, search, limit=7):
+    for some in walked({"status": ["ACTIVE"]}, search, limit=7):
         met += names(some)
         for one in some.records:
             update(one, facets={**one.facets, "status": "DRAFT"})
     assert met == [f"n{n}" for n in reversed(range(60))]
-    assert some.pages == 9
 
 
 @pytest.mark.parametrize("search", ["", "n"])
-def test_who_counts_the_pages_is_given_nothing_again_though_the_list_grows(
+def test_who_walks_is_given_nothing_again_though_the_list_grows(
     dynamodb: Double, search: str
 ) -> None:
     create(*(thing(f"n{n}", sort=f"{n:06d}") for n in range(10)))
     met: list[str] = []
-    for some in counted({}, search, limit=2):
+    for some in walked({}, search, limit=2):
         met += names(some)
-        create(*(thing(f"n{n}", sort=f"1{n:05d}") for n in range(2 if some.page < 6 else 0)))
+        create(*(thing(f"n{n}", sort=f"1{n:05d}") for n in range(2)))
     assert met == [f"n{n}" for n in reversed(range(10))]
-    assert some.pages > 6
+    assert (some.page, some.total) == (5, 18)
 
 
 def test_a_total_that_was_read_in_the_middle_of_a_change_is_not_negative(dynamodb: Double) -> None:
@@ -175,13 +184,8 @@ def test_a_walk_beside_writers_in_other_threads_misses_nothing(dynamodb: Double)
     for writer in writers:
         writer.start()
     try:
-        for round in range(3):
-            found: list[str] = []
-            for number in range(1, 60):
-                some = page(limit=9, page=number, walker=f"till {round}").records
-                found += [one.id for one in some]
-                if not some:
-                    break
+        for _ in range(3):
+            found = [one.id for some in walked(limit=9) for one in some.records]
             assert staying <= set(found)
             assert len(found) == len(set(found))
     finally:
@@ -190,64 +194,45 @@ def test_a_walk_beside_writers_in_other_threads_misses_nothing(dynamodb: Double)
             writer.join()
 
 
-@pytest.mark.parametrize("limit", [2, 3, 5])
-def test_what_is_written_after_the_last_page_makes_no_page_repeat_it(
-    dynamodb: Double, limit: int
-) -> None:
-    numbered(4)
-    last = -(-4 // limit)
-    assert names(page(limit=limit, page=last, walker="till"))[-1] == "0"
-    numbered(4)
-    assert names(page(limit=limit, page=last + 1, walker="till")) == []
-    assert names(page(limit=limit, page=last + 1)) != []
-
-
-def test_walks_of_other_lists_and_other_walkers_do_not_disturb(dynamodb: Double) -> None:
+def test_a_cursor_is_refused_where_it_is_not_of_this_list(dynamodb: Double) -> None:
     numbered(9)
-    assert names(page(limit=3, walker="till")) == ["8", "7", "6"]
-    assert names(page(limit=3, page=2, walker="office")) == ["5", "4", "3"]
-    assert names(page(limit=2, page=2, walker="till")) == ["6", "5"]
-    create(thing("new", sort="1"))
-    assert names(page(limit=3, page=2, walker="till")) == ["5", "4", "3"]
-    assert names(page(limit=3, page=2, walker="guest")) == ["6", "5", "4"]
+    cursor = page(limit=3).next
+    assert cursor and names(page(limit=2, cursor=cursor)) == ["5", "4"]
+    filtered = page({"status": ["ACTIVE"]}, limit=3).next
+    foreign: list[tuple[str | None, Any]] = [
+        (cursor, {"where": {"status": ["ACTIVE"]}}),
+        (filtered, {}),
+        (cursor, {"search": "1"}),
+        (cursor, {"forward": True}),
+        (cursor, {"order": "name"}),
+        (cursor, {"between": listing.Range("0")}),
+        *((text, {}) for text in ("x", "AAAA", cursor[:-1], cursor[1:], f"{cursor}A", "é", "=")),
+        (base64.urlsafe_b64encode(b'0123456789ab["0#x",2]').decode(), {}),
+    ]
+    for text, options in foreign:
+        with pytest.raises(Invalid) as refused:
+            page(cursor=text, **options)
+        assert refused.value.extra["errors"][0]["field"] == "cursor", (text, options)
 
 
-def test_a_jump_and_a_repeated_page_are_counted_from_the_newest(dynamodb: Double) -> None:
-    numbered(9)
-    for number in (1, 2):
-        page(limit=3, page=number, walker="till")
-    create(thing("new", sort="1"))
-    assert names(page(limit=3, page=2, walker="till")) == ["6", "5", "4"]
-    assert names(page(limit=3, page=4, walker="till")) == ["0"]
+def test_a_cursor_of_a_record_that_is_gone_goes_on_behind_it(dynamodb: Double) -> None:
+    made = numbered(6)
+    cursor = page(limit=2).next
+    delete(made[4])
+    create(thing("new", sort="000004x"), thing("newer", sort="9"))
+    assert names(page(limit=9, cursor=cursor)) == ["3", "2", "1", "0"]
 
 
-def test_a_walk_is_forgotten_after_an_hour(
-    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    numbered(6)
-    page(limit=2, walker="till")
-    create(thing("new", sort="1"))
-    later = clock.unix() + 3_601
-    monkeypatch.setattr(clock, "unix", lambda: later)
-    assert names(page(limit=2, page=2, walker="till")) == ["4", "3"]
-
-
-def test_a_page_that_failed_is_not_the_one_that_the_next_follows(
-    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+def test_a_page_is_counted_from_the_newest_and_has_the_cursor_of_what_follows(
+    dynamodb: Double,
 ) -> None:
     numbered(9)
-    page(limit=3, walker="till")
+    assert names(page(limit=3, page=2)) == ["5", "4", "3"]
     create(thing("new", sort="1"))
-    with monkeypatch.context() as patched:
-        patched.setattr("time.sleep", lambda seconds: None)
-        patched.setattr(deadline, "PATIENCE_SECONDS", -1.0)
-        dynamodb.faults = lambda operation, request: (
-            Fault.THROTTLE if operation == "BatchGetItem" else None
-        )
-        with pytest.raises(Busy):
-            page(limit=3, page=2, walker="till")
-    dynamodb.faults = lambda operation, request: None
-    assert names(page(limit=3, page=2, walker="till")) == ["5", "4", "3"]
+    second, last = page(limit=3, page=2), page(limit=3, page=4)
+    assert names(second) == ["6", "5", "4"]
+    assert names(page(limit=3, cursor=second.next)) == ["3", "2", "1"]
+    assert (names(last), last.next) == (["0"], None)
 
 
 def test_a_record_that_is_gone_or_changed_when_it_is_read_is_dropped(dynamodb: Double) -> None:
@@ -309,12 +294,27 @@ def test_writers_that_meet_at_the_same_counts_lose_nothing(dynamodb: Double) -> 
 
 def test_a_search_walks_too(dynamodb: Double) -> None:
     create(*(thing(f"shirt {n}", sort=f"{n:06d}") for n in range(10)))
-    assert names(page(search="shirt", limit=4, walker="till")) == [
-        f"shirt {n}" for n in (9, 8, 7, 6)
-    ]
+    first = page(search="shirt", limit=4)
+    assert names(first) == [f"shirt {n}" for n in (9, 8, 7, 6)]
     create(thing("shirt new", sort="1"))
-    answer = page(search="shirt", limit=4, page=2, walker="till")
+    answer = page(search="shirt", limit=4, cursor=first.next)
     assert (names(answer), answer.total) == ([f"shirt {n}" for n in (5, 4, 3, 2)], 11)
+
+
+def test_beyond_what_is_counted_the_total_says_that_there_is_more(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create(*(thing(f"{n}", sort=f"{n:06d}", owner="ann") for n in range(60)))
+    monkeypatch.setattr(lists, "MOST_COUNTED", 20)
+    monkeypatch.setattr("tests.dynamodb_double.ANSWER_BYTES", 1_000)
+    some = page({"owner": ["ann"]}, limit=50)
+    assert (some.total, some.at_least, len(some.records)) == (20, True, 50)
+    rest = page({"owner": ["ann"]}, limit=50, cursor=some.next)
+    assert (len(rest.records), rest.next) == (10, None)
+    assert (page(limit=50).total, page(limit=50).at_least) == (60, False)
+    monkeypatch.setattr(lists, "MOST_COUNTED", 1_000)
+    exact = page({"owner": ["ann"]})
+    assert (exact.total, exact.at_least) == (60, False)
 
 
 @pytest.mark.parametrize("entries_a_record", [1, 9, 50])
@@ -341,21 +341,26 @@ def test_a_broad_search_stops_reading(dynamodb: Double, monkeypatch: pytest.Monk
 
 
 def test_a_change_of_everything_writes_what_the_budget_says(dynamodb: Double) -> None:
-    """Old and new words and lists, and four count cells: what the caps of every kind rest on."""
-    before = thing(" ".join(f"a{n}x" for n in range(50)), type="a", storefront="a", status="ACTIVE")
+    """Old and new words, tags and lists, and six count cells: what the caps of every kind rest
+    on."""
+    old = {"type": "a", "storefront": "a", "vendor": "a", "owner": "a"}
+    before = replace(
+        thing(" ".join(f"a{n}x" for n in range(50)), **old, status="ACTIVE"), tags=tuple("abcdef")
+    )
+    new = {"type": "b", "storefront": "b", "vendor": "b", "owner": "b", "status": "DRAFT"}
     after = replace(
         before,
         texts=(" ".join(f"b{n}x" for n in range(50)),),
-        facets={**before.facets, "type": "b", "storefront": "b", "status": "DRAFT"},
+        tags=tuple("uvwxyz"),
+        facets={**before.facets, **new, "published": "no"},
     )
     stored = listing.change(things.Commit(), KIND, before.id, None, before.index)
     commit = things.Commit()
     listing.change(commit, KIND, before.id, stored, after.index)
-    lists_before_and_after = 5 + 4 - 1  # `*` is in both, and put once
-    words_before_and_after = 2 * KIND.inside
-    assert len(commit) == words_before_and_after + lists_before_and_after + 4
+    lists_before_and_after = 1 + 5 * 2 + 2 + 2  # `*`, each value, `live` and `hidden`, by name
+    assert len(commit) == KIND.room + lists_before_and_after + 6
 
 
 def test_a_kind_whose_lists_are_not_counted_is_refused() -> None:
     with pytest.raises(ValueError, match="color"):
-        listing.Kind("thing", counted=("status",), listed=("color",))
+        listing.Kind("thing", counted=("status",), combined={"red": {"color": "red"}})

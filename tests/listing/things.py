@@ -14,12 +14,23 @@ from chalicelib.listing import words
 KIND = listing.Kind(
     "thing",
     counted=("status", "published", "storefront"),
-    under="type",
-    listed=("status", "type", "storefront"),
-    combined={"live": {"status": "ACTIVE", "published": "yes"}},
+    under=("type", "vendor"),
+    listed=("status", "type", "storefront", "vendor", "owner"),
+    combined={
+        "live": {"status": "ACTIVE", "published": "yes"},
+        "hidden": {"published": "no"},
+    },
+    several="tag",
+    orders=("name",),
+    since=frozenset({"vendor", "owner", "tag", "hidden", "*name"}),
+    inside=12,
+    room=24,
 )
 _moments = count()
-FACETS = {"status": "ACTIVE", "published": "yes", "storefront": "", "type": ""}
+FACETS = {"status": "ACTIVE", "published": "yes", "storefront": "", "type": ""} | {
+    "vendor": "",
+    "owner": "",
+}
 
 
 @dataclass(frozen=True)
@@ -28,12 +39,18 @@ class Thing:
     sort: str
     facets: Mapping[str, str]
     texts: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
     version: int = 1
     stored_index: listing.Index | None = None
 
     @property
     def index(self) -> listing.Index:
         return self.stored_index or indexed(self)
+
+    @property
+    def name(self) -> str:
+        """What it is sorted by where a list is sorted by name."""
+        return self.texts[0] if self.texts else ""
 
     @property
     def position(self) -> str:
@@ -47,11 +64,19 @@ def thing(name: str = "", *, sort: str | None = None, **facets: str) -> Thing:
 
 
 def indexed(one: Thing) -> listing.Index:
-    return listing.Index.of(sort=one.sort, facets=one.facets, texts=one.texts, exact=one.texts[:1])
+    return listing.Index.of(
+        sort=one.sort,
+        facets=one.facets,
+        several=one.tags,
+        orders={"name": one.name},
+        texts=one.texts,
+        exact=one.texts[:1],
+    )
 
 
 def item(one: Thing, index: listing.Index) -> Item:
     fields = {"facets": dict(one.facets), "texts": list(one.texts), "sort": one.sort}
+    fields["tags"] = list(one.tags)
     key = {"pk": one.id, "sk": "thing"}
     return {**key, **fields, "version": one.version, "index": index.stored()}
 
@@ -62,6 +87,7 @@ def read(stored: Item) -> Thing:
         stored["sort"],
         stored["facets"],
         tuple(stored["texts"]),
+        tuple(stored["tags"]),
         stored.get("version", 1),
         listing.Index.read(stored["index"]),
     )
@@ -138,7 +164,10 @@ def names(found: listing.Page[Thing]) -> list[str]:
 
 
 def passes(where: Mapping[str, frozenset[str]]) -> Callable[[Thing], bool]:
-    return lambda one: all(one.facets[facet] in accepted for facet, accepted in where.items())
+    return lambda one: all(
+        not accepted.isdisjoint(one.tags) if facet == "tag" else one.facets[facet] in accepted
+        for facet, accepted in where.items()
+    )
 
 
 def has_word(one: Thing, term: str) -> bool:

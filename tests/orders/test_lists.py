@@ -85,23 +85,112 @@ def test_pages_hold_every_order_once(busy: Shop) -> None:
     for page in (1, 2, 3):
         answer = busy.get(f"{ORDERS}?limit=2&page={page}")
         walked += [order["number"] for order in answer.json["data"]]
-        expected = {"page": page, "limit": 2, "total": 4, "totalPages": 2}
-        assert answer.json["pagination"] == expected
+        pages = answer.json["pagination"]
+        assert (pages.pop("next") is None) == (page >= 2)
+        assert pages == {"page": page, "limit": 2, "total": 4, "totalPages": 2}
     assert walked == ["1004", "1002", "1001", "1003"]
 
 
 def test_who_handles_orders_page_by_page_meets_each(shop: Shop) -> None:
-    """They leave the list that he walks, and the pages that are left do not become fewer."""
+    """They leave the list that he walks through."""
     placed_numbers = {placed(shop)["number"] for _ in range(9)}
     met: list[str] = []
-    page, pages = 1, 1
-    while page <= pages:
-        answer = shop.get(f"{ORDERS}?status=PENDING&limit=2&page={page}").json
+    cursor: str | None = ""
+    while cursor is not None:
+        answer = shop.get(f"{ORDERS}?status=PENDING&limit=2&cursor={cursor}").json
         for order in answer["data"]:
             met.append(order["number"])
             moved(shop, order, "CANCELLED")
-        page, pages = page + 1, answer["pagination"]["totalPages"]
+        cursor = answer["pagination"]["next"]
     assert sorted(met) == sorted(placed_numbers)
+
+
+@pytest.fixture
+def dated(shop: Shop) -> Shop:
+    """Around the days on which New York changes its clocks: 2026-11-01 has 25 hours there."""
+    id = variant(shop, price="10")
+    ada = {"email": "ada@example.com", "firstName": "Ada"}
+    for date, more in {
+        "2026-11-01T03:59:59.999Z": {"customer": ada},  # 23:59 on the day before
+        "2026-11-01T04:00:00Z": {"tags": ["vip", "gift"], "salesRepId": "emp_ann"},
+        "2026-11-02T04:30:00Z": {"paymentStatus": "PAID", "customer": ada},  # 23:30
+        "2026-11-02T05:00:00Z": {"paymentStatus": "FAILED", "tags": ["vip"]},
+    }.items():
+        placed(shop, line(id), **{"customer": None, "orderDate": date, **more})
+    return shop
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("from=2026-11-01&to=2026-11-01", ["1003", "1002"]),
+        ("to=2026-10-31", ["1001"]),
+        ("from=2026-11-02", ["1004"]),
+        ("from=2026-11-01T04:00:00Z&to=2026-11-02T04:30:00Z", ["1003", "1002"]),
+        ("from=2026-11-01T04:00:00.001Z&sort=orderDate", ["1003", "1004"]),
+        ("sort=orderDate", ["1001", "1002", "1003", "1004"]),
+        ("paymentStatus=PAID,FAILED", ["1004", "1003"]),
+        ("paymentStatus=pending&to=2026-11-01", ["1002", "1001"]),
+        ("salesRepId=emp_ann", ["1002"]),
+        ("salesRepId=emp_bob", []),
+        ("tag=vip", ["1004", "1002"]),
+        ("tag=vip&status=PENDING&to=2026-11-01", ["1002"]),
+        ("tag=vi", []),
+        ("customerId={ada}", ["1003", "1001"]),
+        ("customerId={ada}&from=2026-11-01&paymentStatus=PAID", ["1003"]),
+        ("search=ada&from=2026-11-01", ["1003"]),
+        ("search=gift", ["1002"]),
+        ("search=vip&tag=vip&sort=orderDate", ["1002", "1004"]),
+    ],
+)
+def test_orders_are_filtered_by_day_payment_customer_rep_and_tag(
+    dated: Shop, monkeypatch: pytest.MonkeyPatch, query: str, expected: list[str]
+) -> None:
+    monkeypatch.setenv("TIMEZONE", "America/New_York")
+    (ada,) = dated.get("/api/admin/customers").json["data"]
+    assert numbers(dated.get(f"{ORDERS}?{query.format(ada=ada['id'])}")) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("from=2026-11-02&to=2026-11-01", "to"),
+        ("from=2026-11-02T00:00:01Z&to=2026-11-02T00:00:00Z", "to"),
+        ("from=yesterday", "from"),
+        ("to=2026-02-30", "to"),
+        ("sort=total", "sort"),
+        ("paymentStatus=LATE", "paymentStatus"),
+        ("colour=red", "colour"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_by_name(shop: Shop, query: str, field: str) -> None:
+    answer = shop.get(f"{ORDERS}?{query}")
+    assert answer.status == 422
+    assert answer.json["errors"][0]["field"].startswith(field)
+
+
+def test_orders_are_found_by_tracking_number_and_by_what_was_bought(shop: Shop) -> None:
+    variants = [{"title": "Small", "sku": "EM-77", "price": 1}]
+    sent = {"name": "Enamel mug", "price": 1, "variants": variants}
+    made = shop.post("/api/admin/products", sent).json
+    order = placed(shop, line(made["variants"][0]["id"]), paymentStatus="PAID")
+    moved(shop, order, "PROCESSING")
+    shop.patch(f"{ORDERS}/{order['id']}", {"trackingNumber": "1Z-999 AA"})
+    for search in ("1z-999", "aa", "enamel", "em-77", "77"):
+        assert numbers(shop.get(f"{ORDERS}?search={search}")) == [order["number"]], search
+
+
+def test_a_sale_late_in_the_evening_is_of_that_day_in_the_shop(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIMEZONE", "America/New_York")
+    late = clock.parse("2026-11-22T04:30:00Z")  # 23:30 on the 21st
+    monkeypatch.setattr(clock, "now", lambda: late)
+    placed(shop, paymentStatus="PAID")
+    summary = shop.get(SUMMARY).json
+    assert summary["today"]["orders"] == 1
+    assert summary["days"][-1]["date"] == "2026-11-21"
+    assert sales_counted_again().wrong == []
 
 
 def test_lists_follow_every_change_at_once(busy: Shop) -> None:

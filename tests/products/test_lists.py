@@ -78,7 +78,17 @@ def test_the_storefront_ignores_parameters_that_it_does_not_know(stocked: Shop) 
 
 
 @pytest.mark.parametrize(
-    "query", ["status=LIVE", "page=0", "page=x", "limit=0", "limit=-1", "page=1.5"]
+    "query",
+    [
+        "status=LIVE",
+        "sort=price",
+        "published=maybe",
+        "page=0",
+        "page=x",
+        "limit=0",
+        "limit=-1",
+        "page=1.5",
+    ],
 )
 def test_bad_parameters_are_named(shop: Shop, query: str) -> None:
     answer = shop.get(f"/api/admin/products?{query}")
@@ -91,18 +101,48 @@ def test_pages_hold_everything_once_and_say_how_many_there_are(stocked: Shop) ->
     for page in (1, 2, 3, 4):
         answer = stocked.get(f"/api/admin/products?limit=2&page={page}")
         walked += names(answer)
-        expected = {"page": page, "limit": 2, "total": 5, "totalPages": 3}
-        assert answer.json["pagination"] == expected
+        numbers = answer.json["pagination"]
+        assert (numbers.pop("next") is None) == (page >= 3)
+        assert numbers == {"page": page, "limit": 2, "total": 5, "totalPages": 3}
     assert walked == ALL
     assert stocked.get("/api/admin/products?limit=1000").json["pagination"]["limit"] == 100
 
 
-def test_a_walk_goes_on_where_it_was_and_a_repeated_page_is_fresh(stocked: Shop) -> None:
-    first = names(stocked.get("/api/admin/products?limit=2"))
-    stocked.post("/api/admin/products", new_product(name="New"))
-    second = names(stocked.get("/api/admin/products?limit=2&page=2"))
-    assert first + second == ALL[:4]
-    assert names(stocked.get("/api/admin/products?limit=2&page=2")) == ALL[1:3]
+@pytest.mark.parametrize("path", ["/api/admin/products", "/api/products"])
+def test_a_cursor_goes_on_where_the_page_ended_and_a_page_is_fresh(
+    stocked: Shop, path: str
+) -> None:
+    every = names(stocked.get(path))
+    first = stocked.get(f"{path}?limit=1").json["pagination"]["next"]
+    stocked.post("/api/admin/products", new_product(name="New", status="ACTIVE"))
+    assert names(stocked.get(f"{path}?limit=1&cursor={first}")) == every[1:2]
+    assert names(stocked.get(f"{path}?limit=1&page=2")) == every[:1]
+    for wrong in (f"cursor={first}&page=2", "cursor=x", f"cursor={first}&search=shirt"):
+        refused = stocked.get(f"{path}?{wrong}")
+        assert (refused.status, refused.json["errors"][0]["field"]) == (422, "cursor")
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("vendor=Acme", ["Blue hat"]),
+        ("vendor=acme", []),
+        ("tag=%C3%89t%C3%A9", ["Old hat"]),
+        ("tag=%C3%89t%C3%A9&status=DRAFT", []),
+        ("published=false", ["Secret hat"]),
+        ("published=true&status=ACTIVE", ["Red shirt", "Blue shirt"]),
+        ("sort=createdAt", ALL[::-1]),
+        ("sort=NAME", ["Blue hat", "Blue shirt", "Old hat", "Red shirt", "Secret hat"]),
+        ("sort=name&type=Shirts", ["Blue shirt", "Red shirt"]),
+        ("sort=name&search=hat", ["Blue hat", "Old hat", "Secret hat"]),
+        ("sort=createdAt&search=hat&published=true", ["Blue hat", "Old hat"]),
+        ("sort=-updatedAt&limit=2", ["Red shirt", "Secret hat"]),
+    ],
+)
+def test_more_filters_and_orders_combine(stocked: Shop, query: str, expected: list[str]) -> None:
+    (red,) = stocked.get("/api/admin/products?search=red").json["data"]
+    stocked.put(f"/api/admin/products/{red['id']}", {"description": "Changed last"})
+    assert names(stocked.get(f"/api/admin/products?{query}")) == expected
 
 
 def test_lists_and_totals_follow_every_write_at_once(stocked: Shop) -> None:

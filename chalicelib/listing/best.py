@@ -1,0 +1,55 @@
+"""The few records that match a search best: what has its words as a whole, then what is newest."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final
+
+from chalicelib import table
+from chalicelib.listing.kinds import Kind, escape, word_shards
+
+_WHOLE: Final = 5  # entries of a shard that have the term as a word of its own
+_BEGINNING: Final = 15  # … that only begin with it
+_BESIDE: Final = 500  # … of a term beside others, of which only few records may have all
+MOST: Final = 20  # candidates that are looked at
+
+Read = Callable[[], table.Rows]
+
+
+def reading(kind: Kind, terms: Sequence[str]) -> list[Read]:
+    """The calls that read the index for `candidates`, however many records there are."""
+    calls: list[Read] = []
+    for term in terms:
+        begin = escape(term)
+        for shards in word_shards():
+            for shard in range(shards):
+                pk = kind.word_pk(term, shard, shards)
+                most = _BEGINNING if len(terms) == 1 else _BESIDE
+                calls += [_newest(pk, f"{begin}#"), partial(_first, pk, begin, most)]
+    return calls
+
+
+def candidates(terms: Sequence[str], read: Sequence[table.Rows]) -> list[str]:
+    """The ids of records that may match all terms, from what `reading` gave."""
+    each = len(read) // len(terms)
+    whole, cut = set[str](), list[bool]()
+    found: list[dict[str, str]] = []
+    for at in range(len(terms)):
+        rows = read[at * each : (at + 1) * each]
+        places = [item["sk"].rsplit("#", 2)[1:] for part in rows for item in part.items]
+        found.append({id: sort for sort, id in places})
+        whole |= {item["sk"].rsplit("#", 1)[1] for part in rows[::2] for item in part.items}
+        cut.append(any(part.after is not None for part in rows[1::2]))
+    common = set.intersection(*map(set, found))
+    if not common and any(cut):
+        common = set(sorted(found, key=len)[0])  # what is missing may be among what was not read
+    sorts = {id: sort for some in found for id, sort in some.items()}
+    return sorted(common, key=lambda id: (id in whole, sorts[id]), reverse=True)[:MOST]
+
+
+def _newest(pk: str, begin: str) -> Read:
+    begins = table.sk.begins_with(begin)
+    return partial(table.query, pk, where=begins, forward=False, limit=_WHOLE, fields=("sk",))
+
+
+def _first(pk: str, begin: str, most: int) -> table.Rows:
+    return table.query(pk, where=table.sk.begins_with(begin), limit=most, fields=("sk",))

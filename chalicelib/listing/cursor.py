@@ -1,0 +1,51 @@
+"""Where a walk through a list goes on: behind a position, whatever was written meanwhile.
+
+A cursor says for which list it was made. It is no secret and no right: whoever made up one that
+holds would be given what is behind a position of his choice in a list that he may read anyway.
+"""
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from chalicelib.problems import Invalid
+
+_VERSION: Final = 1  # of what positions mean: another one makes older cursors void
+_CHECK: Final = 12  # characters
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """`position`: of the last record that was given. `page`: the number of the page behind it."""
+
+    position: str
+    page: int
+
+    def text(self, asked: Mapping[str, Any]) -> str:
+        """Opaque, and bound to what was asked for."""
+        body = json.dumps([self.position, self.page], ensure_ascii=False, separators=(",", ":"))
+        whole = f"{_check(asked, body)}{body}".encode("utf-8", "surrogatepass")
+        return base64.urlsafe_b64encode(whole).decode().rstrip("=")
+
+
+def read(text: str, asked: Mapping[str, Any]) -> Cursor:
+    """Raises Invalid for what is no cursor of this list."""
+    try:
+        padded = text + "=" * (-len(text) % 4)
+        whole = base64.b64decode(padded, altchars=b"-_", validate=True).decode()
+        check, body = whole[:_CHECK], whole[_CHECK:]
+        if check == _check(asked, body):
+            position, page = json.loads(body)
+            return Cursor(str(position), int(page))
+    except ValueError:
+        pass
+    message = "is none of this list with these filters, search and order; begin without one"
+    raise Invalid.field("cursor", "invalid", message)
+
+
+def _check(asked: Mapping[str, Any], body: str) -> str:
+    said = json.dumps([_VERSION, asked, body], sort_keys=True)
+    return hashlib.sha256(said.encode()).hexdigest()[:_CHECK]

@@ -1,0 +1,57 @@
+"""One field to search in, for the shop's own people."""
+
+from typing import Annotated
+
+from chalice.app import Response
+from pydantic import AfterValidator, Field
+from typing_extensions import TypedDict
+
+from chalicelib.customers.model import ShownCustomer
+from chalicelib.customers.model import show as show_customer
+from chalicelib.orders.model import bare
+from chalicelib.orders.shown import ShownOrder
+from chalicelib.orders.shown import show as show_order
+from chalicelib.products.shown import ShownProduct
+from chalicelib.products.shown import show as show_product
+from chalicelib.request import Role, Routes, query, reply
+from chalicelib.schemas import Query
+from chalicelib.search import store
+
+routes = Routes(__name__, "Search")
+
+
+class Search(Query):
+    q: Annotated[
+        str,
+        Field(min_length=1, max_length=200, description="Beginnings of words"),
+        AfterValidator(bare),
+    ]
+
+
+class Found(TypedDict):
+    """Up to five of each."""
+
+    orders: list[ShownOrder]
+    products: list[ShownProduct]
+    customers: list[ShownCustomer]
+
+
+@routes.get(
+    "/api/admin/search",
+    "Search in everything",
+    role=Role.READER,
+    query=Search,
+    answers={200: Found},
+)
+def search() -> Response:
+    """Orders, products and customers that have all words of `q`. What has one of them as a whole, a
+    number, an e-mail address or a SKU, comes first; then the newest."""
+    orders, products, customers = store.find(query(Search).q)
+    return reply(
+        200,
+        {
+            "orders": [show_order(order) for order in orders],
+            "products": [show_product(product) for product in products],
+            "customers": [show_customer(customer) for customer in customers],
+        },
+    )

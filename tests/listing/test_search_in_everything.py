@@ -1,0 +1,82 @@
+"""`GET /api/admin/search`: a few of each, what matches exactly first, in two round trips."""
+
+from typing import Any
+
+import pytest
+
+from chalicelib import table
+from tests.dynamodb_double import Double
+from tests.orders import build
+from tests.orders.conftest import QuickShop
+
+SEARCH = "/api/admin/search"
+
+
+@pytest.fixture
+def shop(dynamodb: Double) -> QuickShop:
+    shop = QuickShop(dynamodb)
+    product = {"name": "Blue shirt", "price": 1, "sku": "1001", "tags": ["ada"]}
+    id = shop.post("/api/admin/products", product).json["variants"][0]["id"]
+    ada = {"email": "ada.lovelace@example.com", "firstName": "Ada", "lastName": "Lovelace"}
+    for n in range(8):
+        build.placed(shop, build.line(id), customer=ada if n % 2 else None)
+    for n in range(8):
+        shop.post("/api/admin/products", {"name": f"Shirt {n}", "price": 1, "sku": f"1001-{n}"})
+    return shop
+
+
+def found(shop: QuickShop, q: str) -> dict[str, list[str]]:
+    answer = shop.get(f"{SEARCH}?q={q}")
+    assert answer.status == 200, answer.text
+    names = {"orders": "number", "products": "sku", "customers": "email"}
+    return {kind: [one[name] for one in answer.json[kind]] for kind, name in names.items()}
+
+
+def test_what_matches_exactly_comes_first_then_the_newest(shop: QuickShop) -> None:
+    assert found(shop, "1001")["products"] == ["1001", "1001-7", "1001-6", "1001-5", "1001-4"]
+    # Its lines have that SKU, too.
+    assert found(shop, "%231001")["orders"] == ["1008", "1007", "1006", "1005", "1004"]
+    assert found(shop, "1005")["orders"] == ["1005"]
+    assert found(shop, "ada.lovelace@example.com")["customers"] == ["ada.lovelace@example.com"]
+
+
+def test_all_words_have_to_match(shop: QuickShop) -> None:
+    assert found(shop, "ada%20love") == {
+        "orders": ["1008", "1006", "1004", "1002"],
+        "products": [],
+        "customers": ["ada.lovelace@example.com"],
+    }
+    assert found(shop, "blue%20ada")["products"] == ["1001"]
+    assert (
+        found(shop, "nothing")
+        == found(shop, "%23")
+        == {"orders": [], "products": [], "customers": []}
+    )
+
+
+@pytest.mark.parametrize("q", ["", "q=", f"q={'x' * 201}", "q=a&page=2"])
+def test_a_search_has_a_text_and_nothing_else(shop: QuickShop, q: str) -> None:
+    assert shop.get(f"{SEARCH}?{q}").status == 422
+
+
+def test_it_takes_two_round_trips_and_as_many_calls_whatever_there_is(
+    shop: QuickShop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trips, together = [], table.together
+
+    def counted(calls: Any) -> Any:
+        if len(calls) > 1:
+            trips.append(len(calls))
+        return together(calls)
+
+    monkeypatch.setattr(table, "together", counted)
+    shop.get(f"{SEARCH}?q=1001")
+    with dynamodb.metered() as few:
+        shop.get(f"{SEARCH}?q=1001")
+    for n in range(40):
+        shop.post("/api/admin/products", {"name": "Shirt", "price": 1, "sku": f"1001{n:03d}"})
+    trips.clear()
+    with dynamodb.metered() as many:
+        assert found(shop, "1001")["products"][0] == "1001"
+    assert len(few) == len(many)
+    assert trips == [24, 2]
