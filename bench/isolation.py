@@ -1,6 +1,6 @@
-"""What a receiver that hangs costs the others.
+"""What a receiver that hangs, or ends the function that posts to it, costs the others.
 
-Measured: ten endpoints at equal load, of which one begins to hang; the real fan-out and sender, in
+Measured: ten endpoints at equal load, of which one goes bad; the real fan-out and sender, in
 real time, over real sockets, with as many functions a lane as `infra/triggers.yaml` allows.
 Simulated: 100,000 endpoints of which 1 % die at once; the same lanes and `retry.py`.
 """
@@ -34,11 +34,9 @@ HANG = 10.0  # seconds (docs/contract.md#delivery-and-retries)
 
 
 def main() -> None:
-    with receiver() as url:
-        measured(url)
-    print("The same with none that hangs, for comparison\n")
-    with receiver() as url:
-        measured(url, hang=False)
+    for bad in ("hangs", "kills", ""):
+        with receiver() as url:
+            measured(url, bad)
     simulated()
 
 
@@ -52,6 +50,8 @@ ENDPOINTS = 10
 A_SECOND = 4  # events, each for all ten
 WARM, WITHOUT, AFTER = 3, 25, 30  # seconds
 ANSWER = 0.1  # what a healthy receiver takes
+VISIBILITY = 20  # when the messages of a dead function come again; 360 s in resources.yaml
+COLD = 0.5  # until there is another function
 
 
 @dataclass
@@ -63,6 +63,8 @@ class Queues:
     )
     lock: threading.Lock = field(default_factory=threading.Lock)
     numbers: int = 0
+    killer: str = ""
+    """The URL that ends the function that posts to it."""
 
     def put(self, url: str, body: str, at: float) -> None:
         from tests.webhooks.events import Waiting
@@ -99,13 +101,28 @@ class Queues:
 def running(queues: Queues) -> Iterator[None]:
     """The event source mappings: so many functions a lane, each with threads of its own."""
     from chalicelib import aws
+    from chalicelib.safe_post import post as safe_post
     from chalicelib.webhooks.parked import waking
     from chalicelib.webhooks.sending import deliver
-    from tests.dynamodb_double import Double
+    from tests.dynamodb_double import Crash, Double
     from tests.webhooks import events, world
 
     mine = threading.local()
     over = threading.Event()
+
+    def killing(dead: threading.Event) -> Any:
+        """The post of one function, of which nothing goes on once it is dead."""
+
+        def post(url: str, *args: Any, **options: Any) -> Any:
+            if url == queues.killer:
+                time.sleep(ANSWER / 2)
+                dead.set()
+            outcome = None if dead.is_set() else safe_post.post(url, *args, **options)
+            if dead.is_set() or outcome is None:
+                raise Crash("Post")
+            return outcome
+
+        return post
 
     def threads() -> ThreadPoolExecutor:
         if not hasattr(mine, "pool"):
@@ -116,7 +133,15 @@ def running(queues: Queues) -> Iterator[None]:
     def poll(url: str) -> None:
         while not over.is_set():
             if turns := queues.receive(url):
-                again = deliver.batch(events.batch_of(url, turns))["batchItemFailures"]
+                try:
+                    post = killing(threading.Event())
+                    answer = deliver.batch(events.batch_of(url, turns), post=post)
+                except Crash:
+                    for turn in turns:
+                        queues.put(url, turn.body, time.time() + VISIBILITY)
+                    over.wait(COLD)
+                    continue
+                again = answer["batchItemFailures"]
                 for turn in turns:
                     if {"itemIdentifier": turn.id} in again:
                         queues.put(url, turn.body, time.time() + 12)
@@ -146,8 +171,9 @@ def running(queues: Queues) -> Iterator[None]:
                 poller.join()
 
 
-def measured(url: str, *, hang: bool = True) -> None:
-    """Without `hang` all stay healthy: what p99 does on this machine by itself."""
+def measured(url: str, bad: str) -> None:
+    """`bad`: what one of them does. Empty: all stay healthy, which is what p99 does on this machine
+    by itself."""
     from chalicelib import settings, table
     from chalicelib.webhooks import fan_out, store
     from chalicelib.webhooks.model import EventKind, NewEndpoint
@@ -170,10 +196,12 @@ def measured(url: str, *, hang: bool = True) -> None:
         number = 0
         while time.time() < end:
             if not told and time.time() >= hung:
-                answer = 0 if hang else 200
+                answer = 0 if bad == "hangs" else 200
                 urlopen(Request(f"{url}/_as/{ENDPOINTS - 1}/{answer}", method="PUT")).close()
+                if bad == "kills":
+                    queues.killer, end = made[-1].url, end + VISIBILITY
                 told, hung = True, time.time()
-                if not hang:
+                if not bad:
                     detected = hung + HANG
                     end = detected + AFTER
             item = world.outbox.item([(kind.value, world.outbox.body(kind.value, {"n": number}))])
@@ -181,11 +209,12 @@ def measured(url: str, *, hang: bool = True) -> None:
             table.put(item, table=settings.outbox_table())
             fan_out.records(events.stream([json.loads(json.dumps(_wire(item)))]))
             number += 1
-            if told and not detected and (found := store.find(hangs)) and found.failing_since:
+            if told and not detected and _is_found_out(store.load({one.id for one in made}), hangs):
                 detected = time.time()
                 end = detected + AFTER
             time.sleep(max(0.0, began + number / A_SECOND - time.time()))
-        time.sleep(2)
+        # What a dead function held is late, and counts.
+        time.sleep(VISIBILITY + retry.MINUTE + 10 if bad == "kills" else 2)
         with urlopen(f"{url}/_requests?path=/as/") as answer:
             arrived = json.load(answer)
     took: dict[str, list[float]] = {"without": [], "meanwhile": [], "after": []}
@@ -196,19 +225,28 @@ def measured(url: str, *, hang: bool = True) -> None:
         if at >= began + WARM:
             phase = "without" if at < hung else "after" if at >= detected else "meanwhile"
             took[phase].append((one["at"] + ANSWER - at) * 1000)
+    _print(took, bad, detected - hung)
+
+
+def _print(took: dict[str, list[float]], bad: str, found_out: float) -> None:
     print(
         f"{ENDPOINTS} endpoints, {A_SECOND * ENDPOINTS} deliveries a second, {LANES[0]} + "
         f"{LANES[1]} functions; a healthy receiver takes {ANSWER * 1000:.0f} ms\n"
         f"committed → answered, milliseconds, the nine that stay healthy\n"
     )
     for phase, values in took.items():
-        print(
-            f"  {phase:<10} n {len(values):>5}  p50 {median(values):>6.0f}  p99 {p99(values):>6.0f}"
-        )
-    if hang:
-        print(f"\ndetected {detected - hung:.1f} s after it began to hang")
+        middle = median(values or [0])
+        print(f"  {phase:<10} n {len(values):>5}  p50 {middle:>6.0f}  p99 {p99(values):>6.0f}")
+    if bad:
+        print(f"\nfound out {found_out:.1f} s after it went bad ({bad})")
     ratio = p99(took["after"]) / p99(took["without"])
     print(f"p99 after detection: {ratio:.2f} of what it is without (target at most 1.5)\n")
+
+
+def _is_found_out(endpoints: dict[str, Any], bad: str) -> bool:
+    """It is on the other lane, and nobody else is suspected."""
+    others = [one for id, one in endpoints.items() if id != bad]
+    return bool(endpoints[bad].failing_since) and not any(one.suspect for one in others)
 
 
 def _wire(item: dict[str, Any]) -> dict[str, Any]:
@@ -308,8 +346,6 @@ class Simulation:
                 step, moment, self.chance.random(), failing_streak=self.streak[endpoint]
             )
             due = following.at
-            if following.means is Means.PARK:
-                due = retry.slot(f"wh_{endpoint}", due, moment).at
             if following.means is not Means.GIVE_UP:
                 self._at((due - _START).total_seconds(), 1, (endpoint, following.step, committed))
 

@@ -192,6 +192,8 @@ class Endpoint:
     failing_since: str | None
     suspect: bool
     """Whether a function ended while it posted to this endpoint, and perhaps because of it."""
+    cleared_at: str | None
+    """When it last stopped to be a suspect."""
     recovery: Mapping[str, Any] | None
     mailed_until: str
     """Up to when the summary e-mails have told what gave up; empty at first."""
@@ -228,6 +230,7 @@ def read_endpoint(item: Item) -> Endpoint:
         streak=item.get("streak", 0),
         failing_since=item.get("failingSince"),
         suspect=item.get("suspect", False),
+        cleared_at=item.get("clearedAt"),
         recovery=item.get("recovery"),
         mailed_until=item.get("mailedUntil", ""),
         warned_since=item.get("warnedSince"),

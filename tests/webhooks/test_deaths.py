@@ -93,3 +93,28 @@ def test_who_is_beside_a_receiver_that_kills_is_delayed_once_and_never_blamed_fo
             assert {one["status"] for one in found} == {"DELIVERED"}
             assert sum(one["attemptCount"] - 1 for one in found) <= 1
         assert merchant.get(f"/api/admin/webhooks/{killer['id']}").json["failingSince"]
+
+
+def test_a_death_that_is_found_late_says_nothing_of_who_has_answered_since(
+    world: World, merchant: Shop
+) -> None:
+    """Four functions died at once; the last of them is found when the endpoint is well again."""
+    webhook = add(merchant)
+
+    def kill(posted: Posted) -> Outcome:
+        raise Crash("Post")
+
+    world.answer = kill
+    for _ in range(4):
+        announce()
+        world.step()
+        world.step()
+    for late, message in enumerate(world.queues[DELIVERIES]):
+        message.visible += timedelta(minutes=10 * late)
+    world.answer = lambda posted: OK
+    streaks = set()
+    while world.step():
+        (kept,) = [item for item in world.stored() if item["sk"] == webhook["id"]]
+        streaks.add((kept.get("streak", 0), kept.get("suspect", False)))
+    assert streaks == {(0, False), (1, True)}
+    assert {one["status"] for one in listed(merchant, webhook)} == {"DELIVERED"}

@@ -5,6 +5,7 @@ reported as failed is what must come again: turns that somebody else is taking, 
 and turns that failed for a reason of our own.
 """
 
+import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -147,7 +148,8 @@ def _suspects(
             suspects.append((endpoint.streak, record, message))
         else:
             others.append((record, message))
-    suspects.sort(key=lambda suspect: suspect[0])
+    # By chance where they are alike, so that not the same one is always in front of the others.
+    suspects.sort(key=lambda suspect: (suspect[0], random.random()))
     return [(record, message) for _, record, message in suspects], others
 
 

@@ -9,6 +9,7 @@ it, nobody knows: all that were being posted to become suspects until their next
 """
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any, Final
 
 from chalicelib import clock, table
@@ -30,8 +31,11 @@ def note(endpoints: Mapping[str, Endpoint], outcomes: Iterable[tuple[str, bool]]
         _note(endpoints[id], successes)
 
 
-def interrupted(endpoint: Endpoint) -> None:
-    """An attempt to it ended with its function."""
+def interrupted(endpoint: Endpoint, begun: datetime) -> None:
+    """An attempt to it ended with its function. What began before it was cleared of that, and is
+    found out only now, says nothing new."""
+    if endpoint.cleared_at and clock.iso(begun) <= endpoint.cleared_at:
+        return
     try:
         _failed(endpoint, 1)
         if not endpoint.suspect:
@@ -46,7 +50,9 @@ def _note(endpoint: Endpoint, successes: list[bool]) -> None:
             _failed(endpoint, len(successes))
         elif streak := successes[::-1].index(True):
             store.note(endpoint.id, {**_HEALTHY, "streak": streak})
-        elif endpoint.streak or endpoint.suspect:
+        elif endpoint.suspect:
+            store.note(endpoint.id, {**_HEALTHY, "clearedAt": clock.iso(clock.now())})
+        elif endpoint.streak:
             store.note(endpoint.id, _HEALTHY)
     except table.ConditionFailed:
         return  # gone, or counted far enough by others

@@ -47,7 +47,7 @@ def interrupted(delivery: Delivery, endpoint: Endpoint | None) -> bool:
     attempt = attempts.keep(delivery.id, attempt)
     ours = settle(delivery, attempt, endpoint.streak if endpoint else 0)
     if ours and endpoint and attempt.error == attempts.INTERRUPTED:
-        health.interrupted(endpoint)
+        health.interrupted(endpoint, begun)
     return ours
 
 
