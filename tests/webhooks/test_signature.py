@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from chalicelib.safe_post.post import post
 from chalicelib.webhooks.sending import signature
@@ -61,7 +62,36 @@ def test_the_headers_are_those_of_the_interface():
         "X-Service-Delivery": "dlv_1",
         "X-Service-Timestamp": "1732084334",
         "X-Service-Signature": signature.sign(1732084334, BODY, [SECRET]),
+        "webhook-id": "dlv_1",
+        "webhook-timestamp": "1732084334",
+        "webhook-signature": signature.sign_standard("dlv_1", 1732084334, BODY, [SECRET]),
     }
+
+
+def test_the_library_of_standard_webhooks_verifies_what_a_receiver_got():
+    """With the secret as it is shown, while it is being rotated with both."""
+    now = int(time.time())
+    for secrets, knows in (
+        ([SECRET], {SECRET}),
+        ([SECRET, OLD_SECRET], {SECRET, OLD_SECRET}),
+    ):
+        with Receiver() as receiver:
+            headers = signature.headers("order.paid", "dlv_1", now, BODY, secrets)
+            post(receiver.url(), headers, BODY, allowed_networks=["127.0.0.0/8"])
+            received = receiver.requests[0]
+        for secret in (SECRET, OLD_SECRET):
+            verifier = Webhook(secret)
+            if secret in knows:
+                verified = verifier.verify(received.body, received.headers)
+                assert verified == json.loads(BODY)
+            else:
+                with pytest.raises(WebhookVerificationError):
+                    verifier.verify(received.body, received.headers)
+        with pytest.raises(WebhookVerificationError):
+            Webhook(SECRET).verify(received.body + b" ", received.headers)
+        stale = {**received.headers, "webhook-timestamp": str(now - 400)}
+        with pytest.raises(WebhookVerificationError):
+            Webhook(SECRET).verify(received.body, stale)
 
 
 def test_a_test_delivery_says_so():

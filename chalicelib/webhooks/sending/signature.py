@@ -1,5 +1,7 @@
-"""How a delivery proves where it comes from (docs/contract.md#signature)."""
+"""How a delivery proves where it comes from (docs/contract.md#signature); beside that, the signature
+of Standard Webhooks, which libraries verify (https://www.standardwebhooks.com)."""
 
+import base64
 import hashlib
 import hmac
 from collections.abc import Sequence
@@ -34,6 +36,15 @@ def sign(timestamp: int, body: bytes, secrets: Sequence[str]) -> str:
     return ",".join([f"t={timestamp}", *(f"v1={mark}" for mark in marks)])
 
 
+def sign_standard(delivery_id: str, timestamp: int, body: bytes, secrets: Sequence[str]) -> str:
+    """`v1,<base64>` for each secret, the newest first, with blanks in between. The key is what the
+    secret behind its prefix says in base64: our hex digits are that, too."""
+    signed = b"%b.%d.%b" % (delivery_id.encode(), timestamp, body)
+    keys = (base64.b64decode(each.removeprefix(PREFIX)) for each in secrets)
+    marks = (base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()) for key in keys)
+    return " ".join(f"v1,{mark.decode()}" for mark in marks)
+
+
 def headers(
     event: str,
     delivery_id: str,
@@ -43,7 +54,8 @@ def headers(
     *,
     test: bool = False,
 ) -> dict[str, str]:
-    """The headers of one attempt, as docs/contract.md#delivery-request lists them.
+    """The headers of one attempt, as docs/contract.md#delivery-request lists them, and those of
+    Standard Webhooks.
 
     A delivery that was asked for with the test button says so, in one header more.
     """
@@ -53,5 +65,8 @@ def headers(
         "X-Service-Delivery": delivery_id,
         "X-Service-Timestamp": str(timestamp),
         "X-Service-Signature": sign(timestamp, body, secrets),
+        "webhook-id": delivery_id,
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": sign_standard(delivery_id, timestamp, body, secrets),
     }
     return table | {"X-Service-Test": "true"} if test else table
