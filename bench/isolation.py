@@ -50,6 +50,7 @@ ENDPOINTS = 10
 A_SECOND = 4  # events, each for all ten
 WARM, WITHOUT, AFTER = 3, 25, 30  # seconds
 ANSWER = 0.1  # what a healthy receiver takes
+LEASE = 15  # of a claim; 75 s in deliveries.py
 VISIBILITY = 20  # when the messages of a dead function come again; 360 s in resources.yaml
 COLD = 0.5  # until there is another function
 
@@ -102,6 +103,7 @@ def running(queues: Queues) -> Iterator[None]:
     """The event source mappings: so many functions a lane, each with threads of its own."""
     from chalicelib import aws
     from chalicelib.safe_post import post as safe_post
+    from chalicelib.webhooks import deliveries
     from chalicelib.webhooks.parked import waking
     from chalicelib.webhooks.sending import deliver
     from tests.dynamodb_double import Crash, Double
@@ -154,6 +156,7 @@ def running(queues: Queues) -> Iterator[None]:
         Double(),
         mock.patch.object(aws, "client", lambda service: queues),
         mock.patch.object(deliver, "_threads", threads),
+        mock.patch.object(deliveries, "LEASE", timedelta(seconds=LEASE)),
         contextlib.redirect_stdout(io.StringIO()),
     ):
         pollers = [

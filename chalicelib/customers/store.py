@@ -12,7 +12,7 @@ read, whether or not there is somebody behind it.
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from chalicelib import ids, listing, table
+from chalicelib import clock, ids, listing, table
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
 from chalicelib.customers.model import KIND, Customer, CustomerInput, index_of, made, read, show
@@ -54,6 +54,12 @@ def created(asked: CustomerInput, now: str) -> Customer:
         message = f"there is no customer {asked.id!r}"
         raise Invalid.field("customer.id", "unknown_customer", message)
     return made(ids.new("cus"), asked, now)
+
+
+def sample() -> Customer:
+    """A customer that does not exist, for test events."""
+    given = {"email": "customer@example.com", "firstName": "Ada", "lastName": "Example"}
+    return made(ids.new("cus"), CustomerInput.model_validate(given), clock.iso(clock.now()))
 
 
 def register(commit: Commit, customer: Customer) -> None:

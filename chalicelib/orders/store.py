@@ -210,6 +210,37 @@ def redrafted(order: Order, asked: OrderChange, by: str) -> Order:
     return lifecycle.changed(order, asked.given(), by, clock.iso(clock.now()))
 
 
+_SAMPLE_MOVES: Final[Mapping[str, list[dict[str, Any]]]] = {
+    "order.updated": [{"note": "An example"}],
+    "order.paid": [{"status": "PAID"}],
+    "order.shipped": [
+        {"status": "PAID"},
+        {"status": "PROCESSING"},
+        {"status": "SHIPPED", "trackingNumber": "EXAMPLE-1"},
+    ],
+    "order.cancelled": [{"status": "CANCELLED"}],
+    "order.refunded": [{"status": "PAID"}, {"status": "REFUNDED"}],
+    "order.deleted": [{"status": "CANCELLED"}],
+}
+
+
+def sample_of(event: str) -> dict[str, Any]:
+    """What an event sends of an order that does not exist, for test events."""
+    now, product, customer = clock.iso(clock.now()), products.sample(), customers.sample()
+    (variant,) = product.variants()
+    given = {
+        "lineItems": [{"variantId": variant["id"], "quantity": 3}],
+        "paymentMethod": "CARD_TERMINAL",
+        "source": "IN_PERSON",
+    }
+    known = {product.id: product}
+    new = NewOrder.model_validate(given)
+    order = lifecycle.placed(new, known, customer, number="1001", by="a test", now=now)
+    for move in _SAMPLE_MOVES.get(event, []):
+        order = lifecycle.changed(order, move, "a test", now)
+    return show(order)
+
+
 def remove(id: str, if_match: frozenset[str] | None) -> None:
     """Raises NotFound, PreconditionFailed."""
     _rewrite(id, lambda before: None, if_match)
@@ -274,3 +305,5 @@ def _write(commit: Commit, before: Order | None, after: Order | None) -> None:
         shown = show(after)
         for event in lifecycle.events(before, after):
             commit.announce(event, shown)
+    else:
+        commit.announce("order.deleted", show(order))

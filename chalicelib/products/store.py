@@ -170,6 +170,29 @@ def drafted(given: Mapping[str, Any], slug: str) -> Product:
     return merge.created(given, slug, _now())
 
 
+def sample() -> Product:
+    """A product that does not exist, for test events."""
+    given = {
+        "name": "Example",
+        "description": "A product that a test event is about.",
+        "price": "19.90",
+        "sku": "EXAMPLE",
+        "status": "ACTIVE",
+        "lowStockThreshold": 5,
+        "variants": [{"title": "Default", "sku": "EXAMPLE", "price": "19.90", "stock": 4}],
+    }
+    return drafted(NewProduct.model_validate(given).given(), "example")
+
+
+def sample_of(event: str) -> dict[str, Any]:
+    """What an event about it sends."""
+    product = sample()
+    if event != "inventory.low":
+        return show(product)
+    (variant_id,) = low.variants(product)
+    return low.shown(product, variant_id, product.quantities[variant_id])
+
+
 def redrafted(product: Product, given: Mapping[str, Any]) -> Product:
     """The product as a change would leave it, itself where nothing differs. Raises Invalid."""
     return merge.changed(product, given, _now())
@@ -321,6 +344,8 @@ def writes(
         _write_skus(commit, after, once)
     if after:
         commit.announce("product.updated" if before else "product.created", show(after))
+    else:
+        commit.announce("product.deleted", show(product))
     stock.edit(commit, before, after, exactly=exactly, otherwise=Changed())
     return commit
 

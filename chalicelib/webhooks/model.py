@@ -18,7 +18,7 @@ LONGEST_OVERLAP: Final = 72  # hours in which two secrets sign
 
 
 class EventKind(Choice):
-    """docs/contract.md#event-kinds"""
+    """docs/contract.md#event-kinds, and four that are sent as well to webhooks that name them."""
 
     ORDER_CREATED = "order.created"
     ORDER_UPDATED = "order.updated"
@@ -26,9 +26,13 @@ class EventKind(Choice):
     ORDER_SHIPPED = "order.shipped"
     ORDER_CANCELLED = "order.cancelled"
     ORDER_REFUNDED = "order.refunded"
+    ORDER_DELETED = "order.deleted"
     CUSTOMER_CREATED = "customer.created"
+    CUSTOMER_UPDATED = "customer.updated"
+    CUSTOMER_DELETED = "customer.deleted"
     PRODUCT_CREATED = "product.created"
     PRODUCT_UPDATED = "product.updated"
+    PRODUCT_DELETED = "product.deleted"
     INVENTORY_LOW = "inventory.low"
 
 

@@ -21,7 +21,7 @@ from chalicelib.request import (
 )
 from chalicelib.request.repeats import REPLAYED
 from chalicelib.schemas import Deleted, Listed, Page
-from chalicelib.webhooks import replay, store, trial, view
+from chalicelib.webhooks import replay, sample_event, store, view
 from chalicelib.webhooks.model import (
     Endpoint,
     EndpointChange,
@@ -103,7 +103,7 @@ def get(id: str) -> Response:
 )
 def change(id: str) -> Response:
     """What is absent stays. `enabled: false` pauses: new events make no deliveries, and pending
-    ones wait, up to 30 days, until it is enabled again."""
+    ones wait until it is enabled again, as long as their event is kept: 60 days."""
     endpoint = store.change(id, body(EndpointChange), if_match())
     return reply(200, show_endpoint(endpoint), etag=etag(endpoint))
 
@@ -149,7 +149,7 @@ def rotate_secret(id: str) -> Response:
 def test(id: str) -> Response:
     """Made-up data, marked with the header `X-Service-Test: true`, the way of every delivery."""
     asked = _optional(TestEvent)
-    return reply(202, show_delivery(trial.send(id, asked.event), store.get(id)))
+    return reply(202, show_delivery(sample_event.send(id, asked.event), store.get(id)))
 
 
 @routes.post(

@@ -281,7 +281,7 @@ def test_only_an_owner_deletes(shop: Shop) -> None:
         answer = shop.delete(path_of(order), key=shop.as_(role))
         assert (answer.status, answer.json["code"]) == (403, "forbidden")
     assert shop.delete(path_of(order), key=shop.as_("OWNER")).status == 200
-    assert kinds(shop, order) == ["order.created"]
+    assert kinds(shop, order) == ["order.created", "order.deleted"]
 
 
 def test_stock_comes_back_only_where_the_variant_still_is_and_counts(shop: Shop) -> None:

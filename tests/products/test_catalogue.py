@@ -323,3 +323,10 @@ def test_another_currency_is_refused_and_the_shops_own_is_no_change(shop: Shop) 
     made = shop.post("/api/admin/products", {**new, "currency": "USD"}).json
     path = f"/api/admin/products/{made['id']}"
     assert shop.put(path, made).json == made
+
+
+def test_a_product_that_is_deleted_is_announced_as_it_was_last(shop: Shop) -> None:
+    made = shop.post("/api/admin/products", {"name": "Mug", "price": 9.5}).json
+    shop.delete(f"/api/admin/products/{made['id']}")
+    last = shop.events()[-1]
+    assert (last["event"], last["data"]) == ("product.deleted", made)

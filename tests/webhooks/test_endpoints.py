@@ -64,7 +64,7 @@ def test_webhooks_are_listed_newest_first_in_pages(world: World, merchant: Shop)
         ("email", "nobody"),
         ("email", "a@example.com\nBcc: b@example.com"),
         ("enabled", "yes"),
-        ("secret", "whsec_mine"),
+        ("colour", "red"),
     ],
 )
 def test_what_is_wrong_is_named(merchant: Shop, field: str, value: Any) -> None:

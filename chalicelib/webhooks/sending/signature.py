@@ -1,5 +1,5 @@
-"""How a delivery proves where it comes from (docs/contract.md#signature); beside that, the signature
-of Standard Webhooks, which libraries verify (https://www.standardwebhooks.com)."""
+"""How a delivery proves where it comes from (docs/contract.md#signature); beside that, as Standard
+Webhooks has it, for the libraries that verify that (https://www.standardwebhooks.com)."""
 
 import base64
 import hashlib

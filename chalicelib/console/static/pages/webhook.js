@@ -72,7 +72,7 @@ function page(visit, path, endpoint, etag, typed = {}) {
     !endpoint.enabled &&
       h.p(
         { class: "notice warn" },
-        "Paused: new events are not delivered. Deliveries that are waiting stay for up to 30 days.",
+        "Paused: new events are not delivered. Deliveries that are waiting stay as long as their event is kept: 60 days.",
       ),
     endpoint.failingSince &&
       h.p(
