@@ -1,0 +1,252 @@
+"""What happens to writers who meet at the same items: orders, a flash sale, an import.
+
+Simulated time on the real code: the double of the tests holds the items of a transaction for
+LOCK_MS, as DynamoDB was modelled to, and refuses whoever comes meanwhile; each call takes CALL_MS,
+and what Python takes takes no time. `python -m bench.contention 10` for another lock.
+"""
+
+import contextlib
+import heapq
+import io
+import os
+import random
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from statistics import median, quantiles
+from typing import Any, Final
+from unittest import mock
+
+LOCK_MS: Final = 15
+CALL_MS: Final = 5
+SECONDS: Final = 8
+PIECES: Final = 200  # of the flash sale
+LANES: Final = 40  # transactions at once of an import: ten functions with four each
+PREPARES_MS: Final = 40  # CPU that a lane takes to make the next transaction of four products
+
+
+class Time:
+    """Threads that run one at a time, each until it sleeps: then the next in time goes on."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self._heap: list[tuple[float, int, Callable[[], None]]] = []
+        self._numbers = count()
+        self._idle = threading.Semaphore(0)
+
+    def at(self, moment: float, work: Callable[[], None]) -> None:
+        def run() -> None:
+            try:
+                work()
+            finally:
+                self._idle.release()
+
+        heapq.heappush(
+            self._heap, (moment, next(self._numbers), threading.Thread(target=run).start)
+        )
+
+    def sleep(self, seconds: float) -> None:
+        turn = threading.Event()
+        heapq.heappush(self._heap, (self.now + seconds, next(self._numbers), turn.set))
+        self._idle.release()
+        turn.wait()
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def run(self) -> None:
+        while self._heap:
+            self.now, _, go_on = heapq.heappop(self._heap)
+            go_on()
+            self._idle.acquire()
+
+
+@dataclass
+class Answers:
+    """Seconds by kind of answer."""
+
+    took: list[tuple[str, float]] = field(default_factory=list)
+
+    def of(self, time: Time, work: Callable[[], object]) -> Callable[[], None]:
+        from chalicelib.problems import Problem
+
+        def answered() -> None:
+            began, kind = time.now, "201"
+            try:
+                work()
+            except Problem as problem:
+                kind = str(problem.status)
+            self.took.append((kind, time.now - began))
+
+        return answered
+
+    def __str__(self) -> str:
+        seconds = [took for _, took in self.took]
+        kinds = ", ".join(
+            f"{n} × {kind}" for kind, n in sorted(Counter(k for k, _ in self.took).items())
+        )
+        p99 = quantiles(seconds, n=100)[98]
+        return f"{median(seconds):>8.3f}{p99:>8.3f}{max(seconds):>8.3f}   {kinds}"
+
+
+@contextlib.contextmanager
+def world(lock_ms: float) -> Iterator[tuple[Time, Any]]:
+    from chalicelib import clock, settings, table
+    from tests.dynamodb_double import Double
+    from tests.environment import SETTINGS
+
+    time, together = Time(), threading.local()
+    real = {**SETTINGS}
+    del real["CONFLICT_SECONDS"]
+
+    def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
+        """Together they take as long as one."""
+        found = [calls[0]()] if calls else []
+        together.beside = True
+        try:
+            return [*found, *(call() for call in calls[1:])]
+        finally:
+            together.beside = False
+
+    def arrives(operation: str, request: Any) -> None:
+        if not getattr(together, "beside", False):
+            time.sleep(CALL_MS / 1000)
+
+    with (
+        mock.patch.dict(os.environ, real),
+        Double() as dynamodb,
+        contextlib.redirect_stdout(io.StringIO()),
+    ):
+        assert settings.conflict_seconds() < 1
+        _fill(time, dynamodb)
+        with (
+            mock.patch("time.sleep", time.sleep),
+            mock.patch("time.monotonic", time.monotonic),
+            mock.patch.object(clock, "unix_ms", lambda: 1_800_000_000_000 + int(time.now * 1000)),
+            mock.patch.object(table, "together", at_once),
+        ):
+            dynamodb.faults = arrives
+            dynamodb.pause = lambda: time.sleep(lock_ms / 1000)
+            yield time, dynamodb
+
+
+_VARIANTS: list[str] = []
+
+
+def _fill(time: Time, dynamodb: Any) -> None:
+    """300 products with stock, and one with PIECES for the flash sale, which is the last."""
+    from chalicelib.products import bulk
+    from chalicelib.products.model import NewProduct
+
+    def made(number: int, stock: int) -> Any:
+        return NewProduct.model_validate(
+            {"name": f"P{number}", "price": 5, "variants": [{"title": "S", "stock": stock}]}
+        )
+
+    rows = [*(made(n, 100_000) for n in range(300)), made(300, PIECES)]
+    products: Any = bulk.create_many(rows)
+    _VARIANTS[:] = [product.fields["variants"][0]["id"] for product in products]
+
+
+def order(variant: str, number: int) -> Callable[[], object]:
+    from chalicelib.orders import store
+    from chalicelib.orders.model import NewOrder
+
+    new = NewOrder.model_validate(
+        {
+            "source": "IN_PERSON",
+            "paymentStatus": "PAID",
+            "customer": {"email": f"a{number}@example.com"},
+            "lineItems": [{"variantId": variant, "quantity": 1}],
+        }
+    )
+    return lambda: store.place(new, "bench", None)
+
+
+def arrivals(a_second: float, chance: random.Random) -> Iterator[float]:
+    now = 0.0
+    while (now := now + chance.expovariate(a_second)) < SECONDS:
+        yield now
+
+
+def orders(a_second: int, lock_ms: float) -> str:
+    chance, answers = random.Random(1), Answers()
+    with world(lock_ms) as (time, _):
+        for number, at in enumerate(arrivals(a_second, chance)):
+            work = order(_VARIANTS[chance.randrange(300)], number)
+            time.at(at, answers.of(time, work))
+        time.run()
+    return str(answers)
+
+
+def flash_sale(a_second: int, others: int, lock_ms: float) -> tuple[str, str, int]:
+    from chalicelib.products import store
+
+    chance, buyers, beside = random.Random(2), Answers(), Answers()
+    with world(lock_ms) as (time, dynamodb):
+        for number, at in enumerate(arrivals(a_second, chance)):
+            time.at(at, buyers.of(time, order(_VARIANTS[-1], number)))
+        for number, at in enumerate(arrivals(others, chance), 1_000_000):
+            work = order(_VARIANTS[chance.randrange(300)], number)
+            time.at(at, beside.of(time, work))
+        time.run()
+        dynamodb.faults = lambda operation, request: None
+        left = store.get(f"prod_{_VARIANTS[-1][4:30]}").quantities[_VARIANTS[-1]]
+    return str(buyers), str(beside), PIECES - left
+
+
+def imported(lanes: int, lock_ms: float) -> tuple[float, float]:
+    """Attempts a commit, and transactions a second."""
+    from chalicelib.commit import Commit
+    from chalicelib.products import store
+    from chalicelib.products.model import NewProduct
+
+    sent = Counter[str]()
+    numbers = count()
+    with world(lock_ms) as (time, dynamodb):
+        usual = dynamodb.faults
+
+        def arrives(operation: str, request: Any) -> None:
+            sent[operation] += 1
+            usual(operation, request)
+
+        def product() -> Commit:
+            number = next(numbers)
+            new = NewProduct.model_validate({"name": f"I{number}", "price": 5})
+            return store.writes(None, store.drafted(new.given(), f"i-{number}"))
+
+        def lane() -> None:
+            while time.now < SECONDS:
+                time.sleep(random.uniform(0.5, 1.5) * PREPARES_MS / 1000)
+                commit = Commit()
+                for _ in range(4):
+                    commit.join(product())
+                commit.send()
+                sent["commits"] += 1
+
+        dynamodb.faults = arrives
+        for _ in range(lanes):
+            time.at(random.random() / 10, lane)
+        time.run()
+    return sent["TransactWriteItems"] / sent["commits"], sent["commits"] / SECONDS
+
+
+def main(lock_ms: float = LOCK_MS) -> None:
+    random.seed(1)
+    print(f"A transaction holds its items {lock_ms:g} ms, a call takes {CALL_MS} ms; {SECONDS} s\n")
+    print(f"{'':32}{'p50 s':>8}{'p99 s':>8}{'max s':>8}   answers")
+    for a_second in (50, 100, 200, 500):
+        print(f"{f'{a_second} orders a second':32}{orders(a_second, lock_ms)}", flush=True)
+    buyers, beside, sold = flash_sale(300, 20, lock_ms)
+    print(f"{'flash sale, 300 a second':32}{buyers}; {sold} of {PIECES} sold")
+    print(f"{'beside it, 20 orders a second':32}{beside}\n", flush=True)
+    for lanes in (10, 20, LANES):
+        attempts, commits = imported(lanes, lock_ms)
+        print(f"import, {lanes} at once: {attempts:.2f} attempts a commit, {commits:.0f} a second")
+
+
+if __name__ == "__main__":
+    main(*map(float, sys.argv[1:]))
