@@ -31,6 +31,7 @@ ROUNDS, ROUND = 5, 2_000  # of the first import, in turns with the bare emulator
 SIZES = (1_000, 100_000, 1_000_000)
 WORKERS = 2  # at once, as infra/triggers.yaml has it on one machine
 LANES = 8  # theirs, of commit.send_all
+_BESIDE, _SMALL = 50_000, 20
 _PRODUCTS = 1_000  # of the memory runs: the emulator keeps all it is given in memory
 _ADJACENT = 500  # rows of one product that stand together there
 _QUEUE = "backroom-bench-import-chunks"
@@ -39,6 +40,7 @@ _QUEUE = "backroom-bench-import-chunks"
 def main() -> None:
     with _desk() as endpoint:
         _rate(endpoint)
+        _fairness()
         _memory()
 
 
@@ -187,6 +189,37 @@ def _drain(work: tuple[str, "queues.SimpleQueue[bytes]"]) -> None:
         answer = connection.getresponse()
         text = answer.read()
         assert answer.status == 200, text[:500]
+
+
+# --- Fairness -------------------------------------------------------------------------------------
+
+
+def _fairness() -> None:
+    """How long a small import takes beside a large one."""
+    from chalicelib.imports import store
+    from chalicelib.jobs import store as jobs
+    from chalicelib.jobs.model import Status
+
+    with _empty_shop(ROUNDS):
+        large = _uploaded(_catalogue(0, _BESIDE).encode())
+        plan(large)
+        with ThreadPoolExecutor(1) as beside:
+            working = beside.submit(work, WORKERS)
+            while store.get(large).fields["processed"] < _BESIDE // 50:
+                time.sleep(0.1)
+            began = time.perf_counter()
+            small = _uploaded(_catalogue(_BESIDE, _BESIDE + _SMALL).encode())
+            plan(small)
+            while store.get(small).status is not Status.COMPLETED:
+                time.sleep(0.05)
+            seconds = time.perf_counter() - began
+            done = store.get(large).fields["processed"]
+            jobs.cancel(large)
+            working.result()
+    print(
+        f"\n{_SMALL} products beside {_BESIDE:,} rows, of which {done:,} were done:"
+        f" {seconds:.1f} s (target: 10 s)"
+    )
 
 
 # --- Memory ---------------------------------------------------------------------------------------

@@ -155,3 +155,45 @@ def announced(stack: Stack, mark: str) -> Counter[str]:
                 if f'"slug":"{mark}-' in event["body"]["S"]:
                     found[event["event"]["S"]] += 1
     return found
+
+
+def test_a_file_that_is_not_certain_is_mapped_tried_and_run(stack: Stack) -> None:
+    mark = f"m{uuid.uuid4().hex[:8]}"
+    jobs, key = f"{stack.base_url}/api/admin/jobs", stack.api_key
+    url = f"{stack.base_url}/api/admin/products/import/uploads"
+    _, upload = call(url, key, send={"fileName": "wix.csv", "dryRun": True})
+    post(upload, f"Product Name,Selling Price,Qty\n{mark} mug,7.50,4\n")
+    job = until(stack, upload["jobId"], {"NEEDS_MAPPING"})
+    assert [column["field"] for column in job["columns"]] == ["name", "price", "stock"]
+    columns = {column["column"]: column["field"] for column in job["columns"]}
+    status, _ = call(f"{jobs}/{job['id']}/mapping", key, send={"columns": columns, "saveAs": mark})
+    assert status == 200
+    tried = ended(stack, key, job["id"])
+    assert (tried["status"], tried["created"]) == ("COMPLETED", 1)
+    assert tried["preview"][0]["after"]["price"] == "7.50"
+    status, started = call(f"{jobs}/{job['id']}/run", key, send={})
+    assert status == 202
+    assert ended(stack, key, started["jobId"])["created"] == 1
+
+
+def test_a_small_import_passes_a_large_one(stack: Stack) -> None:
+    mark = f"f{uuid.uuid4().hex[:8]}"
+    large, small = prepared(stack), prepared(stack)
+    post(large, "slug,name,price\n" + "".join(f"{mark}-{n},L,{n % 9}\n" for n in range(8_000)))
+    until(stack, large["jobId"], {"RUNNING"})
+    post(small, "slug,name,price\n" + "".join(f"{mark}-s{n},S,1\n" for n in range(20)))
+    assert ended(stack, stack.api_key, small["jobId"])["created"] == 20
+    jobs = f"{stack.base_url}/api/admin/jobs/{large['jobId']}"
+    _, beside = call(jobs, stack.api_key)
+    assert beside["status"] == "RUNNING"
+    assert beside["processed"] < 8_000
+    call(f"{jobs}/cancel", stack.api_key, send={})
+
+
+def until(stack: Stack, job_id: str, statuses: set[str]) -> dict[str, Any]:
+    for _ in range(100):
+        _, job = call(f"{stack.base_url}/api/admin/jobs/{job_id}", stack.api_key)
+        if job["status"] in statuses:
+            return dict(job)
+        time.sleep(1)
+    raise AssertionError(job)

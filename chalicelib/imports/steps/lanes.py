@@ -14,12 +14,12 @@ from chalicelib.imports import files
 from chalicelib.imports.steps import queue
 from chalicelib.imports.steps.queue import Message
 
-_AHEAD: Final = 4  # pages
+_AHEAD: Final = 3  # pages
 _KEPT_TOGETHER: Final = 500  # messages of one object in S3: a multiple of each size of a page
 
 
 def _page() -> int:
-    """Messages: with four pages on the queue there are two for each worker."""
+    """Messages: three pages on the queue are half as many again as there are workers."""
     return max(1, settings.imports_at_once() // 2)
 
 
