@@ -165,3 +165,27 @@ def test_without_positions_the_pictures_of_the_file_stand_in_its_order(desk: Des
     desk.imported(ours("c", "a", "d"))
     assert pictures(desk) == ["c", "b", "a", "d"]
     assert desk.imported(ours("c", "a", "d"))["unchanged"] == 1
+
+
+def test_five_hundred_variants_come_in_every_way_and_stay_the_same(desk: Desk) -> None:
+    listed = [{"title": f"V{n}", "sku": f"V-{n}", "price": 5, "stock": 9} for n in range(500)]
+    given = {"name": "Api", "variants": listed}
+    api = desk.shop.post("/api/admin/products", given)
+    assert api.status == 201, api.text
+    renamed = [{**v, "sku": f"B-{n}", "stock": 1} for n, v in enumerate(listed)]
+    bulk = desk.shop.post("/api/admin/products/bulk", [{"name": "Bulk", "variants": renamed}])
+    assert bulk.json["summary"] == {"created": 1, "failed": 0}
+    rows = "".join(f"file,File,,V{n},F-{n},5,{n}\n" for n in range(500))
+    header = "slug,name,price,variantTitle,variantSku,variantPrice,stock\n"
+    job = desk.imported(header + rows)
+    assert (job["created"], job["failed"]) == (1, 0), job
+    before = desk.products()
+    assert {slug: len(product["variants"]) for slug, product in before.items()} == dict.fromkeys(
+        ("api", "bulk", "file"), 500
+    )
+    moved = "".join(f"moved,File,,V{n},F-{n},5,{n + 1}\n" for n in reversed(range(500)))
+    job = desk.imported(header + moved)
+    assert (job["updated"], job["failed"]) == (1, 0), job
+    after = desk.products()["file"]["variants"]
+    assert [v["id"] for v in after] == [v["id"] for v in before["file"]["variants"]]
+    assert [v["stock"] for v in after] == list(range(1, 501))
