@@ -93,7 +93,7 @@ def _drafted(
         if product is None:
             new = validate(NewProduct, given).given()
             return products.drafted(new, new["slug"])
-        return products.redrafted(product, validate(ProductChange, given).given())
+        return products.redrafted(product, validate(ProductChange, given).given(), exactly=True)
     except Invalid as invalid:
         is_new, all = product is None, invalid.extra["errors"]
         errors = [_located(imported, places, error, is_new) for error in all]

@@ -58,14 +58,17 @@ def created(given: Given, slug: str, now: str, id: str | None = None) -> Product
     return _checked(fields, quantities, 1)
 
 
-def changed(product: Product, given: Given, now: str) -> Product:
-    """The product after a change; the same object where nothing differs. Raises Invalid."""
+def changed(product: Product, given: Given, now: str, *, exactly: bool = False) -> Product:
+    """The product after a change; the same object where nothing differs. `exactly`: variants have
+    the prices that are given, also where one equals the old price that it followed. Raises Invalid.
+    """
     fields = {**product.fields, **_cleaned(given, product.fields)}
     if product.fields["price"] is None and fields["price"] == product.price:
         fields["price"] = None  # sent back as it was shown, it stays the lowest of the variants'
     quantities = dict(product.quantities)
     if "variants" in given:
-        is_priced = fields["price"] is not None
+        moves = exactly and fields["price"] != product.fields["price"]
+        is_priced = fields["price"] is not None and not moves
         listed = given["variants"]
         fields["variants"], quantities = _variants(product.id, listed, product, is_priced)
     if fields == product.fields and quantities == product.quantities:

@@ -193,9 +193,10 @@ def sample_of(event: str) -> dict[str, Any]:
     return low.shown(product, variant_id, product.quantities[variant_id])
 
 
-def redrafted(product: Product, given: Mapping[str, Any]) -> Product:
-    """The product as a change would leave it, itself where nothing differs. Raises Invalid."""
-    return merge.changed(product, given, _now())
+def redrafted(product: Product, given: Mapping[str, Any], *, exactly: bool = False) -> Product:
+    """The product as a change would leave it, itself where nothing differs: `merge.changed`. Raises
+    Invalid."""
+    return merge.changed(product, given, _now(), exactly=exactly)
 
 
 def rewritten(product: Product, fields: dict[str, Any], quantities: dict[str, int]) -> Product:

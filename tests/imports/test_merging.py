@@ -187,3 +187,14 @@ def test_a_product_is_found_by_its_sku_among_many_skus_that_begin_with_it(
     assert (job["updated"], job["created"]) == (1, 0), job
     assert len(desk.products()) == len(products)
     assert desk.products()["tee-1"]["price"] == "30.00"
+
+
+def test_a_variant_has_the_price_that_the_file_gives_though_it_followed_its_products(
+    desk: Desk,
+) -> None:
+    variants = [{"title": "S", "sku": "SH-S"}, {"title": "M", "sku": "SH-M"}]
+    shirt(desk, variants=variants)
+    rows = f"{OURS}\nshirt,,30,,,,,,,,\nshirt,,,,,,S,,20,,\n"
+    assert desk.imported(rows)["updated"] == 1
+    assert [v["price"] for v in desk.products()["shirt"]["variants"]] == ["20.00", "30.00"]
+    assert desk.imported(rows)["unchanged"] == 1
