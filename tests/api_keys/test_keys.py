@@ -1,11 +1,13 @@
 """Keys: who holds one, what it opens, and that a shop never locks itself out."""
 
+import re
 from typing import Any
 
 import pytest
 
 from chalicelib import clock
 from chalicelib.api_keys import store
+from chalicelib.problems import NotFound
 from chalicelib.request.routes import operations
 from tests.conftest import Clock
 from tests.faults import Crash, Faults
@@ -143,7 +145,7 @@ def test_a_reader_reads_and_nothing_else(shop: Shop) -> None:
     writes = [at for at in operations if at[0] != "GET" and at[1].startswith("/api/admin")]
     assert len(writes) > 20
     for method, path in writes:
-        answer = shop.call(method, path.format(id="x"), key=key)
+        answer = shop.call(method, re.sub(r"{\w+}", "x", path), key=key)
         assert (answer.status, answer.json["code"]) == (403, "forbidden"), (method, path)
 
 
@@ -199,6 +201,41 @@ def test_the_day_of_the_last_use_is_listed_and_costs_no_write(
         time_stands.seconds += 60
         shop.post("/api/admin/me", key=made["key"])
     assert used() == "2027-02-24"
+
+
+def test_the_limits_of_a_key_are_exact_raised_lowered_and_usual_again(
+    shop: Shop, time_stands: Clock
+) -> None:
+    made = make(shop)
+
+    def admitted() -> int:
+        time_stands.seconds += 60
+        statuses = [shop.post("/api/admin/me", key=made["key"]).status for _ in range(70)]
+        assert set(statuses) <= {405, 429}
+        return statuses.count(405)
+
+    for limit in (63, 7, 1, None):
+        store.limit(made["id"], write=limit)
+        assert admitted() == (limit or 60)
+
+
+def test_a_key_that_is_revoked_while_it_is_used_does_not_come_back(
+    shop: Shop, faults: Faults, time_stands: Clock
+) -> None:
+    made = make(shop)
+    for _ in range(20):  # until counters of past minutes are about to be swept
+        time_stands.seconds += 60
+        shop.get("/api/admin/me", key=made["key"])
+    for _ in range(30):
+        time_stands.seconds += 60
+        faults.meanwhile("UpdateItem", lambda: None)
+        shop.get("/api/admin/me", key=made["key"])
+    assert revoke(shop, made["id"]).status == 200
+    assert shop.get("/api/admin/me", key=made["key"]).status == 401
+    with pytest.raises(NotFound):
+        store.limit(made["id"], read=1)
+    hashes = [item["pk"] for item in shop.stored() if item["sk"] == "key"]
+    assert len(hashes) == 1, "only the Owner's"
 
 
 KEY = {"Idempotency-Key": "k-1"}

@@ -232,6 +232,16 @@ def test_stock_that_falls_below_the_threshold_is_announced_once(shop: Shop) -> N
     assert (low[0]["productId"], low[0]["sku"], low[0]["threshold"]) == (made["id"], "A", 5)
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [{"sku": "A"}, {"title": "S", "sku": "A"}, {"sku": "A", "price": 3}, {"sku": "A", "stock": 2}],
+)
+def test_an_only_variant_keeps_what_it_was_given(shop: Shop, sent: dict[str, Any]) -> None:
+    (made,) = shop.post("/api/admin/products", new_product(variants=[sent])).json["variants"]
+    price = {"price": "3.00"} if "price" in sent else {}
+    assert {name: made[name] for name in sent} == {**sent, **price}
+
+
 def low_stock(shop: Shop) -> list[tuple[str, int, int]]:
     events = (event["data"] for event in shop.events() if event["event"] == "inventory.low")
     return [(data["variantTitle"], data["stock"], data["threshold"]) for data in events]

@@ -158,6 +158,18 @@ def test_a_body_of_the_wrong_kind_is_told_what_is_expected(shop: Shop) -> None:
     assert csv.json["message"] == "The body must be application/json; this is 'text/csv'."
 
 
+def test_a_preflight_of_nothing_is_404_and_every_refusal_is_measured(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for path in ("/api/nothing", "/api/admin/nothing"):
+        assert shop.options(path).status == 404
+    assert shop.options("/api/admin/orders").headers["Allow"] == "GET, HEAD, POST, OPTIONS"
+    measured = [
+        (line["status"], line["ClientErrors"], line["ServerErrors"]) for line in lines(capsys)
+    ]
+    assert measured == [(404, 1, 0), (404, 1, 0), (204, 0, 0)]
+
+
 def test_head_is_a_get_without_the_body(shop: Shop) -> None:
     answer = shop.head("/api/admin/me")
     assert (answer.status, answer.text) == (200, "")

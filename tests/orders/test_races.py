@@ -1,0 +1,111 @@
+"""Deletions that race a write: nothing is given back twice, lost, or made again."""
+
+from tests.dynamodb_double import Double
+from tests.orders.build import (
+    ORDERS,
+    before_the_commit,
+    kinds,
+    line,
+    moved,
+    new_order,
+    placed,
+    product,
+    stock_of,
+    variant,
+)
+from tests.shop import Shop
+
+PRODUCTS = "/api/admin/products"
+
+
+def test_an_order_that_is_cancelled_while_it_is_deleted_gives_its_stock_back_once(
+    shop: Shop, dynamodb: Double
+) -> None:
+    id = variant(shop, 10)
+    order = placed(shop, line(id, 3))
+    before_the_commit(dynamodb, lambda: moved(shop, order, "CANCELLED"))
+    assert shop.delete(f"{ORDERS}/{order['id']}").status == 200
+    assert stock_of(shop, id) == 10
+    assert kinds(shop, order).count("order.cancelled") == 1
+    assert shop.get(ORDERS).json["total"] == 0
+
+
+def test_an_order_that_is_deleted_while_it_is_cancelled_gives_its_stock_back_once(
+    shop: Shop, dynamodb: Double
+) -> None:
+    id = variant(shop, 10)
+    order = placed(shop, line(id, 3))
+    before_the_commit(dynamodb, lambda: shop.delete(f"{ORDERS}/{order['id']}"))
+    assert moved(shop, order, "CANCELLED").status == 404
+    assert stock_of(shop, id) == 10
+    assert shop.get(ORDERS).json["total"] == 0
+
+
+def test_an_order_that_is_deleted_twice_at_once_is_deleted_once(
+    shop: Shop, dynamodb: Double
+) -> None:
+    id = variant(shop, 10)
+    order = placed(shop, line(id, 3))
+    before_the_commit(dynamodb, lambda: shop.delete(f"{ORDERS}/{order['id']}"))
+    assert shop.delete(f"{ORDERS}/{order['id']}").status == 404
+    assert stock_of(shop, id) == 10
+
+
+def test_a_product_that_is_edited_while_it_is_deleted_is_gone_from_every_list(
+    shop: Shop, dynamodb: Double
+) -> None:
+    made = product(shop, 5, status="ACTIVE", type="Mugs")
+    path = f"{PRODUCTS}/{made['id']}"
+    change = {"slug": "renamed", "type": "Cups", "name": "Cup"}
+    before_the_commit(dynamodb, lambda: shop.put(path, change))
+    assert shop.delete(path).status == 200
+    for query in ("", "?type=Mugs", "?type=Cups", "?search=cup", "?status=ACTIVE"):
+        assert shop.get(f"{PRODUCTS}{query}").json["total"] == 0
+    again = shop.post(PRODUCTS, {"name": "Cup", "price": 1, "slug": "renamed"})
+    assert again.status == 201, "its slug is free again"
+
+
+def test_a_product_that_is_edited_while_it_is_deleted_with_an_etag_stays(
+    shop: Shop, dynamodb: Double
+) -> None:
+    made = product(shop, 5)
+    path = f"{PRODUCTS}/{made['id']}"
+    etag = shop.get(path).headers["ETag"]
+    before_the_commit(dynamodb, lambda: shop.put(path, {"name": "Cup"}))
+    refused = shop.delete(path, headers={"If-Match": etag})
+    assert (refused.status, refused.json["code"]) == (412, "precondition_failed")
+    assert shop.get(path).json["name"] == "Cup"
+
+
+def test_a_product_of_which_something_is_sold_while_it_is_deleted_with_an_etag_stays(
+    shop: Shop, dynamodb: Double
+) -> None:
+    made = product(shop, 9)
+    path, id = f"{PRODUCTS}/{made['id']}", made["variants"][0]["id"]
+    etag = shop.get(path).headers["ETag"]
+    before_the_commit(dynamodb, lambda: shop.post(ORDERS, new_order(line(id, 2))))
+    refused = shop.delete(path, headers={"If-Match": etag})
+    assert (refused.status, refused.json["code"]) == (412, "precondition_failed")
+    assert stock_of(shop, id) == 7
+
+
+def test_a_product_that_is_deleted_while_it_is_sold_is_not_sold(
+    shop: Shop, dynamodb: Double
+) -> None:
+    made = product(shop, 9)
+    id = made["variants"][0]["id"]
+    before_the_commit(dynamodb, lambda: shop.delete(f"{PRODUCTS}/{made['id']}"))
+    refused = shop.post(ORDERS, new_order(line(id, 2)))
+    assert (refused.status, refused.json["errors"][0]["code"]) == (422, "unknown_variant")
+    assert shop.get(ORDERS).json["total"] == 0
+    assert [item for item in shop.stored() if item["sk"] == "stock"] == []
+
+
+def test_a_product_that_is_deleted_while_it_is_edited_does_not_come_back(
+    shop: Shop, dynamodb: Double
+) -> None:
+    made = product(shop, 9)
+    path = f"{PRODUCTS}/{made['id']}"
+    before_the_commit(dynamodb, lambda: shop.delete(path))
+    assert shop.put(path, {"name": "Cup", "variants": [{"title": "V0", "stock": 1}]}).status == 404
+    assert [item["sk"] for item in shop.stored() if item["pk"] == made["id"]] == []
