@@ -7,7 +7,7 @@ PYTEST := $(VENV)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONPATH := .
 
-.PHONY: run test unit check fuzz bench lock audit botocore
+.PHONY: run test unit check conformance fuzz bench lock audit botocore
 .DELETE_ON_ERROR:
 
 run: .venv/ready .venv-emulator/ready
@@ -26,6 +26,19 @@ check: .venv/ready .venv-emulator/ready
 	$(VENV)/mypy --strict chalicelib infra
 	$(VENV)/cfn-lint infra/*.yaml
 	$(PYTEST)
+
+# What these tests ask of DynamoDB, asked of AWS's own engine too (docs/conformance.md). Java 17 and Maven; the engine is
+# copied below .conformance/.
+CONFORMANCE ?= tests/test_commit.py tests/orders/test_repeats.py tests/orders/test_machine.py \
+  tests/listing/test_agreement.py tests/listing/test_recount.py tests/imports/test_crashes.py tests/imports/test_jobs.py \
+  tests/webhooks/test_delivery.py tests/webhooks/test_life.py tests/api_keys
+conformance: .venv/ready .conformance/ready
+	$(VENV)/python -m pytest -p tests.conformance.plugin -p no:xdist $(CONFORMANCE)
+
+.conformance/ready: tests/conformance/pom.xml
+	@command -v java >/dev/null && command -v mvn >/dev/null || { echo "make conformance needs Java 17 and Maven (mvn), which are not here; nothing else does." >&2; exit 1; }
+	mvn -q -B -f $< org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies -DoutputDirectory=$(CURDIR)/.conformance/lib -DincludeScope=runtime
+	@touch $@
 
 # Whether anything comes back that the API's description does not say: four minutes of requests.
 fuzz: .venv/ready .venv-emulator/ready

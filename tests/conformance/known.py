@@ -1,0 +1,28 @@
+"""In what moto and the double differ from AWS's engine, and why (docs/conformance.md)."""
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Known:
+    """`who` answers an `operation` otherwise in `what`, an expression; why that is left."""
+
+    who: str
+    operation: str
+    what: str
+    why: str
+
+    def covers(self, who: str, operation: str, what: str) -> bool:
+        is_there = (self.who, self.operation) == (who, operation)
+        return is_there and re.fullmatch(self.what, what, re.DOTALL) is not None
+
+
+KNOWN = [
+    Known(
+        "moto",
+        "TransactWriteItems",
+        "TransactionCanceledException instead of ",
+        "Moto forgets client tokens: a transaction that is sent again fails its own conditions.",
+    ),
+]

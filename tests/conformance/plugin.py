@@ -1,0 +1,201 @@
+"""pytest -p tests.conformance.plugin: what a test asks of DynamoDB is asked of three engines.
+
+DynamoDB Local answers the test. The project's double, and moto while its tables are small, get the
+same request; where one answers otherwise, it is noted, and the run fails unless the difference is a
+line of `known.py`, whose table is docs/conformance.md.
+"""
+
+import json
+import threading
+from collections import Counter
+from typing import Any
+
+import pytest
+from botocore.awsrequest import AWSRequest
+from moto import mock_aws
+from moto.core.models import botocore_stubber
+
+from tests.conformance.compare import Answer, difference
+from tests.conformance.engine import AUTHORIZATION, Engine
+from tests.conformance.known import KNOWN
+from tests.dynamodb_double import Double
+from tests.dynamodb_expressions import Wire
+from tests.dynamodb_faults import Refused
+
+MOTO_WRITES = 60  # moto copies a table for each item of a transaction
+
+
+class Three:
+    """The double, with the other two behind it."""
+
+    def __init__(self) -> None:
+        self.engine = Engine()
+        self.compared: Counter[str] = Counter()
+        self.differences: Counter[tuple[str, str, str]] = Counter()
+        self.examples: dict[tuple[str, str, str], str] = {}
+        self._lock = threading.RLock()
+        self._spaces = 0
+        self._moto_tables: set[str] = set()
+        self._own_performed, self._own_load = Double._performed, Double.load
+        self._own_empty = Double.empty
+
+    def install(self) -> None:
+        three = self
+
+        def performed(double: Double, operation: str, request: Wire) -> Wire:
+            return three.perform(double, operation, request)
+
+        def load(double: Double, actions: list[Wire]) -> None:
+            three._own_load(double, actions)
+            double.__dict__["moto_writes"] = MOTO_WRITES
+            for at in range(0, len(actions), 100):
+                part = actions[at : at + 100]
+                status, reply = three.engine.answer(
+                    three.space(double), "TransactWriteItems", {"TransactItems": part}
+                )
+                assert status == 200, reply
+
+        def empty(double: Double) -> None:
+            three._own_empty(double)
+            double.__dict__.pop("space", None)
+            double.__dict__["moto_writes"] = MOTO_WRITES
+
+        Double._performed, Double.load, Double.empty = performed, load, empty  # type: ignore[method-assign]
+
+    def space(self, double: Double) -> str:
+        if "space" not in double.__dict__:
+            self._spaces += 1
+            double.__dict__["space"] = f"s{self._spaces}-"
+        return str(double.__dict__["space"])
+
+    def perform(self, double: Double, operation: str, request: Wire) -> Wire:
+        """What the engine answers, or its refusal."""
+        with self._lock:
+            by_double = self._by_double(double, operation, request)
+            if by_double[1].get("__type") == "TransactionConflictException" or _is_held(by_double):
+                # Two threads met, which no engine that is asked one by one can know.
+                return _value(by_double)
+            space = self.space(double)
+            by_engine = self.engine.answer(space, operation, request)
+            self._note("the double", operation, request, by_engine, by_double)
+            if (by_moto := self._by_moto(double, space, operation, request)) is not None:
+                self._note("moto", operation, request, by_engine, by_moto)
+        return _value(by_engine)
+
+    def _note(self, who: str, operation: str, request: Wire, engine: Answer, other: Answer) -> None:
+        self.compared[who] += 1
+        if (what := difference(engine, other)) is not None:
+            key = (who, operation, what[:300])
+            self.differences[key] += 1
+            text = f"{json.dumps(request)[:1_500]}\n  engine {engine}\n  {who} {other}"
+            self.examples.setdefault(key, text[:4_000])
+
+    def _by_double(self, double: Double, operation: str, request: Wire) -> Answer:
+        try:
+            return 200, self._own_performed(double, operation, request)
+        except Refused as refused:
+            return refused.status, {
+                "__type": refused.code,
+                "message": refused.message,
+                **refused.more,
+            }
+
+    def _by_moto(self, double: Double, space: str, operation: str, request: Wire) -> Answer | None:
+        writes = double.__dict__.setdefault("moto_writes", 0)
+        if writes >= MOTO_WRITES:
+            return None
+        double.__dict__["moto_writes"] = writes + len(request.get("TransactItems", "1"))
+        named = json.loads(json.dumps(request))
+        for part in [named, *(v for a in named.get("TransactItems", ()) for v in a.values())]:
+            if "TableName" in part:
+                part["TableName"] = self._moto_table(space + part["TableName"])
+        if "RequestItems" in named:
+            asked = named["RequestItems"].items()
+            named["RequestItems"] = {self._moto_table(space + name): each for name, each in asked}
+        status, reply = self._moto(operation, named)
+        if "Responses" in reply:
+            reply["Responses"] = {n.removeprefix(space): v for n, v in reply["Responses"].items()}
+        return status, reply
+
+    def _moto_table(self, name: str) -> str:
+        if name not in self._moto_tables:
+            self._moto_tables.add(name)
+            keys = [("pk", "HASH"), ("sk", "RANGE")]
+            self._moto(
+                "CreateTable",
+                {
+                    "TableName": name,
+                    "BillingMode": "PAY_PER_REQUEST",
+                    "KeySchema": [{"AttributeName": n, "KeyType": kind} for n, kind in keys],
+                    "AttributeDefinitions": [
+                        {"AttributeName": n, "AttributeType": "S"} for n, _ in keys
+                    ],
+                },
+            )
+        return name
+
+    def _moto(self, operation: str, request: Wire) -> Answer:
+        prepared = AWSRequest(
+            "POST",
+            "https://dynamodb.us-east-1.amazonaws.com/",
+            {
+                "Content-Type": "application/x-amz-json-1.0",
+                "X-Amz-Target": f"DynamoDB_20120810.{operation}",
+                "Authorization": AUTHORIZATION,
+            },
+            json.dumps(request).encode(),
+        ).prepare()
+        reply: Any = botocore_stubber(f"before-send.dynamodb.{operation}", prepared)
+        return reply.status_code, json.loads(reply.content or b"{}")
+
+
+def _is_held(answer: Answer) -> bool:
+    codes = [reason.get("Code") for reason in answer[1].get("CancellationReasons", ())]
+    return "TransactionConflict" in codes
+
+
+def _value(answer: Answer) -> Wire:
+    status, reply = answer
+    if status == 200:
+        return reply
+    code = str(reply.pop("__type")).rpartition("#")[2]
+    message = reply.pop("message", reply.pop("Message", ""))
+    raise Refused(code, message, status, **reply)
+
+
+_three: list[Three] = []
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    three = Three()
+    _three.append(three)
+    three.install()
+    config.add_cleanup(three.engine.stop)
+    # Moto forgets its tables when the last account of a test ends: this one never does.
+    account = mock_aws()
+    account.start(reset=False)
+    config.add_cleanup(account.stop)
+
+
+def _unknown() -> list[tuple[str, str, str]]:
+    (three,) = _three
+    return [each for each in three.differences if not any(k.covers(*each) for k in KNOWN)]
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if _unknown() and session.exitstatus == 0:
+        session.exitstatus = 1
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    (three,) = _three
+    write = terminalreporter.write_line
+    for who, number in three.compared.items():
+        write(f"{number:,} answers of {who} were compared with those of DynamoDB Local")
+    unknown = _unknown()
+    for key, number in three.differences.most_common():
+        who, operation, what = key
+        state = "UNKNOWN" if key in unknown else "known"
+        write(f"{state}: {who}, {operation}, {number} times: {what}")
+        if key in unknown:
+            write(three.examples[key])

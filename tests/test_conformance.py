@@ -1,0 +1,40 @@
+"""The page about conformance has each difference that is left, and only those."""
+
+from pathlib import Path
+
+from tests.conformance.compare import difference
+from tests.conformance.known import KNOWN
+
+PAGE = Path(__file__).resolve().parents[1] / "docs/conformance.md"
+
+
+def test_the_table_has_a_line_for_each_known_difference() -> None:
+    table = PAGE.read_text().partition("|---|---|---|---|\n")[2].split("\n\n")[0]
+    rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in table.splitlines()]
+    assert [(who, f"`{op}`", why) for who, op, _, why in map(_cells, KNOWN)] == [
+        (who, operation, why) for who, operation, _, why in rows
+    ]
+
+
+def _cells(known: object) -> tuple[str, str, str, str]:
+    return known.who, known.operation, known.what, known.why  # type: ignore[attr-defined]
+
+
+def test_answers_that_say_the_same_in_other_words_are_no_difference() -> None:
+    one = (200, {"Item": {"n": {"N": "1.50"}, "s": {"SS": ["b", "a"]}}, "Count": 1})
+    other = (200, {"Item": {"s": {"SS": ["a", "b"]}, "n": {"N": "1.5"}}})
+    assert difference(one, other) is None
+
+
+def test_what_programs_rely_on_is_a_difference() -> None:
+    found = (200, {"Items": [{"n": {"N": "1"}}, {"n": {"N": "2"}}]})
+    assert difference(found, (200, {"Items": found[1]["Items"][::-1]})) == "another Items"
+    assert difference(found, (200, {**found[1], "LastEvaluatedKey": {"sk": {"S": "a"}}}))
+    refused = (400, {"__type": "com.amazonaws.dynamodb.v20120810#ValidationException"})
+    assert difference(found, refused) == "ValidationException instead of "
+    cancelled = "TransactionCanceledException"
+    reasons = [{"Code": "None"}, {"Code": "ConditionalCheckFailed", "Item": {"n": {"N": "1"}}}]
+    engine = (400, {"__type": cancelled, "CancellationReasons": reasons})
+    assert difference(engine, (400, {"__type": cancelled, "CancellationReasons": reasons[::-1]}))
+    without = [{"Code": "None"}, {"Code": "ConditionalCheckFailed"}]
+    assert difference(engine, (400, {"__type": cancelled, "CancellationReasons": without}))
