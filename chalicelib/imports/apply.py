@@ -57,10 +57,23 @@ def changed(imported: ImportedProduct, product: Product) -> Product:
         variants = _variants(_numbered(listed), product)
     else:
         variants = _one_variant(imported, values, stock, product)
+    if imported.only_updates:
+        _refuse_new(imported, variants, product)
     if imported.lowest_price:
         _lowest_price(values, variants, product.fields)
     given, places = _with_variants(values, variants, False)
     return _drafted(imported, given, places, product)
+
+
+def _refuse_new(imported: ImportedProduct, variants: Variants, product: Product) -> None:
+    """Raises Refused for a variant that the product does not have."""
+    new = next((place for variant, place in variants if "id" not in variant), None)
+    sku = imported.values.get("sku")
+    if new is None and (sku is None or sku in product.skus):
+        return
+    line, column = imported.locate("sku" if new is None else f"variants.{new}.sku")
+    message = "The product has no such variant, and this file only updates."
+    raise Refused([RowError(line, column, "unknown_variant", message)])
 
 
 def refuse_zero_prices(imported: ImportedProduct, before: Product, after: Product) -> None:

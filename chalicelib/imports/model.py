@@ -53,7 +53,9 @@ class UnknownColumns(Choice):
 @dataclass(frozen=True)
 class Options:
     """How a file is to be imported. `mapping`: column → field, None where it is not read;
-    `format`: the name of the one whose columns these are. Without both the columns decide."""
+    `format`: the name of the one whose columns these are. Without both the columns decide.
+    `encoding`, `sheet` and `location`: of the file's text, of a workbook, and whose stock counts;
+    empty: as they are found, the first one, all of them."""
 
     mode: Mode = Mode.UPSERT
     dry_run: bool = False
@@ -61,6 +63,9 @@ class Options:
     on_unknown_columns: UnknownColumns = UnknownColumns.ASK
     mapping: Mapping[str, str | None] | None = None
     format: str | None = None
+    encoding: str = ""
+    sheet: str = ""
+    location: str = ""
 
     def stored(self) -> dict[str, Any]:
         return {
@@ -70,6 +75,9 @@ class Options:
             "onUnknownColumns": self.on_unknown_columns,
             "mapping": None if self.mapping is None else dict(self.mapping),
             "chosenFormat": self.format,
+            "chosenEncoding": self.encoding,
+            "sheet": self.sheet,
+            "location": self.location,
         }
 
     @classmethod
@@ -81,6 +89,9 @@ class Options:
             UnknownColumns(fields.get("onUnknownColumns", "ask")),
             fields.get("mapping"),
             fields.get("chosenFormat"),
+            fields.get("chosenEncoding", ""),
+            fields.get("sheet", ""),
+            fields.get("location", ""),
         )
 
 
@@ -98,6 +109,15 @@ Columns = Annotated[
 _Name = Annotated[str, Field(min_length=1, max_length=100)]
 
 
+_Encoding = Annotated[
+    str, Field(max_length=40, description="Of the file's text, such as cp1250; else it is found.")
+]
+_Sheet = Annotated[str, Field(max_length=100, description="Of a workbook; else the first.")]
+_Location = Annotated[
+    str, Field(max_length=200, description="Whose stock is read, where a file has several.")
+]
+
+
 class ImportOptions(Query):
     """Of the multipart import; form fields of these names say the same."""
 
@@ -108,6 +128,9 @@ class ImportOptions(Query):
     mapping: Annotated[
         str, Field(max_length=200_000, description="A saved mapping's name, or one as JSON.")
     ] = ""
+    encoding: _Encoding = ""
+    sheet: _Sheet = ""
+    location: _Location = ""
 
 
 class NewUpload(Input):
@@ -119,6 +142,9 @@ class NewUpload(Input):
     mapping: Annotated[_Name | Columns | None, Field(description="Saved, by name, or itself.")] = (
         None
     )
+    encoding: _Encoding = ""
+    sheet: _Sheet = ""
+    location: _Location = ""
 
 
 class ChosenMapping(Input):

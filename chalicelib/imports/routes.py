@@ -9,6 +9,7 @@ from chalice.app import HeadersType, Response
 
 from chalicelib import clock
 from chalicelib.imports import files, form, mappings, store
+from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.model import (
     LARGEST_FORM,
     ChosenMapping,
@@ -56,6 +57,7 @@ _FORM: Final[dict[str, Any]] = {
         "dryRun": {"type": "boolean"},
         "allowZeroPrices": {"type": "boolean"},
         "onUnknownColumns": {"type": "string", "enum": list(UnknownColumns)},
+        **{name: {"type": "string"} for name in ("encoding", "sheet", "location")},
         "mapping": {"type": "string", "description": "A saved mapping's name, or one as JSON"},
     },
 }
@@ -106,7 +108,20 @@ def _options(asked: ImportOptions | NewUpload) -> Options:
         asked.on_unknown_columns,
         mapping,
         format,
+        _encoding(asked.encoding),
+        asked.sheet,
+        asked.location,
     )
+
+
+def _encoding(name: str) -> str:
+    """Raises Invalid for one that is not known."""
+    from chalicelib.imports.csv.encodings import named
+
+    try:
+        return named(name) if name else ""
+    except FileRejected as unknown:
+        raise Invalid.field("encoding", unknown.code, f"is unknown: {unknown.message}") from None
 
 
 def _mapping(sent: str | Columns | None) -> tuple[Columns | None, str | None]:

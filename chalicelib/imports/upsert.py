@@ -243,7 +243,8 @@ class Upsert:
             self._left[failure.sku] = failure.product_id
 
     def _is_new(self, target: _Target) -> bool:
-        return target.before is None and self.job.mode is not Mode.UPDATE
+        updates = all(row.imported.only_updates for row in target.rows)
+        return target.before is None and self.job.mode is not Mode.UPDATE and not updates
 
     # --- Which product is meant ---
 
@@ -314,7 +315,8 @@ class Upsert:
         if str(row.line) in target.done:
             return product, Outcome(target.done[str(row.line)])
         if product is None:
-            message = "There is no such product, and this import only updates."
+            what = "import" if self.job.mode is Mode.UPDATE else "file"
+            message = f"There is no such product, and this {what} only updates."
             raise apply.Refused([row.error("slug", "not_found", message)])
         is_ours = target.before is None or product.imported.get("job") == self.job.id
         if self.job.mode is Mode.CREATE and not is_ours:

@@ -191,3 +191,38 @@ def test_an_inventory_changes_stock_and_nothing_else(
         return bare
 
     assert others(after) == others(before)
+
+
+def test_an_inventory_makes_no_product_and_no_variant(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CURRENCY", "EUR")
+    desk.imported("slug,name,price,variantTitle,variantSku,stock\ntee,Tee,9,S,T-S,1\n")
+    before = desk.products()
+    header = "Handle,Title,Option1 Value,SKU,Location,Available (not editable),On hand (new)\n"
+    job = desk.imported(header + "tee,Tee,M,T-M,Berlin,5,\nmug,Mug,Default Title,M,Berlin,5,\n")
+    assert [(e["row"], e["code"]) for e in job["errors"]] == [
+        (2, "unknown_variant"),
+        (3, "not_found"),
+    ]
+    assert desk.products() == before
+
+
+def test_stock_of_one_location_is_imported_if_that_is_asked_for(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CURRENCY", "EUR")
+    assert desk.imported(text("square"), location="Market")["failed"] == 0
+    shirt = desk.products()["linen-shirt"]
+    assert [variant["stock"] for variant in shirt["variants"]] == [7, 0]
+
+
+def test_a_file_is_read_in_the_encoding_that_is_said(desk: Desk) -> None:
+    file = "slug,name,price\nmug,Červené tričko,9\n".encode("cp1250")
+    asked = desk.imported(file)
+    assert (asked["status"], asked["error"]["code"]) == ("FAILED", "unknown_encoding")
+    job = desk.imported(file, encoding="windows-1250")
+    assert (job["created"], job["encoding"]) == (1, "cp1250")
+    assert desk.products()["mug"]["name"] == "Červené tričko"
+    refused = desk.post(file, encoding="rot13")
+    assert (refused.status, refused.json["errors"][0]["field"]) == (422, "encoding")

@@ -12,6 +12,7 @@ from chalicelib.imports.csv import workbooks
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.records import open_csv
 from chalicelib.imports.csv.workbooks import as_csv, is_workbook
+from tests.imports.desk import Desk
 from tests.imports.test_formats import told
 
 ODS = """<?xml version="1.0"?>
@@ -72,7 +73,7 @@ def ods(**sheets: list[list[object]]) -> bytes:
 
 def lines(data: bytes, sheet: str = "") -> list[str]:
     assert is_workbook(data)
-    return b"".join(as_csv(data, sheet)).decode().split("\n")
+    return b"".join(as_csv(data, sheet)).decode("utf-8-sig").split("\n")
 
 
 def refused(data: bytes, sheet: str = "") -> FileRejected:
@@ -220,3 +221,30 @@ def test_any_damage_is_read_or_refused_and_nothing_else() -> None:
             list(as_csv(damaged))
         except FileRejected as rejected:
             assert rejected.code in {"unreadable_workbook", "not_csv", "workbook_too_large"}
+
+
+@pytest.mark.parametrize("write", [xlsx, lambda *rows: ods(Sheet=list(rows))], ids=["xlsx", "ods"])
+def test_a_workbook_is_imported_and_its_errors_are_at_its_rows(desk: Desk, write) -> None:  # type: ignore[no-untyped-def]
+    bad: list[object] = ["bad", "Bad", "free", "B-1", 1]
+    job_id = desk.send(write(*CATALOGUE, ["", "", "", "", ""], bad), name="products.xlsx")
+    desk.uploaded(job_id)
+    assert desk.job(job_id)["status"] == "QUEUED"  # what it was turned into is a file of its own
+    job = desk.finished(job_id)
+    assert (job["status"], job["created"], job["failed"]) == ("COMPLETED", 2, 1)
+    assert [(error["row"], error["field"]) for error in job["errors"]] == [(5, "price")]
+    products = desk.products()
+    assert products["mug"]["sku"] == "00123"
+    assert products["tee"]["name"] == "Größe L"
+    assert "bad,Bad,free" in desk.report(job_id)
+
+
+def test_a_sheet_is_chosen_and_one_that_is_not_there_is_told(desk: Desk) -> None:
+    data = xlsx(["nothing"], Lager=CATALOGUE)
+    job_id = desk.send(data, sheet="Lager", encoding="cp1250")
+    desk.uploaded(job_id)
+    assert desk.finished(job_id)["created"] == 2
+    assert desk.products()["tee"]["name"] == "Größe L"
+    job = desk.imported(data, sheet="Preise")
+    assert (job["status"], job["error"]["code"]) == ("FAILED", "unknown_sheet")
+    bomb = desk.imported(b"PK\x03\x04" + bytes(1000))
+    assert bomb["error"]["code"] == "unreadable_workbook"

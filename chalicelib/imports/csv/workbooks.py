@@ -5,6 +5,7 @@ python-calamine reads the cells. What it does not tell, the zeros that a number'
 it, is read from the workbook's own parts.
 """
 
+import codecs
 import csv
 import io
 import re
@@ -12,6 +13,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time, timedelta
+from itertools import chain
 from typing import Any, Final
 from xml.etree.ElementTree import ParseError, iterparse
 
@@ -32,7 +34,7 @@ def is_workbook(head: bytes) -> bool:
 
 
 def as_csv(data: bytes, sheet: str = "") -> Iterator[bytes]:
-    """The first sheet, or the one with that name, as pieces of CSV in UTF-8.
+    """The first sheet, or the one with that name, as pieces of CSV in UTF-8, which a mark says.
 
     Raises FileRejected: not_csv, workbook_too_large, unreadable_workbook, unknown_sheet.
     """
@@ -43,14 +45,15 @@ def as_csv(data: bytes, sheet: str = "") -> Iterator[bytes]:
         workbook = CalamineWorkbook.from_filelike(io.BytesIO(data))
         names = [s.name for s in workbook.sheets_metadata if s.typ is SheetTypeEnum.WorkSheet]
         name = _chosen(names, sheet)
-        rows = workbook.get_sheet_by_name(name).to_python(skip_empty_area=False)
+        cells = workbook.get_sheet_by_name(name)
         widths = _zeros(data, workbook.sheet_names.index(name))
     except FileRejected:
         raise
     except (CalamineError, ParseError, KeyError, ValueError, OSError, zipfile.BadZipFile) as error:
         message = f"The workbook is damaged, or protected by a password ({error})."[:300]
         raise FileRejected("unreadable_workbook", message) from None
-    return _lines(rows, widths)
+    first = cells.start[1] if cells.start else 0
+    return chain([codecs.BOM_UTF8], _lines(cells.iter_rows(), first, widths))
 
 
 def _chosen(names: list[str], sheet: str) -> str:
@@ -66,11 +69,16 @@ def _chosen(names: list[str], sheet: str) -> str:
 # --- What is not unpacked -------------------------------------------------------------------------
 
 
-def _refuse_bombs(data: bytes) -> None:
-    """Refuses what would be too large unpacked, by what the archive says and by what is true."""
-    if len(data) > LARGEST:
+def refuse_large(size: int) -> None:
+    """Raises FileRejected: workbook_too_large."""
+    if size > LARGEST:
         message = f"A workbook may have {LARGEST >> 20} MB. Save it as CSV, which may have 5 GB."
         raise FileRejected("workbook_too_large", message)
+
+
+def _refuse_bombs(data: bytes) -> None:
+    """Refuses what would be too large unpacked, by what the archive says and by what is true."""
+    refuse_large(len(data))
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             parts = archive.infolist()
@@ -115,9 +123,12 @@ def _is_larger(data: bytes, part: zipfile.ZipInfo) -> bool:
 # --- Cells as a person sees them ------------------------------------------------------------------
 
 
-def _lines(rows: list[list[Any]], widths: Mapping[tuple[int, int], int]) -> Iterator[bytes]:
+def _lines(
+    rows: Iterator[list[Any]], first: int, widths: Mapping[tuple[int, int], int]
+) -> Iterator[bytes]:
+    """A line for each row; the cells begin in the column `first`."""
     for at, row in enumerate(rows):
-        cells = [_shown(cell, widths.get((at, i), 0)) for i, cell in enumerate(row)]
+        cells = [_shown(cell, widths.get((at, i), 0)) for i, cell in enumerate(row, first)]
         text = io.StringIO()
         if any(cells):
             csv.writer(text, lineterminator="\n").writerow(cells)

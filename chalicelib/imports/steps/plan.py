@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from chalicelib import telemetry
 from chalicelib.imports import columns, files, store
+from chalicelib.imports.csv import workbooks
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.groups import Chunk, Unreadable, plan
 from chalicelib.imports.csv.records import open_csv
@@ -49,7 +50,12 @@ def uploaded(event: Mapping[str, Any]) -> None:
 def _plan(waiting: Job) -> None:
     job_id = waiting.id
     etag, size, pieces = files.opened(job_id)
-    table = open_csv(pieces)
+    head = next(pieces, b"")
+    pieces = chain([head], pieces)
+    if workbooks.is_workbook(head):
+        _convert(waiting, size, pieces)
+        return
+    table = open_csv(pieces, waiting.options.encoding)
     header, records = table.format.header, table.records()
     if len(header) > MOST_COLUMNS or sum(map(len, header)) > _LONGEST_HEADER:
         message = f"It has more than {MOST_COLUMNS} columns or {_LONGEST_HEADER} characters."
@@ -84,6 +90,13 @@ def _plan(waiting: Job) -> None:
         store.planned(job_id, cut.chunks, cut.products, repeats=cut.repeats)
         telemetry.info("import planned", jobId=job_id, chunks=cut.chunks, products=cut.products)
     advance.after_chunks(job_id, is_mine=True)
+
+
+def _convert(job: Job, size: int, pieces: Iterator[bytes]) -> None:
+    """Leaves a workbook's sheet as CSV in its place, of which S3 tells again."""
+    workbooks.refuse_large(size)
+    files.put(job.id, b"".join(workbooks.as_csv(b"".join(pieces), job.options.sheet)))
+    telemetry.info("workbook converted", jobId=job.id, size=size)
 
 
 class _Cut:

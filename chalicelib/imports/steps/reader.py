@@ -20,7 +20,8 @@ class Reader:
     def __init__(self, job: Job) -> None:
         self.job = job
         self.dialect: Dialect = columns.of_job(job)
-        self.shop = Shop(settings.currency(), clock.now().date())
+        today, location = clock.now().date(), job.options.location
+        self.shop = Shop(settings.currency(), today, location)
 
     def rows(self, part: Mapping[str, Any]) -> list[Rows]:
         """The groups of a byte range that begins and ends between products."""
