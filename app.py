@@ -21,6 +21,7 @@ SERVED = {
         "chalicelib.undo.routes",
     ],
     "/api/admin/products/bulk-edit": ["chalicelib.bulk_edits.routes"],
+    "/api/admin/exports": ["chalicelib.exports.routes"],
     "/api/admin/orders/bulk-edit": ["chalicelib.bulk_edits.routes"],
     "/api/products": ["chalicelib.storefront.routes"],
     "/api/admin/orders": ["chalicelib.orders.routes"],
@@ -38,6 +39,7 @@ SERVED = {
 # What does the steps of a job, by its type.
 WORK = {
     "bulk_edit": "chalicelib.bulk_edits.work",
+    "export": "chalicelib.exports.work",
     "undo": "chalicelib.undo.work",
 }
 # The description tells of every slice.

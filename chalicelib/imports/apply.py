@@ -50,6 +50,7 @@ def changed(imported: ImportedProduct, product: Product) -> Product:
     listed = values.pop("variants", None)
     if "images" in values:
         values["images"] = _images(values["images"], product.fields["images"])
+    values = _kept(values, product.fields)
     if imported.is_master and _is_sold_by_options(product, values.get("sku")):
         variants = []
         values = {k: v for k, v in values.items() if k not in {"price", "compareAtPrice"}}
@@ -97,6 +98,23 @@ def _falls(before: str, after: str) -> bool:
 
 def _is_zero(price: str | None) -> bool:
     return price is not None and not Decimal(price)
+
+
+def _kept(values: Given, there: Mapping[str, Any]) -> Given:
+    """The values, with those of the product where a file cannot tell them apart: a line may end in
+    two ways, and a price before a reduction of 0.00 is none."""
+
+    def kept(name: str, value: Any) -> Any:
+        is_there = there.get(name)
+        if isinstance(value, str) and isinstance(is_there, str):
+            return is_there if is_there.replace("\r\n", "\n") == value else value
+        if isinstance(value, dict) and isinstance(is_there, Mapping):
+            return _kept(value, is_there)
+        if name == "compareAtPrice" and value is None and is_there and not Decimal(is_there):
+            return is_there
+        return value
+
+    return {name: kept(name, value) for name, value in values.items()}
 
 
 def _drafted(

@@ -148,11 +148,13 @@ class Job:
 class Step:
     """What one step of a job did.
 
-    `cursor`: JSON for the next step; None when there is none. `set`: attributes of the job.
+    `cursor`: JSON for the next step; None when there is none. `counts`: what became of records;
+    `read`: how many were only read. `set`: attributes of the job.
     """
 
     cursor: Any = None
     counts: Mapping[Counter, int] = field(default_factory=dict)
+    read: int = 0
     errors: Sequence[RecordError] = ()
     set: Mapping[str, Any] = field(default_factory=dict)
 

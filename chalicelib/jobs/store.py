@@ -154,7 +154,7 @@ def _advance(job: Job, step: Step, ends: Mapping[str, Any], when: Any) -> bool:
     commit.update(
         _key(job.id),
         set={**step.set, **ends, "cursor": json.dumps(step.cursor, ensure_ascii=False)},
-        add={**counts, "processed": sum(counts.values()), "step": 1},
+        add={**counts, "processed": sum(counts.values()) + step.read, "step": 1},
         when=same_step & when if when else same_step,
     )
     for place, error in enumerate(step.errors):
@@ -202,9 +202,12 @@ def previewed(job: Job, more: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def records(
-    job: Job, asked: listing.Query, read: Callable[[listing.Query], listing.Page[R]]
+    job: Job,
+    asked: listing.Query,
+    read: Callable[[listing.Query], listing.Page[R]],
+    cursor: Any,
 ) -> tuple[list[R], int, Any]:
-    """The records of a list behind the job's cursor, how many there are in all, and the next
-    cursor, None at the end. `read` reads a page of the list."""
-    found = read(replace(asked, cursor=job.cursor or ""))
+    """The records of a list after a cursor (None: from its beginning), how many there are in all,
+    and the next cursor, None at the end. `read` reads a page of the list."""
+    found = read(replace(asked, cursor=cursor or ""))
     return found.records, found.total, found.next

@@ -32,6 +32,7 @@ class Tour:
             self._orders,
             self._after_a_week,
             self._imports,
+            self._jobs,
             self._dead_letters,
             self._schedules,
         ]
@@ -144,6 +145,7 @@ class Tour:
             {"name": "Bowl", "price": 5, "variants": [{"title": "S", "sku": "B", "stock": 9}]},
         )
         self._line = {"variantId": sold["variants"][0]["id"], "quantity": 1}
+        self._sold, self._move = sold["id"], {"variantId": sold["variants"][0]["id"]}
         order = {
             "lineItems": [{**self._line, "quantity": 5}],
             "customer": {"email": "ann@example.com", "firstName": "Ann"},
@@ -186,6 +188,28 @@ class Tour:
         assert too_many_rows["failed"] == 1
         self.admin("GET", "/jobs")
         self.admin("GET", "/products/import/template")
+
+    def _jobs(self) -> None:
+        """What is not an import: edits of many, taken back, and what is taken out."""
+        price = {"filters": {"search": "cup"}, "change": {"price": {"percent": 10}}}
+        edited = self.admin("POST", "/products/bulk-edit", price, Idempotency_Key="raise")["jobId"]
+        assert self._finished(edited)["updated"] == 25
+        undone = self.admin("POST", f"/jobs/{edited}/undo")["jobId"]
+        assert self._finished(undone)["updated"] == 25
+        upload = self._finished(self._upload(_CSV + "vase,Vase,9.00,VASE,1"))
+        taken_out = self.admin("POST", f"/jobs/{upload['id']}/undo")["jobId"]
+        assert self._finished(taken_out)["deleted"] == 1
+        again = self.admin("POST", f"/jobs/{taken_out}/undo")["jobId"]
+        assert self._finished(again)["created"] == 1
+        tagged = {"filters": {}, "change": {"addTags": ["seen"]}}
+        orders = self.admin("POST", "/orders/bulk-edit", tagged)["jobId"]
+        assert self._finished(orders)["updated"]
+        moves = {"moves": [{**self._move, "by": 3, "reason": "RECEIVED"}]}
+        self.admin("POST", f"/products/{self._sold}/stock", moves, Idempotency_Key="delivery")
+        for kind in ("products", "orders", "customers"):
+            job = self._finished(self.admin("POST", "/exports", {"type": kind})["jobId"])
+            with urllib.request.urlopen(job["downloadUrl"]) as file:
+                assert len(file.read()) == job["bytes"]
 
     def _upload(self, text: str, query: str = "") -> str:
         body, kind = _form({}, text)

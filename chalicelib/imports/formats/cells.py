@@ -205,9 +205,13 @@ def single(cell: str) -> list[str]:
     return [cell]
 
 
+_ENTRIES: Final = re.compile(r"(?:\\[\\,]|[^,])+")
+_ESCAPED: Final = re.compile(r"\\([\\,])")
+
+
 def listed(cell: str) -> list[str]:
-    r"""A list separated by commas, each entry once; `\,` is a comma within an entry."""
-    parts = (part.replace("\\,", ",").strip() for part in re.split(r"(?<!\\),", cell))
+    r"""A list separated by commas, each entry once; within one, `\,` is a comma, `\\` is `\`."""
+    parts = (_ESCAPED.sub(r"\1", part).strip() for part in _ENTRIES.findall(cell))
     return list(dict.fromkeys(part for part in parts if part))
 
 

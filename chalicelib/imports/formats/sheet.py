@@ -20,7 +20,8 @@ _NOT_READ: Final = {
 _PRICES: Final = ("price", "variantPrice", "salePrice")
 _FORMULA: Final = re.compile(r'="(?:[^"]|"")*"')
 # Exporters put the apostrophe before what could be a formula: WooCommerce writes '-1 for a draft.
-_MARKED: Final = re.compile(r"'(?:[=+@-][^']*|\d[\d.,]*)", re.DOTALL)
+# Our own put one before an apostrophe, too, so that what is read is what was there.
+_MARKED: Final = re.compile(r"'(?:[=+@'-].*|\d[\d.,]*)", re.DOTALL)
 # What a spreadsheet runs, with the marks before it that say that it is text.
 _RUNS: Final = re.compile(r"'*\s*[=+@\-\t\r]")
 _HOLE: Final = re.compile(r"\{([n*])\}")

@@ -49,6 +49,7 @@ class Shopify(Format):
         "variantImage": ("Variant image URL", "Variant Image"),
         "seoTitle": ("SEO title",),
         "seoDescription": ("SEO description",),
+        "productPrice": ("Backroom price",),  # our own export's
     }
     signs = (*(("Handle", own) for own in _OLD), *(("URL handle", own) for own in _NEW))
     readings: ClassVar = {"status": _status}
@@ -86,9 +87,14 @@ class Shopify(Format):
             draft.images(row, alt=row["imageAlt"], position=given)
         for row in draft.rows:
             draft.images(row, "variantImage")
+        own = draft.amount(draft.rows[0], "productPrice") if draft.rows else None
+        if own:
+            draft.set(draft.rows[0], "productPrice", "price", own)
         if "status" not in self.sheet:
             draft.product.if_new["status"] = "ACTIVE"
-        return super().finish(draft)
+        product = super().finish(draft)
+        product.lowest_price = product.lowest_price and not own
+        return product
 
 
 def _position(row: Row) -> int:

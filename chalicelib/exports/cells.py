@@ -1,0 +1,33 @@
+"""Cells of a CSV that a spreadsheet shows as they are, and that the import reads back as they were.
+
+The import (`imports/formats/sheet.py`, `cells.py`) takes off what is put on here.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+# A spreadsheet runs what begins with the first six; what begins with an apostrophe gets another.
+_MARKED = ("=", "+", "-", "@", "\t", "\r", "'")
+
+
+def cell(value: Any) -> str:
+    """The text of a cell: empty for None, TRUE or FALSE for a boolean."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    text = str(value)
+    return f"'{text}" if text.startswith(_MARKED) else text
+
+
+def listed(entries: Iterable[str]) -> str:
+    r"""A list separated by commas; a comma within an entry is `\,`, a backslash `\\`."""
+    return ", ".join(entry.replace("\\", "\\\\").replace(",", "\\,") for entry in entries)
+
+
+def lines(rows: Iterable[Sequence[Any]]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text).writerows([cell(value) for value in row] for row in rows)
+    return text.getvalue().encode("utf-8", "replace")

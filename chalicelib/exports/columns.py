@@ -1,0 +1,92 @@
+"""What an export writes of each kind of record: its columns, and a record's rows in them."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from chalicelib.customers.model import ShownCustomer
+from chalicelib.customers.model import show as show_customer
+from chalicelib.exports import products
+from chalicelib.exports.cells import lines, listed
+from chalicelib.exports.model import ColumnSet, Ending, Records
+from chalicelib.orders.shown import Line, ShownOrder
+from chalicelib.orders.shown import show as show_order
+from chalicelib.products.shown import show as show_product
+
+_BOM: Final = "\ufeff".encode()
+# Sums of an order stand in its first row only, so that a column of them adds up.
+_SUMS: Final = ("subtotal", "tax", "total")
+_LINE: Final = {name: f"line{name[0].upper()}{name[1:]}" for name in Line.__annotations__}
+_CUSTOMER: Final = {
+    name: f"customer{name[0].upper()}{name[1:]}"
+    for name in ("id", "email", "firstName", "lastName")
+}
+_PLAIN: Final = tuple(
+    name
+    for name in ShownOrder.__annotations__
+    if name not in {"lineItems", "customer", "history", "tags"}
+)
+ORDERS: Final = (*_PLAIN, "tags", *_CUSTOMER.values(), *_LINE.values())
+CUSTOMERS: Final = tuple(ShownCustomer.__annotations__)
+_SHOW: Final[Mapping[str, Callable[[Any], dict[str, Any]]]] = {
+    Records.PRODUCTS: show_product,
+    Records.ORDERS: show_order,
+    Records.CUSTOMERS: show_customer,
+}
+
+
+@dataclass(frozen=True)
+class Writer:
+    """How one export is written. `head`: what its file begins with."""
+
+    head: bytes
+    record: Callable[[Any], bytes]
+
+
+def writer(records: str, ending: str, columns: str) -> Writer:
+    if ending == Ending.JSONL:
+        return Writer(b"", lambda record: _json(_SHOW[records](record)))
+    header, rows = _table(records, columns)
+    return Writer(_BOM + lines([header]), lambda record: lines(rows(record)))
+
+
+def _table(
+    records: str, columns: str
+) -> tuple[Sequence[str], Callable[[Any], Iterator[Sequence[Any]]]]:
+    if records == Records.ORDERS:
+        return ORDERS, lambda order: _order_rows(show_order(order))
+    if records == Records.CUSTOMERS:
+        return CUSTOMERS, lambda customer: iter(
+            [list(map(_flat, show_customer(customer).values()))]
+        )
+    if columns == ColumnSet.SHOPIFY:
+        return products.SHOPIFY, products.shopify_rows
+    return products.BACKROOM, products.backroom_rows
+
+
+def _order_rows(order: Mapping[str, Any]) -> Iterator[list[Any]]:
+    """A row for each line, each with what the order is."""
+    customer = order["customer"] or {}
+    whole = {name: order[name] for name in _PLAIN} | {"tags": listed(order["tags"])}
+    whole |= {column: customer.get(name) for name, column in _CUSTOMER.items()}
+    for place, line in enumerate(order["lineItems"]):
+        row = {**whole, **{column: line[name] for name, column in _LINE.items()}}
+        if place:
+            row |= dict.fromkeys(_SUMS)
+        yield [row[column] for column in ORDERS]
+
+
+def _customer_row(customer: Mapping[str, Any]) -> list[Any]:
+    return [_flat(customer[column]) for column in CUSTOMERS]
+
+
+def _flat(value: Any) -> Any:
+    if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
+        return listed(value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+
+
+def _json(shown: Mapping[str, Any]) -> bytes:
+    text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"), default=int)
+    return text.encode("utf-8", "replace") + b"\n"

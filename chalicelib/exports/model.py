@@ -1,0 +1,66 @@
+"""What clients send to export records of the shop."""
+
+from dataclasses import replace
+from enum import StrEnum
+from typing import Annotated, Any, Final
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from chalicelib import listing, validation
+from chalicelib.customers.model import ListCustomers
+from chalicelib.orders.model import ListOrders
+from chalicelib.products.model import ListProducts
+from chalicelib.schemas import Input
+
+TYPE: Final = "export"
+
+
+class Records(StrEnum):
+    PRODUCTS = "products"
+    ORDERS = "orders"
+    CUSTOMERS = "customers"
+
+
+class Ending(StrEnum):
+    CSV = "csv"
+    JSONL = "jsonl"
+
+
+class ColumnSet(StrEnum):
+    BACKROOM = "backroom"
+    SHOPIFY = "shopify"
+
+
+class NewExport(Input):
+    """Which records, as what."""
+
+    type: Records
+    format: Annotated[Ending, Field(description="jsonl: a record a line, as the API shows it")] = (
+        Ending.CSV
+    )
+    filters: Annotated[
+        dict[str, Any],
+        Field(description="The query parameters of the list, but for page, limit and sort"),
+    ] = Field(default_factory=dict)
+    columns: Annotated[ColumnSet, Field(description="Of a CSV of products")] = ColumnSet.BACKROOM
+
+    @model_validator(mode="after")
+    def _columns_of_products(self) -> "NewExport":
+        if self.columns is not ColumnSet.BACKROOM and self.type is not Records.PRODUCTS:
+            raise PydanticCustomError("columns", "only products have columns other than backroom")
+        return self
+
+
+_LISTS: Final[dict[str, Any]] = {
+    Records.PRODUCTS: ListProducts,
+    Records.ORDERS: ListOrders,
+    Records.CUSTOMERS: ListCustomers,
+}
+
+
+def query(records: str, filters: dict[str, Any], limit: int) -> listing.Query:
+    """The list that these filters choose. Raises Invalid, named `filters.…`."""
+    asked = validation.filters(_LISTS[records], filters, "filters")
+    wanted: listing.Query = asked.query()
+    return replace(wanted, limit=limit, deepest=None)

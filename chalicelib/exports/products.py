@@ -1,0 +1,109 @@
+"""A product as rows of a CSV: in our own columns, or in Shopify's.
+
+A product with variants is a row of its own values, and one more for each variant; pictures stand in
+the same rows from the first on. In Shopify's columns the first variant stands in the first row.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from chalicelib.exports.cells import listed
+from chalicelib.products.model import Product
+
+Fields = Mapping[str, Any]
+Rows = Iterator[list[Any]]
+
+BACKROOM: Final = (
+    *("slug", "name", "description", "status", "price", "compareAtPrice", "sku", "vendor"),
+    *("type", "tags", "variantTitle", "variantSku", "variantPrice", "stock", "imageUrl"),
+    *("imageAlt", "published", "storefront", "lowStockThreshold", "seoTitle"),
+    *("seoDescription",),
+)
+# Shopify's new columns; the last is ours: Shopify has no price of a product besides its variants'.
+SHOPIFY: Final = (
+    *("Title", "URL handle", "Description", "Vendor", "Type", "Tags"),
+    *("Published on online store", "Status", "SKU", "Option1 name", "Option1 value", "Price"),
+    *("Compare-at price", "Inventory tracker", "Inventory quantity", "Product image URL"),
+    *("Image position", "Image alt text", "SEO title", "SEO description", "Backroom price"),
+)
+
+
+def backroom_rows(product: Product) -> Rows:
+    """The rows of a product in the columns BACKROOM."""
+    fields = product.fields
+    variants = product.variants()
+    first: Fields = {
+        **{name: fields[name] for name in BACKROOM if name in fields},
+        "price": product.price,
+        "tags": listed(fields["tags"]),
+        "seoTitle": fields["seo"]["title"],
+        "seoDescription": fields["seo"]["description"],
+    }
+    if _is_single(product):
+        own: list[Fields] = [{**first, "stock": variants[0]["stock"]}]
+    else:
+        own = [first, *map(_backroom_variant, variants)]
+    images = ({"imageUrl": image["url"], "imageAlt": image["alt"]} for image in fields["images"])
+    yield from _placed(BACKROOM, own, list(images), {"slug": product.slug})
+
+
+def _backroom_variant(variant: Fields) -> Fields:
+    return {
+        "variantTitle": variant["title"],
+        "variantSku": variant["sku"],
+        "variantPrice": variant["price"],
+        "stock": variant["stock"],
+    }
+
+
+def shopify_rows(product: Product) -> Rows:
+    """The rows of a product in the columns SHOPIFY."""
+    fields = product.fields
+    single = _is_single(product)
+    first: Fields = {
+        "Title": fields["name"],
+        "Description": fields["description"],
+        "Vendor": fields["vendor"],
+        "Type": fields["type"],
+        "Tags": listed(fields["tags"]),
+        "Published on online store": fields["published"],
+        "Status": str(fields["status"]).capitalize(),
+        "Option1 name": "Title",
+        "SEO title": fields["seo"]["title"],
+        "SEO description": fields["seo"]["description"],
+        "Backroom price": product.price,
+    }
+    variants = [
+        {
+            "SKU": variant["sku"],
+            "Option1 value": "Default Title" if single else variant["title"],
+            "Price": variant["price"],
+            "Compare-at price": fields["compareAtPrice"],
+            "Inventory tracker": None if variant["stock"] is None else "shopify",
+            "Inventory quantity": variant["stock"],
+        }
+        for variant in product.variants()
+    ]
+    images = [
+        {"Product image URL": image["url"], "Image position": at, "Image alt text": image["alt"]}
+        for at, image in enumerate(fields["images"], 1)
+    ]
+    own = [{**first, **variants[0]}, *variants[1:]]
+    yield from _placed(SHOPIFY, own, images, {"URL handle": product.slug})
+
+
+def _is_single(product: Product) -> bool:
+    """Whether it has no options: its only variant follows its SKU and price."""
+    (first, *more) = product.fields["variants"]
+    return not more and bool(first.get("default"))
+
+
+def _placed(
+    columns: Sequence[str], own: Sequence[Fields], images: Sequence[Fields], each: Fields
+) -> Rows:
+    for at in range(max(len(own), len(images))):
+        values: dict[str, Any] = {}
+        for some in (own, images):
+            values |= some[at] if at < len(some) else {}
+        values |= each
+        yield [values.get(column) for column in columns]

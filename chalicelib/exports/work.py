@@ -1,0 +1,47 @@
+"""An export: one step writes one piece of the file, so that memory does not grow with the shop.
+
+A step that comes again writes the same piece again. The file is there only when it is whole.
+"""
+
+from typing import Any, Final
+
+from chalicelib.customers import store as customers
+from chalicelib.exports import files
+from chalicelib.exports.columns import writer
+from chalicelib.exports.model import Records, query
+from chalicelib.jobs import store as jobs
+from chalicelib.jobs.model import Job, Step
+from chalicelib.orders import store as orders
+from chalicelib.products import store as products
+
+_PAGE: Final = 100
+_PAGES: Final[dict[str, Any]] = {
+    Records.PRODUCTS: products.page,
+    Records.ORDERS: orders.page,
+    Records.CUSTOMERS: customers.page,
+}
+
+
+def step(job: Job) -> Step:
+    """Writes the next piece; with the last one the file is whole."""
+    asked, before = job.asked, job.cursor or {"after": None, "etags": [], "bytes": 0}
+    upload = before.get("upload") or files.begin(job)
+    write = writer(asked["type"], asked["format"], asked["columns"])
+    piece = bytearray() if before["etags"] else bytearray(write.head)
+    wanted = query(asked["type"], asked["filters"], _PAGE)
+    after, read = before["after"], 0
+    while True:
+        found, total, after = jobs.records(job, wanted, _PAGES[asked["type"]], after)
+        read += len(found)
+        for record in found:
+            piece += write.record(record)
+        if after is None or len(piece) >= files.PIECE:
+            break
+    etags = [*before["etags"], files.add(job, upload, len(before["etags"]) + 1, bytes(piece))]
+    size = before["bytes"] + len(piece)
+    first = {} if job.step else {"total": total}
+    if after is None:
+        files.end(job, upload, etags)
+        return Step(read=read, set={**first, "bytes": size})
+    more = {"after": after, "upload": upload, "etags": etags, "bytes": size}
+    return Step(cursor=more, read=read, set=first)

@@ -1,0 +1,211 @@
+"""POST /api/admin/exports: what comes out can be opened safely, adds up, and goes in unchanged."""
+
+import csv
+import io
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from chalicelib import aws
+from chalicelib import settings as environment
+from chalicelib.exports import files, products
+from chalicelib.imports.formats import recognise
+from chalicelib.imports.formats.ours import COLUMNS
+from tests.imports.desk import Desk
+from tests.jobs.desk import PRODUCTS, JobDesk
+from tests.jobs.test_bulk_edits import order
+
+EXPORTS = "/api/admin/exports"
+
+
+def exported(jobs: JobDesk, **asked: Any) -> tuple[Any, str]:
+    """The job and its file."""
+    job = jobs.done(EXPORTS, asked)
+    assert job["status"] == "COMPLETED" and job["downloadUrl"], job
+    key = f"exports/{job['id']}.{asked.get('format', 'csv')}"
+    found = aws.client("s3").get_object(Bucket=environment.bucket(), Key=key)
+    data: bytes = found["Body"].read()
+    assert job["bytes"] == len(data) and job["processed"] == job["total"]
+    return job, data.decode()
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    assert text.startswith("\ufeff")
+    return list(csv.DictReader(io.StringIO(text[1:], newline="")))
+
+
+def test_our_columns_are_those_of_the_import_and_shopifys_are_recognised() -> None:
+    assert products.BACKROOM == COLUMNS
+    assert str(recognise(products.BACKROOM).name) == "backroom"  # type: ignore[union-attr]
+    assert str(recognise(products.SHOPIFY).name) == "shopify"  # type: ignore[union-attr]
+
+
+def test_products_come_out_as_rows_of_variants_and_pictures(jobs: JobDesk) -> None:
+    images = [{"url": f"https://img.example/{n}.jpg", "alt": f"no. {n}"} for n in range(3)]
+    variants = [{"title": "S", "sku": "A", "price": "12", "stock": 3}, {"title": "M"}]
+    jobs.product(slug="shirt", variants=variants, images=images, tags=["a,b", "c\\d"])
+    _, text = exported(jobs, type="products")
+    first, *more = rows(text)
+    assert (first["name"], first["price"], first["tags"]) == ("Shirt", "10.00", "a\\,b, c\\\\d")
+    assert [row["variantTitle"] for row in more] == ["S", "M"]
+    assert [row["variantPrice"] for row in more] == ["12.00", "10.00"]
+    assert [row["stock"] for row in more] == ["3", ""]
+    assert [row["imageAlt"] for row in (first, *more)] == ["no. 0", "no. 1", "no. 2"]
+    assert {row["slug"] for row in (first, *more)} == {"shirt"}
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+49", "-1", "@SUM(A1)", "'quoted"])
+def test_no_cell_is_run_by_a_spreadsheet(jobs: JobDesk, name: str) -> None:
+    jobs.product(name=name, sku=name, vendor=name)
+    (row,) = rows(exported(jobs, type="products")[1])
+    assert row["name"] == row["sku"] == row["vendor"] == f"'{name}"
+    (row,) = rows(exported(jobs, type="products", columns="shopify")[1])
+    assert row["Title"] == row["SKU"] == f"'{name}"
+
+
+def test_filters_are_those_of_the_list(jobs: JobDesk) -> None:
+    jobs.product(type="Hats", status="ACTIVE")
+    jobs.product(type="Hats")
+    job, text = exported(jobs, type="products", filters={"type": "Hats", "status": "ACTIVE"})
+    assert job["total"] == 1 and len(rows(text)) == 1
+    bad = jobs.shop.post(EXPORTS, {"type": "products", "filters": {"colour": "red"}})
+    assert [e["field"] for e in bad.json["errors"]] == ["filters.colour"]
+    bad = jobs.shop.post(EXPORTS, {"type": "orders", "columns": "shopify"})
+    assert bad.status == 422
+
+
+def test_orders_have_a_row_a_line_and_their_sums_add_up(jobs: JobDesk) -> None:
+    many = [jobs.product(price=f"{n}.99")["variants"][0]["id"] for n in range(1, 4)]
+    lines = [{"variantId": id, "quantity": 2} for id in many]
+    sent = {"lineItems": lines, "customer": {"email": "ann@example.com"}, "tax": "1.01"}
+    sent |= {"paymentStatus": "PAID", "tags": ["x", "y"]}
+    placed = [jobs.shop.post("/api/admin/orders", sent).json for _ in range(2)]
+    order(jobs)
+    found = rows(exported(jobs, type="orders")[1])
+    assert len(found) == 7
+    total = sum(Decimal(row["total"] or 0) for row in found)
+    assert total == sum(Decimal(each["total"]) for each in placed) + 10
+    paid = sum(Decimal(row["total"] or 0) for row in found if row["paymentStatus"] == "PAID")
+    today = jobs.shop.get("/api/admin/summary").json
+    assert str(paid) in json.dumps(today)
+    assert found[1]["customerEmail"] == "ann@example.com" and found[1]["tags"] == "x, y"
+
+
+def test_customers_and_lines_of_json(jobs: JobDesk) -> None:
+    sent = {"email": "ann@example.com", "firstName": "Ann"}
+    variant = jobs.product()["variants"][0]["id"]
+    placed = jobs.shop.post(
+        "/api/admin/orders",
+        {"lineItems": [{"variantId": variant, "quantity": 1}], "customer": sent},
+    ).json
+    (row,) = rows(exported(jobs, type="customers")[1])
+    assert (row["email"], row["firstName"]) == ("ann@example.com", "Ann")
+    _, text = exported(jobs, type="orders", format="jsonl")
+    assert [json.loads(line) for line in text.splitlines()] == [jobs.now(placed)]
+
+
+def test_an_empty_shop_is_a_header(jobs: JobDesk) -> None:
+    job, text = exported(jobs, type="products")
+    assert job["total"] == 0 and rows(text) == [] and text.startswith("\ufeffslug,name")
+
+
+@pytest.mark.parametrize("nth", range(1, 6))
+@pytest.mark.parametrize("after", [False, True])
+def test_an_export_that_dies_anywhere_ends_whole(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, nth: int, after: bool
+) -> None:
+    monkeypatch.setattr(files, "PIECE", 1)
+    monkeypatch.setattr("chalicelib.exports.work._PAGE", 3)
+    slugs = {jobs.product(description="x" * 100)["slug"] for _ in range(10)}
+    monkeypatch.setattr("moto.s3.models.S3_UPLOAD_PART_MIN_SIZE", 1)
+    job = jobs.start(EXPORTS, {"type": "products"})
+    jobs.crash("TransactWriteItems", nth, after=after)
+    done = jobs.finished(job)
+    assert (done["status"], done["processed"], done["total"]) == ("COMPLETED", 10, 10)
+    key = f"exports/{job}.csv"
+    found = aws.client("s3").get_object(Bucket=environment.bucket(), Key=key)["Body"].read()
+    assert len(found) == done["bytes"]
+    assert [row["slug"] for row in rows(found.decode())].sort() == sorted(slugs).sort()
+    assert len(rows(found.decode())) == 10
+
+
+# --- There and back -------------------------------------------------------------------------------
+
+_ODD = st.sampled_from(
+    [
+        *("=1+1", "+4", "-2", "@x", "'tis", "''", "'=a'b", '="007"', "007", "1E5", 'say "hi"'),
+        *("a,b;c|d", "line\nbreak", "two\r\nlines", "\\", "a\\,b", "Ünïcödé", "عربي", "日本"),
+        *("😀", "TRUE", "null", "#N/A", "1.299,00", "'5", "é́", "a > b", "x->y"),
+    ]
+)
+_TEXT = _ODD | st.text(
+    st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\x00"), max_size=12
+)
+_PRICE = st.integers(0, 10_000).map(lambda cents: f"{cents / 100:.2f}")
+_STOCK = st.none() | st.integers(0, 10_000)
+
+
+def _named(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value not in (None, "")}
+
+
+@st.composite
+def _product(draw: st.DrawFn) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "name": draw(_TEXT.filter(str.strip)),
+        "price": draw(_PRICE),
+        "compareAtPrice": draw(st.none() | _PRICE),
+        "status": draw(st.sampled_from(["ACTIVE", "DRAFT", "ARCHIVED"])),
+        "published": draw(st.booleans()),
+        **{name: draw(st.none() | _TEXT) for name in ("description", "sku", "vendor", "type")},
+        "storefront": draw(st.none() | st.just("eu")),
+        "tags": draw(st.lists(_TEXT.filter(str.strip), max_size=3)),
+        "lowStockThreshold": draw(st.integers(0, 9)),
+        "seo": {"title": draw(st.none() | _TEXT), "description": draw(st.none() | _TEXT)},
+        "images": [
+            {"url": f"https://img.example/{n}.jpg?a=1,2", "alt": draw(st.none() | _TEXT)}
+            for n in range(draw(st.integers(0, 3)))
+        ],
+    }
+    if draw(st.booleans()):
+        title = _TEXT.map(str.split).map(" ".join).filter(bool)
+        titles = draw(st.lists(title, min_size=1, max_size=4, unique=True))
+        fields["variants"] = [
+            _named(
+                {
+                    "title": title,
+                    "sku": draw(st.none() | st.just(f"{place}-{title}")),
+                    "price": draw(st.none() | _PRICE),
+                    "stock": draw(_STOCK),
+                }
+            )
+            for place, title in enumerate(titles)
+        ]
+    else:
+        fields["variants"] = [_named({"stock": draw(_STOCK)})]
+    return _named(fields)
+
+
+@settings(
+    max_examples=10,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(several=st.lists(_product(), min_size=8, max_size=8))
+def test_a_file_of_products_goes_in_again_unchanged(jobs: JobDesk, several: list[Any]) -> None:
+    desk = Desk(jobs.shop, jobs.dynamodb)
+    for product in jobs.shop.get(f"{PRODUCTS}?limit=100").json["data"]:
+        jobs.shop.delete(f"{PRODUCTS}/{product['id']}")
+    for sent in several:
+        jobs.shop.post(PRODUCTS, sent)  # what is no product is refused
+    there = jobs.shop.get(f"{PRODUCTS}?limit=100").json["data"]
+    for columns in ("backroom", "shopify"):
+        _, text = exported(jobs, type="products", columns=columns)
+        job = desk.imported(text)
+        assert job["dialect"] == columns
+        assert (job["errors"], job["unchanged"]) == ([], len(there)), columns
+        assert jobs.shop.get(f"{PRODUCTS}?limit=100").json["data"] == there
