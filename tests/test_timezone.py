@@ -1,0 +1,64 @@
+"""Days of the shop: each moment is in one of them, whatever clocks do."""
+
+import zoneinfo
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chalicelib import clock, timezone
+
+ZONES = sorted(zoneinfo.available_timezones())
+
+
+@pytest.fixture(autouse=True)
+def new_york(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIMEZONE", "America/New_York")
+
+
+def hours(day: date) -> float:
+    return (timezone.start(day + timedelta(days=1)) - timezone.start(day)).total_seconds() / 3_600
+
+
+def test_days_have_as_many_hours_as_clocks_give_them() -> None:
+    assert hours(date(2026, 11, 1)) == 25
+    assert hours(date(2026, 3, 8)) == 23
+    assert hours(date(2026, 7, 1)) == 24
+
+
+def test_a_sale_at_half_past_eleven_is_of_that_day() -> None:
+    assert timezone.day(datetime(2026, 11, 2, 4, 30, tzinfo=UTC)) == date(2026, 11, 1)
+
+
+def test_a_period_holds_both_of_its_days() -> None:
+    first, end = timezone.period("2026-11-01", "2026-11-01")
+    assert (first, end) == ("2026-11-01T04:00:00.000Z", "2026-11-02T05:00:00.000Z")
+    assert timezone.period("", "") == ("", "")
+    moment = "2026-11-01T10:00:00.000Z"
+    assert timezone.period(moment, moment) == (moment, "2026-11-01T10:00:00.001Z")
+    for wrong in ("x", "2026-02-30", "2026-13-01"):
+        with pytest.raises(ValueError, match=r".+"):
+            timezone.period(wrong, "")
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.sampled_from(ZONES), st.datetimes(datetime(1990, 1, 1), datetime(2037, 12, 31)))
+def test_a_moment_is_between_the_beginnings_of_its_day_and_of_the_next(
+    zone: str, moment: datetime
+) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("TIMEZONE", zone)
+        at = moment.replace(tzinfo=UTC)
+        day = timezone.day(at)
+        assert timezone.start(day) <= at or timezone.day(timezone.start(day)) == day
+        assert clock.iso(timezone.start(day)) <= clock.iso(timezone.start(day + timedelta(days=1)))
+        assert timezone.day(timezone.start(day)) >= day
+
+
+def test_a_midnight_that_there_is_not_begins_when_clocks_were_changed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TIMEZONE", "America/Sao_Paulo")  # 2018-11-04: from 00:00 to 01:00
+    assert timezone.start(date(2018, 11, 4)) == datetime(2018, 11, 4, 3, tzinfo=UTC)
+    assert hours(date(2018, 11, 4)) == 23
