@@ -268,9 +268,10 @@ class _Listing(Generic[R]):
 
     def _ordered(self, ways: list[Lists], total: int | None, known: Counts) -> _Slice:
         """In another order: of few records, by what they say; else from the list of all."""
-        if total is not None and total <= _FEW:
-            base = min(ways, key=lambda way: way.cost(total))
-            return self._sorted([id_of(position) for position in base.positions(total + 1)])
+        if self.query.between or (total is not None and total <= _FEW):
+            need = lists.UNKNOWN if total is None else total + 1
+            base = min(ways, key=lambda way: way.cost(need))
+            return self._sorted([id_of(position) for position in base.positions(need)])
         order = [f"*{self.query.order}"]
         size = None if self.query.between else total
         rest = Lists(self.kind, order, self.where, size=known.size({}), total=size)

@@ -1,0 +1,58 @@
+"""Lists in other orders, with filters, ranges and searches: what a plain sort would give."""
+
+import random
+from itertools import product
+from typing import Any
+
+import pytest
+
+from chalicelib import listing
+from chalicelib.listing import pages
+from tests.dynamodb_double import Double
+from tests.listing.things import Thing, create, names, page, passes, thing
+
+
+@pytest.fixture
+def stock(dynamodb: Double) -> list[Thing]:
+    chance = random.Random(5)
+    titles = [f"{chance.choice('ÄabZéñ')}{n:02d} shirt" for n in range(40)]
+    made = [
+        thing(title, status="DRAFT" if n % 3 else "ACTIVE", owner="ann" if n % 4 else "bob")
+        for n, title in enumerate(titles)
+    ]
+    create(*made)
+    return made
+
+
+@pytest.mark.parametrize("few", [0, 300])
+def test_every_order_combines_with_filters_ranges_searches_pages_and_cursors(
+    stock: list[Thing], monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    monkeypatch.setattr(pages, "_FEW", few)
+    between = listing.Range(stock[5].sort, stock[30].sort)
+    wheres: list[dict[str, Any]] = [{}, {"status": ["DRAFT"]}, {"owner": ["ann"]}]
+    wheres.append({"status": ["ACTIVE"], "owner": ["bob"]})
+    for where, search, ranged, forward in product(
+        wheres, ("", "shirt"), (listing.Range(), between), (True, False)
+    ):
+        options = {"order": "name", "forward": forward, "between": ranged, "search": search}
+        accepted = {facet: frozenset(values) for facet, values in where.items()}
+        expected = [
+            one.texts[0]
+            for one in sorted(stock, key=lambda one: one.index.orders["name"], reverse=not forward)
+            if passes(accepted)(one) and ranged.holds(one.sort)
+        ]
+        first = page(where, limit=7, **options)
+        assert (names(first), first.total) == (expected[:7], len(expected)), options
+        assert names(page(where, limit=7, page=2, **options)) == expected[7:14]
+        walked, cursor = list[str](), first.next
+        while cursor:
+            some = page(where, limit=7, cursor=cursor, **options)
+            walked, cursor = walked + names(some), some.next
+        assert walked == expected[7:]
+
+
+def test_case_and_accents_do_not_count_where_a_list_is_sorted_by_name(dynamodb: Double) -> None:
+    create(*map(thing, ["zebra", "Éclair", "apple", "#1 mug", "", "École"]))
+    found = page(order="name", forward=True).records
+    assert [one.name for one in found] == ["", "#1 mug", "apple", "Éclair", "École", "zebra"]
