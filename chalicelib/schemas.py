@@ -94,6 +94,32 @@ def _split(sent: Any) -> Any:
 Several = Annotated[list[T], BeforeValidator(_split)]
 
 
+class Sparse(Query):
+    """`fields` of a list or a get: which members an answer has. What is not asked for is not read.
+
+    `shape`: the TypedDict whose members there are.
+    """
+
+    shape: ClassVar[Any]
+
+    fields: Annotated[
+        Several[str],
+        Field(description="Only these members of each record, comma-separated; all unless given"),
+    ] = Field(default_factory=list)
+
+    @field_validator("fields")
+    @classmethod
+    def _known(cls, asked: list[str]) -> list[str]:
+        for name in asked:
+            if name not in cls.shape.__annotations__:
+                there = ", ".join(cls.shape.__annotations__)
+                message = "has no {name}; there are {there}"
+                raise PydanticCustomError(
+                    "not_allowed", message, {"name": repr(name[:100]), "there": there}
+                )
+        return asked
+
+
 def _clamp(limit: int) -> int:
     return min(limit, LARGEST_PAGE)
 

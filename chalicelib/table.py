@@ -80,23 +80,34 @@ def get(key: Key, table: str | None = None) -> Item | None:
     return unpack(reply["Item"]) if "Item" in reply else None
 
 
-def batch_get(keys: Iterable[Key], table: str | None = None) -> dict[Key, Item]:
-    """The items that exist of these keys, in calls of 100 made at the same time.
+def batch_get(
+    keys: Iterable[Key], table: str | None = None, fields: Iterable[str] = ()
+) -> dict[Key, Item]:
+    """The items that exist of these keys, in calls of 100 made at the same time; of each only these
+    fields and its key, where some are named.
 
     Of the main table unless another is named. Raises Busy when DynamoDB leaves keys unprocessed
     for too long.
     """
     wanted = list(dict.fromkeys(keys))
     slices = [wanted[at : at + BATCH_KEYS] for at in range(0, len(wanted), BATCH_KEYS)]
-    found = together([partial(_batch, table or settings.table(), part) for part in slices])
+    only = _only(fields)
+    found = together([partial(_batch, table or settings.table(), part, only) for part in slices])
     return {key: item for part in found for key, item in part.items()}
 
 
-def _batch(name: str, keys: Sequence[Key]) -> dict[Key, Item]:
+def _only(fields: Iterable[str]) -> dict[str, Any]:
+    """What a request says to be answered these fields and the key."""
+    said = Expressions()
+    names = [said.name(field) for field in dict.fromkeys(("pk", "sk", *fields))]
+    return said.into({"ProjectionExpression": ", ".join(names)}) if len(names) > 2 else {}
+
+
+def _batch(name: str, keys: Sequence[Key], only: dict[str, Any]) -> dict[Key, Item]:
     pending: list[dict[str, Any]] = [pack_key(key) for key in keys]
     found: dict[Key, Item] = {}
     for _ in deadline.attempts():
-        wanted = {name: {"Keys": pending, "ConsistentRead": True}}
+        wanted = {name: {"Keys": pending, "ConsistentRead": True, **only}}
         reply = _ask("BatchGetItem", {"RequestItems": wanted})
         for stored in reply["Responses"].get(name, ()):
             item = unpack(stored)

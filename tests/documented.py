@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ConfigDict, TypeAdapter
 
 from chalicelib import openapi
-from chalicelib.request.routes import matched
+from chalicelib.request.routes import Operation, matched
+from chalicelib.schemas import Sparse
 
 if TYPE_CHECKING:
     from tests.shop import Answer
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 LIMITS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 
 
-def check(method: str, resource: str, answer: "Answer") -> None:
+def check(method: str, resource: str, answer: "Answer", *, has_fields: bool = False) -> None:
     for name in LIMITS:
         assert answer.headers[name].isdigit(), f"{name} of {method} {resource}"
     assert answer.headers["X-Request-Id"]
@@ -32,9 +33,19 @@ def check(method: str, resource: str, answer: "Answer") -> None:
     if isinstance(shape, str):
         assert answer.headers["Content-Type"].startswith(shape)
     elif shape is not None and method != "HEAD":
+        if has_fields:
+            _check_fields(operation, answer)
+            return
         _shape(shape).validate_json(f"[{answer.text}]", strict=True)
     elif answer.status in operation.answers:
         assert answer.text == ""
+
+
+def _check_fields(operation: Operation, answer: "Answer") -> None:
+    """Of what is declared, those that were asked for."""
+    assert operation.query and issubclass(operation.query, Sparse)
+    names = operation.query.shape.__annotations__.keys()
+    assert all(record.keys() <= names for record in answer.json.get("data", [answer.json]))
 
 
 @cache

@@ -170,7 +170,7 @@ class Double:
                     left.setdefault(name, {**asked, "Keys": []})["Keys"].append(key)
                     continue
                 read += units.read_units([_size(item)], consistent=_consistent(asked))
-                found[name] += [item] if item else []
+                found[name] += [_projected(item, asked)] if item else []
         return {"Responses": found, "UnprocessedKeys": left}, read, 0
 
     def _on_Query(self, request: Wire) -> tuple[Wire, float, float]:
@@ -359,6 +359,15 @@ def _is_gone(item: Wire) -> bool:
 
 def _there(items: Iterable[Wire | None]) -> Iterator[Wire]:
     return (item for item in items if item and not _is_gone(item))
+
+
+def _projected(item: Wire, asked: Wire) -> Wire:
+    if "ProjectionExpression" not in asked:
+        return item
+    scope = Scope(asked)
+    names = [scope.name(path[0]) for path in projection(asked["ProjectionExpression"])]
+    scope.check_used()
+    return {name: item[name] for name in names if name in item}
 
 
 def _size(item: Wire | None) -> int:

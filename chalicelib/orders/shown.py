@@ -1,12 +1,14 @@
 """How an order is shown, in answers and in events."""
 
-from typing import Annotated, Any, Final
+from collections.abc import Collection
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.customers.model import CustomerOfOrder
-from chalicelib.orders.model import Order, PaymentStatus, Status
+from chalicelib.orders.model import ListOrders, Order, PaymentStatus, Status
+from chalicelib.schemas import Sparse
 
 
 class Line(TypedDict):
@@ -61,9 +63,18 @@ _LINE: Final = tuple(Line.__annotations__)
 _ORDER: Final = tuple(name for name in ShownOrder.__annotations__ if name != "lineItems")
 
 
-def show(order: Order) -> dict[str, Any]:
-    """The shape of ShownOrder."""
-    shown = {name: order.fields[name] for name in _ORDER}
-    lines = order.fields["lineItems"]
-    shown["lineItems"] = [{name: line[name] for name in _LINE} for line in lines]
+class OrderFields(Sparse):
+    shape: ClassVar[Any] = ShownOrder
+
+
+class ListOrderFields(ListOrders, OrderFields):
+    pass
+
+
+def show(order: Order, fields: Collection[str] = ()) -> dict[str, Any]:
+    """The shape of ShownOrder, or these fields of it."""
+    shown = {name: order.fields[name] for name in _ORDER if not fields or name in fields}
+    if not fields or "lineItems" in fields:
+        lines = order.fields["lineItems"]
+        shown["lineItems"] = [{name: line[name] for name in _LINE} for line in lines]
     return shown

@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from typing import Any, Final
 
 from chalicelib import clock, deadline, listing, settings, table
@@ -75,23 +76,24 @@ RECORDS: Final = listing.Records(KIND, _key, index_of)
 # --- Reading --------------------------------------------------------------------------------------
 
 
-def load(ids: Iterable[str]) -> list[Order]:
-    """The orders that exist of these, in their order."""
+def load(ids: Iterable[str], fields: Iterable[str] = ()) -> list[Order]:
+    """The orders that exist of these, in their order; of each these fields, if some are named."""
     wanted = list(ids)
-    items = table.batch_get(map(_key, wanted))
+    only = ("id", "index", "version", *fields) if fields else ()
+    items = table.batch_get(map(_key, wanted), fields=only)
     return [read(items[_key(id)]) for id in wanted if _key(id) in items]
 
 
-def get(id: str) -> Order:
+def get(id: str, fields: Iterable[str] = ()) -> Order:
     """Raises NotFound."""
-    item = table.get(_key(id)) if id.startswith("ord_") and len(id) < 100 else None
-    if item is None:
+    found = load([id], fields) if id.startswith("ord_") and len(id) < 100 else []
+    if not found:
         raise NotFound.of("order", id)
-    return read(item)
+    return found[0]
 
 
-def page(query: listing.Query) -> listing.Page[Order]:
-    return listing.page(KIND, query, load)
+def page(query: listing.Query, fields: Iterable[str] = ()) -> listing.Page[Order]:
+    return listing.page(KIND, query, partial(load, fields=fields))
 
 
 def days(first: date, last: date) -> list[Day]:

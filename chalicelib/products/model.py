@@ -388,6 +388,23 @@ def index_of(fields: Mapping[str, Any]) -> listing.Index:
     )
 
 
+def attributes_of(fields: Iterable[str]) -> set[str]:
+    """The attributes of a record and its stock that these fields, as shown, are made of; none for
+    all of them."""
+    made_of = {
+        "currency": set[str](),
+        "price": {"price", "variants"},
+        "variants": {"variants", "sku", "price", "quantities"},
+    }
+    asked = [made_of.get(field, {field}) for field in fields]
+    return {"id", "index", "version"}.union(*asked) if asked else set()
+
+
+def reads_stock(fields: Iterable[str]) -> bool:
+    asked = list(fields)
+    return not asked or "variants" in asked
+
+
 def stored(product: Product) -> Item:
     """The record's attributes, without its keys. JSON of unknown shape is kept as text."""
     fields = dict(product.fields)
@@ -398,5 +415,6 @@ def stored(product: Product) -> Item:
 def read(item: Item, stock: Item | None) -> Product:
     """The product of a record and its stock item."""
     fields = {name: value for name, value in item.items() if name not in {"pk", "sk", "version"}}
-    fields["metadata"] = json.loads(fields["metadata"])
+    if "metadata" in fields:
+        fields["metadata"] = json.loads(fields["metadata"])
     return Product(fields, (stock or {}).get("quantities", {}), int(item["version"]))

@@ -19,12 +19,18 @@ from chalicelib.products.model import (
     BULK_PRODUCTS,
     BulkProducts,
     BulkStatus,
-    ListProducts,
     NewProduct,
     ProductChange,
 )
 from chalicelib.products.moves import StockMoves
-from chalicelib.products.shown import BulkResult, ShownProduct, StatusResult, show
+from chalicelib.products.shown import (
+    BulkResult,
+    ListProductFields,
+    ProductFields,
+    ShownProduct,
+    StatusResult,
+    show,
+)
 from chalicelib.request import (
     IDEMPOTENT,
     Role,
@@ -54,14 +60,15 @@ _WHOLE_ANSWERS: Final = 2_000_000  # bytes of a request whose rows are answered 
     "/api/admin/products",
     "List products",
     role=Role.READER,
-    query=ListProducts,
+    query=ListProductFields,
     answers={200: Walked[ShownProduct]},
 )
 def list_products() -> Response:
     """Newest first. `search` finds the beginnings of words in name, SKU, vendor and tags."""
-    asked = query(ListProducts)
-    page = store.page(asked.query())
-    return reply(200, schemas.walked([show(product) for product in page.records], page))
+    asked = query(ListProductFields)
+    page = store.page(asked.query(), asked.fields)
+    shown = [show(product, asked.fields) for product in page.records]
+    return reply(200, schemas.walked(shown, page))
 
 
 @routes.post(
@@ -84,12 +91,15 @@ def create() -> Response:
     "/api/admin/products/{id}",
     "Get a product",
     role=Role.READER,
+    query=ProductFields,
     answers={200: ShownProduct, 304: None},
     problems=[NotFound],
 )
 def get(id: str) -> Response:
-    product = store.get(id)
-    return reply(200, show(product), etag=product.etag)
+    """With `fields` there is no ETag."""
+    fields = query(ProductFields).fields
+    product = store.get(id, fields)
+    return reply(200, show(product, fields), etag=None if fields else product.etag)
 
 
 @routes.put(

@@ -1,13 +1,14 @@
 """How a product is shown: to the admin interface, and to the public."""
 
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Final, Literal, NotRequired
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Annotated, Any, ClassVar, Final, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib import settings
-from chalicelib.products.model import Product, Status
+from chalicelib.products.model import ListProducts, Product, Status
+from chalicelib.schemas import Sparse
 
 
 class Variant(TypedDict):
@@ -57,18 +58,30 @@ class ShownProduct(TypedDict):
 _SHOWN: Final = tuple(ShownProduct.__annotations__)
 
 
-def show(product: Product) -> dict[str, Any]:
-    """The shape of ShownProduct."""
-    return _in_order(_SHOWN, product, product.variants())
+class ProductFields(Sparse):
+    shape: ClassVar[Any] = ShownProduct
+
+
+class ListProductFields(ListProducts, ProductFields):
+    pass
+
+
+def show(product: Product, fields: Collection[str] = ()) -> dict[str, Any]:
+    """The shape of ShownProduct, or these fields of it."""
+    names = [name for name in _SHOWN if name in fields] if fields else _SHOWN
+    return _in_order(names, product, product.variants)
 
 
 def _in_order(
-    names: Iterable[str], product: Product, variants: list[dict[str, Any]]
+    names: Iterable[str], product: Product, variants: Callable[[], list[dict[str, Any]]]
 ) -> dict[str, Any]:
     shown = {name: product.fields.get(name) for name in names}
-    shown["price"] = product.price
-    shown["currency"] = settings.currency()
-    shown["variants"] = variants
+    if "price" in shown:
+        shown["price"] = product.price
+    if "currency" in shown:
+        shown["currency"] = settings.currency()
+    if "variants" in shown:
+        shown["variants"] = variants()
     return shown
 
 
@@ -105,7 +118,7 @@ _PUBLIC: Final = tuple(PublicProduct.__annotations__)
 
 def show_public(product: Product) -> dict[str, Any]:
     """The shape of PublicProduct."""
-    return _in_order(_PUBLIC, product, [_public_variant(v) for v in product.variants()])
+    return _in_order(_PUBLIC, product, lambda: [_public_variant(v) for v in product.variants()])
 
 
 def _public_variant(variant: Mapping[str, Any]) -> dict[str, Any]:

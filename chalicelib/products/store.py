@@ -16,6 +16,8 @@ an edit never overwrites a sale.
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from itertools import chain
 from typing import Any, Final, TypeVar
 
 from chalicelib import clock, ids, listing, slugs, table
@@ -31,8 +33,10 @@ from chalicelib.products.model import (
     NewProduct,
     Product,
     ProductChange,
+    attributes_of,
     index_of,
     read,
+    reads_stock,
     stored,
 )
 from chalicelib.products.shown import show
@@ -91,22 +95,24 @@ def from_items(id: str, items: Mapping[Key, Item]) -> Product | None:
     return read(record, items.get(stock.key(id))) if record else None
 
 
-def load(ids: Iterable[str]) -> list[Product]:
-    """The products that exist of these, in their order."""
+def load(ids: Iterable[str], fields: Iterable[str] = ()) -> list[Product]:
+    """The products that exist of these, in their order; of each what `fields` of it are made of,
+    where some are named."""
     wanted = list(ids)
-    items = table.batch_get(key for id in wanted for key in keys(id))
+    asked = [keys(id) if reads_stock(fields) else [_product_key(id)] for id in wanted]
+    items = table.batch_get(chain.from_iterable(asked), fields=attributes_of(fields))
     found = (from_items(id, items) for id in wanted)
     return [product for product in found if product]
 
 
-def find(id: str) -> Product | None:
-    found = load([id]) if id.startswith("prod_") and len(id) < 100 else []
+def find(id: str, fields: Iterable[str] = ()) -> Product | None:
+    found = load([id], fields) if id.startswith("prod_") and len(id) < 100 else []
     return found[0] if found else None
 
 
-def get(id: str) -> Product:
+def get(id: str, fields: Iterable[str] = ()) -> Product:
     """Raises NotFound."""
-    product = find(id)
+    product = find(id, fields)
     if product is None:
         raise NotFound.of("product", id)
     return product
@@ -145,8 +151,8 @@ def is_empty() -> bool:
     return listing.count(KIND, {}) == 0
 
 
-def page(query: listing.Query) -> listing.Page[Product]:
-    return listing.page(KIND, query, load)
+def page(query: listing.Query, fields: Iterable[str] = ()) -> listing.Page[Product]:
+    return listing.page(KIND, query, partial(load, fields=fields))
 
 
 def running_low(most: int) -> list[dict[str, Any]]:

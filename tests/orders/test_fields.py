@@ -1,0 +1,91 @@
+"""`fields=`: what is not asked for is not answered, and not read."""
+
+from typing import Any
+
+import pytest
+
+from tests.dynamodb_double import Double
+from tests.orders.build import line, new_order, variant
+from tests.shop import Shop
+
+PRODUCTS, ORDERS = "/api/admin/products", "/api/admin/orders"
+
+
+def product(shop: Shop) -> Any:
+    sent = {
+        "name": "Hat",
+        "variants": [{"title": "S", "price": 3, "stock": 4}],
+        "metadata": {"a": 1},
+    }
+    return shop.post(PRODUCTS, sent).json
+
+
+def order(shop: Shop) -> Any:
+    return shop.post(ORDERS, new_order(line(variant(shop)), note="quickly")).json
+
+
+@pytest.mark.parametrize(("path", "make"), [(PRODUCTS, product), (ORDERS, order)])
+def test_each_field_is_answered_alone_as_in_the_whole(
+    shop: Shop,
+    path: str,
+    make: Any,
+) -> None:
+    made = make(shop)
+    whole = shop.get(f"{path}/{made['id']}").json
+    for name in whole:
+        got = shop.get(f"{path}/{made['id']}?fields={name}")
+        assert got.json == {name: whole[name]}
+        assert "ETag" not in got.headers
+        listed = shop.get(f"{path}?fields={name}&limit=1").json["data"]
+        newest = shop.get(f"{path}?limit=1").json["data"][0]
+        assert listed == [{name: newest[name]}]
+    some = shop.get(f"{path}/{made['id']}?fields=createdAt,id").json
+    assert some == {"id": whole["id"], "createdAt": whole["createdAt"]}
+    assert shop.get(f"{path}/{made['id']}?fields=").json == whole
+
+
+@pytest.mark.parametrize("path", [PRODUCTS, ORDERS])
+def test_a_field_that_there_is_not_is_refused_by_name(
+    shop: Shop,
+    path: str,
+) -> None:
+    make = product if path == PRODUCTS else order
+    id = make(shop)["id"]
+    for address in (path, f"{path}/{id}"):
+        for wrong in ("id,nonsense", "index", "version", "variants.price"):
+            refused = shop.get(f"{address}?fields={wrong}")
+            assert refused.status == 422
+            (error,) = refused.json["errors"]
+            assert (error["field"], error["code"]) == ("fields", "not_allowed")
+            assert wrong.split(",")[-1] in error["message"]
+
+
+def test_what_is_not_asked_for_is_not_read(
+    shop: Shop,
+    dynamodb: Double,
+) -> None:
+    product(shop)
+    asked: list[Any] = []
+
+    def look(operation: str, request: Any) -> None:
+        if operation == "BatchGetItem":
+            asked.extend(request["RequestItems"].values())
+
+    dynamodb.faults = look
+    shop.get(f"{PRODUCTS}?fields=id,name,status,createdAt")
+    (light,) = asked
+    assert [key["sk"]["S"] for key in light["Keys"]] == ["product"]
+    assert not {"variants", "quantities", "description"} & {
+        *light["ExpressionAttributeNames"].values()
+    }
+    asked.clear()
+    shop.get(f"{PRODUCTS}?fields=variants")
+    (with_stock,) = asked
+    assert [key["sk"]["S"] for key in with_stock["Keys"]] == ["product", "stock"]
+
+
+def test_a_walk_with_fields_goes_on_by_cursor(shop: Shop) -> None:
+    ids = [product(shop)["id"] for _ in range(3)]
+    first = shop.get(f"{PRODUCTS}?fields=id&limit=2").json
+    second = shop.get(f"{PRODUCTS}?fields=id&limit=2&cursor={first['pagination']['next']}").json
+    assert first["data"] + second["data"] == [{"id": id} for id in reversed(ids)]
