@@ -1,0 +1,39 @@
+"""The receiver that README starts: it says yes to what is signed, and to nothing else."""
+
+import threading
+import urllib.error
+import urllib.request
+
+import pytest
+
+from chalicelib.webhooks.sending import signature
+from infra.receiver import is_signed, server
+
+SECRET = "whsec_a"
+BODY = b'{"event":"order.paid","data":{"id":"ord_1","number":"1001"}}'
+NOW = 1_800_000_000
+
+
+def test_a_delivery_is_known_by_its_signature() -> None:
+    header = signature.sign(NOW, BODY, [SECRET])
+    assert is_signed(SECRET, header, BODY, NOW + 299)
+    assert not is_signed(SECRET, header, BODY, NOW + 301)
+    assert not is_signed(SECRET, header, BODY + b" ", NOW)
+    assert not is_signed("whsec_b", header, BODY, NOW)
+    assert is_signed("whsec_b", signature.sign(NOW, BODY, [SECRET, "whsec_b"]), BODY, NOW)
+    assert not is_signed(SECRET, "", BODY, NOW)
+
+
+def test_it_prints_what_it_takes(capfd: pytest.CaptureFixture[str]) -> None:
+    receiver = server(0, "")
+    thread = threading.Thread(target=receiver.serve_forever)
+    thread.start()
+    try:
+        url = f"http://127.0.0.1:{receiver.server_port}/hook"
+        with urllib.request.urlopen(urllib.request.Request(url, BODY)) as answer:
+            assert answer.status == 204
+    finally:
+        receiver.shutdown()
+        thread.join()
+        receiver.server_close()
+    assert "order.paid" in capfd.readouterr().out
