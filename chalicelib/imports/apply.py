@@ -131,10 +131,10 @@ def _drafted(
         raise Refused(errors) from None
 
 
-def missing(line: int, what: str) -> RowError:
-    """That a new product would need a name, or a price."""
+def missing(line: int, what: str, why: str = "") -> RowError:
+    """That a new product would need a name, or a price; `why`: though the rows seem to give one."""
     told = f"There is no such product yet, and the file gives no {what} for a new one."
-    return RowError(line, "", f"missing_{what}", told)
+    return RowError(line, "", f"missing_{what}", why or told)
 
 
 def _located(
@@ -148,7 +148,8 @@ def _located(
         path = below if at is None else f"variants.{at}.{below}"
     line, column = imported.locate(path)
     if is_new and error["code"] == "required" and path.rpartition(".")[2] in {"name", "price"}:
-        return missing(line, path.rpartition(".")[2])
+        what = path.rpartition(".")[2]
+        return missing(line, what, imported.no_price if what == "price" else "")
     named = column or path.rpartition(".")[2]
     return RowError(line, column, error["code"], f"{named} {error['message'].rstrip('.')}.")
 

@@ -346,7 +346,9 @@ class Upsert:
                 return target.rows[end:]
             if isinstance(answer, Fail):
                 for row in rows:
-                    row.fail([apply.missing(row.line, _lacks(row))])
+                    what = _lacks(row)
+                    why = row.imported.no_price if what == "price" else ""
+                    row.fail([apply.missing(row.line, what, why)])
             if not isinstance(answer, Wait):
                 start = end
         return []

@@ -7,6 +7,7 @@ import pytest
 
 from chalicelib.imports.formats import ImportedProduct, recognise
 from chalicelib.imports.formats.woocommerce_columns import COLUMNS
+from tests.imports.desk import Desk
 from tests.imports.test_formats import SHOP, opened, products, text
 
 
@@ -83,6 +84,14 @@ def test_woocommerce_says_the_same_in_every_language(language: str) -> None:
     assert (tee.values["type"], tee.values["tags"]) == ("Shirts", ["new", "Sale"])
     assert tee.values["images"] == [{"url": "https://x/1.jpg"}]
     assert tee.values["compareAtPrice"] == "20.00"
+
+
+def test_a_variable_product_without_variations_says_why_its_price_is_none(desk: Desk) -> None:
+    header = "ID,Type,SKU,Name,In stock?,Regular price,Parent"
+    job = desk.imported(f"{header}\n1,variable,TEE,Tee,1,20,\n")
+    (error,) = job["errors"]
+    assert error["code"] == "missing_price"
+    assert "has the prices of its variations" in error["message"]
 
 
 def test_no_name_of_a_column_means_two_fields_of_woocommerce() -> None:

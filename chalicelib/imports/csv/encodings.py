@@ -11,10 +11,10 @@ from typing import Final
 
 from chalicelib.imports.csv.faults import FileRejected
 
-# Python's names, by which `encoding=` says them too, and the letters of their languages.
+# Python's names, by which `encoding=` says them too, and the letters of their languages: those of
+# the west in one alphabet, because shops there borrow words from each other (Crêpe, Süßes).
 _ALPHABETS: Final[Mapping[str, str]] = {
-    "cp1252": """äöüß àâæçéèêëîïôœùûüÿ áéíñóúü àèéìîòù áâãàçéêíóôõúü áéëèêïöüĳ åäöé æøåé
-        áæéðíóöúýþ àçèéíïòóúü áéíóúâêîôûŵŷ""",
+    "cp1252": "äöüßàâæçéèêëîïôœùûÿáíñóúìòãõ åäöéèüæø áæéðíóöúýþ áéíóúâêîôûŵŷ äõöüšž",
     "cp1250": "äöüß ąćęłńóśźż áčďéěíňóřšťúůýž áäčďéíĺľňóôŕšťúýž áéíóöőúüű ăâîşţ čćđšž ëç",
     "cp1251": "абвгдежзийклмнопрстуфхцчшщъыьэюяё абвгґдеєжзиіїйклмнопрстуфхцчшщьюя "
     "абвгдђежзијклљмнњопрстћуфхцчџш абвгдеёжзійклмнопрстуўфхцчшыьэюя",
@@ -22,7 +22,7 @@ _ALPHABETS: Final[Mapping[str, str]] = {
     "cp1254": "çğıöşüâîûi̇",
     "iso8859_2": "ąćęłńóśźż áčďéěíňóřšťúůýž áäčďéíĺľňóôŕšťúýž áéíóöőúüű čćđšž",
     "koi8_r": "абвгдежзийклмнопрстуфхцчшщъыьэюяё",
-    "mac_roman": """äöüß àâæçéèêëîïôœùûüÿ áéíñóúü àèéìîòù áâãàçéêíóôõúü áéëèêïöü åäöé æøåé""",
+    "mac_roman": "äöüßàâæçéèêëîïôœùûÿáíñóúìòãõ åäöéèüæø",
 }
 # Those of whose signs the everyday ones are in an older, smaller set.
 _SIGNS: Final[Mapping[str, str]] = {

@@ -34,6 +34,7 @@ class ImportedProduct:
     `awaits_variants`: the product has no price, unless rows elsewhere in the file bring one, or
     variants with prices of their own.
     `only_updates`: the rows say nothing that could make a product, or a variant, that is not there.
+    `no_price`: why a price in the rows is none for the product.
     `continues`: the rows do not give a name; if there is no such product, its own row may come yet.
     `errors`: if there are any, the product fails, and nothing of it is to be written.
     """
@@ -47,6 +48,7 @@ class ImportedProduct:
     lowest_price: bool = False
     awaits_variants: bool = False
     only_updates: bool = False
+    no_price: str = ""
     continues: bool = False
     errors: list[RowError] = field(default_factory=list)
     sources: dict[str, tuple[int, str]] = field(default_factory=dict)

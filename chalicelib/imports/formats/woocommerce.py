@@ -27,6 +27,11 @@ def _unescaped(text: str) -> str:
 _OWN_PRICES = {plain(name) for name in COLUMNS["price"] if " " in name}
 
 
+_OF_VARIATIONS = (
+    "A variable product has the prices of its variations, and the file has none of them."
+)
+
+
 class WooCommerce(Format):
     name = "woocommerce"
     title = "WooCommerce product export"
@@ -88,6 +93,8 @@ class WooCommerce(Format):
                 # Its stock is one that variations share, and it has no price of its own.
                 draft.put(own, "sku", "sku")
                 product.awaits_variants = not draft.variants
+                if own["price"]:
+                    product.no_price = _OF_VARIATIONS
             else:
                 self.fill(draft, draft.variant(own, ""), own)
         elif draft.rows:

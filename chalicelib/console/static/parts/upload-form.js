@@ -20,7 +20,7 @@ export function uploadForm(visit, done) {
   const input = h.input({
     id: "csv",
     type: "file",
-    accept: ".csv,text/csv,text/plain",
+    accept: ".csv,.xlsx,.ods,text/csv,text/plain",
     class: "unseen",
     onchange: () => choose(input.files[0]),
   });
