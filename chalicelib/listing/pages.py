@@ -268,14 +268,16 @@ class _Listing(Generic[R]):
 
     def _ordered(self, ways: list[Lists], total: int | None, known: Counts) -> _Slice:
         """In another order: of few records, by what they say; else from the list of all."""
-        if self.query.between or (total is not None and total <= _FEW):
+        size = known.size({}) or 0
+        few = total is not None and total <= _FEW
+        # To read the list in that order, or to load what passes: whichever is less.
+        few = few and (total or 0) ** 2 * _ENTRIES_A_RECORD <= self.need * size
+        if self.query.between or few:
             need = lists.UNKNOWN if total is None else total + 1
             base = min(ways, key=lambda way: way.cost(need))
             return self._sorted([id_of(position) for position in base.positions(need)])
         order = [f"*{self.query.order}"]
-        size = None if self.query.between else total
-        rest = Lists(self.kind, order, self.where, size=known.size({}), total=size)
-        return self._read(rest, total)
+        return self._read(Lists(self.kind, order, self.where, size=size, total=total), total)
 
     def _sorted(self, ids: list[str], total: int | None = None) -> _Slice:
         """These records in another order, by what they say of themselves."""
