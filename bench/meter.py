@@ -6,11 +6,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
+from unittest.mock import patch
 
 import boto3
 
 from bench.units import READ_PRICE, WRITE_PRICE, item_size, read_units, write_units
-from chalicelib import table
+from chalicelib import dynamodb
 
 Params = dict[str, Any]
 _SLOW_SECONDS = 0.02
@@ -19,7 +20,7 @@ _SLOW_SECONDS = 0.02
 @dataclass
 class Work:
     """One piece of work. `trips`: calls that waited for one another. CPU in seconds: of the
-    process, and of that what was spent inside botocore. Units: `bench/units.py`."""
+    process, and of that what was spent inside the calls. Units: `bench/units.py`."""
 
     calls: list[str] = field(default_factory=list)
     spans: list[tuple[float, float]] = field(default_factory=list)
@@ -30,20 +31,25 @@ class Work:
 
     @property
     def trips(self) -> int:
-        count, reached = 0, 0.0
-        for start, end in sorted(self.spans):
-            if start >= reached:
-                count += 1
-            reached = max(reached, end)
-        return count
+        return in_a_row(self.spans)
 
     @property
     def dollars(self) -> float:
         return self.read * READ_PRICE + self.write * WRITE_PRICE
 
 
+def in_a_row(spans: Sequence[tuple[float, float]]) -> int:
+    """The length of the longest chain of calls of which each began when the one before it had
+    ended. `spans`: beginnings and ends."""
+    count, reached = 0, 0.0
+    for end, start in sorted((end, start) for start, end in spans):
+        if start >= reached:
+            count, reached = count + 1, end
+    return count
+
+
 class Meter:
-    """Watches the client of `table.py`; what it asks for its own purposes is not counted.
+    """Watches the calls to DynamoDB; what it asks for its own purposes is not counted.
 
     `units`: bills each call, and makes it slow, so that calls made at the same time are seen to be:
     of those that are answered at once, the first may have ended when the next begins.
@@ -53,16 +59,12 @@ class Meter:
         self._units = units
         self._raw = boto3.client("dynamodb")
         self._work: Work | None = None
-        self._client = table.client()
-        self._original: Callable[[str, Params], Any] = self._client._make_api_call
+        self._original: Callable[[str, Params], Any] = dynamodb.call
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        self._client._make_api_call = self._call
-        try:
+        with patch.object(dynamodb, "call", self._call):
             yield
-        finally:
-            del self._client._make_api_call
 
     def of(self, work: Callable[[], object]) -> Work:
         self._work = found = Work()

@@ -1,0 +1,127 @@
+"""No request makes more calls to DynamoDB, or more of them one after the other, than it did.
+
+`bench/calls.json` has what each took when the last release was made; `python -m
+tests.test_round_trips` writes it anew. Counts, never times.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from bench.meter import in_a_row
+from chalicelib import dynamodb
+from chalicelib.request import authenticate
+from tests.dynamodb_double import Double
+from tests.environment import SETTINGS
+from tests.products.build import new_product
+from tests.shop import Answer, Shop
+
+KEPT = Path(__file__).parent.parent / "bench/calls.json"
+_SLOW_SECONDS = 0.03
+_RUNS = 4
+
+Send = Callable[[], Answer]
+
+
+def requests(shop: Shop) -> Iterator[tuple[str, Send]]:
+    """What is counted; each is sent several times."""
+    products, orders = "/api/admin/products", "/api/admin/orders"
+    made = [
+        shop.post(products, new_product(name=f"Hat {n}", status="ACTIVE", published=True)).json
+        for n in range(30)
+    ]
+    one = made[0]
+    variant = one["variants"][0]["id"]
+    sent = {"source": "IN_PERSON", "lineItems": [{"variantId": variant, "quantity": 1}]}
+    order = shop.post(orders, sent).json
+    prices = iter(range(100, 1_000))
+    visitor = Shop("203.0.113.99")
+    yield "get a product", lambda: shop.get(f"{products}/{one['id']}")
+    yield "get an order", lambda: shop.get(f"{orders}/{order['id']}")
+    yield "list 20", lambda: shop.get(products)
+    yield "list 20, five fields", lambda: shop.get(f"{products}?fields=id,name,slug,status,sku")
+    yield "list 20, one filter", lambda: shop.get(f"{products}?status=ACTIVE")
+    yield "list 20, two filters", lambda: shop.get(f"{products}?status=ACTIVE&published=true")
+    yield "search", lambda: shop.get(f"{products}?search=hat")
+    yield "list orders", lambda: shop.get(orders)
+    yield "storefront list", lambda: visitor.get("/api/products")
+    yield "storefront get by slug", lambda: visitor.get(f"/api/products/{one['slug']}")
+    yield "create a product", lambda: shop.post(products, new_product())
+    yield (
+        "update a product",
+        lambda: shop.put(f"{products}/{one['id']}", {"price": next(prices)}),
+    )
+    yield "place an order", lambda: _quietly(lambda: shop.post(orders, sent))
+    yield "change an order", lambda: shop.patch(f"{orders}/{order['id']}", {"note": "x"})
+
+
+def _quietly(send: Send) -> Answer:
+    """In a shop that is calm: half a second after the last order."""
+    with patch("chalicelib.clock.unix_ms", lambda: int(time.time() * 1000) + 10_000 * next(_hours)):
+        return send()
+
+
+_hours = iter(range(1, 1_000))
+
+
+def counted(send: Send) -> tuple[int, int]:
+    """Calls, and those that waited for another: the fewest of some runs."""
+    assert send().status < 300  # this process knows its key by then
+    found = []
+    for _ in range(_RUNS):
+        spans: list[tuple[float, float]] = []
+
+        def slow(
+            operation: str,
+            request: Any,
+            call: Any = dynamodb.call,
+            spans: list[tuple[float, float]] = spans,
+        ) -> Any:
+            began = time.perf_counter()
+            time.sleep(_SLOW_SECONDS)
+            try:
+                return call(operation, request)
+            finally:
+                spans.append((began, time.perf_counter()))
+
+        with patch.object(dynamodb, "call", slow):
+            assert send().status < 300
+        found.append((len(spans), in_a_row(spans)))
+    return min(calls for calls, _ in found), min(trips for _, trips in found)
+
+
+def all_counted() -> dict[str, dict[str, int]]:
+    authenticate.forget()
+    found = {name: counted(send) for name, send in requests(Shop())}
+    return {name: {"calls": calls, "roundTrips": trips} for name, (calls, trips) in found.items()}
+
+
+def test_no_request_makes_more_calls_than_in_the_last_release(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name, value)
+    with Double():
+        now = all_counted()
+    kept = json.loads(KEPT.read_text())
+    assert kept.keys() == now.keys()
+    more = {
+        name: (kept[name], numbers)
+        for name, numbers in now.items()
+        if any(numbers[what] > kept[name][what] for what in numbers)
+    }
+    assert more == {}
+
+
+if __name__ == "__main__":
+    import os
+
+    os.environ.update(SETTINGS)
+    with Double():
+        lines = [f"  {json.dumps(name)}: {json.dumps(n)}" for name, n in all_counted().items()]
+    KEPT.write_text("{\n" + ",\n".join(lines) + "\n}\n")
