@@ -30,6 +30,7 @@ SERVED = {
     "/api/admin/summary": ["chalicelib.summary.routes"],
     "/api/admin/keys": ["chalicelib.api_keys.routes"],
     "/api/admin/me": ["chalicelib.api_keys.routes"],
+    "/api/admin/events": ["chalicelib.events.routes"],
     "/api/admin/webhooks": ["chalicelib.webhooks.routes"],
     "/api/admin/deliveries": ["chalicelib.webhooks.routes"],
     "/console": ["chalicelib.console.routes"],

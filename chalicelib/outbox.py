@@ -27,6 +27,11 @@ class Event:
     event: str
     body: str
 
+    def data(self) -> dict[str, Any]:
+        """The resource as the API showed it."""
+        data: dict[str, Any] = json.loads(self.body)["data"]
+        return data
+
 
 def body(event: str, data: Mapping[str, Any]) -> str:
     """The text that every delivery of an event sends; `data`: the resource as the API shows it."""

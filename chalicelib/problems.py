@@ -67,6 +67,10 @@ class Conflict(Problem):
     status, code = 409, "version_conflict"
 
 
+class Gone(Problem):
+    status, code = 410, "cursor_expired"
+
+
 class PreconditionFailed(Problem):
     status, code = 412, "precondition_failed"
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from chalicelib import attributes, aws, ids, outbox, settings, sqs, table, telemetry
+from chalicelib import attributes, aws, feed, ids, outbox, settings, sqs, table, telemetry
 from chalicelib.attributes import Item
 from chalicelib.outbox import Event
 from chalicelib.problems import Busy
@@ -45,6 +45,7 @@ def records(event: Mapping[str, Any]) -> dict[str, Any]:
     done = 0
     try:
         endpoints = store.all()
+        feed.enter([item for item in map(_readable, arrived) if item])
         for record in arrived:
             turns += _made(record, endpoints)
             done += 1
@@ -68,6 +69,16 @@ def _again_from(arrived: Sequence[Record], done: int, turns: Sequence[Posted]) -
     return {"batchItemFailures": [{"itemIdentifier": sequence}]}
 
 
+def _readable(record: Record) -> Item | None:
+    """What belongs into the feed: no test, and nothing that cannot be read (see `_made`)."""
+    try:
+        item = attributes.unpack(record["dynamodb"]["NewImage"])
+        list(outbox.events_of(item))
+    except Exception:
+        return None
+    return None if "only" in item else item
+
+
 def _made(record: Record, endpoints: Sequence[Endpoint]) -> list[Posted]:
     """The deliveries of a record. One that cannot be read at all is put aside by its id."""
     image = record["dynamodb"]["NewImage"]
@@ -88,6 +99,8 @@ def _republish(id: str) -> None:
     item = table.get(outbox.key(id), table=settings.outbox_table())
     if item is None:
         raise LookupError(f"The outbox has no {id}: it keeps events for 60 days.")
+    if "only" not in item:
+        feed.enter([item])
     _send(_fan_out(item, store.all()))
 
 

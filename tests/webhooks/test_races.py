@@ -10,6 +10,8 @@ from chalicelib.webhooks import deliveries
 from chalicelib.webhooks.deliveries import Taken
 from chalicelib.webhooks.model import Delivery
 from chalicelib.webhooks.parked import redrive
+from chalicelib.webhooks.sending import attempts
+from chalicelib.webhooks.sending.attempts import Attempt
 from chalicelib.webhooks.sending.messages import Message
 from tests.shop import Shop
 from tests.webhooks.test_delivery import add, listed, only
@@ -36,13 +38,17 @@ def claimed(world: World, merchant: Shop) -> Delivery:
     return deliveries.claim_step(found(merchant, webhook).id, 0, 0, world.now)
 
 
+def tried(delivery: Delivery) -> Attempt:
+    return attempts.expired(delivery, "")
+
+
 @pytest.mark.parametrize("late", ["delivered", "given_up", "replay_failed"])
 def test_who_settles_late_changes_nothing(late: str, world: World, merchant: Shop) -> None:
     mine = claimed(world, merchant)
-    assert deliveries.delivered(mine)
+    assert deliveries.delivered(mine, tried(mine))
     stands = deliveries.find(mine.id)
     settle = getattr(deliveries, late)
-    assert settle(mine, "late") is False if late == "given_up" else settle(mine) is False
+    assert settle(mine, tried(mine)) is False
     assert deliveries.find(mine.id) == stands
     assert not [one for one in world.stored() if one["pk"].startswith("failed#")]
 
@@ -50,10 +56,10 @@ def test_who_settles_late_changes_nothing(late: str, world: World, merchant: Sho
 @pytest.mark.parametrize("late", ["delivered", "given_up", "replay_failed"])
 def test_nobody_settles_the_claim_of_another(late: str, world: World, merchant: Shop) -> None:
     mine = claimed(world, merchant)
-    assert deliveries.replay_failed(mine)
+    assert deliveries.replay_failed(mine, tried(mine))
     theirs = deliveries.claim_step(mine.id, 0, 0, world.now)
     settle = getattr(deliveries, late)
-    assert settle(mine, "late") is False if late == "given_up" else settle(mine) is False
+    assert settle(mine, tried(mine)) is False
     assert deliveries.find(mine.id) == theirs
 
 
@@ -83,14 +89,14 @@ def test_a_message_of_an_older_generation_is_not_the_turn_of_a_newer(
 def test_only_what_waits_and_nobody_posts_is_cancelled(world: World, merchant: Shop) -> None:
     mine = claimed(world, merchant)
     assert not deliveries.cancelled(mine), "somebody is posting it"
-    assert deliveries.replay_failed(mine)
+    assert deliveries.replay_failed(mine, tried(mine))
     seen = deliveries.find(mine.id)
     assert seen is not None
     again = deliveries.claim_step(mine.id, 0, 0, world.now)
-    assert deliveries.replay_failed(again)
+    assert deliveries.replay_failed(again, tried(again))
     assert not deliveries.cancelled(seen), "it was tried again meanwhile"
     last = deliveries.claim_step(mine.id, 0, 0, world.now)
-    assert deliveries.delivered(last)
+    assert deliveries.delivered(last, tried(last))
     ended = deliveries.find(mine.id)
     assert ended is not None and not deliveries.cancelled(ended), "it has ended"
     assert deliveries.find(mine.id) == ended

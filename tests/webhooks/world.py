@@ -18,7 +18,7 @@ from unittest import mock
 
 from botocore.exceptions import ClientError
 
-from chalicelib import attributes, aws, clock, ids, outbox, settings, table
+from chalicelib import attributes, aws, clock, feed, ids, outbox, settings, table
 from chalicelib.safe_post.post import Failure, Outcome
 from chalicelib.webhooks import fan_out, master_key, summaries
 from chalicelib.webhooks.parked import redrive, waking
@@ -322,6 +322,7 @@ def _one_after_the_other(calls: Sequence[Callable[[], Any]]) -> list[Any]:
 def _forget() -> None:
     waking.forget()
     messages.forget()
+    feed._open.cache_clear()
 
 
 @contextmanager

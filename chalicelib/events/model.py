@@ -1,0 +1,76 @@
+"""The change feed: what is asked, and the cursor."""
+
+import base64
+import binascii
+import re
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from chalicelib.feed import Happened, Place
+from chalicelib.problems import Invalid
+from chalicelib.schemas import Query, Several
+from chalicelib.webhooks.model import EventKind
+
+MOST_EVENTS: Final = 500
+
+
+class ReadEvents(Query):
+    after: Annotated[
+        str | None, Field(max_length=200, description="`next` of the answer before")
+    ] = None
+    types: Several[EventKind] = Field(default_factory=list)
+    limit: Annotated[
+        int, Field(ge=1, description=f"Events per answer; more than {MOST_EVENTS} counts as that")
+    ] = 100
+
+    def model_post_init(self, context: Any, /) -> None:
+        self.limit = min(self.limit, MOST_EVENTS)
+
+
+class FedEvent(TypedDict):
+    """An event as it was committed; `data` is what its webhooks get."""
+
+    id: str
+    event: EventKind
+    occurredAt: str
+    data: dict[str, Any]
+
+
+class EventFeed(TypedDict):
+    """`next` is always there: ask again with it as `after`, for ever."""
+
+    data: list[FedEvent]
+    next: str
+
+
+def show(happened: Happened) -> dict[str, Any]:
+    """The shape of FedEvent."""
+    return {
+        "id": happened.event.id,
+        "event": happened.event.event,
+        "occurredAt": happened.at,
+        "data": happened.event.data(),
+    }
+
+
+def cursor(place: Place) -> str:
+    text = f"{place.sk} {place.events}"
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def place(cursor: str) -> Place:
+    """Where the cursor of an answer leads. Raises Invalid."""
+    try:
+        text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
+    except (binascii.Error, ValueError):
+        text = ""
+    found = re.fullmatch(
+        r"([0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z"
+        r"(?:#evt_[0-9A-Z]{26})?) ([0-9]{1,4})",
+        text,
+    )
+    if not found:
+        raise Invalid.field("after", "invalid", "must be the next of an answer")
+    return Place(found[1], int(found[2]))

@@ -1,0 +1,192 @@
+"""Every event in one order, for who reads them all: `GET /api/admin/events`.
+
+| item | pk | sk |
+|---|---|---|
+| entry | `feed#<hour>` | `<time>#<evt_…>`: `kinds` and `bytes` of the outbox's item |
+| hour with entries | `feed` | `<hour>` |
+| has its entry | `evt_…` | `feed` |
+
+A commit writes nothing of this. The fan-out of the outbox's stream gives each item an entry, once,
+at the time at which it is written, however late the stream brings it. Nobody reads the last half
+minute, in which a write that has begun may still end: what was read never gets a new neighbour.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import lru_cache
+from typing import Final
+
+from chalicelib import clock, outbox, settings, table
+from chalicelib.attributes import Item, Key
+from chalicelib.commit import Commit
+from chalicelib.problems import Busy
+from chalicelib.table import sk
+
+BEHIND: Final = timedelta(seconds=30)
+KEPT: Final = timedelta(seconds=outbox.KEPT_SECONDS)
+MOST_BYTES: Final = 4_000_000  # of bodies in an answer; Lambda answers 6 MB
+_SLICE: Final = 45  # entries of one transaction of 100 items
+_TRIES: Final = 5
+_HOURS: Final = 24  # and
+_LOOKED_AT: Final = 2_000  # entries that one page looks through
+_HOUR: Final = len("2026-11-22T02")
+
+
+@dataclass(frozen=True)
+class Happened:
+    """An event, and when it was committed."""
+
+    event: outbox.Event
+    at: str
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """Behind so many events of the entry `sk`. A time alone is in front of its entries."""
+
+    sk: str
+    events: int = 0
+
+
+@dataclass(frozen=True)
+class Part:
+    """What comes next, the oldest first, and where to go on."""
+
+    events: list[Happened]
+    next: Place
+
+
+# --- Writing --------------------------------------------------------------------------------------
+
+
+class _Placed(Exception):
+    """Another fan-out was faster."""
+
+
+def enter(items: Sequence[Item]) -> None:
+    """Items of the outbox get their entries, those that have none. Raises Busy."""
+    for start in range(0, len(items), _SLICE):
+        part = items[start : start + _SLICE]
+        for _ in range(_TRIES):
+            known = table.batch_get(_mark(item) for item in part)
+            missing = {item["pk"]: item for item in part if _mark(item) not in known}
+            try:
+                _enter(list(missing.values()))
+                break
+            except _Placed:
+                continue
+        else:
+            raise Busy
+
+
+def _enter(items: Sequence[Item]) -> None:
+    """In one transaction, so within the half minute that readers stay behind."""
+    if not items:
+        return
+    now = clock.iso(clock.now())
+    _open(now[:_HOUR])
+    expires = {"expiresAt": clock.unix() + outbox.KEPT_SECONDS}
+    commit = Commit()
+    for item in items:
+        pk, mark = _mark(item)
+        commit.put({"pk": pk, "sk": mark, **expires}, when=table.absent, otherwise=_Placed())
+        entry = {
+            "kinds": sorted({event["event"] for event in item["events"]}),
+            "bytes": sum(len(event["body"].encode()) for event in item["events"]),
+        }
+        commit.put({"pk": f"feed#{now[:_HOUR]}", "sk": f"{now}#{pk}", **entry, **expires})
+    commit.send()
+
+
+@lru_cache(maxsize=2)
+def _open(hour: str) -> None:
+    """Once a process. Before its first entry, so that no entry is in an hour that nobody finds."""
+    table.put({"pk": "feed", "sk": hour, "expiresAt": clock.unix() + outbox.KEPT_SECONDS + 3_600})
+
+
+def _mark(item: Item) -> Key:
+    return item["pk"], "feed"
+
+
+# --- Reading --------------------------------------------------------------------------------------
+
+
+def start() -> Place:
+    """In front of the oldest that is kept."""
+    return Place(clock.iso(clock.now() - KEPT))
+
+
+def has_expired(place: Place) -> bool:
+    return place < Place(clock.iso(clock.now() - KEPT - timedelta(minutes=1)))
+
+
+def read(place: Place, kinds: frozenset[str], limit: int) -> Part:
+    """At most `limit` events behind a place, of some kinds or (none named) of all. Where few are
+    wanted of many, it is what a bounded look finds, perhaps nothing, and where to go on."""
+    until = clock.iso(clock.now() - BEHIND)
+    if place.sk >= until:
+        return Part([], place)
+    hours = table.query("feed", where=sk.between(place.sk[:_HOUR], until[:_HOUR]), limit=_HOURS)
+    events: list[Happened] = []
+    size = looked_at = 0
+    for entries in _entries([hour["sk"] for hour in hours.items], place, until, limit):
+        items = _bodies(entries, kinds)
+        for entry in entries:
+            begin = place.events if entry["sk"] == place.sk else 0
+            item = items.get(entry["sk"].partition("#")[2], {"events": []})
+            for number, event in list(enumerate(outbox.events_of(item)))[begin:]:
+                if kinds and event.event not in kinds:
+                    continue
+                size += len(event.body.encode())
+                if len(events) == limit or (events and size > MOST_BYTES):
+                    return Part(events, Place(entry["sk"], number))
+                events.append(Happened(event, item["at"]))
+        place = Place(entries[-1]["sk"], outbox.MOST_EVENTS)
+        looked_at += len(entries)
+        if len(events) == limit or looked_at >= _LOOKED_AT:
+            return Part(events, place)
+    if hours.after is not None:
+        until = f"{hours.items[-1]['sk']}:59:59.999Z"
+    return Part(events, max(place, Place(until)))
+
+
+def _entries(hours: Iterable[str], place: Place, until: str, limit: int) -> Iterator[list[Item]]:
+    """Pages of entries whose bodies are not too many to be read at once."""
+    for hour in hours:
+        after = None
+        while True:
+            rows = table.query(
+                f"feed#{hour}",
+                where=sk.between(place.sk, f"{until}~"),
+                after=after,
+                limit=limit + 1,
+            )
+            yield from _small(rows.items)
+            after = rows.after
+            if after is None:
+                break
+
+
+def _small(entries: Sequence[Item]) -> Iterator[list[Item]]:
+    page: list[Item] = []
+    size = 0
+    for entry in entries:
+        if page and size + entry["bytes"] > MOST_BYTES:
+            yield page
+            page, size = [], 0
+        page.append(entry)
+        size += int(entry["bytes"])
+    if page:
+        yield page
+
+
+def _bodies(entries: Sequence[Item], kinds: frozenset[str]) -> dict[str, Item]:
+    """The outbox's items of those entries that have something to show, by id."""
+    wanted = [
+        entry["sk"].partition("#")[2]
+        for entry in entries
+        if not kinds or kinds & set(entry["kinds"])
+    ]
+    found = table.batch_get(map(outbox.key, wanted), table=settings.outbox_table())
+    return {pk: item for (pk, _), item in found.items()}
