@@ -40,9 +40,11 @@ conformance: .venv/ready .conformance/ready
 	mvn -q -B -f $< org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies -DoutputDirectory=$(CURDIR)/.conformance/lib -DincludeScope=runtime
 	@touch $@
 
-# Whether anything comes back that the API's description does not say: four minutes of requests.
+# Whether anything comes back that the API's description does not say, and whether all that is
+# accepted can be read back: some minutes of requests.
 fuzz: .venv/ready .venv-emulator/ready
 	$(VENV)/python -m tests.e2e.fuzz
+	STRANGERS=300 $(VENV)/python -m pytest tests/e2e/test_strangers.py
 
 # The storage door on the oldest and on the newest botocore of 18 months: Lambda updates its own.
 OLDEST_BOTOCORE := 1.38.21

@@ -1,6 +1,8 @@
 """What is wrong with data that a model does not take, in the API's own words."""
 
+import re
 from collections.abc import Mapping
+from itertools import accumulate
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -10,6 +12,17 @@ from chalicelib.problems import Invalid
 Model = TypeVar("Model", bound=BaseModel)
 
 MOST_ERRORS: Final = 100
+DEEPEST: Final = 32  # objects and arrays inside each other
+_STRINGS: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+_NO_BRACKETS: Final = re.compile(r"[^][{}]+")
+_LEVELS: Final = {"[": 1, "{": 1, "]": -1, "}": -1}
+
+
+def depth(text: str) -> int:
+    """How deep a JSON text is nested, found before it is decoded, without recursion: every Python
+    refuses the same, and what is accepted can be encoded again on any stack."""
+    brackets = _NO_BRACKETS.sub("", _STRINGS.sub("", text))
+    return max(accumulate(map(_LEVELS.__getitem__, brackets)), default=0)
 
 
 def validate(model: type[Model], sent: Any, field: str = "") -> Model:

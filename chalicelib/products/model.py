@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, RootMod
 from chalicelib import listing, money, settings
 from chalicelib.attributes import Item
 from chalicelib.schemas import Choice, Input, Several, Walk
+from chalicelib.validation import DEEPEST, depth
 
 MOST_VARIANTS: Final = 500
 BULK_PRODUCTS: Final = 500  # docs/contract.md#bulk
@@ -23,6 +24,8 @@ LARGEST_PRODUCT: Final = 200_000  # bytes of JSON: DynamoDB takes 400 KB, index 
 LOW_STOCK: Final = 5
 MOST_STOCK: Final = 1_000_000_000
 DEEPEST_PUBLIC: Final = 10_000  # results that the public may page through
+# Less than a body may be, because a body can hold products in lists and objects of its own.
+DEEPEST_METADATA: Final = DEEPEST - 4
 DEFAULT_VARIANT: Final = "Default"
 PUBLISHED: Final = {True: "yes", False: "no"}
 
@@ -81,6 +84,8 @@ def _description(value: str) -> str:
 
 def _metadata(value: dict[str, Any]) -> dict[str, Any]:
     text = json.dumps(value, ensure_ascii=False, default=_as_number)
+    if depth(text) > DEEPEST_METADATA:
+        raise ValueError(f"must be nested at most {DEEPEST_METADATA} levels deep")
     if len(text.encode()) > 16_384:
         raise ValueError("must be at most 16 KB of JSON")
     # As it will be read again, so that sending back what was shown is no change.

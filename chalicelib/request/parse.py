@@ -5,7 +5,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
-from itertools import accumulate
 from typing import Any, Final, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -14,21 +13,17 @@ from chalicelib.problems import Invalid, MalformedJson, PayloadTooLarge, Unsuppo
 from chalicelib.request.call import Call, current
 from chalicelib.request.routes import JSON, Operation
 from chalicelib.schemas import Query
-from chalicelib.validation import MOST_ERRORS, invalid, validate
+from chalicelib.validation import DEEPEST, MOST_ERRORS, depth, invalid, validate
 
 Model = TypeVar("Model", bound=BaseModel)
 Parameters = TypeVar("Parameters", bound=Query)
 
-DEEPEST: Final = 32  # objects and arrays inside each other
 _LONGEST_NUMBER: Final = 400  # characters; the largest double has 309 digits
 _WHOLE_DIGITS: Final = 15  # from there on, a double is no exact whole number
 _LARGEST_EXPONENT: Final = 307  # of what every other reader of JSON takes: a double
 _ESCAPED_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _IN_BRACKETS: Final = re.compile(r"\[[0-9]*\]$")
-_STRINGS: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
-_NO_BRACKETS: Final = re.compile(r"[^][{}]+")
-_LEVELS: Final = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
 def body(model: type[Model]) -> Model:
@@ -81,7 +76,7 @@ def raw_body() -> bytes:
 def _load(text: str) -> Any:
     if not text.strip():
         raise MalformedJson("The body is empty; JSON is expected.")
-    if _depth(text) > DEEPEST:
+    if depth(text) > DEEPEST:
         raise MalformedJson(f"The body is nested more than {DEEPEST} levels deep.")
     try:
         value = _decode(text)
@@ -96,15 +91,6 @@ def _load(text: str) -> Any:
     except (ValueError, InvalidOperation):
         raise MalformedJson("The body contains a number that is too large or too long.") from None
     return value
-
-
-def _depth(text: str) -> int:
-    """How deep the JSON is nested, judged before it is decoded and without recursion: every Python
-    refuses the same bodies, and what is accepted can be encoded again on any stack."""
-    if text.count("[") + text.count("{") <= DEEPEST:
-        return 0
-    brackets = _NO_BRACKETS.sub("", _STRINGS.sub("", text))
-    return max(accumulate(map(_LEVELS.__getitem__, brackets)), default=0)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

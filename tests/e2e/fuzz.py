@@ -27,7 +27,7 @@ def fuzz(stack: Stack, seconds: int, *options: str) -> subprocess.CompletedProce
     command = [
         str(Path(sys.executable).parent / "schemathesis"),
         *("--no-color", "run", f"{stack.base_url}/api/openapi.json", "--url", stack.base_url),
-        *("-H", f"Authorization: Bearer {_unlimited_key(stack)}"),
+        *("-H", f"Authorization: Bearer {unlimited_key(stack)}"),
         *("--checks", ",".join(_CHECKS)),
         *("--phases", "examples,coverage,fuzzing", "--max-time", str(seconds)),
         *("--no-shrink", "--continue-on-failure", "--request-timeout", "60"),
@@ -47,7 +47,7 @@ def fuzz(stack: Stack, seconds: int, *options: str) -> subprocess.CompletedProce
         )
 
 
-def _unlimited_key(stack: Stack) -> str:
+def unlimited_key(stack: Stack) -> str:
     made = _keys(stack, "create", "Fuzz", "OWNER")
     _keys(stack, "limits", made.split()[0], "--read", _PLENTY, "--write", _PLENTY)
     return made.rpartition(": ")[2].strip()

@@ -242,6 +242,26 @@ def test_an_only_variant_keeps_what_it_was_given(shop: Shop, sent: dict[str, Any
     assert {name: made[name] for name in sent} == {**sent, **price}
 
 
+@pytest.mark.parametrize(("levels", "status"), [(28, 201), (29, 422)])
+def test_metadata_is_nested_so_deep_that_every_answer_and_bulk_call_can_hold_it(
+    shop: Shop, levels: int, status: int
+) -> None:
+    metadata: Any = {"a": 1}
+    for _ in range(levels - 1):
+        metadata = {"a": metadata}
+    sent = new_product(metadata=metadata, status="ACTIVE")
+    answer = shop.post("/api/admin/products", sent)
+    assert answer.status == status
+    (row,) = shop.post("/api/admin/products/bulk", {"products": [sent]}).json["data"]
+    assert row["status"] == ("created" if status == 201 else "error")
+    assert shop.get("/api/products").status == 200
+    if status == 201:
+        path = f"/api/admin/products/{answer.json['id']}"
+        assert shop.get(path).json["metadata"] == metadata
+        assert shop.put(path, {**answer.json, "vendor": "x"}).json["metadata"] == metadata
+        assert shop.delete(path).status == 200
+
+
 def low_stock(shop: Shop) -> list[tuple[str, int, int]]:
     events = (event["data"] for event in shop.events() if event["event"] == "inventory.low")
     return [(data["variantTitle"], data["stock"], data["threshold"]) for data in events]

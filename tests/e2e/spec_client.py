@@ -1,0 +1,71 @@
+"""A client that knows only what the interface promises: addresses, headers and JSON."""
+
+import http.client
+import json
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from urllib.parse import urlsplit
+
+from tests.e2e.fuzz import unlimited_key
+from tests.e2e.running import Stack
+
+
+@dataclass(frozen=True)
+class Got:
+    status: int
+    headers: Mapping[str, str]
+    text: str
+
+    @cached_property
+    def json(self) -> Any:
+        return json.loads(self.text)
+
+
+class Client:
+    """Calls as an Owner whose limits no test reaches, unless another `key` is given."""
+
+    def __init__(self, stack: Stack) -> None:
+        self._base = urlsplit(stack.base_url)
+        self.key = unlimited_key(stack)
+
+    def call(self, method: str, path: str, body: Any = None, **headers: str) -> Got:
+        """`key_` is another key, or nothing for none; `Idempotency_Key` is `Idempotency-Key`."""
+        key = headers.pop("key_", self.key)
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        if key:
+            sent["Authorization"] = f"Bearer {key}"
+        if body is not None and not isinstance(body, bytes):
+            body = json.dumps(body).encode()
+            sent.setdefault("Content-Type", "application/json")
+        assert self._base.hostname
+        connection = http.client.HTTPConnection(self._base.hostname, self._base.port, timeout=60)
+        try:
+            connection.request(method, self._base.path + path, body, sent)
+            answer = connection.getresponse()
+            return Got(answer.status, dict(answer.getheaders()), answer.read().decode())
+        finally:
+            connection.close()
+
+    def get(self, path: str, **headers: str) -> Got:
+        return self.call("GET", path, **headers)
+
+    def made(self, path: str, body: Any, **headers: str) -> Any:
+        """What a POST that must succeed answers."""
+        answer = self.call("POST", path, body, **headers)
+        assert answer.status < 300, answer.text
+        return answer.json
+
+    def product(self, **fields: Any) -> Any:
+        sent = {"name": f"Mug {uuid.uuid4().hex}", "price": "2.50", **fields}
+        return self.made("/api/admin/products", sent)
+
+    def order(self, **fields: Any) -> Any:
+        variant = self.product()["variants"][0]["id"]
+        sent = {"lineItems": [{"variantId": variant, "quantity": 2, "price": 3}], **fields}
+        return self.made("/api/admin/orders", sent)
+
+    def move(self, order: Any, **change: Any) -> Got:
+        return self.call("PATCH", f"/api/admin/orders/{order['id']}", change)

@@ -1,0 +1,155 @@
+"""Whatever is accepted can be read back, on every path, by parsers that are stricter than Python's.
+
+Hypothesis drives the deployed stack: JSON of any depth, size and number, text of any script, and
+queries and headers of any kind. `make fuzz` tries more of it.
+"""
+
+import json
+import math
+import os
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.e2e.running import Stack
+from tests.e2e.spec_client import Client, Got
+
+EXAMPLES = int(os.environ.get("STRANGERS", "25"))
+PRODUCTS = "/api/admin/products"
+
+bounded = settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    database=None,
+    derandomize=EXAMPLES < 100,
+    suppress_health_check=list(HealthCheck),
+)
+# Any text: combining marks, right to left, beyond the BMP, NUL, and halves of pairs.
+texts = st.one_of(
+    st.text(max_size=40),
+    st.text(alphabet=st.characters(codec=None), max_size=20),
+    st.sampled_from(
+        ["\x00", "e\u0301", "\u202eabc", "\u05d0\u05d1", "😀" * 20, "\ud800", "\udfff"]
+    ),
+)
+numbers = st.one_of(
+    st.integers(),
+    st.floats(),
+    st.integers(min_value=10**300, max_value=10**312),
+    st.sampled_from([1e308, -1e308, 5e-324, 2**53, -0.0]),
+)
+leaves = st.none() | st.booleans() | numbers | texts
+
+
+@st.composite
+def deep(draw: st.DrawFn) -> Any:
+    """Nested around the limit, and far beyond."""
+    value = draw(leaves)
+    for _ in range(draw(st.sampled_from([1, 20, 28, 29, 30, 31, 32, 33, 200, 960]))):
+        value = {"a": value} if draw(st.booleans()) else [value]
+    return {"m": value}
+
+
+metadata = st.one_of(
+    deep(),
+    st.dictionaries(
+        texts,
+        st.recursive(
+            leaves,
+            lambda some: st.lists(some, max_size=4) | st.dictionaries(texts, some, max_size=4),
+        ),
+        max_size=5,
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def shop(stack: Stack) -> Client:
+    return Client(stack)
+
+
+def strict(answer: Got) -> Any:
+    """The JSON of an answer, as a reader takes it who knows no NaN, no huge number, no name twice
+    and no half of a surrogate pair."""
+
+    def number(written: str) -> float:
+        assert math.isfinite(float(written)), written
+        return float(written)
+
+    def once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+        assert len({name for name, _ in members}) == len(members)
+        return dict(members)
+
+    def no_constant(name: str) -> None:
+        raise AssertionError(name)
+
+    found = json.loads(
+        answer.text,
+        parse_int=number,
+        parse_float=number,
+        parse_constant=no_constant,
+        object_pairs_hook=once,
+    )
+    json.dumps(found, ensure_ascii=False).encode("utf-8")
+    return found
+
+
+@bounded
+@given(metadata=metadata, name=texts, tag=texts)
+def test_a_product_that_is_accepted_can_be_read_back_on_every_path(
+    shop: Client, metadata: Any, name: str, tag: str
+) -> None:
+    sent = {"name": name, "price": 1, "status": "ACTIVE", "metadata": metadata, "tags": [tag]}
+    made = shop.call("POST", PRODUCTS, sent)
+    if made.status != 201:
+        assert made.status in {400, 422}, made.text
+        assert strict(made)["code"] in {"malformed_json", "validation_failed"}
+        return
+    product = strict(made)
+    path = f"{PRODUCTS}/{product['id']}"
+    try:
+        assert strict(shop.get(path)) == product
+        listed = strict(shop.get(PRODUCTS))["data"]
+        assert product in listed
+        public = strict(shop.get(f"/api/products/{product['id']}", key_=""))
+        assert public["name"] == product["name"]
+        strict(shop.get("/api/products", key_=""))
+        again = shop.call("PUT", path, json.loads(made.text))
+        assert (again.status, strict(again)) == (200, product)
+        copy = {**json.loads(made.text), "slug": None}
+        (row,) = strict(shop.call("POST", f"{PRODUCTS}/bulk", [copy]))["data"]
+        assert row["status"] == "created", row
+        status = {"ids": [row["id"]], "status": "DRAFT"}
+        assert (
+            strict(shop.call("POST", f"{PRODUCTS}/bulk-status", status))["summary"]["updated"] == 1
+        )
+        assert shop.call("DELETE", f"{PRODUCTS}/{row['id']}").status == 200
+    finally:
+        assert shop.call("DELETE", path).status == 200
+
+
+@bounded
+@given(search=texts, name=st.sampled_from(["search", "status", "page", "cursor", "type[]"]))
+def test_any_query_is_answered_or_refused_by_name(shop: Client, search: str, name: str) -> None:
+    value = quote(search.encode("utf-8", "surrogatepass"))
+    for path, key in ((PRODUCTS, shop.key), ("/api/admin/orders", shop.key), ("/api/products", "")):
+        answer = shop.get(f"{path}?{quote(name)}={value}", key_=key)
+        assert answer.status in {200, 422}, answer.text
+        strict(answer)
+
+
+@bounded
+@given(value=st.text(alphabet=st.characters(min_codepoint=32, max_codepoint=255), max_size=300))
+def test_any_header_is_taken_or_refused(shop: Client, value: str) -> None:
+    for name in ("Idempotency_Key", "If_None_Match", "X_Forwarded_For", "Accept"):
+        answer = shop.call("GET", PRODUCTS, **{name: value})
+        assert answer.status == 200
+    keyed = shop.call("POST", PRODUCTS, {"name": ""}, Idempotency_Key=value)
+    assert keyed.status == 422
+    strict(keyed)
+    refused = shop.get(PRODUCTS, key_="", Authorization=value)
+    assert refused.status in {401, 429}
+    strict(refused)
