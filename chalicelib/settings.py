@@ -63,8 +63,8 @@ def import_queue_url() -> str:
 
 
 def imports_at_once() -> int:
-    """Parts of imports that are handled at once, at most (infra/triggers.yaml, infra/local.py)."""
-    return 2 if emulator() else 20
+    """Parts of imports that the largest account handles at once (infra/triggers.yaml)."""
+    return 2 if emulator() else 50
 
 
 def jobs_queue_url() -> str:
