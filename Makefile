@@ -31,7 +31,7 @@ check: .venv/ready .venv-emulator/ready
 # copied below .conformance/.
 CONFORMANCE ?= tests/test_commit.py tests/orders/test_repeats.py tests/orders/test_machine.py \
   tests/listing/test_agreement.py tests/listing/test_recount.py tests/imports/test_crashes.py tests/imports/test_jobs.py \
-  tests/webhooks/test_delivery.py tests/webhooks/test_life.py tests/api_keys
+  tests/webhooks/test_delivery.py tests/webhooks/test_life.py
 conformance: .venv/ready .conformance/ready
 	$(VENV)/python -m pytest -p tests.conformance.plugin -p no:xdist $(CONFORMANCE)
 

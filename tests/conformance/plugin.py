@@ -8,6 +8,7 @@ line of `known.py`, whose table is docs/conformance.md.
 import json
 import threading
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -35,7 +36,7 @@ class Three:
         self.examples: dict[tuple[str, str, str], str] = {}
         self._lock = threading.RLock()
         self._spaces = 0
-        self._moto_tables: set[str] = set()
+        self.moto_tables: set[str] = set()
         self._own_performed, self._own_load = Double._performed, Double.load
         self._own_empty = Double.empty
 
@@ -118,8 +119,8 @@ class Three:
         return status, reply
 
     def _moto_table(self, name: str) -> str:
-        if name not in self._moto_tables:
-            self._moto_tables.add(name)
+        if name not in self.moto_tables:
+            self.moto_tables.add(name)
             keys = [("pk", "HASH"), ("sk", "RANGE")]
             self._moto(
                 "CreateTable",
@@ -171,10 +172,14 @@ def pytest_configure(config: pytest.Config) -> None:
     _three.append(three)
     three.install()
     config.add_cleanup(three.engine.stop)
-    # Moto forgets its tables when the last account of a test ends: this one never does.
-    account = mock_aws()
-    account.start(reset=False)
-    config.add_cleanup(account.stop)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Iterator[None]:
+    """Each test has an account of moto's around its own, which that does not end."""
+    with mock_aws():
+        _three[0].moto_tables.clear()
+        return (yield)
 
 
 def _unknown() -> list[tuple[str, str, str]]:
