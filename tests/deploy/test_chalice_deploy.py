@@ -1,27 +1,14 @@
 """The real command lines, `infra/deploy.py` and `chalice deploy`, against an emulated AWS."""
 
-import json
-import os
-import shutil
-import socket
-import subprocess
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from infra.emulator import CREDENTIALS, Emulator
-from tests.deploy.api_import_proxy import ApiImportProxy
-from tests.e2e.recorded import client
+from tests.deploy.machine import CHALICE, STAGE, Machine, checkout, emulated
 
-PROJECT = Path(__file__).resolve().parents[2]
-CHALICE = str(Path(sys.executable).parent / "chalice")
-STAGE = "try"
-SOURCES = ("app.py", "chalicelib", "infra", "requirements.txt", ".chalice/config.json")
 KEPT = {"pk": {"S": "kept"}, "sk": {"S": "kept"}}
 PROBE = """
 
@@ -34,58 +21,8 @@ def probe_%(name)s():
 """
 
 
-@dataclass(frozen=True)
-class Machine:
-    """A developer's machine: a checkout, and an AWS that its tools find through the environment."""
-
-    checkout: Path
-    aws: str
-
-    def run(self, *command: str, typed: str = "", fails: bool = False) -> str:
-        done = subprocess.run(
-            [sys.executable, *command],
-            cwd=self.checkout,
-            env=os.environ | CREDENTIALS | {"AWS_ENDPOINT_URL": self.aws},
-            input=typed,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert (done.returncode != 0) == fails, done.stdout + done.stderr
-        return done.stdout + done.stderr
-
-    def deploy(self, *options: str, typed: str = "", fails: bool = False) -> str:
-        command = ("infra/deploy.py", "--stage", STAGE, *options)
-        return self.run(*command, typed=typed, fails=fails)
-
-    def api(self) -> str:
-        record = json.loads((self.checkout / f".chalice/deployed/{STAGE}.json").read_text())
-        (api,) = [r["rest_api_id"] for r in record["resources"] if r["resource_type"] == "rest_api"]
-        return f"{self.aws}/_aws/execute-api/{api}/{STAGE}"
-
-    def settings(self) -> object:
-        config = json.loads((self.checkout / ".chalice/config.json").read_text())
-        return config["stages"].get(STAGE, {})
-
-    def get(self, path: str) -> tuple[int, object]:
-        try:
-            with urllib.request.urlopen(self.api() + path, timeout=30) as answer:
-                return answer.status, json.load(answer)
-        except urllib.error.HTTPError as error:
-            return error.code, None
-
-    def client(self, service: str):
-        return client(self.aws, service)
-
-
 def _checkout(target: Path) -> Path:
-    for name in SOURCES:
-        source, copy = PROJECT / name, target / name
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        if source.is_dir():
-            shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(source, copy)
+    checkout(target)
     _add_probe(target, "first")
     return target
 
@@ -97,16 +34,8 @@ def _add_probe(checkout: Path, name: str) -> None:
 
 @pytest.fixture(scope="module")
 def aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    python = Path(os.environ.get("EMULATOR_PYTHON", PROJECT / ".venv-emulator/bin/python"))
-    emulator = Emulator(python, port, tmp_path_factory.mktemp("emulator"), keeps=False)
-    emulator.start()
-    proxy = ApiImportProxy(emulator.endpoint, CREDENTIALS)
-    yield proxy.url
-    proxy.close()
-    emulator.stop()
+    with emulated(tmp_path_factory.mktemp("emulator")) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,96 @@
+"""A developer's machine, and an emulated AWS that lets Chalice import its API."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from infra.emulator import CREDENTIALS, Emulator
+from tests.deploy.api_import_proxy import ApiImportProxy
+from tests.e2e.recorded import client
+
+PROJECT = Path(__file__).resolve().parents[2]
+CHALICE = str(Path(sys.executable).parent / "chalice")
+STAGE = "try"
+SOURCES = ("app.py", "chalicelib", "infra", "requirements.txt", ".chalice/config.json")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A developer's machine: a checkout, and an AWS that its tools find through the environment."""
+
+    checkout: Path
+    aws: str
+
+    def run(self, *command: str, typed: str = "", fails: bool = False) -> str:
+        done = subprocess.run(
+            [sys.executable, *command],
+            cwd=self.checkout,
+            env=os.environ | CREDENTIALS | {"AWS_ENDPOINT_URL": self.aws},
+            input=typed,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode != 0) == fails, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def deploy(self, *options: str, typed: str = "", fails: bool = False) -> str:
+        command = ("infra/deploy.py", "--stage", STAGE, *options)
+        return self.run(*command, typed=typed, fails=fails)
+
+    def api(self) -> str:
+        record = json.loads((self.checkout / f".chalice/deployed/{STAGE}.json").read_text())
+        (api,) = [r["rest_api_id"] for r in record["resources"] if r["resource_type"] == "rest_api"]
+        return f"{self.aws}/_aws/execute-api/{api}/{STAGE}"
+
+    def settings(self) -> object:
+        config = json.loads((self.checkout / ".chalice/config.json").read_text())
+        return config["stages"].get(STAGE, {})
+
+    def get(self, path: str) -> tuple[int, object]:
+        try:
+            with urllib.request.urlopen(self.api() + path, timeout=30) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as error:
+            return error.code, None
+
+    def client(self, service: str):
+        return client(self.aws, service)
+
+
+def checkout(target: Path) -> Path:
+    """What a deployment needs of this checkout, in another place."""
+    for name in SOURCES:
+        source, copy = PROJECT / name, target / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, copy)
+    return target
+
+
+@contextmanager
+def emulated(home: Path) -> Iterator[str]:
+    """The address of an AWS without anything in it."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    python = Path(os.environ.get("EMULATOR_PYTHON", PROJECT / ".venv-emulator/bin/python"))
+    emulator = Emulator(python, port, home, keeps=False)
+    emulator.start()
+    proxy = ApiImportProxy(emulator.endpoint, CREDENTIALS)
+    try:
+        yield proxy.url
+    finally:
+        proxy.close()
+        emulator.stop()
