@@ -11,7 +11,6 @@ from chalicelib.api_keys.model import Role
 from chalicelib.imports.model import LARGEST_FORM
 from chalicelib.orders import store as orders
 from chalicelib.orders.model import PaymentStatus
-from chalicelib.products.model import BULK_PRODUCTS
 from chalicelib.products.model import Status as ProductStatus
 from chalicelib.summary.store import MOST_LOW
 from chalicelib.webhooks.model import LONGEST_OVERLAP, EventKind
@@ -41,6 +40,5 @@ def _facts() -> Mapping[str, Any]:
         "DELIVERY_STATUSES": list(DeliveryStatus),
         "LONGEST_OVERLAP": LONGEST_OVERLAP,
         "MOST_LOW": MOST_LOW,
-        "MOST_AT_ONCE": BULK_PRODUCTS,
         "LARGEST_FORM": LARGEST_FORM,
     }

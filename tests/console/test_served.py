@@ -9,6 +9,7 @@ from typing import Final
 import pytest
 
 from chalicelib.console import facts, routes
+from chalicelib.imports import formats
 from tests.shop import Answer, Shop
 
 STATIC: Final = Path(routes.__file__).parent / "static"
@@ -176,6 +177,18 @@ def test_what_the_api_decides_is_told_by_it(shop: Shop) -> None:
     assert enums == [found["EVENT_KINDS"]]
     texts = (STATIC / "parts/endpoint.js").read_text()
     assert [kind for kind in found["EVENT_KINDS"] if f'"{kind}": ' not in texts] == []
+
+
+def test_formats_and_fields_of_imports_are_those_of_the_source() -> None:
+    text = (STATIC / "parts/import-columns.js").read_text()
+
+    def said(constant: str) -> dict[str, str]:
+        (block,) = re.findall(rf"const {constant} = {{(.*?)\n}};", text, re.DOTALL)
+        return dict(re.findall(r'^  (\w+): "(.*)",$', block, re.MULTILINE))
+
+    known = (formats.Ours, formats.Mapped, *formats.FORMATS)
+    assert said("FORMATS") == {each.name: each.title for each in known}
+    assert said("FIELDS").keys() == formats.FIELDS.keys()
 
 
 @pytest.mark.parametrize("script", SCRIPTS)

@@ -57,14 +57,5 @@ export function words(name) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-export function bytes(count) {
-  const units = ["bytes", "kB", "MB", "GB"];
-  const power = count < 1000 ? 0 : Math.min(3, Math.floor(Math.log10(count) / 3));
-  return `${number(Number((count / 1000 ** power).toFixed(power ? 1 : 0)))} ${units[power]}`;
-}
-
-export const milliseconds = (ms) =>
-  ms >= 1000 ? `${number(Math.round(ms / 10) / 100)} s` : `${number(Math.round(ms))} ms`;
-
 export const text = (value) =>
   value === null || value === undefined || value === "" ? NONE : String(value);

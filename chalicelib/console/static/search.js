@@ -39,7 +39,7 @@ const IDS = [
 
 let open = null;
 
-export function openSearch(begun) {
+export function openSearch(begun, isEntered) {
   if (open) return;
   const id = newId("search");
   const leaving = new AbortController();
@@ -77,6 +77,7 @@ export function openSearch(begun) {
   input.value = begun;
   typed();
   input.focus();
+  if (isEntered) enter();
 
   function typed() {
     clearTimeout(pause);
@@ -142,6 +143,10 @@ export function openSearch(begun) {
     }
     if (event.key !== "Enter") return;
     event.preventDefault();
+    enter();
+  }
+
+  function enter() {
     const text = input.value.trim();
     // What the shop has may come before the pages that are known at once.
     if (text && of !== text && at === 0 && !found[0]?.isSure) {

@@ -38,15 +38,18 @@ const TYPING =
 // What is typed before it is there is typed into it.
 async function search() {
   let typed = "";
+  let isEntered = false;
   const keep = (event) => {
-    if (event.key.length !== 1 || event.ctrlKey || event.metaKey) return;
+    if (event.ctrlKey || event.metaKey) return;
+    if (event.key === "Enter") isEntered = true;
+    else if (event.key.length === 1 && !isEntered) typed += event.key;
+    else return;
     event.preventDefault();
-    typed += event.key;
   };
   document.addEventListener("keydown", keep, { capture: true });
   try {
     const { openSearch } = await import("./search.js");
-    openSearch(typed);
+    openSearch(typed, isEntered);
   } catch {
     toast("The search could not be loaded. Check the connection and try again.", "bad");
   } finally {

@@ -105,7 +105,7 @@ def price_a_variant(hands: Hands, shop: Api) -> None:
     hands.press("Control+a")
     hands.type("85")
     hands.press("Enter")
-    expect(hands.page.locator(".toast")).to_have_text("Saved.")
+    expect(hands.page.locator(".toast").last).to_have_text("Saved.")
 
 
 def archive_twenty(hands: Hands, shop: Api) -> None:

@@ -34,7 +34,9 @@ def test_a_thousand_rows_are_watched_to_the_end(desk: Desk, tmp_path: Path) -> N
     desk.heading("supplier.csv")
     progress = desk.page.get_by_role("progressbar", name="Import")
     expect(progress).to_be_visible()
-    expect(desk.page.locator("header .badge")).to_have_text("Completed", timeout=MINUTES)
+    expect(desk.page.locator("header .badge")).to_have_text(
+        "Completed with 1 error", timeout=MINUTES
+    )
     expect(progress).to_have_attribute("value", "100")
     expect(desk.page.get_by_text("1,000 of 1,000 products")).to_be_visible()
     tiles = desk.page.locator(".tile")
@@ -67,8 +69,7 @@ def test_a_large_file_goes_straight_to_s3(desk: Desk, tmp_path: Path) -> None:
     desk.page.on("request", lambda asked: asked.method == "POST" and posted.append(asked.url))
     desk.open("/import")
     desk.page.locator("input[type=file]").set_input_files(path)
-    desk.label("Dry run").check()
-    desk.button("Import").click()
+    desk.button("Preview import").click()
     expect(desk.page.locator("header .badge")).to_have_text("Completed", timeout=MINUTES)
     expect(desk.page.locator(".tile").first).to_have_text("Would be created160")
     assert [url for url in posted if "/api/" not in url]
@@ -76,14 +77,42 @@ def test_a_large_file_goes_straight_to_s3(desk: Desk, tmp_path: Path) -> None:
     assert desk.api.get("products?search=large-1")["total"] == 0
 
 
-def test_a_file_of_nobody_says_which_columns_it_has(desk: Desk, tmp_path: Path) -> None:
+def test_a_file_that_is_not_certain_is_asked_about_previewed_and_imported(
+    desk: Desk, tmp_path: Path
+) -> None:
     desk.open("/import")
     desk.button("Import").click()
     expect(desk.field("file").locator(".error")).to_have_text("Choose a CSV file first.")
-    desk.page.locator("input[type=file]").set_input_files(written(tmp_path, ["Farbe,Form", "1,2"]))
-    desk.button("Import").click()
-    expect(desk.page.locator("header .badge")).to_have_text("Failed", timeout=MINUTES)
-    expect(desk.page.locator(".notice.bad")).to_contain_text("Farbe")
+    lines = [
+        "Artikelname;Preis;Menge;Farbcode",
+        "Mapped mug;12,50;7;#fff",
+        "Mapped hat;9,00;3;#000",
+    ]
+    desk.page.locator("input[type=file]").set_input_files(written(tmp_path, lines))
+    desk.button("Preview import").click()
+    expect(desk.page.locator("header .badge")).to_have_text("Needs your input", timeout=MINUTES)
+    name = desk.label("Import Artikelname as")
+    expect(name).to_have_value("name")
+    name.select_option("")
+    desk.button("Continue to the preview").click()
+    expect(desk.page.locator("form .notice, form .error:not(:empty)").first).to_be_visible()
+    name.select_option("name")
+    desk.label("Import Preis as").select_option("price")
+    desk.label("Import Menge as").select_option("stock")
+    desk.button("Continue to the preview").click()
+    expect(desk.page.locator("header .badge")).to_have_text("Completed", timeout=MINUTES)
+    expect(desk.page.locator(".tile").first).to_have_text("Would be created2")
+    preview = desk.page.get_by_role("region", name="Preview").get_by_role("row")
+    expect(preview.filter(has_text="Mapped mug")).to_contain_text("12.50")
+    assert desk.api.get("products?search=mapped")["total"] == 0
+    desk.button("Import this file").click()
+    expect(desk.page.locator(".tile").first).to_have_text("Created2", timeout=MINUTES)
+    expect(desk.page.locator("header .badge")).to_have_text("Completed", timeout=MINUTES)
+    assert desk.api.get("products?search=mapped")["total"] == 2
+    desk.button("Undo import").click()
+    desk.dialog.get_by_role("button", name="Undo").click()
+    expect(desk.page.get_by_role("heading", level=1)).to_have_text("Undo", timeout=MINUTES)
+    assert desk.api.get("products?search=mapped")["total"] == 0
 
 
 def test_a_file_that_misses_the_box_is_taken_all_the_same(desk: Desk) -> None:

@@ -7,6 +7,7 @@ import { fullName } from "../parts/order.js";
 import { card, empty, facts } from "../parts/page.js";
 import { table } from "../parts/table.js";
 import { link } from "../router.js";
+import "../parts/work.js";
 
 export async function show(visit) {
   const path = `admin/customers/${encodeURIComponent(visit.params.id)}`;

@@ -2,7 +2,7 @@
 
 import { isLeft } from "../api.js";
 import { h } from "../dom.js";
-import { dateTime, due, exact, milliseconds, number, words } from "../format.js";
+import { dateTime, due, exact, number, words } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { about } from "../parts/deliveries.js";
 import { copyButton } from "../parts/copy.js";
@@ -183,3 +183,6 @@ function pretty(body) {
     return body;
   }
 }
+
+const milliseconds = (ms) =>
+  ms >= 1000 ? `${number(Math.round(ms / 10) / 100)} s` : `${number(Math.round(ms))} ms`;

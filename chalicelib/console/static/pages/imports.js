@@ -22,7 +22,7 @@ export async function show(visit) {
         "Import products from a CSV file",
         h.p(
           { class: "soft" },
-          "Shopify, WooCommerce and Spree exports, or our template. Blank cells leave values unchanged.",
+          "Exports of Shopify, WooCommerce, Wix, Squarespace, Square, Etsy, BigCommerce and others, our template, or any CSV whose columns you match. Blank cells leave values unchanged.",
         ),
         uploadForm(visit, (id) => visit.go(`/import/${id}`)),
       ),

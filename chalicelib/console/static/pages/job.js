@@ -4,6 +4,8 @@ import { isLeft } from "../api.js";
 import { h, replace } from "../dom.js";
 import { ago, dateTime, number, plural, words } from "../format.js";
 import { badge } from "../parts/badge.js";
+import { columnTable, formatName, mappingForm } from "../parts/import-columns.js";
+import { previewTable } from "../parts/import-preview.js";
 import { canUndo, hasEnded, jobName, outcome, undo, watch } from "../parts/jobs.js";
 import { announce, toast } from "../parts/notice.js";
 import { card, facts } from "../parts/page.js";
@@ -23,8 +25,17 @@ export async function show(visit) {
   );
   fill();
   // The page stands; the job is watched beside it.
-  if (!hasEnded(job))
+  follow();
+
+  function follow() {
+    if (hasEnded(job) || job.status === "NEEDS_MAPPING") return;
     watch(visit, job.id, seen).catch((error) => isLeft(error) || toast(error.message, "bad"));
+  }
+
+  function answered(next) {
+    seen(next);
+    follow();
+  }
 
   function seen(next) {
     const before = job;
@@ -37,6 +48,7 @@ export async function show(visit) {
     replace(state, badge(...outcome(job)), job.dryRun && h.span({ class: "soft" }, " dry run"));
     const ended = hasEnded(job);
     const isImport = job.type === "product_import";
+    const asked = job.status === "NEEDS_MAPPING";
     const again = ended && (job.status !== "COMPLETED" || job.failed > 0);
     replace(
       actions,
@@ -48,7 +60,8 @@ export async function show(visit) {
       ended &&
         isImport &&
         job.dryRun &&
-        h.a({ class: "button main", href: link("/import") }, "Import this file"),
+        job.status === "COMPLETED" &&
+        h.button({ type: "button", class: "main", onclick: act("run") }, "Import this file"),
       canUndo(job) &&
         h.button({ type: "button", onclick: visit.once(takeBack) }, `Undo ${jobKind(job)}`),
       ended &&
@@ -68,9 +81,11 @@ export async function show(visit) {
               : job.error.message,
           ),
         ),
-      how(),
-      counted(),
+      asked ? mappingForm(visit, job, path, answered) : [how(), counted()],
+      warnings(),
       errors(),
+      !asked && job.preview?.length > 0 && job.dryRun && isImport && previewTable(job.preview),
+      !asked && job.columns?.length > 0 && columnTable(job.columns),
       record(),
     );
   }
@@ -119,6 +134,11 @@ export async function show(visit) {
     );
   }
 
+  function warnings() {
+    if (!job.warnings?.length) return null;
+    return h.div({ class: "notice warn" }, job.warnings.map(({ message }) => h.p(message)));
+  }
+
   function errors() {
     if (job.errors.length === 0) return null;
     const report =
@@ -142,6 +162,10 @@ export async function show(visit) {
           ...(job.errors[0].row === undefined
             ? [{ title: "Record", cell: ({ id }) => h.code(id) }]
             : [
+                {
+                  title: "Product",
+                  cell: ({ name, sku, slug }) => h.bdi(name ?? sku ?? slug ?? ""),
+                },
                 { title: "Line", cell: ({ row }) => number(row), class: "number" },
                 { title: "Column", cell: ({ field }) => field },
               ]),
@@ -157,7 +181,9 @@ export async function show(visit) {
     return card(
       "Overview",
       facts([
-        job.mode && ["Format", words(job.dialect ?? "not read yet")],
+        job.mode && ["Format", formatName(job.dialect)],
+        job.encoding && ["Encoding", job.encoding.toUpperCase()],
+        job.delimiter && ["Delimiter", DELIMITERS[job.delimiter] ?? job.delimiter],
         job.mode && [
           "Import mode",
           MODES.find(([mode]) => mode === job.mode)?.[1] ?? words(job.mode),
@@ -180,4 +206,5 @@ export async function show(visit) {
   }
 }
 
+const DELIMITERS = { ",": "Comma", ";": "Semicolon", "\t": "Tab", "|": "Pipe" };
 const jobKind = (job) => jobName({ type: job.type }).toLowerCase();

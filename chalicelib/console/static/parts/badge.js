@@ -14,6 +14,7 @@ const TONES = {
     "IN_PRODUCTION",
     "PROCESSING",
     "PARTLY",
+    "NEEDS_MAPPING",
   ],
   bad: ["FAILED"],
   info: ["SHIPPED", "RUNNING", "OWNER"],

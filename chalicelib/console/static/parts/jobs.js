@@ -22,17 +22,19 @@ export const canUndo = (job) =>
 const counted = ({ created, updated, deleted }) => created + updated + (deleted ?? 0);
 
 // Completed with records that failed is not simply good.
-export const outcome = ({ status, failed }) =>
-  status === "COMPLETED" && failed > 0
+export const outcome = ({ status, failed }) => {
+  if (status === "NEEDS_MAPPING") return [status, "Needs your input"];
+  return status === "COMPLETED" && failed > 0
     ? ["PARTLY", `Completed with ${plural(failed, "error")}`]
     : [status];
+};
 
-// Resolves to the job when it has ended; `seen(job)` gets each look.
+// Resolves to the job when it has ended, or asks; `seen(job)` gets each look.
 export async function watch(visit, id, seen = () => {}) {
   for (let pause = FIRST_PAUSE; ; pause = Math.min(pause * 1.2, LONGEST_PAUSE)) {
     const { data: job } = await visit.get(`admin/jobs/${encodeURIComponent(id)}`);
     seen(job);
-    if (hasEnded(job)) return job;
+    if (hasEnded(job) || job.status === "NEEDS_MAPPING") return job;
     await visit.sleep(pause);
   }
 }

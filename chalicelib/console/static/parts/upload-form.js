@@ -1,7 +1,7 @@
 // Choosing a CSV: by dropping it, or with the keyboard.
 
 import { h, replace } from "../dom.js";
-import { bytes, number } from "../format.js";
+import { number } from "../format.js";
 import { upload } from "../upload.js";
 import { field, saving, values } from "./form.js";
 import { announce } from "./notice.js";
@@ -34,7 +34,9 @@ export function uploadForm(visit, done) {
   const told = h.p({ class: "soft small" });
   const running = h.div({ hidden: true }, bar, told);
   const summary = h.div({ role: "alert", class: "summary" });
-  const start = h.button({ type: "submit", class: "main" }, "Import");
+  // A preview is a dry run; its page imports the same file.
+  const start = h.button({ type: "submit", class: "main", name: "preview" }, "Preview import");
+  const now = h.button({ type: "submit" }, "Import");
   const form = h.form(
     { novalidate: true, onsubmit: submitted },
     summary,
@@ -47,19 +49,14 @@ export function uploadForm(visit, done) {
         value: "upsert",
         options: MODES,
       }),
-      field({
-        name: "dryRun",
-        label: "Dry run",
-        type: "checkbox",
-        hint: "Checks the file and shows what would change. Nothing is saved.",
-      }),
     ),
     running,
-    h.div({ class: "actions" }, start),
+    h.div({ class: "actions" }, start, now),
+    h.p({ class: "hint" }, "The preview shows what would change. Nothing is saved before you confirm it."),
   );
 
   for (const type of ["dragover", "dragleave", "drop"]) visit.listen(window, type, over);
-  visit.guard("upload", () => start.ariaBusy === "true", "The upload will be cancelled.");
+  visit.guard("upload", () => isBusy(), "The upload will be cancelled.");
 
   function over(event) {
     event.preventDefault();
@@ -68,7 +65,7 @@ export function uploadForm(visit, done) {
   }
 
   function choose(file, ...more) {
-    if (!file || start.ariaBusy) return;
+    if (!file || isBusy()) return;
     drop.querySelector(".error").textContent = more.length
       ? "Only one file can be imported at a time. The first one was chosen."
       : "";
@@ -77,16 +74,20 @@ export function uploadForm(visit, done) {
     announce(`${file.name} chosen.`);
   }
 
+  const isBusy = () => [start, now].some(({ ariaBusy }) => ariaBusy === "true");
+
   async function submitted(event) {
     event.preventDefault();
+    if (isBusy()) return;
     if (!chosen) {
       drop.querySelector(".error").textContent = "Choose a CSV file first.";
       input.focus();
       return;
     }
+    const dryRun = event.submitter !== now;
     running.hidden = false;
-    await saving(form, start, summary, async () =>
-      done(await visit.finish(upload(chosen, values(form), progress, visit.signal))),
+    await saving(form, dryRun ? start : now, summary, async () =>
+      done(await visit.finish(upload(chosen, { ...values(form), dryRun }, progress, visit.signal))),
     );
     running.hidden = true;
   }
@@ -100,4 +101,10 @@ export function uploadForm(visit, done) {
   }
 
   return form;
+}
+
+function bytes(count) {
+  const units = ["bytes", "kB", "MB", "GB"];
+  const power = count < 1000 ? 0 : Math.min(3, Math.floor(Math.log10(count) / 3));
+  return `${number(Number((count / 1000 ** power).toFixed(power ? 1 : 0)))} ${units[power]}`;
 }
