@@ -30,7 +30,7 @@ def module() -> str:
 def _facts() -> Mapping[str, Any]:
     return {
         "CURRENCY": settings.currency(),
-        "TIMEZONE": "UTC",
+        "TIMEZONE": settings.timezone(),
         "ROLES": list(Role),
         "MOVES": orders.MOVES,
         "PAYMENT_MOVES": orders.PAYMENT_MOVES,

@@ -10,7 +10,6 @@ import { announce } from "./parts/notice.js";
 import "./parts/work.js";
 
 const PAUSE = 180; // milliseconds without a key before the search is made
-const EACH = 5;
 const PAGES = [
   ["New order", "/orders/new"],
   ["Add product", "/products/new"],
@@ -177,36 +176,39 @@ function pages(text) {
   return [...ids, ...named].filter(({ address }) => may(match(address).role));
 }
 
+// What matches exactly comes first in each; an order's number, a SKU or an email that is the text
+// comes before all others.
 async function search(text, signal) {
-  const list = async (path, shown) => {
-    const { data } = await call("GET", path, { query: { search: text, limit: EACH }, signal });
-    return data.data.map(shown);
-  };
-  const [orders, products, customers] = await Promise.all([
-    list("admin/orders", ({ id, number, customer, status, total, currency, orderDate }) => ({
-      text: `Order #${number}`,
-      kind: words(status),
-      about: [customer?.email, " ", money(total, currency), " ", date(orderDate)],
-      address: `/orders/${id}`,
-      isExact: number === text.replace(/^#/, ""),
-    })),
-    list("admin/products", ({ id, name, status, sku, variants }) => ({
-      text: name,
-      kind: "Product",
-      about: [sku, status === "ACTIVE" ? "" : words(status)].filter(Boolean).join(" · "),
-      address: `/products/${id}`,
-      isExact: [sku, ...variants.map((each) => each.sku)].some(
-        (each) => each?.toLowerCase() === text.toLowerCase(),
-      ),
-    })),
-    list("admin/customers", ({ id, email, firstName, lastName }) => ({
-      text: [firstName, lastName].filter(Boolean).join(" ") || email,
-      kind: "Customer",
-      about: email,
-      address: `/customers/${id}`,
-      isExact: email === text.toLowerCase(),
-    })),
-  ]);
+  const { data } = await call("GET", "admin/search", { query: { q: text }, signal });
+  const orders = data.orders.map((each) => ({
+    text: `Order #${each.number}`,
+    kind: words(each.status),
+    about: [
+      each.customer?.email,
+      " ",
+      money(each.total, each.currency),
+      " ",
+      date(each.orderDate),
+    ],
+    address: `/orders/${each.id}`,
+    isExact: each.number === text.replace(/^#/, ""),
+  }));
+  const products = data.products.map(({ id, name, status, sku, variants }) => ({
+    text: name,
+    kind: "Product",
+    about: [sku, status === "ACTIVE" ? "" : words(status)].filter(Boolean).join(" · "),
+    address: `/products/${id}`,
+    isExact: [sku, ...variants.map((each) => each.sku)].some(
+      (each) => each?.toLowerCase() === text.toLowerCase(),
+    ),
+  }));
+  const customers = data.customers.map(({ id, email, firstName, lastName }) => ({
+    text: [firstName, lastName].filter(Boolean).join(" ") || email,
+    kind: "Customer",
+    about: email,
+    address: `/customers/${id}`,
+    isExact: email === text.toLowerCase(),
+  }));
   const all = [...orders, ...products, ...customers];
   return [...all.filter(({ isExact }) => isExact), ...all.filter(({ isExact }) => !isExact)];
 }

@@ -48,9 +48,9 @@ function send(url, form, headers, tell, signal) {
     request.upload.onprogress = ({ loaded, total }) => tell(loaded, total);
     request.onload = () => {
       const body = parsed(request.responseText);
+      if (request.status < 300) return resolve(body);
       const told = { "Retry-After": request.getResponseHeader("Retry-After") ?? "" };
-      if (request.status < 300) resolve(body);
-      else reject(new Refusal(request.status, body, new Headers(told)));
+      return reject(new Refusal(request.status, body, new Headers(told)));
     };
     request.onerror = () =>
       reject(

@@ -130,6 +130,15 @@ def correct_low_stock(hands: Hands, shop: Api) -> None:
     expect(hands.page.locator(".toast").last).to_contain_text("stock is now 25")
 
 
+def filter_by_date(hands: Hands, shop: Api) -> None:
+    hands.begin()
+    hands.click(hands.page.locator("#menu").get_by_role("link", name="Orders"))
+    hands.click(hands.desk.label("Date"))
+    hands.type("L")
+    expect(hands.page.locator(".chips")).to_contain_text("Date: Last 7 days")
+    expect(hands.page.locator(".results")).not_to_have_attribute("aria-busy", "true")
+
+
 # With the clicks and keys, together, that the best of the others takes.
 JOBS: dict[str, tuple[Callable[[Hands, Api], None], int]] = {
     "find an order": (find_an_order, 0 + 6),
@@ -138,6 +147,7 @@ JOBS: dict[str, tuple[Callable[[Hands, Api], None], int]] = {
     "price of one variant": (price_a_variant, 4 + 13),
     "archive 20 products": (archive_twenty, 4 + 14),
     "low stock, correct it": (correct_low_stock, 2 + 3),
+    "orders of the last 7 days": (filter_by_date, 3),
 }
 
 

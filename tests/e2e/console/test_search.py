@@ -69,7 +69,7 @@ def test_a_late_answer_of_the_search_leads_nowhere(desk: Desk, order: dict) -> N
     def keep(route: Route) -> None:
         kept.append(route)
 
-    desk.page.route("**/api/admin/orders?*", keep)
+    desk.page.route("**/api/admin/search?*", keep)
     go(desk, order["number"])
     desk.page.wait_for_timeout(300)
     desk.page.keyboard.press("Escape")

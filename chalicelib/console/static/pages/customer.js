@@ -12,9 +12,8 @@ import "../parts/work.js";
 export async function show(visit) {
   const path = `admin/customers/${encodeURIComponent(visit.params.id)}`;
   const { data: customer } = await visit.get(path);
-  // The search also finds who has this address as a part of theirs.
-  const { data: found } = await visit.get("admin/orders", { search: customer.email, limit: 50 });
-  const orders = found.data.filter((order) => order.customer?.id === customer.id);
+  const { data: found } = await visit.get("admin/orders", { customerId: customer.id, limit: 50 });
+  const orders = found.data;
   visit.draw(
     {
       title: fullName(customer) || customer.email,
@@ -58,7 +57,7 @@ export async function show(visit) {
               rows: orders,
             }),
         found.total > found.data.length &&
-          h.p(h.a({ href: link("/orders", { search: customer.email }) }, "View all orders")),
+          h.p(h.a({ href: link("/orders", { customerId: customer.id }) }, "View all orders")),
       ),
     ),
   );

@@ -22,6 +22,15 @@ export async function show(visit) {
         placeholder: "Name or email",
         autocomplete: "off",
       },
+      {
+        name: "sort",
+        label: "Sort",
+        options: [
+          ["", "Newest first"],
+          ["name", "Name"],
+        ],
+      },
+      { name: "tag", label: "Tag" },
     ],
     columns: [
       {

@@ -1,7 +1,7 @@
 // Orders, by order date.
 
 import { h } from "../dom.js";
-import { TIMEZONE } from "../facts.js";
+import { PAYMENTS, TIMEZONE } from "../facts.js";
 import { date, money, plural, words } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { bulkEdit } from "../parts/bulk-edit.js";
@@ -9,6 +9,7 @@ import { field, form } from "../parts/form.js";
 import { list } from "../parts/list.js";
 import { empty } from "../parts/page.js";
 import { buyer, CLOSED, STATUSES, tagsOf } from "../parts/order.js";
+import { daysAgo } from "../parts/zone.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
 
@@ -25,7 +26,7 @@ export async function show(visit) {
         name: "search",
         label: "Search",
         type: "search",
-        placeholder: "Number, name or email",
+        placeholder: "Number, name, email, tracking number, SKU",
         autocomplete: "off",
       },
       {
@@ -33,9 +34,30 @@ export async function show(visit) {
         label: "Status",
         options: [["", "All"], ["open", "Open"], ...STATUSES.map((each) => [each, words(each)])],
       },
-      { name: "source", label: "Source", placeholder: "All", known: true },
+      { name: "period", label: "Date", options: PERIODS },
+      {
+        name: "sort",
+        label: "Sort",
+        options: [
+          ["", "Newest first"],
+          ["orderDate", "Oldest first"],
+        ],
+      },
+      { name: "from", label: `From (${TIMEZONE})`, type: "date", more: true },
+      { name: "to", label: `To (${TIMEZONE})`, type: "date", more: true },
+      {
+        name: "paymentStatus",
+        label: "Payment",
+        options: [["", "All"], ...PAYMENTS.map((each) => [each, words(each)])],
+        more: true,
+      },
+      { name: "salesRepId", label: "Sales rep ID", placeholder: "emp_…", more: true },
+      { name: "tag", label: "Tag", more: true },
+      { name: "customerId", label: "Customer ID", placeholder: "cus_…", more: true },
+      { name: "source", label: "Source", placeholder: "All", known: true, more: true },
     ],
-    toQuery: ({ status, source, ...rest }) => ({
+    toQuery: ({ status, source, period, ...rest }) => ({
+      ...(period && { from: daysAgo(Number(period)) }),
       ...rest,
       source: source
         ?.trim()
@@ -61,6 +83,12 @@ export async function show(visit) {
   });
 }
 
+const PERIODS = [
+  ["", "Any date"],
+  ["0", "Today"],
+  ["6", "Last 7 days"],
+  ["29", "Last 30 days"],
+];
 const NEXT = ["PROCESSING", "SHIPPED", "DELIVERED"];
 
 // Each order moves as it may; the dry run says how many cannot.

@@ -42,7 +42,29 @@ export async function show(visit) {
         options: [["", "All"], ...PRODUCT_STATUSES.map((each) => [each, words(each)])],
       },
       { name: "type", label: "Type", placeholder: "All", known: true },
-      { name: "storefront", label: "Storefront", placeholder: "All", known: true },
+      {
+        name: "sort",
+        label: "Sort",
+        options: [
+          ["", "Newest first"],
+          ["createdAt", "Oldest first"],
+          ["name", "Name"],
+          ["-updatedAt", "Last changed"],
+        ],
+      },
+      { name: "storefront", label: "Storefront", placeholder: "All", known: true, more: true },
+      { name: "vendor", label: "Vendor", more: true },
+      { name: "tag", label: "Tag", more: true },
+      {
+        name: "published",
+        label: "Published",
+        options: [
+          ["", "All"],
+          ["true", "Yes"],
+          ["false", "No"],
+        ],
+        more: true,
+      },
     ],
     columns: [
       { title: "Product", cell: named },

@@ -10,14 +10,15 @@ import { learn, meant, offered, remember, titled } from "./known.js";
 import { announce, problem } from "./notice.js";
 import { skeleton } from "./page.js";
 import { table } from "./table.js";
+import { views } from "./views.js";
 import "./work.js";
 
 const PAUSE = 220; // milliseconds without a key before the search is made
 const LIMIT = "50";
-const given = ({ page, ...query }) =>
+const given = ({ page: _, ...query }) =>
   Object.fromEntries(Object.entries(query).filter(([, value]) => value));
 
-// `filters`: those of `field`, named as in the address; `known`: it offers the values seen so far.
+// `filters`: those of `field`, named as in the address; `more`: behind a click; `known`: it offers the values seen so far.
 // `toQuery` makes the API's query of them.
 // `choose(selection, done)` draws what can be done with { size, which, rows }. Resolves when the first page
 // stands.
@@ -40,18 +41,57 @@ export async function list(visit, spec) {
 
   const knowns = fields.filter(({ known }) => known).map(({ name }) => name);
   const offers = new Map(knowns.map((each) => [each, offered(api, each)]));
+  const drawn = ({ known, more: _, ...each }) =>
+    field({
+      ...each,
+      ...(known && { list: offers.get(each.name).id, onfocus: offer, autocomplete: "off" }),
+      value: asked[each.name] ?? "",
+      oninput: typed,
+    });
+  const rest = fields.filter(({ more }) => more);
   const bar = h.form(
     { class: "filters", role: "search", onsubmit: (event) => event.preventDefault() },
-    fields.map(({ known, ...each }) =>
-      field({
-        ...each,
-        ...(known && { list: offers.get(each.name).id, onfocus: offer, autocomplete: "off" }),
-        value: asked[each.name] ?? "",
-        oninput: typed,
-      }),
-    ),
+    fields.filter(({ more }) => !more).map(drawn),
     [...offers.values()].map(({ node }) => node),
+    rest.length > 0 &&
+      h.details(
+        { class: "more", open: rest.some(({ name }) => asked[name]) },
+        h.summary("More filters"),
+        h.div({ class: "filters even" }, rest.map(drawn)),
+      ),
   );
+  const chips = h.div({ class: "chips" });
+
+  // The filters that are set, each with what takes it away; and the views.
+  function drawChips() {
+    replace(
+      chips,
+      views(visit, given(asked), drawChips),
+      fields
+        .filter(({ name, type }) => asked[name] && type !== "search")
+        .map(({ name, label, options }) => {
+          const value = options?.find(([option]) => option === asked[name])?.[1] ?? asked[name];
+          return h.span(
+            { class: "chip" },
+            `${label}: ${value}`,
+            h.button(
+              {
+                type: "button",
+                class: "quiet small",
+                "aria-label": `Clear ${label}`,
+                onclick: () => {
+                  const control = bar.elements[name];
+                  control.value = "";
+                  typed({ target: control });
+                  control.focus();
+                },
+              },
+              "×",
+            ),
+          );
+        }),
+    );
+  }
 
   async function offer() {
     await learn(visit, api, knowns);
@@ -62,6 +102,7 @@ export async function list(visit, spec) {
     asked[target.name] = target.value;
     delete asked.page;
     visit.rewrite(asked);
+    drawChips();
     visit.after(target.tagName === "SELECT" ? 0 : PAUSE, "typed", load);
   }
 
@@ -90,7 +131,7 @@ export async function list(visit, spec) {
       isAll = false;
       total = data.total;
       shownRows = data.data.length;
-      filters = given(toQuery({ ...asked, ...found }));
+      ({ sort: _, ...filters } = given(toQuery({ ...asked, ...found })));
       draw(data, found);
       announce(`${plural(data.total, name)} found.`);
     } catch (refusal) {
@@ -121,12 +162,12 @@ export async function list(visit, spec) {
       );
       return;
     }
-    const drawn = table({
+    const rowsDrawn = table({
       name: `${name}s`,
       columns: choose ? [tick(data), ...columns] : columns,
       rows: data,
     });
-    replace(results, drawn, pager(pagination));
+    replace(results, rowsDrawn, pager(pagination));
   }
 
   function tick(rows) {
@@ -199,7 +240,8 @@ export async function list(visit, spec) {
     );
   }
 
-  replace(spec.into, bar, h.div({ class: "above" }, count, chosenBar), results);
+  drawChips();
+  replace(spec.into, bar, chips, h.div({ class: "above" }, count, chosenBar), results);
   await load();
   return { load };
 }

@@ -1,0 +1,71 @@
+// Views of a list: filters under a name, kept in this browser.
+
+import { h } from "../dom.js";
+import { link } from "../router.js";
+import { field, form } from "./form.js";
+
+const place = (path) => `backroom-views ${path}`;
+
+function kept(path) {
+  try {
+    return JSON.parse(localStorage.getItem(place(path))) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+function keep(path, views) {
+  if (Object.keys(views).length) localStorage.setItem(place(path), JSON.stringify(views));
+  else localStorage.removeItem(place(path));
+}
+
+// Links to the views of a list, and what saves `asked`, its filters now. `changed()` draws again.
+export function views(visit, asked, changed) {
+  const { path } = visit;
+  const all = kept(path);
+  const now = link(path, asked);
+  const isKept = Object.values(all).some((query) => link(path, query) === now);
+  const links = Object.entries(all).map(([name, query]) =>
+    h.span(
+      { class: "chip" },
+      h.a(
+        { href: link(path, query), "aria-current": link(path, query) === now ? "true" : null },
+        h.bdi(name),
+      ),
+      h.button(
+        {
+          type: "button",
+          class: "quiet small",
+          "aria-label": `Delete the view ${name}`,
+          onclick: () => {
+            const { [name]: _, ...rest } = kept(path);
+            keep(path, rest);
+            changed();
+          },
+        },
+        "×",
+      ),
+    ),
+  );
+  const canSave = !isKept && Object.values(asked).some(Boolean);
+  return [
+    links,
+    canSave && h.button({ type: "button", class: "quiet small", onclick: save }, "Save view"),
+  ];
+
+  function save() {
+    const dialog = visit.modal("Save view", [
+      form({
+        fields: [field({ name: "name", label: "Name", autocomplete: "off" })],
+        submit: "Save",
+        cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
+        save({ name }) {
+          if (!name.trim()) throw new Error("Enter a name.");
+          keep(path, { ...kept(path), [name.trim()]: asked });
+          dialog.close();
+          changed();
+        },
+      }),
+    ]);
+  }
+}

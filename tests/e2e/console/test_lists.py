@@ -1,0 +1,52 @@
+"""Lists: filtered, sorted, kept under a name."""
+
+from playwright.sync_api import expect
+
+from tests.e2e.console.desk import Desk
+
+
+def numbers(desk: Desk) -> list[str]:
+    return desk.page.locator("td.key").all_inner_texts()
+
+
+def test_orders_are_filtered_by_day_payment_and_rep_and_sorted(desk: Desk) -> None:
+    product = desk.api.post("products", {"name": "Filtered", "price": 5})
+    line = {"variantId": product["variants"][0]["id"], "quantity": 1}
+
+    def placed(**more: str) -> str:
+        new = {"lineItems": [line], "salesRepId": "emp_filtered", **more}
+        return f"#{desk.api.post('orders', new)['number']}"
+
+    old = placed(orderDate="2026-01-05T12:00:00Z")
+    paid, open_ = placed(paymentStatus="PAID"), placed()
+    desk.open("/orders?salesRepId=emp_filtered")
+    expect(desk.page.locator("td.key")).to_have_text([open_, paid, old])
+    desk.label("Sort").select_option("orderDate")
+    expect(desk.page.locator("td.key")).to_have_text([old, paid, open_])
+    desk.label("Payment").select_option("PAID")
+    expect(desk.page.locator("td.key")).to_have_text([paid])
+    desk.button("Clear Payment").click()
+    expect(desk.page.locator("td.key")).to_have_count(3)
+    desk.label("Date").select_option("6")
+    expect(desk.page.locator("td.key")).to_have_text([paid, open_])
+    desk.button("Clear Date").click()
+    desk.page.locator("[name=from]").fill("2026-01-05")
+    desk.page.locator("[name=to]").fill("2026-01-05")
+    expect(desk.page.locator("td.key")).to_have_text([old])
+    desk.page.reload()
+    expect(desk.page.locator("td.key")).to_have_text([old])
+
+
+def test_a_view_is_kept_under_its_name_in_this_browser(desk: Desk) -> None:
+    desk.open("/products?status=DRAFT&sort=name")
+    desk.button("Save view").click()
+    desk.dialog.get_by_label("Name").fill("Drafts by name")
+    desk.dialog.get_by_role("button", name="Save").click()
+    desk.open("/products")
+    desk.page.get_by_role("link", name="Drafts by name").click()
+    expect(desk.label("Status")).to_have_value("DRAFT")
+    expect(desk.label("Sort")).to_have_value("name")
+    kept = desk.page.evaluate("JSON.stringify(localStorage)")
+    assert desk.api.key not in kept
+    desk.button("Delete the view Drafts by name").click()
+    expect(desk.page.get_by_role("link", name="Drafts by name")).to_have_count(0)
