@@ -209,6 +209,9 @@ async function search(text, signal) {
     address: `/customers/${id}`,
     isExact: email === text.toLowerCase(),
   }));
-  const all = [...orders, ...products, ...customers];
+  // Orders are found by their items too: what is no number means the product or customer first.
+  const all = /^#?\d+$/.test(text)
+    ? [...orders, ...products, ...customers]
+    : [...products, ...customers, ...orders];
   return [...all.filter(({ isExact }) => isExact), ...all.filter(({ isExact }) => !isExact)];
 }

@@ -15,8 +15,10 @@ import "./work.js";
 
 const PAUSE = 220; // milliseconds without a key before the search is made
 const LIMIT = "50";
-const given = ({ page: _, ...query }) =>
-  Object.fromEntries(Object.entries(query).filter(([, value]) => value));
+const given = (query, but = []) =>
+  Object.fromEntries(
+    Object.entries(query).filter(([name, value]) => value && !["page", ...but].includes(name)),
+  );
 
 // `filters`: those of `field`, named as in the address; `more`: behind a click; `known`: it offers the values seen so far.
 // `toQuery` makes the API's query of them.
@@ -131,7 +133,7 @@ export async function list(visit, spec) {
       isAll = false;
       total = data.total;
       shownRows = data.data.length;
-      ({ sort: _, ...filters } = given(toQuery({ ...asked, ...found })));
+      filters = given(toQuery({ ...asked, ...found }), ["sort"]);
       draw(data, found);
       announce(`${plural(data.total, name)} found.`);
     } catch (refusal) {
