@@ -69,6 +69,10 @@ class Query:
     def offset(self) -> int:
         return (self.page - 1) * self.limit
 
+    def parts(self, kind: Kind) -> Where:
+        """`where` as the index holds facets."""
+        return _key_parts(kind, self.where)
+
 
 @dataclass(frozen=True)
 class Page(Generic[R]):

@@ -31,6 +31,9 @@ ALWAYS = {
     f"{PRODUCTS}?search=shirt": ["Shirt of many", "Red shirt", "Blue shirt"],
     f"{PRODUCTS}?search=shirt&status=ACTIVE": ["Shirt of many", "Blue shirt"],
     f"{PRODUCTS}?search=SH-07": ["Shirt of many"],
+    f"{PRODUCTS}?search=SH-59": ["Shirt of many"],
+    f"{PRODUCTS}?search=SH-59&status=ACTIVE": ["Shirt of many"],
+    f"{PRODUCTS}?search=SH-59&status=DRAFT": [],
     f"{PRODUCTS}?published=false": ["Secret hat", "Old hat"],
     f"{PRODUCTS}?sort=createdAt&limit=2": ["Blue shirt", "Red shirt"],
     "/api/products": ["Shirt of many", "Blue shirt"],
@@ -55,7 +58,7 @@ LATER = {
     f"{ORDERS}?tag=vip&from=2026-11-01": ["1004"],
     f"{CUSTOMERS}?sort=name": ["ada.lovelace@example.com", "EMIL@example.org"],
 }
-FOUND_LATER = {f"{PRODUCTS}?search=SH-59": ["Shirt of many"], f"{ORDERS}?search=rush": ["1004"]}
+FOUND_LATER = {f"{PRODUCTS}?search=SH-5": ["Shirt of many"], f"{ORDERS}?search=rush": ["1004"]}
 
 
 @pytest.fixture
