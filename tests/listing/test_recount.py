@@ -30,14 +30,14 @@ def test_a_shop_that_only_its_own_code_wrote_agrees(dynamodb: Double) -> None:
 def test_a_wrong_total_is_found_and_repaired(dynamodb: Double) -> None:
     some()
     table.update((KIND.count_pk(), "DRAFT|yes|#1"), add={"n": 5})
-    table.update((KIND.count_pk("type-1"), "DRAFT|yes|#0"), add={"n": -2})
+    table.update((KIND.count_pk("type", "type-1"), "DRAFT|yes|#0"), add={"n": -2})
     assert page().total == 35
 
     found = listing.recount(KIND)
     off = {one.cell: one.stored - one.counted for one in found.wrong}
     assert off == {
         (KIND.count_pk(), "DRAFT|yes|"): 5,
-        (KIND.count_pk("type-1"), "DRAFT|yes|"): -2,
+        (KIND.count_pk("type", "type-1"), "DRAFT|yes|"): -2,
     }
 
     listing.repair(found.wrong)
