@@ -470,7 +470,7 @@ def test_what_woocommerce_writes_before_certain_signs_and_within_lists_is_taken_
     sold = {**variation, "SKU": "T2", "Stock": "7", "Attribute 1 value(s)": "Blue"}
     tee = product(WOO, parent, variation, sold)
     assert tee.errors == []
-    assert (tee.values["sku"], tee.values["name"]) == ("-T", "'@home, '20s")
+    assert (tee.values["sku"], tee.values["name"]) == ("-T", "@home, '20s")
     assert (tee.values["status"], tee.values["description"]) == ("DRAFT", "one\ntwo C:\\new")
     # A variation of a draft says that it is one, and keeps its stock.
     assert [(v["title"], v["sku"], v["stock"]) for v in tee.values["variants"]] == [
