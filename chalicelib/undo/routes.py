@@ -6,11 +6,10 @@ from typing import Final
 from chalice.app import Response
 
 from chalicelib import clock
-from chalicelib.idempotency import Once, Repeated
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import Job, StartedJob, Status
 from chalicelib.problems import Conflict, NotFound
-from chalicelib.request import Role, Routes, caller, header
+from chalicelib.request import IDEMPOTENT, Role, Routes, caller, once
 from chalicelib.request.answer import reply_text
 from chalicelib.undo.model import TYPE
 
@@ -25,7 +24,7 @@ _KEPT: Final = timedelta(days=30)
     role=Role.STAFF,
     answers={202: StartedJob},
     problems=[NotFound, Conflict],
-    headers={"Idempotency-Key": "As for orders: the same request again is answered as it was."},
+    headers=IDEMPOTENT,
 )
 def undo(id: str) -> Response:
     """Every field that the job changed, and nobody has changed since, gets its old value back;
@@ -34,12 +33,7 @@ def undo(id: str) -> Response:
     twice changes nothing; an undo can be undone. Within 30 days."""
     job = jobs.get(id)
     _check(job)
-    key = header("idempotency-key")
-    once = Once.of(caller().id, key, {"undo": id}) if key is not None else None
-    try:
-        _, text = jobs.create(TYPE, {"job": id}, caller().name, once=once)
-    except Repeated as first:
-        return reply_text(202, first.text, headers={"Idempotent-Replayed": "true"})
+    _, text = jobs.create(TYPE, {"job": id}, caller().name, once=once(None))
     return reply_text(202, text)
 
 
