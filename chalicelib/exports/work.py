@@ -23,8 +23,12 @@ _PAGES: Final[dict[str, Any]] = {
 
 
 def step(job: Job) -> Step:
-    """Writes the next piece; with the last one the file is whole."""
-    asked, before = job.asked, job.cursor or {"after": None, "etags": [], "bytes": 0}
+    """Writes the next piece; when all are written, puts them together."""
+    before = job.cursor or {"after": None, "etags": [], "bytes": 0}
+    if before.get("all"):
+        files.end(job, before["upload"], before["etags"])
+        return Step(set={"bytes": before["bytes"]})
+    asked = job.asked
     upload = before.get("upload") or files.begin(job)
     write = writer(asked["type"], asked["format"], asked["columns"])
     piece = bytearray() if before["etags"] else bytearray(write.head)
@@ -38,10 +42,7 @@ def step(job: Job) -> Step:
         if after is None or len(piece) >= files.PIECE:
             break
     etags = [*before["etags"], files.add(job, upload, len(before["etags"]) + 1, bytes(piece))]
-    size = before["bytes"] + len(piece)
-    first = {} if job.step else {"total": total}
-    if after is None:
-        files.end(job, upload, etags)
-        return Step(read=read, set={**first, "bytes": size})
-    more = {"after": after, "upload": upload, "etags": etags, "bytes": size}
-    return Step(cursor=more, read=read, set=first)
+    more = {"upload": upload, "etags": etags, "bytes": before["bytes"] + len(piece)}
+    # Put together in a step of its own: nothing can be added to a file that is whole.
+    more |= {"after": after} if after is not None else {"all": True}
+    return Step(cursor=more, read=read, set={} if job.step else {"total": total})

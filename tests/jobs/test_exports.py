@@ -113,7 +113,7 @@ def test_an_empty_shop_is_a_header(jobs: JobDesk) -> None:
     assert job["total"] == 0 and rows(text) == [] and text.startswith("\ufeffslug,name")
 
 
-@pytest.mark.parametrize("nth", range(1, 6))
+@pytest.mark.parametrize("nth", range(1, 7))
 @pytest.mark.parametrize("after", [False, True])
 def test_an_export_that_dies_anywhere_ends_whole(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, nth: int, after: bool
@@ -129,8 +129,7 @@ def test_an_export_that_dies_anywhere_ends_whole(
     key = f"exports/{job}.csv"
     found = aws.client("s3").get_object(Bucket=environment.bucket(), Key=key)["Body"].read()
     assert len(found) == done["bytes"]
-    assert [row["slug"] for row in rows(found.decode())].sort() == sorted(slugs).sort()
-    assert len(rows(found.decode())) == 10
+    assert sorted(row["slug"] for row in rows(found.decode())) == sorted(slugs)
 
 
 # --- There and back -------------------------------------------------------------------------------

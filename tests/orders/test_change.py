@@ -351,7 +351,7 @@ def test_a_change_and_a_creation_cost_three_calls_of_which_two_are_made_together
     with dynamodb.metered() as calls:
         moved(shop, answer.json, "CANCELLED")
     operations = [call.operation for call in calls]
-    assert sorted(operations[:2]) == ["GetItem", "UpdateItem"]
+    assert sorted(operations[:2]) == ["BatchGetItem", "UpdateItem"]
     assert operations[2:] == ["TransactWriteItems"]
 
 

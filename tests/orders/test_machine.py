@@ -360,14 +360,16 @@ class Shopping(RuleBasedStateMachine):
             if pk.startswith(("list#order#", "word#order#")):
                 entries[pk.split("#")[0] + " " + sk.rsplit("#", 1)[1]] += 1
             if pk == "count#order":
-                counted[sk.split("#")[0]] += item["n"]
+                counted["|".join(sk.split("#")[0].split("|")[:2])] += item["n"]  # not the version
             if pk == "sales":
                 sold, revenue = sold + item.get("n", 0), revenue + item.get("revenue", 0)
         assert entries == Counter(
-            {f"list {id}": 3 for id in records}
+            # All, its status, source and payment, and its customer's.
+            {f"list {id}": 4 + bool(item["customer"]) for id, item in records.items()}
             | {f"word {id}": len(item["index"]["words"].split()) for id, item in records.items()}
         )
-        assert +counted == Counter(order.status for order in self.orders.values())
+        cells = (f"{order.status}|{order.payment}" for order in self.orders.values())
+        assert +counted == Counter(cells)
         living = [order for order in self.orders.values() if order.status != "CANCELLED"]
         assert sold == len(living)
         assert all(order.booked <= 1 for order in self.orders.values())
