@@ -19,6 +19,16 @@ from infra.emulator import CREDENTIALS, REGION
 ACCOUNT = "000000000000"
 _LOOKUP = "com.amazonaws.cloudtrail.v20131101.CloudTrail_20131101.LookupEvents"
 
+# What S3 asks a permission for, by the operation that was called (AWS: actions for Amazon S3).
+_S3_ACTIONS = {
+    "POST.s3": "PutObject",
+    "HeadObject": "GetObject",
+    **dict.fromkeys(
+        ("CreateMultipartUpload", "UploadPart", "UploadPartCopy", "CompleteMultipartUpload"),
+        "PutObject",
+    ),
+}
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -93,7 +103,7 @@ def _needed(event: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None]]:
             yield from _of_table(name, request)
         case "s3":
             bucket, key = (each["ResourceName"] for each in event["Resources"])
-            action = "PutObject" if name in {"PutObject", "POST.s3"} else name
+            action = _S3_ACTIONS.get(name, name)
             yield f"s3:{action}", f"arn:aws:s3:::{bucket}/{key}", None
         case "sqs":
             queue = request["QueueUrl"].rpartition("/")[2]

@@ -162,6 +162,8 @@ class Tour:
         self.admin("GET", "/customers")
         self.admin("GET", f"/customers/{made['customer']['id']}")
         self.admin("GET", "/summary")
+        self.admin("GET", "/search?q=ann")
+        self.until(lambda: self.admin("GET", "/events")["data"])
 
     def _imports(self) -> None:
         rows = [f"plate-{n},Plate {n},4.50,PL{n},3" for n in range(40)]
