@@ -247,6 +247,7 @@ class Shopping(RuleBasedStateMachine):
         answer = self.sent(lambda: self.shop.delete(f"{ORDERS}/{id}"), fault, None)
         assert answer.status == 200 or (answer.status == 404 and fault and fault.after)
         order = self.orders.pop(id)
+        self.announced["order.deleted", id] += 1
         if order.status not in {"SHIPPED", "DELIVERED"}:
             self.give_back(order)
 
