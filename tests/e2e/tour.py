@@ -1,11 +1,14 @@
 """One walk through all that the shop can do, so that every function makes every kind of call."""
 
+import io
 import json
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from typing import Any
+
+import openpyxl
 
 from chalicelib.webhooks.model import event_of
 from infra.local import STAGE
@@ -191,6 +194,8 @@ class Tour:
         self.admin("POST", f"/jobs/{asked['id']}/mapping", mapping)
         mapped = self._ended(asked["id"], "COMPLETED")
         assert mapped["created"] == 1, mapped
+        book = _workbook(["slug", "name", "price"], ["from-a-book", "From a book", 3])
+        assert self._finished(self._upload(book))["created"] == 1
         too_many_rows = self._finished(self._upload(_CSV + "jug,Jug,1,,\n" * 2_001))
         assert too_many_rows["failed"] == 1
         self.admin("GET", "/jobs")
@@ -219,7 +224,7 @@ class Tour:
             with urllib.request.urlopen(job["downloadUrl"]) as file:
                 assert len(file.read()) == job["bytes"]
 
-    def _upload(self, text: str, query: str = "") -> str:
+    def _upload(self, text: str | bytes, query: str = "") -> str:
         body, kind = _form({}, text)
         path = f"/products/import{query}"
         return str(self.admin("POST", path, body, Content_Type=kind)["jobId"])
@@ -285,14 +290,22 @@ class Tour:
         self.until(told)
 
 
-def _form(fields: dict[str, str], text: str) -> tuple[bytes, str]:
+def _form(fields: dict[str, str], file: str | bytes) -> tuple[bytes, str]:
     edge = "tour-of-the-shop"
     parts = [
         f'--{edge}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
         for name, value in fields.items()
     ]
-    file = 'name="file"; filename="tour.csv"\r\nContent-Type: text/csv'
-    parts.append(
-        f"--{edge}\r\nContent-Disposition: form-data; {file}\r\n\r\n{text}\r\n--{edge}--\r\n"
-    )
-    return "".join(parts).encode(), f"multipart/form-data; boundary={edge}"
+    head = 'name="file"; filename="tour.csv"\r\nContent-Type: text/csv'
+    parts.append(f"--{edge}\r\nContent-Disposition: form-data; {head}\r\n\r\n")
+    data = file.encode() if isinstance(file, str) else file
+    body = "".join(parts).encode() + data + f"\r\n--{edge}--\r\n".encode()
+    return body, f"multipart/form-data; boundary={edge}"
+
+
+def _workbook(*rows: list[object]) -> bytes:
+    book, file = openpyxl.Workbook(), io.BytesIO()
+    for row in rows:
+        book.active.append(row)
+    book.save(file)
+    return file.getvalue()
