@@ -7,11 +7,11 @@ PYTEST := $(VENV)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONPATH := .
 
-.PHONY: run test unit check conformance fuzz bench lock audit botocore
+.PHONY: run test unit check client conformance conformance-dynamodb conformance-roles examples description fuzz mutants bench lock audit botocore
 .DELETE_ON_ERROR:
 
 run: .venv/ready .venv-emulator/ready
-	@exec env PORT=$(PORT) FRESH=$(FRESH) TIMEZONE=$(TIMEZONE) $(VENV)/python infra/local.py
+	@exec env PORT=$(PORT) FRESH=$(FRESH) TIMEZONE=$(TIMEZONE) LOG=$(LOG) $(VENV)/python infra/local.py
 
 test: .venv/ready .venv-emulator/ready
 	$(PYTEST)
@@ -24,16 +24,35 @@ check: .venv/ready .venv-emulator/ready
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
 	$(VENV)/mypy --strict chalicelib infra
+	cd clients/python && ../../$(VENV)/mypy
 	$(VENV)/cfn-lint infra/*.yaml
 	$(PYTEST)
 
+# The client's models and operations, from the description of the API.
+client: .venv/ready
+	$(VENV)/python -m infra.description | $(VENV)/python clients/python/generate.py
+
 # What these tests ask of DynamoDB, asked of AWS's own engine too (docs/conformance.md). Java 17 and Maven; the engine is
 # copied below .conformance/.
-CONFORMANCE ?= tests/test_commit.py tests/orders/test_repeats.py tests/orders/test_machine.py \
-  tests/listing/test_agreement.py tests/listing/test_recount.py tests/imports/test_crashes.py tests/imports/test_jobs.py \
-  tests/webhooks/test_delivery.py tests/webhooks/test_life.py
-conformance: .venv/ready .conformance/ready
-	$(VENV)/python -m pytest -p tests.conformance.plugin -p no:xdist $(CONFORMANCE)
+CONFORMANCE ?= tests/test_table.py tests/test_commit.py tests/api_keys tests/request/test_rate_limits.py \
+  tests/orders/test_repeats.py tests/orders/test_machine.py tests/listing/test_agreement.py tests/listing/test_recount.py \
+  tests/imports/test_crashes.py tests/imports/test_jobs.py tests/webhooks/test_delivery.py tests/webhooks/test_life.py
+conformance: conformance-dynamodb conformance-roles
+
+conformance-dynamodb: .venv/ready .conformance/ready
+	LISTING_STEPS=$${LISTING_STEPS:-2000} $(VENV)/python -m pytest -p tests.conformance.plugin -p no:xdist --timeout=1800 $(CONFORMANCE)
+
+# What AWS's rules say to each call that a function makes, and to what it should not do; Node. The simulator's licence is
+# AGPL: it is installed below .conformance/, and is no part of this project.
+CONFORMANCE_NODE := @cloud-copilot/iam-simulate@0.1.173 asl-validator@4.0.0
+conformance-roles: .venv/ready .venv-emulator/ready .conformance/node/ready
+	WALK=.conformance/walk.json $(VENV)/python -m pytest -p no:xdist tests/e2e/test_roles.py
+	$(VENV)/python -m pytest -p no:xdist tests/conformance/test_policies.py
+
+.conformance/node/ready: Makefile
+	@command -v npm >/dev/null || { echo "make conformance-roles needs Node (npm), which is not here; nothing else does." >&2; exit 1; }
+	npm install --prefix .conformance/node --no-audit --no-fund --no-save --ignore-scripts --loglevel=error $(CONFORMANCE_NODE)
+	@touch $@
 
 .conformance/ready: tests/conformance/pom.xml
 	@command -v java >/dev/null && command -v mvn >/dev/null || { echo "make conformance needs Java 17 and Maven (mvn), which are not here; nothing else does." >&2; exit 1; }
@@ -45,6 +64,28 @@ conformance: .venv/ready .conformance/ready
 fuzz: .venv/ready .venv-emulator/ready
 	$(VENV)/python -m tests.e2e.fuzz
 	STRANGERS=300 $(VENV)/python -m pytest tests/e2e/test_strangers.py
+
+# The examples in the API's description, made anew by the code that answers.
+examples: .venv/ready
+	$(VENV)/python -m tests.examples >/dev/null
+
+# The API's description before linters and generators of clients, which count its operations. Needs Node (npm).
+DESCRIPTION_TOOLS := @redocly/cli@2.77.0 @stoplight/spectral-cli@6.16.3 openapi-typescript@7.13.0 typescript@5.9.3
+description: .venv/ready .description/ready
+	$(VENV)/python -m tests.generators .description
+
+.description/ready: Makefile
+	@command -v npm >/dev/null || { echo "make description needs Node (npm), which is not here; nothing else does." >&2; exit 1; }
+	npm install --prefix .description --no-audit --no-fund --no-save --ignore-scripts --loglevel=error $(DESCRIPTION_TOOLS)
+	$(PYTHON) -m venv .description/venv
+	.description/venv/bin/pip install -qq openapi-python-client==0.29.1
+	@touch $@
+
+# Whether the tests notice when the core is wrong: 400 small changes, then each condition of each write left out.
+# What no test notices is printed; tests/mutants_equivalent.txt has what nobody could notice. Hours of CPU.
+mutants: .venv/ready
+	$(VENV)/python -m tests.mutants --fresh $(MUTANTS); sample=$$?; \
+	  $(VENV)/python -m tests.mutants --conditions $(MUTANTS) && exit $$sample
 
 # The storage door on the oldest and on the newest botocore of 18 months: Lambda updates its own.
 OLDEST_BOTOCORE := 1.38.21
@@ -76,12 +117,10 @@ audit: .venv-audit/ready
 	.venv-audit/bin/pip install -qq -r requirements-audit.txt
 	@touch $@
 
-.venv/ready: requirements-dev.txt requirements.txt
-	$(PYTHON) -m venv .venv
-	$(VENV)/pip install -qq -r requirements-dev.txt
+.venv/ready: requirements-dev.txt requirements.txt clients/python/pyproject.toml
+	@$(PYTHON) infra/install.py .venv requirements-dev.txt "Backroom, its tools and its tests" clients/python
 	@touch $@
 
 .venv-emulator/ready: requirements-emulator.txt
-	$(PYTHON) -m venv .venv-emulator
-	.venv-emulator/bin/pip install -qq -r requirements-emulator.txt
+	@$(PYTHON) infra/install.py .venv-emulator requirements-emulator.txt "the embedded AWS"
 	@touch $@

@@ -25,7 +25,11 @@ SERVED = {
     "/api/admin/orders/bulk-edit": ["chalicelib.bulk_edits.routes"],
     "/api/products": ["chalicelib.storefront.routes"],
     "/api/admin/orders": ["chalicelib.orders.routes"],
-    "/api/admin/customers": ["chalicelib.customers.routes"],
+    "/api/admin/customers": [
+        "chalicelib.customers.routes",
+        "chalicelib.merges.routes",
+        "chalicelib.erasures.routes",
+    ],
     "/api/admin/search": ["chalicelib.search.routes"],
     "/api/admin/summary": ["chalicelib.summary.routes"],
     "/api/admin/keys": ["chalicelib.api_keys.routes"],
@@ -40,6 +44,8 @@ SERVED = {
 # What does the steps of a job, by its type.
 WORK = {
     "bulk_edit": "chalicelib.bulk_edits.work",
+    "customer_erasure": "chalicelib.erasures.work",
+    "customer_merge": "chalicelib.merges.work",
     "export": "chalicelib.exports.work",
     "undo": "chalicelib.undo.work",
 }

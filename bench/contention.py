@@ -95,8 +95,8 @@ class Answers:
 @contextlib.contextmanager
 def world(lock_ms: float) -> Iterator[tuple[Time, Any]]:
     from chalicelib import clock, settings, table
-    from tests.dynamodb_double import Double
-    from tests.environment import SETTINGS
+    from tests.support.dynamodb_double import Double
+    from tests.support.environment import SETTINGS
 
     time, together = Time(), threading.local()
     real = {**SETTINGS}

@@ -10,17 +10,19 @@ import json
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tests.dynamodb_double import Double
+from tests.support.dynamodb_double import Double
 
 
 class _Connection(asyncio.Protocol):
     """One thread serves all connections: many would come in the way of what is measured."""
 
     double = Double()
+    after = 0.0  # seconds until an answer is sent
 
     def connection_made(self, transport: Any) -> None:
         self._transport, self._received = transport, b""
@@ -34,10 +36,16 @@ class _Connection(asyncio.Protocol):
         self._received = b""
         operation = re.search(rb"(?i)x-amz-target: \w+\.(\w+)", head)
         assert operation
-        status, answer = self.double.answer(operation[1].decode(), json.loads(body))
+        due = time.monotonic() + _Connection.after
+        if operation[1] == b"AnswerAfter":
+            _Connection.after = json.loads(body)["milliseconds"] / 1_000
+            status, answer = 200, {}
+        else:
+            status, answer = self.double.answer(operation[1].decode(), json.loads(body))
         sent = json.dumps(answer).encode()
         head = b"HTTP/1.1 %d .\r\nContent-Length: %d\r\n\r\n" % (status, len(sent))
-        self._transport.write(head + sent)
+        wait = max(0.0, due - time.monotonic())
+        asyncio.get_running_loop().call_later(wait, self._transport.write, head + sent)
 
 
 async def _serve() -> None:

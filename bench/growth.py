@@ -22,8 +22,8 @@ from bench.requests import sample
 from chalicelib import clock, listing
 from chalicelib.products import merge, store
 from chalicelib.products.model import Product
-from tests.dynamodb_double import Double
-from tests.environment import SETTINGS
+from tests.support.dynamodb_double import Double
+from tests.support.environment import SETTINGS
 
 SIZES: Final = (1_000, 10_000, 100_000)
 TYPES: Final = 5_000

@@ -68,7 +68,7 @@ class Queues:
     """The URL that ends the function that posts to it."""
 
     def put(self, url: str, body: str, at: float) -> None:
-        from tests.webhooks.events import Waiting
+        from tests.support.webhook_events import Waiting
 
         with self.lock:
             self.numbers += 1
@@ -106,8 +106,9 @@ def running(queues: Queues) -> Iterator[None]:
     from chalicelib.webhooks import deliveries
     from chalicelib.webhooks.parked import waking
     from chalicelib.webhooks.sending import deliver
-    from tests.dynamodb_double import Crash, Double
-    from tests.webhooks import events, world
+    from tests.support import webhook_events as events
+    from tests.support import webhook_world as world
+    from tests.support.dynamodb_double import Crash, Double
 
     mine = threading.local()
     over = threading.Event()
@@ -180,7 +181,8 @@ def measured(url: str, bad: str) -> None:
     from chalicelib import settings, table
     from chalicelib.webhooks import fan_out, store
     from chalicelib.webhooks.model import EventKind, NewEndpoint
-    from tests.webhooks import events, world
+    from tests.support import webhook_events as events
+    from tests.support import webhook_world as world
 
     kind = EventKind.PRODUCT_CREATED
     committed: dict[str, float] = {}

@@ -10,8 +10,9 @@ from unittest.mock import patch
 
 import boto3
 
-from bench.units import READ_PRICE, WRITE_PRICE, item_size, read_units, write_units
 from chalicelib import dynamodb
+from tests.support.round_trips import in_a_row
+from tests.support.units import READ_PRICE, WRITE_PRICE, item_size, read_units, write_units
 
 Params = dict[str, Any]
 _SLOW_SECONDS = 0.02
@@ -20,7 +21,7 @@ _SLOW_SECONDS = 0.02
 @dataclass
 class Work:
     """One piece of work. `trips`: calls that waited for one another. CPU in seconds: of the
-    process, and of that what was spent inside the calls. Units: `bench/units.py`."""
+    process, and of that what was spent inside the calls. Units: `tests/support/units.py`."""
 
     calls: list[str] = field(default_factory=list)
     spans: list[tuple[float, float]] = field(default_factory=list)
@@ -36,16 +37,6 @@ class Work:
     @property
     def dollars(self) -> float:
         return self.read * READ_PRICE + self.write * WRITE_PRICE
-
-
-def in_a_row(spans: Sequence[tuple[float, float]]) -> int:
-    """The length of the longest chain of calls of which each began when the one before it had
-    ended. `spans`: beginnings and ends."""
-    count, reached = 0, 0.0
-    for end, start in sorted((end, start) for start, end in spans):
-        if start >= reached:
-            count, reached = count + 1, end
-    return count
 
 
 class Meter:

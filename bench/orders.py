@@ -23,8 +23,8 @@ from bench.growth import SIZES, Cost, Costs, law
 from bench.meter import Meter
 from bench.requests import Send, Served, fill, measured, serving
 from chalicelib import clock, listing
-from tests.dynamodb_double import Double
-from tests.environment import SETTINGS
+from tests.support.dynamodb_double import Double
+from tests.support.environment import SETTINGS
 
 ORDERS: Final = "/api/admin/orders"
 RUNS: Final = 200
@@ -54,7 +54,7 @@ def order(variants: Sequence[str], number: int, **fields: Any) -> dict[str, Any]
 def operations(served: Served) -> dict[str, Send]:
     """What is measured, by name."""
     from chalicelib.products import store
-    from tests.shop import Shop
+    from tests.support.shop import Shop
 
     shop = Shop(served=served)
     assert shop.owner

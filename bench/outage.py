@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from bench.isolation import BATCH, LANES
-from bench.units import WRITE_PRICE
 from bench.webhooks import LAMBDA_GB_SECOND, LAMBDA_REQUEST, SENDER_GB, SQS_REQUEST, TRANSITION
 from chalicelib.webhooks.parked import redrive
 from chalicelib.webhooks.sending import retry
 from chalicelib.webhooks.sending.messages import CROWD, HIDDEN_A_MINUTE
 from chalicelib.webhooks.sending.retry import Means
+from tests.support.units import WRITE_PRICE
 
 DELIVERIES = 1_000_000
 OUTAGE = 6 * 3_600
@@ -67,8 +67,8 @@ def written() -> dict[str, float]:
     """Write units of one attempt, by its outcome, from the lives of single deliveries."""
 
     def life(failures: int) -> float:
-        from tests.shop import Shop
-        from tests.webhooks import world as worlds
+        from tests.support import webhook_world as worlds
+        from tests.support.shop import Shop
 
         with contextlib.redirect_stdout(io.StringIO()), worlds.world() as world:
             made = {"url": "http://127.0.0.1:9/hook", "events": ["order.paid"]}

@@ -116,7 +116,7 @@ def serving() -> Served:
 
 def operations(served: Served, ids: Sequence[str]) -> dict[str, Send]:
     """What is measured, by name."""
-    from tests.shop import Shop
+    from tests.support.shop import Shop
 
     shop = Shop(served=served)
     visitors = itertools.cycle([Shop(f"203.0.113.{n}", served) for n in range(10)])

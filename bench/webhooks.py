@@ -25,7 +25,7 @@ from urllib.request import Request, urlopen
 import boto3
 
 from bench import stage
-from bench.units import READ_PRICE, WRITE_PRICE
+from tests.support.units import READ_PRICE, WRITE_PRICE
 
 DELIVERIES = 600
 EVENTS = 60
@@ -134,7 +134,7 @@ def send(records: list[Any]) -> None:
 
 def arrival(url: str) -> None:
     """Milliseconds from the commit of an event to its POST, on the emulated AWS, all of it."""
-    from tests.e2e.running import free_port, running
+    from tests.support.running import free_port, running
 
     with tempfile.TemporaryDirectory() as home, running(Path(home), free_port(), "--fresh") as shop:
         _forget(url)  # what the sender's measurement left
@@ -209,14 +209,14 @@ class Life:
 
 
 def lived(*, answers: bool) -> Life:
-    from tests.shop import Shop
-    from tests.webhooks import world as worlds
+    from tests.support import webhook_world as worlds
+    from tests.support.shop import Shop
 
     with contextlib.redirect_stdout(io.StringIO()), worlds.world() as world:
         made = {"url": "http://127.0.0.1:9/hook", "events": ["order.paid"]}
         assert Shop().post("/api/admin/webhooks", made).status == 201
         headers = {f"x-header-{n}": "v" * 30 for n in range(10)}
-        ok = worlds.Outcome(status=200, headers=headers, body=b'{"received": true}')
+        ok = worlds.PostResult(status=200, headers=headers, body=b'{"received": true}')
         world.answer = lambda posted: ok if answers else worlds.failed(headers=headers, body=b"no")
         worlds.announce("order.paid", text="x" * 700)
         world.calls.clear()

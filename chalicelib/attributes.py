@@ -32,17 +32,20 @@ def _pack(value: Any) -> dict[str, Any]:
 
 
 def _unpack(value: Mapping[str, Any]) -> Any:
-    for kind, inner in value.items():
-        if kind in ("S", "BOOL"):
-            return inner
-        if kind == "N":
-            return int(inner) if inner.isdigit() else _number(inner)
-        if kind == "M":
-            return {name: _unpack(member) for name, member in inner.items()}
-        if kind == "L":
-            return [_unpack(member) for member in inner]
-        if kind == "SS":
-            return frozenset(inner)
+    # A look-up a kind, the most frequent first: a fourth of a list's time is spent here.
+    if "S" in value:
+        return value["S"]
+    if "N" in value:
+        text = value["N"]
+        return int(text) if text.isdigit() else _number(text)
+    if "M" in value:
+        return unpack(value["M"])
+    if "L" in value:
+        return [_unpack(member) for member in value["L"]]
+    if "BOOL" in value:
+        return value["BOOL"]
+    if "SS" in value:
+        return frozenset(value["SS"])
     return None
 
 
@@ -56,7 +59,7 @@ def pack(item: Mapping[str, Any]) -> dict[str, Any]:
 
 def unpack(stored: Mapping[str, Any]) -> Item:
     """An item as the reply of a call, or a stream record, writes it."""
-    return {name: _unpack(value) for name, value in stored.items()}
+    return {name: value["S"] if "S" in value else _unpack(value) for name, value in stored.items()}
 
 
 def pack_key(key: Key) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from botocore.utils import get_environ_proxies
 from chalicelib import settings, telemetry
 from chalicelib.aws import client as client_of
 
-Wire = dict[str, Any]
+Connection = dict[str, Any]
 
 NO_ANSWER: Final = (HTTPClientError, ConnectionError)  # nobody knows whether it happened
 
@@ -46,7 +46,7 @@ def client() -> Any:
     return client_of("dynamodb")
 
 
-def call(operation: str, request: Wire) -> Wire:
+def call(operation: str, request: Connection) -> Connection:
     """The reply to an operation, such as `GetItem`.
 
     Raises ClientError for what DynamoDB refuses, one of NO_ANSWER where no answer came.
@@ -54,7 +54,7 @@ def call(operation: str, request: Wire) -> Wire:
     direct = _direct(client())
     if direct is not None:
         return direct.call(operation, request)
-    reply: Wire = getattr(client(), botocore.xform_name(operation))(**request)
+    reply: Connection = getattr(client(), botocore.xform_name(operation))(**request)
     return reply
 
 
@@ -91,7 +91,7 @@ class _Direct:
         self._idle: deque[HTTPConnection] = deque()
         self._prepared("GetItem", b"{}")
 
-    def call(self, operation: str, request: Wire) -> Wire:
+    def call(self, operation: str, request: Connection) -> Connection:
         body = json.dumps(request).encode()
         prepared = self._prepared(operation, body)
         event = f"before-send.dynamodb.{operation}"
@@ -104,7 +104,7 @@ class _Direct:
         if expected is not None and int(expected) != zlib.crc32(content):
             raise HTTPClientError(error="the checksum of the answer is wrong")
         if status == 200:
-            reply: Wire = json.loads(content)
+            reply: Connection = json.loads(content)
             return reply
         raise ClientError(_refusal(status, headers, content), operation)  # type: ignore[arg-type]
 
@@ -201,11 +201,11 @@ def _signing_key(secret: str, scope: str) -> bytes:
     return key
 
 
-def _refusal(status: int, headers: Any, content: bytes) -> Wire:
+def _refusal(status: int, headers: Any, content: bytes) -> Connection:
     """What botocore gives a ClientError: the reply, its `Error` and its `ResponseMetadata`."""
     try:
         said = json.loads(content)
-        reply: Wire = said if isinstance(said, dict) else {}
+        reply: Connection = said if isinstance(said, dict) else {}
     except ValueError:
         reply = {}  # of a server on the way, perhaps
     code = str(reply.pop("__type", status)).rpartition("#")[2]

@@ -11,9 +11,9 @@ at the time at which it is written, however late the stream brings it. Nobody re
 minute, in which a write that has begun may still end: what was read never gets a new neighbour.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
@@ -25,7 +25,7 @@ from chalicelib.table import sk
 
 BEHIND: Final = timedelta(seconds=30)
 KEPT: Final = timedelta(seconds=outbox.KEPT_SECONDS)
-MOST_BYTES: Final = 4_000_000  # of bodies in an answer; Lambda answers 6 MB
+MOST_BYTES: Final = 4_000_000  # of bodies that are read at once
 _SLICE: Final = 45  # entries of one transaction of 100 items
 _TRIES: Final = 5
 _HOURS: Final = 24  # and
@@ -112,18 +112,26 @@ def _mark(item: Item) -> Key:
 # --- Reading --------------------------------------------------------------------------------------
 
 
-def start() -> Place:
-    """In front of the oldest that is kept."""
-    return Place(clock.iso(clock.now() - KEPT))
+def start(since: datetime | None = None) -> Place:
+    """In front of what reached the feed since then, or else of the oldest that is kept."""
+    oldest = clock.now() - KEPT
+    return Place(clock.iso(max(oldest, since) if since else oldest))
 
 
 def has_expired(place: Place) -> bool:
     return place < Place(clock.iso(clock.now() - KEPT - timedelta(minutes=1)))
 
 
-def read(place: Place, kinds: frozenset[str], limit: int) -> Part:
-    """At most `limit` events behind a place, of some kinds or (none named) of all. Where few are
-    wanted of many, it is what a bounded look finds, perhaps nothing, and where to go on."""
+def read(
+    place: Place,
+    kinds: frozenset[str],
+    limit: int,
+    most: int = MOST_BYTES,
+    size_of: Callable[[str], int] = len,
+) -> Part:
+    """At most `limit` events behind a place, of some kinds or (none named) of all, whose bodies are
+    not larger than `most` together; one is given in any case. Where few are wanted of many, it is
+    what a bounded look finds, perhaps nothing, and where to go on."""
     until = clock.iso(clock.now() - BEHIND)
     if place.sk >= until:
         return Part([], place)
@@ -138,8 +146,8 @@ def read(place: Place, kinds: frozenset[str], limit: int) -> Part:
             for number, event in list(enumerate(outbox.events_of(item)))[begin:]:
                 if kinds and event.event not in kinds:
                     continue
-                size += len(event.body.encode())
-                if len(events) == limit or (events and size > MOST_BYTES):
+                size += size_of(event.body)
+                if len(events) == limit or (events and size > most):
                     return Part(events, Place(entry["sk"], number))
                 events.append(Happened(event, item["at"]))
         place = Place(entries[-1]["sk"], outbox.MOST_EVENTS)

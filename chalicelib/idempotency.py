@@ -15,7 +15,7 @@ import secrets
 import zlib
 from dataclasses import dataclass
 from decimal import Context, Decimal
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from chalice.app import ChaliceUnhandledError
 
@@ -25,8 +25,12 @@ from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
 from chalicelib.problems import Invalid
 
+if TYPE_CHECKING:  # models of addresses: no other request should pay for them
+    from chalicelib.forgetting import Person
+
 KEPT_SECONDS: Final = 86_400
 LONGEST_KEY: Final = 255
+_PREFIX: Final = "idem#"
 _PART: Final = 300_000  # of text; DynamoDB takes 400 KB an item
 _EXACT: Final = Context(prec=10_000)
 
@@ -62,7 +66,7 @@ class Once:
         if not 1 <= len(key) <= LONGEST_KEY:
             message = f"must have 1 to {LONGEST_KEY} characters"
             raise Invalid.field("Idempotency-Key", "out_of_range", message)
-        return cls((f"idem#{caller_id}#{ids.key_part(key)}", "reply"), fingerprint(sent))
+        return cls((f"{_PREFIX}{caller_id}#{ids.key_part(key)}", "reply"), fingerprint(sent))
 
     def look(self) -> None:
         """Raises Repeated, or KeyReused, if the request was answered before."""
@@ -148,6 +152,23 @@ class Begun:
             table.update(self.once.key, set={"parts": len(parts)}, when=Attr("seed").eq(self.seed))
         except table.ConditionFailed:
             return  # a day has passed, and the key was used anew
+
+
+def forgotten(item: Item, person: "Person") -> dict[str, Any] | None:
+    """The attributes of a kept reply that are different when a person is forgotten; None: it has
+    to go, because the key that its client chose names the person."""
+    if not item["pk"].startswith(_PREFIX):
+        return {}
+    if person.mentions(item["pk"]):
+        return None
+    try:
+        answer = json.loads(item.get("text", "null"))
+    except ValueError:
+        return {}  # a part of an answer with products
+    if not person.is_about(answer):
+        return {}
+    text = json.dumps(person.forget(answer), ensure_ascii=False, separators=(",", ":"))
+    return {"text": text} if text != item["text"] else {}
 
 
 def fingerprint(sent: Any) -> str:

@@ -1,15 +1,23 @@
 """The description of the API, OpenAPI 3.1, made from the routes and the models themselves."""
 
 import hashlib
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
 from chalice.app import Response
 from pydantic import TypeAdapter
 
-from chalicelib import settings
+from chalicelib import public_names, settings
+from chalicelib.bulk_edits.model import MOST_IDS
+from chalicelib.customers.model import MOST_ADDRESSES
+from chalicelib.events.model import MOST_EVENTS
+from chalicelib.idempotency import LONGEST_KEY
+from chalicelib.imports.model import LARGEST_FORM, LARGEST_UPLOAD, MOST_COLUMNS
+from chalicelib.orders.model import LARGEST_ORDER, MOST_LINES, MOST_PRODUCTS
 from chalicelib.problems import (
     Busy,
     Forbidden,
@@ -23,28 +31,77 @@ from chalicelib.problems import (
     Unauthorized,
     UnsupportedMediaType,
 )
+from chalicelib.products.model import (
+    BULK_PRODUCTS,
+    DEEPEST_METADATA,
+    LARGEST_PRODUCT,
+    MOST_VARIANTS,
+)
 from chalicelib.request import Routes, reply
 from chalicelib.request.call import current
 from chalicelib.request.middleware import InternalError
-from chalicelib.request.routes import JSON, METHODS, Operation, operations
+from chalicelib.request.routes import JSON, MEGABYTE, METHODS, Operation, operations
+from chalicelib.request.size import LARGEST_ANSWER
+from chalicelib.schemas import LARGEST_PAGE
+from chalicelib.validation import DEEPEST, MOST_ERRORS
+from chalicelib.webhooks.model import EventKind
+from chalicelib.webhooks.shown import announced
 
 Schema = dict[str, Any]
 
 PATH: Final = "/api/openapi.json"
 _REFERENCE: Final = "#/components/schemas/{model}"
+_SUCCESS: Final = {
+    200: "Done.",
+    201: "Created.",
+    202: "Accepted: it happens after this answer.",
+    304: "Not modified: the client has it.",
+}
 _INTRODUCTION: Final = (
     "Products, orders and webhooks of one shop. Requests below `/api/admin` carry an API key;"
     " the others are open. Times are ISO 8601 in UTC, amounts are strings with the decimals of"
     " the shop's currency. Limits are per minute: 120 reads and 60 writes a key, 300 requests a"
     " source address without one."
 )
+# What protects the service, beside what the schemas say of single fields; as docs/api.md#limits has
+# it (tests/test_openapi.py).
+_LIMITS: Final = {
+    "levels of objects and lists in a body": DEEPEST,
+    "levels in a product's `metadata`": DEEPEST_METADATA,
+    "bytes of a body": MEGABYTE,
+    "bytes of an answer": LARGEST_ANSWER,
+    "errors in an answer": MOST_ERRORS,
+    "bytes of a product": LARGEST_PRODUCT,
+    "variants of a product": MOST_VARIANTS,
+    "products of a bulk call": BULK_PRODUCTS,
+    "records of a bulk edit by `ids`": MOST_IDS,
+    "bytes of an order": LARGEST_ORDER,
+    "lines of an order": MOST_LINES,
+    "products of an order": MOST_PRODUCTS,
+    "addresses of a customer": MOST_ADDRESSES,
+    "items of a page": LARGEST_PAGE,
+    "events of a page of the feed": MOST_EVENTS,
+    "bytes of a file by form": LARGEST_FORM,
+    "bytes of an upload": LARGEST_UPLOAD,
+    "columns of a file": MOST_COLUMNS,
+    "characters of an Idempotency-Key": LONGEST_KEY,
+}
+_INFO: Final = {
+    "title": "Backroom",
+    "version": "1",
+    "description": f"{_INTRODUCTION}\n\nAt most: "
+    + "; ".join(f"{most:,} {what}" for what, most in _LIMITS.items())
+    + ".",
+    "contact": {"name": "Backroom"},
+    "license": {"name": "MIT", "identifier": "MIT"},
+}
 _PARAMETER: Final = re.compile(r"{(\w+)}")
 
 routes = Routes(__name__, "API")
 
 
 @routes.get(PATH, "This description", answers={200: dict[str, Any], 304: None})
-def describe() -> Response:
+def get_description() -> Response:
     description = document()
     called = str(current().request.context.get("path", ""))
     # The stage, or whatever prefix a custom domain has; relative, so that any host name works.
@@ -86,13 +143,19 @@ def document() -> Schema:
     for _, operation in _in_order():
         described = _operation(operation, schemas, definitions, refusals)
         paths.setdefault(operation.path, {})[operation.method.lower()] = described
+    definitions = {**definitions, **dict(_event_schema(kind, schemas[kind]) for kind in EventKind)}
+    told = {kind.value: {"post": _event(kind)} for kind in EventKind}
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Backroom", "version": "1", "description": _INTRODUCTION},
-        "tags": [{"name": tag} for tag in sorted({each.tag for each in operations.values()})],
+        "info": _INFO,
+        "tags": [
+            {"name": tag, "description": public_names.TAGS[tag]}
+            for tag in sorted({each.tag for each in operations.values()})
+        ],
         "paths": paths,
+        "webhooks": told,
         "components": {
-            "schemas": {**definitions, "Error": _ERROR},
+            "schemas": {**_named([paths, told], definitions), "Error": _ERROR},
             "responses": refusals,
             "headers": _HEADERS,
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
@@ -116,8 +179,73 @@ def _schemas() -> tuple[dict[Any, Schema], dict[str, Schema]]:
     schemas, shared = TypeAdapter.json_schemas(
         named, ref_template=_REFERENCE, schema_generator=_plain_schemas()
     )
-    found = {place: schema for (place, _), schema in schemas.items()}
-    return found, shared.get("$defs", {})
+    found = {place: _public(schema) for (place, _), schema in schemas.items()}
+    return found, {
+        public_names.schema(name): _public(schema)
+        for name, schema in shared.get("$defs", {}).items()
+    }
+
+
+def _public(node: Any) -> Any:
+    """With public names. Titles go: generators take them for names, and some repeat."""
+    if isinstance(node, list):
+        return [_public(inner) for inner in node]
+    if not isinstance(node, dict):
+        return node
+    made = {
+        key: (
+            {name: _public(inner) for name, inner in value.items()}
+            if key == "properties"
+            else _public(value)
+        )
+        for key, value in node.items()
+        if key != "title"
+    }
+    if "$ref" in made:
+        name = str(made["$ref"]).rpartition("/")[2]
+        made["$ref"] = _REFERENCE.format(model=public_names.schema(name))
+    return made
+
+
+def _named(paths: Any, definitions: Mapping[str, Schema]) -> dict[str, Schema]:
+    """The schemas that something refers to, each with its words."""
+    named: dict[str, Schema] = {}
+    wanted = list(_references(paths))
+    while wanted:
+        name = wanted.pop()
+        if name in definitions and name not in named:
+            named[name] = _with_words(name, definitions[name])
+            wanted += _references(named[name])
+    return dict(sorted(named.items()))
+
+
+def _references(node: Any) -> Iterator[str]:
+    """The names of the schemas that it refers to."""
+    if isinstance(node, dict):
+        if isinstance(node.get("$ref"), str):
+            yield node["$ref"].rpartition("/")[2]
+        node = list(node.values())
+    if isinstance(node, list):
+        for inner in node:
+            yield from _references(inner)
+
+
+def _with_words(name: str, schema: Schema) -> Schema:
+    made = {**schema, "description": _line(schema.get("description"), public_names.summary(name))}
+    if "properties" in schema:
+        made["properties"] = {
+            own: {
+                **field,
+                "description": _line(field.get("description"), public_names.property(name, own)),
+            }
+            for own, field in schema["properties"].items()
+        }
+    return made
+
+
+def _line(*texts: str | None) -> str:
+    """The first that there is, on one line."""
+    return " ".join(next((text for text in texts if text), "").split())
 
 
 def _plain_schemas() -> Any:
@@ -146,6 +274,54 @@ def _models() -> Iterator[tuple[Any, Any, Any]]:
         for status, model in operation.answers.items():
             if model is not None and not isinstance(model, str):
                 yield (at, status), "serialization", model
+    for kind in EventKind:
+        yield kind, "serialization", announced(kind)[0]
+
+
+@cache
+def examples() -> dict[str, Any]:
+    """What the code answered when it was asked (`tests/examples.py`): `operations`, such as `POST
+    /api/admin/orders`, with `path`, `query`, `request` and `answers` by status; `events`, by kind.
+    """
+    text = (Path(__file__).parent / "examples.json").read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def _event_schema(kind: EventKind, data: Schema) -> tuple[str, Schema]:
+    schema = {
+        "type": "object",
+        "description": announced(kind)[1],
+        "required": ["event", "data"],
+        "properties": {
+            "event": {"type": "string", "const": kind.value, "description": "Kind of the event."},
+            "data": {**data, "description": "What it is about."},
+        },
+    }
+    return public_names.event_schema(kind.value), schema
+
+
+def _event(kind: EventKind) -> Schema:
+    schema = {"$ref": _REFERENCE.format(model=public_names.event_schema(kind.value))}
+    return {
+        "operationId": public_names.event(kind.value),
+        "tags": ["Webhooks"],
+        "summary": kind.value,
+        "description": announced(kind)[1],
+        "parameters": [
+            {"name": name, "in": "header", "required": True, "description": says, "schema": _TEXT}
+            for name, says in _DELIVERED.items()
+        ],
+        "requestBody": {
+            "required": True,
+            "content": {JSON: {"schema": schema, "example": examples()["events"].get(kind.value)}},
+        },
+        "responses": {
+            "2XX": {"description": "Delivered, if it comes within 10 seconds."},
+            "default": {"description": "Not delivered: it is sent again, for 8 days."},
+        },
+        "security": [],
+    }
 
 
 def _operation(
@@ -155,29 +331,37 @@ def _operation(
     refusals: dict[str, Schema],
 ) -> Schema:
     at = (operation.method, operation.path)
+    example = _example(operation)
     described: Schema = {
-        "operationId": operation.name,
+        "operationId": public_names.operation(operation.name),
         "tags": [operation.tag],
         "summary": operation.summary,
-        "description": " ".join(operation.description.split()),
+        "description": _line(operation.description, f"{operation.summary}."),
         "parameters": [
             *(
-                {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+                {
+                    "name": name,
+                    "in": "path",
+                    "required": True,
+                    "description": public_names.parameter(operation.path, name),
+                    "schema": _TEXT,
+                    "example": example.get("path", {}).get(name, "…"),
+                }
                 for name in _PARAMETER.findall(operation.path)
             ),
-            *_query_parameters(schemas.get((at, "query")), definitions),
+            *_query_parameters(schemas.get((at, "query")), definitions, example.get("query", {})),
             *_header_parameters(operation),
         ],
         "responses": {
             **{
-                str(status): _answer(model, schemas.get((at, status)))
+                str(status): _answer(status, model, schemas.get((at, status)), definitions, example)
                 for status, model in operation.answers.items()
             },
             **_refusals(problems(operation), refusals),
         },
     }
+    described["security"] = [{"key": []}] if operation.role else []
     if operation.role is not None:
-        described["security"] = [{"key": []}]
         described["x-role"] = operation.role.value
     if operation.body is not None:
         schema = schemas.get((at, "body"), operation.body)
@@ -185,23 +369,45 @@ def _operation(
             "required": True,
             "content": {operation.consumes: {"schema": schema}},
         }
+        if "request" in example:
+            described["requestBody"]["content"][operation.consumes]["example"] = example["request"]
     return described
 
 
-def _query_parameters(schema: Schema | None, definitions: Mapping[str, Schema]) -> Iterator[Schema]:
+def _example(operation: Operation) -> dict[str, Any]:
+    """A call of it and what was answered; empty where there is none."""
+    if operation.path == PATH:
+        return {"answers": {"200": {"openapi": "3.1.0", "info": _INFO}}}
+    found: dict[str, Any] = examples()["operations"].get(f"{operation.method} {operation.path}", {})
+    return found
+
+
+def _query_parameters(
+    schema: Schema | None, definitions: Mapping[str, Schema], example: Mapping[str, str]
+) -> Iterator[Schema]:
     if schema is None:
         return
+    query = ""
     if "$ref" in schema:
-        schema = definitions[schema["$ref"].rpartition("/")[2]]
+        query = schema["$ref"].rpartition("/")[2]
+        schema = definitions[query]
     for name, field in schema["properties"].items():
         described = {key: value for key, value in field.items() if key != "description"}
         yield {
             "name": name,
             "in": "query",
             "required": name in schema.get("required", ()),
-            "description": field.get("description", ""),
+            "description": _line(field.get("description"), public_names.property(query, name)),
             "schema": described,
+            **({"example": _read(example[name], described)} if name in example else {}),
         }
+
+
+def _read(text: str, schema: Schema) -> Any:
+    """A value of the query, as its schema has it."""
+    if schema.get("type") == "array":
+        return text.split(",")
+    return int(text) if schema.get("type") == "integer" else text
 
 
 def _header_parameters(operation: Operation) -> Iterator[Schema]:
@@ -214,15 +420,24 @@ def _header_parameters(operation: Operation) -> Iterator[Schema]:
         yield {"name": name, "in": "header", "description": does, "schema": {"type": "string"}}
 
 
-def _answer(model: Any, schema: Schema | None) -> Schema:
+def _answer(
+    status: int,
+    model: Any,
+    schema: Schema | None,
+    definitions: Mapping[str, Schema],
+    example: Mapping[str, Any],
+) -> Schema:
+    name = next(_references(schema), "")
+    about = public_names.summary(name) or definitions.get(name, {}).get("description")
     described: Schema = {
-        "description": "As asked." if model is not None else "Nothing.",
+        "description": _line(f"{_SUCCESS[status]} {about or ''}"),
         "headers": _EVERY_ANSWER,
     }
-    if schema is not None:
-        described["content"] = {JSON: {"schema": schema}}
-    elif isinstance(model, str):
-        described["content"] = {model: {"schema": _TEXT}}
+    media, shape = (model, _TEXT) if isinstance(model, str) else (JSON, schema)
+    if shape is not None:
+        described["content"] = {media: {"schema": shape}}
+        if str(status) in example.get("answers", {}):
+            described["content"][media]["example"] = example["answers"][str(status)]
     return described
 
 
@@ -249,6 +464,17 @@ def _refusals(
 
 
 _TEXT: Final = {"type": "string"}
+_DELIVERED: Final = {
+    "X-Service-Event": "Kind of the event.",
+    "X-Service-Delivery": "Id of the delivery; the same when it is sent again.",
+    "X-Service-Timestamp": "When it was sent, in Unix seconds.",
+    "X-Service-Signature": "`t=<timestamp>,v1=<hex>`: HMAC-SHA256 of `<timestamp>.<body>` keyed"
+    " with the secret; one `v1` for each secret that signs.",
+    "webhook-id": "Id of the delivery, as Standard Webhooks has it.",
+    "webhook-timestamp": "When it was sent, in Unix seconds.",
+    "webhook-signature": "`v1,<base64>`: HMAC-SHA256 of `<id>.<timestamp>.<body>`, as Standard"
+    " Webhooks has it.",
+}
 _ERROR: Final[Schema] = {
     "type": "object",
     "description": "Some codes have fields of their own beside these.",
@@ -262,7 +488,11 @@ _ERROR: Final[Schema] = {
             "items": {
                 "type": "object",
                 "required": ["field", "code", "message"],
-                "properties": {"field": _TEXT, "code": _TEXT, "message": _TEXT},
+                "properties": {
+                    "field": {**_TEXT, "description": "Where it is, such as `lineItems.0.price`."},
+                    "code": {**_TEXT, "description": "What is wrong, for programs."},
+                    "message": {**_TEXT, "description": "What is wrong, for people."},
+                },
             },
         },
     },

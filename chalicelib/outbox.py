@@ -9,9 +9,12 @@ The id of an event is the item's with its place in the list behind it, so an eve
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from chalicelib import clock, ids
+
+if TYPE_CHECKING:  # models of addresses: no other request should pay for them
+    from chalicelib.forgetting import Person
 
 # A replay on day 30 of a delivery's life, and the week of retries after it, still find the body.
 KEPT_SECONDS: Final = 60 * 86_400
@@ -47,6 +50,22 @@ def item(events: Sequence[tuple[str, str]]) -> dict[str, Any]:
         "at": clock.iso(clock.now()),
         "expiresAt": clock.unix() + KEPT_SECONDS,
     }
+
+
+def forgotten(item: Mapping[str, Any], person: "Person") -> tuple[int, set[str], dict[str, Any]]:
+    """How many events of an item are about a person, what they say of who it is, and the item
+    without that."""
+    about, facts, events = 0, set[str](), []
+    if not isinstance(item["events"], list):
+        return 0, facts, dict(item)  # nobody can read it: it is in the dead letters
+    for entry in item["events"]:
+        data, text = json.loads(entry["body"])["data"], entry["body"]
+        if person.is_about(data):
+            about += 1
+            facts |= person.told(data)
+            text = body(entry["event"], person.forget(data))
+        events.append({**entry, "body": text})
+    return about, facts, {**item, "events": events}
 
 
 def key(event_id: str) -> tuple[str, str]:

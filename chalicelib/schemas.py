@@ -6,6 +6,7 @@ nothing at run time, and `openapi.py` reads both.
 """
 
 import re
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Generic, NotRequired, Protocol, Self, TypeVar
 
@@ -71,7 +72,7 @@ def null_is(default: object) -> BeforeValidator:
     return BeforeValidator(lambda sent: default if sent is None else sent)
 
 
-class Query(BaseModel):
+class QueryParameters(BaseModel):
     """Query parameters: camelCase; a blank value counts as absent. Admin routes refuse unknown ones
     by name, the others ignore them (`request/parse.py`)."""
 
@@ -94,7 +95,7 @@ def _split(sent: Any) -> Any:
 Several = Annotated[list[T], BeforeValidator(_split)]
 
 
-class Sparse(Query):
+class Sparse(QueryParameters):
     """`fields` of a list or a get: which members an answer has. What is not asked for is not read.
 
     `shape`: the TypedDict whose members there are.
@@ -130,28 +131,30 @@ def _digits(value: object) -> object:
     return value
 
 
-_Count = Annotated[int, BeforeValidator(_digits)]
+_Count = Annotated[int, Field(ge=1), BeforeValidator(_digits)]
 
 
-class Page(Query):
+class PageQuery(QueryParameters):
     """`page` and `limit` of a list. A limit over 100 is 100 (docs/contract.md#pages)."""
 
-    page: Annotated[_Count, Field(ge=1, description="Page number.")] = 1
-    limit: Annotated[
-        _Count,
-        Field(ge=1, description="Items per page; more than 100 counts as 100."),
-    ] = PAGE_SIZE
+    page: Annotated[_Count, Field(description="Page number.")] = 1
+    limit: Annotated[_Count, Field(description="Items per page; more than 100 counts as 100.")] = (
+        PAGE_SIZE
+    )
 
     def model_post_init(self, context: Any, /) -> None:
         self.limit = _clamp(self.limit)
 
 
-class Walk(Page):
+class Walk(PageQuery):
     """A page by its number, or what follows another page."""
 
     cursor: Annotated[
         str,
-        Field(max_length=2_000, description="`pagination.next` of an earlier page; no `page` then"),
+        Field(
+            max_length=2_000,
+            description="`pagination.next` of an earlier page, or `*` to begin; no `page`",
+        ),
     ] = ""
 
     @field_validator("cursor")
@@ -205,9 +208,11 @@ class Paged(Protocol):
     def next(self) -> str | None: ...
     @property
     def at_least(self) -> bool: ...
+    @property
+    def behind(self) -> Callable[[int], str] | None: ...
 
 
-def listed(data: list[T], total: int, page: Page) -> Listed[T]:
+def listed(data: list[T], total: int, page: PageQuery) -> Listed[T]:
     """One page of a list of `total` items."""
     pages = -(-total // page.limit)
     numbers: Pagination = {
@@ -219,14 +224,14 @@ def listed(data: list[T], total: int, page: Page) -> Listed[T]:
     return {"data": data, "pagination": numbers, "total": total}
 
 
-def walked(data: list[T], page: Paged) -> Walked[T]:
-    """One page of a list, and where it goes on."""
+def walked(data: list[T], page: Paged, next: str | None = None) -> Walked[T]:
+    """One page of a list, and where it goes on: `next`, or behind the page."""
     numbers: WalkedPagination = {
         "page": page.page,
         "limit": page.limit,
         "total": page.total,
         "totalPages": -(-page.total // page.limit),
-        "next": page.next,
+        "next": next or page.next,
     }
     answer: Walked[T] = {"data": data, "pagination": numbers, "total": page.total}
     if page.at_least:

@@ -229,6 +229,21 @@ def scan(begins: str) -> Iterator[list[Key]]:
         request["ExclusiveStartKey"] = reply["LastEvaluatedKey"]
 
 
+def scanned(name: str, after: Key | None) -> tuple[list[Item], Key | None]:
+    """Items of a whole table, up to 1 MB, behind the key `after`; and where to go on, None at the
+    end. It is no snapshot."""
+    request: dict[str, Any] = {"TableName": name, "ConsistentRead": True}
+    if after is not None:
+        request["ExclusiveStartKey"] = pack_key(after)
+    reply = _ask("Scan", request)
+    last = reply.get("LastEvaluatedKey")
+    return [unpack(item) for item in reply["Items"]], _key_of(last) if last else None
+
+
+def _key_of(stored: Mapping[str, Any]) -> Key:
+    return stored["pk"]["S"], stored["sk"]["S"]
+
+
 def put(item: Item, when: Condition | None = None, table: str | None = None) -> None:
     """Into the main table unless another is named. Raises ConditionFailed."""
     said = Expressions()

@@ -1,15 +1,17 @@
 """Log lines and metrics: one JSON object a line on stdout, which is where Lambda collects them.
 
-Metrics are lines too (CloudWatch's embedded metric format), so recording one costs no call, and a
-line can be log and metric at once. Nothing here is handed a secret: callers name their fields.
+Powertools' Logger and Metrics make them. Metrics are lines too (CloudWatch's embedded metric
+format), so recording one costs no call, and a line is log and metric at once. Nothing here is
+handed a secret: callers name their fields.
 """
 
 import json
 import sys
-import time
-import traceback
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TextIO, cast
+
+from aws_lambda_powertools.logging import Logger
+from aws_lambda_powertools.metrics import EphemeralMetrics
 
 from chalicelib import settings
 
@@ -17,21 +19,40 @@ NAMESPACE: Final = "Backroom"
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
 
 
+class _Stdout:
+    """What is standard output at the moment of writing: tests and servers replace it."""
+
+    def write(self, text: str) -> int:
+        return sys.stdout.write(text)
+
+    def flush(self) -> None:
+        sys.stdout.flush()
+
+
+_logger: Final = Logger(
+    service="backroom",
+    level="INFO",
+    stream=cast(TextIO, _Stdout()),
+    location=None,
+    serialize_stacktrace=False,
+    json_serializer=_encode,
+    utc=True,
+    use_rfc3339=True,
+)
+
+
 def info(message: str, **fields: Any) -> None:
     """An outcome: a constant message, what varies in fields."""
-    _write({"level": "INFO", "message": message, **fields})
+    _logger.info(message, **fields)
 
 
 def warning(message: str, **fields: Any) -> None:
-    _write({"level": "WARNING", "message": message, **fields})
+    _logger.warning(message, **fields)
 
 
 def error(message: str, cause: BaseException | None = None, **fields: Any) -> None:
     """What a person has to look at, with the traceback of `cause` or of the `except` around it."""
-    cause = cause or sys.exc_info()[1]
-    if cause is not None:
-        fields["traceback"] = "".join(traceback.format_exception(cause))
-    _write({"level": "ERROR", "message": message, **fields})
+    _logger.error(message, exc_info=cause or sys.exc_info()[1], **fields)
 
 
 def measured(
@@ -45,18 +66,14 @@ def measured(
     A metric whose name ends in `Ms` is in milliseconds, every other one is a count. Each
     combination of dimension values is a metric that is paid for, so only few values make sense.
     """
-    by = {"Stage": settings.stage(), **(dimensions or {})}
-    units = [
-        {"Name": name, "Unit": "Milliseconds" if name.endswith("Ms") else "Count"}
-        for name in metrics
-    ]
-    directive = {"Namespace": NAMESPACE, "Dimensions": [list(by)], "Metrics": units}
-    embedded = {"Timestamp": int(time.time() * 1000), "CloudWatchMetrics": [directive]}
-    line = {"level": "INFO", "message": message, **fields, **by, **metrics, "_aws": embedded}
-    _write(line)
-
-
-def _write(line: Mapping[str, Any]) -> None:
-    # One write for text and line end: threads must not tear each other's lines.
-    sys.stdout.write(_encode(line) + "\n")
+    line = EphemeralMetrics(namespace=NAMESPACE)
+    for dimension, of in {"Stage": settings.stage(), **(dimensions or {})}.items():
+        line.add_dimension(dimension, of)
+    for metric, value in metrics.items():
+        line.add_metric(metric, "Milliseconds" if metric.endswith("Ms") else "Count", value)
+    for name, field in {"level": "INFO", "message": message, **fields}.items():
+        line.add_metadata(name, field)
+    # `metrics` once more: a plain number in place of Powertools' list of one, for queries of the
+    # log. One write for text and line end: threads must not tear each other's lines.
+    sys.stdout.write(_encode({**line.serialize_metric_set(), **metrics}) + "\n")
     sys.stdout.flush()

@@ -3,8 +3,10 @@
 import argparse
 import json
 import os
+import socket
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 _PROJECT = Path(__file__).resolve().parent.parent
 
@@ -36,7 +38,9 @@ def _use_what_runs() -> None:
     the rest."""
     try:
         found = json.loads((_PROJECT / ".local/endpoint.json").read_text())
-    except FileNotFoundError:
+        aws = urlsplit(found["awsEndpoint"])
+        socket.create_connection((aws.hostname or "", aws.port or 80), timeout=5).close()
+    except OSError:
         sentence = "There are no tables to work on: start `make run` in another terminal first."
         print(sentence, file=sys.stderr, flush=True)
         os._exit(1)  # Chalice asks from a thread of its own, which SystemExit would end alone

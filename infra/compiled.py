@@ -16,6 +16,7 @@ from pathlib import Path
 _LIBRARIES = (
     "annotated_types",
     "anyascii",
+    "aws_lambda_powertools",
     "chalice",
     "jmespath",
     "multipart",

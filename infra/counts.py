@@ -4,8 +4,8 @@
     python infra/counts.py --stage prod --repair
     python infra/counts.py --stage prod --repair --all-days    # the time zone was changed
 
-It reads the list of all records of each kind, and once more that of the last 30 days' orders: a
-read unit for about 30 records. `--stage local` is what `make run` started.
+It reads the list of all records of each kind, once more that of all orders, and the totals of all
+customers: a read unit for about 30 records. `--stage local` is what `make run` started.
 """
 
 import argparse

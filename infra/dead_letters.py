@@ -1,4 +1,4 @@
-"""What nothing retries any more: shows it, and tries it again once its cause is mended.
+"""What nothing retries any more: shows it, and tries it again once its cause is fixed.
 
     python infra/dead_letters.py --stage prod deliveries            # what lies there
     python infra/dead_letters.py --stage prod deliveries --again    # to the senders, once more

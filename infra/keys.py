@@ -1,7 +1,7 @@
 """The operator's key tool, for any stage: list, create and revoke API keys, and raise limits.
 
     python infra/keys.py --stage prod list
-    python infra/keys.py --stage prod create "Nightly import" STAFF
+    python infra/keys.py --stage prod create "Nightly import" STAFF --expires 2027-06-30
     python infra/keys.py --stage prod limits key_01J… --read 600 --write 300
     python infra/keys.py --stage prod limits key_01J…      # back to the usual limits
     python infra/keys.py --stage prod revoke key_01J…
@@ -15,10 +15,12 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from chalicelib import clock
 from chalicelib.api_keys import store
 from chalicelib.api_keys.model import Caller, Role
 from chalicelib.problems import Problem
@@ -69,13 +71,16 @@ def connect(stage: str, endpoint_url: str | None) -> None:
 
 
 def _list(options: argparse.Namespace) -> None:
-    print(f"{'id':30}  {'role':5}  {'reads':>7}  {'writes':>7}  {'created':24}  name")
-    for caller in store.all():
+    print(
+        f"{'id':30}  {'role':6}  {'reads':>7}  {'writes':>7}  {'created':24}  {'expires':24}  "
+        f"{'last used':10}  name"
+    )
+    for caller in store.page(0, len(store.all()))[0]:
         print(_line(caller))
 
 
 def _create(options: argparse.Namespace) -> None:
-    caller, key = store.mint(options.name, options.role)
+    caller, key = store.mint(options.name, options.role, expires=options.expires)
     print(_line(caller))
     print(f"Key, shown this once: {key}")
 
@@ -91,7 +96,11 @@ def _limits(options: argparse.Namespace) -> None:
 
 def _line(caller: Caller) -> str:
     limits = f"{caller.reads_per_minute:7,}  {caller.writes_per_minute:7,}"
-    return f"{caller.id:30}  {caller.role:5}  {limits}  {caller.created_at:24}  {caller.name}"
+    until, used = caller.expires_at or "never", caller.last_used_at or "never"
+    return (
+        f"{caller.id:30}  {caller.role:6}  {limits}  {caller.created_at:24}  {until:24}  "
+        f"{used:10}  {caller.name}"
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -106,6 +115,7 @@ def _parser() -> argparse.ArgumentParser:
     create = commands.add_parser("create", help="make a key; it is printed once")
     create.add_argument("name", help="who or what will use it")
     create.add_argument("role", choices=[role.value for role in Role])
+    create.add_argument("--expires", type=_moment, help="such as 2027-06-30; never, unless given")
     create.set_defaults(run=_create)
     revoke = commands.add_parser("revoke", help="let a key open nothing any more")
     revoke.add_argument("key_id")
@@ -116,6 +126,16 @@ def _parser() -> argparse.ArgumentParser:
     limits.add_argument("--write", type=_positive)
     limits.set_defaults(run=_limits)
     return parser
+
+
+def _moment(text: str) -> datetime:
+    try:
+        moment = clock.parse(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError("must be a day or a time, such as 2027-06-30") from None
+    if moment <= clock.now():
+        raise argparse.ArgumentTypeError("must be in the future")
+    return moment
 
 
 def _positive(text: str) -> int:

@@ -2,13 +2,15 @@
 
 import argparse
 import fcntl
+import io
 import json
 import os
 import shutil
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from infra import keys, package, seed, stacks, steps
 from infra.emulator import CREDENTIALS, Emulator
+from infra.log_lines import readable
 
 STAGE = "local"
 _BASE_PATH = f"/_aws/execute-api/backroom/{STAGE}"
@@ -36,9 +39,12 @@ _PLATFORM_LINES = ("START RequestId", "END RequestId", "REPORT RequestId")
 
 def deploy(cache: Path, settings: Mapping[str, str]) -> dict[str, str]:
     """Deploys what the source says now; what the tables, queues and bucket hold stays."""
+    say("making the tables, the queues and the bucket")
     made = steps.resources(STAGE, {"Size": "local", "DeletionProtection": "false"} | _MAIL)
     boto3.client("ses").verify_email_identity(EmailAddress=made["MailFrom"])
+    say("packaging the functions (half a minute, when the source has changed)")
     built = package.build(cache)
+    say("deploying the functions and the API, what triggers them, and the alarms")
     # The emulator gives an API whose routes changed another id, and after a restart its stream
     # mappings skip events. Both stacks hold no data, so each start makes them anew.
     stacks.delete(steps.stack(STAGE, "triggers"))
@@ -49,6 +55,23 @@ def deploy(cache: Path, settings: Mapping[str, str]) -> dict[str, str]:
     steps.triggers(STAGE, made, {"Lanes": "local"})
     steps.alarms(STAGE, {"MetricMath": "false"})
     return made
+
+
+def say(step: str) -> None:
+    """What goes on, on the terminal, whatever the steps themselves print."""
+    print(f"  {step} …", file=sys.__stdout__, flush=True)
+
+
+@contextmanager
+def kept_back() -> Iterator[None]:
+    """What is printed meanwhile is shown only if it fails: every resource of every stack."""
+    printed = io.StringIO()
+    try:
+        with redirect_stdout(printed):
+            yield
+    except Exception:
+        print(printed.getvalue(), flush=True)
+        raise
 
 
 def endpoint(aws: str, key: str) -> dict[str, str]:
@@ -74,29 +97,31 @@ def owner_key(home: Path, table: str) -> str:
 
 def announce(home: Path, found: dict[str, str], kept: str) -> None:
     """Prints the way in, and writes it for programs: per port, and last for whichever is newest."""
-    key, base = found["apiKey"], found["baseUrl"]
-    authorized = f'-H "Authorization: Bearer {key}"'
+    own, newest = _announced(home)
+    shown = os.path.relpath(newest) if newest.is_relative_to(Path.cwd()) else newest
     print(
         f"""
 Backroom is running.
 
-  API       {base}
-  Console   {found["consoleUrl"]}
-  Owner key {key}
+  API        {found["baseUrl"]}
+  Console    {found["consoleUrl"]}
+  Owner key  {found["apiKey"]}
 
-  curl {base}/api/products
-  curl {authorized} '{base}/api/admin/products?search=shirt'
-  curl {authorized} -F file=@infra/sample-catalogue.csv {base}/api/admin/products/import
+Three commands to try, in another terminal:
 
-  Summaries of failed webhook deliveries, as they were mailed:
-  curl {found["awsEndpoint"]}/_ministack/ses/messages
+  .venv/bin/backroom login --from {shown}
+  .venv/bin/backroom import infra/sample-catalogue.csv
+  .venv/bin/backroom products --search shirt
 
-Ctrl-C stops it; {kept}. The log follows.
+Mails that were sent: {found["awsEndpoint"]}/_ministack/ses/messages
+
+Ctrl-C stops it; {kept}. The log follows; LOG=json shows it as it is.
 """,
         flush=True,
     )
-    for target in _announced(home):
+    for target in (own, newest):
         unfinished = target.with_suffix(f".{os.getpid()}")
+        unfinished.touch(mode=0o600)  # it has the key
         unfinished.write_text(json.dumps(found, indent=2) + "\n")
         unfinished.replace(target)
 
@@ -113,7 +138,7 @@ def _announced(home: Path) -> tuple[Path, Path]:
     return home / "endpoint.json", home.parent / "endpoint.json"
 
 
-def follow(emulator: Emulator) -> None:
+def follow(emulator: Emulator, *, as_json: bool) -> None:
     """Prints what the functions log, until the emulator ends or this process is told to stop."""
     logs = boto3.client("logs")
     since = time.time_ns() // 10**6
@@ -129,7 +154,10 @@ def follow(emulator: Emulator) -> None:
                     continue
                 printed[group, line] = event["timestamp"]
                 if not event["message"].startswith(_PLATFORM_LINES):
-                    print(group.removeprefix("/aws/lambda/"), event["message"].rstrip(), flush=True)
+                    name, said = group.removeprefix("/aws/lambda/"), event["message"].rstrip()
+                    function = name.removeprefix(f"backroom-{STAGE}").removeprefix("-")
+                    people = readable(function, said, event["timestamp"])
+                    print(f"{name} {said}" if as_json else people, flush=True)
         printed = {line: logged for line, logged in printed.items() if logged >= start}
         time.sleep(_LOG_SECONDS)
     raise SystemExit(f"the emulator ended; its log is {emulator.log}")
@@ -161,16 +189,20 @@ def run(emulator: Emulator, home: Path, options: argparse.Namespace) -> None:
     signal.signal(signal.SIGINT, _interrupt)
     signal.signal(signal.SIGTERM, _interrupt)
     try:
+        print(f"Starting Backroom on port {options.port}:", flush=True)
+        say("starting the embedded AWS")
         emulator.start()
         asked = {"TIMEZONE": options.timezone} | dict(steps.pairs(options.setting))
-        made = deploy(options.packages, asked)
+        with kept_back():
+            made = deploy(options.packages, asked)
         found = endpoint(emulator.endpoint, owner_key(home, made["Table"]))
         if not options.empty and seed.is_empty(found["baseUrl"], found["apiKey"]):
+            say(f"importing {seed.CATALOGUE.relative_to(_PROJECT)}")
             job = seed.seed(found["baseUrl"], found["apiKey"])
-            print(f"imported {job['created']} products from {seed.CATALOGUE.name}")
+            say(f"imported {job['created']} products")
         stays = "the data stays for the next start (FRESH=1 begins anew)"
         announce(home, found, "nothing is kept" if options.throwaway else stays)
-        follow(emulator)
+        follow(emulator, as_json=options.log == "json")
     except KeyboardInterrupt:
         print("\nstopping …", flush=True)
     except RuntimeError as failure:
@@ -201,6 +233,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--packages", type=Path, default=package.CACHE)
     zone = environment.get("TIMEZONE") or "UTC"
     parser.add_argument("--timezone", type=steps.timezone, default=zone, help="IANA")
+    log = environment.get("LOG") or "text"
+    parser.add_argument("--log", choices=["text", "json"], default=log, help="how the log is shown")
     parser.add_argument(
         "--setting",
         action="append",

@@ -4,13 +4,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import hypothesis
 import pytest
 
-from chalicelib import clock, settings, table
+from chalicelib import clock
 from chalicelib.request import authenticate
-from tests.environment import SETTINGS, account
-from tests.faults import Faults
-from tests.shop import Shop
+from tests.support.dynamodb_double import Double
+from tests.support.environment import SETTINGS, account
+from tests.support.faults import Faults
+from tests.support.shop import Shop
+
+# No test asserts a time: other programs may have the machine at that moment.
+hypothesis.settings.register_profile("backroom", deadline=None)
+hypothesis.settings.load_profile("backroom")
 
 # `make test` gives whole files to processes: what takes longest has to begin first.
 _LONGEST = ("e2e/test_roles.py", "deploy", "e2e/test_webhooks.py", "e2e/test_description.py", "e2e")
@@ -34,31 +40,18 @@ class Clock:
 
 
 @pytest.fixture
-def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """An AWS account in memory, with both tables as `infra/resources.yaml` makes them."""
+def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
+    """An AWS account in memory: its DynamoDB is the double, the rest is moto's."""
     for name, value in SETTINGS.items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     authenticate.forget()
-    with account():
-        for name in (settings.table(), settings.outbox_table()):
-            table.client().create_table(
-                TableName=name,
-                BillingMode="PAY_PER_REQUEST",
-                AttributeDefinitions=[
-                    {"AttributeName": "pk", "AttributeType": "S"},
-                    {"AttributeName": "sk", "AttributeType": "S"},
-                ],
-                KeySchema=[
-                    {"AttributeName": "pk", "KeyType": "HASH"},
-                    {"AttributeName": "sk", "KeyType": "RANGE"},
-                ],
-            )
-        yield
+    with account(), Double() as dynamodb:
+        yield dynamodb
 
 
 @pytest.fixture
-def shop(aws: None) -> Shop:
+def shop(aws: Double) -> Shop:
     return Shop()
 
 
@@ -71,9 +64,5 @@ def time_stands(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 @pytest.fixture
-def faults(aws: None) -> Iterator[Faults]:
-    faults = Faults()
-    events = table.client().meta.events
-    events.register_first("before-send.dynamodb", faults.before_send)
-    yield faults
-    events.unregister("before-send.dynamodb", faults.before_send)
+def faults(aws: Double) -> Faults:
+    return Faults(aws)

@@ -7,8 +7,8 @@ import pytest
 from chalicelib import deadline, table
 from chalicelib.commit import Commit
 from chalicelib.problems import Busy
-from tests.dynamodb_double import Double, Fault
-from tests.environment import SETTINGS
+from tests.support.dynamodb_double import Double, Fault
+from tests.support.environment import SETTINGS
 
 
 @pytest.fixture

@@ -29,6 +29,8 @@ def test_answers_that_say_the_same_in_other_words_are_no_difference() -> None:
 def test_what_programs_rely_on_is_a_difference() -> None:
     found = (200, {"Items": [{"n": {"N": "1"}}, {"n": {"N": "2"}}]})
     assert difference(found, (200, {"Items": found[1]["Items"][::-1]})) == "another Items"
+    assert difference(found, (200, {"Items": found[1]["Items"][::-1]}), "Scan") is None
+    assert difference(found, (200, {"Items": found[1]["Items"][:1]}), "Scan") == "another Items"
     assert difference(found, (200, {**found[1], "LastEvaluatedKey": {"sk": {"S": "a"}}}))
     refused = (400, {"__type": "com.amazonaws.dynamodb.v20120810#ValidationException"})
     assert difference(found, refused) == "ValidationException instead of "

@@ -13,7 +13,9 @@ from chalicelib import settings as shop_settings
 from chalicelib import table
 from chalicelib.commit import COUNT_SHARDS, Commit
 from chalicelib.conditions import Attr
-from tests.dynamodb_double import Crash, Double, Fault
+from tests.conftest import Clock
+from tests.support.dynamodb_double import Crash, Double, Fault
+from tests.support.environment import SETTINGS, account
 
 KEYS = [("a", "1"), ("a", "2"), ("a", "2#x"), ("b", "1")]
 
@@ -110,7 +112,26 @@ def state() -> Any:
     return sorted(found.items()), sum(cell["n"] for cell in table.everything("counts"))
 
 
-@pytest.mark.usefixtures("aws")
+@pytest.fixture
+def moto(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name, value)
+    with account():
+        table.client().create_table(
+            TableName=shop_settings.table(),
+            BillingMode="PAY_PER_REQUEST",
+            AttributeDefinitions=[
+                {"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")
+            ],
+            KeySchema=[
+                {"AttributeName": "pk", "KeyType": "HASH"},
+                {"AttributeName": "sk", "KeyType": "RANGE"},
+            ],
+        )
+        yield
+
+
+@pytest.mark.usefixtures("moto")
 @settings(
     phases=[Phase.explicit, Phase.generate],
     max_examples=60,
@@ -129,9 +150,8 @@ def test_the_same_calls_are_answered_as_by_moto(script: list[Any]) -> None:
 
 
 @pytest.fixture
-def dynamodb(aws: None) -> Iterator[Double]:
-    with Double() as double:
-        yield double
+def dynamodb(aws: Double) -> Double:
+    return aws
 
 
 def refusal(call: Callable[[], Any]) -> str:
@@ -226,3 +246,23 @@ def test_units_are_counted_as_aws_bills_them(dynamodb: Double) -> None:
     table.delete(("a", "none"))
     billed = [(call.read_units, call.write_units) for call in dynamodb.calls]
     assert billed == [(0, 6), (1, 0), (3, 0), (1, 0), (0, 2), (0, 1)]
+
+
+def test_what_has_expired_is_there_for_two_days_more(dynamodb: Double, time_stands: Clock) -> None:
+    """AWS: "typically deleted within two days". Whoever reads it has to look at `expiresAt`."""
+    table.put({"pk": "a", "sk": "1", "expiresAt": time_stands.seconds - 10})
+    name = shop_settings.table()
+    reads: list[Callable[[], Any]] = [
+        lambda: table.get(("a", "1")),
+        lambda: table.batch_get([("a", "1")]),
+        lambda: table.query("a").items,
+        lambda: list(dynamodb.items(name)),
+        lambda: table.client().scan(TableName=name)["Items"],
+    ]
+    time_stands.seconds += 2 * 86_400 - 20
+    assert all(read() for read in reads)
+    with pytest.raises(table.ConditionFailed):
+        table.put({"pk": "a", "sk": "1"}, when=table.absent)
+    time_stands.seconds += 20
+    assert not any(read() for read in reads)
+    table.put({"pk": "a", "sk": "1"}, when=table.absent)

@@ -1,17 +1,22 @@
 """The description tells of every route, and of every status that a route answers.
 
-The second half is checked in every test: `tests/documented.py` looks at each answer.
+The second half is checked in every test: `tests/support/documented.py` looks at each answer.
 """
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
 import pytest
+import schemathesis
 
 from app import app
+from chalicelib import public_names
 from chalicelib.request import reply
 from chalicelib.request.routes import operations
-from tests.shop import Shop
+from tests.support.shop import Shop
 
 
 @pytest.fixture
@@ -103,3 +108,95 @@ def _references(node: Any) -> Iterator[str]:
     if isinstance(node, list):
         for inner in node:
             yield from _references(inner)
+
+
+def test_names_come_from_commerce(description: Any) -> None:
+    schemas = description["components"]["schemas"]
+    assert {"Product", "Order", "Customer", "Webhook", "Delivery", "ImportJob"} <= schemas.keys()
+    for name in schemas:
+        assert re.fullmatch("[A-Z][A-Za-z]+", name), name
+        assert not name.startswith(("Shown", "Walked")), name
+
+
+def test_every_operation_has_an_id_of_its_own(description: Any) -> None:
+    ids = [operation["operationId"] for _, _, operation in _operations(description)]
+    assert len(ids) == len(set(ids)) == len(operations)
+    assert {"listOrders", "createOrder", "getOrder", "updateOrder", "deleteOrder"} <= set(ids)
+    for id in ids:
+        assert re.fullmatch("[a-z]+([A-Z][a-z]+)+", id), id
+
+
+def test_everything_is_described(description: Any) -> None:
+    """What is missing is said in the model, or in `chalicelib/public_names.py`."""
+    silent = [
+        f"{name}.{own}"
+        for name, schema in description["components"]["schemas"].items()
+        for own, field in {**schema.get("properties", {}), "": schema}.items()
+        if not field.get("description")
+    ]
+    silent += [
+        f"{method} {path}: {described.get('name', 'itself')}"
+        for method, path, operation in _operations(description)
+        for described in [*operation["parameters"], *operation["responses"].values(), operation]
+        if not described.get("description") and "$ref" not in described
+    ]
+    assert silent == []
+
+
+def test_what_is_said_is_said_of_something(description: Any) -> None:
+    schemas = description["components"]["schemas"]
+    known = {f"{name}.{own}" for name in schemas for own in schemas[name].get("properties", ())}
+    known |= {known_one.partition(".")[2] for known_one in known}
+    known |= {
+        parameter["name"]
+        for _, _, operation in _operations(description)
+        for parameter in operation["parameters"]
+    }
+    assert public_names.PROPERTIES.keys() - known == set()
+    assert public_names.SUMMARIES.keys() - schemas.keys() == set()
+    assert public_names.TAGS.keys() == {tag["name"] for tag in description["tags"]}
+
+
+def test_the_limits_that_protect_are_told_and_docs_have_the_same(description: Any) -> None:
+    told = description["info"]["description"].partition("At most: ")[2]
+    numbers = set(re.findall(r"(?:^|; )([0-9,]+) ", told))
+    assert {"32", "28", "2,000", "1,048,576"} <= numbers
+    limits = (
+        (Path(__file__).resolve().parent.parent / "docs/api.md")
+        .read_text()
+        .partition("## Limits")[2]
+        .partition("\n## ")[0]
+    )
+    assert numbers <= set(re.findall(r"[0-9][0-9,]*", limits))
+
+
+def test_open_operations_say_that_they_are_open(description: Any) -> None:
+    for _, path, operation in _operations(description):
+        assert operation["security"] == ([{"key": []}] if "/admin/" in path else [])
+
+
+def _operations(description: Any) -> Iterator[tuple[str, str, Any]]:
+    for path, item in description["paths"].items():
+        for method, operation in item.items():
+            yield method, path, operation
+
+
+def test_a_generator_of_requests_finds_every_operation(description: Any) -> None:
+    schema = schemathesis.openapi.from_dict(description)
+    found = {each.ok().definition.raw["operationId"] for each in schema.get_all_operations()}
+    assert found == {operation["operationId"] for _, _, operation in _operations(description)}
+
+
+def test_every_example_is_what_its_schema_says(description: Any) -> None:
+    for item in [*description["paths"].values(), *description["webhooks"].values()]:
+        for operation in item.values():
+            for media in _bodies(operation):
+                schema = {**media["schema"], "components": description["components"]}
+                if "example" in media:
+                    jsonschema_rs.validator_for(schema).validate(media["example"])
+
+
+def _bodies(operation: Any) -> Iterator[Any]:
+    yield from operation.get("requestBody", {}).get("content", {}).values()
+    for answer in operation["responses"].values():
+        yield from answer.get("content", {}).values()

@@ -13,13 +13,13 @@ from unittest.mock import patch
 
 import pytest
 
-from bench.meter import in_a_row
 from chalicelib import dynamodb
 from chalicelib.request import authenticate
-from tests.dynamodb_double import Double
-from tests.environment import SETTINGS
 from tests.products.build import new_product
-from tests.shop import Answer, Shop
+from tests.support.dynamodb_double import Double
+from tests.support.environment import SETTINGS
+from tests.support.round_trips import in_a_row
+from tests.support.shop import Answer, Shop
 
 KEPT = Path(__file__).parent.parent / "bench/calls.json"
 _SLOW_SECONDS = 0.03
@@ -57,6 +57,28 @@ def requests(shop: Shop) -> Iterator[tuple[str, Send]]:
         lambda: shop.put(f"{products}/{one['id']}", {"price": next(prices)}),
     )
     yield "place an order", lambda: _quietly(lambda: shop.post(orders, sent))
+    customers, people = "/api/admin/customers", iter(range(1_000_000))
+
+    def person() -> dict[str, Any]:
+        email = f"nobody.known{next(people)}@example.com"
+        return {"email": email, "firstName": "Ann", "lastName": "Lee", "phone": "+49 30 1234567"}
+
+    known = shop.post(customers, person()).json
+    yield (
+        "place an order, new customer",
+        lambda: _quietly(lambda: shop.post(orders, {**sent, "customer": person()})),
+    )
+    yield (
+        "place an order, known customer",
+        lambda: _quietly(lambda: shop.post(orders, {**sent, "customer": {"id": known["id"]}})),
+    )
+    yield "get a customer", lambda: shop.get(f"{customers}/{known['id']}")
+    yield "list customers", lambda: shop.get(customers)
+    yield "create a customer", lambda: shop.post(customers, person())
+    yield (
+        "change a customer",
+        lambda: shop.patch(f"{customers}/{known['id']}", {"note": str(next(people))}),
+    )
     yield "change an order", lambda: shop.patch(f"{orders}/{order['id']}", {"note": "x"})
 
 

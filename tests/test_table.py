@@ -15,8 +15,8 @@ from botocore.exceptions import ClientError
 from chalicelib import aws, deadline, dynamodb, table
 from chalicelib.commit import Commit
 from chalicelib.problems import Busy
-from tests.dynamodb_double import Double, Fault
-from tests.environment import SETTINGS
+from tests.support.dynamodb_double import Double, Fault
+from tests.support.environment import SETTINGS
 
 OWN_CALLS, BOTOCORE = "on", "off"
 EMPTY = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"

@@ -17,7 +17,7 @@ from chalicelib.problems import Conflict, NotFound
 from chalicelib.request import IDEMPOTENT, Routes, body_once, caller, query, reply
 from chalicelib.request.call import current
 from chalicelib.request.repeats import REPLAYED
-from chalicelib.schemas import Deleted, Listed, Page
+from chalicelib.schemas import Deleted, Listed, PageQuery
 
 routes = Routes(__name__, "Keys")
 
@@ -25,7 +25,7 @@ routes = Routes(__name__, "Keys")
 @routes.get(
     "/api/admin/me", "The key in use", role=Role.READER, answers={200: ApiKey}, reads_first=False
 )
-def me() -> Response:
+def get_current_key() -> Response:
     return reply(200, shown(caller()))
 
 
@@ -33,12 +33,12 @@ def me() -> Response:
     "/api/admin/keys",
     "List keys",
     role=Role.OWNER,
-    query=Page,
+    query=PageQuery,
     answers={200: Listed[ListedKey]},
 )
-def list_keys() -> Response:
+def list_api_keys() -> Response:
     """Newest first, without the keys themselves: nobody has those but their holders."""
-    asked = query(Page)
+    asked = query(PageQuery)
     keys, total = store.page((asked.page - 1) * asked.limit, asked.limit)
     return reply(200, schemas.listed([listed(key) for key in keys], total, asked))
 

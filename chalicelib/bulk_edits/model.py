@@ -7,13 +7,11 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from chalicelib import validation
-from chalicelib.orders.model import EmployeeId
+from chalicelib.orders.model import EmployeeId, OrderStatus
 from chalicelib.orders.model import ListOrders as OrderFilters
-from chalicelib.orders.model import Status as OrderStatus
 from chalicelib.orders.model import Tags as OrderTags
 from chalicelib.products.model import ListProducts as ProductFilters
-from chalicelib.products.model import Price, Stock
-from chalicelib.products.model import Status as ProductStatus
+from chalicelib.products.model import Price, ProductStatus, Stock
 from chalicelib.schemas import Input
 
 TYPE: Final = "bulk_edit"

@@ -29,8 +29,8 @@ from chalicelib.validation import validate
 _LANES: Final = 5
 # What can be set as it is sent.
 _PLAIN: Final = ("status", "published", "storefront", "type", "vendor", "lowStockThreshold")
-Preview = dict[str, Any]
-Outcome = tuple[Counter, list[RecordError], Preview | None]
+_Preview = dict[str, Any]
+_Outcome = tuple[Counter, list[RecordError], _Preview | None]
 
 
 def step(job: Job) -> Step:
@@ -38,7 +38,7 @@ def step(job: Job) -> Step:
     ids, total, cursor = _next(job)
     before = undo.changed(job.id, ids)
     one = _order if job.asked["kind"] == "order" else _product
-    done: list[Outcome] = [(Counter.UPDATED, [], None)] * len(before)
+    done: list[_Outcome] = [(Counter.UPDATED, [], None)] * len(before)
     left = [id for id in ids if id not in before]
     for at in range(0, len(left), _LANES):
         done += table.together([partial(_edited, one, job, id) for id in left[at : at + _LANES]])
@@ -69,9 +69,9 @@ def _next(job: Job) -> tuple[list[str], int, Any]:
     return [record.id for record in found], total, cursor
 
 
-def _edited(one: Any, job: Job, id: str) -> Outcome:
+def _edited(one: Any, job: Job, id: str) -> _Outcome:
     try:
-        preview: Preview | None = one(job, id)
+        preview: _Preview | None = one(job, id)
     except undo.AlreadyChanged:
         return Counter.UPDATED, [], None
     except Problem as problem:
@@ -82,7 +82,7 @@ def _edited(one: Any, job: Job, id: str) -> Outcome:
     return (Counter.UNCHANGED if preview is None else Counter.UPDATED), [], preview
 
 
-def _preview(id: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Preview:
+def _preview(id: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> _Preview:
     """What differs between two versions of a record as it is shown."""
     names = [name for name in after if name != "updatedAt" and before[name] != after[name]]
     return {
@@ -95,7 +95,7 @@ def _preview(id: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Pr
 # --- Products -------------------------------------------------------------------------------------
 
 
-def _product(job: Job, id: str) -> Preview | None:
+def _product(job: Job, id: str) -> _Preview | None:
     """What changed of a product; None where nothing had to. Raises what a PUT raises."""
     change = job.asked["change"]
 
@@ -138,7 +138,7 @@ def _tagged(tags: Sequence[str], change: Mapping[str, Any]) -> list[str]:
 # --- Orders ---------------------------------------------------------------------------------------
 
 
-def _order(job: Job, id: str) -> Preview | None:
+def _order(job: Job, id: str) -> _Preview | None:
     """What changed of an order; None where nothing had to. Raises what a PATCH raises."""
     change = job.asked["change"]
     logged: list[Order] = []

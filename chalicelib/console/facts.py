@@ -11,10 +11,9 @@ from chalicelib.api_keys.model import Role
 from chalicelib.imports.model import LARGEST_FORM
 from chalicelib.orders import store as orders
 from chalicelib.orders.model import PaymentStatus
-from chalicelib.products.model import Status as ProductStatus
+from chalicelib.products.model import ProductStatus
 from chalicelib.summary.store import MOST_LOW
-from chalicelib.webhooks.model import LONGEST_OVERLAP, EventKind
-from chalicelib.webhooks.model import Status as DeliveryStatus
+from chalicelib.webhooks.model import LONGEST_OVERLAP, DeliveryStatus, EventKind
 
 NAME: Final = "facts.js"
 

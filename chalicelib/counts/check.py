@@ -1,4 +1,4 @@
-"""The nightly look at whether totals agree with lists, and the summary's sales with orders;
+"""The nightly look at whether totals agree with lists, and sales and customers' totals with orders;
 `infra/counts.py` repairs."""
 
 from collections.abc import Iterator
@@ -38,3 +38,4 @@ def recounts(all_days: bool = False) -> Iterator[tuple[str, listing.Recount]]:
         yield each.kind.name, listing.recount(each.kind)
     first = date(2, 1, 1) if all_days else summary.first_day(timezone.today())
     yield "sales", orders.recount_days(first)
+    yield "customer totals", orders.recount_customers()

@@ -1,17 +1,21 @@
 """Customers: who they are, and how they are listed. The first order with an e-mail makes one."""
 
+import json
 import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Final
+from decimal import Decimal
+from typing import Annotated, Any, ClassVar, Final, NotRequired
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
-from chalicelib import listing
+from chalicelib import addresses, ids, listing, money
+from chalicelib.addresses import Address, AddressInput, Phone, Text
 from chalicelib.attributes import Item
-from chalicelib.schemas import Choice, Input, Walk
+from chalicelib.problems import Invalid
+from chalicelib.schemas import Choice, Input, Sparse, Walk
 
 # Together with an order's this has to leave room in a transaction: see `orders/model.py`.
 KIND: Final = listing.Kind(
@@ -20,6 +24,8 @@ KIND: Final = listing.Kind(
     orders=("name",),
     since=frozenset({"tag", "*name"}),
 )
+MOST_ADDRESSES: Final = 20
+_MOST_DIGITS: Final = 20  # of a phone number that are searched
 
 
 def _email(value: str) -> str:
@@ -31,23 +37,32 @@ def _email(value: str) -> str:
     return value
 
 
-Name = Annotated[str, Field(max_length=100)]
+Email = Annotated[str, Field(max_length=254), AfterValidator(_email)]
+Note = Annotated[str, Field(max_length=5_000)]
+Tags = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=50)]],
+    Field(max_length=50),
+]
 
 
 class CustomerInput(Input):
     """An existing customer by `id`, or one by e-mail, who is made where there is none.
 
     With an `id` the other fields are ignored: a customer that was read can be sent as it is. One
-    who is known by the e-mail keeps the name that is stored.
+    who is known by the e-mail keeps the name and phone that are stored.
     """
 
     model_config = ConfigDict(str_strip_whitespace=True)
-    read_only: ClassVar[frozenset[str]] = frozenset({"createdAt"})
+    read_only: ClassVar[frozenset[str]] = frozenset(
+        {"createdAt", "updatedAt", "ordersCount", "totalSpent", "defaultAddressId", "erasedAt"}
+        | {"company", "note", "tags", "addresses"}
+    )
 
     id: Annotated[str, Field(min_length=1, max_length=60)] | None = None
-    email: Annotated[str, Field(max_length=254), AfterValidator(_email)] | None = None
-    first_name: Name | None = None
-    last_name: Name | None = None
+    email: Email | None = None
+    first_name: Text | None = None
+    last_name: Text | None = None
+    phone: Phone | None = None
 
     @model_validator(mode="after")
     def _is_somebody(self) -> "CustomerInput":
@@ -56,14 +71,71 @@ class CustomerInput(Input):
         return self
 
 
+class CustomerAddressInput(AddressInput):
+    """With the `id` of one that the customer has, it is that one, changed; else it is a new one."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset()
+
+    id: Annotated[str, Field(min_length=1, max_length=60)] | None = None
+
+
+class _Editable(Input):
+    model_config = ConfigDict(str_strip_whitespace=True)
+    read_only: ClassVar[frozenset[str]] = frozenset(
+        {"id", "createdAt", "updatedAt", "ordersCount", "totalSpent", "erasedAt"}
+    )
+
+    email: Email | None = None
+    first_name: Text | None = None
+    last_name: Text | None = None
+    company: Text | None = None
+    phone: Phone | None = None
+    note: Note | None = None
+    tags: Tags | None = None
+    addresses: Annotated[list[CustomerAddressInput], Field(max_length=MOST_ADDRESSES)] | None = None
+    default_address_id: Annotated[
+        str | None, Field(max_length=60, description="The first one, unless given")
+    ] = None
+
+    def given(self) -> dict[str, Any]:
+        """What the client sent, and nothing else: absent and null differ."""
+        return self.model_dump(by_alias=True, exclude_unset=True)
+
+
+class NewCustomer(_Editable):
+    """The fields of a creation: an e-mail, a phone, a company or a name at least."""
+
+
+class CustomerChange(_Editable):
+    """The fields of a PATCH: what is absent stays, null clears, a list is the new list."""
+
+    @model_validator(mode="after")
+    def _not_empty(self) -> "CustomerChange":
+        if not self.model_fields_set:
+            raise ValueError("must have at least one field to change")
+        return self
+
+
 class Sort(Choice):
     NEWEST = "-createdAt"
     NAME = "name"
 
 
+def _bare(search: str) -> str:
+    """A phone number is searched by its digits, however it is written."""
+    if re.fullmatch(r"[-+()/. 0-9]{3,}", search):
+        return re.sub(r"[-()/.]", " ", search)
+    return search
+
+
 class ListCustomers(Walk):
     search: Annotated[
-        str, Field(max_length=200, description="Beginnings of words in name and e-mail")
+        str,
+        Field(
+            max_length=200,
+            description="Beginnings of words in name, e-mail, company, city; digits of the phone",
+        ),
+        AfterValidator(_bare),
     ] = ""
     tag: Annotated[str, Field(max_length=100, description="One of the customer's tags")] = ""
     sort: Sort = Sort.NEWEST
@@ -82,47 +154,245 @@ class ListCustomers(Walk):
 
 
 class CustomerOfOrder(TypedDict):
+    """As the customer was when the order was placed."""
+
     id: str
-    email: str
+    email: str | None
     firstName: str | None
     lastName: str | None
+    phone: str | None
+
+
+class CustomerAddress(Address):
+    id: str
 
 
 class ShownCustomer(TypedDict):
     """A customer as the admin interface answers it."""
 
     id: str
-    email: str
+    email: str | None
     firstName: str | None
     lastName: str | None
+    company: str | None
+    phone: str | None
+    note: str | None
+    tags: list[str]
+    addresses: list[CustomerAddress]
+    defaultAddressId: str | None
+    ordersCount: Annotated[int, Field(description="Orders that are not cancelled")]
+    totalSpent: Annotated[str, Field(description="Totals of those that are paid")]
     createdAt: str
+    updatedAt: str
+    erasedAt: NotRequired[Annotated[str, Field(description="Only of one who was erased")]]
+
+
+class CustomerFields(Sparse):
+    shape: ClassVar[Any] = ShownCustomer
+
+
+class ListCustomerFields(ListCustomers, CustomerFields):
+    pass
+
+
+# --- What is stored -------------------------------------------------------------------------------
+
+# Those that a client changes, with what they are where a record is from before they came.
+_EMPTY: Final[Mapping[str, Any]] = {
+    "email": None,
+    "firstName": None,
+    "lastName": None,
+    "company": None,
+    "phone": None,
+    "note": None,
+    "tags": [],
+    "addresses": [],
+    "defaultAddressId": None,
+}
+EDITABLE: Final = tuple(_EMPTY)
+OF_ORDER: Final = tuple(CustomerOfOrder.__annotations__)
 
 
 @dataclass(frozen=True)
 class Customer:
-    """A customer as stored: names as shown, and `index` where it was read to be listed."""
+    """A customer as stored: names as shown, and `index` where it was read to be listed.
+
+    Beside what is shown: `held`, the job that merges or erases it; `leaving`, where it goes:
+    `{"into": id}`, or `{}` into nothing; `merged`, the ids that were merged into it; `orders`, how
+    many it has, cancelled ones too.
+    """
 
     fields: Mapping[str, Any]
+    version: int = 0
 
     @property
     def id(self) -> str:
         return str(self.fields["id"])
 
     @property
-    def email(self) -> str:
-        return str(self.fields["email"])
+    def email(self) -> str | None:
+        email: str | None = self.fields["email"]
+        return email
 
     @property
     def index(self) -> listing.Index:
         return listing.Index.read(self.fields["index"])
 
+    @property
+    def is_erased(self) -> bool:
+        return "erasedAt" in self.fields
 
-def made(id: str, asked: CustomerInput, now: str) -> Customer:
-    """A new customer with the e-mail that was sent; `now` is ISO 8601."""
-    assert asked.email is not None
-    names = {"firstName": asked.first_name or None, "lastName": asked.last_name or None}
-    fields = {"id": id, "email": asked.email, **names, "createdAt": now}
-    return Customer({**fields, "index": index_of(fields).stored()})
+    @property
+    def is_leaving(self) -> bool:
+        """Whether it takes no more orders, nor changes."""
+        return "leaving" in self.fields or self.is_erased
+
+    @property
+    def held(self) -> str | None:
+        held: str | None = self.fields.get("held")
+        return held
+
+    @property
+    def merged(self) -> list[str]:
+        return list(self.fields.get("merged", ()))
+
+    @property
+    def etag(self) -> str:
+        """Changes with every change, and with what was ordered; without quotes."""
+        spent = money.render(self.fields["totalSpent"])
+        return f"{self.version}.{self.fields['ordersCount']}.{spent}"
+
+    def matches(self, tags: frozenset[str] | None) -> bool:
+        """Whether a client who has one of these ETags has seen the last change. An order that was
+        placed since is none."""
+        return tags is None or any(tag.partition(".")[0] == str(self.version) for tag in tags)
+
+
+@dataclass(frozen=True)
+class Totals:
+    """A change of what a customer has ordered: of all `orders`, of the `count` that are not
+    cancelled, and of what was `spent` on those that are paid."""
+
+    orders: int = 0
+    count: int = 0
+    spent: Decimal = Decimal(0)
+
+    def __bool__(self) -> bool:
+        return any((self.orders, self.count, self.spent))
+
+    def __add__(self, other: "Totals") -> "Totals":
+        return Totals(
+            self.orders + other.orders, self.count + other.count, self.spent + other.spent
+        )
+
+    def __sub__(self, other: "Totals") -> "Totals":
+        return self + Totals(-other.orders, -other.count, -other.spent)
+
+    def numbers(self) -> dict[str, int | Decimal]:
+        """By attribute of the record."""
+        return {"orders": self.orders, "ordersCount": self.count, "totalSpent": self.spent}
+
+
+def counted(customer: Customer, change: Totals) -> Customer:
+    fields = dict(customer.fields)
+    for name, number in change.numbers().items():
+        fields[name] = fields.get(name, 0) + number
+    return Customer(fields, customer.version)
+
+
+def _somebody(fields: Mapping[str, Any]) -> None:
+    if not any(fields[name] for name in ("email", "phone", "firstName", "lastName", "company")):
+        message = "must be given where there is no phone and no name"
+        raise Invalid.field("email", "required", message)
+
+
+def made(id: str, given: Mapping[str, Any], now: str) -> Customer:
+    """A new customer; `given`: as NewCustomer gives it, `now`: ISO 8601. Raises Invalid."""
+    fields = {"id": id, **_EMPTY, "createdAt": now, "updatedAt": now}
+    fields |= {"ordersCount": 0, "totalSpent": Decimal(0), "orders": 0}
+    fields |= _edited(fields, given, is_new=True)
+    _somebody(fields)
+    return Customer({**fields, "index": index_of(fields).stored()}, 1)
+
+
+def changed(customer: Customer, given: Mapping[str, Any], now: str) -> Customer:
+    """The customer after a PATCH with what was `given`; itself where nothing differs. Raises
+    Invalid."""
+    fields = {**customer.fields, **_edited(customer.fields, given, is_new=False)}
+    _somebody(fields)
+    return rewritten(customer, fields, now)
+
+
+def rewritten(customer: Customer, fields: Mapping[str, Any], now: str) -> Customer:
+    """The customer with these fields; itself where none that a client changes differs."""
+    if all(fields[name] == customer.fields[name] for name in EDITABLE):
+        return customer
+    after = {**fields, "updatedAt": now}
+    return Customer({**after, "index": index_of(after).stored()}, customer.version + 1)
+
+
+def _edited(before: Mapping[str, Any], given: Mapping[str, Any], *, is_new: bool) -> dict[str, Any]:
+    fields = {name: None if value == "" else value for name, value in given.items()}
+    if "tags" in fields:
+        fields["tags"] = list(dict.fromkeys(fields["tags"] or ()))
+    default = fields.pop("defaultAddressId", before["defaultAddressId"])
+    names: dict[str, str] = {}  # of a copy: the ids that were sent, and those that they become
+    kept = before["addresses"]
+    if "addresses" in fields:
+        known = {address["id"] for address in kept}
+        kept = []
+        for place, address in enumerate(fields["addresses"] or ()):
+            sent = address.get("id")
+            if sent and not is_new and (sent not in known or sent in names):
+                message = "is no address of this customer; leave the id out for a new one"
+                raise Invalid.field(f"addresses.{place}.id", "unknown_address", message)
+            own = sent if sent and not is_new else ids.new("adr")
+            names[sent or own] = own
+            kept.append({"id": own, **addresses.stored(address)})
+        fields["addresses"] = kept
+    own_default = names.get(default, default) if default else None
+    there = [address["id"] for address in kept]
+    if own_default not in there:
+        if given.get("defaultAddressId"):
+            message = "must be the id of one of the addresses"
+            raise Invalid.field("defaultAddressId", "unknown_address", message)
+        own_default = there[0] if there else None
+    return {**fields, "defaultAddressId": own_default}
+
+
+def merged(into: Customer, other: Customer, now: str) -> tuple[Customer, int]:
+    """The customer with what it lacks from another, and how many addresses had no room."""
+    fields = dict(into.fields)
+    for name in ("email", "firstName", "lastName", "company", "phone"):
+        fields[name] = fields[name] or other.fields[name]
+    # Two people's names do not make one.
+    if into.fields["firstName"] or into.fields["lastName"]:
+        fields |= {name: into.fields[name] for name in ("firstName", "lastName")}
+    notes = [one.fields["note"] for one in (into, other) if one.fields["note"]]
+    fields["note"] = "\n\n".join(dict.fromkeys(notes))[:5_000] or None
+    fields["tags"] = list(dict.fromkeys([*into.fields["tags"], *other.fields["tags"]]))[:50]
+    kept = list(fields["addresses"])
+    more = [
+        address
+        for address in other.fields["addresses"]
+        if not any(addresses.same(address, one) for one in kept)
+    ]
+    left = max(0, len(kept) + len(more) - MOST_ADDRESSES)
+    fields["addresses"] = [*kept, *more][: max(MOST_ADDRESSES, len(kept))]
+    fields["defaultAddressId"] = (
+        fields["defaultAddressId"] or other.fields["defaultAddressId"]
+        if fields["addresses"]
+        else None
+    )
+    return rewritten(into, fields, now), left
+
+
+def erased(customer: Customer, now: str) -> Customer:
+    """What is left of a customer who is forgotten: the id, and what was spent."""
+    kept = ("id", "createdAt", "ordersCount", "totalSpent", "orders", "merged")
+    fields = {name: customer.fields[name] for name in kept if name in customer.fields}
+    fields |= {**_EMPTY, "updatedAt": now, "erasedAt": customer.fields.get("erasedAt", now)}
+    return Customer({**fields, "index": index_of(fields).stored()}, customer.version + 1)
 
 
 def index_of(fields: Mapping[str, Any]) -> listing.Index:
@@ -132,7 +402,7 @@ def index_of(fields: Mapping[str, Any]) -> listing.Index:
         facets={},
         several=fields.get("tags", ()),
         orders={"name": " ".join(name for name in names if name)},
-        texts=searchable(fields),
+        texts=[*searchable(fields), *_more_texts(fields)],
         exact=[fields["email"]] if fields["email"] else [],
     )
 
@@ -143,11 +413,39 @@ def searchable(customer: Mapping[str, Any]) -> list[str]:
     return [text for text in texts if text]
 
 
+def _more_texts(fields: Mapping[str, Any]) -> list[str]:
+    """By which a customer is found besides: company, cities, and the digits of the phone."""
+    found = [fields.get("company"), *(one["city"] for one in fields.get("addresses", ()))]
+    phone = fields.get("phone") or ""
+    digits = "".join(re.findall(r"[0-9]", phone))[:_MOST_DIGITS]
+    plus = "+" if phone.startswith("+") else ""
+    return [text for text in (*dict.fromkeys(found), digits and plus + digits) if text]
+
+
 def read(item: Item) -> Customer:
-    return Customer({name: value for name, value in item.items() if name not in {"pk", "sk"}})
+    fields = {name: value for name, value in item.items() if name not in {"pk", "sk", "version"}}
+    fields = {**_EMPTY, "ordersCount": 0, "totalSpent": Decimal(0), **fields}
+    fields.setdefault("updatedAt", fields.get("createdAt"))  # until now nothing changed one
+    return Customer(fields, int(item.get("version", 0)))
 
 
-def show(customer: Customer) -> dict[str, Any]:
-    """The shape of ShownCustomer."""
-    names = ("id", "email", "firstName", "lastName", "createdAt")
-    return {name: customer.fields[name] for name in names}
+def show(customer: Customer, asked: Any = ()) -> dict[str, Any]:
+    """The shape of ShownCustomer, or these fields of it."""
+    fields = customer.fields
+    names = [name for name in ShownCustomer.__annotations__ if not asked or name in asked]
+    shown = {name: fields[name] for name in names if name in fields}
+    if "ordersCount" in shown:
+        shown["ordersCount"] = int(shown["ordersCount"])
+    if "totalSpent" in shown:
+        shown["totalSpent"] = money.render(shown["totalSpent"])
+    return shown
+
+
+def text(customer: Customer) -> str:
+    """The JSON of an answer that is kept."""
+    return json.dumps(show(customer), ensure_ascii=False, separators=(",", ":"))
+
+
+def of_order(customer: Customer) -> dict[str, Any]:
+    """The shape of CustomerOfOrder."""
+    return {name: customer.fields[name] for name in OF_ORDER}

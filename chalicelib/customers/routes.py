@@ -1,13 +1,30 @@
-"""Customers, as the shop's own people and programs see them."""
+"""Customers, as the shop's own people and programs work on them."""
 
 from chalice.app import Response
 
-from chalicelib import schemas
 from chalicelib.customers import store
-from chalicelib.customers.model import ListCustomers, ShownCustomer, show
-from chalicelib.problems import NotFound
-from chalicelib.request import Role, Routes, query, reply
-from chalicelib.schemas import Walked
+from chalicelib.customers.model import (
+    CustomerChange,
+    CustomerFields,
+    ListCustomerFields,
+    NewCustomer,
+    ShownCustomer,
+    show,
+)
+from chalicelib.problems import Conflict, NotFound, PreconditionFailed
+from chalicelib.request import (
+    IDEMPOTENT,
+    Role,
+    Routes,
+    body,
+    body_once,
+    if_match,
+    query,
+    reply,
+    reply_page,
+)
+from chalicelib.request.answer import reply_text
+from chalicelib.schemas import Deleted, Walked
 
 routes = Routes(__name__, "Customers")
 
@@ -16,22 +33,75 @@ routes = Routes(__name__, "Customers")
     "/api/admin/customers",
     "List customers",
     role=Role.READER,
-    query=ListCustomers,
+    query=ListCustomerFields,
     answers={200: Walked[ShownCustomer]},
 )
 def list_customers() -> Response:
-    """Newest first. `search` finds the beginnings of words in name and e-mail."""
-    asked = query(ListCustomers)
-    page = store.page(asked.query())
-    return reply(200, schemas.walked([show(customer) for customer in page.records], page))
+    """Newest first. `search` finds the beginnings of words in name, e-mail, company and city, and
+    the digits of the phone number."""
+    asked = query(ListCustomerFields)
+    page = store.page(asked.query(), asked.fields)
+    shown = [show(customer, asked.fields) for customer in page.records]
+    return reply_page(shown, page)
+
+
+@routes.post(
+    "/api/admin/customers",
+    "Create a customer",
+    role=Role.STAFF,
+    body=NewCustomer,
+    answers={201: ShownCustomer},
+    problems=[Conflict],
+    headers=IDEMPOTENT,
+)
+def create() -> Response:
+    """With an e-mail, a phone, a company or a name at least. Where another customer has the e-mail:
+    409 `email_taken` with that `id`. Emits customer.created."""
+    customer, text = store.create(*body_once(NewCustomer))
+    return reply_text(201, text, etag=customer.etag)
 
 
 @routes.get(
     "/api/admin/customers/{id}",
     "Get a customer",
     role=Role.READER,
+    query=CustomerFields,
     answers={200: ShownCustomer, 304: None},
     problems=[NotFound],
 )
 def get(id: str) -> Response:
-    return reply(200, show(store.get(id)), etag="1")  # nothing changes a customer
+    """With `fields` there is no ETag. One who was merged is 404 `merged` with `into`."""
+    fields = query(CustomerFields).fields
+    customer = store.get(id, fields)
+    return reply(200, show(customer, fields), etag=None if fields else customer.etag)
+
+
+@routes.patch(
+    "/api/admin/customers/{id}",
+    "Change a customer",
+    role=Role.STAFF,
+    body=CustomerChange,
+    answers={200: ShownCustomer},
+    problems=[NotFound, PreconditionFailed, Conflict],
+    reads_first=True,
+)
+def update(id: str) -> Response:
+    """What is absent stays, null clears; `addresses` is the new list, in which one with an `id` is
+    that one. Orders keep what they were placed with. 409 `email_taken` with the `id` of whose
+    e-mail it is. An order that was placed since is no reason for a 412. Emits customer.updated."""
+    customer = store.change(id, body(CustomerChange), if_match())
+    return reply(200, show(customer), etag=customer.etag)
+
+
+@routes.delete(
+    "/api/admin/customers/{id}",
+    "Delete a customer",
+    role=Role.STAFF,
+    answers={200: Deleted},
+    problems=[NotFound, PreconditionFailed, Conflict],
+    reads_first=True,
+)
+def delete(id: str) -> Response:
+    """Only one without orders: otherwise 409 `has_orders`. Emits customer.deleted."""
+    store.remove(id, if_match())
+    return reply(200, {"id": id, "deleted": True})

@@ -4,27 +4,101 @@
 |---|---|---|
 | customer | `cus_…` | `customer` |
 | e-mail lock | `email#<lower case>` | `lock` |
+| merged | `cus_…` | `gone`: `into`, the id of who has all that it had |
 
-The lock repeats the customer's fields, which never change: an order that names an e-mail needs one
-read, whether or not there is somebody behind it.
+The lock repeats what an order copies of the customer: an order that names an e-mail needs one read,
+whether or not there is somebody behind it. Totals are added to in the transaction of the order that
+changes them, so they are no part of the record's version: two orders at once both succeed, and so
+do an order and a change.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, Final
 
-from chalicelib import clock, ids, listing, table
+from chalicelib import clock, deadline, ids, listing, settings, table
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
-from chalicelib.customers.model import KIND, Customer, CustomerInput, index_of, made, read, show
-from chalicelib.problems import Invalid, NotFound
+from chalicelib.conditions import Attr, Condition
+from chalicelib.customers import model
+from chalicelib.customers.model import (
+    EDITABLE,
+    KIND,
+    Customer,
+    CustomerChange,
+    CustomerInput,
+    NewCustomer,
+    Totals,
+    index_of,
+    made,
+    of_order,
+    read,
+    show,
+)
+from chalicelib.idempotency import Once
+from chalicelib.orders.model import KIND as ORDERS
+from chalicelib.problems import Busy, Conflict, Invalid, NotFound, PreconditionFailed, Problem
 
 
-class EmailTaken(Exception):
-    """Somebody else made a customer with this e-mail since it was looked for."""
+class EmailTaken(Conflict):
+    """409 with `id`, whose e-mail it is."""
+
+    code = "email_taken"
+
+    def __init__(self, id: str) -> None:
+        super().__init__("Another customer has this e-mail.", field="email", id=id)
+
+
+class HasOrders(Conflict):
+    code = "has_orders"
+
+    def __init__(self) -> None:
+        super().__init__("The customer has orders. Erase or merge it instead.")
+
+
+class CustomerBusy(Conflict):
+    """409 with `jobId`, which merges or erases the customer."""
+
+    code = "customer_busy"
+
+    def __init__(self, job_id: str | None) -> None:
+        super().__init__("The customer is being merged or erased.", jobId=job_id)
+
+
+class Erased(Conflict):
+    code = "erased"
+
+    def __init__(self) -> None:
+        super().__init__("The customer was erased, and stays so.")
+
+
+class Merged(NotFound):
+    """404 with `into`, the id of who has all that it had."""
+
+    code = "merged"
+
+    def __init__(self, id: str, into: str) -> None:
+        super().__init__(f"The customer {id!r} was merged into {into!r}.", into=into)
+
+
+class Changed(Exception):
+    """Somebody else wrote the customer since it was read."""
+
+
+class CustomerMoved(Exception):
+    """The customer takes no more orders since it was read: it is being merged, erased or gone."""
+
+
+class CustomerGone(Exception):
+    """There is no such customer any more: nothing can be counted to it."""
 
 
 def _key(id: str) -> Key:
     return id, "customer"
+
+
+def _gone_key(id: str) -> Key:
+    return id, "gone"
 
 
 RECORDS: Final = listing.Records(KIND, _key, index_of)
@@ -32,6 +106,9 @@ RECORDS: Final = listing.Records(KIND, _key, index_of)
 
 def _lock_key(email: str) -> Key:
     return f"email#{ids.key_part(email.lower())}", "lock"
+
+
+# --- For orders -----------------------------------------------------------------------------------
 
 
 def key(asked: CustomerInput) -> Key:
@@ -43,53 +120,389 @@ def key(asked: CustomerInput) -> Key:
 
 
 def from_items(asked: CustomerInput, items: Mapping[Key, Item]) -> Customer | None:
-    """The customer with this id or e-mail, if it is among the items that were read."""
+    """The customer with this id or e-mail, if it is among the items that were read. Raises Invalid
+    for one who takes no more orders."""
     item = items.get(key(asked))
-    return read(item) if item else None
+    customer = read(item) if item else None
+    if customer and customer.is_leaving:
+        message = f"the customer {customer.id!r} was erased or merged into another"
+        raise Invalid.field("customer.id", "unknown_customer", message)
+    return customer
 
 
 def created(asked: CustomerInput, now: str) -> Customer:
     """The customer that is missing; `now` is ISO 8601. Raises Invalid."""
     if asked.id is not None:
-        message = f"there is no customer {asked.id!r}"
+        gone = table.get(_gone_key(asked.id)) if len(asked.id) < 100 else None
+        more = f": it was merged into {gone['into']}" if gone else ""
+        message = f"there is no customer {asked.id!r}{more}"
         raise Invalid.field("customer.id", "unknown_customer", message)
-    return made(ids.new("cus"), asked, now)
+    names = ("email", "firstName", "lastName", "phone")
+    given = asked.model_dump(by_alias=True, include={"email", "first_name", "last_name", "phone"})
+    return made(ids.new("cus"), {name: given[name] for name in names}, now)
 
 
 def sample() -> Customer:
     """A customer that does not exist, for test events."""
-    given = {"email": "customer@example.com", "firstName": "Ada", "lastName": "Example"}
-    return made(ids.new("cus"), CustomerInput.model_validate(given), clock.iso(clock.now()))
+    given = {
+        "email": "customer@example.com",
+        "firstName": "Ada",
+        "lastName": "Example",
+        "phone": "+49 30 1234567",
+        "addresses": [{"address1": "1 Example Street", "city": "Berlin", "countryCode": "DE"}],
+    }
+    new = NewCustomer.model_validate(given).given()
+    return made(ids.new("cus"), new, clock.iso(clock.now()))
 
 
-def register(commit: Commit, customer: Customer) -> None:
-    """A new customer. Emits customer.created. The commit raises EmailTaken."""
-    lock_pk, lock_sk = _lock_key(customer.email)
-    lock = {"pk": lock_pk, "sk": lock_sk, **show(customer)}
-    commit.put(lock, when=table.absent, otherwise=EmailTaken())
-    pk, sk = _key(customer.id)
-    # Beside an order of sixty products there is room for eight words.
-    index = listing.change(commit, KIND, customer.id, None, customer.index, inside=8, room=8)
-    assert index is not None
-    item = {"pk": pk, "sk": sk, **customer.fields, "index": index.stored()}
-    commit.put(item, when=table.absent)
-    commit.announce("customer.created", show(customer))
+def register(commit: Commit, customer: Customer, ordered: Totals, room: int) -> None:
+    """A new customer, with a first order, of whose words there is room for so many; it takes six
+    items besides. Emits customer.created. The commit raises EmailTaken."""
+    _insert(commit, model.counted(customer, ordered), inside=room, room=room)
 
 
-def load(ids: Iterable[str]) -> list[Customer]:
-    """The customers that exist of these, in their order."""
+def count(commit: Commit, id: str, change: Totals, *, placing: bool) -> None:
+    """Adds an order's change to the totals, beside whoever else does. `placing`: it is a new order,
+    and the commit raises Moved where the customer takes none; otherwise Gone where there is no
+    customer any more."""
+    when = table.present
+    otherwise: Exception = CustomerMoved() if placing else CustomerGone()
+    if placing:
+        when &= Attr("leaving").not_exists() & Attr("erasedAt").not_exists()
+    elif not change:
+        return
+    commit.update(_key(id), add=change.numbers(), when=when, otherwise=otherwise)
+
+
+# --- Reading --------------------------------------------------------------------------------------
+
+
+def load(ids: Iterable[str], fields: Iterable[str] = ()) -> list[Customer]:
+    """The customers that exist of these, in their order; of each these fields, if some are
+    named."""
     wanted = list(ids)
-    items = table.batch_get(map(_key, wanted))
+    only = ("id", "index", "version", *fields) if fields else ()
+    items = table.batch_get(map(_key, wanted), fields=only)
     return [read(items[_key(id)]) for id in wanted if _key(id) in items]
 
 
-def get(id: str) -> Customer:
-    """Raises NotFound."""
-    found = load([id]) if id.startswith("cus_") and len(id) < 100 else []
-    if not found:
-        raise NotFound.of("customer", id)
-    return found[0]
+def find(id: str) -> Customer | None:
+    found = load([id]) if _may_be(id) else []
+    return found[0] if found else None
 
 
-def page(query: listing.Query) -> listing.Page[Customer]:
-    return listing.page(KIND, query, load)
+def get(id: str, fields: Iterable[str] = ()) -> Customer:
+    """Raises NotFound; Merged where it is another one by now."""
+    only = ("id", "index", "version", "into", *fields) if fields else ()
+    wanted = [_key(id), _gone_key(id)] if _may_be(id) else []
+    items = table.batch_get(wanted, fields=only)
+    if _may_be(id) and _key(id) in items:
+        return read(items[_key(id)])
+    if _may_be(id) and _gone_key(id) in items:
+        raise Merged(id, str(items[_gone_key(id)]["into"]))
+    raise NotFound.of("customer", id)
+
+
+def _may_be(id: str) -> bool:
+    return id.startswith("cus_") and len(id) < 100
+
+
+def page(query: listing.Query, fields: Iterable[str] = ()) -> listing.Page[Customer]:
+    return listing.page(KIND, query, partial(load, fields=fields))
+
+
+# --- Writing --------------------------------------------------------------------------------------
+
+
+def create(new: NewCustomer, once: Once | None) -> tuple[Customer, str]:
+    """The customer, and the text that answers its creation. Emits customer.created.
+
+    Raises EmailTaken, Invalid; with `once` also Repeated and KeyReused.
+    """
+    if once:
+        once.look()
+    customer = made(ids.new("cus"), new.given(), _now())
+    text = model.text(customer)
+    commit = Commit()
+    if once:
+        once.record(commit, text, customer.etag)
+    _insert(commit, customer)
+    try:
+        commit.send()
+    except Problem:
+        # It may fail for what the same request, sent twice, just did: it took the e-mail.
+        if once:
+            once.look()
+        raise
+    return customer, text
+
+
+def change(id: str, asked: CustomerChange, if_match: frozenset[str] | None) -> Customer:
+    """Emits customer.updated where something differs. Raises NotFound, Invalid, EmailTaken,
+    PreconditionFailed, CustomerBusy, Erased."""
+    given = asked.given()
+
+    def attempt(before: Customer) -> Customer:
+        if before.is_erased:
+            raise Erased
+        if before.is_leaving:
+            raise CustomerBusy(before.held)
+        return model.changed(before, given, _now())
+
+    return rewrite(id, attempt, if_match)
+
+
+def rewrite(
+    id: str,
+    change: Callable[[Customer], Customer],
+    if_match: frozenset[str] | None = None,
+) -> Customer:
+    """Writes what `change` makes of the customer: judged anew, whenever somebody else was faster;
+    nothing, where it is the same."""
+    for _ in deadline.attempts(deadline.within(settings.conflict_seconds())):
+        before = _unchanged_since(if_match, get(id))
+        after = change(before)
+        if after is before:
+            return before
+        commit = Commit()
+        write(commit, before, after)
+        try:
+            commit.send()
+            return after
+        except Changed:
+            continue
+    raise Busy
+
+
+def remove(id: str, if_match: frozenset[str] | None) -> None:
+    """Emits customer.deleted. Raises NotFound, HasOrders, PreconditionFailed, CustomerBusy."""
+    for _ in deadline.attempts(deadline.within(settings.conflict_seconds())):
+        before = _unchanged_since(if_match, get(id))
+        if before.held:
+            raise CustomerBusy(before.held)
+        if before.fields.get("orders") or _has_orders(id):
+            raise HasOrders
+        commit = Commit()
+        write(commit, before, None)
+        try:
+            commit.send()
+            return
+        except Changed:
+            continue
+    raise Busy
+
+
+# --- Merging and erasing --------------------------------------------------------------------------
+
+
+def hold_for_merge(commit: Commit, source: Customer, into: Customer, job_id: str) -> None:
+    """Part of the commit that starts a merge: `source` takes no more orders, whoever orders with
+    its e-mail is `into`, and neither is merged, erased or deleted until the job lets go. So no two
+    merges make a circle. Raises CustomerBusy where they changed since they were read."""
+    _hold(commit, source, job_id, {"leaving": {"into": into.id}})
+    _hold(commit, into, job_id, {})
+    if source.email:
+        holders = Attr("id").is_in([source.id, into.id])
+        pk, sk = _lock_key(source.email)
+        lock = {"pk": pk, "sk": sk, **of_order(into)}
+        commit.put(lock, when=table.absent | holders, otherwise=CustomerBusy(None))
+
+
+def hold_for_erasure(commit: Commit, customer: Customer, job_id: str) -> None:
+    """Part of the commit that starts an erasure: the customer takes no more orders, and whoever
+    orders with the e-mail is somebody new. Raises CustomerBusy where it changed since it was
+    read."""
+    _hold(commit, customer, job_id, {"leaving": {}})
+    if customer.email and not customer.is_leaving:
+        free = table.absent | Attr("id").eq(customer.id)
+        commit.delete(_lock_key(customer.email), when=free, otherwise=CustomerBusy(None))
+
+
+def leaves_into(customer: Customer, id: str) -> bool:
+    return bool(customer.fields.get("leaving", {}).get("into") == id)
+
+
+def _hold(commit: Commit, customer: Customer, job_id: str, more: Mapping[str, Any]) -> None:
+    commit.update(
+        _key(customer.id),
+        set={"held": job_id, **more},
+        add={"version": 1},
+        when=_is(customer),
+        otherwise=CustomerBusy(customer.held),
+    )
+
+
+def absorb(source_id: str, into_id: str, job_id: str) -> int:
+    """Ends a merge: what `into` lacks, it has from `source`, which is gone. Emits customer.updated
+    and customer.deleted. How many addresses had no room. Doing it again changes nothing."""
+    for _ in deadline.attempts():
+        source, into = find(source_id), find(into_id)
+        if source is None or into is None:
+            return 0
+        after, left = model.merged(into, source, _now())
+        try:
+            if source.id not in into.merged:
+                ids = [*into.merged, *source.merged, source.id]
+                fields = {**after.fields, "merged": ids, "updatedAt": _now()}
+                _send_write(into, Customer(fields, into.version + 1), [source.id])
+            _remove_merged(source, into_id, job_id)
+            return left
+        except Changed:
+            continue
+    raise Busy
+
+
+def _send_write(before: Customer, after: Customer, holders: Iterable[str]) -> None:
+    commit = Commit()
+    write(commit, before, after, holders=holders)
+    commit.send()
+
+
+def _remove_merged(source: Customer, into_id: str, job_id: str) -> None:
+    into = get(into_id)
+    table.batch_write(_merged_item(id, into_id) for id in source.merged)
+    commit = Commit()
+    kept = (into.email or "").lower() == (source.email or "").lower()
+    write(commit, source, None, holders=[into_id], locks=not kept)
+    commit.put(_merged_item(source.id, into_id))
+    _let_go(commit, into_id, job_id)
+    commit.send()
+
+
+def _merged_item(id: str, into: str) -> Item:
+    pk, sk = _gone_key(id)
+    return {"pk": pk, "sk": sk, "into": into}
+
+
+def forget(id: str) -> None:
+    """Takes out who the customer is; the totals stay. Emits customer.updated. Doing it again
+    changes nothing."""
+    for _ in deadline.attempts():
+        before = find(id)
+        if before is None:
+            return
+        after = model.erased(before, _now())
+        if before.is_erased and all(before.fields[n] == after.fields[n] for n in EDITABLE):
+            return
+        commit = Commit()
+        write(commit, before, after, locks=False)  # the e-mail may be somebody else's by now
+        try:
+            commit.send()
+            return
+        except Changed:
+            continue
+    raise Busy
+
+
+def let_go(id: str, job_id: str) -> None:
+    """An erasure is through."""
+    commit = Commit()
+    _let_go(commit, id, job_id)
+    try:
+        commit.send()
+    except Changed:
+        return  # it was before
+
+
+def _let_go(commit: Commit, id: str, job_id: str) -> None:
+    ours = table.present & Attr("held").eq(job_id)
+    commit.update(_key(id), remove=["held", "leaving"], when=ours, otherwise=Changed())
+
+
+def _has_orders(id: str) -> bool:
+    """Also those from before orders were counted."""
+    where = {"customerId": frozenset({id})}
+    found: listing.Page[Customer] = listing.page(
+        ORDERS, listing.Query(where, limit=1), lambda _: []
+    )
+    return found.total > 0
+
+
+def _unchanged_since(if_match: frozenset[str] | None, customer: Customer) -> Customer:
+    if not customer.matches(if_match):
+        raise PreconditionFailed("The customer was changed since it was read.")
+    return customer
+
+
+def _insert(commit: Commit, customer: Customer, **room: int) -> None:
+    if customer.email:
+        _put_lock(commit, customer.email, customer, table.absent)
+    index = listing.change(commit, KIND, customer.id, None, customer.index, **room)
+    assert index is not None
+    pk, sk = _key(customer.id)
+    item = {"pk": pk, "sk": sk, **customer.fields, "version": customer.version}
+    commit.put({**item, "index": index.stored()}, when=table.absent)
+    commit.announce("customer.created", show(customer))
+
+
+def write(
+    commit: Commit,
+    before: Customer,
+    after: Customer | None,
+    *,
+    holders: Iterable[str] = (),
+    locks: bool = True,
+) -> None:
+    """All that changes between two versions of a customer, but for the totals.
+
+    `holders`: who else may have had the locks of both e-mails until now; `locks`: whether those
+    change. Emits customer.updated or customer.deleted. The commit raises Changed,
+    EmailTaken.
+    """
+    unchanged = _is(before)
+    if not locks:
+        pass
+    elif after is None or after.email != before.email:
+        _move_lock(commit, before, after, [before.id, *holders])
+    elif after.email and of_order(after) != of_order(before):
+        _put_lock(commit, after.email, after, Attr("id").eq(after.id))
+    new_index = after.index if after else None
+    index = listing.change(commit, KIND, before.id, before.index, new_index)
+    if after is None:
+        # With no order, it has none until now: one that is being placed counts itself here.
+        same = Attr("orders").eq(before.fields["orders"]) if "orders" in before.fields else None
+        none_since = same or Attr("orders").not_exists()
+        commit.delete(_key(before.id), when=unchanged & none_since, otherwise=Changed())
+        commit.announce("customer.deleted", show(before))
+        return
+    assert index is not None
+    fields = {name: after.fields[name] for name in (*EDITABLE, "updatedAt")}
+    more = {name: after.fields[name] for name in ("erasedAt", "merged") if name in after.fields}
+    commit.update(
+        _key(after.id),
+        set={**fields, **more, "index": index.stored(), "version": after.version},
+        when=unchanged,
+        otherwise=Changed(),
+    )
+    commit.announce("customer.updated", show(after))
+
+
+def _is(customer: Customer) -> Condition:
+    version = Attr("version")
+    known = version.eq(customer.version) if customer.version else version.not_exists()
+    return table.present & known
+
+
+def _move_lock(
+    commit: Commit, before: Customer, after: Customer | None, holders: Iterable[str]
+) -> None:
+    old = _lock_key(before.email) if before.email else None
+    new = _lock_key(after.email) if after and after.email else None
+    free = table.absent | Attr("id").is_in(holders)
+    if after and after.email:
+        _put_lock(commit, after.email, after, free)
+    if old and old != new:
+        commit.delete(old, when=free, otherwise=Changed())
+
+
+def _put_lock(commit: Commit, email: str, customer: Customer, when: Condition) -> None:
+    pk, sk = _lock_key(email)
+    commit.put({"pk": pk, "sk": sk, **of_order(customer)}, when=when, otherwise=_taken)
+
+
+def _taken(lock: Item | None) -> Exception:
+    return EmailTaken(str(lock["id"])) if lock else Changed()
+
+
+def _now() -> str:
+    return clock.iso(clock.now())

@@ -10,15 +10,19 @@ from typing_extensions import TypedDict
 
 from chalicelib.feed import Happened, Place
 from chalicelib.problems import Invalid
-from chalicelib.schemas import Query, Several
-from chalicelib.webhooks.model import EventKind
+from chalicelib.schemas import QueryParameters, Several
+from chalicelib.webhooks.model import EventKind, Moment
 
 MOST_EVENTS: Final = 500
 
 
-class ReadEvents(Query):
+class ReadEvents(QueryParameters):
     after: Annotated[
         str | None, Field(max_length=200, description="`next` of the answer before")
+    ] = None
+    since: Annotated[
+        Moment | None,
+        Field(description="Without `after`: begins with what reached the feed then; ISO 8601"),
     ] = None
     types: Several[EventKind] = Field(default_factory=list)
     limit: Annotated[

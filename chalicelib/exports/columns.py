@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from chalicelib.customers.model import ShownCustomer
+from chalicelib.addresses import Address
+from chalicelib.customers.model import CustomerOfOrder, ShownCustomer
 from chalicelib.customers.model import show as show_customer
 from chalicelib.exports import products
 from chalicelib.exports.cells import lines, listed
@@ -19,15 +20,20 @@ _BOM: Final = "\ufeff".encode()
 _SUMS: Final = ("subtotal", "tax", "total")
 _LINE: Final = {name: f"line{name[0].upper()}{name[1:]}" for name in Line.__annotations__}
 _CUSTOMER: Final = {
-    name: f"customer{name[0].upper()}{name[1:]}"
-    for name in ("id", "email", "firstName", "lastName")
+    name: f"customer{name[0].upper()}{name[1:]}" for name in CustomerOfOrder.__annotations__
+}
+# By column: which address, and which part of it.
+_ADDRESSES: Final = {
+    f"{name.removesuffix('Address')}{part[0].upper()}{part[1:]}": (name, part)
+    for name in ("shippingAddress", "billingAddress")
+    for part in Address.__annotations__
 }
 _PLAIN: Final = tuple(
     name
     for name in ShownOrder.__annotations__
-    if name not in {"lineItems", "customer", "history", "tags"}
+    if name not in {"lineItems", "customer", "history", "tags"} | dict(_ADDRESSES.values()).keys()
 )
-ORDERS: Final = (*_PLAIN, "tags", *_CUSTOMER.values(), *_LINE.values())
+ORDERS: Final = (*_PLAIN, "tags", *_CUSTOMER.values(), *_LINE.values(), *_ADDRESSES)
 CUSTOMERS: Final = tuple(ShownCustomer.__annotations__)
 _SHOW: Final[Mapping[str, Callable[[Any], dict[str, Any]]]] = {
     Records.PRODUCTS: show_product,
@@ -57,9 +63,7 @@ def _table(
     if records == Records.ORDERS:
         return ORDERS, lambda order: _order_rows(show_order(order))
     if records == Records.CUSTOMERS:
-        return CUSTOMERS, lambda customer: iter(
-            [list(map(_flat, show_customer(customer).values()))]
-        )
+        return CUSTOMERS, lambda customer: iter([_customer_row(show_customer(customer))])
     if columns == ColumnSet.SHOPIFY:
         return products.SHOPIFY, products.shopify_rows
     return products.BACKROOM, products.backroom_rows
@@ -70,6 +74,8 @@ def _order_rows(order: Mapping[str, Any]) -> Iterator[list[Any]]:
     customer = order["customer"] or {}
     whole = {name: order[name] for name in _PLAIN} | {"tags": listed(order["tags"])}
     whole |= {column: customer.get(name) for name, column in _CUSTOMER.items()}
+    for column, (name, part) in _ADDRESSES.items():
+        whole[column] = (order[name] or {}).get(part)
     for place, line in enumerate(order["lineItems"]):
         row = {**whole, **{column: line[name] for name, column in _LINE.items()}}
         if place:
@@ -78,7 +84,7 @@ def _order_rows(order: Mapping[str, Any]) -> Iterator[list[Any]]:
 
 
 def _customer_row(customer: Mapping[str, Any]) -> list[Any]:
-    return [_flat(customer[column]) for column in CUSTOMERS]
+    return [_flat(customer.get(column)) for column in CUSTOMERS]
 
 
 def _flat(value: Any) -> Any:

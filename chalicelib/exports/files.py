@@ -1,5 +1,7 @@
 """The file that a job makes, in S3: `exports/<job>.<ending>`, in pieces of at least 5 MB."""
 
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 from botocore.exceptions import ClientError
@@ -9,6 +11,7 @@ from chalicelib.jobs.model import Job
 
 PIECE: Final = 5 * 1024 * 1024  # S3: no piece but the last is smaller
 URL_SECONDS: Final = 3_600
+_LARGEST_SEARCHED: Final = 1 << 30  # bytes: what is read within a minute
 
 
 def _key(job: Job) -> str:
@@ -45,6 +48,35 @@ def end(job: Job, upload: str, etags: list[str]) -> None:
     except ClientError as error:
         if error.response["Error"]["Code"] != "NoSuchUpload":
             raise
+
+
+def holds(job: Job, needles: Sequence[str]) -> bool:
+    """Whether the file says one of these ids; of a very large one it is supposed."""
+    try:
+        found = aws.client("s3").get_object(Bucket=settings.bucket(), Key=_key(job))
+    except ClientError as error:
+        if error.response["Error"]["Code"] in {"NoSuchKey", "AccessDenied"}:
+            return False
+        raise
+    if found["ContentLength"] > _LARGEST_SEARCHED:
+        return True
+    wanted, tail = [needle.encode() for needle in needles], b""
+    for chunk in found["Body"].iter_chunks(PIECE):
+        if any(one in tail + chunk for one in wanted):
+            return True
+        tail = chunk[-100:]
+    return False
+
+
+def remove(job: Job) -> None:
+    """Takes the file away, and what is there of one that is being written."""
+    upload = (job.cursor or {}).get("upload")
+    if upload:
+        with suppress(ClientError):  # it has been put together
+            aws.client("s3").abort_multipart_upload(
+                Bucket=settings.bucket(), Key=_key(job), UploadId=upload
+            )
+    aws.client("s3").delete_object(Bucket=settings.bucket(), Key=_key(job))
 
 
 def url(job: Job) -> str:

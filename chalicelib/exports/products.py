@@ -10,8 +10,8 @@ from typing import Any, Final
 from chalicelib.exports.cells import listed
 from chalicelib.products.model import Product
 
-Fields = Mapping[str, Any]
-Rows = Iterator[list[Any]]
+_Fields = Mapping[str, Any]
+_Rows = Iterator[list[Any]]
 
 BACKROOM: Final = (
     *("slug", "name", "description", "status", "price", "compareAtPrice", "sku", "vendor"),
@@ -28,11 +28,11 @@ SHOPIFY: Final = (
 )
 
 
-def backroom_rows(product: Product) -> Rows:
+def backroom_rows(product: Product) -> _Rows:
     """The rows of a product in the columns BACKROOM."""
     fields = product.fields
     variants = product.variants()
-    first: Fields = {
+    first: _Fields = {
         **{name: fields[name] for name in BACKROOM if name in fields},
         "price": product.price,
         "tags": listed(fields["tags"]),
@@ -40,14 +40,14 @@ def backroom_rows(product: Product) -> Rows:
         "seoDescription": fields["seo"]["description"],
     }
     if _is_single(product):
-        own: list[Fields] = [{**first, "stock": variants[0]["stock"]}]
+        own: list[_Fields] = [{**first, "stock": variants[0]["stock"]}]
     else:
         own = [first, *map(_backroom_variant, variants)]
     images = ({"imageUrl": image["url"], "imageAlt": image["alt"]} for image in fields["images"])
     yield from _placed(BACKROOM, own, list(images), {"slug": product.slug})
 
 
-def _backroom_variant(variant: Fields) -> Fields:
+def _backroom_variant(variant: _Fields) -> _Fields:
     return {
         "variantTitle": variant["title"],
         "variantSku": variant["sku"],
@@ -56,11 +56,11 @@ def _backroom_variant(variant: Fields) -> Fields:
     }
 
 
-def shopify_rows(product: Product) -> Rows:
+def shopify_rows(product: Product) -> _Rows:
     """The rows of a product in the columns SHOPIFY."""
     fields = product.fields
     single = _is_single(product)
-    first: Fields = {
+    first: _Fields = {
         "Title": fields["name"],
         "Description": fields["description"],
         "Vendor": fields["vendor"],
@@ -99,8 +99,8 @@ def _is_single(product: Product) -> bool:
 
 
 def _placed(
-    columns: Sequence[str], own: Sequence[Fields], images: Sequence[Fields], each: Fields
-) -> Rows:
+    columns: Sequence[str], own: Sequence[_Fields], images: Sequence[_Fields], each: _Fields
+) -> _Rows:
     for at in range(max(len(own), len(images))):
         values: dict[str, Any] = {}
         for some in (own, images):

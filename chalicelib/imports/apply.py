@@ -14,8 +14,8 @@ from chalicelib.products import store as products
 from chalicelib.products.model import DEFAULT_VARIANT, NewProduct, Product, ProductChange
 from chalicelib.validation import validate
 
-Given = dict[str, Any]
-Variants = list[tuple[Given, int | None]]  # with the place in the file's list, if it is from there
+_Given = dict[str, Any]
+Variants = list[tuple[_Given, int | None]]  # with the place in the file's list, if it is from there
 
 _LAST: Final = 1 << 30
 
@@ -100,7 +100,7 @@ def _is_zero(price: str | None) -> bool:
     return price is not None and not Decimal(price)
 
 
-def _kept(values: Given, there: Mapping[str, Any]) -> Given:
+def _kept(values: _Given, there: Mapping[str, Any]) -> _Given:
     """The values, with those of the product where a file cannot tell them apart: a line may end in
     two ways, and a price before a reduction of 0.00 is none."""
 
@@ -118,7 +118,7 @@ def _kept(values: Given, there: Mapping[str, Any]) -> Given:
 
 
 def _drafted(
-    imported: ImportedProduct, given: Given, places: list[int | None], product: Product | None
+    imported: ImportedProduct, given: _Given, places: list[int | None], product: Product | None
 ) -> Product:
     try:
         if product is None:
@@ -154,13 +154,13 @@ def _located(
     return RowError(line, column, error["code"], f"{named} {error['message'].rstrip('.')}.")
 
 
-def _numbered(listed: list[Given]) -> Variants:
+def _numbered(listed: list[_Given]) -> Variants:
     return [(dict(variant), place) for place, variant in enumerate(listed)]
 
 
 def _with_variants(
-    values: Given, variants: Variants, are_new: bool
-) -> tuple[Given, list[int | None]]:
+    values: _Given, variants: Variants, are_new: bool
+) -> tuple[_Given, list[int | None]]:
     for variant, place in variants:
         if place is not None and "id" not in variant and not variant.get("title"):
             if are_new and len(variants) == 1:
@@ -170,14 +170,14 @@ def _with_variants(
     return given, [place for _, place in variants]
 
 
-def _images(listed: list[Given], there: list[Given]) -> list[Given]:
+def _images(listed: list[_Given], there: list[_Given]) -> list[_Given]:
     """Those there are and those that the file gives, in the file's order: each at the position that
     the file says, or else in the places of those that the file names. The others stay."""
     known = {image["url"]: image for image in there}
     named = [{**known.get(image["url"], {}), **image} for image in listed]
     if any("position" in image for image in named):
         urls = {image["url"] for image in named}
-        images: list[Given] = [dict(image) for image in there if image["url"] not in urls]
+        images: list[_Given] = [dict(image) for image in there if image["url"] not in urls]
         at = 0
         for image in sorted(named, key=lambda image: image.get("position", _LAST)):
             at = max(at, min(image.get("position", _LAST), len(images) + 1) - 1)
@@ -191,14 +191,14 @@ def _images(listed: list[Given], there: list[Given]) -> list[Given]:
     return list(map(_without_position, images))
 
 
-def _without_position(image: Given) -> Given:
+def _without_position(image: _Given) -> _Given:
     return {name: value for name, value in image.items() if name != "position"}
 
 
 def _variants(listed: Variants, product: Product) -> Variants:
     """All variants of the product: as they are, changed by the file, or new."""
     ids = products.matched([variant for variant, _ in listed], product)
-    all: dict[str, tuple[Given, int | None]] = {
+    all: dict[str, tuple[_Given, int | None]] = {
         variant["id"]: ({"id": variant["id"]}, None) for variant in product.fields["variants"]
     }
     news: Variants = []
@@ -218,7 +218,7 @@ def _is_sold_by_options(product: Product, master_sku: str | None) -> bool:
 
 
 def _one_variant(
-    imported: ImportedProduct, values: Given, stock: Given, product: Product
+    imported: ImportedProduct, values: _Given, stock: _Given, product: Product
 ) -> Variants:
     """The variants where the rows name none: what they say of price, SKU and stock is the product's
     own, or that of the variant whose SKU it is."""
@@ -227,7 +227,7 @@ def _one_variant(
     named = next((v for v in there if sku and v["sku"] == sku), None)
     others: Variants = [({"id": v["id"]}, None) for v in there]
 
-    def only(variant: Mapping[str, Any], given: Given) -> Variants:
+    def only(variant: Mapping[str, Any], given: _Given) -> Variants:
         return [(({**v, **given}) if v["id"] == variant["id"] else v, p) for v, p in others]
 
     if named and (len(there) > 1 or product.fields["sku"] != sku):
@@ -246,7 +246,7 @@ def _one_variant(
     return []
 
 
-def _lowest_price(values: Given, variants: Variants, before: Mapping[str, Any]) -> None:
+def _lowest_price(values: _Given, variants: Variants, before: Mapping[str, Any]) -> None:
     """The product's price follows its variants' where each has one; else it is the lowest given.
     The price before a reduction is that of the cheapest variant, which may not be in these rows."""
     own = {v["id"]: v["price"] for v in before.get("variants", ())}

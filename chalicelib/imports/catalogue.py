@@ -1,4 +1,4 @@
-"""The shop's products as an import sees them: the real ones, or those of a rehearsal."""
+"""The shop's products as an import sees them: the real ones, or those of a dry run."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -6,7 +6,7 @@ from typing import Final
 
 from chalicelib.commit import Commit, send_all
 from chalicelib.imports import store
-from chalicelib.imports.model import Job
+from chalicelib.imports.model import ImportJob
 from chalicelib.products import model
 from chalicelib.products import store as products
 from chalicelib.products.model import Product
@@ -22,7 +22,7 @@ class Catalogue:
     """Products by their identity, and writes that fail each for itself; of each the job's log
     keeps what it changed, so that the import can be undone."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: ImportJob) -> None:
         self._job_id = job.id
 
     def by_slug(self, slugs: Iterable[str]) -> dict[str, Product]:
@@ -53,7 +53,7 @@ class Catalogue:
         return commit
 
 
-class Rehearsal(Catalogue):
+class DryRun(Catalogue):
     """Writes what would become of each product beside the job, and reads that first."""
 
     def by_slug(self, slugs: Iterable[str]) -> dict[str, Product]:
@@ -85,5 +85,5 @@ class Rehearsal(Catalogue):
         return store.would_put(self._job_id, after.slug, sorted(after.skus)[:_MOST_SKUS], item)
 
 
-def catalogue(job: Job) -> Catalogue:
-    return Rehearsal(job) if job.is_rehearsal else Catalogue(job)
+def catalogue(job: ImportJob) -> Catalogue:
+    return DryRun(job) if job.is_dry_run else Catalogue(job)

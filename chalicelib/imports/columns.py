@@ -5,11 +5,11 @@ from typing import Any, Final
 
 from chalicelib.imports import mappings
 from chalicelib.imports.csv.faults import FileRejected
-from chalicelib.imports.formats import FIELDS, Format, Mapped, by_name, fitted, read_as, recognise
-from chalicelib.imports.formats.mapped import faults
+from chalicelib.imports.formats import Format, Mapped, by_name, fitted, read_as, recognise
+from chalicelib.imports.formats.mapped import changed, faults, field_of, fields_of
 from chalicelib.imports.formats.proposal import propose
 from chalicelib.imports.formats.sheet import plain
-from chalicelib.imports.model import Job, Options, UnknownColumns
+from chalicelib.imports.model import ImportJob, Options, UnknownColumns
 
 _SAMPLE_BYTES: Final = 60_000  # of all samples: they are kept in an item of the table
 
@@ -17,25 +17,31 @@ _SAMPLE_BYTES: Final = 60_000  # of all samples: they are kept in an item of the
 def chosen(header: Sequence[str], options: Options, line: int) -> Format | None:
     """How the file is read; None if somebody has to be asked. Raises FileRejected."""
     asks = options.on_unknown_columns is UnknownColumns.ASK
+    known = by_name(options.format) if options.format else None
     if options.mapping is not None:
-        wrong = faults(header, options.mapping)
+        wrong = faults(header, options.mapping, known)
         if not wrong:
-            return Mapped(header, options.mapping)
+            return _mapped(header, options.mapping, options)
         if asks:
             return None
         raise FileRejected("mapping_does_not_fit", wrong[0].message, line)
-    known = by_name(options.format) if options.format else recognise(header)
+    known = known if options.format else recognise(header)
     if known is not None:
         return fitted(known, header, line)
     return None if asks else read_as(header, line)
 
 
-def of_job(job: Job) -> Format:
+def _mapped(header: Sequence[str], mapping: Mapping[str, str | None], options: Options) -> Format:
+    known = by_name(options.format or "")
+    return changed(known, header, mapping) if known else Mapped(header, mapping)
+
+
+def of_job(job: ImportJob) -> Format:
     """How the file of a job that runs is read."""
-    header, name = job.format.header, str(job.fields["dialect"])
-    if name == Mapped.name:
-        return Mapped(header, job.options.mapping or {})
-    known = by_name(name)
+    header, mapping = job.format.header, job.options.mapping
+    if mapping is not None:
+        return _mapped(header, mapping, job.options)
+    known = by_name(str(job.fields["dialect"]))
     return known(header) if known else read_as(header)
 
 
@@ -47,18 +53,22 @@ def shown(
     proposed = propose(header, samples)
     saved = None
     fields: Mapping[str, str | None] = {each.column: each.field for each in proposed}
-    if format is not None and format.name != Mapped.name:
-        read = {header[at] for at in format.sheet.read}
-        fields = {name: _field(format, name) if name in read else None for name in header}
+    if format is not None:
+        said = {plain(column): field for column, field in (options.mapping or {}).items()}
+        fields = {
+            name: said.get(plain(name)) or field_of(format, at)
+            for at, name in reversed([*enumerate(header)])
+        }
     elif options.mapping is not None:
         given = {plain(column): field for column, field in options.mapping.items()}
         fields = {name: given.get(plain(name), fields[name]) for name in header}
-        if format is not None:
-            fields = {name: given.get(plain(name)) for name in header}
     else:
         saved = mappings.fitting(header)
         if saved is not None:
             given = {plain(column): field for column, field in saved["columns"].items()}
+            known = by_name(saved["format"] or "")
+            if known and not any(given.values()):  # as the format has them
+                given = {plain(c): field_of(known(header), at) for at, c in enumerate(header)}
             fields = {name: given.get(plain(name)) for name in header}
     longest = max(8, _SAMPLE_BYTES // (12 * max(len(header), 1)))
     return {
@@ -72,10 +82,5 @@ def shown(
             for each in proposed
         ],
         "savedMapping": saved["name"] if saved else None,
+        "fields": fields_of(type(format) if format else Mapped),
     }
-
-
-def _field(format: Format, column: str) -> str | None:
-    """In the words of a mapping, where it has one for what the format reads."""
-    field = type(format).field(column)
-    return "imageUrl" if field == "image" and "imageUrl" in FIELDS else field

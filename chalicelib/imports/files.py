@@ -63,7 +63,7 @@ def job_of(key: str) -> str:
 # --- Uploads --------------------------------------------------------------------------------------
 
 
-def put(job_id: str, data: bytes) -> None:
+def put(job_id: str, data: bytes | bytearray) -> None:
     client().put_object(
         Bucket=settings.bucket(), Key=_upload_key(job_id), Body=data, ContentType="text/csv"
     )
@@ -80,9 +80,11 @@ def upload_form(job_id: str, seconds: int) -> tuple[str, dict[str, str]]:
     return form["url"], form["fields"]
 
 
-def opened(job_id: str) -> tuple[str, int, Iterator[bytes]]:
-    """The ETag of the upload, its size, and its bytes in pieces. Raises FileChanged."""
-    reply = _got(Key=_upload_key(job_id))
+def opened(job_id: str, etag: str = "") -> tuple[str, int, Iterator[bytes]]:
+    """The ETag of the upload, its size, and its bytes in pieces; of that which had the ETag, where
+    one is given. Raises FileChanged."""
+    same = {"IfMatch": etag} if etag else {}
+    reply = _got(Key=_upload_key(job_id), **same)
     return reply["ETag"], int(reply["ContentLength"]), reply["Body"].iter_chunks(_PIECE)
 
 

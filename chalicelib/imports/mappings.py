@@ -1,13 +1,13 @@
 """Saved mappings of columns: `mappings` / `<name>`. One is proposed for a file that has exactly its
 columns."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from chalicelib import clock, ids, table
 from chalicelib.attributes import Item, Key
 from chalicelib.imports.formats import FIELDS, by_name
-from chalicelib.imports.formats.mapped import faults
+from chalicelib.imports.formats.mapped import changed, faults, field_of
 from chalicelib.imports.formats.sheet import REPORT_COLUMNS, plain
 from chalicelib.problems import Conflict, Invalid, NotFound
 
@@ -31,11 +31,10 @@ def check(
         if known is None:
             raise Invalid.field("format", "unknown_format", "is no format that is known")
         fields = {known.field(column) for column in columns}
-        if fields.isdisjoint({"slug", "name", "sku", "id", "parent"}):
+        if mapping is None and fields.isdisjoint({"slug", "name", "sku", "id", "parent"}):
             message = "does not fit: no column says which product a row is"
             raise Invalid.field("format", "format_does_not_fit", message)
-        return
-    wrong = faults(columns, mapping or {})
+    wrong = [] if mapping is None else faults(columns, mapping, by_name(format or ""))
     if wrong:
         raise Invalid.fields(
             [
@@ -51,15 +50,21 @@ def check(
 
 def put(
     name: str,
-    columns: Iterable[str],
+    columns: Sequence[str],
     mapping: Mapping[str, str | None] | None,
     format: str | None,
 ) -> dict[str, Any]:
-    """Saves it, all columns in it. Raises Conflict where there are too many."""
+    """Saves it, all columns in it; of a format, None where it has them as it does by itself. Raises
+    Conflict where there are too many."""
     saved = all()
     if len(saved) >= _MOST and not any(one["name"] == name for one in saved):
         raise Conflict(f"There are {_MOST} saved mappings.", code="too_many_mappings")
-    whole = {column: (mapping or {}).get(column) for column in columns if _counts(column)}
+    known = by_name(format or "")
+    given: Mapping[str, str | None] = mapping or {}
+    if known and mapping is not None:
+        bound = changed(known, columns, mapping)
+        given = {column: field_of(bound, at) for at, column in enumerate(columns)}
+    whole = {column: given.get(column) for column in columns if _counts(column)}
     pk, sk = _key(name)
     now = clock.iso(clock.now())
     item = {"pk": pk, "sk": sk, "name": name, "columns": whole, "format": format, "updatedAt": now}

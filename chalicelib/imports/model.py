@@ -8,19 +8,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from chalicelib import clock, listing
-from chalicelib.imports.csv.records import Format
-from chalicelib.jobs.model import Status
-from chalicelib.schemas import Choice, Input, Query
+from chalicelib import clock
+from chalicelib.imports.csv.records import FileFormat
+from chalicelib.jobs import model as jobs
+from chalicelib.jobs.model import JobStatus
+from chalicelib.schemas import Choice, Input, QueryParameters
 
 LARGEST_UPLOAD: Final = 5 * 1024**3  # bytes; S3: one POST takes 5 GB
 LARGEST_FORM: Final = 4_400_000  # bytes: Lambda takes 6 MB of event, where a file is a third longer
-INLINE_ERRORS: Final = 100
 MOST_COLUMNS: Final = 2_000
 _ASKED: Final = timedelta(days=7)  # until a file whose columns nobody has mapped is given up
 _READING: Final = timedelta(hours=2)  # three attempts of 15 minutes, within an hour (triggers.yaml)
@@ -53,9 +53,10 @@ class UnknownColumns(Choice):
 @dataclass(frozen=True)
 class Options:
     """How a file is to be imported. `mapping`: column → field, None where it is not read;
-    `format`: the name of the one whose columns these are. Without both the columns decide.
-    `encoding`, `sheet` and `location`: of the file's text, of a workbook, and whose stock counts;
-    empty: as they are found, the first one, all of them."""
+    `format`: the name of the one whose columns these are, but for those of the mapping. Without
+    both the columns decide. `encoding`, `delimiter`, `sheet` and `location`: of the file's text, of
+    a workbook, and whose stock counts; empty: as they are found, the first one, all of them.
+    `review`: somebody has to confirm how the file is read."""
 
     mode: Mode = Mode.UPSERT
     dry_run: bool = False
@@ -66,6 +67,8 @@ class Options:
     encoding: str = ""
     sheet: str = ""
     location: str = ""
+    delimiter: str = ""
+    review: bool = False
 
     def stored(self) -> dict[str, Any]:
         return {
@@ -78,6 +81,8 @@ class Options:
             "chosenEncoding": self.encoding,
             "sheet": self.sheet,
             "location": self.location,
+            "chosenDelimiter": self.delimiter,
+            "review": self.review,
         }
 
     @classmethod
@@ -92,6 +97,8 @@ class Options:
             fields.get("chosenEncoding", ""),
             fields.get("sheet", ""),
             fields.get("location", ""),
+            fields.get("chosenDelimiter", ""),
+            bool(fields.get("review")),
         )
 
 
@@ -107,10 +114,14 @@ Columns = Annotated[
     Field(min_length=1, max_length=MOST_COLUMNS, description="Column → field; null: not read"),
 ]
 _Name = Annotated[str, Field(min_length=1, max_length=100)]
-
-
 _Encoding = Annotated[
     str, Field(max_length=40, description="Of the file's text, such as cp1250; else it is found.")
+]
+_Delimiter = Annotated[
+    Literal["", ",", ";", "\t", "|"], Field(description="Of the cells; else it is found.")
+]
+_Review = Annotated[
+    bool, Field(description="Wait for a mapping even where the columns are certain.")
 ]
 _Sheet = Annotated[str, Field(max_length=100, description="Of a workbook; else the first.")]
 _Location = Annotated[
@@ -118,7 +129,7 @@ _Location = Annotated[
 ]
 
 
-class ImportOptions(Query):
+class ImportOptions(QueryParameters):
     """Of the multipart import; form fields of these names say the same."""
 
     mode: _Mode = Mode.UPSERT
@@ -129,8 +140,10 @@ class ImportOptions(Query):
         str, Field(max_length=200_000, description="A saved mapping's name, or one as JSON.")
     ] = ""
     encoding: _Encoding = ""
+    delimiter: _Delimiter = ""
     sheet: _Sheet = ""
     location: _Location = ""
+    review: _Review = False
 
 
 class NewUpload(Input):
@@ -143,15 +156,21 @@ class NewUpload(Input):
         None
     )
     encoding: _Encoding = ""
+    delimiter: _Delimiter = ""
     sheet: _Sheet = ""
     location: _Location = ""
+    review: _Review = False
 
 
 class ChosenMapping(Input):
-    """What the columns of a job's file are: each by itself, or all by a format that is known."""
+    """How a job's file is read. `encoding` and `delimiter`: it is read again so, and its columns
+    are shown anew. Else what they are: each by itself, or as a known format has them, but for those
+    that are named."""
 
     columns: Columns | None = None
     format: Annotated[str, Field(max_length=50, description="Such as `shopify`")] | None = None
+    encoding: _Encoding = ""
+    delimiter: _Delimiter = ""
     save_as: _Name | None = None
 
 
@@ -204,6 +223,13 @@ class ShownColumn(TypedDict):
     ignored: bool
 
 
+class ShownReading(TypedDict):
+    """An encoding that the file may be in."""
+
+    encoding: Annotated[str, Field(description="As it is to be chosen")]
+    samples: Annotated[list[str], Field(description="What the first words would be")]
+
+
 class Warning(TypedDict):
     """What the shop should look at, though nothing failed."""
 
@@ -237,7 +263,7 @@ class ListedJob(TypedDict):
     id: str
     type: str
     fileName: str
-    status: Status
+    status: JobStatus
     mode: Mode
     dryRun: bool
     allowZeroPrices: bool
@@ -265,26 +291,15 @@ class ShownJob(ListedJob):
     errorReportUrl: Annotated[str | None, Field(description="A CSV of all rows that failed")]
     columns: Annotated[list[ShownColumn], Field(description="Empty until the file was seen")]
     savedMapping: Annotated[str | None, Field(description="The saved mapping that is proposed")]
+    fields: Annotated[list[str], Field(description="What a column can be read as")]
+    encodings: Annotated[
+        list[ShownReading], Field(description="Between which somebody has to choose")
+    ]
     preview: Annotated[list[Preview], Field(description="Of a dry run: the first 50 that change")]
 
 
-@dataclass(frozen=True)
-class Job:
-    """A job as stored; names as shown where they are shown."""
-
-    fields: Mapping[str, Any]
-
-    @property
-    def id(self) -> str:
-        return str(self.fields["id"])
-
-    @property
-    def index(self) -> listing.Index:
-        return listing.Index.read(self.fields["index"])
-
-    @property
-    def status(self) -> Status:
-        return Status(self.fields["status"])
+class ImportJob(jobs.Job):
+    """An import's job as stored; names as shown where they are shown."""
 
     @property
     def options(self) -> Options:
@@ -295,26 +310,32 @@ class Job:
         return Mode(self.fields["mode"])
 
     @property
-    def is_rehearsal(self) -> bool:
-        return bool(self.fields["dryRun"])
-
-    @property
     def has_numbers_of_source(self) -> bool:
         """Whether its file is another job's report, which says the rows of that job's file."""
         return bool(self.fields.get("retried"))
 
     @property
     def was_asked(self) -> bool:
-        """Whether somebody was asked for a mapping."""
+        """Whether somebody was asked how the file is read."""
         return "askedAt" in self.fields
+
+    @property
+    def asks_for_encoding(self) -> bool:
+        """Whether nobody can say what the columns are before somebody says the encoding."""
+        return self.was_asked and not self.fields.get("format")
+
+    @property
+    def answers(self) -> int:
+        """How often somebody has said how the file is read."""
+        return int(self.fields.get("answers", 0))
 
     @property
     def etag(self) -> str:
         return str(self.fields["etag"])
 
     @property
-    def format(self) -> Format:
-        return Format.from_dict(self.fields["format"])
+    def format(self) -> FileFormat:
+        return FileFormat.from_dict(self.fields["format"])
 
     @property
     def met_products(self) -> bool:
@@ -355,16 +376,16 @@ class Job:
         """Since when, and why, the job has failed without anybody having said so: nothing hangs,
         whoever died."""
         came = str(self.fields["uploadBy"])
-        if self.status is Status.QUEUED and clock.iso(now) > came:
+        if self.status is JobStatus.QUEUED and clock.iso(now) > came:
             message = f"No file was uploaded until {came}."
             return came, {"code": "upload_missing", "message": message, "row": None}
-        if self.status is Status.NEEDS_MAPPING:
+        if self.status is JobStatus.NEEDS_MAPPING:
             until = clock.parse(self.fields["askedAt"]) + _ASKED
             if now > until:
-                message = "Nobody has said within 7 days what the columns are. Upload it again."
+                message = "Nobody has said within 7 days how to read the file. Upload it again."
                 why: FileError = {"code": "mapping_missing", "message": message, "row": None}
                 return clock.iso(until), why
-        if self.status is Status.RUNNING and not self.is_read:
+        if self.status is JobStatus.RUNNING and not self.is_read:
             until = clock.parse(self.fields["startedAt"]) + _READING
             if now > until:
                 message = "The file could not be read. Retry the job."
@@ -373,7 +394,7 @@ class Job:
         return None
 
 
-def show(job: Job, now: datetime) -> dict[str, Any]:
+def show(job: ImportJob, now: datetime) -> dict[str, Any]:
     """The shape of ListedJob."""
     fields = job.fields
     shown: dict[str, Any] = {
@@ -386,30 +407,26 @@ def show(job: Job, now: datetime) -> dict[str, Any]:
         "sourceJobId": fields.get("sourceJobId"),
         "total": fields.get("total"),
         **{name: fields[name] for name in ("processed", *Outcome)},
-        "progress": _progress(job),
+        "progress": jobs.progress(job),
         "error": fields.get("error"),
         **{name: fields.get(name) for name in ("createdAt", "startedAt", "completedAt")},
     }
     given_up = job.given_up(now)
     if given_up is not None:
         since, error = given_up
-        shown |= {"status": Status.FAILED, "error": error, "completedAt": since}
+        shown |= {"status": JobStatus.FAILED, "error": error, "completedAt": since}
     return shown
 
 
-def show_whole(job: Job, now: datetime, **more: Any) -> dict[str, Any]:
+def show_whole(job: ImportJob, now: datetime, **more: Any) -> dict[str, Any]:
     """The shape of ShownJob."""
-    none: dict[str, Any] = {"errors": [], "errorReportUrl": None, "columns": [], "preview": []}
-    return {**show(job, now), **none, "savedMapping": None, **more}
+    none: dict[str, Any] = {
+        **{name: [] for name in ("errors", "columns", "fields", "encodings", "preview")},
+        **dict.fromkeys(("errorReportUrl", "savedMapping")),
+    }
+    return {**show(job, now), **none, **more}
 
 
 def _not_read(column: str) -> Warning:
     message = f'Nothing is read from the column "{column}".'
     return {"code": "column_not_read", "message": message, "column": column}
-
-
-def _progress(job: Job) -> int:
-    if job.status is Status.COMPLETED:
-        return 100
-    total = job.fields.get("total")
-    return min(99, int(job.fields["processed"]) * 100 // int(total)) if total else 0

@@ -14,8 +14,8 @@ from chalicelib.imports.model import (
     LARGEST_FORM,
     ChosenMapping,
     Columns,
+    ImportJob,
     ImportOptions,
-    Job,
     Mode,
     NewUpload,
     Options,
@@ -28,7 +28,7 @@ from chalicelib.imports.model import (
 )
 from chalicelib.imports.shown import whole
 from chalicelib.imports.steps import queue
-from chalicelib.jobs.model import OPEN, StartedJob, Status
+from chalicelib.jobs.model import OPEN, JobStatus, StartedJob
 from chalicelib.problems import Conflict, Invalid, NotFound, PayloadTooLarge
 from chalicelib.request import (
     IDEMPOTENT,
@@ -57,7 +57,8 @@ _FORM: Final[dict[str, Any]] = {
         "dryRun": {"type": "boolean"},
         "allowZeroPrices": {"type": "boolean"},
         "onUnknownColumns": {"type": "string", "enum": list(UnknownColumns)},
-        **{name: {"type": "string"} for name in ("encoding", "sheet", "location")},
+        "review": {"type": "boolean"},
+        **{name: {"type": "string"} for name in ("encoding", "delimiter", "sheet", "location")},
         "mapping": {"type": "string", "description": "A saved mapping's name, or one as JSON"},
     },
 }
@@ -111,6 +112,8 @@ def _options(asked: ImportOptions | NewUpload) -> Options:
         _encoding(asked.encoding),
         asked.sheet,
         asked.location,
+        asked.delimiter,
+        asked.review,
     )
 
 
@@ -132,7 +135,9 @@ def _mapping(sent: str | Columns | None) -> tuple[Columns | None, str | None]:
         except NotFound:
             message = "is neither the name of a saved mapping nor a mapping as JSON"
             raise Invalid.field("mapping", "unknown_mapping", message) from None
-        return (None, saved["format"]) if saved["format"] else (saved["columns"], None)
+        columns = saved["columns"]
+        is_changed = not saved["format"] or any(columns.values())
+        return (columns if is_changed else None), saved["format"]
     if isinstance(sent, str):
         try:
             sent = json.loads(sent)
@@ -162,7 +167,7 @@ def _form_bytes() -> bytes:
     answers={201: Upload},
     headers=IDEMPOTENT,
 )
-def prepare() -> Response:
+def prepare_upload() -> Response:
     """Post a form to `url` within the hour: all `fields`, then `file`, up to 5 GB. The import
     starts by itself. A job whose file never comes ends as FAILED, `upload_missing`. Repeated with
     its Idempotency-Key, it answers the same job with an address that is valid for an hour again."""
@@ -180,7 +185,7 @@ def prepare() -> Response:
     role=Role.READER,
     answers={200: "text/csv"},
 )
-def get_template() -> Response:
+def get_import_template() -> Response:
     """All our columns, with two products as examples."""
     from chalicelib.imports.formats.report import template
 
@@ -202,9 +207,9 @@ def retry(id: str) -> Response:
     """A new job, of the rows that failed; or of the whole file, if the job failed or was cancelled.
     What was written before is found unchanged."""
     old = _ended(id)
-    if old.status is Status.COMPLETED and "report" not in old.fields:
+    if old.status is JobStatus.COMPLETED and "report" not in old.fields:
         raise Conflict("No row of the job can be tried again.", code="nothing_to_retry")
-    return _again(old, old.options, report=old.status is Status.COMPLETED)
+    return _again(old, old.options, report=old.status is JobStatus.COMPLETED)
 
 
 @routes.post(
@@ -217,19 +222,19 @@ def retry(id: str) -> Response:
 def run(id: str) -> Response:
     """A new job with the same file, mapping and options, which writes."""
     old = _ended(id)
-    if not old.is_rehearsal or old.status is not Status.COMPLETED:
+    if not old.is_dry_run or old.status is not JobStatus.COMPLETED:
         raise Conflict("The job is no dry run that was completed.", code="not_a_dry_run")
     return _again(old, replace(old.options, dry_run=False), report=False)
 
 
-def _ended(id: str) -> Job:
+def _ended(id: str) -> ImportJob:
     job = store.get(id)
     if job.status in OPEN and job.given_up(clock.now()) is None:
         raise Conflict(f"The job is {job.status}.", code="job_not_finished")
     return job
 
 
-def _again(old: Job, options: Options, *, report: bool) -> Response:
+def _again(old: ImportJob, options: Options, *, report: bool) -> Response:
     """A job that reads the file of another, or what failed in it, as that one did."""
     if not files.is_there(old.id, report=report):
         raise Conflict("The file of the job is not there any more.", code="file_missing")
@@ -251,24 +256,40 @@ def _again(old: Job, options: Options, *, report: bool) -> Response:
     answers={200: ShownJob},
     problems=[NotFound, Conflict],
 )
-def map_columns(id: str) -> Response:
-    """Continues a job that is NEEDS_MAPPING: `columns` (column → field, null where it is not read)
-    or `format`, the name of one that is known. `saveAs` keeps it for files with these columns."""
+def map_import_columns(id: str) -> Response:
+    """Continues a job that is NEEDS_MAPPING: `columns` (column → field, null where it is not read),
+    `format`, the name of one that is known, or both, where the format has all columns but these.
+    `encoding` or `delimiter` instead: the file is read again so, and its columns are shown anew.
+    `saveAs` keeps a mapping for files with these columns."""
     job, asked = store.get(id), body(ChosenMapping)
-    waits = job.was_asked and job.status in {Status.NEEDS_MAPPING, Status.QUEUED}
+    waits = job.was_asked and job.status in {JobStatus.NEEDS_MAPPING, JobStatus.QUEUED}
     if not waits or job.given_up(clock.now()) is not None:
         raise Conflict("The job does not wait for a mapping.", code="job_not_waiting")
-    header = job.format.header
-    mappings.check(header, asked.columns, asked.format)
-    if asked.save_as:
-        mappings.put(asked.save_as, header, asked.columns, asked.format)
-    columns = None if asked.format else asked.columns
-    chosen = replace(job.options, mapping=columns, format=asked.format)
+    chosen = _read_again(job, asked) if asked.encoding or asked.delimiter else _mapped(job, asked)
     answered = store.answer(job.id, chosen, _UPLOAD_SECONDS)
     if answered is None:
         raise Conflict("The job does not wait for a mapping.", code="job_not_waiting")
     queue.send([{"job": job.id, "step": "copy", "from": job.id, "report": False}])
     return reply(200, whole(answered))
+
+
+def _read_again(job: ImportJob, asked: ChosenMapping) -> Options:
+    if asked.columns or asked.format or asked.save_as:
+        message = "can be said once the file was read in that encoding and with that delimiter"
+        raise Invalid.field("columns", "not_yet", message)
+    encoding = _encoding(asked.encoding) or job.options.encoding
+    delimiter = asked.delimiter or job.options.delimiter
+    return replace(job.options, encoding=encoding, delimiter=delimiter)
+
+
+def _mapped(job: ImportJob, asked: ChosenMapping) -> Options:
+    if job.asks_for_encoding:
+        raise Invalid.field("encoding", "required", "is required: choose one of `encodings`")
+    header = job.format.header
+    mappings.check(header, asked.columns, asked.format)
+    if asked.save_as:
+        mappings.put(asked.save_as, header, asked.columns, asked.format)
+    return replace(job.options, mapping=asked.columns, format=asked.format, review=False)
 
 
 @routes.get(
@@ -277,7 +298,7 @@ def map_columns(id: str) -> Response:
     role=Role.STAFF,
     answers={200: SavedMappings},
 )
-def list_mappings() -> Response:
+def list_import_mappings() -> Response:
     """All of them, by name. Each is proposed for files with exactly its columns."""
     return reply(200, {"data": mappings.all()})
 
@@ -290,14 +311,18 @@ def list_mappings() -> Response:
     answers={200: SavedMapping},
     problems=[Conflict],
 )
-def save_mapping(name: str) -> Response:
+def save_import_mapping(name: str) -> Response:
     """Name every column of the file, with null for those that are not read. Replaces one of the
     same name."""
     asked = body(SavedColumns)
     if len(name) > 100:
         raise Invalid.field("name", "too_long", "must be at most 100 characters")
-    mappings.check(list(asked.columns), asked.columns, asked.format)
-    return reply(200, mappings.put(name, asked.columns, asked.columns, asked.format))
+    header = list(asked.columns)
+    # Of a format with no field for any column, as it is shown: they are read as the format does.
+    as_it_does = asked.format is not None and not any(asked.columns.values())
+    columns = None if as_it_does else asked.columns
+    mappings.check(header, columns, asked.format)
+    return reply(200, mappings.put(name, header, columns, asked.format))
 
 
 @routes.delete(
@@ -307,6 +332,6 @@ def save_mapping(name: str) -> Response:
     answers={200: Deleted},
     problems=[NotFound],
 )
-def delete_mapping(name: str) -> Response:
+def delete_import_mapping(name: str) -> Response:
     mappings.remove(name)
     return reply(200, {"id": name, "deleted": True})

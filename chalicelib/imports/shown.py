@@ -4,15 +4,15 @@ from typing import Any
 
 from chalicelib import clock
 from chalicelib.imports import files, store
-from chalicelib.imports.model import Job, show_whole
+from chalicelib.imports.model import ImportJob, show_whole
 
 
-def whole(job: Job) -> dict[str, Any]:
+def whole(job: ImportJob) -> dict[str, Any]:
     """The shape of ShownJob."""
     shown: dict[str, Any] = store.columns(job.id)
     if job.failed:
         shown["errors"] = store.errors(job.id)
-    if job.is_rehearsal and (job.created or job.updated):
+    if job.is_dry_run and (job.created or job.updated):
         shown["preview"] = store.previews_of(job.id)
     if job.has_report:
         shown["errorReportUrl"] = files.report_url(job.id, str(job.fields["fileName"]))

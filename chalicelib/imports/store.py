@@ -9,7 +9,7 @@
 | finished chunk | `job_…` | `chunk#<n>`, `ordered#<n>`, `swept#<first>` |
 | what a chunk left for later | `job_…` | `deferred#<n>` |
 | rows of a product that is not complete | `job_…` | `waiting#<product>#<line>` |
-| product of a rehearsal | `job_…` | `would#<slug>`; `would#sku <SKU>#<slug>` |
+| product of a dry run | `job_…` | `would#<slug>`; `would#sku <SKU>#<slug>` |
 
 A chunk counts in the one transaction that also says it is finished, so it counts once, whoever runs
 twice. All items but the job leave with its files.
@@ -23,35 +23,29 @@ from typing import TYPE_CHECKING, Any, Final
 from chalicelib import clock, ids, listing, table
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
-from chalicelib.conditions import Attr
+from chalicelib.conditions import Attr, Condition
 from chalicelib.imports.csv.faults import FileRejected, RowError
-from chalicelib.imports.csv.records import Format
-from chalicelib.imports.model import INLINE_ERRORS, Job, Options, Outcome
-from chalicelib.jobs.model import KIND, OPEN, Status, index_of
-from chalicelib.problems import NotFound
+from chalicelib.imports.csv.records import FileFormat
+from chalicelib.imports.model import ImportJob, Options, Outcome
+from chalicelib.jobs import store as jobs
+from chalicelib.jobs.model import INLINE_ERRORS, KIND, JobStatus, index_of
 
 if TYPE_CHECKING:
     from chalicelib.imports.formats import Dialect
 
-_KEPT_SECONDS: Final = 30 * 86_400  # as long as resources.yaml keeps the files
 _PARTS: Final = 1_000  # chunks that are looked at in one query
-_MOST_ERRORS: Final = 100  # of one chunk; the report has all
 MOST_PREVIEWS: Final = 50
 _NAMES: Final = ("slug", "sku", "name")
+_SHOWN_COLUMNS: Final = ("columns", "savedMapping", "fields", "encodings")
 
-Counts = Mapping[Outcome, int]
+OutcomeCounts = Mapping[Outcome, int]
 
-_open = Attr("status").is_in(sorted(OPEN))
-_waiting = Attr("status").is_in([Status.QUEUED, Status.NEEDS_MAPPING])
-_running = Attr("status").eq(Status.RUNNING)
-
-
-def _key(job_id: str) -> Key:
-    return job_id, "job"
+_waiting = Attr("status").is_in([JobStatus.QUEUED, JobStatus.NEEDS_MAPPING])
+_running = Attr("status").eq(JobStatus.RUNNING)
 
 
 def expires() -> int:
-    return clock.unix() + _KEPT_SECONDS
+    return clock.unix() + jobs.KEPT_SECONDS
 
 
 # --- The job --------------------------------------------------------------------------------------
@@ -63,7 +57,7 @@ def create(
     upload_seconds: int,
     source: Mapping[str, Any] | None = None,
     id: str | None = None,
-) -> Job:
+) -> ImportJob:
     """A job that waits for its file. `source`: `sourceJobId` and `retried`, where another job's
     file is imported again. `id`: of a request that may be repeated; the job that has it already is
     the answer."""
@@ -71,7 +65,7 @@ def create(
         "id": id or ids.new("job"),
         "type": "product_import",
         "fileName": file_name,
-        "status": Status.QUEUED,
+        "status": JobStatus.QUEUED,
         **options.stored(),
         **(source or {}),
         "createdAt": clock.iso(clock.now()),
@@ -81,7 +75,7 @@ def create(
     commit = Commit()
     index = listing.change(commit, KIND, fields["id"], None, index_of(fields))
     assert index is not None
-    job = Job({**fields, "index": index.stored()})
+    job = ImportJob({**fields, "index": index.stored()})
     commit.put({"pk": job.id, "sk": "job", **job.fields}, when=table.absent)
     try:
         commit.send()
@@ -90,70 +84,76 @@ def create(
     return job
 
 
-def load(job_ids: Iterable[str]) -> list[Job]:
-    """The jobs that exist of these, in their order."""
-    wanted = list(job_ids)
-    items = table.batch_get(map(_key, wanted))
-    return [Job(items[_key(id)]) for id in wanted if _key(id) in items]
+def find(job_id: str) -> ImportJob | None:
+    job = jobs.find(job_id)
+    return ImportJob(job.fields) if job else None
 
 
-def find(job_id: str) -> Job | None:
-    found = load([job_id]) if job_id.startswith("job_") and len(job_id) < 100 else []
-    return found[0] if found else None
-
-
-def get(job_id: str) -> Job:
+def get(job_id: str) -> ImportJob:
     """Raises NotFound."""
-    job = find(job_id)
-    if job is None:
-        raise NotFound.of("job", job_id)
-    return job
+    return ImportJob(jobs.get(job_id).fields)
 
 
 def begin(
-    job_id: str, etag: str, *, form: Format, dialect: "Dialect", met_products: bool
-) -> Job | None:
-    """The job, running on this file; None when it is not to run, or runs on another file already.
+    waiting: ImportJob, etag: str, *, form: FileFormat, dialect: "Dialect", met_products: bool
+) -> ImportJob | None:
+    """The job, running on this file; None when it is not to run, runs on another file already, or
+    somebody has said meanwhile how the file is read.
 
     A planner that comes again gets the job as the first one left it.
     """
     started = {
-        "status": Status.RUNNING,
+        "status": JobStatus.RUNNING,
         "etag": etag,
-        "format": form.as_dict(),
-        "dialect": dialect.name,
-        "ignoredColumns": [name[:200] for name in dialect.ignored[:200]],
-        "missedColumns": [name[:200] for name in dialect.missed[:50]],
         "metProducts": met_products,
         "startedAt": clock.iso(clock.now()),
+        **_read_as(form, dialect),
     }
     try:
-        return Job(table.update(_key(job_id), set=started, when=_waiting))
+        return ImportJob(
+            table.update(jobs.key(waiting.id), set=started, when=_asked_so_often(waiting))
+        )
     except table.ConditionFailed as failed:
-        job = Job(failed.old) if failed.old else None
-        is_same = job and job.status is Status.RUNNING and job.etag == etag
-        return job if is_same else None
+        job = ImportJob(failed.old) if failed.old else None
+        is_same = job and job.status is JobStatus.RUNNING and job.etag == etag
+        return job if is_same and job and job.answers == waiting.answers else None
 
 
-def ask(job_id: str, form: Format) -> bool:
-    """The job waits for somebody who says what its columns are."""
+def ask(waiting: ImportJob, form: FileFormat | None, dialect: "Dialect | None" = None) -> bool:
+    """The job waits for somebody who says what its columns are, or, without a form, the encoding
+    of its text; unless somebody has said something meanwhile."""
     asked = {
-        "status": Status.NEEDS_MAPPING,
-        "format": form.as_dict(),
+        "status": JobStatus.NEEDS_MAPPING,
         "askedAt": clock.iso(clock.now()),
+        **_read_as(form, dialect),
     }
-    return _update_if(job_id, _waiting, set=asked)
+    return jobs.update_if(waiting.id, _asked_so_often(waiting), set=asked)
 
 
-def answer(job_id: str, options: Options, seconds: int) -> Job | None:
+def _read_as(form: FileFormat | None, dialect: "Dialect | None") -> dict[str, Any]:
+    return {
+        "format": form.as_dict() if form else {},
+        "dialect": dialect.name if dialect else None,
+        "ignoredColumns": [name[:200] for name in dialect.ignored[:200]] if dialect else [],
+        "missedColumns": [name[:200] for name in dialect.missed[:50]] if dialect else [],
+    }
+
+
+def _asked_so_often(job: ImportJob) -> Condition:
+    same = Attr("answers").eq(job.answers)
+    return _waiting & (same if job.answers else same | Attr("answers").not_exists())
+
+
+def answer(job_id: str, options: Options, seconds: int) -> ImportJob | None:
     """Somebody has said it: the job waits for its file to be read again. None where it does not
     wait for an answer, or not any more."""
-    chosen = {name: options.stored()[name] for name in ("mapping", "chosenFormat")}
     upload_by = clock.iso(clock.after(seconds))
-    changed = {"status": Status.QUEUED, "uploadBy": upload_by, **chosen}
+    changed = {"status": JobStatus.QUEUED, "uploadBy": upload_by, **options.stored()}
     asked = _waiting & Attr("askedAt").exists()
     try:
-        return Job(table.update(_key(job_id), set=changed, when=asked))
+        return ImportJob(
+            table.update(jobs.key(job_id), set=changed, add={"answers": 1}, when=asked)
+        )
     except table.ConditionFailed:
         return None
 
@@ -165,18 +165,18 @@ def put_columns(job_id: str, shown: Mapping[str, Any]) -> None:
 
 def columns(job_id: str) -> dict[str, Any]:
     item = table.get((job_id, "columns")) or {}
-    return {name: item[name] for name in ("columns", "savedMapping") if name in item}
+    return {name: item[name] for name in _SHOWN_COLUMNS if name in item}
 
 
 def planned(job_id: str, chunks: int, total: int, *, repeats: bool) -> None:
     """The whole file was read: so many chunks with so many products; `repeats`: some of which may
     stand at several places."""
-    _update_if(job_id, _running, set={"chunks": chunks, "total": total, "repeats": repeats})
+    jobs.update_if(job_id, _running, set={"chunks": chunks, "total": total, "repeats": repeats})
 
 
 def fail(job_id: str, code: str, message: str, row: int | None = None) -> None:
     """Ends the job unless it has ended."""
-    _end(job_id, Status.FAILED, {"error": {"code": code, "message": message, "row": row}})
+    jobs.end(job_id, JobStatus.FAILED, error={"code": code, "message": message, "row": row})
 
 
 def reject(job_id: str, why: FileRejected) -> None:
@@ -184,40 +184,27 @@ def reject(job_id: str, why: FileRejected) -> None:
 
 
 def complete(job_id: str) -> None:
-    _end(job_id, Status.COMPLETED, {})
+    jobs.end(job_id, JobStatus.COMPLETED)
 
 
 def has_report(job_id: str) -> None:
-    _update_if(job_id, table.present, set={"report": True})
-
-
-def _end(job_id: str, status: Status, fields: Mapping[str, Any]) -> bool:
-    ended = {"status": status, "completedAt": clock.iso(clock.now()), **fields}
-    return _update_if(job_id, _open, set=ended)
-
-
-def _update_if(job_id: str, when: Any, **change: Any) -> bool:
-    try:
-        table.update(_key(job_id), when=when, **change)
-    except table.ConditionFailed:
-        return False
-    return True
+    jobs.update_if(job_id, table.present, set={"report": True})
 
 
 # --- Chunks ---------------------------------------------------------------------------------------
 
 
-def standing(job_id: str, chunk: str) -> tuple[Job | None, bool]:
+def standing(job_id: str, chunk: str) -> tuple[ImportJob | None, bool]:
     """The job, and whether this chunk of it is finished."""
-    items = table.batch_get([_key(job_id), (job_id, chunk)])
-    job = items.get(_key(job_id))
-    return (Job(job) if job else None), (job_id, chunk) in items
+    items = table.batch_get([jobs.key(job_id), (job_id, chunk)])
+    job = items.get(jobs.key(job_id))
+    return (ImportJob(job) if job else None), (job_id, chunk) in items
 
 
 def finish(
     job_id: str,
     chunk: str,
-    counts: Counts,
+    counts: OutcomeCounts,
     *,
     has_part: bool = False,
     deferred: Mapping[str, Any] | None = None,
@@ -245,13 +232,13 @@ def finish(
     return True
 
 
-def count(commit: Commit, job_id: str, counts: Counts, chunks_done: int = 0) -> None:
+def count(commit: Commit, job_id: str, counts: OutcomeCounts, chunks_done: int = 0) -> None:
     """Adds to the numbers of a job."""
     added = {str(name): n for name, n in counts.items() if n}
     added["processed"] = sum(counts.values())
     if chunks_done:
         added["done"] = chunks_done
-    commit.update(_key(job_id), add=added, when=table.present)
+    commit.update(jobs.key(job_id), add=added, when=table.present)
 
 
 def next_deferred(job_id: str, after: str = "") -> Item | None:
@@ -276,7 +263,7 @@ def was_followed(job_id: str, number: str = "") -> bool:
 
 
 def _followed_key(job_id: str, number: str) -> Key:
-    return (job_id, f"deferred#{number}") if number else _key(job_id)
+    return (job_id, f"deferred#{number}") if number else jobs.key(job_id)
 
 
 def parts(job_id: str, step: str, after: str | None = None) -> tuple[list[str], str | None]:
@@ -296,9 +283,12 @@ def parts(job_id: str, step: str, after: str | None = None) -> tuple[list[str], 
 
 
 def put_errors(job_id: str, errors: Iterable[tuple[RowError, Mapping[str, str | None]]]) -> None:
-    """Keeps the first 100, each with the product as its rows name it (`_NAMES`). Putting them again
-    changes nothing."""
-    first = sorted(errors, key=lambda one: one[0])[:_MOST_ERRORS]
+    """Keeps those that are among the first 100 of the job, as far as is known by now, each with the
+    product as its rows name it (`_NAMES`). Putting them again changes nothing."""
+    first = sorted(errors, key=lambda one: one[0])[:INLINE_ERRORS]
+    known = [int(error["row"]) for error in _errors(job_id)] if first else []
+    if len(known) == INLINE_ERRORS:
+        first = [one for one in first if one[0].row <= known[-1]]
     items = [
         {
             "pk": job_id,
@@ -316,10 +306,13 @@ def put_errors(job_id: str, errors: Iterable[tuple[RowError, Mapping[str, str | 
 
 def errors(job_id: str) -> list[dict[str, Any]]:
     """The first errors of a job, in the shape of ShownRowError."""
-    begins = table.sk.begins_with("error#")
-    rows = table.query(job_id, where=begins, limit=INLINE_ERRORS)
     names = (*RowError._fields, *_NAMES)
-    return [{name: item.get(name) for name in names} for item in rows.items]
+    return [{name: item.get(name) for name in names} for item in _errors(job_id)]
+
+
+def _errors(job_id: str) -> list[Item]:
+    begins = table.sk.begins_with("error#")
+    return table.query(job_id, where=begins, limit=INLINE_ERRORS).items
 
 
 # --- What a dry run shows -------------------------------------------------------------------------
@@ -349,7 +342,7 @@ def _row(preview: Mapping[str, Any]) -> int:
     return int(preview["row"])
 
 
-# --- Products of a rehearsal ----------------------------------------------------------------------
+# --- Products of a dry run ----------------------------------------------------------------------
 
 
 def would_be(job_id: str, slugs: Iterable[str]) -> dict[str, Item]:

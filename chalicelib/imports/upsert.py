@@ -14,10 +14,10 @@ from chalicelib import slugs
 from chalicelib.imports import apply, preview
 from chalicelib.imports.catalogue import Catalogue, catalogue
 from chalicelib.imports.csv.faults import RowError
-from chalicelib.imports.csv.records import Record
+from chalicelib.imports.csv.records import CsvRecord
 from chalicelib.imports.formats import Dialect, ImportedProduct, Shop
 from chalicelib.imports.formats.cells import spoilt
-from chalicelib.imports.model import Job, Mode, Outcome
+from chalicelib.imports.model import ImportJob, Mode, Outcome
 from chalicelib.problems import Busy, Invalid
 from chalicelib.products.model import Product
 from chalicelib.products.store import Changed, SkuTaken, SlugTaken
@@ -37,14 +37,14 @@ class Rows:
     """
 
     line: int
-    records: Sequence[Record]
+    records: Sequence[CsvRecord]
     imported: ImportedProduct
     slugs: list[str] = field(default_factory=list)
     outcome: Outcome | None = None
     errors: list[RowError] = field(default_factory=list)
 
     @classmethod
-    def of(cls, records: Sequence[Record], dialect: Dialect, shop: Shop) -> "Rows":
+    def of(cls, records: Sequence[CsvRecord], dialect: Dialect, shop: Shop) -> "Rows":
         imported = dialect.product(records, shop)
         rows = cls(records[0].line, records, imported)
         if imported.errors:
@@ -175,7 +175,7 @@ class Upsert:
 
     def __init__(
         self,
-        job: Job,
+        job: ImportJob,
         source: str,
         goes_on: Callable[[], bool],
         stands_in_file: Callable[[Product], bool] | None = None,
@@ -231,7 +231,7 @@ class Upsert:
                 target.outcomes.clear()
             elif failure is not None:
                 raise failure
-            elif self.job.is_rehearsal and target.after:
+            elif self.job.is_dry_run and target.after:
                 line = min(row.line for row in target.outcomes)
                 self.previews.append(preview.of(line, target.before, target.after))
         return todo

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -17,7 +17,7 @@ MOST_AT_ONCE: Final = 25  # records that one step works on
 INLINE_ERRORS: Final = 100
 
 
-class Status(StrEnum):
+class JobStatus(StrEnum):
     """NEEDS_MAPPING: an import waits for somebody who says what the columns of its file are."""
 
     QUEUED = "QUEUED"
@@ -28,7 +28,9 @@ class Status(StrEnum):
     CANCELLED = "CANCELLED"
 
 
-OPEN: Final = frozenset({Status.QUEUED, Status.NEEDS_MAPPING, Status.RUNNING})
+# Types of jobs that cannot be cancelled.
+WHOLE: Final = frozenset({"customer_merge", "customer_erasure"})
+OPEN: Final = frozenset({JobStatus.QUEUED, JobStatus.NEEDS_MAPPING, JobStatus.RUNNING})
 
 
 class Counter(StrEnum):
@@ -65,7 +67,7 @@ class ListedWork(TypedDict):
 
     id: str
     type: str
-    status: Status
+    status: JobStatus
     dryRun: bool
     total: Annotated[int | None, Field(description="Records in all; null until they were counted")]
     processed: int
@@ -91,6 +93,9 @@ class ShownWork(ListedWork):
     ]
     downloadUrl: Annotated[str | None, Field(description="Of an export: its file, for an hour")]
     bytes: Annotated[int | None, Field(description="Of an export: the size of its file")]
+    touched: NotRequired[
+        Annotated[dict[str, int], Field(description="Of an erasure: how many of each were changed")]
+    ]
 
 
 @dataclass(frozen=True)
@@ -108,8 +113,8 @@ class Job:
         return str(self.fields["type"])
 
     @property
-    def status(self) -> Status:
-        return Status(self.fields["status"])
+    def status(self) -> JobStatus:
+        return JobStatus(self.fields["status"])
 
     @property
     def step(self) -> int:
@@ -170,7 +175,7 @@ def show(job: Job) -> dict[str, Any]:
         **{name: fields[name] for name in ("id", "type", "status", "dryRun")},
         "total": fields.get("total"),
         **{name: fields[name] for name in ("processed", *Counter)},
-        "progress": _progress(job),
+        "progress": progress(job),
         "error": fields.get("error"),
         **{name: fields.get(name) for name in ("createdAt", "startedAt", "completedAt")},
         "createdBy": job.by,
@@ -186,11 +191,13 @@ def show_whole(job: Job, errors: Sequence[RecordError], download_url: str | None
         "preview": json.loads(job.fields.get("preview", "[]")),
         "downloadUrl": download_url,
         "bytes": job.fields.get("bytes"),
+        **({"touched": job.fields["touched"]} if "touched" in job.fields else {}),
     }
 
 
-def _progress(job: Job) -> int:
-    if job.status is Status.COMPLETED:
+def progress(job: Job) -> int:
+    """Percent."""
+    if job.status is JobStatus.COMPLETED:
         return 100
     total = job.fields.get("total")
     return min(99, int(job.fields["processed"]) * 100 // int(total)) if total else 0

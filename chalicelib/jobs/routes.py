@@ -4,17 +4,16 @@ from typing import Any
 
 from chalice.app import Response
 
-from chalicelib import clock, listing, schemas
+from chalicelib import clock, listing
 from chalicelib.exports.shown import download_url
 from chalicelib.idempotency import fingerprint
-from chalicelib.imports.model import Job as ImportJob
-from chalicelib.imports.model import ListedJob, ShownJob
+from chalicelib.imports.model import ImportJob, ListedJob, ShownJob
 from chalicelib.imports.model import show as show_import
 from chalicelib.imports.shown import whole as whole_import
 from chalicelib.jobs import store
 from chalicelib.jobs.model import Job, ListedWork, ShownWork, show, show_whole
 from chalicelib.problems import Conflict, NotFound
-from chalicelib.request import Role, Routes, query, reply
+from chalicelib.request import Role, Routes, query, reply, reply_page
 from chalicelib.schemas import Walk, Walked
 
 routes = Routes(__name__, "Jobs")
@@ -33,7 +32,7 @@ def list_jobs() -> Response:
     """Imports, exports, bulk edits and undos, newest first."""
     asked = query(Walk)
     page = store.page(listing.Query(page=asked.page, limit=asked.limit, cursor=asked.cursor))
-    return reply(200, schemas.walked([_listed(job) for job in page.records], page))
+    return reply_page([_listed(job) for job in page.records], page)
 
 
 @routes.get(

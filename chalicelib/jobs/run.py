@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 from chalicelib import telemetry
 from chalicelib.jobs import queue, store
-from chalicelib.jobs.model import Counter, Job, Status, Step
+from chalicelib.jobs.model import Counter, Job, JobStatus, Step
 from chalicelib.problems import Problem
 
 _SECONDS: Final = 20  # of steps for one message: then other jobs have their turn
@@ -53,12 +53,12 @@ def _work(job: Job, step: int, again: bool, work: Work) -> None:
     until = time.monotonic() + _SECONDS
     current: Job | None = store.begin(job)
     do = _step_of(job, work)
-    while current is not None and current.status is Status.RUNNING:
+    while current is not None and current.status is JobStatus.RUNNING:
         if current.step != job.step and time.monotonic() > until:
             queue.send(current.id, current.step)
             return
         current = _advanced(current, do)
-    if current is not None and current.status is Status.COMPLETED:
+    if current is not None and current.status is JobStatus.COMPLETED:
         counts = {f"Records{name.title()}": int(current.fields[name]) for name in Counter}
         telemetry.measured("job finished", counts, jobId=current.id, type=current.type)
 

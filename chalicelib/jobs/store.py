@@ -15,19 +15,21 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from chalicelib import clock, ids, listing, table
-from chalicelib.attributes import Key
+from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
-from chalicelib.conditions import Attr
+from chalicelib.conditions import Attr, Condition
+from chalicelib.forgetting import Person
 from chalicelib.idempotency import Once
 from chalicelib.jobs import queue
 from chalicelib.jobs.model import (
     INLINE_ERRORS,
     KIND,
     OPEN,
+    WHOLE,
     Counter,
     Job,
+    JobStatus,
     RecordError,
-    Status,
     Step,
     index_of,
 )
@@ -35,9 +37,13 @@ from chalicelib.problems import Conflict, NotFound
 
 R = TypeVar("R", bound=listing.Indexed)
 
-KEPT_SECONDS: Final = 30 * 86_400
+KEPT_SECONDS: Final = 30 * 86_400  # as long as resources.yaml keeps the files of imports
 PREVIEWED: Final = 100
 _PREVIEW_BYTES: Final = 200_000
+
+# Types of jobs whose request may name a person, and the parts of it that never do.
+_MAY_NAME: Final = frozenset({"bulk_edit", "export", "customer_erasure"})
+_NO_TEXT: Final = ("type", "format", "columns", "kind", "ids")
 
 _open = Attr("status").is_in(sorted(OPEN))
 
@@ -46,25 +52,39 @@ class JobFinished(Conflict):
     code = "job_finished"
 
 
-def _key(job_id: str) -> Key:
+class CannotCancel(Conflict):
+    code = "cannot_cancel"
+
+    def __init__(self) -> None:
+        super().__init__("What is done in part would be no use: it goes on until it is done.")
+
+
+def key(job_id: str) -> Key:
     return job_id, "job"
 
 
-RECORDS: Final = listing.Records(KIND, _key, index_of)
+RECORDS: Final = listing.Records(KIND, key, index_of)
 
 
 def create(
-    type: str, asked: Mapping[str, Any], by: str, *, dry_run: bool = False, once: Once | None = None
+    type: str,
+    asked: Mapping[str, Any],
+    by: str,
+    *,
+    dry_run: bool = False,
+    once: Once | None = None,
+    also: Callable[[Commit, str], None] | None = None,
 ) -> tuple[str, str]:
     """Starts a job; its id, and the text that answers the request for it.
 
     Its first step is sent before the job is written: a step of a job that never comes to be is
     dropped, but a job without a step would hang. With `once` it raises Repeated and KeyReused.
+    `also`: adds to the commit, given the job's id.
     """
     fields: dict[str, Any] = {
         "id": ids.new("job"),
         "type": type,
-        "status": Status.QUEUED,
+        "status": JobStatus.QUEUED,
         "dryRun": dry_run,
         "asked": json.dumps(asked, ensure_ascii=False),
         "by": by,
@@ -79,6 +99,8 @@ def create(
     commit = Commit()
     if once:
         once.record(commit, text, "")
+    if also:
+        also(commit, fields["id"])
     index = listing.change(commit, KIND, fields["id"], None, index_of(fields))
     assert index is not None
     item = {"pk": fields["id"], "sk": "job", **fields, "index": index.stored()}
@@ -93,8 +115,8 @@ def create(
 def load(job_ids: Iterable[str]) -> list[Job]:
     """The jobs that exist of these, in their order."""
     wanted = list(job_ids)
-    items = table.batch_get(map(_key, wanted))
-    return [Job(items[_key(id)]) for id in wanted if _key(id) in items]
+    items = table.batch_get(map(key, wanted))
+    return [Job(items[key(id)]) for id in wanted if key(id) in items]
 
 
 def find(job_id: str) -> Job | None:
@@ -122,15 +144,22 @@ def errors(job_id: str) -> list[RecordError]:
     ]
 
 
+def require_free(job_id: str | None, otherwise: Callable[[str], Exception]) -> None:
+    """Raises what is made of the id of a job that goes on. One that has ended holds nothing."""
+    job = find(job_id) if job_id else None
+    if job and not job.has_ended:
+        raise otherwise(job.id)
+
+
 # --- Its steps ------------------------------------------------------------------------------------
 
 
 def begin(job: Job) -> Job:
     """The job, running, unless it has ended meanwhile."""
-    if job.status is not Status.QUEUED:
+    if job.status is not JobStatus.QUEUED:
         return job
-    started = {"status": Status.RUNNING, "startedAt": clock.iso(clock.now())}
-    _update_if(job.id, Attr("status").eq(Status.QUEUED), set=started)
+    started = {"status": JobStatus.RUNNING, "startedAt": clock.iso(clock.now())}
+    update_if(job.id, Attr("status").eq(JobStatus.QUEUED), set=started)
     return get(job.id)
 
 
@@ -140,8 +169,8 @@ def advance(job: Job, step: Step) -> Job | None:
     What was done is counted also where the job was cancelled meanwhile.
     """
     if step.cursor is None:
-        done = {"status": Status.COMPLETED, "completedAt": clock.iso(clock.now())}
-        if _advance(job, step, done, when=Attr("status").eq(Status.RUNNING)):
+        done = {"status": JobStatus.COMPLETED, "completedAt": clock.iso(clock.now())}
+        if _advance(job, step, done, when=Attr("status").eq(JobStatus.RUNNING)):
             return get(job.id)
     return get(job.id) if _advance(job, step, {}, when=None) else None
 
@@ -152,7 +181,7 @@ def _advance(job: Job, step: Step, ends: Mapping[str, Any], when: Any) -> bool:
     counts = {str(name): n for name, n in step.counts.items() if n}
     commit = Commit()
     commit.update(
-        _key(job.id),
+        key(job.id),
         set={**step.set, **ends, "cursor": json.dumps(step.cursor, ensure_ascii=False)},
         add={**counts, "processed": sum(counts.values()) + step.read, "step": 1},
         when=same_step & when if when else same_step,
@@ -169,29 +198,63 @@ def _advance(job: Job, step: Step, ends: Mapping[str, Any], when: Any) -> bool:
 
 def fail(job_id: str, code: str, message: str) -> None:
     """Ends the job unless it has ended."""
-    _end(job_id, Status.FAILED, {"error": {"code": code, "message": message}})
+    end(job_id, JobStatus.FAILED, error={"code": code, "message": message})
 
 
 def cancel(job_id: str) -> None:
-    """Raises NotFound, and JobFinished when it has ended otherwise. An import's job, too."""
-    get(job_id)
-    if not _end(job_id, Status.CANCELLED, {}):
+    """Raises NotFound, and JobFinished when it has ended otherwise; CannotCancel for what is only
+    worth something when it is done. An import's job, too."""
+    if get(job_id).type in WHOLE:
+        raise CannotCancel
+    if not end(job_id, JobStatus.CANCELLED):
         job = get(job_id)
-        if job.status is not Status.CANCELLED:
+        if job.status is not JobStatus.CANCELLED:
             raise JobFinished(f"The job is {job.status} already.")
 
 
-def _end(job_id: str, status: Status, fields: Mapping[str, Any]) -> bool:
+def lose_file(job_id: str, error: Mapping[str, str]) -> None:
+    """The file of a job that has ended is no more."""
+    update_if(job_id, table.present, set={"error": dict(error)}, remove=["bytes"])
+
+
+def end(job_id: str, status: JobStatus, **fields: Any) -> bool:
+    """Whether the job had not ended yet."""
     ended = {"status": status, "completedAt": clock.iso(clock.now()), **fields}
-    return _update_if(job_id, _open, set=ended)
+    return update_if(job_id, _open, set=ended)
 
 
-def _update_if(job_id: str, when: Any, **change: Any) -> bool:
+def update_if(job_id: str, when: Condition, **change: Any) -> bool:
+    """Whether the condition held."""
     try:
-        table.update(_key(job_id), when=when, **change)
+        table.update(key(job_id), when=when, **change)
     except table.ConditionFailed:
         return False
     return True
+
+
+def forgotten(item: Item, person: Person) -> dict[str, Any]:
+    """The attributes of a job that has ended, or of an error of one, that are different when a
+    person is forgotten: what was asked for may name anybody."""
+    if item["sk"].startswith("left#"):
+        return _without(item, ("message",), person)
+    if item["sk"] != "job" or item.get("type") not in _MAY_NAME or Job(item).status in OPEN:
+        return {}
+    changes: dict[str, Any] = {}
+    if person.mentions(item.get("cursor", "")):  # where it stopped: it has ended
+        changes["cursor"] = "null"
+    for name in ("asked", "preview"):
+        if name in item:
+            value = json.loads(item[name])
+            left = person.without(value)
+            if name == "asked":
+                left |= {part: value[part] for part in _NO_TEXT if part in value}
+            changes |= {name: json.dumps(left, ensure_ascii=False)} if left != value else {}
+    return changes
+
+
+def _without(item: Item, names: Iterable[str], person: Person) -> dict[str, Any]:
+    left = {name: person.without(item[name]) for name in names if name in item}
+    return {name: value for name, value in left.items() if value != item[name]}
 
 
 def previewed(job: Job, more: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

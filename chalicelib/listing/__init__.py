@@ -9,7 +9,7 @@ from chalicelib.listing.index import MOST_WORD_BYTES, Index
 from chalicelib.listing.kinds import Kind
 from chalicelib.listing.lists import Range
 from chalicelib.listing.move import Records, reindex
-from chalicelib.listing.moved import is_ready, ready, sweep
+from chalicelib.listing.moved import discard, is_ready, ready, sweep, words_of
 from chalicelib.listing.pages import Indexed, Page, Query, count, page
 from chalicelib.listing.recount import Recount, Wrong, disagreement, everyone, recount, repair
 
@@ -27,6 +27,7 @@ __all__ = [
     "change",
     "count",
     "disagreement",
+    "discard",
     "everyone",
     "is_ready",
     "page",
@@ -35,4 +36,5 @@ __all__ = [
     "reindex",
     "repair",
     "sweep",
+    "words_of",
 ]

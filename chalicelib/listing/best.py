@@ -12,12 +12,12 @@ _BEGINNING: Final = 15  # … that only begin with it
 _BESIDE: Final = 500  # … of a term beside others, of which only few records may have all
 MOST: Final = 20  # candidates that are looked at
 
-Read = Callable[[], table.Rows]
+_Read = Callable[[], table.Rows]
 
 
-def reading(kind: Kind, terms: Sequence[str]) -> list[Read]:
+def reading(kind: Kind, terms: Sequence[str]) -> list[_Read]:
     """The calls that read the index for `candidates`, however many records there are."""
-    calls: list[Read] = []
+    calls: list[_Read] = []
     for term in terms:
         begin = escape(term)
         for shards in word_shards():
@@ -46,7 +46,7 @@ def candidates(terms: Sequence[str], read: Sequence[table.Rows]) -> list[str]:
     return sorted(common, key=lambda id: (id in whole, sorts[id]), reverse=True)[:MOST]
 
 
-def _newest(pk: str, begin: str) -> Read:
+def _newest(pk: str, begin: str) -> _Read:
     begins = table.sk.begins_with(begin)
     return partial(table.query, pk, where=begins, forward=False, limit=_WHOLE, fields=("sk",))
 

@@ -60,17 +60,24 @@ def places(kind: Kind, where: Where) -> list[str]:
 
 def counts(kind: Kind, where: Where, read: list[list[Item]]) -> Counts:
     """From what was read of the partitions that `places` named, in its order."""
-    main, *rest = read
+    main, *rest = map(_summed, read)
     under: dict[str, Cells] = {}
     parts = iter(rest)
     for facet in kind.under:
         if facet in where:
             under[facet] = [cell for _ in where[facet] for cell in _cells(kind, next(parts))]
-    names = [item["sk"].rsplit("#", 1)[0] for item in main]
-    is_ready = READY in names or all(kind.cell_facets(name)[1] for name in names)
+    is_ready = READY in main or all(kind.cell_facets(name)[1] for name in main)
     return Counts(kind, where, _cells(kind, main), under, is_ready)
 
 
-def _cells(kind: Kind, items: list[Item]) -> Cells:
-    named = ((item["sk"].rsplit("#", 1)[0], int(item["n"])) for item in items)
-    return [(kind.cell_facets(name)[0], n) for name, n in named if name != READY]
+def _summed(items: list[Item]) -> dict[str, int]:
+    """The number in each cell, of all its shards."""
+    found: dict[str, int] = {}
+    for item in items:
+        name = item["sk"].rsplit("#", 1)[0]
+        found[name] = found.get(name, 0) + int(item["n"])
+    return found
+
+
+def _cells(kind: Kind, summed: Mapping[str, int]) -> Cells:
+    return [(kind.cell_facets(name)[0], n) for name, n in summed.items() if name != READY]

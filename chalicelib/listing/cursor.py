@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from chalicelib.problems import Invalid
 
+BEGIN: Final = "*"  # instead of a cursor: a walk from the beginning
 _VERSION: Final = 1  # of what positions mean: another one makes older cursors void
 _CHECK: Final = 12  # characters
 
@@ -33,6 +34,8 @@ class Cursor:
 
 def read(text: str, asked: Mapping[str, Any]) -> Cursor:
     """Raises Invalid for what is no cursor of this list."""
+    if text == BEGIN:
+        return Cursor("", 1)
     try:
         padded = text + "=" * (-len(text) % 4)
         whole = base64.b64decode(padded, altchars=b"-_", validate=True).decode()

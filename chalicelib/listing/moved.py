@@ -4,16 +4,17 @@ Functions of the release before do not know the lists that came since. A record 
 delete while a deployment goes on leaves its entries there. They are found by a scan of the table.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from chalicelib import table
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
+from chalicelib.listing import words as text
 from chalicelib.listing.counts import counts
 from chalicelib.listing.entries import entries_of
 from chalicelib.listing.index import Index
-from chalicelib.listing.kinds import READY, Kind
+from chalicelib.listing.kinds import READY, Kind, escape
 from chalicelib.listing.move import Records
 
 
@@ -49,6 +50,26 @@ def _removed(records: Records, key: Key, id: str, item: Item | None) -> bool:
     except table.ConditionFailed:
         return False
     return True
+
+
+def discard(records: Records, item: Item, words: Collection[str], before: int) -> bool:
+    """Removes a word entry of a generation that its record does not have: what a write that failed
+    has left behind. Only one of these words, and from before that time (Unix seconds), because a
+    write that has begun may still end."""
+    key: Key = item["pk"], item["sk"]
+    word, _, rest = item["sk"].partition("#")
+    if not item["pk"].startswith(f"word#{records.kind.name}#") or word not in words:
+        return False
+    if "at" not in item or item["at"] > before:
+        return False
+    id = rest.rpartition("#")[2]
+    return _removed(records, key, id, table.get(records.key(id)))
+
+
+def words_of(texts: Iterable[str]) -> set[str]:
+    """The words under which a record with these texts, whole or in parts, may be found; as they
+    stand in keys."""
+    return {escape(word) for one in texts for word in text.words([one], [one])}
 
 
 def _since(kind: Kind) -> Iterator[str]:

@@ -50,8 +50,8 @@ class Query:
 
     `where`: facet → accepted values, all facets must hold. `between`: of which sorts. `order`: one
     of the kind's, or that of its sort; `forward`: with the lowest first. `page`: counted from the
-    beginning, or `cursor`: what an earlier page gave as `next`. `deepest`: how many results may be
-    paged through. `counted`: whether the total is asked for.
+    beginning, or `cursor`: what an earlier page gave as `next`, or `*` to begin. `deepest`: how
+    many results may be paged through. `counted`: whether the total is asked for.
     """
 
     where: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -77,7 +77,8 @@ class Query:
 @dataclass(frozen=True)
 class Page(Generic[R]):
     """`next`: where the list goes on, None at its end. `at_least`: there are more than `total`, and
-    it was not counted how many."""
+    it was not counted how many. `behind`: where it goes on behind the nth record; None for a page
+    that was asked for by its number, which has to be whole."""
 
     records: list[R]
     total: int
@@ -85,6 +86,7 @@ class Page(Generic[R]):
     limit: int
     next: str | None = None
     at_least: bool = False
+    behind: Callable[[int], str] | None = None
 
 
 @dataclass(frozen=True)
@@ -127,15 +129,24 @@ def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
     terms = words.terms(query.search)
     one = _Listing(kind, query, where, start.position or None, load)
     found = one.searched(terms) if terms else one.browsed()
-    ids = [position.rsplit("#", 1)[1] for position in found.positions]
+    ids = [id_of(position) for position in found.positions]
     follows = Cursor(found.positions[-1], start.page + 1) if found.follows else None
-    kept = [
-        record
-        for record in (load(ids) if ids else [])
-        if record.index.matches(where, terms) and query.between.holds(record.index.sort)
-    ]
+    kept = load(ids) if ids else []
+    if where or terms or query.between:
+        indexed = [(record, record.index) for record in kept]
+        kept = [
+            record
+            for record, index in indexed
+            if index.matches(where, terms) and query.between.holds(index.sort)
+        ]
     next_ = follows.text(asked) if follows else None
-    return Page(kept, found.total, start.page, query.limit, next_, found.at_least)
+
+    def behind(number: int) -> str:
+        positions = {id_of(position): position for position in found.positions}
+        return Cursor(positions[kept[number - 1].id], start.page + 1).text(asked)
+
+    by_cursor = behind if query.cursor else None
+    return Page(kept, found.total, start.page, query.limit, next_, found.at_least, by_cursor)
 
 
 @dataclass(frozen=True)

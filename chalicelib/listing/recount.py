@@ -21,12 +21,15 @@ _LOOKS: Final = 3
 
 @dataclass(frozen=True)
 class Wrong:
-    """A count cell: what its `attribute` holds, and what the records that belong to it make."""
+    """A count cell: what its `attribute` holds, and what the records that belong to it make.
+
+    `sharded`: it is kept in shards; otherwise `cell` is the key of a record."""
 
     cell: Key
     stored: Number
     counted: Number
     attribute: str = "n"
+    sharded: bool = True
 
     @property
     def name(self) -> str:
@@ -95,6 +98,11 @@ def _sum(cell: Mapping[str, Any]) -> Number:
 def repair(wrong: Iterable[Wrong]) -> None:
     """Adds to each cell what it lacks, beside whoever counts in it at the same time."""
     for one in wrong:
+        if not one.sharded:
+            table.update(
+                one.cell, add={one.attribute: one.counted - one.stored}, when=table.present
+            )
+            continue
         pk, cell = one.cell
         if pk.startswith("count#"):
             cell = f"{cell}|{FORMAT}" if cell else str(FORMAT)

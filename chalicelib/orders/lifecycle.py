@@ -2,22 +2,24 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import accumulate
 from typing import Any, Final
 
-from chalicelib import ids, money, settings
-from chalicelib.customers.model import Customer
+from chalicelib import addresses, ids, money, settings
+from chalicelib.customers.model import Customer, Totals, of_order
+from chalicelib.forgetting import Person
 from chalicelib.orders.model import (
+    ADDRESSES,
     LARGEST_HISTORY,
     LARGEST_ORDER,
     MOST_HISTORY,
     MOST_PRODUCTS,
     NewOrder,
     Order,
+    OrderStatus,
     PaymentStatus,
-    Status,
     index_of,
 )
 from chalicelib.orders.shown import show
@@ -65,11 +67,12 @@ def placed(
     fields: dict[str, Any] = {
         "id": ids.new("ord"),
         "number": number,
-        "status": (Status.PAID if paid else Status.PENDING).value,
+        "status": (OrderStatus.PAID if paid else OrderStatus.PENDING).value,
         "paymentStatus": payment.value,
         "paymentMethod": new.payment_method,
         "source": new.source or "OTHER",
-        "customer": _customer(customer),
+        "customer": of_order(customer) if customer else None,
+        **_addressed(new.given()),
         "salesRepId": new.sales_rep_id,
         "lineItems": lines,
         "currency": settings.currency(),
@@ -144,10 +147,9 @@ def _sums(new: NewOrder, lines: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return {name: money.render(amount) for name, amount in sums.items()}
 
 
-def _customer(customer: Customer | None) -> dict[str, Any] | None:
-    if customer is None:
-        return None
-    return {name: customer.fields[name] for name in ("id", "email", "firstName", "lastName")}
+def _addressed(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Both addresses of what was given, or null: copies, which nothing else changes."""
+    return {name: addresses.stored(given[name]) if given.get(name) else None for name in ADDRESSES}
 
 
 def _once_each(tags: Iterable[str] | None) -> list[str]:
@@ -160,12 +162,13 @@ def _once_each(tags: Iterable[str] | None) -> list[str]:
 def changed(order: Order, given: Mapping[str, Any], by: str, now: str) -> Order:
     """The order after a PATCH with what was `given`. Raises InvalidTransition and Invalid."""
     fields = {**order.fields, **_cleaned(given)}
+    _refuse_late_addresses(order, fields)
     status = order.status
     payment = given.get("paymentStatus")
     if "status" in given:
-        status = step(order.status, Status(given["status"]))
+        status = step(order.status, OrderStatus(given["status"]))
         payment = _payment(status, payment)
-        if status is Status.SHIPPED:
+        if status is OrderStatus.SHIPPED:
             fields["shippedAt"] = now
         if status in GIVES_BACK:
             fields["lineItems"] = [{**line, "taken": 0} for line in fields["lineItems"]]
@@ -180,7 +183,7 @@ def changed(order: Order, given: Mapping[str, Any], by: str, now: str) -> Order:
     return Order(fields, order.version + 1)
 
 
-def _payment(status: Status, asked: str | None) -> str | None:
+def _payment(status: OrderStatus, asked: str | None) -> str | None:
     """The payment status with which an order becomes `status`: as asked, or as that implies."""
     possible = PAYMENTS.get(status)
     if possible is None:
@@ -198,7 +201,17 @@ def _cleaned(given: Mapping[str, Any]) -> dict[str, Any]:
         fields[name] = str(fields[name])
     if "tags" in fields:
         fields["tags"] = _once_each(fields["tags"])
+    for name in fields.keys() & set(ADDRESSES):
+        fields[name] = addresses.stored(given[name]) if given[name] else None
     return fields
+
+
+def _refuse_late_addresses(order: Order, fields: Mapping[str, Any]) -> None:
+    """What has arrived, has arrived there. Raises Invalid."""
+    for name in ADDRESSES:
+        if order.status is OrderStatus.DELIVERED and fields[name] != order.fields[name]:
+            message = "cannot change any more: the order is DELIVERED"
+            raise Invalid.field(name, "too_late", message)
 
 
 def _history(
@@ -209,15 +222,41 @@ def _history(
     for name in ("status", "paymentStatus", "salesRepId", "trackingNumber"):
         if before[name] != after[name]:
             changes.append(f"{name} {before[name] or 'none'} → {after[name] or 'none'}")
-    changes += [name for name in ("note", "tags") if before[name] != after[name]]
+    silent = ("note", "tags", *ADDRESSES)
+    changes += [name for name in silent if before[name] != after[name]]
     if not changes:
         return list(before["history"])
-    entry = {"at": now, "by": by, "change": ", ".join(changes)[:_LONGEST_CHANGE]}
-    first, *rest = before["history"]
+    return _with_entry(
+        before["history"], {"at": now, "by": by, "change": ", ".join(changes)[:_LONGEST_CHANGE]}
+    )
+
+
+def _with_entry(before: Sequence[dict[str, str]], entry: dict[str, str]) -> list[dict[str, str]]:
+    first, *rest = before
     latest = [*rest, entry][1 - MOST_HISTORY :]
     sizes = accumulate(len(f"{e['by']}{e['change']}".encode()) for e in reversed(latest))
     fitting = sum(size <= LARGEST_HISTORY for size in sizes)
     return [first, *latest[len(latest) - fitting :]]
+
+
+def reassigned(order: Order, customer: Customer, by: str, now: str) -> Order:
+    """The order as one of another customer, into whom its own is merged."""
+    own = order.fields["customer"]["id"]
+    entry = {"at": now, "by": by, "change": f"customer {own} → {customer.id}"}
+    fields = {**order.fields, "customer": of_order(customer), "updatedAt": now}
+    fields["history"] = _with_entry(order.fields["history"], entry)
+    fields["index"] = index_of(fields).stored()
+    return Order(fields, order.version + 1)
+
+
+def forgotten(order: Order, person: Person, now: str) -> Order:
+    """The order without who ordered; itself where nothing says it."""
+    fields = person.forget(order.fields)
+    if all(fields[name] == order.fields[name] for name in ("customer", "note", *ADDRESSES)):
+        return order
+    fields["updatedAt"] = now
+    fields["index"] = index_of(fields).stored()
+    return Order(fields, order.version + 1)
 
 
 # --- Events ---------------------------------------------------------------------------------------
@@ -231,16 +270,16 @@ def events(before: Order | None, after: Order) -> Iterator[str]:
     if before is None:
         return
     if after.status is not before.status:
-        if after.status is Status.SHIPPED:
+        if after.status is OrderStatus.SHIPPED:
             yield "order.shipped"
-        if after.status is Status.CANCELLED:
+        if after.status is OrderStatus.CANCELLED:
             yield "order.cancelled"
     if _refunded(after) and not _refunded(before):
         yield "order.refunded"
 
 
 def _refunded(order: Order) -> bool:
-    return order.payment_status is PaymentStatus.REFUNDED or order.status is Status.REFUNDED
+    return order.payment_status is PaymentStatus.REFUNDED or order.status is OrderStatus.REFUNDED
 
 
 def gives_back(before: Order, after: Order | None) -> dict[str, dict[str, int]]:
@@ -249,3 +288,18 @@ def gives_back(before: Order, after: Order | None) -> dict[str, dict[str, int]]:
     if after is not None:
         return {} if after.taken() else before.taken()
     return before.taken() if before.status in BEFORE_SHIPPING else {}
+
+
+def spending(before: Order | None, after: Order | None) -> dict[str, Totals]:
+    """What a change from one version of an order to another adds to the totals of customers, by
+    id."""
+    change: dict[str, Totals] = defaultdict(Totals)
+    for order, is_new in ((before, False), (after, True)):
+        if order is None or not order.fields["customer"]:
+            continue
+        counts = order.status is not OrderStatus.CANCELLED
+        paid = counts and order.payment_status is PaymentStatus.PAID
+        spent = Decimal(order.fields["total"]) if paid else Decimal(0)
+        id, own = order.fields["customer"]["id"], Totals(1, int(counts), spent)
+        change[id] = change[id] + own if is_new else change[id] - own
+    return change

@@ -22,6 +22,7 @@ from pydantic import (
 )
 
 from chalicelib import clock, listing, timezone
+from chalicelib.addresses import AddressInput
 from chalicelib.attributes import Item
 from chalicelib.customers.model import CustomerInput, searchable
 from chalicelib.products.model import Price, ShopCurrency
@@ -35,13 +36,14 @@ MOST_PIECES: Final = 1_000_000  # of one line
 LARGEST_ORDER: Final = 64_000
 MOST_HISTORY: Final = 100
 LARGEST_HISTORY: Final = 15_000  # bytes of text
+ADDRESSES: Final = ("shippingAddress", "billingAddress")
 EARLY: Final = timedelta(hours=24)  # an order may be dated this far ahead
 
 # A new order of 60 products by a new customer writes 79 items beside words and tags: the order, the
 # reply kept for repeats, six list entries, three count cells, its day's sales, the customer
 # (record, lock, two list entries, count cell), 60 stocks, one low-stock and one outbox item. A
 # change that gives back 60 stocks writes as many: nine list entries and six count cells, old and
-# new. What is left is room for words and tags: `room`.
+# new, and the customer's totals. What is left is room for words and tags: `room`.
 KIND: Final = listing.Kind(
     "order",
     counted=("status", "paymentStatus"),
@@ -52,7 +54,7 @@ KIND: Final = listing.Kind(
 )
 
 
-class Status(Choice):
+class OrderStatus(Choice):
     """`transitions.py` has the moves."""
 
     PENDING = "PENDING"
@@ -153,6 +155,8 @@ class NewOrder(_Input):
 
     source: Name | None = None
     customer: CustomerInput | None = None
+    shipping_address: AddressInput | None = None
+    billing_address: AddressInput | None = None
     sales_rep_id: EmployeeId | None = None
     line_items: Annotated[list[LineInput], Field(min_length=1, max_length=MOST_LINES)]
     currency: ShopCurrency | None = None
@@ -181,12 +185,18 @@ class OrderChange(_Input):
         | {"paymentMethod", "orderDate"}
     )
 
-    status: Annotated[Status, Field(description="The next status.")] = Status.PENDING
+    status: Annotated[OrderStatus, Field(description="The next status.")] = OrderStatus.PENDING
     sales_rep_id: Annotated[EmployeeId | None, Field(description="null unassigns.")] = None
     tracking_number: Annotated[str, _text(100)] | None = None
     payment_status: PaymentStatus = PaymentStatus.PENDING
     note: Note | None = None
     tags: Tags | None = None
+    shipping_address: Annotated[
+        AddressInput | None, Field(description="Until the order is DELIVERED.")
+    ] = None
+    billing_address: Annotated[
+        AddressInput | None, Field(description="Until the order is DELIVERED.")
+    ] = None
 
     @model_validator(mode="after")
     def _not_empty(self) -> "OrderChange":
@@ -225,8 +235,8 @@ class ListOrders(Walk):
         ),
         AfterValidator(bare),
     ] = ""
-    status: Several[Status] = Field(default_factory=list)
-    exclude_status: Several[Status] = Field(default_factory=list)
+    status: Several[OrderStatus] = Field(default_factory=list)
+    exclude_status: Several[OrderStatus] = Field(default_factory=list)
     source: Annotated[Several[Annotated[str, BeforeValidator(_upper)]], Field(max_length=20)] = (
         Field(default_factory=list)
     )
@@ -267,7 +277,7 @@ class ListOrders(Walk):
         """The filters, by facet."""
         where: dict[str, frozenset[str]] = {}
         if self.status or self.exclude_status:
-            asked = set(self.status or Status) - set(self.exclude_status)
+            asked = set(self.status or OrderStatus) - set(self.exclude_status)
             where["status"] = frozenset(status.value for status in asked)
         plain: dict[str, list[str]] = {
             "source": list(self.source),
@@ -295,8 +305,8 @@ class Order:
         return str(self.fields["id"])
 
     @property
-    def status(self) -> Status:
-        return Status(self.fields["status"])
+    def status(self) -> OrderStatus:
+        return OrderStatus(self.fields["status"])
 
     @property
     def payment_status(self) -> PaymentStatus:
@@ -321,7 +331,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Day:
+class DaySales:
     """What was sold on one."""
 
     date: date
@@ -362,7 +372,7 @@ def room(fields: Mapping[str, Any], *, is_new: bool) -> tuple[int, int]:
     """How many of its words and tags are written with an order, and how many differences of them a
     transaction has room for, beside the stock of each of its products."""
     products = len({line["productId"] for line in fields["lineItems"]})
-    return (78 - products) // 2, (70 if is_new else 78) - products
+    return (77 - products) // 2, (70 if is_new else 77) - products
 
 
 def stored(order: Order) -> Item:
@@ -372,4 +382,8 @@ def stored(order: Order) -> Item:
 
 def read(item: Item) -> Order:
     fields = {name: value for name, value in item.items() if name not in {"pk", "sk", "version"}}
+    # What an order of before does not have.
+    fields = {**dict.fromkeys(ADDRESSES), **fields}
+    if fields.get("customer"):
+        fields["customer"] = {"phone": None, **fields["customer"]}
     return Order(fields, int(item["version"]))

@@ -2,7 +2,6 @@
 
 from chalice.app import Response
 
-from chalicelib import schemas
 from chalicelib.orders import store
 from chalicelib.orders.model import NewOrder, OrderChange
 from chalicelib.orders.shown import ListOrderFields, OrderFields, ShownOrder, show
@@ -17,6 +16,7 @@ from chalicelib.request import (
     if_match,
     query,
     reply,
+    reply_page,
 )
 from chalicelib.request.answer import reply_text
 from chalicelib.schemas import Deleted, Walked
@@ -37,7 +37,7 @@ def list_orders() -> Response:
     asked = query(ListOrderFields)
     page = store.page(asked.query(), asked.fields)
     shown = [show(order, asked.fields) for order in page.records]
-    return reply(200, schemas.walked(shown, page))
+    return reply_page(shown, page)
 
 
 @routes.post(
@@ -82,7 +82,7 @@ def get(id: str) -> Response:
     problems=[NotFound, PreconditionFailed],
     reads_first=True,
 )
-def change(id: str) -> Response:
+def update(id: str) -> Response:
     """`status` moves along the transitions only; any other is 422 `invalid_transition` with
     `from`, `to` and `allowed`. PAID and REFUNDED set the payment status too; CANCELLED and REFUNDED
     give the stock back. Emits order.updated, and what the change means besides."""

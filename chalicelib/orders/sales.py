@@ -14,7 +14,7 @@ from itertools import chain
 from chalicelib import clock, listing, table, timezone
 from chalicelib.attributes import Item
 from chalicelib.commit import Commit
-from chalicelib.orders.model import KIND, Day, Order, PaymentStatus, Status
+from chalicelib.orders.model import KIND, DaySales, Order, OrderStatus, PaymentStatus
 
 _Cell = tuple[str, str]  # a day, and "n" or "revenue"
 
@@ -22,14 +22,14 @@ _Cell = tuple[str, str]  # a day, and "n" or "revenue"
 def count(commit: Commit, before: Order | None, after: Order | None) -> None:
     """Counts the change from one version of an order to another."""
     for order, sign in ((before, -1), (after, 1)):
-        if order is not None and order.status is not Status.CANCELLED:
+        if order is not None and order.status is not OrderStatus.CANCELLED:
             paid = order.payment_status is PaymentStatus.PAID
             revenue = Decimal(order.fields["total"]) if paid else Decimal(0)
             day = timezone.day(clock.parse(order.fields["orderDate"])).isoformat()
             commit.count("sales", day, sign, revenue=sign * revenue)
 
 
-def days(first: date, last: date) -> list[Day]:
+def days(first: date, last: date) -> list[DaySales]:
     """Each day from the first to the last."""
     cells = table.everything(
         "sales", where=table.sk.between(first.isoformat(), f"{last.isoformat()}$")
@@ -38,9 +38,9 @@ def days(first: date, last: date) -> list[Day]:
     return [_day(day, [c for c in cells if c["sk"].startswith(day.isoformat())]) for day in days]
 
 
-def _day(day: date, cells: list[Item]) -> Day:
+def _day(day: date, cells: list[Item]) -> DaySales:
     revenue = sum((Decimal(cell.get("revenue", 0)) for cell in cells), Decimal(0))
-    return Day(day, sum(int(cell.get("n", 0)) for cell in cells), revenue)
+    return DaySales(day, sum(int(cell.get("n", 0)) for cell in cells), revenue)
 
 
 def recount(first: date) -> listing.Recount:
@@ -52,7 +52,7 @@ def recount(first: date) -> listing.Recount:
         orders, counted = 0, defaultdict[_Cell, Decimal](Decimal)
         for entry in listing.everyone(KIND, ("status", "paid"), begin):
             orders += 1
-            if entry["status"] != Status.CANCELLED:
+            if entry["status"] != OrderStatus.CANCELLED:
                 day = timezone.day(clock.parse(entry["sk"].split("#")[0])).isoformat()
                 counted[day, "n"] += 1
                 counted[day, "revenue"] += Decimal(entry.get("paid") or 0)

@@ -6,8 +6,9 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from chalicelib.addresses import Address
 from chalicelib.customers.model import CustomerOfOrder
-from chalicelib.orders.model import ListOrders, Order, PaymentStatus, Status
+from chalicelib.orders.model import ListOrders, Order, OrderStatus, PaymentStatus
 from chalicelib.schemas import Sparse
 
 
@@ -37,11 +38,13 @@ class ShownOrder(TypedDict):
 
     id: str
     number: str
-    status: Status
+    status: OrderStatus
     paymentStatus: PaymentStatus
     paymentMethod: str | None
     source: str
     customer: CustomerOfOrder | None
+    shippingAddress: Annotated[Address | None, Field(description="A copy; null if none was given")]
+    billingAddress: Annotated[Address | None, Field(description="A copy; null if none was given")]
     salesRepId: str | None
     lineItems: list[Line]
     currency: str

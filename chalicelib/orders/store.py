@@ -16,12 +16,14 @@ from chalicelib.attributes import Key
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
 from chalicelib.customers import store as customers
+from chalicelib.customers.model import Customer
+from chalicelib.forgetting import Person
 from chalicelib.idempotency import Once
 from chalicelib.listing.counts import counts, places
-from chalicelib.orders import lifecycle, sales, transitions
+from chalicelib.orders import lifecycle, sales, spending, transitions
 from chalicelib.orders.model import (
     KIND,
-    Day,
+    DaySales,
     NewOrder,
     Order,
     OrderChange,
@@ -42,6 +44,8 @@ PAYMENT_MOVES: Final = transitions.PAYMENT_MOVES
 
 Also = Callable[[Commit, Order, Order], None]
 
+_MOST_ITEMS: Final = 97  # of a commit: three are room for what others add
+_CUSTOMER_WORDS: Final = 8  # of a new one, for which the largest order has room
 _FEW: Final = 50  # products whose order has room for its number: see `model.py`
 
 
@@ -96,7 +100,7 @@ def page(query: listing.Query, fields: Iterable[str] = ()) -> listing.Page[Order
     return listing.page(KIND, query, partial(load, fields=fields))
 
 
-def days(first: date, last: date) -> list[Day]:
+def days(first: date, last: date) -> list[DaySales]:
     """What was sold on each day of the shop, from the first to the last, by order date."""
     return sales.days(first, last)
 
@@ -104,6 +108,11 @@ def days(first: date, last: date) -> list[Day]:
 def recount_days(first: date) -> listing.Recount:
     """Whether what was sold on each day from the first on is what its orders make."""
     return sales.recount(first)
+
+
+def recount_customers() -> listing.Recount:
+    """Whether the totals of each customer are what his orders make."""
+    return spending.recount()
 
 
 def open_orders() -> dict[str, int]:
@@ -128,7 +137,7 @@ def place(new: NewOrder, by: str, once: Once | None) -> Placed:
         for _ in deadline.attempts(until):
             try:
                 return _place(new, by, once, numbers, until)
-            except (products.Moved, customers.EmailTaken, NumberTaken):
+            except (products.Moved, customers.EmailTaken, customers.CustomerMoved, NumberTaken):
                 numbers.are_contended = True
     except Problem:
         # It may fail for what the same request, sent twice, just did: it bought the last piece.
@@ -162,8 +171,14 @@ def _place(new: NewOrder, by: str, once: Once | None, numbers: Numbers, until: f
     if once:
         once.record(commit, placed.text, order.etag)
     _write(commit, None, order)
-    if customer and registers:
-        customers.register(commit, customer)
+    if customer:
+        ordered = lifecycle.spending(None, order)[customer.id]
+        if registers:
+            # Beside the stock of each product, the number and what is low.
+            left = _MOST_ITEMS - len(commit) - len(wanted) - 8
+            customers.register(commit, customer, ordered, max(_CUSTOMER_WORDS, left))
+        else:
+            customers.count(commit, customer.id, ordered, placing=True)
     products.sell(commit, sold)
     numbers.write(commit)
     if commit.overflows:
@@ -243,6 +258,50 @@ def sample_of(event: str) -> dict[str, Any]:
     return show(order)
 
 
+def of_customer(customer_id: str, limit: int) -> listing.Query:
+    """The list of all orders of a customer, for `page`."""
+    return listing.Query({"customerId": frozenset({customer_id})}, limit=limit)
+
+
+def reassign(id: str, source: str, into: Customer, by: str) -> bool:
+    """Makes it an order of another customer, and moves its part of the totals, if it is one of
+    `source` still. Emits order.updated. Whether it was one."""
+
+    def attempt(order: Order) -> Order:
+        own = order.fields["customer"]
+        if not own or own["id"] != source:
+            return order
+        return lifecycle.reassigned(order, into, by, clock.iso(clock.now()))
+
+    return _rewritten_by_job(id, attempt)
+
+
+def forget(id: str, person: Person) -> bool:
+    """Takes out who ordered. Emits order.updated. Whether there was anything."""
+
+    def attempt(order: Order) -> Order:
+        if not person.is_about(order.fields):
+            return order
+        return lifecycle.forgotten(order, person, clock.iso(clock.now()))
+
+    return _rewritten_by_job(id, attempt)
+
+
+def _rewritten_by_job(id: str, attempt: Callable[[Order], Order]) -> bool:
+    """Whether it was changed; an order that is gone was not."""
+    versions: list[int] = []
+
+    def noted(before: Order) -> Order:
+        versions.append(before.version)
+        return attempt(before)
+
+    try:
+        after = _rewrite(id, noted, None, lambda commit, before, after: None)
+    except NotFound:
+        return False
+    return after is not None and after.version != versions[-1]
+
+
 def remove(id: str, if_match: frozenset[str] | None) -> None:
     """Raises NotFound, PreconditionFailed."""
     _rewrite(id, lambda before: None, if_match)
@@ -255,7 +314,7 @@ def _rewrite(
     also: Also | None = None,
 ) -> Order | None:
     """Writes what `change` makes of the order: judged anew, whenever somebody else was faster."""
-    something_is_gone = False
+    something_is_gone = customer_is_gone = False
     # A job, which adds to the commit, has more time than a client who waits.
     until = deadline.within(None if also else settings.conflict_seconds())
     for _ in deadline.attempts(until):
@@ -263,6 +322,8 @@ def _rewrite(
         if if_match is not None and before.etag not in if_match:
             raise PreconditionFailed("The order was changed since it was read.")
         after = change(before)
+        if after is before:
+            return before
         commit = Commit()
         _write(commit, before, after)
         if also and after:
@@ -272,9 +333,14 @@ def _rewrite(
             taken = products.still_there(taken)
         for product, pieces in taken.items():
             products.give_back(commit, product, pieces)
+        for customer, totals in lifecycle.spending(before, after).items():
+            if not customer_is_gone:
+                customers.count(commit, customer, totals, placing=False)
         try:
             commit.send(until)
             return after
+        except customers.CustomerGone:
+            customer_is_gone = True
         except products.Gone:
             something_is_gone = True
         except Changed:

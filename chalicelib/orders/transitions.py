@@ -4,25 +4,25 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from chalicelib.orders.model import PaymentStatus, Status
+from chalicelib.orders.model import OrderStatus, PaymentStatus
 from chalicelib.problems import Invalid
 
-MOVES: Final[Mapping[Status, tuple[Status, ...]]] = {
-    Status.PENDING: (Status.PAID, Status.CANCELLED),
-    Status.PAID: (Status.IN_PRODUCTION, Status.PROCESSING, Status.REFUNDED),
-    Status.IN_PRODUCTION: (Status.PROCESSING,),
-    Status.PROCESSING: (Status.SHIPPED,),
-    Status.SHIPPED: (Status.DELIVERED,),
-    Status.DELIVERED: (),
-    Status.CANCELLED: (),
-    Status.REFUNDED: (),
+MOVES: Final[Mapping[OrderStatus, tuple[OrderStatus, ...]]] = {
+    OrderStatus.PENDING: (OrderStatus.PAID, OrderStatus.CANCELLED),
+    OrderStatus.PAID: (OrderStatus.IN_PRODUCTION, OrderStatus.PROCESSING, OrderStatus.REFUNDED),
+    OrderStatus.IN_PRODUCTION: (OrderStatus.PROCESSING,),
+    OrderStatus.PROCESSING: (OrderStatus.SHIPPED,),
+    OrderStatus.SHIPPED: (OrderStatus.DELIVERED,),
+    OrderStatus.DELIVERED: (),
+    OrderStatus.CANCELLED: (),
+    OrderStatus.REFUNDED: (),
 }
 # What is on its way, or has its stock back, has nothing to give back when it is deleted.
 BEFORE_SHIPPING: Final = frozenset(
-    {Status.PENDING, Status.PAID, Status.IN_PRODUCTION, Status.PROCESSING}
+    {OrderStatus.PENDING, OrderStatus.PAID, OrderStatus.IN_PRODUCTION, OrderStatus.PROCESSING}
 )
-GIVES_BACK: Final = frozenset({Status.CANCELLED, Status.REFUNDED})
-OPEN: Final = tuple(status for status in Status if MOVES[status])
+GIVES_BACK: Final = frozenset({OrderStatus.CANCELLED, OrderStatus.REFUNDED})
+OPEN: Final = tuple(status for status in OrderStatus if MOVES[status])
 
 
 # Money that was given back stays given back: from there nothing is booked again.
@@ -43,9 +43,9 @@ PAYMENT_MOVES: Final[Mapping[PaymentStatus, tuple[PaymentStatus, ...]]] = {
 }
 # What a status says about the payment. For PAID a deposit is enough: production begins, and
 # order.paid waits for the rest.
-PAYMENTS: Final[Mapping[Status, tuple[PaymentStatus, ...]]] = {
-    Status.PAID: (PaymentStatus.PAID, PaymentStatus.PARTIALLY_PAID),
-    Status.REFUNDED: (PaymentStatus.REFUNDED,),
+PAYMENTS: Final[Mapping[OrderStatus, tuple[PaymentStatus, ...]]] = {
+    OrderStatus.PAID: (PaymentStatus.PAID, PaymentStatus.PARTIALLY_PAID),
+    OrderStatus.REFUNDED: (PaymentStatus.REFUNDED,),
 }
 
 
@@ -62,18 +62,18 @@ class InvalidTransition(Invalid):
         super().__init__(message, **more, allowed=names)
 
 
-def step(start: Status, wanted: Status) -> Status:
+def step(start: OrderStatus, wanted: OrderStatus) -> OrderStatus:
     """The status after the move. Raises InvalidTransition."""
     if wanted not in MOVES[start]:
         raise InvalidTransition("status", start, wanted, MOVES[start])
     return wanted
 
 
-def payment_step(status: Status, start: PaymentStatus, wanted: PaymentStatus) -> PaymentStatus:
+def payment_step(status: OrderStatus, start: PaymentStatus, wanted: PaymentStatus) -> PaymentStatus:
     """The payment status after the move of an order that is (by then) `status`; the one that it has
     is no move. Raises InvalidTransition."""
     allowed = PAYMENT_MOVES[start]
-    if status is Status.CANCELLED:
+    if status is OrderStatus.CANCELLED:
         allowed = tuple(to for to in allowed if to is PaymentStatus.REFUNDED)
     if wanted is not start and wanted not in allowed:
         raise InvalidTransition("paymentStatus", start, wanted, allowed)

@@ -9,13 +9,33 @@ from typing import Any, Final
 from chalicelib import clock, slugs
 from chalicelib.commit import send_all
 from chalicelib.idempotency import Begun
-from chalicelib.problems import Busy, NotFound, Problem
+from chalicelib.listing import words
+from chalicelib.problems import Busy, Invalid, NotFound, Problem
 from chalicelib.products import merge, store
-from chalicelib.products.model import NewProduct, Product, ProductChange, Status
+from chalicelib.products.model import NewProduct, Product, ProductChange, ProductStatus
 from chalicelib.products.shown import show
 
-Outcome = Product | Problem
+_Outcome = Product | Problem
 _AT_ONCE: Final = 25
+
+# Variants, tags and words of one request. Each is 0.8 to 2.5 write units, beside some 20 a product
+# and 4 a KB: 80,000 at most, which a new table takes in 20 of the function's 28 seconds.
+MOST_PARTS: Final = 30_000
+
+
+def refuse_too_much(rows: Sequence[NewProduct | Problem]) -> None:
+    """Before anything is written. Raises Invalid for more than the function has time for."""
+    parts = sum(_parts(row.given()) for row in rows if isinstance(row, NewProduct))
+    if parts > MOST_PARTS:
+        message = f"have {parts:,} variants, tags and words to search for; at most {MOST_PARTS:,}"
+        raise Invalid.field("products", "too_long", f"{message} are possible in one request")
+
+
+def _parts(given: Mapping[str, Any]) -> int:
+    variants, tags = given.get("variants") or [], given.get("tags") or []
+    texts = [given["name"], given.get("vendor"), given.get("sku"), *tags]
+    texts += [variant.get(name) for variant in variants for name in ("title", "sku")]
+    return len(variants) + len(tags) + len(words.words(filter(None, texts)))
 
 
 class Detail(Enum):
@@ -37,14 +57,14 @@ class NotReached(Busy):
 
 def create_many(
     rows: Sequence[NewProduct | Problem], begun: Begun | None = None, ends: float = math.inf
-) -> list[Outcome]:
+) -> list[_Outcome]:
     """Creates what is valid; a row that already is a problem stays one. Emits product.created.
 
     `begun`: the request as one that may be repeated; what it made before is found, and not made
     again. `ends`: by `time.monotonic`, when the answer has to be on its way; of what is not reached
     by then, nothing is written, and it is NotReached.
     """
-    outcomes: dict[int, Outcome] = {
+    outcomes: dict[int, _Outcome] = {
         place: row for place, row in enumerate(rows) if isinstance(row, Problem)
     }
     news = {place: row for place, row in enumerate(rows) if isinstance(row, NewProduct)}
@@ -65,8 +85,8 @@ def create_many(
 
 def _created(
     news: Mapping[int, NewProduct], chosen: Mapping[int, str], ids: Mapping[int, str]
-) -> dict[int, Outcome]:
-    outcomes: dict[int, Outcome] = {}
+) -> dict[int, _Outcome]:
+    outcomes: dict[int, _Outcome] = {}
     products: dict[int, Product] = {}
     now = clock.iso(clock.now())
     for place, new in news.items():
@@ -107,7 +127,7 @@ def _slugs(given: Sequence[dict[str, Any]]) -> list[str]:
     return chosen
 
 
-def _alone(new: NewProduct, id: str | None) -> Outcome:
+def _alone(new: NewProduct, id: str | None) -> _Outcome:
     """Its numbered slug was taken after all: the way of a single creation finds one."""
     try:
         return store.create(new, id=id)
@@ -118,14 +138,14 @@ def _alone(new: NewProduct, id: str | None) -> Outcome:
         return problem
 
 
-def set_status(ids: Sequence[str], status: Status) -> list[Outcome]:
+def set_status(ids: Sequence[str], status: ProductStatus) -> list[_Outcome]:
     """Gives products a status: each for itself, in their order, as it is then. Emits
     product.updated where it differed before."""
     known = {product.id: product for product in store.load(dict.fromkeys(ids))}
     changed = {id: store.redrafted(known[id], {"status": status.value}) for id in known}
     differing = [id for id in known if changed[id] is not known[id]]
     failures = send_all([store.writes(known[id], changed[id]) for id in differing])
-    outcomes: dict[str, Outcome] = {id: NotFound.of("product", id) for id in ids}
+    outcomes: dict[str, _Outcome] = {id: NotFound.of("product", id) for id in ids}
     outcomes.update(changed)
     for id, failure in zip(differing, failures, strict=True):
         if isinstance(failure, store.Changed):
@@ -137,7 +157,7 @@ def set_status(ids: Sequence[str], status: Status) -> list[Outcome]:
     return [outcomes[id] for id in ids]
 
 
-def _changed_alone(id: str, status: Status) -> Outcome:
+def _changed_alone(id: str, status: ProductStatus) -> _Outcome:
     """Somebody else wrote it meanwhile: the way of a single change merges."""
     try:
         return store.change(id, ProductChange.model_validate({"status": status}), None)
@@ -145,7 +165,7 @@ def _changed_alone(id: str, status: Status) -> Outcome:
         return problem
 
 
-def status_result(ids: Sequence[str], outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def status_result(ids: Sequence[str], outcomes: Sequence[_Outcome]) -> dict[str, Any]:
     """The shape of StatusResult."""
     data: list[dict[str, Any]] = []
     for index, (id, outcome) in enumerate(zip(ids, outcomes, strict=True)):
@@ -157,19 +177,19 @@ def status_result(ids: Sequence[str], outcomes: Sequence[Outcome]) -> dict[str, 
     return {"data": data, "summary": {"updated": len(data) - failed, "failed": failed}}
 
 
-def is_final(outcomes: Sequence[Outcome]) -> bool:
+def is_final(outcomes: Sequence[_Outcome]) -> bool:
     """Whether a repetition would have nothing more to do."""
     return not any(isinstance(outcome, Busy | NotReached) for outcome in outcomes)
 
 
-def result(outcomes: Sequence[Outcome], detail: Detail) -> dict[str, Any]:
+def result(outcomes: Sequence[_Outcome], detail: Detail) -> dict[str, Any]:
     """The shape of BulkResult."""
     data = [_row(index, outcome, detail) for index, outcome in enumerate(outcomes)]
     created = sum(row["status"] == "created" for row in data)
     return {"data": data, "summary": {"created": created, "failed": len(data) - created}}
 
 
-def _row(index: int, outcome: Outcome, detail: Detail) -> dict[str, Any]:
+def _row(index: int, outcome: _Outcome, detail: Detail) -> dict[str, Any]:
     if isinstance(outcome, Product):
         row = {"index": index, "status": "created", "id": outcome.id}
         return {**row, "product": show(outcome)} if detail is Detail.WHOLE else row

@@ -14,13 +14,13 @@ from chalicelib.attributes import Item
 from chalicelib.commit import TRANSACTION_ITEMS, Commit
 from chalicelib.conditions import Attr
 from chalicelib.problems import Busy
-from chalicelib.products.model import Product, Status
+from chalicelib.products.model import Product, ProductStatus
 
 _PK: Final = "low-stock"
 _ENTRIES: Final = 100
 _PRODUCTS: Final = 100
 
-Load = Callable[[Iterable[str]], list[Product]]
+_Load = Callable[[Iterable[str]], list[Product]]
 
 
 def variants(product: Product) -> set[str]:
@@ -49,7 +49,7 @@ def note(commit: Commit, product_ids: Sequence[str]) -> None:
         commit.put({"pk": _PK, "sk": ids.ulid(), "products": list(product_ids)})
 
 
-def newest(load: Load, most: int) -> list[dict[str, Any]]:
+def newest(load: _Load, most: int) -> list[dict[str, Any]]:
     """Variants that are low, those that became so last first, of the 100 newest products; those of
     drafts and archived products are nobody's to reorder.
 
@@ -63,7 +63,7 @@ def newest(load: Load, most: int) -> list[dict[str, Any]]:
     return [
         shown(product, id, product.quantities[id])
         for product in products.values()
-        if product.fields["status"] == Status.ACTIVE
+        if product.fields["status"] == ProductStatus.ACTIVE
         for id in sorted(variants(product))
     ][:most]
 

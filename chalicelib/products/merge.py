@@ -16,7 +16,7 @@ from chalicelib.products.model import (
     LARGEST_PRODUCT,
     LOW_STOCK,
     Product,
-    Status,
+    ProductStatus,
     index_of,
 )
 from chalicelib.products.shown import show
@@ -26,7 +26,7 @@ Given = Mapping[str, Any]
 
 _CLEARED: dict[str, Any] = {
     "description": None,
-    "status": Status.DRAFT,
+    "status": ProductStatus.DRAFT,
     "published": True,
     "price": None,
     "compareAtPrice": None,

@@ -30,7 +30,7 @@ DEFAULT_VARIANT: Final = "Default"
 PUBLISHED: Final = {True: "yes", False: "no"}
 
 
-class Status(Choice):
+class ProductStatus(Choice):
     ACTIVE = "ACTIVE"
     DRAFT = "DRAFT"
     ARCHIVED = "ARCHIVED"
@@ -45,7 +45,7 @@ KIND: Final = listing.Kind(
     under=("type", "vendor"),
     listed=("status", "type", "storefront", "vendor"),
     combined={
-        "live": {"status": Status.ACTIVE, "published": "yes"},
+        "live": {"status": ProductStatus.ACTIVE, "published": "yes"},
         "hidden": {"published": "no"},
     },
     several="tag",
@@ -173,7 +173,7 @@ class _ProductFields(_Input):
 
     currency: Annotated[ShopCurrency | None, Field(exclude=True)] = None  # said, and not stored
     description: Annotated[str, AfterValidator(_description)] | None = None
-    status: Status | None = Status.DRAFT
+    status: ProductStatus | None = ProductStatus.DRAFT
     price: Price | None = None
     compare_at_price: Price | None = None
     sku: Sku | None = None
@@ -210,7 +210,7 @@ class BulkProducts(RootModel[list[NewProduct]]):
 
 class BulkStatus(_Input):
     ids: Annotated[list[Annotated[str, _text(60, 1)]], _text(BULK_PRODUCTS, 1)]
-    status: Status
+    status: ProductStatus
 
 
 class Sort(Choice):
@@ -225,7 +225,7 @@ _ORDERS: Final = {Sort.NAME: "name", Sort.UPDATED: "updated"}
 
 class ListProducts(Walk):
     search: Annotated[str, _text(200), Field(description="Beginnings of words")] = ""
-    status: Several[Status] = Field(default_factory=list)
+    status: Several[ProductStatus] = Field(default_factory=list)
     type: Annotated[str, _text(255)] = ""
     storefront: Annotated[str, _text(100)] = ""
     vendor: Annotated[str, _text(255), Field(description="As a whole")] = ""
@@ -265,7 +265,7 @@ class BrowseProducts(Walk):
     storefront: Annotated[str, _text(100)] = ""
 
     def where(self) -> dict[str, frozenset[str]]:
-        where = {"status": frozenset({Status.ACTIVE.value}), "published": frozenset({"yes"})}
+        where = {"status": frozenset({ProductStatus.ACTIVE.value}), "published": frozenset({"yes"})}
         if self.type:
             where["type"] = frozenset({self.type})
         if self.storefront:
@@ -321,7 +321,7 @@ class Product:
     @property
     def is_live(self) -> bool:
         """Whether the storefront shows it."""
-        return self.fields["status"] == Status.ACTIVE and bool(self.fields["published"])
+        return self.fields["status"] == ProductStatus.ACTIVE and bool(self.fields["published"])
 
     @property
     def price(self) -> str:

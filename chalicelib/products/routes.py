@@ -6,7 +6,6 @@ from typing import Final
 
 from chalice.app import Response
 
-from chalicelib import schemas
 from chalicelib.problems import (
     Conflict,
     Invalid,
@@ -44,6 +43,7 @@ from chalicelib.request import (
     query,
     raw_body,
     reply,
+    reply_page,
     validate,
 )
 from chalicelib.request.answer import encode, reply_text
@@ -68,7 +68,7 @@ def list_products() -> Response:
     asked = query(ListProductFields)
     page = store.page(asked.query(), asked.fields)
     shown = [show(product, asked.fields) for product in page.records]
-    return reply(200, schemas.walked(shown, page))
+    return reply_page(shown, page)
 
 
 @routes.post(
@@ -111,7 +111,7 @@ def get(id: str) -> Response:
     problems=[NotFound, Conflict, PreconditionFailed],
     reads_first=True,
 )
-def change(id: str) -> Response:
+def update(id: str) -> Response:
     """What is absent stays, null clears, a given list is the new list; variants match by id, then
     SKU, and keep what is absent. Emits product.updated where something differs."""
     product = store.change(id, body(ProductChange), if_match())
@@ -159,13 +159,15 @@ def move_stock(id: str) -> Response:
     headers=IDEMPOTENT,
     largest_body=6_000_000,
 )
-def create_many() -> Response:
+def create_products() -> Response:
     """An array of products, or `{"products": […]}`. Each succeeds or fails for itself. One write
-    against the rate limit, however many products.
+    against the rate limit, however many products. All together have at most 30,000 variants, tags
+    and words of names, vendors, SKUs and titles: more is 422 `too_long`, and nothing is written.
 
     Beyond 2 MB of request, or where the answer would be larger than 6 MB, rows have the `id` of
-    what was created and no `product`. After 20 seconds the rest is answered as `not_reached`:
-    nothing of it was written, and the same request with its Idempotency-Key goes on there."""
+    what was created and no `product`. Where storage is so slow that 20 seconds are not enough, the
+    rest is answered as `not_reached`: nothing of it was written, and the same request with its
+    Idempotency-Key goes on there."""
     ends = time.monotonic() + _BULK_SECONDS
     sent = parsed_body()
     rows = sent.get("products") if isinstance(sent, dict) else sent
@@ -176,16 +178,18 @@ def create_many() -> Response:
     if len(rows) > BULK_PRODUCTS:
         message = f"must be at most {BULK_PRODUCTS} products, not {len(rows)}"
         raise Invalid.field("products", "too_long", message)
+    news = [_row(row) for row in rows]
+    bulk.refuse_too_much(news)
     repeatable = once(sent)
     begun = repeatable.begin() if repeatable else None
-    outcomes = bulk.create_many([_row(row) for row in rows], begun, ends)
+    outcomes = bulk.create_many(news, begun, ends)
     text = _bulk_answer(outcomes)
     if begun and bulk.is_final(outcomes):
         begun.finish(text)
     return reply_text(200, text)
 
 
-def _bulk_answer(outcomes: Sequence[bulk.Outcome]) -> str:
+def _bulk_answer(outcomes: Sequence[bulk._Outcome]) -> str:
     """As much of each row as an answer has room for."""
     is_small = len(raw_body()) <= _WHOLE_ANSWERS
     details = [detail for detail in bulk.Detail if is_small or detail is not bulk.Detail.WHOLE]
@@ -200,7 +204,7 @@ def _bulk_answer(outcomes: Sequence[bulk.Outcome]) -> str:
     body=BulkStatus,
     answers={200: StatusResult},
 )
-def set_status() -> Response:
+def set_product_statuses() -> Response:
     """Each succeeds or fails for itself. One write against the rate limit, however many products.
     Emits product.updated for each that had another status."""
     asked = body(BulkStatus)

@@ -7,7 +7,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib import settings
-from chalicelib.products.model import ListProducts, Product, Status
+from chalicelib.products.model import BrowseProducts, ListProducts, Product, ProductStatus
 from chalicelib.schemas import Sparse
 
 
@@ -36,7 +36,7 @@ class ShownProduct(TypedDict):
     slug: str
     name: str
     description: str | None
-    status: Status
+    status: ProductStatus
     published: bool
     price: str
     compareAtPrice: str | None
@@ -85,6 +85,35 @@ def _in_order(
     return shown
 
 
+class MovedStock(TypedDict):
+    """A move of a variant's stock, and what is there since."""
+
+    variantId: str
+    by: int
+    stock: int
+    reason: str
+
+
+class UpdatedProduct(ShownProduct):
+    """A product as `product.updated` tells of it."""
+
+    stockMoves: NotRequired[
+        Annotated[list[MovedStock], Field(description="Where its stock was moved: how")]
+    ]
+
+
+class LowStock(TypedDict):
+    """A variant whose stock is below its product's threshold."""
+
+    productId: str
+    productName: str
+    variantId: str
+    variantTitle: str
+    sku: str | None
+    stock: int
+    threshold: int
+
+
 class PublicVariant(TypedDict):
     id: str
     title: str
@@ -116,9 +145,18 @@ class PublicProduct(TypedDict):
 _PUBLIC: Final = tuple(PublicProduct.__annotations__)
 
 
-def show_public(product: Product) -> dict[str, Any]:
-    """The shape of PublicProduct."""
-    return _in_order(_PUBLIC, product, lambda: [_public_variant(v) for v in product.variants()])
+class PublicFields(Sparse):
+    shape: ClassVar[Any] = PublicProduct
+
+
+class BrowseProductFields(BrowseProducts, PublicFields):
+    pass
+
+
+def show_public(product: Product, fields: Collection[str] = ()) -> dict[str, Any]:
+    """The shape of PublicProduct, or these fields of it."""
+    names = [name for name in _PUBLIC if name in fields] if fields else _PUBLIC
+    return _in_order(names, product, lambda: [_public_variant(v) for v in product.variants()])
 
 
 def _public_variant(variant: Mapping[str, Any]) -> dict[str, Any]:

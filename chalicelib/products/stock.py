@@ -23,11 +23,11 @@ _MOST_CONDITIONS: Final = 40
 Wanted = Mapping[str, int]  # variant id → quantity
 
 
-class Moved(Exception):
+class StockMoved(Exception):
     """The stock is not what was read: the sale has to be judged anew."""
 
 
-class Gone(Exception):
+class VariantGone(Exception):
     """A variant is not there any more, or not tracked: nothing can be given back to it."""
 
 
@@ -60,7 +60,7 @@ def sell(commit: Commit, sales: Iterable[tuple[Product, Wanted]]) -> None:
             key(product.id),
             add={f"quantities.{id}": -n for id, n in wanted.items()},
             when=_same_side(product, wanted),
-            otherwise=Moved(),
+            otherwise=StockMoved(),
         )
         left = {id: product.quantities[id] - n for id, n in wanted.items()}
         crossed = _crossed(product.quantities, left, product.low_stock_threshold)
@@ -96,7 +96,7 @@ def give_back(commit: Commit, product_id: str, taken: Wanted) -> None:
     """The commit raises Gone where nothing can be given back to one of the variants."""
     exist = all_of(Attr(f"quantities.{id}").exists() for id in taken)
     given = {f"quantities.{id}": n for id, n in taken.items()}
-    commit.update(key(product_id), add=given, when=exist, otherwise=Gone())
+    commit.update(key(product_id), add=given, when=exist, otherwise=VariantGone())
 
 
 def still_there(taken: Mapping[str, dict[str, int]]) -> dict[str, dict[str, int]]:

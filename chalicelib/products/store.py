@@ -119,14 +119,15 @@ def get(id: str, fields: Iterable[str] = ()) -> Product:
     return product
 
 
-def find_by_slug(slug: str) -> Product | None:
-    return by_slug([slug]).get(slug)
+def find_by_slug(slug: str, fields: Iterable[str] = ()) -> Product | None:
+    return by_slug([slug], fields).get(slug)
 
 
-def by_slug(wanted: Iterable[str]) -> dict[str, Product]:
-    """The products that have one of these slugs, by it."""
+def by_slug(wanted: Iterable[str], fields: Iterable[str] = ()) -> dict[str, Product]:
+    """The products that have one of these slugs, by it; see `load` for `fields`."""
     locks = table.batch_get(_lock_key(slug) for slug in wanted)
-    products = load(lock["product"] for lock in locks.values())
+    asked = {"slug", *fields} if fields else ()
+    products = load((lock["product"] for lock in locks.values()), asked)
     return {product.slug: product for product in products}
 
 
@@ -171,7 +172,7 @@ def running_low(most: int) -> list[dict[str, Any]]:
 
 # --- The stock, for orders ------------------------------------------------------------------------
 
-Moved, Gone = stock.Moved, stock.Gone
+Moved, Gone = stock.StockMoved, stock.VariantGone
 short, sell = stock.short, stock.sell
 give_back, still_there = stock.give_back, stock.still_there
 matched = variants.matched

@@ -13,10 +13,10 @@ from typing import Any
 from chalicelib.problems import Invalid
 from chalicelib.products.model import DEFAULT_VARIANT, Product
 
-Given = Mapping[str, Any]
+_Given = Mapping[str, Any]
 
 
-def matched(listed: Sequence[Given], product: Product | None) -> list[str | None]:
+def matched(listed: Sequence[_Given], product: Product | None) -> list[str | None]:
     """The id of the variant that each given one is, None where it is new. Raises Invalid for an id
     that the product does not have."""
     unclaimed = {variant["id"]: variant for variant in (product.variants() if product else ())}
@@ -31,7 +31,7 @@ def matched(listed: Sequence[Given], product: Product | None) -> list[str | None
             del unclaimed[id]
     only = _only(listed, product)
 
-    def claim(key: Callable[[Given], Hashable]) -> None:
+    def claim(key: Callable[[_Given], Hashable]) -> None:
         free: defaultdict[Hashable, deque[str]] = defaultdict(deque)
         for id, variant in unclaimed.items():
             free[key(variant)].append(id)
@@ -41,10 +41,10 @@ def matched(listed: Sequence[Given], product: Product | None) -> list[str | None
                 ids[place] = free[mark].popleft()
                 del unclaimed[ids[place]]
 
-    def sku(variant: Given) -> str | None:
+    def sku(variant: _Given) -> str | None:
         return variant.get("sku") or None
 
-    def title(variant: Given) -> str | None:
+    def title(variant: _Given) -> str | None:
         # One without a title is called by its SKU, or is the only one there is.
         return variant.get("title") or only or sku(variant)
 
@@ -62,7 +62,7 @@ def _stands_for_all(product: Product) -> bool:
     return len(variants) == 1 and variants[0]["title"] == DEFAULT_VARIANT
 
 
-def _only(listed: Sequence[Given], product: Product | None) -> str | None:
+def _only(listed: Sequence[_Given], product: Product | None) -> str | None:
     """The title of a single variant that is given without one."""
     if len(listed) != 1:
         return None

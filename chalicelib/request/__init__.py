@@ -1,7 +1,7 @@
 """What a route needs of HTTP: who calls, what was sent, and how to answer."""
 
 from chalicelib.api_keys.model import Role
-from chalicelib.request.answer import reply
+from chalicelib.request.answer import reply, reply_page
 from chalicelib.request.call import caller, header, if_match
 from chalicelib.request.parse import body, parsed_body, query, raw_body
 from chalicelib.request.repeats import IDEMPOTENT, body_once, once
@@ -22,5 +22,6 @@ __all__ = [
     "query",
     "raw_body",
     "reply",
+    "reply_page",
     "validate",
 ]

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from chalice.app import HeadersType, Response
 
-from chalicelib import settings
+from chalicelib import schemas, settings
 from chalicelib.problems import Problem
 from chalicelib.request import size
 from chalicelib.request.call import current, entity_tags
@@ -51,21 +51,38 @@ def reply(
     if content is None:
         return Response("", sent, status)
     sent.setdefault("Content-Type", _JSON)
-    return Response(_sendable(content), sent, status)
+    return Response(encode(content), sent, status)
 
 
-def _sendable(content: Any) -> str:
-    """The JSON of an answer. Raises AnswerTooLarge for a page of a list that Lambda cannot send."""
-    text = encode(content)
-    if not size.fits(text) and isinstance(content, dict) and "pagination" in content:
-        size.refuse_large_page(content["data"], encode)
-    return text
+def reply_page(records: list[Any], page: schemas.Paged) -> Response:
+    """A page of a list. One that Lambda cannot send ends early where a cursor leads on; raises
+    AnswerTooLarge where it was asked for by its number."""
+    return Response(_page(records, page), {"Content-Type": _JSON}, 200)
+
+
+def _page(records: list[Any], page: schemas.Paged) -> str:
+    text = encode(schemas.walked(records, page))
+    if size.fits(text):
+        return text
+    items = [encode(record) for record in records]
+    if page.behind is None:
+        raise size.AnswerTooLarge(size.largest_page(items))
+    number = max(1, size.fitting(items))
+    return encode(schemas.walked(records[:number], page, page.behind(number)))
+
+
+def reply_public_page(records: list[Any], page: schemas.Paged) -> Response:
+    """As `reply_page`, and as `reply_public`."""
+    return _public(_page(records, page))
 
 
 def reply_public(content: Any) -> Response:
     """An answer that anybody may keep for some seconds. Its ETag is made of what it says, and of
     nothing that it does not say."""
-    text = _sendable(content)
+    return _public(encode(content))
+
+
+def _public(text: str) -> Response:
     etag = hashlib.sha256(text.encode()).hexdigest()[:24]
     headers: HeadersType = {
         "ETag": f'"{etag}"',

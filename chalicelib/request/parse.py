@@ -12,11 +12,11 @@ from pydantic import BaseModel, ValidationError
 from chalicelib.problems import Invalid, MalformedJson, PayloadTooLarge, UnsupportedMediaType
 from chalicelib.request.call import Call, current
 from chalicelib.request.routes import JSON, Operation
-from chalicelib.schemas import Query
+from chalicelib.schemas import QueryParameters
 from chalicelib.validation import DEEPEST, MOST_ERRORS, depth, invalid, validate
 
 Model = TypeVar("Model", bound=BaseModel)
-Parameters = TypeVar("Parameters", bound=Query)
+Parameters = TypeVar("Parameters", bound=QueryParameters)
 
 _LONGEST_NUMBER: Final = 400  # characters; the largest double has 309 digits
 _WHOLE_DIGITS: Final = 15  # from there on, a double is no exact whole number

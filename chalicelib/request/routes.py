@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import wraps
 from typing import Any, Final
 from urllib.parse import unquote
@@ -11,7 +10,7 @@ from chalice.app import Blueprint, Chalice, ChaliceUnhandledError, Response
 
 from chalicelib.api_keys.model import Role
 from chalicelib.problems import MethodNotAllowed, NotFound, Problem
-from chalicelib.schemas import Query
+from chalicelib.schemas import QueryParameters
 
 View = Callable[..., Response]
 Problems = Iterable[type[Problem]]
@@ -35,7 +34,7 @@ class Operation:
     description: str
     role: Role | None
     body: Any
-    query: type[Query] | None
+    query: type[QueryParameters] | None
     answers: Mapping[int, Any]
     problems: frozenset[type[Problem]]
     headers: Mapping[str, str]
@@ -113,7 +112,7 @@ class Routes(Blueprint):
         answers: Mapping[int, Any],
         role: Role | None = None,
         body: Any = None,
-        query: type[Query] | None = None,
+        query: type[QueryParameters] | None = None,
         problems: Problems = (),
         headers: Mapping[str, str] | None = None,
         consumes: str = JSON,
@@ -214,6 +213,8 @@ def paths() -> list[str]:
 
 def nearest(asked: str, paths: Iterable[str]) -> str | None:
     """The declared path that is most like the one that was asked for."""
+    from difflib import SequenceMatcher  # no cold start pays for it
+
     parts = asked[:_LONGEST_HINTED].rstrip("/").split("/")
 
     def likeness(path: str) -> float:

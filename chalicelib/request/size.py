@@ -3,12 +3,13 @@
 import json
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.problems import Invalid
 
 # AWS: Lambda answers at most 6 MB, of which headers and the envelope take some.
 LARGEST_ANSWER: Final = 6_000_000
+_AROUND: Final = 5_000  # what stands around the items, the next cursor included
 _WORST: Final = 12  # bytes that a character can take: an escaped pair of surrogates
 
 
@@ -35,15 +36,14 @@ def fits(text: str) -> bool:
 def fitting(items: Sequence[str]) -> int:
     """How many of the first items, as JSON, fit into one answer."""
     sizes = accumulate(carried(item) + 1 for item in items)
-    return sum(size <= LARGEST_ANSWER - 1_000 for size in sizes)
+    return sum(size <= LARGEST_ANSWER - _AROUND for size in sizes)
 
 
-def refuse_large_page(shown: Sequence[Any], encode: Any) -> None:
-    """Raises AnswerTooLarge with the largest number of which any that stand together fit."""
-    items = [encode(each) for each in shown]
+def largest_page(items: Sequence[str]) -> int:
+    """The largest number of items, as JSON, of which any that stand together fit."""
     limit = len(items)
     while limit > 1 and any(
         fitting(items[start : start + limit]) < limit for start in range(len(items) - limit + 1)
     ):
         limit -= 1
-    raise AnswerTooLarge(limit)
+    return limit

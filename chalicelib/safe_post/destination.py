@@ -11,7 +11,7 @@ from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import quote
 
-Address = IPv4Address | IPv6Address
+IpAddress = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
 LONGEST_URL = 2_048
@@ -51,7 +51,7 @@ class Destination:
     port: int
     target: str
     """Path and query as they are sent."""
-    literal: Address | None
+    literal: IpAddress | None
     """The address, where the host is one."""
     objection: str | None
     """Why the URL is refused, unless all addresses are in the networks that were opened."""
@@ -120,14 +120,14 @@ def admit(
     return [str(address) for address in addresses]
 
 
-def is_public(address: Address) -> bool:
+def is_public(address: IpAddress) -> bool:
     """Whether the address is a single host on the public internet and hides no other address."""
     if isinstance(address, IPv4Address):
         return not _lies_in(address, _SPECIAL_V4)
     return address in _PUBLIC_V6 and not _lies_in(address, _SPECIAL_V6)
 
 
-def _host(bracketed: str | None, plain: str | None) -> tuple[str, Address | None]:
+def _host(bracketed: str | None, plain: str | None) -> tuple[str, IpAddress | None]:
     if bracketed is not None:
         try:
             v6 = IPv6Address(bracketed)
@@ -148,7 +148,7 @@ def _host(bracketed: str | None, plain: str | None) -> tuple[str, Address | None
     return host, None
 
 
-def _objection(tls: bool, port: int, host: str, literal: Address | None) -> str | None:
+def _objection(tls: bool, port: int, host: str, literal: IpAddress | None) -> str | None:
     if not tls:
         return "The URL must start with https://."
     if literal:
@@ -165,5 +165,5 @@ def _networks(blocks: tuple[str, ...]) -> tuple[Network, ...]:
     return tuple(ip_network(block) for block in blocks)
 
 
-def _lies_in(address: Address, networks: Iterable[Network]) -> bool:
+def _lies_in(address: IpAddress, networks: Iterable[Network]) -> bool:
     return any(address in network for network in networks)

@@ -18,7 +18,7 @@ from chalicelib.safe_post.destination import Destination, RefusedUrl, admit, par
 from chalicelib.safe_post.response import ProtocolError, Response
 from chalicelib.safe_post.wire import Secured, Wire, left
 
-__all__ = ["Failure", "Outcome", "RefusedUrl", "check", "post"]
+__all__ = ["Failure", "PostResult", "RefusedUrl", "check", "post"]
 
 Resolver = Callable[[str, int], Sequence[str]]
 """(host, port) → its addresses as text. Raises OSError when there are none."""
@@ -42,7 +42,7 @@ class Failure(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PostResult:
     """What came of one post. It is a success exactly when `error` is None."""
 
     status: int | None = None
@@ -93,7 +93,7 @@ def post(
     timeout: float = 10.0,
     resolve: Resolver | None = None,
     tls: ssl.SSLContext | None = None,
-) -> Outcome:
+) -> PostResult:
     """Posts `body` to `url` and says what came of it: whatever the receiver does, it never raises.
 
     `timeout` (seconds) is for everything together: look-up, connection, handshake, request and
@@ -123,7 +123,7 @@ def post(
         error, message = Failure.STATUS, f"The receiver answered {response.status}."
         if response.status // 100 == 3:
             message += " Redirects are not followed."
-    return Outcome(
+    return PostResult(
         status=response.status,
         headers=response.headers,
         body=response.body,

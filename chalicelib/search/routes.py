@@ -14,13 +14,13 @@ from chalicelib.orders.shown import show as show_order
 from chalicelib.products.shown import ShownProduct
 from chalicelib.products.shown import show as show_product
 from chalicelib.request import Role, Routes, query, reply
-from chalicelib.schemas import Query
+from chalicelib.schemas import QueryParameters
 from chalicelib.search import store
 
 routes = Routes(__name__, "Search")
 
 
-class Search(Query):
+class Search(QueryParameters):
     q: Annotated[
         str,
         Field(min_length=1, max_length=200, description="Beginnings of words"),
@@ -43,7 +43,7 @@ class Found(TypedDict):
     query=Search,
     answers={200: Found},
 )
-def search() -> Response:
+def search_everything() -> Response:
     """Orders, products and customers that have all words of `q`. What has one of them as a whole, a
     number, an e-mail address or a SKU, comes first; then the newest."""
     orders, products, customers = store.find(query(Search).q)

@@ -2,13 +2,16 @@
 
 from chalice.app import Response
 
-from chalicelib import schemas
 from chalicelib.problems import NotFound
 from chalicelib.products import store
-from chalicelib.products.model import BrowseProducts
-from chalicelib.products.shown import PublicProduct, show_public
+from chalicelib.products.shown import (
+    BrowseProductFields,
+    PublicFields,
+    PublicProduct,
+    show_public,
+)
 from chalicelib.request import Routes, query
-from chalicelib.request.answer import reply_public
+from chalicelib.request.answer import reply_public, reply_public_page
 from chalicelib.schemas import Walked
 
 routes = Routes(__name__, "Storefront")
@@ -17,24 +20,30 @@ routes = Routes(__name__, "Storefront")
 @routes.get(
     "/api/products",
     "Browse products",
-    query=BrowseProducts,
+    query=BrowseProductFields,
     answers={200: Walked[PublicProduct], 304: None},
 )
-def browse() -> Response:
+def browse_products() -> Response:
     """Newest first. `storefront` shows what is assigned to it, and what is assigned to none."""
-    asked = query(BrowseProducts)
-    page = store.page(asked.query())
-    return reply_public(schemas.walked([show_public(product) for product in page.records], page))
+    asked = query(BrowseProductFields)
+    page = store.page(asked.query(), asked.fields)
+    shown = [show_public(product, asked.fields) for product in page.records]
+    return reply_public_page(shown, page)
 
 
 @routes.get(
     "/api/products/{id_or_slug}",
     "Get a product by id or slug",
+    query=PublicFields,
     answers={200: PublicProduct, 304: None},
     problems=[NotFound],
 )
-def get(id_or_slug: str) -> Response:
-    product = store.find(id_or_slug) or store.find_by_slug(id_or_slug)
+def get_public_product(id_or_slug: str) -> Response:
+    """The ETag is made of what is answered: of `fields`, where they are asked for."""
+    fields = query(PublicFields).fields
+    # Whether it is shown at all is judged in any case.
+    read = {*fields, "status", "published"} if fields else ()
+    product = store.find(id_or_slug, read) or store.find_by_slug(id_or_slug, read)
     if product is None or not product.is_live:
         raise NotFound.of("product", id_or_slug)
-    return reply_public(show_public(product))
+    return reply_public(show_public(product, fields))

@@ -11,7 +11,7 @@ routes = Routes(__name__, "Summary")
 
 
 @routes.get("/api/admin/summary", "The shop at a glance", role=Role.READER, answers={200: Summary})
-def summary() -> Response:
+def get_summary() -> Response:
     """Sales of today and of the last 30 days by order date in the shop's time zone,
     orders by status until they are
     delivered, and what runs low on stock."""

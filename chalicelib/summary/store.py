@@ -9,8 +9,9 @@ from typing_extensions import TypedDict
 
 from chalicelib import money, settings, table
 from chalicelib.orders import store as orders
-from chalicelib.orders.model import Day as DaySold
+from chalicelib.orders.model import DaySales as DaySold
 from chalicelib.products import store as products
+from chalicelib.products.shown import LowStock
 
 DAYS: Final = 30
 MOST_LOW: Final = 50
@@ -32,16 +33,6 @@ class Day(TypedDict):
 class OpenOrders(TypedDict):
     total: int
     byStatus: dict[str, int]
-
-
-class LowStock(TypedDict):
-    productId: str
-    productName: str
-    variantId: str
-    variantTitle: str
-    sku: str | None
-    stock: int
-    threshold: int
 
 
 class Summary(TypedDict):

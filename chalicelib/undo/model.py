@@ -13,7 +13,7 @@ from chalicelib.products.model import Product
 
 TYPE: Final = "undo"
 
-Change = dict[str, Any]
+FieldChange = dict[str, Any]
 Fields = dict[str, Any]
 
 # What follows from the rest, or says when and by what it was written.
@@ -22,7 +22,7 @@ _DERIVED: Final = frozenset(
 )
 
 
-def difference(before: Product | None, after: Product | None) -> Change:
+def difference(before: Product | None, after: Product | None) -> FieldChange:
     """What changed between two versions of a product."""
     if before is None:
         assert after is not None
@@ -32,7 +32,7 @@ def difference(before: Product | None, after: Product | None) -> Change:
         return {"deleted": whole, "stock": _pairs(before.quantities, {})}
     old = {variant["id"]: variant for variant in before.fields["variants"]}
     new = {variant["id"]: variant for variant in after.fields["variants"]}
-    change: Change = {
+    change: FieldChange = {
         "version": after.version,
         "fields": _pairs(_own(before), _own(after)),
         "variants": {
@@ -70,7 +70,7 @@ class Restored:
         return {variant["id"]: variant for variant in self.fields["variants"]}
 
 
-def is_untouched(product: Product, changes: Iterable[Change]) -> bool:
+def is_untouched(product: Product, changes: Iterable[FieldChange]) -> bool:
     """Whether a product is as the job that created it left it: never edited, never sold."""
     version, quantities = 0, dict[str, int]()
     for change in changes:
@@ -79,7 +79,7 @@ def is_untouched(product: Product, changes: Iterable[Change]) -> bool:
     return product.version == version and dict(product.quantities) == quantities
 
 
-def _applied(quantities: dict[str, int], change: Change) -> None:
+def _applied(quantities: dict[str, int], change: FieldChange) -> None:
     for id, (_, after) in change.get("stock", {}).items():
         if after is None:
             quantities.pop(id, None)
@@ -87,7 +87,7 @@ def _applied(quantities: dict[str, int], change: Change) -> None:
             quantities[id] = after
 
 
-def restored(product: Product, changes: Iterable[Change]) -> Restored:
+def restored(product: Product, changes: Iterable[FieldChange]) -> Restored:
     """The product without what these changes, oldest first, did to it."""
     now = Restored(dict(product.fields), dict(product.quantities))
     now.fields["variants"] = [dict(variant) for variant in product.fields["variants"]]
@@ -109,7 +109,7 @@ def _put_back(fields: Fields, pairs: Mapping[str, list[Any]], below: str, left: 
             fields[name] = before
 
 
-def _put_back_variants(now: Restored, change: Change) -> None:
+def _put_back_variants(now: Restored, change: FieldChange) -> None:
     there = now.variants
     for id, pairs in change.get("variants", {}).items():
         if id in there:
@@ -138,7 +138,7 @@ def _put_back_variants(now: Restored, change: Change) -> None:
     now.fields["variants"] = [there[id] for id in [*kept, *missing]]
 
 
-def _put_back_stock(now: Restored, change: Change) -> None:
+def _put_back_stock(now: Restored, change: FieldChange) -> None:
     there = now.variants
     for id, (before, after) in change.get("stock", {}).items():
         is_now = now.quantities.get(id)

@@ -7,7 +7,7 @@ from chalice.app import Response
 
 from chalicelib import clock
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import Job, StartedJob, Status
+from chalicelib.jobs.model import Job, JobStatus, StartedJob
 from chalicelib.problems import Conflict, NotFound
 from chalicelib.request import IDEMPOTENT, Role, Routes, caller, once
 from chalicelib.request.answer import reply_text
@@ -26,7 +26,7 @@ _KEPT: Final = timedelta(days=30)
     problems=[NotFound, Conflict],
     headers=IDEMPOTENT,
 )
-def undo(id: str) -> Response:
+def undo_job(id: str) -> Response:
     """Every field that the job changed, and nobody has changed since, gets its old value back;
     stock by the difference. A product that the job created, and nobody has changed or sold since,
     is deleted. What is left as it is, is among the errors of the new job, with the reason. Undoing
@@ -41,7 +41,7 @@ def _check(job: Job) -> None:
     """Raises Conflict, with the reason, for what cannot be undone."""
     if job.type not in _UNDOABLE:
         raise Conflict(f"A job of type {job.type} changes nothing.", code="nothing_to_undo")
-    if job.status in {Status.QUEUED, Status.RUNNING}:
+    if job.status in {JobStatus.QUEUED, JobStatus.RUNNING}:
         raise Conflict(f"The job is {job.status}.", code="job_not_finished")
     if job.is_dry_run:
         raise Conflict("The job was a dry run and changed nothing.", code="nothing_to_undo")

@@ -17,7 +17,7 @@ from chalicelib.attributes import Item
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
 from chalicelib.products.model import Product
-from chalicelib.undo.model import Change, difference
+from chalicelib.undo.model import FieldChange, difference
 
 KEPT_SECONDS: Final = 30 * 86_400
 _PREFIX: Final = "changed#"
@@ -39,7 +39,7 @@ class Entry:
     job: str
     record: str
     sk: str
-    change: Change
+    change: FieldChange
     undone_by: str | None
 
 
@@ -51,14 +51,14 @@ def remember(commit: Commit, job_id: str, before: Product | None, after: Product
     commit.put(_item(job_id, _sk(product.id, version), difference(before, after)))
 
 
-def note(commit: Commit, job_id: str, record_id: str, change: Change) -> None:
+def note(commit: Commit, job_id: str, record_id: str, change: FieldChange) -> None:
     """Part of the commit in which a job writes a record, once: it raises AlreadyChanged if the job
     has done that before."""
     item = _item(job_id, _sk(record_id, 0), change)
     commit.put(item, when=table.absent, otherwise=AlreadyChanged())
 
 
-def _item(job_id: str, sk: str, change: Change) -> Item:
+def _item(job_id: str, sk: str, change: FieldChange) -> Item:
     text = json.dumps(change, ensure_ascii=False, default=int)  # numbers of DynamoDB
     return {"pk": job_id, "sk": sk, "change": text, "expiresAt": clock.unix() + KEPT_SECONDS}
 

@@ -23,14 +23,14 @@ from chalicelib.undo.model import difference, is_untouched, restored
 from chalicelib.undo.store import Entry
 
 _LANES: Final = 5
-Outcome = tuple[Counter, list[RecordError]]
+_Outcome = tuple[Counter, list[RecordError]]
 
 
 def step(job: Job) -> Step:
     """Puts back the next records."""
     undone = str(job.asked["job"])
     groups, more = store.entries(undone, job.cursor or "", MOST_AT_ONCE)
-    done: list[Outcome] = []
+    done: list[_Outcome] = []
     for at in range(0, len(groups), _LANES):
         calls = [partial(_put_back, job, group) for group in groups[at : at + _LANES]]
         done += table.together(calls)
@@ -49,7 +49,7 @@ def _size(job_id: str) -> int:
     return sum(int(undone.get(name, 0)) for name in ("created", "updated", "deleted"))
 
 
-def _put_back(job: Job, entries: Sequence[Entry]) -> Outcome:
+def _put_back(job: Job, entries: Sequence[Entry]) -> _Outcome:
     record = entries[0].record
     if any(entry.undone_by == job.id for entry in entries):
         return _done_before(job, record)
@@ -76,7 +76,7 @@ def _put_back(job: Job, entries: Sequence[Entry]) -> Outcome:
 _RACED: Final = "Another undo of the same job is putting it back."
 
 
-def _done_before(job: Job, record: str) -> Outcome:
+def _done_before(job: Job, record: str) -> _Outcome:
     """What an earlier run of this step did, from its own log."""
     change = store.entry(job.id, record).change
     errors = _left(record, change.get("left", []))
@@ -86,7 +86,7 @@ def _done_before(job: Job, record: str) -> Outcome:
 # --- Products -------------------------------------------------------------------------------------
 
 
-def _put_back_product(job: Job, id: str, entries: Sequence[Entry]) -> Outcome:
+def _put_back_product(job: Job, id: str, entries: Sequence[Entry]) -> _Outcome:
     product = products.find(id)
     changes = [entry.change for entry in entries]
     if "deleted" in changes[-1]:
@@ -103,7 +103,7 @@ def _put_back_product(job: Job, id: str, entries: Sequence[Entry]) -> Outcome:
     return Counter.UPDATED, _left(id, now.left)
 
 
-def _taken_out(job: Job, product: Product | None, entries: Sequence[Entry]) -> Outcome:
+def _taken_out(job: Job, product: Product | None, entries: Sequence[Entry]) -> _Outcome:
     if product is None:
         return Counter.UNCHANGED, []
     if not is_untouched(product, [entry.change for entry in entries]):
@@ -113,7 +113,7 @@ def _taken_out(job: Job, product: Product | None, entries: Sequence[Entry]) -> O
     return Counter.DELETED, []
 
 
-def _made_again(job: Job, product: Product | None, entries: Sequence[Entry]) -> Outcome:
+def _made_again(job: Job, product: Product | None, entries: Sequence[Entry]) -> _Outcome:
     change = entries[-1].change
     if product is not None:
         return Counter.UNCHANGED, [_error(product.id, "changed_since", "It is there again.")]
@@ -158,7 +158,7 @@ def _log(commit: Commit, job: Job, entries: Sequence[Entry]) -> None:
 _RESTORABLE: Final = ("salesRepId", "tags")
 
 
-def _put_back_order(job: Job, id: str, entries: Sequence[Entry]) -> Outcome:
+def _put_back_order(job: Job, id: str, entries: Sequence[Entry]) -> _Outcome:
     try:
         order = orders.get(id)
     except NotFound:

@@ -22,7 +22,7 @@ from chalicelib.conditions import Attr, Condition
 from chalicelib.outbox import Event
 from chalicelib.webhooks.model import (
     Delivery,
-    Status,
+    DeliveryStatus,
     delivery_id,
     endpoint_of,
     read_delivery,
@@ -80,7 +80,7 @@ def create(event: Event, endpoint_id: str, *, test: bool) -> Delivery:
         "pk": pk,
         "sk": sk,
         "event": event.event,
-        "status": Status.PENDING,
+        "status": DeliveryStatus.PENDING,
         "generation": 0,
         "step": 0,
         "attempts": 0,
@@ -111,7 +111,7 @@ def subject(event: Event) -> Item:
     return {"subject": {"id": id, **({"name": str(name)[:_LONGEST_NAME]} if name else {})}}
 
 
-# --- Claiming a turn ------------------------------------------------------------------------------
+# --- Claiming an attempt --------------------------------------------------------------------------
 
 
 def claim_step(id: str, generation: int, step: int, now: datetime) -> Delivery:
@@ -132,7 +132,7 @@ def claim_replay(delivery: Delivery, replay: str, now: datetime) -> Delivery:
         "replayed": replay,
         "generation": delivery.generation + 1,
         "step": 0,
-        "status": Status.PENDING,
+        "status": DeliveryStatus.PENDING,
         "nextAttemptAt": clock.iso(now),
         "expiresAt": clock.unix() + UNFINISHED_SECONDS,
     }
@@ -180,14 +180,14 @@ def delivered(delivery: Delivery, attempt: Attempt, *, first: bool = False) -> b
     This and the others answer whether the claim was still ours.
     """
     more = {"first": attempt.fields()} if first else {}
-    done = {"status": Status.DELIVERED, **_met(attempt), **more}
+    done = {"status": DeliveryStatus.DELIVERED, **_met(attempt), **more}
     return _settle(delivery, done, _ENDED)
 
 
 def retrying(delivery: Delivery, attempt: Attempt, following: NextStep) -> bool:
     """The next step of the schedule is arranged."""
     waits = {
-        "status": Status.RETRYING,
+        "status": DeliveryStatus.RETRYING,
         "step": following.step,
         "nextAttemptAt": clock.iso(following.at),
         **_met(attempt),
@@ -212,7 +212,7 @@ def given_up(delivery: Delivery, attempt: Attempt) -> bool:
     commit.update(
         key(delivery.id),
         set={
-            "status": Status.FAILED,
+            "status": DeliveryStatus.FAILED,
             "failedAt": now,
             "updatedAt": now,
             "expiresAt": _expiry(),
@@ -239,7 +239,7 @@ def cancelled(delivery: Delivery) -> bool:
     """Its endpoint is gone. Nobody may hold the claim."""
     return _update(
         delivery.id,
-        {"status": Status.CANCELLED},
+        {"status": DeliveryStatus.CANCELLED},
         _ENDED,
         Attr("attempts").eq(delivery.attempts) & Attr("step").exists() & _unclaimed,
     )

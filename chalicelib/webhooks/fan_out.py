@@ -1,11 +1,11 @@
 """From an event that was committed to one delivery for each endpoint that takes its kind.
 
 The stream may bring a record again, late, or out of order, and the function may die anywhere: a
-delivery is made where there is none, and its first turn is put on the queue unless it was taken.
+delivery is made where there is none, and its first message is put on the queue unless it was taken.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
@@ -17,18 +17,19 @@ from chalicelib.attributes import Item
 from chalicelib.outbox import Event
 from chalicelib.problems import Busy
 from chalicelib.webhooks import deliveries, store
-from chalicelib.webhooks.model import Endpoint, Status
+from chalicelib.webhooks.filter import lets_through
+from chalicelib.webhooks.model import DeliveryStatus, Endpoint
 from chalicelib.webhooks.sending import messages
 from chalicelib.webhooks.sending.messages import Message, Posted
 
-Record = Mapping[str, Any]
+_Record = Mapping[str, Any]
 
 # What may go better the next time; anything else is the record's own fault, for ever.
 _OURS: Final = (Busy, BotoCoreError, ClientError, sqs.Unsent)
 # What an event is late by is no reason to miss the endpoint that was registered just before it, on
 # another machine's clock; what is published anew does not concern those that came later.
 _SLACK: Final = timedelta(minutes=1)
-_SLICE: Final = 100  # turns that one thread puts on the queue
+_SLICE: Final = 100  # messages that one thread puts on the queue
 
 
 def records(event: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,26 +42,26 @@ def records(event: Mapping[str, Any]) -> dict[str, Any]:
             _republish(id)
         return {"batchItemFailures": []}
     arrived = [record for record in event["Records"] if record["eventName"] == "INSERT"]
-    turns: list[Posted] = []
+    first: list[Posted] = []
     done = 0
     try:
         endpoints = store.all()
         feed.enter([item for item in map(_readable, arrived) if item])
         for record in arrived:
-            turns += _made(record, endpoints)
+            first += _made(record, endpoints)
             done += 1
-        _send(turns)
+        _send(first)
     except _OURS as error:
         telemetry.error("fan-out put off", error)
-        return _again_from(arrived, done, turns)
+        return _again_from(arrived, done, first)
     return {"batchItemFailures": []}
 
 
-def _again_from(arrived: Sequence[Record], done: int, turns: Sequence[Posted]) -> dict[str, Any]:
-    """The records before the one that failed are done if their turns can be sent."""
+def _again_from(arrived: Sequence[_Record], done: int, first: Sequence[Posted]) -> dict[str, Any]:
+    """The records before the one that failed are done if their messages can be sent."""
     try:
         if done < len(arrived):
-            _send(turns)
+            _send(first)
         else:
             done = 0
     except _OURS:
@@ -69,7 +70,7 @@ def _again_from(arrived: Sequence[Record], done: int, turns: Sequence[Posted]) -
     return {"batchItemFailures": [{"itemIdentifier": sequence}]}
 
 
-def _readable(record: Record) -> Item | None:
+def _readable(record: _Record) -> Item | None:
     """What belongs into the feed: no test, and nothing that cannot be read (see `_made`)."""
     try:
         item = attributes.unpack(record["dynamodb"]["NewImage"])
@@ -79,7 +80,7 @@ def _readable(record: Record) -> Item | None:
     return None if "only" in item else item
 
 
-def _made(record: Record, endpoints: Sequence[Endpoint]) -> list[Posted]:
+def _made(record: _Record, endpoints: Sequence[Endpoint]) -> list[Posted]:
     """The deliveries of a record. One that cannot be read at all is put aside by its id."""
     image = record["dynamodb"]["NewImage"]
     try:
@@ -108,8 +109,7 @@ def _fan_out(item: Item, endpoints: Sequence[Endpoint]) -> list[Posted]:
     pairs = [
         (event, endpoint)
         for event in outbox.events_of(item)
-        for endpoint in endpoints
-        if _takes(endpoint, event, item.get("only"))
+        for endpoint in _takers(event, endpoints, item.get("only"))
     ]
     test = item.get("test", False)
     made = table.together(
@@ -118,17 +118,25 @@ def _fan_out(item: Item, endpoints: Sequence[Endpoint]) -> list[Posted]:
     return [
         Posted(Message(delivery.id), failing_lane=endpoint.failing)
         for delivery, (_, endpoint) in zip(made, pairs, strict=True)
-        if delivery.status is Status.PENDING and delivery.attempts == 0
+        if delivery.status is DeliveryStatus.PENDING and delivery.attempts == 0
     ]
 
 
-def _takes(endpoint: Endpoint, event: Event, only: str | None) -> bool:
+def _takers(event: Event, endpoints: Sequence[Endpoint], only: str | None) -> Iterator[Endpoint]:
+    """Who gets it. What a filter holds back has no delivery, and costs none."""
     if only is not None:
-        return endpoint.id == only
+        yield from (endpoint for endpoint in endpoints if endpoint.id == only)
+        return
+    for endpoint in endpoints:
+        if _takes(endpoint, event) and lets_through(endpoint.filter, event.body):
+            yield endpoint
+
+
+def _takes(endpoint: Endpoint, event: Event) -> bool:
     was_there = ids.made_at(endpoint.id) <= ids.made_at(event.id) + _SLACK
     return endpoint.enabled and event.event in endpoint.events and was_there
 
 
-def _send(turns: Sequence[Posted]) -> None:
-    slices = [turns[start : start + _SLICE] for start in range(0, len(turns), _SLICE)]
+def _send(first: Sequence[Posted]) -> None:
+    slices = [first[start : start + _SLICE] for start in range(0, len(first), _SLICE)]
     table.together([partial(messages.send, part) for part in slices])

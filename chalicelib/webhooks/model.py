@@ -11,7 +11,15 @@ from pydantic import AfterValidator, ConfigDict, Field
 from chalicelib import clock, settings
 from chalicelib.attributes import Item
 from chalicelib.safe_post.destination import LONGEST_URL
-from chalicelib.schemas import LARGEST_PAGE, PAGE_SIZE, Choice, Input, Query, Several, null_is
+from chalicelib.schemas import (
+    LARGEST_PAGE,
+    PAGE_SIZE,
+    Choice,
+    Input,
+    QueryParameters,
+    Several,
+    null_is,
+)
 from chalicelib.webhooks.sending.retry import FAILING_STREAK
 
 LONGEST_OVERLAP: Final = 72  # hours in which two secrets sign
@@ -36,7 +44,7 @@ class EventKind(Choice):
     INVENTORY_LOW = "inventory.low"
 
 
-class Status(Choice):
+class DeliveryStatus(Choice):
     """PENDING: not tried yet. RETRYING: failed so far. The others have ended."""
 
     PENDING = "PENDING"
@@ -79,6 +87,10 @@ Email = Annotated[
     AfterValidator(_mailbox),
 ]
 Description = Annotated[str, Field(max_length=500)]
+Filter = Annotated[
+    dict[str, Any],
+    Field(json_schema_extra={"examples": [{"data": {"total": [{"numeric": [">=", 500]}]}}]}),
+]
 Moment = Annotated[datetime, AfterValidator(_utc), Field(description="ISO 8601")]
 
 _READ_ONLY: Final = frozenset(
@@ -109,10 +121,11 @@ class NewEndpoint(_Input):
     email: Email | None = None
     description: Description | None = None
     enabled: Annotated[bool, null_is(True), Field(strict=True)] = True
+    filter: Filter | None = None
 
 
 class EndpointChange(_Input):
-    """What is absent stays; null clears `email` and `description`."""
+    """What is absent stays; null clears `email`, `description` and `filter`."""
 
     read_only: ClassVar[frozenset[str]] = _READ_ONLY
 
@@ -121,6 +134,7 @@ class EndpointChange(_Input):
     email: Email | None = None
     description: Description | None = None
     enabled: Annotated[bool, Field(strict=True)] | None = None
+    filter: Filter | None = None
 
     def given(self) -> dict[str, Any]:
         return self.model_dump(exclude_unset=True)
@@ -146,6 +160,17 @@ class TestEvent(_Input):
     event: Annotated[
         EventKind | None, Field(description="Default: the first that the endpoint takes")
     ] = None
+    dry_run: Annotated[
+        bool,
+        null_is(False),
+        Field(strict=True, description="Only say whether it would be sent, by which filter"),
+    ] = False
+    filter: Annotated[
+        Filter | None, Field(description="With `dryRun`: in place of the webhook's own")
+    ] = None
+    data: Annotated[
+        dict[str, Any] | None, Field(description="With `dryRun`: in place of made-up data")
+    ] = None
 
 
 class Recover(_Input):
@@ -153,8 +178,8 @@ class Recover(_Input):
     dry_run: Annotated[bool, null_is(True), Field(strict=True, description="Only count")] = True
 
 
-class ListDeliveries(Query):
-    status: Several[Status] = Field(default_factory=list)
+class ListDeliveries(QueryParameters):
+    status: Several[DeliveryStatus] = Field(default_factory=list)
     event: Several[EventKind] = Field(default_factory=list)
     since: Moment | None = None
     limit: Annotated[
@@ -183,6 +208,8 @@ class Endpoint:
     events: tuple[EventKind, ...]
     email: str | None
     description: str | None
+    filter: str | None
+    """JSON of a pattern (`filter.py`) that the bodies fit which it gets; None: it gets all."""
     enabled: bool
     created_at: str
     updated_at: str
@@ -200,7 +227,7 @@ class Endpoint:
     """When it last stopped to be a suspect."""
     recovery: Mapping[str, Any] | None
     mailed_until: str
-    """Up to when the summary e-mails have told what gave up; empty at first."""
+    """Up to when the summary e-mails have reported what failed; empty at first."""
     warned_since: str | None
     """The `failing_since` that an e-mail has told."""
 
@@ -225,6 +252,7 @@ def read_endpoint(item: Item) -> Endpoint:
         events=tuple(EventKind(event) for event in item["events"]),
         email=item["email"],
         description=item["description"],
+        filter=item.get("filter"),
         enabled=item["enabled"],
         created_at=item["createdAt"],
         updated_at=item["updatedAt"],
@@ -256,7 +284,7 @@ class Delivery:
 
     id: str
     event: EventKind
-    status: Status
+    status: DeliveryStatus
     generation: int
     """Counts the schedules that were begun: a replay after the end begins another."""
     step: int | None
@@ -273,7 +301,7 @@ class Delivery:
     replayed: str
     """The newest replay that was begun; their ids ascend."""
     failed_at: str | None
-    """Its place among those that gave up, while it is one."""
+    """Its place among those that failed, while it is one."""
     first: Item | None
     """The record of the first attempt, if that was all it took."""
     subject: Item | None
@@ -291,7 +319,7 @@ def read_delivery(item: Item) -> Delivery:
     return Delivery(
         id=item["sk"],
         event=EventKind(item["event"]),
-        status=Status(item["status"]),
+        status=DeliveryStatus(item["status"]),
         generation=item["generation"],
         step=item.get("step"),
         attempts=item["attempts"],

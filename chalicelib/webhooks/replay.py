@@ -44,8 +44,8 @@ def again(id: str) -> Delivery:
         endpoint = receiving(delivery.endpoint_id)
     except NotFound:
         raise WebhookDeleted("The webhook of this delivery was deleted.") from None
-    turn = Message(id, replay=ids.ulid())
-    messages.send([Posted(turn, failing_lane=endpoint.failing)])
+    message = Message(id, replay=ids.ulid())
+    messages.send([Posted(message, failing_lane=endpoint.failing)])
     return delivery
 
 

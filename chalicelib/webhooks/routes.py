@@ -7,7 +7,7 @@ from chalice.app import Response
 from pydantic import BaseModel
 
 from chalicelib import schemas
-from chalicelib.problems import Conflict, NotFound, PreconditionFailed
+from chalicelib.problems import Conflict, Invalid, NotFound, PreconditionFailed
 from chalicelib.request import (
     IDEMPOTENT,
     Role,
@@ -20,7 +20,7 @@ from chalicelib.request import (
     reply,
 )
 from chalicelib.request.repeats import REPLAYED
-from chalicelib.schemas import Deleted, Listed, Page
+from chalicelib.schemas import Deleted, Listed, PageQuery
 from chalicelib.webhooks import replay, sample_event, store, view
 from chalicelib.webhooks.model import (
     Endpoint,
@@ -39,6 +39,8 @@ from chalicelib.webhooks.shown import (
     Recovered,
     ShownDelivery,
     ShownEndpoint,
+    TestDelivery,
+    TriedEvent,
     digest,
     etag,
     show_delivery,
@@ -54,12 +56,12 @@ Model = TypeVar("Model", bound=BaseModel)
     "/api/admin/webhooks",
     "List webhooks",
     role=Role.ADMIN,
-    query=Page,
+    query=PageQuery,
     answers={200: Listed[ShownEndpoint]},
 )
 def list_webhooks() -> Response:
     """Newest first, without secrets."""
-    page, endpoints = query(Page), store.all()
+    page, endpoints = query(PageQuery), store.all()
     first = (page.page - 1) * page.limit
     shown = [show_endpoint(endpoint) for endpoint in endpoints[first : first + page.limit]]
     return reply(200, schemas.listed(shown, len(endpoints), page))
@@ -101,7 +103,7 @@ def get(id: str) -> Response:
     answers={200: ShownEndpoint},
     problems=[NotFound, Conflict, PreconditionFailed],
 )
-def change(id: str) -> Response:
+def update(id: str) -> Response:
     """What is absent stays. `enabled: false` pauses: new events make no deliveries, and pending
     ones wait until it is enabled again, as long as their event is kept: 60 days."""
     endpoint = store.change(id, body(EndpointChange), if_match())
@@ -129,7 +131,7 @@ def delete(id: str) -> Response:
     answers={200: EndpointWithSecret},
     problems=[NotFound, Conflict],
 )
-def rotate_secret(id: str) -> Response:
+def rotate_webhook_secret(id: str) -> Response:
     """The new secret signs at once, and those before end. With `overlapHours` they sign as well
     until then: `X-Service-Signature` has a `v1` for each secret, that of the current one first, and
     `notices` says so. Five secrets may sign at once; a rotation beyond that is 409
@@ -143,13 +145,21 @@ def rotate_secret(id: str) -> Response:
     "Send a test event",
     role=Role.ADMIN,
     body=TestEvent,
-    answers={202: ShownDelivery},
+    answers={200: TriedEvent, 202: TestDelivery},
     problems=[NotFound, Conflict],
 )
 def test(id: str) -> Response:
-    """Made-up data, marked with the header `X-Service-Test: true`, the way of every delivery."""
+    """Made-up data, marked with the header `X-Service-Test: true`, the way of every delivery, and
+    past the filter: `passesFilter` says whether a real event like it would be sent. With `dryRun`
+    nothing is sent, and another `filter` or `data` can be tried."""
     asked = _optional(TestEvent)
-    return reply(202, show_delivery(sample_event.send(id, asked.event), store.get(id)))
+    if asked.dry_run:
+        return reply(200, sample_event.tried(store.get(id), asked))
+    for name in {"filter", "data"} & asked.model_fields_set:
+        raise Invalid.field(name, "not_allowed", "can only be sent with dryRun: true")
+    delivery, would_pass = sample_event.send(id, asked.event)
+    shown = show_delivery(delivery, store.get(id))
+    return reply(202, {**shown, "passesFilter": would_pass})
 
 
 @routes.post(
@@ -160,8 +170,8 @@ def test(id: str) -> Response:
     answers={200: Recovered, 202: Recovered},
     problems=[NotFound, Conflict],
 )
-def recover_failed(id: str) -> Response:
-    """Counts what gave up since then; with `dryRun: false`, sends it again within the next minute,
+def recover_deliveries(id: str) -> Response:
+    """Counts what failed since then; with `dryRun: false`, sends it again within the next minute,
     100 a second at most. The webhook shows how far it has come."""
     asked = body(Recover)
     if asked.dry_run:
@@ -179,7 +189,7 @@ def recover_failed(id: str) -> Response:
     answers={200: DeliveryPage},
     problems=[NotFound],
 )
-def list_deliveries(id: str) -> Response:
+def list_webhook_deliveries(id: str) -> Response:
     """The newest event first. `nextCursor` leads on until it is null; where a filter lets little
     through, a page may be short, even empty, before that."""
     return _deliveries([store.get(id)])
@@ -192,7 +202,7 @@ def list_deliveries(id: str) -> Response:
     query=ListDeliveries,
     answers={200: DeliveryPage},
 )
-def list_all_deliveries() -> Response:
+def list_deliveries() -> Response:
     """Of every webhook there is, the newest event first; the rest as for one webhook."""
     return _deliveries(store.all())
 

@@ -1,14 +1,20 @@
 """A test event: made up, for one endpoint, and sent the way of all events."""
 
-from typing import Any
+import json
+from typing import Any, Final
 
 from chalicelib import outbox, settings, table
-from chalicelib.webhooks import deliveries, replay
-from chalicelib.webhooks.model import Delivery, EventKind
+from chalicelib.problems import Invalid
+from chalicelib.webhooks import deliveries, replay, store
+from chalicelib.webhooks.filter import lets_through
+from chalicelib.webhooks.model import Delivery, Endpoint, EventKind, TestEvent
+
+_LARGEST: Final = 64_000  # bytes of data to try a filter on: as large as an order may be
 
 
-def send(endpoint_id: str, kind: EventKind | None) -> Delivery:
-    """Its delivery. `kind` None: the first that the endpoint takes. Raises NotFound, WebhookPaused.
+def send(endpoint_id: str, kind: EventKind | None) -> tuple[Delivery, bool]:
+    """Its delivery, and whether the filter would let such an event through. `kind` None: the first
+    that the endpoint takes. Raises NotFound, WebhookPaused.
 
     The stream brings the event to the fan-out, which finds the delivery made.
     """
@@ -18,7 +24,19 @@ def send(endpoint_id: str, kind: EventKind | None) -> Delivery:
     item = {**outbox.item([(event.value, body)]), "only": endpoint.id, "test": True}
     table.put(item, table=settings.outbox_table())
     (announced,) = outbox.events_of(item)
-    return deliveries.create(announced, endpoint.id, test=True)
+    return deliveries.create(announced, endpoint.id, test=True), lets_through(endpoint.filter, body)
+
+
+def tried(endpoint: Endpoint, asked: TestEvent) -> dict[str, Any]:
+    """The shape of TriedEvent. Raises Invalid."""
+    event = asked.event or endpoint.events[0]
+    own = store.checked_filter(asked.filter)
+    data = asked.data if asked.data is not None else sample(event)
+    body = json.dumps({"event": event, "data": data}, default=float)
+    if len(body) > _LARGEST:
+        raise Invalid.field("data", "too_long", f"must be at most {_LARGEST:,} bytes of JSON")
+    pattern = own if "filter" in asked.model_fields_set else endpoint.filter
+    return {"event": event, "data": data, "passesFilter": lets_through(pattern, body)}
 
 
 def sample(event: EventKind) -> dict[str, Any]:

@@ -4,13 +4,49 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, Final, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib import clock, settings
-from chalicelib.webhooks.model import Delivery, Endpoint, EventKind, Status
+from chalicelib.webhooks.model import Delivery, DeliveryStatus, Endpoint, EventKind
+
+
+def announced(kind: EventKind) -> tuple[Any, str]:
+    """What `data` of such an event is, and when there is one."""
+    # Imported by the description alone.
+    from chalicelib.customers.model import ShownCustomer
+    from chalicelib.orders.shown import ShownOrder
+    from chalicelib.products.shown import LowStock, ShownProduct, UpdatedProduct
+
+    match kind.value.partition(".")[0]:
+        case "order":
+            return ShownOrder, _WHEN[kind]
+        case "customer":
+            return ShownCustomer, _WHEN[kind]
+        case "inventory":
+            return LowStock, _WHEN[kind]
+    return UpdatedProduct if kind is EventKind.PRODUCT_UPDATED else ShownProduct, _WHEN[kind]
+
+
+# docs/contract.md#event-kinds
+_WHEN: Final = {
+    EventKind.ORDER_CREATED: "An order was created.",
+    EventKind.ORDER_UPDATED: "An order was changed.",
+    EventKind.ORDER_PAID: "An order was paid for the first time: once an order.",
+    EventKind.ORDER_SHIPPED: "An order was shipped; with its tracking number.",
+    EventKind.ORDER_CANCELLED: "An order was cancelled.",
+    EventKind.ORDER_REFUNDED: "An order, or its payment, was refunded.",
+    EventKind.ORDER_DELETED: "An order was deleted: as it was before.",
+    EventKind.CUSTOMER_CREATED: "A customer was created.",
+    EventKind.CUSTOMER_UPDATED: "A customer was changed.",
+    EventKind.CUSTOMER_DELETED: "A customer was deleted: as it was before.",
+    EventKind.PRODUCT_CREATED: "A product was created.",
+    EventKind.PRODUCT_UPDATED: "A product differs from before.",
+    EventKind.PRODUCT_DELETED: "A product was deleted: as it was before.",
+    EventKind.INVENTORY_LOW: "A variant is below its product's threshold, and was not before.",
+}
 
 
 class Recovery(TypedDict):
@@ -42,6 +78,10 @@ class ShownEndpoint(TypedDict):
         Field(description="Who gets the summaries: `email`, or else the shop's; null: nobody"),
     ]
     description: str | None
+    filter: Annotated[
+        dict[str, Any] | None,
+        Field(description="A pattern: events whose body does not fit are not sent; null: all are"),
+    ]
     enabled: bool
     failingSince: Annotated[str | None, Field(description="Three failures in a row or more")]
     previousSecretExpiresAt: str | None
@@ -68,6 +108,7 @@ def show_endpoint(endpoint: Endpoint) -> dict[str, Any]:
         "email": endpoint.email,
         "summaryEmail": endpoint.summary_email if settings.mail_from() else None,
         "description": endpoint.description,
+        "filter": endpoint.filter and json.loads(endpoint.filter),
         "enabled": endpoint.enabled,
         "failingSince": endpoint.failing_since,
         "previousSecretExpiresAt": ends,
@@ -126,7 +167,7 @@ class ShownDelivery(TypedDict):
     id: str
     event: EventKind
     endpointId: str
-    status: Status
+    status: DeliveryStatus
     attemptCount: int
     lastStatus: Annotated[int | None, Field(description="HTTP status of the newest attempt")]
     lastError: Annotated[str | None, Field(description="`error` of the newest attempt")]
@@ -135,6 +176,22 @@ class ShownDelivery(TypedDict):
     test: bool
     createdAt: str
     updatedAt: str
+
+
+class TestDelivery(ShownDelivery):
+    """The delivery of a test event, which is sent in any case."""
+
+    passesFilter: Annotated[
+        bool, Field(description="Whether the webhook's filter would let such an event through")
+    ]
+
+
+class TriedEvent(TypedDict):
+    """An event that was not sent, and whether it would be."""
+
+    event: EventKind
+    data: Annotated[dict[str, Any], Field(description="What its webhooks would get as `data`")]
+    passesFilter: Annotated[bool, Field(description="Whether the filter lets it through")]
 
 
 class SentRequest(TypedDict):
@@ -171,7 +228,7 @@ class FullDelivery(TypedDict):
     id: str
     event: EventKind
     endpointId: str
-    status: Status
+    status: DeliveryStatus
     attemptCount: int
     attempts: list[ShownAttempt]
     lastStatus: int | None
@@ -204,7 +261,7 @@ def show_delivery(delivery: Delivery, endpoint: Endpoint | None) -> dict[str, An
         "id": delivery.id,
         "event": delivery.event,
         "endpointId": delivery.endpoint_id,
-        "status": Status.CANCELLED if cancelled else delivery.status,
+        "status": DeliveryStatus.CANCELLED if cancelled else delivery.status,
         "attemptCount": delivery.attempts,
         "lastStatus": delivery.last.get("status"),
         "lastError": delivery.last.get("error"),

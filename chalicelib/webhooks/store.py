@@ -10,11 +10,13 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from chalicelib import clock, ids, settings, table
-from chalicelib.attributes import Key
+from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
+from chalicelib.forgetting import Person
 from chalicelib.idempotency import Once, Repeated
 from chalicelib.problems import Conflict, Invalid, NotFound, PreconditionFailed
+from chalicelib.webhooks.filter import faults
 from chalicelib.webhooks.master_key import current_secret
 from chalicelib.webhooks.model import (
     Endpoint,
@@ -23,6 +25,7 @@ from chalicelib.webhooks.model import (
     read_endpoint,
 )
 from chalicelib.webhooks.parked import waking
+from chalicelib.webhooks.sending import attempts
 from chalicelib.webhooks.shown import etag
 
 _PK: Final = "webhooks"
@@ -89,6 +92,7 @@ def _create(new: NewEndpoint, once: Once | None) -> tuple[Endpoint, str]:
     if once:
         once.look()
     _check(new.url)
+    pattern = checked_filter(new.filter)
     now = clock.iso(clock.now())
     item = {
         "pk": _PK,
@@ -97,6 +101,7 @@ def _create(new: NewEndpoint, once: Once | None) -> tuple[Endpoint, str]:
         "events": [event.value for event in new.events],
         "email": new.email,
         "description": new.description,
+        "filter": pattern,
         "enabled": new.enabled,
         "createdAt": now,
         "updatedAt": now,
@@ -123,6 +128,8 @@ def change(id: str, asked: EndpointChange, if_match: frozenset[str] | None) -> E
             raise Invalid.field(name, "invalid_type", "must not be null")
     if "events" in given:
         given["events"] = [event.value for event in given["events"]]
+    if "filter" in given:
+        given["filter"] = checked_filter(given["filter"])
     for _ in range(_TRIES):
         before = _unchanged_since(if_match, get(id))
         if given.get("url", before.url) != before.url:
@@ -172,7 +179,7 @@ def _too_many_secrets(endpoint: Endpoint, now: int) -> TooManySecrets:
 
 
 def remove(id: str, if_match: frozenset[str] | None) -> None:
-    """What is pending is CANCELLED: when its turn comes, and shown so from now on.
+    """What is pending is CANCELLED: when its message comes, and shown so from now on.
 
     Raises NotFound, PreconditionFailed, Conflict.
     """
@@ -208,6 +215,19 @@ def _unchanged_since(if_match: frozenset[str] | None, endpoint: Endpoint) -> End
     return endpoint
 
 
+def checked_filter(pattern: Mapping[str, Any] | None, field: str = "filter") -> str | None:
+    """The pattern as JSON. Raises Invalid, by the names in it."""
+    if pattern is None:
+        return None
+    wrong = [
+        {"field": where[:200], "code": "invalid", "message": message}
+        for where, message in faults(pattern, field)
+    ]
+    if wrong:
+        raise Invalid.fields(wrong)
+    return json.dumps(pattern, ensure_ascii=False, default=float)
+
+
 def _check(url: str) -> None:
     from chalicelib.safe_post import post as safe_post
 
@@ -215,3 +235,24 @@ def _check(url: str) -> None:
         safe_post.check(url, settings.webhook_allowed_networks())
     except safe_post.RefusedUrl as refusal:
         raise Invalid.field("url", "invalid", str(refusal)) from None
+
+
+# --- Forgetting -----------------------------------------------------------------------------------
+
+
+def forgotten(item: Item, person: Person) -> dict[str, Any]:
+    """The attributes of a delivery, or of an attempt, that are different when a person is
+    forgotten."""
+    if item["sk"].startswith("attempt#"):
+        return attempts.forgotten(item, person)
+    if not item["sk"].startswith("dlv_"):
+        return {}
+    changes: dict[str, Any] = {}
+    for name in ("first", "subject"):
+        value = item.get(name)
+        if isinstance(value, dict):
+            left = {**value, **attempts.forgotten(value, person)}
+            if name == "subject":
+                left = person.without(value)
+            changes |= {name: left} if left != value else {}
+    return changes

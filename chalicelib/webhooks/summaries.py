@@ -1,4 +1,4 @@
-"""One e-mail an hour about an endpoint, if there is something to say: what gave up since the last,
+"""One e-mail an hour about an endpoint, if there is something to say: what failed since the last,
 that it has been failing for an hour, that it answers again (docs/contract.md#delivery-and-retries).
 
 An hour is claimed before the e-mail goes out and marked behind it. Whoever dies in between has
@@ -25,8 +25,8 @@ _WARNED_AFTER: Final = timedelta(hours=1)
 
 
 @dataclass
-class _GaveUp:
-    """What is told of those that gave up. There may be a million: they are counted, not kept."""
+class _Failed:
+    """What is reported of those that failed. There may be a million: they are counted, not kept."""
 
     by_event: Counter[str] = field(default_factory=Counter)
     first: Item = field(default_factory=dict)
@@ -44,13 +44,13 @@ class _GaveUp:
 
 @dataclass(frozen=True)
 class _News:
-    gave_up: _GaveUp
+    failed: _Failed
     until: str
     warns: bool
     recovered: bool
 
     def __bool__(self) -> bool:
-        return bool(self.gave_up) or self.warns or self.recovered
+        return bool(self.failed) or self.warns or self.recovered
 
 
 def send() -> None:
@@ -83,19 +83,19 @@ def _tell(endpoint: Endpoint) -> None:
     warned = endpoint.failing_since if news.warns else endpoint.warned_since
     told = {"mailedUntil": news.until, "warnedSince": None if news.recovered else warned}
     store.note(endpoint.id, {**told, "mailClaim": None})
-    telemetry.info("summary sent", webhookId=endpoint.id, gaveUp=len(news.gave_up))
+    telemetry.info("summary sent", webhookId=endpoint.id, failed=len(news.failed))
 
 
 def _news(endpoint: Endpoint, now: datetime) -> _News:
     until = clock.iso(now - _LATE)
     since = f"{endpoint.mailed_until}~" if endpoint.mailed_until else "0"
-    gave_up = _GaveUp()
+    failed = _Failed()
     if since < until:
         for page in deliveries.failed(endpoint.id, sk.between(since, f"{until}~")):
-            gave_up.add(page)
+            failed.add(page)
     failing = endpoint.failing_since
     return _News(
-        gave_up=gave_up,
+        failed=failed,
         until=until,
         warns=failing is not None
         and failing <= clock.iso(now - _WARNED_AFTER)
@@ -117,9 +117,9 @@ def _claimed(endpoint_id: str) -> bool:
 
 
 def _subject(endpoint: Endpoint, news: _News) -> str:
-    if news.gave_up:
-        number = len(news.gave_up)
-        return f"{number} webhook {'delivery' if number == 1 else 'deliveries'} gave up"
+    if news.failed:
+        number = len(news.failed)
+        return f"{number} webhook {'delivery' if number == 1 else 'deliveries'} failed"
     if news.warns:
         return "A webhook has been failing for an hour"
     return "A webhook answers again"
@@ -135,17 +135,17 @@ def _lines(endpoint: Endpoint, news: _News) -> Iterator[str]:
     if endpoint.failing_since:
         yield f"It has been failing since {endpoint.failing_since}."
         yield "New events are still tried at once, then again for a week."
-    if news.gave_up:
-        yield from _given_up(endpoint, news.gave_up)
+    if news.failed:
+        yield from _failures(endpoint, news.failed)
 
 
-def _given_up(endpoint: Endpoint, gave_up: _GaveUp) -> Iterator[str]:
-    since = _time(gave_up.first)
+def _failures(endpoint: Endpoint, failed: _Failed) -> Iterator[str]:
+    since = _time(failed.first)
     yield ""
-    yield f"These gave up after all retries, between {since} and {_time(gave_up.last)}:"
-    for event, number in sorted(gave_up.by_event.items()):
+    yield f"These failed after all retries, between {since} and {_time(failed.last)}:"
+    for event, number in sorted(failed.by_event.items()):
         yield f"  {event}: {number}"
-    yield f"The last error: {gave_up.last['error']}"
+    yield f"The last error: {failed.last['error']}"
     yield ""
     yield "When the receiver works again, send them all once more in the administration pages"
     yield "(Developer, Webhooks, Recover), or with:"

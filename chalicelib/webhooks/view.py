@@ -1,7 +1,8 @@
 """The Deliveries view: what was sent to endpoints, the newest event first, page by page."""
 
+import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -20,21 +21,23 @@ from chalicelib.webhooks.model import (
     read_delivery,
 )
 from chalicelib.webhooks.sending import attempts
+from chalicelib.webhooks.sending.attempts import Attempt
 from chalicelib.webhooks.shown import show_delivery
 
 _FIRST: Final = "dlv_0"
 _LAST: Final = "dlv_~"
 _LOOKED_AT: Final = 4_000  # deliveries that one round filters
 _ROUNDS: Final = 8
+_ANSWERS: Final = 2_000_000  # characters of receivers' answers in one of ours, which has 6 MB
 
 
 @dataclass(frozen=True)
-class Page:
+class DeliveriesRead:
     deliveries: list[Delivery]
     next_cursor: str | None
 
 
-def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> Page:
+def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> DeliveriesRead:
     """Of these endpoints together: an id begins with its event's, so ids sort by event whoever
     they are for. Raises Invalid for a cursor that is none.
 
@@ -46,7 +49,7 @@ def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> Page:
     oldest = f"dlv_{ids.first_at(asked.since)}" if asked.since else _FIRST
     newest = asked.cursor or _LAST
     if newest < oldest:
-        return Page([], None)
+        return DeliveriesRead([], None)
     shards = [
         _Shard(partition, newest) for id in endpoint_ids for partition in deliveries.partitions(id)
     ]
@@ -66,8 +69,8 @@ def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> Page:
     found.sort(key=lambda item: item["sk"], reverse=True)
     shown = [read_delivery(item) for item in found[: asked.limit]]
     if len(found) > asked.limit:
-        return Page(shown, shown[-1].id)
-    return Page(shown, behind or None)
+        return DeliveriesRead(shown, shown[-1].id)
+    return DeliveriesRead(shown, behind or None)
 
 
 def full(id: str) -> dict[str, Any]:
@@ -77,9 +80,20 @@ def full(id: str) -> dict[str, Any]:
         raise NotFound.of("delivery", id)
     return {
         **show_delivery(delivery, store.find(delivery.endpoint_id)),
-        "attempts": [attempts.show(attempt) for attempt in attempts.of(delivery)],
+        "attempts": _shown(attempts.of(delivery)),
         "body": _body(event_of(id)),
     }
+
+
+def _shown(found: Sequence[Attempt]) -> list[dict[str, Any]]:
+    """Of many long answers, the newest whole."""
+    shown = [attempts.show(attempt) for attempt in found]
+    size = 0
+    for response in (one["response"] for one in reversed(shown)):
+        size += len(json.dumps(response))
+        if response and size > _ANSWERS:
+            response |= {"headers": {}, "body": "", "truncated": True}
+    return shown
 
 
 def _body(event_id: str) -> str | None:

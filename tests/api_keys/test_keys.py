@@ -10,8 +10,8 @@ from chalicelib.api_keys import store
 from chalicelib.problems import NotFound
 from chalicelib.request.routes import operations
 from tests.conftest import Clock
-from tests.faults import Crash, Faults
-from tests.shop import Answer, Shop
+from tests.support.faults import Crash, Faults
+from tests.support.shop import Answer, Shop
 
 
 def make(shop: Shop, role: str = "STAFF", **fields: Any) -> Any:
@@ -246,6 +246,7 @@ def test_a_key_that_was_asked_for_twice_is_made_once_and_stored_nowhere(shop: Sh
     first = shop.post("/api/admin/keys", sent, headers=KEY)
     again = shop.post("/api/admin/keys", sent, headers=KEY)
     assert (again.status, again.text) == (201, first.text)
+    assert "Idempotent-Replayed" not in first.headers
     assert again.headers["Idempotent-Replayed"] == "true"
     assert shop.get("/api/admin/me", key=first.json["key"]).status == 200
     assert shop.get("/api/admin/keys").json["total"] == 2

@@ -3,7 +3,7 @@
 import pytest
 
 from infra import keys
-from tests.shop import Shop
+from tests.support.shop import Shop
 
 STAGE = ["--stage", "test"]
 
@@ -64,3 +64,16 @@ def test_a_stage_gets_its_first_owner_key_once(aws: None) -> None:
 def test_a_limit_below_one_is_refused(shop: Shop) -> None:
     with pytest.raises(SystemExit):
         keys.main([*STAGE, "limits", "key_x", "--read", "0"])
+
+
+def test_an_operator_makes_a_key_that_ends_and_sees_when_each_was_used(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = printed(capsys, "create", "Audit", "READER", "--expires", "2060-06-30")
+    known = shop.get("/api/admin/me", key=made.split()[-1])
+    assert known.json["expiresAt"] == "2060-06-30T00:00:00.000Z"
+    (line,) = [one for one in printed(capsys, "list").splitlines() if "Audit" in one]
+    assert "2060-06-30" in line and known.json["createdAt"][:10] in line.split("2060-06-30")[1]
+    for wrong in ("soon", "2001-01-01"):
+        with pytest.raises(SystemExit):
+            keys.main([*STAGE, "create", "Audit", "READER", "--expires", wrong])

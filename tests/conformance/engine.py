@@ -8,8 +8,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from tests.dynamodb_expressions import Wire
-from tests.e2e.running import free_port
+from tests.support.dynamodb_expressions import Wire
+from tests.support.running import free_port
 
 LIBRARY = Path(__file__).resolve().parents[2] / ".conformance/lib"
 _START_SECONDS = 120

@@ -19,9 +19,9 @@ from moto.core.models import botocore_stubber
 from tests.conformance.compare import Answer, difference
 from tests.conformance.engine import AUTHORIZATION, Engine
 from tests.conformance.known import KNOWN
-from tests.dynamodb_double import Double
-from tests.dynamodb_expressions import Wire
-from tests.dynamodb_faults import Refused
+from tests.support.dynamodb_double import Double
+from tests.support.dynamodb_expressions import Wire
+from tests.support.dynamodb_faults import Refused
 
 MOTO_WRITES = 60  # moto copies a table for each item of a transaction
 
@@ -85,7 +85,7 @@ class Three:
 
     def _note(self, who: str, operation: str, request: Wire, engine: Answer, other: Answer) -> None:
         self.compared[who] += 1
-        if (what := difference(engine, other)) is not None:
+        if (what := difference(engine, other, operation)) is not None:
             key = (who, operation, what[:300])
             self.differences[key] += 1
             text = f"{json.dumps(request)[:1_500]}\n  engine {engine}\n  {who} {other}"

@@ -8,9 +8,11 @@ from typing import Final
 
 import pytest
 
+from chalicelib import addresses
 from chalicelib.console import facts, routes
 from chalicelib.imports import formats
-from tests.shop import Answer, Shop
+from chalicelib.imports.csv.encodings import KNOWN
+from tests.support.shop import Answer, Shop
 
 STATIC: Final = Path(routes.__file__).parent / "static"
 SCRIPTS: Final = sorted(path.relative_to(STATIC).as_posix() for path in STATIC.rglob("*.js"))
@@ -184,11 +186,12 @@ def test_formats_and_fields_of_imports_are_those_of_the_source() -> None:
 
     def said(constant: str) -> dict[str, str]:
         (block,) = re.findall(rf"const {constant} = {{(.*?)\n}};", text, re.DOTALL)
-        return dict(re.findall(r'^  (\w+): "(.*)",$', block, re.MULTILINE))
+        return dict(re.findall(r'^  "?([\w-]+)"?: "(.*)",$', block, re.MULTILINE))
 
     known = (formats.Ours, formats.Mapped, *formats.FORMATS)
     assert said("FORMATS") == {each.name: each.title for each in known}
     assert said("FIELDS").keys() == formats.FIELDS.keys()
+    assert said("ENCODINGS").keys() == set(KNOWN)
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
@@ -204,3 +207,9 @@ def test_the_console_needs_no_key_and_counts_against_no_limit(shop: Shop) -> Non
     assert {answer.headers["X-RateLimit-Remaining"] for answer in answers} == {"300"}
     assert shop.get("/api/nothing").headers["X-RateLimit-Remaining"] == "299"
     assert shop.head("/console").text == ""
+
+
+def test_the_countries_that_can_be_chosen_are_those_of_the_api() -> None:
+    text = (STATIC / "parts/address.js").read_text()
+    codes = text.partition("const CODES =")[2].partition(";")[0]
+    assert re.findall("[A-Z]{2}", codes) == sorted(addresses.COUNTRIES)

@@ -1,7 +1,7 @@
 """An HTTP proxy before the emulator that supplies the one call which `chalice deploy` needs and it
 lacks: importing a REST API from a Swagger document (ImportRestApi, and PutRestApi to replace one).
 
-It mends two more answers. An API without minimum compression has "" for it, where AWS has nothing.
+It fixes two more answers. An API without minimum compression has "" for it, where AWS has nothing.
 A function settles for half a second, which Chalice would sit out in steps of five: here it has.
 """
 

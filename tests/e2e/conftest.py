@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.running import Stack, free_port, running
+from tests.support.running import Stack, free_port, running
 
 
 @pytest.fixture(scope="session")

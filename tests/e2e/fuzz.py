@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.e2e.running import Stack, free_port, running
+from tests.support.running import Stack, free_port, running
 
 _PROJECT = Path(__file__).resolve().parents[2]
 _PLENTY = "1000000"  # requests a minute: a 429 would be all that is seen

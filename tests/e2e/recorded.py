@@ -142,6 +142,8 @@ def _of_table(name: str, request: Mapping[str, Any]) -> Iterator[tuple[str, str,
                 for write in writes:
                     (given,) = write.values()
                     yield _on(name, table, given.get("Key") or given["Item"])
+        case "Scan":
+            yield f"dynamodb:{name}", _arn(request["TableName"]), None  # of all items
         case "Query":
             yield _on(name, request["TableName"], {"pk": _partition(request)})
         case _:
@@ -149,8 +151,11 @@ def _of_table(name: str, request: Mapping[str, Any]) -> Iterator[tuple[str, str,
 
 
 def _on(action: str, table: str, key: Mapping[str, Any]) -> tuple[str, str, str]:
-    arn = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{table}"
-    return f"dynamodb:{action}", arn, str(key["pk"]["S"])
+    return f"dynamodb:{action}", _arn(table), str(key["pk"]["S"])
+
+
+def _arn(table: str) -> str:
+    return f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{table}"
 
 
 def _partition(query: Mapping[str, Any]) -> Mapping[str, str]:

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tests.e2e.fuzz import unlimited_key
-from tests.e2e.running import Stack
+from tests.support.running import Stack
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Many buyers of little, over HTTP, on the deployed shop."""
 
-from bench import buyers
-from tests.e2e.running import Stack
+from tests.support import buyers
+from tests.support.running import Stack
 
 
 def test_buyers_of_the_last_pieces_leave_balanced_books(stack: Stack) -> None:

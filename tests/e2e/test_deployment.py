@@ -8,7 +8,7 @@ from infra import steps
 from infra.emulator import CREDENTIALS
 from tests.e2e.calls import call
 from tests.e2e.recorded import client
-from tests.e2e.running import Stack
+from tests.support.running import Stack
 
 
 def test_the_printed_key_is_an_owner_key(stack: Stack) -> None:

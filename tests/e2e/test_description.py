@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.e2e.fuzz import fuzz
-from tests.e2e.running import Stack, free_port, running
+from tests.support.running import Stack, free_port, running
 
 
 @pytest.fixture

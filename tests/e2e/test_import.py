@@ -15,8 +15,8 @@ import pytest
 
 from tests.e2e.calls import call
 from tests.e2e.recorded import client
-from tests.e2e.running import Stack
 from tests.e2e.test_main_job import ended
+from tests.support.running import Stack
 
 QUEUE = "backroom-local-import-chunks"
 PRODUCTS = 700
@@ -59,8 +59,8 @@ def test_an_uploaded_file_is_imported_and_its_report_mended(stack: Stack) -> Non
     with urllib.request.urlopen(job["errorReportUrl"], timeout=30) as answer:
         assert answer.headers["Content-Disposition"].endswith('"supplier-errors.csv"')
         report = answer.read().decode("utf-8-sig")
-    mended = imported(stack, report.replace(",free,", ",2,"))
-    assert (mended["created"], mended["failed"]) == (1, 0)
+    fixed = imported(stack, report.replace(",free,", ",2,"))
+    assert (fixed["created"], fixed["failed"]) == (1, 0)
 
     status, started = call(
         f"{stack.base_url}/api/admin/jobs/{job['id']}/retry", stack.api_key, send={}

@@ -1,12 +1,18 @@
 """What `make run` promises: data outlives it, nothing that it started does, ports keep apart."""
 
+import json
 import os
 import socket
 import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from tests.e2e.calls import call
-from tests.e2e.running import Stack, free_port, local_command, running
+from tests.e2e.test_command import Terminal
+from tests.support.running import Stack, free_port, local_command, running
+from tests.webhooks.receiver import Receiver
 
 
 def add(stack: Stack, name: str) -> None:
@@ -17,6 +23,34 @@ def add(stack: Stack, name: str) -> None:
 
 def names(stack: Stack) -> list[str]:
     return [product["name"] for product in call(f"{stack.base_url}/api/products")[1]["data"]]
+
+
+@contextmanager
+def listening(stack: Stack, home: Path, forward_to: str) -> Iterator[None]:
+    """`backroom listen`, from the beginning of the shop on."""
+    terminal = Terminal(home / "terminal")
+    terminal.home.mkdir()
+    terminal.environment |= {"BACKROOM_URL": stack.base_url, "BACKROOM_KEY": stack.api_key}
+    with (terminal.home / "output").open("w") as output:
+        begin = ("--since", "2026-01-01T00:00:00Z")
+        command = ("listen", "--forward-to", forward_to, *begin)
+        process = terminal.start(*command, stdout=output, stderr=output)
+        try:
+            yield
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def told(receiver: Receiver) -> list[str]:
+    return [json.loads(each.body)["data"]["name"] for each in receiver.requests]
+
+
+def until(done: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 180
+    while not done():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.3)
 
 
 def is_open(port: int) -> bool:
@@ -37,12 +71,20 @@ def processes_of(home: Path) -> list[str]:
 
 
 def test_data_outlives_a_stop_and_fresh_begins_anew(tmp_path: Path) -> None:
+    """And who listens misses nothing: the feed is half a minute behind, so the mug comes later."""
     port = free_port()
-    with running(tmp_path, port, keeps=True) as first:
-        add(first, "Enamel mug")
-    with running(tmp_path, port, keeps=True) as second:
-        assert second == first
-        assert names(second) == ["Enamel mug"]
+    with Receiver() as webhook, Receiver() as forwarded, ExitStack() as terminals:
+        with running(tmp_path, port, keeps=True) as first:
+            new = {"url": webhook.url("/ok"), "events": ["product.created"]}
+            call(f"{first.base_url}/api/admin/webhooks", first.api_key, send=new)
+            terminals.enter_context(listening(first, tmp_path, forwarded.url("/ok")))
+            add(first, "Enamel mug")
+            until(lambda: told(webhook) == ["Enamel mug"])
+        with running(tmp_path, port, keeps=True) as second:
+            assert second == first
+            assert names(second) == ["Enamel mug"]
+            add(second, "Tin cup")
+            until(lambda: told(forwarded) == ["Enamel mug", "Tin cup"])
     with running(tmp_path, port, "--fresh", sample=True) as third:
         assert third.api_key != first.api_key
         assert len(names(third)) == 20, "the first page of the sample catalogue"

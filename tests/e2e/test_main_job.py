@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from tests.e2e.calls import call
-from tests.e2e.running import Stack
+from tests.support.running import Stack
 
 PRODUCTS = 2_000
 _PATIENCE_SECONDS = 240

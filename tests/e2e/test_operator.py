@@ -14,7 +14,7 @@ from chalicelib import clock
 from infra.local import STAGE
 from tests.e2e.calls import call
 from tests.e2e.recorded import client
-from tests.e2e.running import Stack
+from tests.support.running import Stack
 from tests.webhooks.receiver import Receiver
 
 PROJECT = Path(__file__).resolve().parents[2]

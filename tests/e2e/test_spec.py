@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.running import Stack
 from tests.e2e.spec_client import Client, Got
 from tests.e2e.test_main_job import ended, upload
+from tests.support.running import Stack
 from tests.webhooks.receiver import Receiver
 
 ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.e2e.running import Stack
 from tests.e2e.spec_client import Client, Got
+from tests.support.running import Stack
 
 EXAMPLES = int(os.environ.get("STRANGERS", "25"))
 PRODUCTS = "/api/admin/products"

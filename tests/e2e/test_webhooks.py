@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.running import Stack, free_port, running
+from tests.support.running import Stack, free_port, running
 from tests.webhooks.certificates import issue
 from tests.webhooks.receiver import Receiver
 

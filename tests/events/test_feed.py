@@ -1,16 +1,22 @@
 """The change feed: who does nothing but read it has everything, once, whatever crashes."""
 
+import json
 import random
-from collections.abc import Iterator
-from datetime import timedelta
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from copy import deepcopy
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from chalicelib import attributes, feed, outbox, settings, table
-from tests.shop import Shop
-from tests.webhooks.world import World, announce
-from tests.webhooks.world import world as made
+from chalicelib import attributes, clock, feed, ids, outbox, settings, table
+from tests.support.dynamodb_double import Crash, Fault
+from tests.support.dynamodb_partition import Partition
+from tests.support.shop import Shop
+from tests.support.webhook_world import World, announce
+from tests.support.webhook_world import world as made
 
 PATH = "/api/admin/events"
 
@@ -70,30 +76,125 @@ def test_an_event_is_in_the_feed_once_half_a_minute_later(world: World, shop: Sh
     assert reader.read() == []
 
 
-def test_a_copy_that_is_built_from_the_feed_alone_is_the_shop(world: World, shop: Shop) -> None:
-    """Ten hours of writers, of functions that die, of streams that are late, and of a reader who
-    stops and begins again."""
+def test_a_reader_may_begin_at_a_moment(world: World, shop: Shop) -> None:
+    announce("product.created")
+    world.run()
+    world.sleep(minutes=1)
+    now = clock.iso(clock.now())
+    assert shop.get(f"{PATH}?since={now}").json["data"] == []
+    later = announce("product.updated")
+    world.run()
+    world.sleep(minutes=1)
+    assert [event["id"] for event in shop.get(f"{PATH}?since={now}").json["data"]] == [later]
+    assert len(shop.get(f"{PATH}?since=2020-01-01T00:00:00Z").json["data"]) == 2, "all that is kept"
+    assert shop.get(f"{PATH}?since=today").status == 422
+
+
+class Trade:
+    """Writers of everything there is, who meet conflicts, lose answers and die in the middle."""
+
+    def __init__(self, world: World, shop: Shop, chance: random.Random) -> None:
+        self.world, self.shop, self.chance = world, shop, chance
+        self.faults = 0
+        others = world.double.faults
+
+        def faults(operation: str, request: Any) -> Fault | None:
+            fault = others(operation, request)
+            if fault is None and operation == "TransactWriteItems" and chance.random() < 0.2:
+                self.faults += 1
+                return chance.choice([Fault.CONFLICT, Fault.THROTTLE, Fault.LOST, Fault.LOST_AFTER])
+            return fault
+
+        world.double.faults = faults
+
+    def write(self) -> None:
+        """One change of anything; perhaps the last call of its function is one of its first."""
+        if self.chance.random() < 0.2:
+            self.world.crash = (self.chance.randint(1, 4), self.chance.random() < 0.5)
+        with suppress(Crash):
+            self.chance.choice([self._create, self._change, self._change, self._delete])()
+        self.world.crash = None
+
+    def _create(self) -> None:
+        self._call("POST", *self.chance.choice([self._product, self._customer, self._order])())
+
+    def _product(self) -> tuple[str, Any]:
+        return "/products", {"name": f"Mug {self.chance.random()}", "price": 9.5}
+
+    def _customer(self) -> tuple[str, Any]:
+        return "/customers", {"email": f"{self.chance.random()}@example.com"}
+
+    def _order(self) -> tuple[str, Any]:
+        product = self._any("/products")
+        if product is None:
+            return self._product()
+        who = {"email": f"ann{self.chance.randint(1, 5)}@example.com"}
+        line = {"variantId": product["variants"][0]["id"], "quantity": 1}
+        return "/orders", {"lineItems": [line], "customer": who}
+
+    def _change(self) -> None:
+        price = {"price": round(self.chance.uniform(1, 90), 2)}
+        text = str(self.chance.random())
+        changes = {
+            ("PUT", "/products"): [price, {"vendor": text}],
+            ("PATCH", "/customers"): [{"note": text}, {"email": f"{text}@example.com"}],
+            ("PATCH", "/orders"): [{"status": "PAID"}, {"status": "CANCELLED"}, {"note": text}],
+        }
+        (method, path), bodies = self.chance.choice(list(changes.items()))
+        if record := self._any(path):
+            self._call(method, f"{path}/{record['id']}", self.chance.choice(bodies))
+
+    def _delete(self) -> None:
+        path = self.chance.choice(["/products", "/customers", "/orders"])
+        if record := self._any(path):
+            self._call("DELETE", f"{path}/{record['id']}")
+
+    def _any(self, path: str) -> Any:
+        return self.chance.choice([*self.listed(path).values(), None])
+
+    def _call(self, method: str, path: str, body: Any = None) -> None:
+        answer = self.shop.call(method, f"/api/admin{path}", body)
+        # What a move, a name that is taken or an order of its own refuses is no change.
+        assert answer.status < 300 or answer.status in {404, 409, 422, 503}, answer.text
+
+    def listed(self, path: str) -> dict[str, Any]:
+        """All records of a list, by id."""
+        found: dict[str, Any] = {}
+        cursor = ""
+        while True:
+            after = f"&cursor={cursor}" if cursor else ""
+            page = self.shop.get(f"/api/admin{path}?limit=100{after}").json
+            found |= {record["id"]: record for record in page["data"]}
+            cursor = page["pagination"]["next"]
+            if not cursor:
+                return found
+
+
+def test_a_copy_that_is_built_from_the_feed_alone_is_the_shop(
+    world: World, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten hours of writers, conflicts, functions that die, a stream that is late, and a reader who
+    stops, forgets what was not saved, and begins again."""
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
     chance = random.Random(7)
-    reader = Reader(shop, limit=7)
-    products: list[str] = []
+    trade = Trade(world, shop, chance)
+    reader = saved = Reader(shop, limit=7)
+    crashes = stops = 0
     for _ in range(300):
         world.sleep(minutes=2)
-        what = chance.random()
-        if what < 0.4 or not products:
-            new = {"name": f"Mug {chance.random()}", "price": 9.5}
-            products.append(shop.post("/api/admin/products", new).json["id"])
-        elif what < 0.75:
-            change = {"price": round(chance.uniform(1, 90), 2)}
-            shop.put(f"/api/admin/products/{chance.choice(products)}", change)
-        else:
-            gone = products.pop(chance.randrange(len(products)))
-            assert shop.delete(f"/api/admin/products/{gone}").status == 200
-        if chance.random() < 0.5:
+        trade.write()
+        if chance.random() < 0.4:
             world.crash = (chance.randint(1, 6), chance.random() < 0.5)
             world.step()
+            crashes += world.crash is None
             world.crash = None
-        if chance.random() < 0.3:
+        if chance.random() < 0.5:
             reader.read()
+        if chance.random() < 0.1:
+            saved = deepcopy(reader, {id(shop): shop})
+        if chance.random() < 0.05:
+            reader, stops = deepcopy(saved, {id(shop): shop}), stops + 1
+    assert trade.faults > 30 and crashes > 20 and stops > 5
     world.run()
     world.sleep(minutes=1)
     reader.catch_up()
@@ -102,8 +203,32 @@ def test_a_copy_that_is_built_from_the_feed_alone_is_the_shop(world: World, shop
     kept = map(attributes.unpack, world.double.items(settings.outbox_table()))
     committed = [event.id for item in kept for event in outbox.events_of(item)]
     assert sorted(ids) == sorted(committed), "and none is missing"
-    now = {id: shop.get(f"/api/admin/products/{id}").json for id in products}
-    assert reader.copy == now
+    assert {event["event"].partition(".")[0] for event in reader.events} == {
+        "product", "order", "customer",
+    }  # fmt: skip
+    assert {event["event"] for event in reader.events} >= {
+        "product.deleted", "order.deleted", "customer.deleted",
+    }  # fmt: skip
+    shops = {name: trade.listed(f"/{name}") for name in ("products", "orders", "customers")}
+    copied = reader.copy | _counted(reader.copy)
+    assert copied == shops["products"] | shops["orders"] | shops["customers"]
+    assert min(map(len, shops.values())) > 5
+
+
+def _counted(copy: dict[str, Any]) -> dict[str, Any]:
+    """Customers, with what their orders say of them: an order announces itself alone."""
+    made = {}
+    for id, customer in copy.items():
+        if not id.startswith("cus_"):
+            continue
+        own = [
+            each for each in copy.values() if each.get("customer") and each["customer"]["id"] == id
+        ]
+        counted = [order for order in own if order["status"] != "CANCELLED"]
+        paid = [Decimal(order["total"]) for order in own if order["paymentStatus"] == "PAID"]
+        spent = f"{sum(paid, Decimal(0)):.2f}"
+        made[id] = {**customer, "ordersCount": len(counted), "totalSpent": spent}
+    return made
 
 
 def test_what_the_stream_brings_a_day_late_comes_behind_what_was_read(
@@ -171,22 +296,71 @@ def test_a_rare_kind_among_many_is_found_by_going_on(
     assert [event["event"] for event in found] == ["order.paid"] and 3 < pages < 30
 
 
-def test_a_page_costs_what_it_costs_however_much_lies_behind_it(world: World, shop: Shop) -> None:
-    def cost() -> tuple[int, float]:
+class Hour(Sequence[str]):
+    """The sort keys of an hour's entries, which are made when they are looked at."""
+
+    def __init__(self, hour: datetime, entries: int) -> None:
+        self._hour, self._entries = hour, entries
+
+    def __len__(self) -> int:
+        return self._entries
+
+    def __getitem__(self, place: Any) -> Any:
+        if not 0 <= place < self._entries:
+            raise IndexError
+        at = self._hour + timedelta(hours=1) * place / self._entries
+        return f"{clock.iso(at)}#evt_{ids.derived('', int(at.timestamp() * 1000), str(at))[1:]}"
+
+
+class Entries(dict[str, bytes]):
+    def __init__(self, hour: str) -> None:
+        self._hour = hour
+
+    def __missing__(self, sk: str) -> bytes:
+        entry = {"kinds": ["product.updated"], "bytes": 60, "expiresAt": 1 << 40}
+        item = {"pk": f"feed#{self._hour}", "sk": sk, **entry}
+        return json.dumps(attributes.pack(item)).encode()
+
+
+def test_a_page_of_a_million_costs_what_it_costs_of_a_thousand(
+    world: World, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thousand an hour; the oldest, one in the middle, the newest."""
+    body = outbox.body("product.updated", {"id": "prod_1", "name": "Mug"})
+    found = world.double._item
+
+    def item(name: str, key: Any) -> Any:
+        if name != settings.outbox_table():
+            return found(name, key)
+        events = [{"event": "product.updated", "body": body}]
+        plain = {"events": events, "at": clock.iso(world.now)}
+        return attributes.pack({"pk": key["pk"]["S"], "sk": key["sk"]["S"], **plain})
+
+    monkeypatch.setattr(world.double, "_item", item)
+
+    def costs(hours: int) -> list[tuple[int, float]]:
+        tables = world.double._tables.setdefault(settings.table(), {})
+        end = world.now.replace(minute=0, second=0, microsecond=0)
+        known = tables["feed"] = Partition()
+        for number in range(hours, 0, -1):
+            begins = end - timedelta(hours=number)
+            hour = clock.iso(begins)[:13]
+            known.put(hour, attributes.pack({"pk": "feed", "sk": hour}))
+            tables[f"feed#{hour}"] = Partition(Hour(begins, 1_000), Entries(hour))
+        return [cost(end - timedelta(hours=back)) for back in (hours, hours / 2, 0.4)]
+
+    def cost(since: datetime) -> tuple[int, float]:
         with world.double.metered() as calls:
-            assert len(shop.get(f"{PATH}?limit=20").json["data"]) == 20
+            page = shop.get(f"{PATH}?limit=100&since={clock.iso(since)}").json["data"]
+        assert len(page) == 100
         return len(calls), sum(call.read_units for call in calls)
 
-    for _ in range(30):
-        announce()
-    world.sleep(minutes=1)
-    cost()  # who asks is admitted for the first time
-    few = cost()
-    for _ in range(1_000):
-        announce()
-    world.run()
-    world.sleep(minutes=1)
-    assert cost() == few
+    world.now = datetime(2026, 11, 20, 6, 0, tzinfo=UTC)
+    costs(1)  # who asks is admitted for the first time
+    few = costs(1)
+    assert len(set(few)) == 1, few
+    many = costs(1_000)
+    assert many == few
 
 
 @pytest.mark.parametrize("cursor", ["x", "AAAA", "e30", "*", "MjAyNi0xMS0yMA"])
@@ -224,3 +398,22 @@ def test_tests_of_webhooks_are_not_in_the_feed(world: World, shop: Shop) -> None
 def test_the_feed_is_for_staff_and_above(shop: Shop) -> None:
     assert shop.get(PATH, key=shop.as_("STAFF")).status == 200
     assert shop.get(PATH, key=shop.as_("READER")).status == 403
+
+
+def test_two_that_enter_an_event_at_once_enter_it_once(world: World, shop: Shop) -> None:
+    """Two deliveries of one record by the stream."""
+    id = announce()
+    (item,) = world.unread_events()
+    item = attributes.unpack(item)
+
+    def other() -> None:
+        world.now += timedelta(seconds=1)
+        feed.enter([item])
+
+    world.meanwhile("TransactWriteItems", other)
+    feed.enter([item])
+    world.run()
+    world.sleep(minutes=1)
+    reader = Reader(shop)
+    reader.catch_up()
+    assert [event["id"] for event in reader.events] == [id]

@@ -4,10 +4,10 @@ from typing import Any
 import pytest
 
 from chalicelib import aws, deadline, settings, telemetry
-from tests.dynamodb_double import Double
-from tests.environment import SETTINGS, account
-from tests.imports.desk import Desk
-from tests.shop import Shop
+from tests.support.dynamodb_double import Double
+from tests.support.environment import SETTINGS, account
+from tests.support.import_desk import Desk
+from tests.support.shop import Shop
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from chalicelib import aws, settings
 from chalicelib.imports import files
-from tests.environment import SETTINGS
+from tests.support.environment import SETTINGS
 
 BUCKET = SETTINGS["BUCKET"]
 

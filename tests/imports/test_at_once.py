@@ -5,7 +5,8 @@ from collections import Counter
 
 import pytest
 
-from tests.imports.desk import Desk
+from chalicelib import commit
+from tests.support.import_desk import Desk
 
 BY_SKU = "name,price,sku\n" + "".join(f"Hat {n % 3},{n + 1},H-{n}\n" for n in range(8))
 BY_SLUG = "slug,name,price,sku\n" + "".join(f"other-{n},Hat,{n + 1},H-{n}\n" for n in range(4, 12))
@@ -62,6 +63,60 @@ def test_a_client_that_creates_a_product_meanwhile_creates_the_only_one(desk: De
     (product,) = desk.products().values()
     assert (product["name"], product["price"]) == ("Hat", "2.00")
     assert (desk.job(job_id)["created"], desk.job(job_id)["updated"]) == (0, 1)
+
+
+def beside_a_client(desk: Desk, file: str, given: list[dict[str, object]], nth: int) -> None:
+    """Two imports of a file, and a client that creates products while both are at work."""
+    jobs = [desk.send(file), desk.send(file)]
+    for job_id in jobs:
+        desk.uploaded(job_id)
+    one, other = desk.messages()
+
+    def client() -> None:
+        half = len(given) // 2
+        for product in given[:half]:
+            assert desk.shop.post("/api/admin/products", product).status in {201, 409}
+        assert desk.shop.post("/api/admin/products/bulk", given[half:]).status == 200
+
+    desk.meanwhile("TransactWriteItems", lambda: (client(), desk.handle(other)), nth)
+    desk.handle(one)
+    desk.work()
+    for job_id in jobs:
+        job = desk.job(job_id)
+        assert (job["status"], job["errors"], job["processed"]) == ("COMPLETED", [], 8)
+    assert counted(desk.imported(file)) == [0, 0, 8]
+
+
+def counted(job: dict[str, int]) -> list[int]:
+    return [job["created"], job["updated"], job["unchanged"]]
+
+
+def test_two_imports_take_the_products_of_a_client_that_creates_them_meanwhile(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # One after the other: who creates a SKU that is there has two products with it, as asked for.
+    monkeypatch.setattr(commit, "together", lambda calls: [call() for call in calls])
+    given: list[dict[str, object]] = [
+        {"name": f"Of the client {n}", "price": 99, "sku": f"H-{n}"} for n in range(8)
+    ]
+    beside_a_client(desk, BY_SKU, given, 1)
+    products = desk.products().values()
+    assert Counter(product["sku"] for product in products) == dict.fromkeys(
+        (f"H-{n}" for n in range(8)), 1
+    )
+    assert {product["price"] for product in products} == {f"{n + 1}.00" for n in range(8)}
+    assert all(product["slug"].startswith("of-the-client") for product in products)
+
+
+@pytest.mark.parametrize("nth", [1, 2])
+def test_two_imports_and_a_client_make_each_slug_once(desk: Desk, nth: int) -> None:
+    given: list[dict[str, object]] = [
+        {"slug": f"other-{n}", "name": f"Of the client {n}", "price": 99} for n in range(4, 12)
+    ]
+    beside_a_client(desk, BY_SLUG, given, nth)
+    products = desk.products()
+    assert products.keys() == {f"other-{n}" for n in range(4, 12)}
+    assert {product["name"] for product in products.values()} == {"Hat"}
 
 
 @pytest.mark.parametrize("gone", ["deleted", "renumbered"])

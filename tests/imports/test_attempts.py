@@ -7,8 +7,8 @@ import pytest
 from chalicelib import settings
 from chalicelib.imports import files
 from chalicelib.imports.steps import plan
-from tests.dynamodb_double import Crash
-from tests.imports.desk import Desk
+from tests.support.dynamodb_double import Crash
+from tests.support.import_desk import Desk
 
 ROWS = "slug,name,price\na,A,free\n"
 PIECE = 5 << 20  # S3: the least that a piece may have, but the last

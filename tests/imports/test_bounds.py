@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chalicelib.imports.csv.records import Record
+from chalicelib.imports.csv.records import CsvRecord
 from chalicelib.imports.formats import FORMATS, Format, Ours, Shop, cells, read_as
 from chalicelib.imports.formats.cells import BadCell
 from chalicelib.imports.formats.mapped import FIELDS, Mapped
@@ -102,7 +102,7 @@ def test_rows_of_anything_become_a_product_or_errors_of_their_own(
     kinds = ["product", "variant", "variation", "configurable", "simple", "media", "1", "", "rule"]
     cell = st.one_of(st.sampled_from(kinds), ANYTHING)
     rows = data.draw(st.lists(st.lists(cell, max_size=len(header)), min_size=1, max_size=4))
-    records = [Record(at, 1, at + 2, row) for at, row in enumerate(rows)]
+    records = [CsvRecord(at, 1, at + 2, row) for at, row in enumerate(rows)]
     bound = format(header)
     for record in records:
         bound.key(record.cells)
@@ -161,9 +161,11 @@ def test_ten_times_the_rows_and_entries_take_ten_times_the_steps(format: type[Fo
         listed = ", ".join(f"https://x/{n}.jpg" for n in range(many))
         options = "|".join(f"sku=S-{n},size=L{n}" for n in range(many))
         row = [options if name == "configurable_variations" else listed for name in names]
-        rows = [Record(n, 1, n + 2, [*row[:1], *([f"{n}"] * (len(row) - 1))]) for n in range(many)]
+        rows = [
+            CsvRecord(n, 1, n + 2, [*row[:1], *([f"{n}"] * (len(row) - 1))]) for n in range(many)
+        ]
         bound = format(names)
-        return lambda: bound.product([Record(0, 1, 2, row), *rows], SHOPS[0])
+        return lambda: bound.product([CsvRecord(0, 1, 2, row), *rows], SHOPS[0])
 
     few, many = steps(work(40)), steps(work(400))
     assert many <= 14 * few
@@ -191,8 +193,8 @@ def test_a_format_that_raises_what_nobody_foresaw_fails_its_rows_and_no_others(
     monkeypatch.setattr(
         bound, "drafted", lambda draft: 1 / 0 if draft.rows[0]["slug"] == "bad" else inner(draft)
     )
-    bad = bound.product([Record(0, 1, 2, ["bad", "Bad", "1"])], SHOPS[0])
-    good = bound.product([Record(0, 1, 3, ["good", "Good", "1"])], SHOPS[0])
+    bad = bound.product([CsvRecord(0, 1, 2, ["bad", "Bad", "1"])], SHOPS[0])
+    good = bound.product([CsvRecord(0, 1, 3, ["good", "Good", "1"])], SHOPS[0])
     assert [error[:3] for error in bad.errors] == [(2, "", "unreadable_row")]
     assert good.errors == []
 

@@ -15,10 +15,10 @@ import pytest
 from chalicelib import aws, settings
 from chalicelib.imports.csv import groups
 from chalicelib.imports.steps import plan as planner
-from tests.dynamodb_double import Crash, Fault
 from tests.imports import moves
-from tests.imports.desk import Desk
 from tests.imports.model import HEADER, Row, Thing, expected, random_file
+from tests.support.dynamodb_double import Crash, Fault
+from tests.support.import_desk import Desk
 
 FAULTS = [fault for fault in Fault if fault not in {Fault.ERROR, Fault.LOST}]
 

@@ -567,9 +567,9 @@ def test_a_report_can_be_mended_and_imported_again():
         == "Title;URL handle;Price;extra;error row;error field;error code;error message"
     )
     assert 'Mug;mug;cheap;x;2;Price;not_an_amount;"""cheap"" is not an amount."' in text
-    (mended,) = products(out.replace(b";cheap;", b";7;"))
-    assert mended.errors == []
-    assert mended.values == {"slug": "mug", "name": "Mug", "price": "7.00"}
+    (fixed,) = products(out.replace(b";cheap;", b";7;"))
+    assert fixed.errors == []
+    assert fixed.values == {"slug": "mug", "name": "Mug", "price": "7.00"}
 
 
 def test_a_report_shows_rows_that_could_not_be_read_and_what_else_failed_with_them():

@@ -1,10 +1,15 @@
 """Bytes that are no UTF-8 are read in their encoding, or asked about."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
-from chalicelib.imports.csv.encodings import KNOWN, judged, named
+from chalicelib.imports.csv import records as csv_records
+from chalicelib.imports.csv.encodings import KNOWN, Undecided, judged, named
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.records import open_csv, read
+from tests.support.import_desk import Desk
 
 TEXTS = [
     ("cp1252", "Größe,Übergröße für Mädchen,Weiße Straße"),
@@ -88,6 +93,75 @@ def test_what_is_no_ascii_is_looked_for_far_into_a_file() -> None:
     assert list(open_csv(pieces).records())[-1].cells == ["z", "Größe für Weiße"]
 
 
+@pytest.mark.parametrize("encoding", ["cp1250", "cp1252", "mac_roman", "cp932", "utf-8"])
+def test_what_is_no_ascii_decides_however_far_behind_it_stands(
+    monkeypatch: pytest.MonkeyPatch, encoding: str
+) -> None:
+    monkeypatch.setattr(csv_records, "_SEARCHED", 70_000)  # a large file, for so small a test
+    words = {"cp1250": "Zażółć gęślą jaźń", "cp932": "青いマグカップ"}.get(encoding, "Größe Weiße")
+    plain = "".join(f"p{at},plain\n" for at in range(20_000))
+    data = ("slug,name\n" + plain).encode() + f"y,{words}\nz,{words}".encode(encoding)
+    reads: list[int] = []
+
+    def pieces() -> Iterator[bytes]:
+        reads.append(1)
+        yield from (data[at : at + 50_000] for at in range(0, len(data), 50_000))
+
+    table = open_csv(pieces(), again=pieces)
+    records = list(table.records())
+    assert table.format.encoding == encoding
+    assert (len(records), len(reads)) == (20_002, 2)
+    assert [record.cells for record in records[-2:]] == [["y", words], ["z", words]]
+    last = records[-1]
+    assert data[last.offset :] == f"z,{words}".encode(encoding)
+
+
+@pytest.mark.parametrize("searched", [1 << 22, 70_000])
+@pytest.mark.parametrize("before", [0, 80_000])
+@pytest.mark.parametrize(
+    ("encoding", "word"), [("utf-8", "é"), ("gb18030", "产品名称 价格 库存 蓝色杯子 白色衬衫")]
+)
+def test_the_first_letter_that_is_no_ascii_may_be_cut_in_two(
+    monkeypatch: pytest.MonkeyPatch, encoding: str, word: str, before: int, searched: int
+) -> None:
+    monkeypatch.setattr(csv_records, "_SEARCHED", searched)
+    data = b"slug,name\n" + b"p,plain\n" * (before // 8) + b"z," + word.encode(encoding) + b"\n"
+    cut = data.index(word.encode(encoding)) + 1
+
+    def pieces() -> list[bytes]:
+        return (
+            [data[:cut], data[cut:]]
+            if not before
+            else [data[:70_100], data[70_100:cut], data[cut:]]
+        )
+
+    table = open_csv(pieces(), again=pieces)
+    assert table.format.encoding == encoding
+    assert list(table.records())[-1].cells == ["z", word]
+
+
+def test_what_can_be_two_things_is_asked_about_however_far_behind_it_stands(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(csv_records, "_SEARCHED", 70_000)
+    plain = "".join(f"p{at},plain\n" for at in range(20_000))
+    data = ("slug,name\n" + plain).encode() + "z,Červené tričko\n".encode("cp1250")
+    with pytest.raises(Undecided) as caught:
+        open_csv([data], again=lambda: [data])
+    assert "cp1250" in [reading.encoding for reading in caught.value.readings]
+
+
+def test_a_file_of_which_only_some_lines_are_utf8_is_asked_about() -> None:
+    """Two signs of GBK may be a letter in UTF-8."""
+    data = "slug,name\na,模\nb,蓝色杯子\nc,白色衬衫\n".encode("gbk")
+    assert data.splitlines()[1].decode() == "a,ģ"
+    with pytest.raises(Undecided) as caught:
+        open_csv([data])
+    readings = {reading.encoding: reading.samples for reading in caught.value.readings}
+    assert readings["gb18030"] == ["模", "蓝色杯子", "白色衬衫"]
+    assert "utf-8" in readings
+
+
 def test_a_byte_that_its_encoding_has_not_is_an_error_of_its_row() -> None:
     data = file("商品名,価格").encode("cp932") + b"bad,\x85\xff\nz,last\n"
     table = open_csv([data], "shift_jis")
@@ -118,3 +192,94 @@ def test_an_encoding_that_nobody_knows_is_refused_with_those_that_are() -> None:
         named("rot13")
     assert caught.value.code == "unknown_encoding"
     assert "cp1250" in caught.value.message
+
+
+# --- Through the whole job ------------------------------------------------------------------------
+
+
+def words_of(desk: Desk) -> list[str]:
+    products = desk.products()
+    return [products[slug]["name"] for slug in sorted(products)]
+
+
+def catalogue(words: str) -> str:
+    return "slug,name,price\n" + "".join(f"p{at},{w},9\n" for at, w in enumerate(words.split(",")))
+
+
+@pytest.mark.parametrize(("encoding", "words"), TEXTS)
+def test_a_file_is_imported_in_the_encoding_that_its_words_are_in(
+    desk: Desk, encoding: str, words: str
+) -> None:
+    job = desk.imported(catalogue(words).encode(encoding))
+    assert (job["status"], job["encoding"], job["failed"]) == ("COMPLETED", encoding, 0)
+    assert words_of(desk) == words.split(",")
+
+
+def choose(desk: Desk, job: Any, **body: Any) -> Any:
+    reply = desk.shop.post(f"/api/admin/jobs/{job['id']}/mapping", body)
+    assert reply.status == 200, reply.text
+    desk.work()
+    return desk.finished(job["id"])
+
+
+@pytest.mark.parametrize(("encoding", "words"), SHORT)
+def test_whoever_sends_a_file_chooses_between_its_encodings_and_it_goes_on(
+    desk: Desk, encoding: str, words: str
+) -> None:
+    job = desk.imported(catalogue(words).encode(encoding))
+    assert (job["status"], job["encoding"], job["columns"]) == ("NEEDS_MAPPING", None, [])
+    samples = {each["encoding"]: each["samples"] for each in job["encodings"]}
+    assert samples[encoding][0] in words
+    assert len({tuple(each) for each in samples.values()}) == len(samples) > 1
+    assert desk.products() == {}
+    done = choose(desk, job, encoding=encoding)
+    assert (done["status"], done["encoding"], done["encodings"]) == ("COMPLETED", encoding, [])
+    assert words_of(desk) == words.split(",")
+
+
+def test_after_the_encoding_the_columns_may_be_asked_about(desk: Desk) -> None:
+    header = "Nazev vyrobku,Skladove cislo XY,Cena\n"
+    job = desk.imported((header + "Červené tričko,T-1,9\n").encode("cp1250"))
+    assert job["columns"] == []
+    path = f"/api/admin/jobs/{job['id']}/mapping"
+    for body, field, code in (
+        ({"columns": {"Cena": "price"}}, "encoding", "required"),
+        ({"format": "shopify"}, "encoding", "required"),
+        ({"encoding": "rot13"}, "encoding", "unknown_encoding"),
+        ({"encoding": "cp1250", "columns": {"Cena": "price"}}, "columns", "not_yet"),
+        ({"delimiter": "x"}, "delimiter", "not_allowed"),
+    ):
+        refused = desk.shop.post(path, body)
+        (error,) = refused.json["errors"]
+        assert (refused.status, error["field"], error["code"]) == (422, field, code)
+    asked = choose(desk, job, encoding="windows-1250")
+    assert (asked["status"], asked["encoding"]) == ("NEEDS_MAPPING", "cp1250")
+    names = [each["column"] for each in asked["columns"]]
+    assert names == header.strip().split(",")
+    done = choose(desk, asked, columns={names[0]: "name", names[1]: "sku", names[2]: "price"})
+    assert (done["status"], done["created"]) == ("COMPLETED", 1)
+    assert words_of(desk) == ["Červené tričko"]
+
+
+def test_an_encoding_that_is_chosen_twice_or_otherwise_counts_as_it_was_said_last(
+    desk: Desk,
+) -> None:
+    job = desk.imported(catalogue("Červené tričko").encode("cp1250"))
+    path = f"/api/admin/jobs/{job['id']}/mapping"
+    for encoding in ("cp1252", "cp1250"):
+        assert desk.shop.post(path, {"encoding": encoding}).status == 200
+    desk.work()
+    desk.uploaded(job["id"])
+    done = desk.finished(job["id"])
+    assert (done["created"], done["total"], words_of(desk)) == (1, 1, ["Červené tričko"])
+
+
+def test_a_planner_that_is_late_asks_nobody_who_has_answered(desk: Desk) -> None:
+    job = desk.imported(catalogue("Červené tričko").encode("cp1250"))
+    answer = {"encoding": "cp1250"}
+    path = f"/api/admin/jobs/{job['id']}/mapping"
+    desk.meanwhile("UpdateItem", lambda: desk.shop.post(path, answer))
+    desk.uploaded(job["id"])  # once more, and asks again
+    assert desk.job(job["id"])["status"] == "QUEUED"
+    desk.work()
+    assert desk.finished(job["id"])["created"] == 1

@@ -10,7 +10,7 @@ import app
 from chalicelib import clock
 from chalicelib.imports import files
 from chalicelib.imports.steps import plan as planner
-from tests.imports.desk import IMPORT, Desk
+from tests.support.import_desk import IMPORT, Desk
 
 HEADER = "slug,name,price\n"
 LONG = HEADER + "".join(f"p{n},P{n},1\n" for n in range(450))
@@ -149,8 +149,8 @@ def test_rows_that_could_not_be_read_fail_again_until_they_are_mended(desk: Desk
     assert list(desk.products()) == ["g"]
     report = desk.report(again["id"])
     assert report.startswith("slug,name,price,error row,error field,error code,error message\r\n")
-    mended = desk.imported(report.replace('"""first line"', "First").replace("unclosed_quote", ""))
-    assert (mended["created"], mended["failed"]) == (1, 4)
+    fixed = desk.imported(report.replace('"""first line"', "First").replace("unclosed_quote", ""))
+    assert (fixed["created"], fixed["failed"]) == (1, 4)
     assert desk.products()["a"]["name"] == "First"
 
 
@@ -168,8 +168,8 @@ def test_a_mended_report_says_what_the_file_said_and_no_more(
 ) -> None:
     job = desk.imported(f"{header}\n{row}\n")
     assert [error["code"] for error in job["errors"]] == ["not_an_amount"]
-    mended = desk.imported(desk.report(job["id"]).replace("free", "5"))
-    assert (mended["created"], mended["failed"]) == (1, 0)
+    fixed = desk.imported(desk.report(job["id"]).replace("free", "5"))
+    assert (fixed["created"], fixed["failed"]) == (1, 0)
     assert desk.products()["a"]["description"] == "text"
 
 

@@ -1,14 +1,19 @@
 """A small import does not wait for a large one."""
 
+import copy
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
 from chalicelib import settings
 from chalicelib.imports.steps import lanes
-from tests.imports.desk import Desk
+from tests.support.dynamodb_double import Crash
+from tests.support.import_desk import Desk
 
 INFRA = Path(__file__).parents[2] / "infra"
 HEADER = "slug,name,price\n"
@@ -56,6 +61,30 @@ def test_every_part_of_a_large_file_is_sent_once(
         for message in messages:
             desk.handle(message)
     assert numbers == [f"{n:08d}" for n in range(30)]
+
+
+@pytest.mark.usefixtures("two_at_once")
+def test_a_file_goes_on_though_whoever_finished_a_part_died_at_once(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job_id = desk.send(LARGE)
+    desk.uploaded(job_id)
+    goes_on, died = lanes.go_on, []
+
+    def dies_once(message: Mapping[str, Any]) -> None:
+        if not died:
+            died.append(message)
+            raise Crash("before it went on")
+        goes_on(message)
+
+    monkeypatch.setattr(lanes, "go_on", dies_once)
+    first, *others = desk.messages()
+    desk.handle_again(copy.deepcopy(first))  # delivered twice, and the second is faster
+    for message in [first, *others]:
+        desk.handle(message)
+    desk.work()
+    job = desk.job(job_id)
+    assert (died, job["status"], job["created"]) == ([ANY], "COMPLETED", 6_000)
 
 
 def test_as_many_are_expected_at_once_as_the_trigger_runs(monkeypatch: pytest.MonkeyPatch) -> None:

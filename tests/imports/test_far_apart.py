@@ -3,7 +3,7 @@
 import pytest
 
 from chalicelib.imports import files
-from tests.imports.desk import Desk
+from tests.support.import_desk import Desk
 
 HEADER = "slug,name,price,description,variantTitle,variantSku,variantPrice,stock\n"
 

@@ -7,8 +7,8 @@ import pytest
 
 from chalicelib.imports.formats import ImportedProduct, recognise
 from chalicelib.imports.formats.woocommerce_columns import COLUMNS
-from tests.imports.desk import Desk
 from tests.imports.test_formats import SHOP, opened, products, text
+from tests.support.import_desk import Desk
 
 
 def read(*lines: str) -> list[ImportedProduct]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.imports.desk import Desk
+from tests.support.import_desk import Desk
 
 SHOPIFY = "Handle,Title,Option1 Value,Variant SKU,Variant Price,Variant Inventory Qty\n"
 TEE = SHOPIFY + "tee,Tee,S,T-S,9,3\ntee,,M,T-M,10,4\n"

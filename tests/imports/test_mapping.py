@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chalicelib import clock
-from tests.imports.desk import IMPORT, Desk
+from tests.support.import_desk import IMPORT, Desk
 
 FOREIGN = "Product Name,Selling Price,Qty,Colour code\nMug,7.50,4,#fff\nHat,9,2,#000\n"
 MAPPING = {"Product Name": "name", "Selling Price": "price", "Qty": "stock"}
@@ -226,3 +226,91 @@ def test_a_preview_is_of_the_first_fifty_products_that_change(desk: Desk) -> Non
     job = desk.job(job_id)
     assert (job["status"], job["created"]) == ("COMPLETED", 450)
     assert [one["row"] for one in job["preview"]] == list(range(2, 52))
+
+
+# --- A file that is known -------------------------------------------------------------------------
+
+SHOPIFY = (
+    "Handle,Title,Vendor,Variant SKU,Variant Price,Variant Inventory Qty,Lager Ost\n"
+    "mug,Mug,Northwind,M-1,7.50,4,11\n"
+)
+
+
+def test_a_file_that_is_known_waits_for_a_confirmation_if_that_is_asked_for(desk: Desk) -> None:
+    job = waiting(desk, SHOPIFY, review="true", dryRun="true")
+    assert (job["dialect"], job["encoding"], job["delimiter"]) == ("shopify", "utf-8", ",")
+    assert job["ignoredColumns"] == ["Lager Ost"]
+    fields = {each["column"]: each["field"] for each in job["columns"]}
+    assert (fields["Handle"], fields["Lager Ost"]) == ("slug", None)
+    assert {"slug", "stock", "position", "imageUrl"} <= set(job["fields"])
+    done = answer(desk, job, format="shopify")
+    assert (done["status"], done["created"], done["dryRun"]) == ("COMPLETED", 1, True)
+    reply = desk.shop.post(f"/api/admin/jobs/{job['id']}/run")
+    desk.work()
+    real = desk.finished(reply.json["jobId"])
+    assert (real["status"], real["created"], real["dialect"]) == ("COMPLETED", 1, "shopify")
+    assert desk.products()["mug"]["vendor"] == "Northwind"
+
+
+def test_single_columns_of_a_known_format_can_be_read_otherwise(desk: Desk) -> None:
+    job = waiting(desk, SHOPIFY, review="true")
+    path = f"/api/admin/jobs/{job['id']}/mapping"
+    for columns, field, code in (
+        ({"Lager Ost": "stock"}, "columns.Lager Ost", "duplicate_field"),
+        ({"Lager Ost": "variantTitle"}, "columns.Lager Ost", "unknown_field"),
+        ({"Lager West": "stock"}, "columns.Lager West", "unknown_column"),
+        ({"Handle": None, "Title": None, "Variant SKU": None}, "columns", "missing_key"),
+    ):
+        reply = desk.shop.post(path, {"format": "shopify", "columns": columns})
+        (error,) = reply.json["errors"]
+        assert (reply.status, error["field"], error["code"]) == (422, field, code)
+    changed = {"Vendor": None, "Variant Inventory Qty": None, "Lager Ost": "stock"}
+    done = answer(desk, job, format="shopify", columns=changed, saveAs="Ost")
+    assert (done["status"], done["dialect"], done["created"]) == ("COMPLETED", "shopify", 1)
+    assert done["ignoredColumns"] == ["Vendor", "Variant Inventory Qty"]
+    fields = {each["column"]: each["field"] for each in done["columns"]}
+    assert (fields["Vendor"], fields["Lager Ost"], fields["Handle"]) == (None, "stock", "slug")
+    mug = desk.products()["mug"]
+    assert (mug["vendor"], mug["variants"][0]["stock"]) == (None, 11)
+    (saved,) = desk.shop.get(MAPPINGS).json["data"]
+    assert (saved["format"], saved["columns"]) == ("shopify", fields)
+    again = desk.imported(SHOPIFY.replace(",11", ",12"), mapping="Ost")
+    assert (again["dialect"], again["updated"]) == ("shopify", 1)
+    assert desk.products()["mug"]["variants"][0]["stock"] == 12
+
+
+def test_what_is_changed_of_our_own_columns_is_a_mapping(desk: Desk) -> None:
+    job = waiting(desk, "slug,name,price,stock\nmug,Mug,7,4\n", review="true")
+    assert (job["dialect"], "option1" in job["fields"]) == ("backroom", True)
+    done = answer(desk, job, format="backroom", columns={"stock": None})
+    assert (done["created"], done["ignoredColumns"]) == (1, ["stock"])
+    fields = {each["column"]: each["field"] for each in done["columns"]}
+    assert fields == {"slug": "slug", "name": "name", "price": "price", "stock": None}
+    assert desk.products()["mug"]["variants"][0]["stock"] is None
+
+
+def test_encoding_and_delimiter_are_changed_and_the_columns_are_shown_anew(desk: Desk) -> None:
+    file = "slug,name;x,price\nmug,Größe;y,7\n".encode("cp1252")
+    job = waiting(desk, file, review="true")  # type: ignore[arg-type]
+    desk.shop.post(f"/api/admin/jobs/{job['id']}/mapping", {"delimiter": ";"})
+    desk.work()
+    other = desk.finished(job["id"])
+    assert (other["status"], other["delimiter"]) == ("NEEDS_MAPPING", ";")
+    assert [each["column"] for each in other["columns"]] == ["slug,name", "x,price"]
+    for body in ({"encoding": "mac_roman", "delimiter": ","}, {"encoding": "cp1252"}):
+        job = answer(desk, job, **body)
+        assert (job["status"], job["encoding"]) == ("NEEDS_MAPPING", body["encoding"])
+    assert job["columns"][1]["samples"] == ["Größe;y"]
+    mapping = {"slug": "slug", "name;x": "name", "price": "price"}
+    assert answer(desk, job, columns=mapping)["created"] == 1
+    assert desk.products()["mug"]["name"] == "Größe;y"
+
+
+def test_a_format_that_was_saved_for_some_columns_is_proposed_with_its_fields(desk: Desk) -> None:
+    columns = {"Handle": None, "Title": None, "Price": None, "Colour of the wall": None}
+    saved = desk.shop.put(f"{MAPPINGS}/odd", {"columns": columns, "format": "shopify"})
+    assert saved.status == 200, saved.text
+    job = waiting(desk, ",".join(columns) + "\nmug,Mug,7,red\n")
+    assert job["savedMapping"] == "odd"
+    assert [each["field"] for each in job["columns"]] == ["slug", "name", "price", None]
+    assert answer(desk, job, format="shopify")["created"] == 1

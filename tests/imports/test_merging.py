@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.imports.desk import Desk
+from tests.support.import_desk import Desk
 
 OURS = (
     "slug,name,price,compareAtPrice,sku,stock,"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from chalicelib import aws, sqs
 from chalicelib.imports.csv.seen import Seen
 from chalicelib.imports.steps import queue, report
-from tests.imports.desk import Desk
+from tests.support.import_desk import Desk
 
 
 @given(st.lists(st.text()))

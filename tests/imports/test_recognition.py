@@ -69,6 +69,19 @@ def test_columns_that_are_all_ours_are_ours_and_so_are_their_plain_synonyms(head
     assert recognise(header.split(",")) is Ours
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Item,Name,Type,SKU,Price,Weight,Options,Variant Image URL,Image URL (Import)",
+        "Item,Name,Type,SKU,Options,Price",
+        "Item,ID,Name,Price,Image URL (Import)",
+    ],
+)
+def test_a_file_for_bigcommerces_importer_is_known_with_few_of_its_columns(header: str) -> None:
+    found = recognise(header.split(","))
+    assert found is not None and found.name == "bigcommerce"
+
+
 def test_the_columns_of_our_error_report_are_no_foreign_ones() -> None:
     remarks = ["error row", "error field", "error code", "error message"]
     assert recognise(["slug", "price", *remarks]) is Ours

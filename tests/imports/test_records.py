@@ -11,18 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chalicelib.imports.csv.faults import FileRejected
-from chalicelib.imports.csv.records import MAX_RECORD, Format, Record, open_csv, read
+from chalicelib.imports.csv.records import MAX_RECORD, CsvRecord, FileFormat, open_csv, read
+from chalicelib.imports.formats.sheet import Sheet, unreadable
 
 HEADER = "slug,name,description\n"
 
 
-def opened(data: bytes | str, piece: int = 1 << 16, encoding: str = "") -> list[Record]:
+def opened(data: bytes | str, piece: int = 1 << 16, encoding: str = "") -> list[CsvRecord]:
     raw = data.encode() if isinstance(data, str) else data
     pieces = (raw[i : i + piece] for i in range(0, len(raw), piece))
     return list(open_csv(pieces, encoding).records())
 
 
-def cells(records: list[Record]) -> list[list[str]]:
+def cells(records: list[CsvRecord]) -> list[list[str]]:
     return [record.cells for record in records]
 
 
@@ -121,9 +122,16 @@ def test_lines_are_counted_as_an_editor_counts_them():
     assert [(record.line, record.cells[0]) for record in records] == [(2, "a"), (6, "b")]
 
 
-def test_a_line_that_is_not_utf8_is_read_as_cp1252_and_its_neighbours_are_not():
-    records = opened("slug,name\na,Café\n".encode() + "b,Café €\n".encode("cp1252"))
-    assert cells(records) == [["a", "Café"], ["b", "Café €"]]
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_line_that_is_not_utf8_is_an_error_of_its_row_and_its_neighbours_are_read(end: str):
+    lines = ["slug,name", *(f"a{n},Café" for n in range(20))]
+    bad = f"b,Café €,x{end}".encode("cp1252")
+    records = opened(end.join([*lines, ""]).encode() + bad + f"c,Été{end}".encode())
+    *good, broken, last = records
+    assert {tuple(record.cells[1:]) for record in good} == {("Café",)}
+    error = unreadable(Sheet(["slug", "name", "price"], {}), broken)
+    assert error and error[:3] == (22, "name", "not_in_encoding")
+    assert last.cells == ["c", "Été"]
 
 
 def test_lines_that_end_with_carriage_returns_alone_are_lines():
@@ -223,7 +231,7 @@ def test_a_file_that_holds_no_rows_is_refused_with_the_reason(data, code, said):
 
 def test_a_format_survives_being_stored():
     table = open_csv([b"Handle;Title\na;b\n"])
-    assert Format.from_dict(table.format.as_dict()) == table.format
+    assert FileFormat.from_dict(table.format.as_dict()) == table.format
     assert table.format.header == ("Handle", "Title")
 
 

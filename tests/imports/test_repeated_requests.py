@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.dynamodb_double import Crash
-from tests.imports.desk import IMPORT, Desk
-from tests.shop import Answer
+from tests.support.dynamodb_double import Crash
+from tests.support.import_desk import IMPORT, Desk
+from tests.support.shop import Answer
 
 CSV = "slug,name,price\nmug,Mug,7.5\n"
 KEY = {"Idempotency-Key": "spring"}

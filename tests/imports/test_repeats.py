@@ -1,4 +1,4 @@
-"""The same file again, a changed file, a rehearsal; what may be created and what updated."""
+"""The same file again, a changed file, a dry run; what may be created and what updated."""
 
 from collections import Counter
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from chalicelib import attributes, outbox, settings
-from tests.imports.desk import Desk
 from tests.products.build import of_many_variants
+from tests.support.import_desk import Desk
 
 CATALOGUE = "slug,name,price,sku\n" + "".join(f"p{n},P{n},{n}.00,SKU-{n}\n" for n in range(1, 11))
 

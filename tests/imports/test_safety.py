@@ -8,8 +8,8 @@ import pytest
 
 from chalicelib.imports import files
 from chalicelib.imports.steps import report
-from tests.dynamodb_double import Crash
-from tests.imports.desk import Desk
+from tests.support.dynamodb_double import Crash
+from tests.support.import_desk import Desk
 
 TEE = "slug,name,price,variantTitle,variantSku,variantPrice\n"
 
@@ -60,8 +60,8 @@ def test_a_report_runs_nothing_and_says_what_the_file_said(desk: Desk, text: str
     for _ in range(2):
         (_, row) = csv.reader(io.StringIO(desk.report(job["id"])))
         assert not row[1].startswith(tuple("=+-@\t\r"))
-        mended = desk.imported(desk.report(job["id"]).replace("free", "5"))
-        assert (mended["unchanged"], mended["failed"]) == (1, 0), row
+        fixed = desk.imported(desk.report(job["id"]).replace("free", "5"))
+        assert (fixed["unchanged"], fixed["failed"]) == (1, 0), row
         assert desk.products()["a"]["name"] == name
         retried = desk.shop.post(f"/api/admin/jobs/{job['id']}/retry").json["jobId"]
         desk.work()

@@ -3,17 +3,19 @@
 import io
 import zipfile
 import zlib
+from collections.abc import Callable
 from datetime import date, datetime
 
 import openpyxl
 import pytest
+import python_calamine
 
 from chalicelib.imports.csv import workbooks
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.records import open_csv
 from chalicelib.imports.csv.workbooks import as_csv, is_workbook
-from tests.imports.desk import Desk
 from tests.imports.test_formats import told
+from tests.support.import_desk import Desk
 
 ODS = """<?xml version="1.0"?>
 <office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
@@ -111,6 +113,32 @@ def test_cells_are_read_as_a_person_sees_them() -> None:
     ]
 
 
+ROW = (
+    '<table:table-row><table:table-cell office:value-type="float" office:value="123">'
+    "<text:p>00123</text:p></table:table-cell>"
+    '<table:table-cell table:number-columns-repeated="2" office:value-type="float" '
+    'office:value="7"><text:p>007</text:p></table:table-cell>'
+    '<table:table-cell office:value-type="float" office:value="0.5"><text:p>0.50</text:p>'
+    "</table:table-cell></table:table-row>"
+)
+
+
+def test_the_zeros_that_an_ods_shows_are_read_as_a_person_sees_them() -> None:
+    book = ods(Other=[["00009"]], Sheet=[["sku", 5]])
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(book)) as old, zipfile.ZipFile(out, "w") as new:
+        for name in old.namelist():
+            part = old.read(name).decode()
+            repeated = ROW.replace("table-row>", 'table-row table:number-rows-repeated="2">', 1)
+            new.writestr(
+                name,
+                part.replace("</table:table></office", f"{ROW}{repeated}</table:table></office"),
+            )
+    padded = "00123,007,007,0.5"
+    assert lines(out.getvalue(), "Sheet") == ["sku,5,,", *[padded] * 3, ""]
+    assert lines(out.getvalue()) == ["00009", ""]
+
+
 def test_the_value_of_a_formula_is_read() -> None:
     book = openpyxl.Workbook()
     assert book.active is not None
@@ -198,6 +226,70 @@ def test_a_bomb_that_says_it_is_small_is_refused(monkeypatch: pytest.MonkeyPatch
     assert unpacked <= 1 << 20
 
 
+def with_repeats(rows: int, columns: int, text: str = "x") -> bytes:
+    cell = (
+        f'<table:table-cell table:number-columns-repeated="{columns}" office:value-type="string">'
+        f"<text:p>{text}</text:p></table:table-cell>"
+    )
+    empty = '<table:table-cell table:number-columns-repeated="16000"/>'
+    return rewritten(
+        ods(Sheet=[["name"]]),
+        "content.xml",
+        lambda part: part.replace(
+            "</table:table></office",
+            f'<table:table-row table:number-rows-repeated="{rows}">{cell}</table:table-row>'
+            f'<table:table-row table:number-rows-repeated="1000000">{empty}</table:table-row>'
+            "</table:table></office",
+        ),
+    )
+
+
+def with_one_text(rows: int, length: int) -> bytes:
+    cells = "".join(
+        f'<row r="{n}"><c r="A{n}" t="s"><v>0</v></c></row>' for n in range(1, rows + 1)
+    )
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    strings = f'<sst xmlns="{main}"><si><t>{"x" * length}</t></si></sst>'
+    sheet = f'<worksheet xmlns="{main}"><sheetData>{cells}</sheetData></worksheet>'
+    book = rewritten(xlsx(["x"]), "xl/worksheets/sheet1.xml", lambda _: sheet)
+    return rewritten(book, "xl/sharedStrings.xml", lambda _: strings)
+
+
+def rewritten(book: bytes, part: str, change: Callable[[str], str]) -> bytes:
+    out = io.BytesIO()
+    deflated = zipfile.ZIP_DEFLATED
+    with zipfile.ZipFile(io.BytesIO(book)) as old, zipfile.ZipFile(out, "w", deflated) as new:
+        for name in {*old.namelist(), part}:
+            text = old.read(name).decode() if name in old.namelist() else ""
+            new.writestr(name, change(text) if name == part else text)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("few", "many"),
+    [
+        (with_repeats(3, 2), with_repeats(1_000_000, 1_000)),
+        (with_repeats(3, 2), with_repeats(1_000, 100, "x" * 30_000)),
+        (with_one_text(3, 32_000), with_one_text(40_000, 32_000)),
+    ],
+    ids=["cells", "long cells", "texts"],
+)
+def test_what_is_written_once_and_stands_in_too_many_cells_is_refused(
+    few: bytes, many: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert lines(few)[-2].startswith("x")
+    monkeypatch.setattr(python_calamine, "CalamineWorkbook", None)  # is not asked
+    assert len(many) < 300_000
+    assert refused(many).code == "workbook_too_large"
+
+
+def test_a_sheet_that_is_too_large_as_csv_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    book = xlsx(*[[f"name {n}", "x" * 90] for n in range(20)])
+    assert len(lines(book)) == 21
+    monkeypatch.setattr(workbooks, "_MOST_WRITTEN", 1_900)
+    assert refused(book).code == "workbook_too_large"
+
+
 def test_what_is_too_large_or_no_workbook_or_damaged_is_refused_with_the_reason(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -244,6 +336,9 @@ def test_a_sheet_is_chosen_and_one_that_is_not_there_is_told(desk: Desk) -> None
     desk.uploaded(job_id)
     assert desk.finished(job_id)["created"] == 2
     assert desk.products()["tee"]["name"] == "Größe L"
+    again = desk.send(data, sheet="Lager", delimiter=";")
+    desk.uploaded(again)
+    assert desk.finished(again)["unchanged"] == 2
     job = desk.imported(data, sheet="Preise")
     assert (job["status"], job["error"]["code"]) == ("FAILED", "unknown_sheet")
     bomb = desk.imported(b"PK\x03\x04" + bytes(1000))

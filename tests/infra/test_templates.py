@@ -72,9 +72,15 @@ def test_no_role_may_do_anything_to_everything() -> None:
             assert not str(named).startswith("*"), f"{role} may act on {named}"
 
 
-def test_no_role_may_delete_a_table_or_read_the_table_whole() -> None:
-    actions = {str(a) for _, statement in statements() for a in listed(statement["Action"])}
-    assert not actions & {"dynamodb:DeleteTable", "dynamodb:Scan", "s3:DeleteObject"}
+def test_no_role_may_delete_a_table_and_only_jobs_read_one_whole_or_delete_files() -> None:
+    """An erasure does: docs/decisions/2026-11-22-erasure.md."""
+    able = {
+        (role, str(action))
+        for role, statement in statements()
+        for action in listed(statement["Action"])
+        if str(action) in {"dynamodb:DeleteTable", "dynamodb:Scan", "s3:DeleteObject"}
+    }
+    assert able == {("RunJobRole", "dynamodb:Scan"), ("RunJobRole", "s3:DeleteObject")}
 
 
 def test_every_function_has_a_role_of_its_own_and_a_log_that_ends() -> None:

@@ -3,9 +3,9 @@ from collections.abc import Iterator
 import pytest
 
 from chalicelib import aws, deadline, settings
-from tests.dynamodb_double import Double
-from tests.environment import SETTINGS, account
-from tests.jobs.desk import JobDesk
+from tests.support.dynamodb_double import Double
+from tests.support.environment import SETTINGS, account
+from tests.support.job_desk import JobDesk
 
 
 @pytest.fixture

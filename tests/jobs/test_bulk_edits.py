@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.dynamodb_double import Fault
-from tests.jobs.desk import PRODUCTS, JobDesk
+from tests.support.dynamodb_double import Fault
+from tests.support.job_desk import PRODUCTS, JobDesk
 
 EDIT = f"{PRODUCTS}/bulk-edit"
 EDIT_ORDERS = "/api/admin/orders/bulk-edit"

@@ -15,9 +15,9 @@ from chalicelib import settings as environment
 from chalicelib.exports import files, products
 from chalicelib.imports.formats import recognise
 from chalicelib.imports.formats.ours import COLUMNS
-from tests.imports.desk import Desk
-from tests.jobs.desk import PRODUCTS, JobDesk
 from tests.jobs.test_bulk_edits import order
+from tests.support.import_desk import Desk
+from tests.support.job_desk import PRODUCTS, JobDesk
 
 EXPORTS = "/api/admin/exports"
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from chalicelib import clock
-from tests.jobs.desk import PRODUCTS, JobDesk
 from tests.jobs.test_bulk_edits import EDIT, EDIT_ORDERS, edit, order
+from tests.support.job_desk import PRODUCTS, JobDesk
 
 
 def undo(jobs: JobDesk, job: Any) -> Any:

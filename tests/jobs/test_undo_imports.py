@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.imports.desk import Desk
-from tests.jobs.desk import PRODUCTS, JobDesk
 from tests.jobs.test_undo import like, put, sold, undo
+from tests.support.import_desk import Desk
+from tests.support.job_desk import PRODUCTS, JobDesk
 
 
 def imported(jobs: JobDesk, text: str, **options: str) -> Any:
@@ -227,3 +227,16 @@ def test_whatever_order_things_come_in_only_what_is_asked_for_is_taken_back(
     walk = Walk(jobs, seed)
     for _ in range(14):
         walk.step()
+
+
+def test_a_variant_that_an_import_added_goes_and_comes_back(jobs: JobDesk) -> None:
+    variants = [{"title": "S", "sku": "A", "stock": 5}]
+    known = jobs.product(name="Coat", slug="coat", price="10.00", variants=variants)
+    job = imported(jobs, "slug,name,variant title,sku,stock\ncoat,Coat,S,A,5\ncoat,Coat,M,B,6\n")
+    assert job["updated"] == 1, job
+    added = jobs.now(known)
+    assert len(added["variants"]) == 2
+    undone = undo(jobs, job)
+    assert like(jobs.now(known)) == like(known)
+    assert jobs.counted(undo(jobs, undone)) == {"updated": 1}
+    assert like(jobs.now(known)) == like(added)

@@ -2,8 +2,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.dynamodb_double import Double
-from tests.environment import SETTINGS
+from tests.support.dynamodb_double import Double
+from tests.support.environment import SETTINGS
 
 
 @pytest.fixture

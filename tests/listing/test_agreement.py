@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 from dataclasses import replace
+from itertools import count
 from typing import Any
 from unittest.mock import patch
 
@@ -22,14 +23,15 @@ from chalicelib import listing, table
 from chalicelib.commit import Commit
 from chalicelib.listing import entries, kinds, pages, search, words
 from chalicelib.problems import Busy, Invalid
-from tests.dynamodb_double import Crash, Double, Fault
-from tests.environment import SETTINGS
 from tests.listing import things
 from tests.listing.things import KIND, Thing
+from tests.support.dynamodb_double import Crash, Double, Fault
+from tests.support.environment import SETTINGS
 
 STEPS = int(os.environ.get("LISTING_STEPS", "500"))
 STEPS_A_RUN = 40
 SHAPES = {1: kinds.Shape(2, 4), 2: kinds.Shape(3, 1)}
+MOST_WRITES = 30  # beside a walk
 FEW_MATCHES = 4  # instead of 10,000, so that terms are narrow, broad and too broad
 
 VALUES = {
@@ -267,16 +269,21 @@ class Shop(RuleBasedStateMachine):
     def walk_while_others_write(
         self, query: listing.Query, at: int, facets: Any, faults: Any
     ) -> None:
-        """What is there throughout comes once."""
+        """What is there throughout comes once. They stop at some time: who walks towards the newest
+        at the pace at which others write never arrives."""
         staying, met = {one.id for one in self.found(query)}, list[str]()
         start: str | None = ""
-        while start is not None:
+        for step in count():
+            if start is None:
+                break
             try:
                 some = listing.page(KIND, replace(query, cursor=start), things.load)
             except Invalid:
                 return
             met += [one.id for one in some.records]
             start = some.next
+            if step > MOST_WRITES:
+                continue
             gone = [one.id for one in self.pick(at)]
             for one in self.pick(at):
                 self.send(one.id, things.writes(one, None), None, faults)

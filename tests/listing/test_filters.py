@@ -9,9 +9,9 @@ import pytest
 from chalicelib import listing
 from chalicelib.ids import key_part
 from chalicelib.problems import Invalid
-from tests.dynamodb_double import Double
 from tests.listing import things
 from tests.listing.things import KIND, Thing, create, names, page, thing
+from tests.support.dynamodb_double import Double
 
 STATUSES = ["ACTIVE", "DRAFT", "ARCHIVED"]
 TYPES = ["", "shirt", "a#b", "a/b|c", "シャツ", "x" * 300]

@@ -15,9 +15,9 @@ from chalicelib import listing, table
 from chalicelib.listing import kinds
 from chalicelib.products import store as products
 from infra import counts, reindex
-from tests.dynamodb_double import Double
-from tests.environment import SETTINGS
-from tests.orders.conftest import QuickShop
+from tests.support.dynamodb_double import Double
+from tests.support.environment import SETTINGS
+from tests.support.shop import Shop
 
 DUMP = Path(__file__).parent / "data" / "last_release.json.gz"
 PRODUCTS, ORDERS, CUSTOMERS = (f"/api/admin/{name}" for name in ("products", "orders", "customers"))
@@ -75,8 +75,8 @@ def dynamodb(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
 
 
 @pytest.fixture
-def shop(dynamodb: Double) -> QuickShop:
-    return QuickShop(dynamodb)
+def shop(dynamodb: Double) -> Shop:
+    return Shop()
 
 
 def name_of(record: dict[str, Any]) -> str:
@@ -84,7 +84,7 @@ def name_of(record: dict[str, Any]) -> str:
     return str(next(record[name] for name in names if name in record))
 
 
-def answers(shop: QuickShop, lists: dict[str, list[str]]) -> None:
+def answers(shop: Shop, lists: dict[str, list[str]]) -> None:
     for path, expected in lists.items():
         answer = shop.get(path)
         assert answer.status == 200, (path, answer.text)
@@ -92,7 +92,7 @@ def answers(shop: QuickShop, lists: dict[str, list[str]]) -> None:
         assert "limit=" in path or answer.json["total"] == len(expected), path
 
 
-def refuses(shop: QuickShop) -> None:
+def refuses(shop: Shop) -> None:
     for path in LATER:
         answer = shop.get(path)
         assert (answer.status, answer.json["code"]) == (503, "reindexing"), path
@@ -105,7 +105,7 @@ def upgrade(monkeypatch: pytest.MonkeyPatch, *more: str) -> None:
 
 
 def test_all_lists_are_right_before_during_and_after_the_records_are_indexed_anew(
-    shop: QuickShop, monkeypatch: pytest.MonkeyPatch
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers(shop, ALWAYS)
     refuses(shop)
@@ -133,7 +133,7 @@ def test_all_lists_are_right_before_during_and_after_the_records_are_indexed_ane
 
 
 def test_what_is_written_before_the_records_are_indexed_anew_is_right_too(
-    shop: QuickShop, monkeypatch: pytest.MonkeyPatch
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     by_name = {one["name"]: one for one in shop.get(f"{PRODUCTS}?limit=100").json["data"]}
     by_number = {one["number"]: one for one in shop.get(f"{ORDERS}?limit=100").json["data"]}
@@ -157,7 +157,7 @@ def test_what_is_written_before_the_records_are_indexed_anew_is_right_too(
 
 
 def test_what_functions_of_the_last_release_leave_behind_is_removed(
-    shop: QuickShop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+    shop: Shop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They delete and change what this one wrote, and know nothing of its lists and cells."""
     made = [
@@ -199,15 +199,15 @@ def test_what_functions_of_the_last_release_leave_behind_is_removed(
 def test_a_new_shop_has_nothing_to_index_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in SETTINGS.items():
         monkeypatch.setenv(name, value)
-    with Double() as double:
-        shop = QuickShop(double)
+    with Double():
+        shop = Shop()
         assert shop.get(f"{PRODUCTS}?vendor=Acme").json["total"] == 0
         shop.post(PRODUCTS, {"name": "New", "price": 1, "vendor": "Acme"})
         assert shop.get(f"{PRODUCTS}?vendor=Acme").json["total"] == 1
 
 
 def test_sales_of_all_days_are_counted_again_in_another_time_zone(
-    shop: QuickShop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(counts.keys, "connect", lambda stage, endpoint_url: None)
     monkeypatch.setattr(counts.record, "settings", lambda stage: {})

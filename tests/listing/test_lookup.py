@@ -8,9 +8,9 @@ import pytest
 
 from chalicelib import table
 from chalicelib.listing import Index, kinds, lookup, reindex
-from tests.dynamodb_double import Double
 from tests.listing import things
 from tests.listing.things import KIND, RECORDS, Thing, create, thing
+from tests.support.dynamodb_double import Double
 
 
 def having(*skus: str) -> Thing:

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from chalicelib import clock, deadline, table
+from chalicelib import attributes, clock, deadline, table
 from chalicelib.listing import entries, kinds, reindex, search
 from chalicelib.problems import Busy, Invalid
-from tests.dynamodb_double import Crash, Double, Fault
-from tests.environment import SETTINGS
 from tests.listing import things
 from tests.listing.things import KIND, RECORDS, Thing, create, delete, find, page, thing, update
+from tests.support.dynamodb_double import Crash, Double, Fault
+from tests.support.environment import SETTINGS
 
 
 def of(*numbers: int) -> tuple[str, ...]:
@@ -244,3 +244,34 @@ def test_a_record_that_was_indexed_otherwise_moves_with_all_its_words(
     moved = find(one.id)
     assert moved
     assert kept(dynamodb) == entries.entries_of(KIND, one.id, moved.index)
+
+
+def test_a_word_that_is_written_again_before_it_is_removed_as_garbage_stays(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = replace(thing(), texts=FEW)
+    create(one)
+    before = find(one.id)
+    assert before
+    late = things.writes(before, replace(before, texts=MANY))
+    update(one, texts=("coat",))
+    with pytest.raises(table.ConditionFailed):
+        late.send()
+    garbage = [
+        item
+        for item in map(attributes.unpack, dynamodb.items(SETTINGS["TABLE"]))
+        if item["pk"].startswith("word#") and "w1100" in item["sk"]
+    ]
+    assert garbage
+    later = clock.unix() + 3_601
+    monkeypatch.setattr(clock, "unix", lambda: later)
+
+    def written_again(operation: str, request: Any) -> None:
+        if operation == "DeleteItem":
+            dynamodb.faults = lambda operation, request: None
+            for item in garbage:
+                table.put({**item, "at": later})
+
+    dynamodb.faults = written_again
+    assert page(search="w1100").total == 0
+    assert {(item["pk"], item["sk"]) for item in garbage} <= kept(dynamodb)

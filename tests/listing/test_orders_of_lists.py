@@ -8,8 +8,8 @@ import pytest
 
 from chalicelib import listing
 from chalicelib.listing import pages
-from tests.dynamodb_double import Double
 from tests.listing.things import Thing, create, names, page, passes, thing
+from tests.support.dynamodb_double import Double
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import pytest
 
 from chalicelib import listing, table
 from chalicelib.listing import Recount, kinds
-from tests.dynamodb_double import Double, Fault
-from tests.dynamodb_expressions import Wire
 from tests.listing.things import KIND, RECORDS, create, delete, page, thing, update
+from tests.support.dynamodb_double import Double, Fault
+from tests.support.dynamodb_expressions import Wire
 
 
 def some() -> None:

@@ -11,12 +11,12 @@ from chalicelib import deadline, listing, settings, table
 from chalicelib.imports import store as jobs
 from chalicelib.listing import kinds, words
 from infra import reindex
-from tests.dynamodb_double import Crash, Double, Fault
-from tests.environment import SETTINGS
 from tests.listing import things
 from tests.listing.things import RECORDS, Thing, create, delete, names, page, thing, update
 from tests.orders import build
-from tests.orders.conftest import QuickShop
+from tests.support.dynamodb_double import Crash, Double, Fault
+from tests.support.environment import SETTINGS
+from tests.support.shop import Shop
 
 SHAPES = {1: kinds.Shape(2, 4), 2: kinds.Shape(3, 5)}
 
@@ -270,7 +270,7 @@ def test_every_kind_that_is_listed_can_be_moved() -> None:
 def test_the_records_of_the_shop_move_and_its_lists_stay_as_they_were(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shop = QuickShop(dynamodb)
+    shop = Shop()
     sold = [build.variant(shop, 9, name=f"Shirt {n}", type="shirt") for n in range(3)]
     for variant in sold:
         build.placed(shop, build.line(variant))

@@ -5,16 +5,16 @@ from typing import Any
 import pytest
 
 from chalicelib import table
-from tests.dynamodb_double import Double
 from tests.orders import build
-from tests.orders.conftest import QuickShop
+from tests.support.dynamodb_double import Double
+from tests.support.shop import Shop
 
 SEARCH = "/api/admin/search"
 
 
 @pytest.fixture
-def shop(dynamodb: Double) -> QuickShop:
-    shop = QuickShop(dynamodb)
+def shop(dynamodb: Double) -> Shop:
+    shop = Shop()
     product = {"name": "Blue shirt", "price": 1, "sku": "1001", "tags": ["ada"]}
     id = shop.post("/api/admin/products", product).json["variants"][0]["id"]
     ada = {"email": "ada.lovelace@example.com", "firstName": "Ada", "lastName": "Lovelace"}
@@ -25,14 +25,14 @@ def shop(dynamodb: Double) -> QuickShop:
     return shop
 
 
-def found(shop: QuickShop, q: str) -> dict[str, list[str]]:
+def found(shop: Shop, q: str) -> dict[str, list[str]]:
     answer = shop.get(f"{SEARCH}?q={q}")
     assert answer.status == 200, answer.text
     names = {"orders": "number", "products": "sku", "customers": "email"}
     return {kind: [one[name] for one in answer.json[kind]] for kind, name in names.items()}
 
 
-def test_what_matches_exactly_comes_first_then_the_newest(shop: QuickShop) -> None:
+def test_what_matches_exactly_comes_first_then_the_newest(shop: Shop) -> None:
     assert found(shop, "1001")["products"] == ["1001", "1001-7", "1001-6", "1001-5", "1001-4"]
     # Its lines have that SKU, too.
     assert found(shop, "%231001")["orders"] == ["1008", "1007", "1006", "1005", "1004"]
@@ -40,7 +40,7 @@ def test_what_matches_exactly_comes_first_then_the_newest(shop: QuickShop) -> No
     assert found(shop, "ada.lovelace@example.com")["customers"] == ["ada.lovelace@example.com"]
 
 
-def test_all_words_have_to_match(shop: QuickShop) -> None:
+def test_all_words_have_to_match(shop: Shop) -> None:
     assert found(shop, "ada%20love") == {
         "orders": ["1008", "1006", "1004", "1002"],
         "products": [],
@@ -55,12 +55,12 @@ def test_all_words_have_to_match(shop: QuickShop) -> None:
 
 
 @pytest.mark.parametrize("q", ["", "q=", f"q={'x' * 201}", "q=a&page=2"])
-def test_a_search_has_a_text_and_nothing_else(shop: QuickShop, q: str) -> None:
+def test_a_search_has_a_text_and_nothing_else(shop: Shop, q: str) -> None:
     assert shop.get(f"{SEARCH}?{q}").status == 422
 
 
 def test_it_takes_two_round_trips_and_as_many_calls_whatever_there_is(
-    shop: QuickShop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+    shop: Shop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trips, together = [], table.together
 

@@ -13,9 +13,9 @@ import pytest
 from chalicelib import listing, table
 from chalicelib.listing import lists, search
 from chalicelib.problems import Invalid
-from tests.dynamodb_double import Double
 from tests.listing import things
 from tests.listing.things import KIND, Thing, create, delete, names, page, thing, update
+from tests.support.dynamodb_double import Double
 
 
 def numbered(count: int, **facets: str) -> list[Thing]:
@@ -306,7 +306,7 @@ def test_beyond_what_is_counted_the_total_says_that_there_is_more(
 ) -> None:
     create(*(thing(f"{n}", sort=f"{n:06d}", owner="ann") for n in range(60)))
     monkeypatch.setattr(lists, "MOST_COUNTED", 20)
-    monkeypatch.setattr("tests.dynamodb_double.ANSWER_BYTES", 1_000)
+    monkeypatch.setattr("tests.support.dynamodb_double.ANSWER_BYTES", 1_000)
     some = page({"owner": ["ann"]}, limit=50)
     assert (some.total, some.at_least, len(some.records)) == (20, True, 50)
     rest = page({"owner": ["ann"]}, limit=50, cursor=some.next)

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-from tests.dynamodb_double import Double
 from tests.products.build import new_product
-from tests.shop import Answer, Shop
+from tests.support.dynamodb_double import Double
+from tests.support.shop import Answer, Shop
 
 ORDERS = "/api/admin/orders"
 _people = count(1)

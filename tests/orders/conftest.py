@@ -1,25 +1,12 @@
 """The shop on a DynamoDB that is fast, raises conflicts, and fails when told to."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
-from chalicelib import attributes
-from tests.dynamodb_double import Double
-from tests.environment import SETTINGS
-from tests.shop import Shop
-
-
-class QuickShop(Shop):
-    """A shop on a Double."""
-
-    def __init__(self, dynamodb: Double) -> None:
-        super().__init__()
-        self._dynamodb = dynamodb
-
-    def _scanned(self, name: str) -> list[dict[str, Any]]:
-        return [attributes.unpack(item) for item in self._dynamodb.items(name)]
+from tests.support.dynamodb_double import Double
+from tests.support.environment import SETTINGS
+from tests.support.shop import Shop
 
 
 @pytest.fixture
@@ -32,4 +19,4 @@ def dynamodb(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
 
 @pytest.fixture
 def shop(dynamodb: Double) -> Shop:
-    return QuickShop(dynamodb)
+    return Shop()

@@ -10,7 +10,6 @@ import pytest
 from chalicelib import table
 from chalicelib.orders import lifecycle, store
 from chalicelib.orders.model import stored
-from tests.dynamodb_double import Double
 from tests.orders.build import (
     ORDERS,
     kinds,
@@ -22,7 +21,8 @@ from tests.orders.build import (
     stock_of,
     variant,
 )
-from tests.shop import Shop
+from tests.support.dynamodb_double import Double
+from tests.support.shop import Shop
 
 # The moves of an order's status, and what each announces.
 MOVES = {

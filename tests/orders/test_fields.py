@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from tests.dynamodb_double import Double
 from tests.orders.build import line, new_order, variant
-from tests.shop import Shop
+from tests.support.dynamodb_double import Double
+from tests.support.shop import Shop
 
 PRODUCTS, ORDERS = "/api/admin/products", "/api/admin/orders"
 
@@ -89,3 +89,34 @@ def test_a_walk_with_fields_goes_on_by_cursor(shop: Shop) -> None:
     first = shop.get(f"{PRODUCTS}?fields=id&limit=2").json
     second = shop.get(f"{PRODUCTS}?fields=id&limit=2&cursor={first['pagination']['next']}").json
     assert first["data"] + second["data"] == [{"id": id} for id in reversed(ids)]
+
+
+def test_the_storefront_answers_and_reads_what_is_asked_for(shop: Shop, dynamodb: Double) -> None:
+    made = product(shop)
+    live = {"status": "ACTIVE", "slug": "hat"}
+    assert shop.put(f"{PRODUCTS}/{made['id']}", live).status == 200
+    whole = shop.get("/api/products/hat").json
+    for name in whole:
+        for address in ("hat", made["id"]):
+            assert shop.get(f"/api/products/{address}?fields={name}").json == {name: whole[name]}
+        listed = shop.get(f"/api/products?fields={name}").json["data"]
+        assert listed == [{name: whole[name]}]
+    for address in ("/api/products", "/api/products/hat"):
+        for private in ("stock", "status", "metadata", "nonsense"):
+            refused = shop.get(f"{address}?fields=id,{private}")
+            assert (refused.status, refused.json["errors"][0]["field"]) == (422, "fields")
+    etags = {shop.get(f"/api/products/hat?fields={name}").headers["ETag"] for name in whole}
+    assert len(etags) == len(whole), "each answer has its own"
+    asked: list[Any] = []
+
+    def look(operation: str, request: Any) -> None:
+        if operation == "BatchGetItem":
+            asked.extend(
+                key["sk"]["S"] for one in request["RequestItems"].values() for key in one["Keys"]
+            )
+
+    dynamodb.faults = look
+    shop.get("/api/products?fields=id,name,price")
+    assert asked == ["product"], "and no stock"
+    assert shop.put(f"{PRODUCTS}/{made['id']}", {"published": False}).status == 200
+    assert shop.get("/api/products/hat?fields=name").status == 404

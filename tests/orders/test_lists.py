@@ -8,9 +8,9 @@ import pytest
 
 from chalicelib import clock, listing, table
 from chalicelib.counts import check
-from tests.dynamodb_double import Double
 from tests.orders.build import ORDERS, before_the_commit, line, moved, placed, product, variant
-from tests.shop import Answer, Shop
+from tests.support.dynamodb_double import Double
+from tests.support.shop import Answer, Shop
 
 SUMMARY = "/api/admin/summary"
 

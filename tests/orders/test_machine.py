@@ -5,6 +5,7 @@ and its commit; calls conflict, get lost, and functions die before and after the
 model says what must then be stored, listed, counted and announced: all of it, and nothing else.
 """
 
+import json
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack, redirect_stdout
@@ -24,14 +25,15 @@ from hypothesis.stateful import (
     rule,
 )
 
+import app
 from chalicelib.counts import check
-from tests.dynamodb_double import Crash, Double, Fault
-from tests.environment import SETTINGS
 from tests.orders.build import ORDERS, line
-from tests.orders.conftest import QuickShop
 from tests.orders.test_change import MOVES, PAYMENT_MOVES, ROUTES
-from tests.shop import Answer
+from tests.support.dynamodb_double import Crash, Double, Fault
+from tests.support.environment import SETTINGS
+from tests.support.shop import Answer, Shop
 
+CUSTOMERS = "/api/admin/customers"
 THRESHOLDS = (3, 5)
 VARIANTS = 4  # of two products
 
@@ -53,6 +55,7 @@ class Known:
     taken: Counter[str]
     payment: str
     paid: bool
+    customer: str | None
     booked: int = 0  # how often its total became revenue
 
     def pays(self, payment: str) -> set[str]:
@@ -83,13 +86,17 @@ class Shopping(RuleBasedStateMachine):
         self.opened.enter_context(patch("time.sleep"))
         self.opened.enter_context(redirect_stdout(StringIO()))
         self.dynamodb = self.opened.enter_context(Double())
-        self.shop = QuickShop(self.dynamodb)
+        self.shop = Shop()
         assert self.shop.owner
         self.orders: dict[str, Known] = {}
         self.stock: dict[str, int | None] = {}
         self.thresholds: dict[str, int] = {}
         self.placed: list[tuple[str, Any, Answer]] = []  # key, body, answer
         self.people: set[str] = set()
+        self.erased: set[str] = set()
+        self.merged: dict[str, set[str]] = {}  # who was merged into whom
+        self.messages: list[dict[str, Any]] = []
+        self.opened.enter_context(patch("chalicelib.jobs.queue.send", self.asked_for))
         self.announced: Counter[tuple[str, str]] = Counter()
         self.requests = 0
 
@@ -127,14 +134,17 @@ class Shopping(RuleBasedStateMachine):
         body |= {"paymentStatus": "PAID"} if paid else {}
         self.requests += 1
         key = {"Idempotency-Key": str(self.requests)}
-        other = None if meanwhile is None else lambda: self.buy_one(ids[meanwhile % VARIANTS])
+        rival = person or "rival@example.com"  # the same person, at the same time
+        other = None
+        if meanwhile is not None:
+            other = lambda: self.buy_one(ids[meanwhile % VARIANTS], rival)  # noqa: E731
         answer = self.sent(lambda: self.shop.post(ORDERS, body, headers=key), fault, other)
         self.expect_placed(body, answer)
         if answer.status == 201:
             self.placed.append((key["Idempotency-Key"], body, answer))
 
-    def buy_one(self, variant: str) -> None:
-        body = {"lineItems": [line(variant)], "customer": {"email": "rival@example.com"}}
+    def buy_one(self, variant: str, email: str = "rival@example.com") -> None:
+        body = {"lineItems": [line(variant)], "customer": {"email": email}}
         self.expect_placed(body, self.shop.post(ORDERS, body))
 
     def expect_placed(self, body: Any, answer: Answer) -> None:
@@ -152,7 +162,8 @@ class Shopping(RuleBasedStateMachine):
         total = Decimal("2.50") * sum(wanted.values())
         assert Decimal(answer.json["total"]) == total
         status = "PAID" if paid else "PENDING"
-        self.orders[id] = Known(status, total, Counter(tracked), status, paid, int(paid))
+        customer = answer.json["customer"] and answer.json["customer"]["id"]
+        self.orders[id] = Known(status, total, Counter(tracked), status, paid, customer, int(paid))
         self.announced["order.created", id] += 1
         self.announced["order.paid", id] += paid
         if body["customer"] and body["customer"]["email"].lower() not in self.people:
@@ -174,6 +185,11 @@ class Shopping(RuleBasedStateMachine):
     def repeat(self, which: int) -> None:
         key, body, first = self.placed[which % len(self.placed)]
         again = self.shop.post(ORDERS, body, headers={"Idempotency-Key": key})
+        customer = first.json["customer"]
+        if customer and customer["id"] in self.erased:
+            assert (again.status, again.json["id"]) == (201, first.json["id"])
+            assert again.json["customer"]["email"] is None
+            return
         assert (again.status, again.text) == (201, first.text)
         assert again.headers["Idempotent-Replayed"] == "true"
 
@@ -377,10 +393,99 @@ class Shopping(RuleBasedStateMachine):
         assert revenue == sum(order.total for order in living if order.payment == "PAID")
         assert [name for name, found in check.recounts() if found.wrong] == []
 
+    @precondition(lambda self: self.people)
+    @rule(which=which, fault=faults, rival=st.none() | st.integers(0, VARIANTS - 1))
+    def correct(self, which: int, fault: Fault | None, rival: int | None) -> None:
+        """Changes a customer, while somebody with that e-mail buys."""
+        email = sorted(self.people)[which % len(self.people)]
+        customer = self.shop.get(f"{CUSTOMERS}?search={email}").json["data"][0]
+        self.requests += 1
+        body = {"phone": f"+49 30 {self.requests}", "tags": [f"t{self.requests}"]}
+        path = f"{CUSTOMERS}/{customer['id']}"
+        other = None
+        if rival is not None:
+            other = lambda: self.buy_one(list(self.stock)[rival], email)  # noqa: E731
+        answer = self.sent(lambda: self.shop.patch(path, body), fault, other)
+        assert (answer.status, answer.json["phone"]) == (200, body["phone"])
+        self.announced["customer.updated", customer["id"]] += 1
+
+    @precondition(lambda self: len(self.people) > 1)
+    @rule(which=which, other=which, fault=faults)
+    def merge(self, which: int, other: int, fault: Fault | None) -> None:
+        """While the worker dies, and is called again."""
+        one, two = self.customer(which), self.customer(other)
+        path = f"{CUSTOMERS}/{one['id']}/merge"
+        answer = self.shop.post(path, {"into": two["id"]})
+        if one["id"] == two["id"]:
+            assert (answer.status, answer.json["errors"][0]["field"]) == (422, "into")
+            return
+        self.finish(answer, fault)
+        self.people.remove(one["email"].lower())
+        gone = {one["id"]} | self.merged.pop(one["id"], set())
+        self.merged.setdefault(two["id"], set()).update(gone)
+        self.announced["customer.deleted", one["id"]] += 1
+        self.announced["customer.updated", two["id"]] += 1
+        for id, order in self.orders.items():
+            if order.customer == one["id"]:
+                order.customer = two["id"]
+                self.announced["order.updated", id] += 1
+        assert self.shop.get(f"{CUSTOMERS}/{one['id']}").json["into"] == two["id"]
+
+    @precondition(lambda self: self.people)
+    @rule(which=which, fault=faults)
+    def erase(self, which: int, fault: Fault | None) -> None:
+        one = self.customer(which)
+        self.finish(self.shop.post(f"{CUSTOMERS}/{one['id']}/erase"), fault)
+        self.people.remove(one["email"].lower())
+        self.erased |= {one["id"]} | self.merged.pop(one["id"], set())
+        self.announced["customer.updated", one["id"]] += 1
+        for id, order in self.orders.items():
+            if order.customer == one["id"]:
+                self.announced["order.updated", id] += 1
+
+    def customer(self, which: int) -> Any:
+        email = sorted(self.people)[which % len(self.people)]
+        (found,) = (
+            one
+            for one in self.shop.get(f"{CUSTOMERS}?limit=100").json["data"]
+            if (one["email"] or "").lower() == email
+        )
+        return found
+
+    def asked_for(self, job_id: str, step: int) -> None:
+        self.messages.append({"job": job_id, "step": step})
+
+    def finish(self, answer: Answer, fault: Fault | None) -> None:
+        assert answer.status == 202, answer.text
+
+        def work() -> Answer:
+            while self.messages:
+                message = self.messages[0]
+                attributes = {"ApproximateReceiveCount": "2"}
+                record = {"body": json.dumps(message), "attributes": attributes}
+                record |= {"messageId": "m", "receiptHandle": "r"}
+                assert app.run_job({"Records": [record]}, None) == {"batchItemFailures": []}
+                self.messages.remove(message)
+            return self.shop.get(f"/api/admin/jobs/{answer.json['jobId']}")
+
+        assert self.sent(work, fault, None).json["status"] == "COMPLETED"
+
+    @invariant()
+    def each_customer_has_what_his_orders_make(self) -> None:
+        for item in self.shop.stored():
+            if item["sk"] == "customer":
+                own = [order for order in self.orders.values() if order.customer == item["id"]]
+                living = [order for order in own if order.status != "CANCELLED"]
+                assert item["orders"] == len(own)
+                assert item["ordersCount"] == len(living)
+                paid = [order.total for order in living if order.payment == "PAID"]
+                assert item["totalSpent"] == sum(paid)
+
     @invariant()
     def each_customer_is_there_once(self) -> None:
         items = self.shop.stored()
-        emails = [item["email"].lower() for item in items if item["sk"] == "customer"]
+        people = [item for item in items if item["sk"] == "customer"]
+        emails = [item["email"].lower() for item in people if item["email"]]
         assert sorted(emails) == sorted(self.people)
         assert sum(item["pk"].startswith("email#") for item in items) == len(emails)
 

@@ -1,6 +1,5 @@
 """Deletions that race a write: nothing is given back twice, lost, or made again."""
 
-from tests.dynamodb_double import Double
 from tests.orders.build import (
     ORDERS,
     before_the_commit,
@@ -13,7 +12,8 @@ from tests.orders.build import (
     stock_of,
     variant,
 )
-from tests.shop import Shop
+from tests.support.dynamodb_double import Double
+from tests.support.shop import Shop
 
 PRODUCTS = "/api/admin/products"
 
@@ -109,3 +109,25 @@ def test_a_product_that_is_deleted_while_it_is_edited_does_not_come_back(
     before_the_commit(dynamodb, lambda: shop.delete(path))
     assert shop.put(path, {"name": "Cup", "variants": [{"title": "V0", "stock": 1}]}).status == 404
     assert [item["sk"] for item in shop.stored() if item["pk"] == made["id"]] == []
+
+
+def test_two_orders_at_the_same_moment_have_numbers_of_their_own(
+    shop: Shop, dynamodb: Double
+) -> None:
+    id = variant(shop, 10)
+    others: list[str] = []
+    before_the_commit(dynamodb, lambda: others.append(placed(shop, line(id))["number"]))
+    first = placed(shop, line(id))["number"]
+    before_the_commit(dynamodb, lambda: others.append(placed(shop, line(id))["number"]))
+    second = placed(shop, line(id))["number"]
+    assert len({first, second, *others}) == 4
+
+
+def test_a_stock_that_is_set_while_some_of_it_is_sold_is_set_after_the_sale(
+    shop: Shop, dynamodb: Double
+) -> None:
+    made = product(shop, 10)
+    id, path = made["variants"][0]["id"], f"{PRODUCTS}/{made['id']}"
+    before_the_commit(dynamodb, lambda: placed(shop, line(id, 3)))
+    assert shop.put(path, {"variants": [{"id": id, "stock": 20}]}).status == 200
+    assert stock_of(shop, id) == 20

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from chalicelib import clock
-from tests.dynamodb_double import Crash, Double, Fault
 from tests.orders.build import (
     ORDERS,
     before_the_commit,
@@ -20,7 +19,8 @@ from tests.orders.build import (
     stock_of,
     variant,
 )
-from tests.shop import Answer, Shop
+from tests.support.dynamodb_double import Crash, Double, Fault
+from tests.support.shop import Answer, Shop
 
 KEY = {"Idempotency-Key": "till-7/receipt-99"}
 

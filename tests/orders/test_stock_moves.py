@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from tests.dynamodb_double import Double, Fault
 from tests.orders.build import before_the_commit
 from tests.orders.test_repeats import at_once
 from tests.products.build import new_product
-from tests.shop import Answer, Shop
+from tests.support.dynamodb_double import Double, Fault
+from tests.support.shop import Answer, Shop
 
 Moves = list[dict[str, Any]]
 

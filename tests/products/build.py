@@ -3,7 +3,7 @@
 from itertools import count
 from typing import Any
 
-from tests.shop import Shop
+from tests.support.shop import Shop
 
 _number = count(1)
 

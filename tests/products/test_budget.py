@@ -5,7 +5,7 @@ from typing import Any
 from chalicelib.commit import TRANSACTION_ITEMS, Commit
 from chalicelib.products import merge, store
 from chalicelib.products.model import KIND, LARGEST_PRODUCT, MOST_VARIANTS
-from tests.shop import Shop
+from tests.support.shop import Shop
 
 NOW = "2026-11-20T06:12:14.123Z"
 EXPRESSION_BYTES = 4_096  # AWS: the longest expression of a request

@@ -3,9 +3,9 @@
 import pytest
 
 from chalicelib import deadline
-from tests.faults import Faults
 from tests.products.build import new_product
-from tests.shop import Shop
+from tests.support.faults import Faults
+from tests.support.shop import Shop
 
 BULK = "/api/admin/products/bulk"
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from tests.dynamodb_double import Crash, Double, Fault
-from tests.environment import SETTINGS
-from tests.orders.conftest import QuickShop
+from chalicelib import clock
+from chalicelib.idempotency import Once
 from tests.products.build import new_product
-from tests.shop import Shop
+from tests.support.dynamodb_double import Crash, Double, Fault
+from tests.support.environment import SETTINGS
+from tests.support.shop import Shop
 
 BULK = "/api/admin/products/bulk"
 JSON = {"Content-Type": "application/json"}
@@ -28,7 +29,7 @@ def dynamodb(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
 
 @pytest.fixture
 def shop(dynamodb: Double) -> Shop:
-    return QuickShop(dynamodb)
+    return Shop()
 
 
 KEY = {"Idempotency-Key": "nightly-7"}
@@ -45,6 +46,16 @@ def test_a_bulk_that_is_sent_again_makes_nothing_twice_and_is_answered_alike(sho
     other = shop.post(BULK, rows[:2], headers=KEY)
     assert (other.status, other.json["code"]) == (422, "idempotency_key_reused")
     assert [e["event"] for e in shop.events()].count("product.created") == 4
+
+
+def test_one_product_that_is_sent_again_is_made_once(shop: Shop) -> None:
+    new = new_product(name="Hat")
+    first = shop.post("/api/admin/products", new, headers=KEY)
+    again = shop.post("/api/admin/products", new, headers=KEY)
+    assert (first.status, again.status, again.json) == (201, 201, first.json)
+    assert shop.get("/api/admin/products").json["total"] == 1
+    other = shop.post("/api/admin/products", {**new, "name": "Cap"}, headers=KEY)
+    assert (other.status, shop.get("/api/admin/products").json["total"]) == (422, 1)
 
 
 @pytest.mark.parametrize("calls", range(1, 9))
@@ -86,6 +97,44 @@ def test_what_there_was_no_time_for_is_not_written_and_is_made_by_the_repetition
     assert shop.get("/api/admin/products").json["total"] == 40
 
 
+def test_what_would_not_fit_the_time_is_refused_before_anything_is_written(
+    shop: Shop, dynamodb: Double
+) -> None:
+    variants = [{"title": f"V{n}", "sku": f"S{n}"} for n in range(400)]
+    rows = [new_product(name="Hat", variants=variants) for _ in range(26)]
+    assert shop.owner
+    with dynamodb.metered() as calls:
+        refused = shop.post(BULK, rows, headers=KEY)
+    assert refused.status == 422
+    (error,) = refused.json["errors"]
+    assert (error["field"], error["code"]) == ("products", "too_long")
+    assert "variants, tags and words" in error["message"] and "30,000" in error["message"]
+    assert [call for call in calls if call.write_units > 1] == []
+    assert not any("Transact" in call.operation for call in calls)
+    assert shop.get("/api/admin/products").json["total"] == 0
+    assert shop.post(BULK, rows[:20], headers=KEY).json["summary"]["created"] == 20
+    assert "30,000" in str(shop.get("/api/openapi.json").json["paths"][BULK]["post"])
+
+
+def test_the_largest_bulks_take_no_more_than_a_new_table_takes_in_twenty_seconds(
+    shop: Shop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """4,000 write units a second; the shapes that come closest to the bounds."""
+    monkeypatch.setattr("chalicelib.products.routes._BULK_SECONDS", 1e9)
+    tags = [f"t{n}" for n in range(60)]
+    stocked = [{"title": f"V{n}", "sku": f"S{n}", "stock": 9} for n in range(14)]
+    for rows in (
+        [new_product(name="Hat", description="x" * 11_000) for _ in range(500)],
+        [new_product(name="Hat", tags=tags[:28]) for _ in range(500)],
+        [new_product(name="Hat", variants=stocked) for _ in range(500)],
+    ):
+        with dynamodb.metered() as calls:
+            answer = shop.post(BULK, rows)
+        assert answer.status == 200, answer.text[:300]
+        assert answer.json["summary"] == {"created": 500, "failed": 0}
+        assert 30_000 < sum(call.write_units for call in calls) < 80_000
+
+
 def test_a_large_bulk_is_answered_with_ids_and_what_failed(shop: Shop) -> None:
     rows = [new_product(name="Hat", description="é" * 15_000) for _ in range(70)]
     body = json.dumps([*rows, {"name": ""}], ensure_ascii=False).encode()
@@ -115,17 +164,15 @@ def test_no_bulk_is_answered_with_more_than_lambda_sends(
     assert errors.json["summary"]["failed"] == 240
 
 
-def test_a_page_that_lambda_cannot_send_is_told_how_many_fit(
+def test_who_ends_a_day_late_does_not_answer_the_request_that_uses_the_key_by_then(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chalicelib.request.size.LARGEST_ANSWER", 300_000)
-    rows = [new_product(description="é" * 8_000, status="ACTIVE") for _ in range(12)]
-    assert shop.post(BULK, rows).json["summary"]["created"] == 12
-    for path in ("/api/admin/products", "/api/products"):
-        refused = shop.get(f"{path}?limit=12")
-        assert (refused.status, refused.json["code"]) == (422, "answer_too_large")
-        limit = refused.json["limit"]
-        assert 1 < limit < 12
-        answer = shop.get(f"{path}?limit={limit}")
-        assert answer.status == 200 and len(json.dumps(answer.text)) <= 300_000
-        assert shop.get(f"{path}?limit={limit + 1}").status == 422
+    once = Once.of("key_1", "nightly-7", {"a": 1})
+    late = once.begin()
+    tomorrow = clock.unix() + 86_401
+    monkeypatch.setattr(clock, "unix", lambda: tomorrow)
+    now = once.begin()
+    assert not now.again and now.seed != late.seed
+    late.finish("yesterday's answer")
+    again = once.begin()
+    assert (again.again, again.seed) == (True, now.seed)

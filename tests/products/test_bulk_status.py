@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from tests.faults import Faults
 from tests.products.build import new_product
-from tests.shop import Shop
+from tests.support.faults import Faults
+from tests.support.shop import Shop
 
 BULK = "/api/admin/products/bulk-status"
 

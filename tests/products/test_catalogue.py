@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.products.build import new_product
-from tests.shop import Shop
+from tests.support.shop import Shop
 
 
 def fields_of(answer: Any) -> list[str]:

@@ -7,21 +7,20 @@ import pytest
 from chalicelib.listing import MOST_WORD_BYTES
 from chalicelib.products import store
 from chalicelib.products.model import MOST_VARIANTS
-from tests.dynamodb_double import Double
-from tests.environment import SETTINGS
-from tests.orders.conftest import QuickShop
 from tests.products.build import new_product
-from tests.shop import Shop
+from tests.support.dynamodb_double import Double
+from tests.support.environment import SETTINGS
+from tests.support.shop import Shop
 
 ADMIN, PUBLIC = "/api/admin/products", "/api/products"
 
 
 @pytest.fixture
-def shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[QuickShop]:
+def shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
     for setting, value in SETTINGS.items():
         monkeypatch.setenv(setting, value)
-    with Double() as dynamodb:
-        yield QuickShop(dynamodb)
+    with Double():
+        yield Shop()
 
 
 def found(shop: Shop, search: str) -> list[str]:
@@ -34,7 +33,7 @@ def found(shop: Shop, search: str) -> list[str]:
 
 
 def test_a_product_of_many_variants_tags_and_words_is_found_by_all_of_them(
-    shop: QuickShop,
+    shop: Shop,
 ) -> None:
     name = " ".join(f"N{number:02d}ame" for number in range(33))[:200]
     variants = [
@@ -60,7 +59,7 @@ def test_a_product_of_many_variants_tags_and_words_is_found_by_all_of_them(
     assert found(shop, "tag") == found(shop, "sh-050") == []
 
 
-def test_an_exact_sku_finds_its_product_whatever_longer_ones_there_are(shop: QuickShop) -> None:
+def test_an_exact_sku_finds_its_product_whatever_longer_ones_there_are(shop: Shop) -> None:
     """Of others, and of its own variants."""
     own = [{"title": size, "sku": f"TS-1-{size}", "price": 1} for size in "SML"]
     id = shop.post(ADMIN, new_product(sku="TS-1", variants=own)).json["id"]
@@ -72,7 +71,7 @@ def test_an_exact_sku_finds_its_product_whatever_longer_ones_there_are(shop: Qui
 
 
 def test_more_words_than_a_product_has_room_for_are_refused_and_never_left_out(
-    shop: QuickShop,
+    shop: Shop,
 ) -> None:
     skus = ["-".join(f"{letter}{n}" for letter in "abcdefghijklmnopqrs") for n in range(500)]
     variants = [{"title": sku[:9], "sku": sku, "price": 1} for sku in skus]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.products.build import new_product, of_many_variants
-from tests.shop import Answer, Shop
+from tests.support.shop import Answer, Shop
 
 
 @pytest.fixture

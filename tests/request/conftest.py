@@ -11,8 +11,8 @@ from chalicelib.problems import PreconditionFailed
 from chalicelib.request import Role, Routes, body, if_match, parsed_body, query, raw_body, reply
 from chalicelib.request.middleware import handle
 from chalicelib.request.routes import close, operations
-from chalicelib.schemas import Input, Page, Several
-from tests.shop import Shop
+from chalicelib.schemas import Input, PageQuery, Several
+from tests.support.shop import Shop
 
 
 class Part(Input):
@@ -26,7 +26,7 @@ class Thing(Input):
     parts: list[Part] = Field(default_factory=list)
 
 
-class Search(Page):
+class Search(PageQuery):
     status: Several[str] = Field(default_factory=list)
     search: str | None = None
 

@@ -11,14 +11,13 @@ from typing import Any
 
 import pytest
 
-from chalicelib import attributes, clock, table
+from chalicelib import clock, table
 from chalicelib.api_keys import store as api_keys
 from chalicelib.request import authenticate
-from tests.dynamodb_double import Double
-from tests.environment import SETTINGS
 from tests.orders.build import line, new_order, variant
-from tests.orders.conftest import QuickShop
-from tests.shop import Answer, Shop
+from tests.support.dynamodb_double import Double
+from tests.support.environment import SETTINGS
+from tests.support.shop import Answer, Shop
 
 ADMISSION, READ, WRITE = "admission", "read", "write"
 ELSEWHERE = "another process"
@@ -40,8 +39,8 @@ def dynamodb(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
 
 
 @pytest.fixture
-def shop(dynamodb: Double) -> QuickShop:
-    return QuickShop(dynamodb)
+def shop(dynamodb: Double) -> Shop:
+    return Shop()
 
 
 def get_product(shop: Shop) -> Send:
@@ -144,13 +143,10 @@ def calls_of(dynamodb: Double, send: Callable[[], Answer]) -> list[str]:
     return made
 
 
-def stored(shop: QuickShop) -> list[Any]:
+def stored(shop: Shop) -> list[Any]:
     """All that a refused request must leave as it was."""
-    kept = [
-        attributes.unpack(item)
-        for name in (SETTINGS["TABLE"], SETTINGS["OUTBOX_TABLE"])
-        for item in shop._dynamodb.items(name)
-    ]
+    names = (SETTINGS["TABLE"], SETTINGS["OUTBOX_TABLE"])
+    kept = [item for name in names for item in shop._scanned(name)]
     keys = ("key#", "keys", "rate#")
     return [item for item in kept if not item["pk"].startswith(keys)]
 
@@ -158,7 +154,7 @@ def stored(shop: QuickShop) -> list[Any]:
 @pytest.mark.parametrize(("deed", "status"), [(revoke, 401), (expire, 401), (use_up, 429)])
 @pytest.mark.parametrize("prepare", REQUESTS)
 def test_whatever_arrives_first_who_is_refused_reads_and_writes_nothing(
-    shop: QuickShop, dynamodb: Double, prepare: Any, deed: Deed, status: int
+    shop: Shop, dynamodb: Double, prepare: Any, deed: Deed, status: int
 ) -> None:
     send = prepare(shop)
     key = warm(shop)
@@ -192,7 +188,7 @@ def warm(shop: Shop) -> str:
 
 
 def test_reads_go_beside_the_admission_only_for_a_minute(
-    shop: QuickShop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+    shop: Shop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send = get_product(shop)
     key = warm(shop)
@@ -208,16 +204,14 @@ def test_reads_go_beside_the_admission_only_for_a_minute(
             assert send(key).status == 200
 
 
-def test_a_process_that_knows_nobody_admits_before_it_reads(
-    shop: QuickShop, dynamodb: Double
-) -> None:
+def test_a_process_that_knows_nobody_admits_before_it_reads(shop: Shop, dynamodb: Double) -> None:
     for prepare in REQUESTS:
         send, key = prepare(shop), shop.mint()
         authenticate.forget()
         assert calls_of(dynamodb, lambda send=send, key=key: send(key))[0] == ADMISSION  # type: ignore[misc]
 
 
-def test_what_is_no_key_reads_nothing(shop: QuickShop, dynamodb: Double) -> None:
+def test_what_is_no_key_reads_nothing(shop: Shop, dynamodb: Double) -> None:
     get_product(shop)
     asked: list[str] = []
     dynamodb.faults = lambda operation, body: asked.append(kind_of(operation, body))
@@ -229,7 +223,7 @@ def test_what_is_no_key_reads_nothing(shop: QuickShop, dynamodb: Double) -> None
 
 
 @pytest.mark.parametrize("role", ["STAFF", "ADMIN"])
-def test_a_role_that_is_too_low_reads_nothing(shop: QuickShop, dynamodb: Double, role: str) -> None:
+def test_a_role_that_is_too_low_reads_nothing(shop: Shop, dynamodb: Double, role: str) -> None:
     id = shop.post(ORDERS, new_order(line(variant(shop)))).json["id"]
     key = shop.as_(role)
     assert shop.get(f"{ORDERS}/{id}", key=key).status == 200
@@ -240,7 +234,7 @@ def test_a_role_that_is_too_low_reads_nothing(shop: QuickShop, dynamodb: Double,
 
 
 def test_a_route_that_fails_does_not_hide_that_its_caller_is_refused(
-    shop: QuickShop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+    shop: Shop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send = get_product(shop)
     key = warm(shop)
@@ -257,7 +251,7 @@ def test_a_route_that_fails_does_not_hide_that_its_caller_is_refused(
 
 
 def test_the_storefront_counts_an_address_beside_what_it_reads(
-    shop: QuickShop, dynamodb: Double
+    shop: Shop, dynamodb: Double
 ) -> None:
     made = shop.post(PRODUCTS, {"name": SECRET, "price": 1, "status": "ACTIVE"}).json
     visitor = Shop("203.0.113.50")

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from chalicelib import deadline
-from tests.faults import Faults
-from tests.shop import Shop
+from tests.support.faults import Faults
+from tests.support.shop import Shop
 
 
 def lines(capsys: pytest.CaptureFixture[str]) -> list[Any]:
@@ -24,7 +24,7 @@ def test_what_nobody_expected_is_a_500_with_the_request_id_only(
     assert "secret" not in answer.text
     failure, request = lines(capsys)
     assert failure["requestId"] == request["requestId"] == answer.json["requestId"]
-    assert "in broken" in failure["traceback"]
+    assert "in broken" in failure["exception"]
     assert (failure["level"], request["status"]) == ("ERROR", 500)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.orders.build import ORDERS, line, new_order, placed, variant
 from tests.products.build import new_product
-from tests.shop import Shop
+from tests.support.shop import Shop
 
 PRODUCTS = "/api/admin/products"
 

@@ -7,8 +7,8 @@ import pytest
 
 from chalicelib.api_keys import store
 from tests.conftest import Clock
-from tests.faults import Faults
-from tests.shop import Answer, Shop
+from tests.support.faults import Faults
+from tests.support.shop import Answer, Shop
 
 
 def limits(answer: Answer) -> tuple[int, int, int]:

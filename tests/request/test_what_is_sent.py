@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.shop import Answer, Shop
+from tests.support.shop import Answer, Shop
 
 
 def raw(shop: Shop, body: bytes, **headers: str) -> Answer:

@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.shop import Shop
+from tests.support.shop import Shop
+from tests.support.webhook_world import World
+from tests.support.webhook_world import world as made
 from tests.webhooks.certificates import Certificates, issue
 from tests.webhooks.receiver import Receiver
-from tests.webhooks.world import World
-from tests.webhooks.world import world as made
 
 
 @pytest.fixture

@@ -3,13 +3,18 @@
 import threading
 import time
 from datetime import timedelta
+from unittest import mock
 
-from chalicelib.safe_post.post import Outcome
-from tests.dynamodb_double import Crash
-from tests.shop import Shop
+import pytest
+
+from chalicelib.problems import Busy
+from chalicelib.safe_post.post import PostResult
+from chalicelib.webhooks import fan_out
+from tests.support.dynamodb_double import Crash
+from tests.support.shop import Shop
+from tests.support.webhook_world import DELIVERIES, OK, RETRIES, Posted, World, announce
+from tests.support.webhook_world import world as world_of
 from tests.webhooks.test_delivery import add, listed, only
-from tests.webhooks.world import DELIVERIES, OK, RETRIES, Posted, World, announce
-from tests.webhooks.world import world as world_of
 
 KILLER = "http://127.0.0.1:9/kills"
 
@@ -20,7 +25,7 @@ def test_attempts_that_end_with_their_function_are_failures_and_three_change_the
     webhook = add(merchant, url=KILLER)
     path = f"/api/admin/webhooks/{webhook['id']}"
 
-    def kill(posted: Posted) -> Outcome:
+    def kill(posted: Posted) -> PostResult:
         raise Crash("Post")
 
     world.answer = kill
@@ -44,7 +49,7 @@ def test_an_attempt_that_ends_with_its_function_counts_once_however_often_it_is_
 ) -> None:
     webhook = add(merchant)
 
-    def kill(posted: Posted) -> Outcome:
+    def kill(posted: Posted) -> PostResult:
         raise Crash("Post")
 
     world.answer = kill
@@ -68,7 +73,7 @@ def test_who_is_beside_a_receiver_that_kills_is_delayed_once_and_never_blamed_fo
         healthy = [add(merchant, url=f"http://127.0.0.1:9/{number}") for number in range(9)]
         lock, flying = threading.Lock(), list[str]()
 
-        def answer(posted: Posted) -> Outcome:
+        def answer(posted: Posted) -> PostResult:
             with lock:
                 flying.append(posted.url)
             time.sleep(0.05)
@@ -101,7 +106,7 @@ def test_a_death_that_is_found_late_says_nothing_of_who_has_answered_since(
     """Four functions died at once; the last of them is found when the endpoint is well again."""
     webhook = add(merchant)
 
-    def kill(posted: Posted) -> Outcome:
+    def kill(posted: Posted) -> PostResult:
         raise Crash("Post")
 
     world.answer = kill
@@ -118,3 +123,12 @@ def test_a_death_that_is_found_late_says_nothing_of_who_has_answered_since(
         streaks.add((kept.get("streak", 0), kept.get("suspect", False)))
     assert streaks == {(0, False), (1, True)}
     assert {one["status"] for one in listed(merchant, webhook)} == {"DELIVERED"}
+
+
+def test_a_function_that_fails_though_nothing_was_injected_fails_the_test(world: World) -> None:
+    announce()
+    with (
+        mock.patch.object(fan_out.store, "all", side_effect=Busy),
+        pytest.raises(AssertionError, match="nothing was injected"),
+    ):
+        world.run()

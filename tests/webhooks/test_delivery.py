@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from chalicelib import clock
-from chalicelib.safe_post.post import Outcome
+from chalicelib.safe_post.post import PostResult
 from chalicelib.webhooks.sending import signature
 from chalicelib.webhooks.sending.retry import SCHEDULE
-from tests.shop import Shop
-from tests.webhooks.world import DELIVERIES, MASTER_KEY, OK, Posted, World, announce, failed
-from tests.webhooks.world import world as world_of
+from tests.support.shop import Shop
+from tests.support.webhook_world import DELIVERIES, MASTER_KEY, OK, Posted, World, announce, failed
+from tests.support.webhook_world import world as world_of
 
 DAY = timedelta(days=1)
 URL = "http://127.0.0.1:9/hook"
@@ -121,7 +121,7 @@ def test_daily_retries_that_come_late_do_not_delay_those_behind_them(
     """The state machine is away for five minutes whenever a day has passed."""
     add(merchant)
 
-    def answer(posted: Posted) -> Outcome:
+    def answer(posted: Posted) -> PostResult:
         world.now += timedelta(seconds=10)
         world.refusals["send_message_batch"] = 60 if len(world.posted) > 5 else 0
         return failed()
@@ -391,7 +391,7 @@ def test_the_turns_of_a_batch_are_posted_at_the_same_time() -> None:
         add(Shop())
         together = threading.Barrier(10, timeout=10)
 
-        def answer(posted: Posted) -> Outcome:
+        def answer(posted: Posted) -> PostResult:
             together.wait()
             return OK
 

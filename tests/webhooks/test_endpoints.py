@@ -8,13 +8,12 @@ from pydantic import ConfigDict, TypeAdapter
 
 from chalicelib.customers.model import ShownCustomer
 from chalicelib.orders.shown import ShownOrder
-from chalicelib.products.shown import ShownProduct
-from chalicelib.summary.store import LowStock
+from chalicelib.products.shown import LowStock, ShownProduct
 from chalicelib.webhooks import master_key
 from chalicelib.webhooks.model import EventKind
-from tests.shop import Shop
+from tests.support.shop import Shop
+from tests.support.webhook_world import World
 from tests.webhooks.test_delivery import URL, add
-from tests.webhooks.world import World
 
 PATH = "/api/admin/webhooks"
 

@@ -7,11 +7,10 @@ import pytest
 from chalicelib import outbox, settings, table
 from chalicelib.webhooks import fan_out, store
 from chalicelib.webhooks.model import EventKind, NewEndpoint
-from tests.dynamodb_double import Crash
-from tests.shop import Shop
-from tests.webhooks.events import stream
-from tests.webhooks.test_delivery import URL, add, listed, only
-from tests.webhooks.world import (
+from tests.support.dynamodb_double import Crash
+from tests.support.shop import Shop
+from tests.support.webhook_events import stream
+from tests.support.webhook_world import (
     DEAD_EVENTS,
     DELIVERIES,
     OK,
@@ -21,6 +20,7 @@ from tests.webhooks.world import (
     commit,
     failed,
 )
+from tests.webhooks.test_delivery import URL, add, listed, only
 
 
 def test_a_record_that_comes_again_makes_no_second_delivery(world: World, merchant: Shop) -> None:

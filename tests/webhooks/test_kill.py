@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.kill import killed
+from tests.support.kill import killed
 
 
 @pytest.mark.parametrize("seed", [1, 2])

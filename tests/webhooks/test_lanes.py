@@ -5,17 +5,17 @@ from datetime import timedelta
 
 import pytest
 
-from chalicelib.safe_post.post import Outcome
+from chalicelib.safe_post.post import PostResult
 from chalicelib.webhooks.sending import messages
 from chalicelib.webhooks.sending.retry import SCHEDULE
-from tests.shop import Shop
+from tests.support.shop import Shop
+from tests.support.webhook_world import DELIVERIES, OK, RETRIES, Posted, World, announce, failed
 from tests.webhooks.test_delivery import add, listed, only
-from tests.webhooks.world import DELIVERIES, OK, RETRIES, Posted, World, announce, failed
 
 DEAD, ALIVE = "http://127.0.0.1:9/dead", "http://127.0.0.1:9/alive"
 
 
-def one_is_dead(posted: Posted) -> Outcome:
+def one_is_dead(posted: Posted) -> PostResult:
     return failed() if posted.url == DEAD else OK
 
 

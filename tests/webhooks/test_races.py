@@ -13,10 +13,10 @@ from chalicelib.webhooks.parked import redrive
 from chalicelib.webhooks.sending import attempts
 from chalicelib.webhooks.sending.attempts import Attempt
 from chalicelib.webhooks.sending.messages import Message
-from tests.shop import Shop
+from tests.support.shop import Shop
+from tests.support.webhook_world import DELIVERIES, OK, RETRIES, World, announce, failed
 from tests.webhooks.test_delivery import add, listed, only
 from tests.webhooks.test_view import given_up
-from tests.webhooks.world import DELIVERIES, OK, RETRIES, World, announce, failed
 
 SINCE = {"since": "2026-01-01T00:00:00Z", "dryRun": False}
 
@@ -293,3 +293,14 @@ def test_a_pending_delivery_is_kept_as_long_as_it_may_still_be_sent(
     assert only(merchant, webhook)["status"] == "DELIVERED"
     world.sleep(days=33)
     assert listed(merchant, webhook) == []
+
+
+def test_a_delivery_that_has_failed_is_kept_for_thirty_days(world: World, merchant: Shop) -> None:
+    webhook = given_up(world, merchant)
+    path = f"/api/admin/webhooks/{webhook['id']}/recover"
+    assert only(merchant, webhook)["status"] == "FAILED"
+    (failed_at,) = [one["expiresAt"] for one in world.stored() if one["pk"].startswith("failed#")]
+    assert 29 * 86_400 < failed_at - world.now.timestamp() <= 30 * 86_400
+    world.sleep(days=33)
+    assert listed(merchant, webhook) == []
+    assert merchant.post(path, {"since": SINCE["since"]}).json == {"count": 0}

@@ -1,9 +1,9 @@
 """A webhook that is asked for twice with one Idempotency-Key is one webhook."""
 
 from chalicelib import settings
-from tests.shop import Shop
+from tests.support.shop import Shop
+from tests.support.webhook_world import World
 from tests.webhooks.test_delivery import URL
-from tests.webhooks.world import World
 
 PATH = "/api/admin/webhooks"
 KEY = {"Idempotency-Key": "erp"}

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from chalicelib.safe_post.post import Failure, Outcome, post
+from chalicelib.safe_post.post import Failure, PostResult, post
 from tests.webhooks.certificates import Certificates, issue
 from tests.webhooks.receiver import Receiver
 
@@ -17,7 +17,7 @@ BODY = '{"event":"order.paid", "data":{"note":"✓"}}'.encode()
 PATIENT, IMPATIENT = 10.0, 0.3
 
 
-def deliver(url: str, **options: object) -> Outcome:
+def deliver(url: str, **options: object) -> PostResult:
     return post(url, HEADERS, BODY, **{"allowed_networks": LOOPBACK, "timeout": PATIENT} | options)
 
 

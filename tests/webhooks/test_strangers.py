@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from chalicelib.safe_post import post as safe_post
-from tests.shop import Shop
+from tests.support.shop import Shop
+from tests.support.webhook_world import World, announce
 from tests.webhooks.name_server import NameServer
 from tests.webhooks.receiver import Receiver
 from tests.webhooks.test_delivery import only
-from tests.webhooks.world import World, announce
 
 PATH = "/api/admin/webhooks"
 PUBLIC = "93.184.215.14"

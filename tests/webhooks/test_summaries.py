@@ -4,23 +4,21 @@ from typing import Any
 
 import pytest
 
-from chalicelib.safe_post.post import Outcome
+from chalicelib.safe_post.post import PostResult
 from chalicelib.webhooks import summaries
-from tests import dynamodb_double
-from tests.dynamodb_double import Crash
-from tests.shop import Shop
+from tests.support import dynamodb_double
+from tests.support.dynamodb_double import Crash
+from tests.support.shop import Shop
+from tests.support.webhook_world import OK, World, announce, failed
 from tests.webhooks.test_delivery import add
 from tests.webhooks.test_view import given_up
-from tests.webhooks.world import OK, World, announce, failed
 
 
 def told(mail: dict[str, Any]) -> tuple[str, str]:
     return mail["Message"]["Subject"]["Data"], mail["Message"]["Body"]["Text"]["Data"]
 
 
-def test_one_mail_tells_of_all_that_gave_up_and_how_to_recover(
-    world: World, merchant: Shop
-) -> None:
+def test_one_mail_tells_of_all_that_failed_and_how_to_recover(world: World, merchant: Shop) -> None:
     webhook = add(merchant, "order.paid", "order.created", email="ops@example.com")
     silent = add(merchant, "order.paid")
     world.answer = lambda posted: failed(502)
@@ -36,7 +34,7 @@ def test_one_mail_tells_of_all_that_gave_up_and_how_to_recover(
     assert mail["Source"] == "shop@example.com"
     assert mail["Destination"] == {"ToAddresses": ["ops@example.com"]}
     subject, text = told(mail)
-    assert subject == "3 webhook deliveries gave up"
+    assert subject == "3 webhook deliveries failed"
     assert "order.paid: 2" in text and "order.created: 1" in text
     assert "The last error: The receiver answered 502." in text
     path = f"/api/admin/webhooks/{webhook['id']}/recover"
@@ -60,7 +58,7 @@ def test_an_hour_of_failure_is_told_once_and_its_end_once(world: World, merchant
     assert subjects == ["A webhook has been failing for an hour", "A webhook answers again"]
 
 
-def test_what_gave_up_is_counted_however_many_pages_it_fills(
+def test_what_failed_is_counted_however_many_pages_it_fills(
     world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     webhook = given_up(world, merchant, 9)
@@ -71,14 +69,14 @@ def test_what_gave_up_is_counted_however_many_pages_it_fills(
     assert merchant.post(f"{path}/recover", {"since": "2026-01-01"}).json == {"count": 9}
     summaries.send()
     (mail,) = world.mails
-    assert told(mail)[0] == "9 webhook deliveries gave up"
+    assert told(mail)[0] == "9 webhook deliveries failed"
     assert "product.created: 9" in told(mail)[1]
 
 
 def test_every_outage_is_told_once_and_short_ones_are_not(world: World, merchant: Shop) -> None:
     add(merchant, email="ops@example.com")
 
-    def hours(many: int, answer: Outcome) -> None:
+    def hours(many: int, answer: PostResult) -> None:
         world.answer = lambda posted: answer
         for _ in range(many * 4):
             announce()

@@ -11,13 +11,13 @@ import pytest
 
 from chalicelib.safe_post import post as safe_post
 from chalicelib.safe_post import wire
-from chalicelib.safe_post.post import Failure, Outcome
-from tests.shop import Shop
+from chalicelib.safe_post.post import Failure, PostResult
+from tests.support.shop import Shop
+from tests.support.webhook_world import Posted, announce
+from tests.support.webhook_world import world as world_of
 from tests.webhooks.certificates import Certificates, issue
 from tests.webhooks.test_delivery import add, listed
 from tests.webhooks.tls_floods import Serve, Server, key_updates, tickets
-from tests.webhooks.world import Posted, announce
-from tests.webhooks.world import world as world_of
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def certificate(tmp_path: Path) -> Certificates:
     return issue(tmp_path, "127.0.0.1")
 
 
-def deliver(port: int, trusting: ssl.SSLContext | None, timeout: float = 60) -> Outcome:
+def deliver(port: int, trusting: ssl.SSLContext | None, timeout: float = 60) -> PostResult:
     scheme = "https" if trusting else "http"
     return safe_post.post(
         f"{scheme}://127.0.0.1:{port}/",
@@ -167,7 +167,7 @@ def test_ten_that_flood_in_one_batch_end_it_for_nobody(
     ):
         trust = {good.port: certificate.trusting, bad.port: flooding.trusting}
 
-        def answer(posted: Posted) -> Outcome:
+        def answer(posted: Posted) -> PostResult:
             port = int(posted.url.rpartition(":")[2].rstrip("/"))
             return deliver(port, trust[port])
 

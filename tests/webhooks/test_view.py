@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from chalicelib import clock
-from chalicelib.safe_post.post import Failure, Outcome
+from chalicelib.safe_post.post import Failure, PostResult
 from chalicelib.webhooks import view
-from tests.shop import Shop
+from tests.support.shop import Shop
+from tests.support.webhook_world import OK, World, announce, failed
 from tests.webhooks.test_delivery import add, listed, only
-from tests.webhooks.world import OK, World, announce, failed
 
 
 def given_up(world: World, merchant: Shop, count: int = 1) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def test_every_attempt_is_shown_in_full(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     answers = iter(
         [
-            Outcome(
+            PostResult(
                 status=500,
                 headers={"content-type": "text/html"},
                 body="<h1>Über</h1>".encode() + b"\xff",
@@ -40,7 +40,7 @@ def test_every_attempt_is_shown_in_full(world: World, merchant: Shop) -> None:
                 error=Failure.STATUS,
                 message="The receiver answered 500.",
             ),
-            Outcome(duration_ms=10_000, error=Failure.TIMEOUT, message="No complete answer."),
+            PostResult(duration_ms=10_000, error=Failure.TIMEOUT, message="No complete answer."),
             OK,
         ]
     )
@@ -335,8 +335,8 @@ def test_a_cursor_before_the_time_asked_for_leads_nowhere(world: World, merchant
 @pytest.mark.parametrize("since", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
 def test_a_time_that_is_none_in_utc_is_refused(since: str, world: World, merchant: Shop) -> None:
     path = f"/api/admin/webhooks/{add(merchant)['id']}/recover"
-    for rehearsal in (True, False):
-        answer = merchant.post(path, {"since": since, "dryRun": rehearsal})
+    for dry_run in (True, False):
+        answer = merchant.post(path, {"since": since, "dryRun": dry_run})
         assert answer.status == 422
         assert [error["field"] for error in answer.json["errors"]] == ["since"]
 

@@ -7,16 +7,18 @@ import { another, key } from "./session.js";
 const FRAME = 10_000; // bytes of a form beside its file
 
 // Resolves to the job's id. `tell(sent, total)` in bytes.
+// A dry run waits until somebody has seen how the file is read.
 export async function upload(file, { mode, dryRun }, tell, signal) {
   if (file.size <= LARGEST_FORM - FRAME) {
     const form = new FormData();
     form.append("mode", mode);
     form.append("dryRun", String(dryRun));
+    form.append("review", String(dryRun));
     form.append("file", file);
     return (await sendToApi("admin/products/import", form, tell, signal)).jobId;
   }
   const { data } = await call("POST", "admin/products/import/uploads", {
-    body: { fileName: file.name, mode, dryRun },
+    body: { fileName: file.name, mode, dryRun, review: dryRun },
   });
   const form = new FormData();
   for (const [name, value] of Object.entries(data.fields)) form.append(name, value);

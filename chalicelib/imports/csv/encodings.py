@@ -7,7 +7,7 @@ words, charset-normalizer says which is likelier; if it cannot, a person has to.
 import re
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from chalicelib.imports.csv.faults import FileRejected
 
@@ -46,6 +46,7 @@ _ALIASES: Final[Mapping[str, str]] = {
 }
 _SAMPLE: Final = 1 << 16
 _MARGIN: Final = 0.1
+_SHOWN: Final = 8  # words
 # Words with a byte that is no ASCII; a second byte of East Asian ones may be.
 _WORD: Final = re.compile(rb"[A-Za-z]*[\x80-\xff][\x40-\x7e\x80-\xff]*")
 _MARKS: Final = str.maketrans(
@@ -55,6 +56,26 @@ _MARKS: Final = str.maketrans(
 _MARK_WITHIN: Final = re.compile(r"[^\W\d_][“„«»‹›…•€£¥©®™°²³½¼¾×§¿¡№][^\W\d_]")
 _OTHER_SCRIPTS: Final = frozenset({"cp1251", "cp1253", "koi8_r"})
 _MIXED: Final = re.compile(r"[A-Za-z][^\x00-\x7f]|[^\x00-\x7f][A-Za-z]")
+
+
+class DecodedSample(NamedTuple):
+    """What the first words of a file would be in an encoding."""
+
+    encoding: str
+    samples: list[str]
+
+
+class Undecided(FileRejected):
+    """The words can be read in several ways: `readings` has each once."""
+
+    def __init__(self, readings: list[DecodedSample]) -> None:
+        told = "; ".join(f"{each.encoding}: {', '.join(each.samples)}" for each in readings[:6])
+        message = (
+            "The file is no UTF-8, and its encoding cannot be told from its words. Save it as CSV "
+            f"UTF-8, or say `encoding=`. What its first words would be: {told}."
+        )
+        super().__init__("unknown_encoding", message)
+        self.readings = readings
 
 
 def named(name: str) -> str:
@@ -67,18 +88,18 @@ def named(name: str) -> str:
     return found
 
 
-def judged(data: bytes) -> str:
-    """The encoding of bytes that are no UTF-8. Raises FileRejected: unknown_encoding, with what the
-    first words would be in those that are possible."""
+def judged(data: bytes, may_be_utf8: bool = False) -> str:
+    """The encoding of bytes that are no UTF-8, at least not all of them. Raises Undecided."""
     words = [match[0] for match in _WORD.finditer(data[:_SAMPLE])]
     sample = b" ".join(words)
     read = {name: _words(sample, name) for name in (*_ALPHABETS, *_SIGNS)}
     possible = {name: text for name, text in read.items() if text is not None}
     if len(set(possible.values())) > 1:
         possible = {name: possible[name] for name in _likeliest(sample, list(possible))}
-    if len(set(possible.values())) == 1:
+    if len(set(possible.values())) == 1 and not may_be_utf8:
         return next(iter(possible))
-    raise FileRejected("unknown_encoding", _question(words, possible or dict.fromkeys(KNOWN[3:])))
+    others = possible or dict.fromkeys(name for name in KNOWN if name not in _UNICODE)
+    raise Undecided(_readings(words, ["utf-8", *others] if may_be_utf8 else others))
 
 
 def _words(sample: bytes, encoding: str) -> str | None:
@@ -127,10 +148,10 @@ def _likeliest(sample: bytes, possible: list[str]) -> list[str]:
     return [name for name in possible if name in same]
 
 
-def _question(words: Iterable[bytes], possible: Iterable[str]) -> str:
-    shown = b", ".join(list(dict.fromkeys(words))[:3])[:60]
-    readings = [f"{name}: {shown.decode(name, 'replace')}" for name in list(possible)[:6]]
-    return (
-        "The file is no UTF-8, and its encoding cannot be told from its words. Save it as CSV "
-        "UTF-8, or say `encoding=`. What its first words would be: " + "; ".join(readings) + "."
-    )
+def _readings(words: Iterable[bytes], possible: Iterable[str]) -> list[DecodedSample]:
+    shown = [word[:40] for word in dict.fromkeys(words)][:_SHOWN]
+    found: dict[tuple[str, ...], DecodedSample] = {}
+    for name in possible:
+        samples = [word.decode(name, "replace") for word in shown]
+        found.setdefault(tuple(samples), DecodedSample(name, samples))
+    return list(found.values())

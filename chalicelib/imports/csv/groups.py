@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple, Protocol
 
 from chalicelib.imports.csv.faults import RowError
-from chalicelib.imports.csv.records import MAX_RECORD, Record
+from chalicelib.imports.csv.records import MAX_RECORD, CsvRecord
 
 MAX_ROWS: Final = 2000
 MAX_BYTES: Final = 8 * MAX_RECORD
@@ -59,9 +59,9 @@ class Unreadable(NamedTuple):
     error: RowError
 
 
-def grouped(records: Iterable[Record], keys: Keys) -> Iterator[list[Record]]:
+def grouped(records: Iterable[CsvRecord], keys: Keys) -> Iterator[list[CsvRecord]]:
     """The records of each product, as they stand together."""
-    group: list[Record] = []
+    group: list[CsvRecord] = []
     for first, record, _ in _marked(records, keys):
         if first and group:
             yield group
@@ -76,7 +76,7 @@ def _never(key: str) -> bool:
 
 
 def plan(
-    records: Iterable[Record],
+    records: Iterable[CsvRecord],
     keys: Keys,
     rows: int = 200,
     size: int = MAX_RECORD,
@@ -115,7 +115,7 @@ def plan(
 
 
 def _measured(
-    records: Iterable[Record], keys: Keys, seen: Callable[[str], bool]
+    records: Iterable[CsvRecord], keys: Keys, seen: Callable[[str], bool]
 ) -> Iterator[Chunk | Unreadable]:
     """Each group as a chunk of its own, without holding its records."""
     begin, end, line, rows = 0, 0, 0, 0
@@ -157,8 +157,8 @@ def _group(
 
 
 def _marked(
-    records: Iterable[Record], keys: Keys
-) -> Iterator[tuple[bool, Record, tuple[str, str]]]:
+    records: Iterable[CsvRecord], keys: Keys
+) -> Iterator[tuple[bool, CsvRecord, tuple[str, str]]]:
     """Whether a product begins with a record, the record, and the product's keys so far."""
     current: str | None = None
     alias = ""

@@ -100,10 +100,10 @@ def _decoded(line: bytes, encoding: str) -> str:
     try:
         return line.decode(encoding)
     except UnicodeDecodeError:
-        if encoding in {"utf-8", "cp1252"}:
-            return line.decode("cp1252", "backroom.c1")
+        if encoding == "cp1252":
+            return line.decode(encoding, "backroom.c1")
         # The NUL makes it an error of its row (`sheet.unreadable`); the line stays one.
-        return line.decode(encoding, "replace").replace("\n", "") + "\0\n"
+        return line.decode(encoding, "replace").rstrip("\r\n") + "\0\n"
 
 
 def _cut(line: bytes, encoding: str) -> CutLine:

@@ -8,7 +8,7 @@ record (MAX_RECORD) and one block are held.
 import codecs
 import csv
 import re
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from enum import Enum
 from itertools import accumulate, chain, islice
@@ -25,6 +25,8 @@ _BLANK_COLUMNS: Final = 1 << 17  # behind the last name; Excel saves up to 16,38
 _SNIFFED: Final = 1 << 16
 _SEARCHED: Final = 1 << 22  # bytes, for what is no ASCII
 _JUDGED: Final = 2000  # lines
+_NEARLY_ALL: Final = 0.9
+_WORD: Final = 100  # bytes
 _FOLLOWING: Final = 20
 
 # A quoted cell of a header: what stands in it separates nothing.
@@ -58,7 +60,7 @@ _NOT_CSV: Final = (
 )
 
 
-class Record(NamedTuple):
+class CsvRecord(NamedTuple):
     """One record: its bytes in the file, its first physical line (header 1), its cells.
 
     With a `problem`, the cells are what could be made out in the first line: good for naming the
@@ -73,11 +75,11 @@ class Record(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class FileFormat:
     """How the bytes of a file are to be read; survives JSON through `as_dict` and `from_dict`.
 
-    `encoding` is that of the bytes, one of `encodings.KNOWN`: of a file in "utf-8" a line that is
-    not valid is read as cp1252. `bare_returns`: lines end with CR alone.
+    `encoding` is that of the bytes, one of `encodings.KNOWN`. `bare_returns`: lines end with CR
+    alone.
     """
 
     encoding: str
@@ -97,11 +99,11 @@ class Format:
 class Table:
     """An opened file: its format, and its records in one pass."""
 
-    format: Format
+    format: FileFormat
     header_line: int
-    _rest: Iterator[Record]
+    _rest: Iterator[CsvRecord]
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[CsvRecord]:
         """Every record after the header that is not blank. Raises FileRejected if there is none."""
         record = None
         for record in self._rest:
@@ -114,12 +116,18 @@ class Table:
             )
 
 
-def open_csv(pieces: Iterable[bytes], encoding: str = "") -> Table:
+def open_csv(
+    pieces: Iterable[bytes],
+    encoding: str = "",
+    delimiter: str = "",
+    again: Callable[[], Iterable[bytes]] | None = None,
+) -> Table:
     """Open a whole file, given as pieces of any size (the body of an S3 object), in an encoding
-    that somebody has said, or in the one that it is found to have.
+    and with a delimiter that somebody has said, or with those that it is found to have.
 
-    Reads the beginning only. Lines above the header that have one cell, such as a title, are
-    skipped. Raises FileRejected: empty_file, not_csv, bad_header, unknown_encoding.
+    Reads the beginning only; where that is all ASCII, the file up to what is not, and then
+    `again`. Lines above the header that have one cell, such as a title, are skipped. Raises
+    FileRejected: empty_file, not_csv, bad_header; unknown_encoding (`encodings.Undecided`).
     """
     pieces = iter(pieces)
     head = b""
@@ -130,14 +138,16 @@ def open_csv(pieces: Iterable[bytes], encoding: str = "") -> Table:
     _refuse_what_is_not_csv(head)
     encoding, mark = _encoding(head, encoding)
     if not encoding:
-        head = _until_no_ascii(head, pieces)
-        encoding = _of_bytes(head)
+        head, told = _until_no_ascii(head, pieces, further=again is not None)
+        encoding = _of_bytes(head + told)
+        # What was passed over is ASCII, which is the same in all that are left.
+        pieces = _behind(again(), len(head)) if told and again else pieces
     sample = head[mark : mark + _SNIFFED].decode(encoding, "replace")
     if not re.sub("[\\s\0\ufeff]+", "", sample):
         raise FileRejected("empty_file", "The file is empty.")
     line_end = _LINE_END.search(_QUOTED.sub("", sample))
     bare_returns = line_end is not None and line_end[0] == "\r"
-    delimiter, width, above = _delimiter(sample)
+    delimiter, width, above = _delimiter(sample, delimiter)
     text = blocks(chain([head[mark:]], pieces), encoding, bare_returns)
     records = _Splitter(delimiter, width, offset=mark, line=1).split(text)
     header = next(islice(records, above, None), None)
@@ -150,10 +160,10 @@ def open_csv(pieces: Iterable[bytes], encoding: str = "") -> Table:
     if len(names) > MAX_COLUMNS:
         message = f"The header has more than {MAX_COLUMNS} columns."
         raise FileRejected("bad_header", message, header.line)
-    return Table(Format(encoding, delimiter, bare_returns, names), header.line, records)
+    return Table(FileFormat(encoding, delimiter, bare_returns, names), header.line, records)
 
 
-def read(data: bytes, form: Format, offset: int, line: int) -> Iterator[Record]:
+def read(data: bytes, form: FileFormat, offset: int, line: int) -> Iterator[CsvRecord]:
     """The records of one byte range of a file, which begins and ends between records.
 
     The same records as `open_csv` gives for the range, with the same lines and offsets.
@@ -189,23 +199,45 @@ def _encoding(head: bytes, said: str) -> tuple[str, int]:
     return "", 0
 
 
-def _until_no_ascii(head: bytes, pieces: Iterator[bytes]) -> bytes:
-    """The beginning up to what is no ASCII, which alone tells encodings apart, if that is near."""
+def _until_no_ascii(head: bytes, pieces: Iterator[bytes], *, further: bool) -> tuple[bytes, bytes]:
+    """The beginning, and what is no ASCII, which alone tells encodings apart, with a little before
+    it, where that is further behind it."""
     for piece in pieces if head.isascii() else ():
         head += piece
         if not piece.isascii() or len(head) > _SEARCHED:
             break
-    return head
+    if not head.isascii():
+        # One more: the first letter that is no ASCII may go on in it.
+        return head + next(pieces, b""), b""
+    told = b""
+    for piece in pieces if further else ():
+        told += piece
+        if not piece.isascii():
+            told += next(pieces, b"")
+            break
+        told = told[-_WORD:]
+    return head, told
+
+
+def _behind(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
+    """All but so many bytes at the beginning."""
+    for piece in pieces:
+        yield piece[size:]
+        size = max(0, size - len(piece))
 
 
 def _of_bytes(head: bytes) -> str:
-    """UTF-8, if any line that is no ASCII is; else what its words say."""
+    """UTF-8, if nearly all lines that are no ASCII are; else what their words say. Raises
+    encodings.Undecided, as where some lines are and some are not."""
     foreign = [line for line in head.splitlines() if not line.isascii()][:_JUDGED]
     if len(foreign) > 1 and not head.endswith((b"\n", b"\r")):
         foreign.pop()  # it may end within a letter
-    if not foreign or any(map(_is_utf8, foreign)):
+    valid = sum(map(_is_utf8, foreign))
+    if valid >= len(foreign) * _NEARLY_ALL:
         return "utf-8"
-    return encodings.judged(b"\n".join(foreign))
+    # Two bytes of another encoding may happen to be UTF-8; more of them do not.
+    is_mixed = valid > len(foreign) * (1 - _NEARLY_ALL)
+    return encodings.judged(b"\n".join(foreign), is_mixed)
 
 
 def _is_utf8(line: bytes) -> bool:
@@ -216,19 +248,19 @@ def _is_utf8(line: bytes) -> bool:
     return True
 
 
-def _delimiter(sample: str) -> tuple[str, int, int]:
-    """The delimiter, the number of columns, and how many lines stand above the header: Excel's
-    `sep=;`, or a title."""
+def _delimiter(sample: str, said: str) -> tuple[str, int, int]:
+    """The delimiter, unless it was said, the number of columns, and how many lines stand above the
+    header: Excel's `sep=;`, or a title."""
     hint = _HINT.fullmatch(_filled_lines(sample)[0])
     lines = _filled_lines(_QUOTED.sub("x", sample))
-    if hint and len(lines) > 1:
+    if hint and len(lines) > 1 and said in ("", hint[1]):
         return hint[1], lines[1].count(hint[1]) + 1, 1
     bare = (line.rstrip(f"{DELIMITERS} ") for line in lines[:6])
-    found = [max(map(line.count, DELIMITERS)) for line in bare]
+    found = [max(map(line.count, said or DELIMITERS)) for line in bare]
     most = max(found)
     # A title has no columns, or but a comma where the lines below it have many.
     above = next(at for at, count in enumerate(found) if count * 3 > most or count == most)
-    best = max(DELIMITERS, key=lines[above].count)
+    best = said or max(DELIMITERS, key=lines[above].count)
     return best, lines[above].count(best) + 1, above
 
 
@@ -253,9 +285,9 @@ class _Splitter:
         self._sizes: list[int] = []
         self._offset = offset
         self._line = line
-        self._giant: Record | None = None
+        self._giant: CsvRecord | None = None
 
-    def split(self, text: Iterable[tuple[list[str], list[int]]]) -> Iterator[Record]:
+    def split(self, text: Iterable[tuple[list[str], list[int]]]) -> Iterator[CsvRecord]:
         for lines, sizes in text:
             self._lines += lines
             self._sizes += sizes
@@ -264,7 +296,7 @@ class _Splitter:
         if self._giant is not None:
             yield self._giant._replace(problem=_open_quote(self._giant.line))
 
-    def _records(self, final: bool) -> Iterator[Record]:
+    def _records(self, final: bool) -> Iterator[CsvRecord]:
         ends = [0, *accumulate(self._sizes)]
         count = len(self._lines)
         # A cut line is no text for the csv module: it ends what is read at once.
@@ -288,7 +320,7 @@ class _Splitter:
             if blanks is not None:
                 cells, end = blanks
                 place = (self._offset + ends[start], ends[end] - ends[start])
-                yield Record(*place, self._line + start, cells)
+                yield CsvRecord(*place, self._line + start, cells)
                 at = end
                 continue
             broken = self._broken(start, self._offset + ends[start], size, failure, beyond)
@@ -301,7 +333,7 @@ class _Splitter:
 
     def _read(
         self, at: int, stop: int, ends: list[int]
-    ) -> Generator[Record, None, tuple[int, "_Failure"]]:
+    ) -> Generator[CsvRecord, None, tuple[int, "_Failure"]]:
         """The records from line `at`; returns the line on which the next one begins, and why there
         is none."""
         reader = csv.reader(
@@ -316,7 +348,7 @@ class _Splitter:
                 end = at + reader.line_num
                 if any(map(str.strip, cells)):
                     size = ends[end] - ends[start]
-                    record = Record(offset + ends[start], size, line + start, cells)
+                    record = CsvRecord(offset + ends[start], size, line + start, cells)
                     yield record if size <= MAX_RECORD else _too_large(record)
                 start = end
         except csv.Error as error:
@@ -344,11 +376,11 @@ class _Splitter:
 
     def _broken(
         self, start: int, offset: int, size: int, failure: "_Failure", beyond: bool
-    ) -> Record | None:
+    ) -> CsvRecord | None:
         """The record that cannot be read, or None while it is being skipped."""
         first = self._lines[start]
         cells = _made_out(first.rstrip("\r\n"), self._delimiter)
-        broken = Record(offset, size, self._line + start, cells)
+        broken = CsvRecord(offset, size, self._line + start, cells)
         if isinstance(first, CutLine):
             skipped = first.quotes % 2 == 1
             broken = _too_large(broken)
@@ -365,7 +397,7 @@ class _Splitter:
             return None
         return broken
 
-    def _skip(self, at: int, ends: list[int]) -> Generator[Record, None, int]:
+    def _skip(self, at: int, ends: list[int]) -> Generator[CsvRecord, None, int]:
         """Past the line in which the giant's quote is closed, or past all lines."""
         assert self._giant is not None
         closing = next((i for i in range(at, len(self._lines)) if self._closes(i)), None)
@@ -421,7 +453,7 @@ class _Failure(Enum):
 _MISREAD: Final = (_Failure.MISPLACED, _Failure.UNCLOSED)
 
 
-def _too_large(record: Record) -> Record:
+def _too_large(record: CsvRecord) -> CsvRecord:
     message = f"This record is larger than {MAX_RECORD >> 20} MB."
     return record._replace(problem=RowError(record.line, "", "record_too_large", message))
 

@@ -1,8 +1,8 @@
 """Workbooks, `.xlsx` and `.ods`, as the CSV that everything else reads: a line for each row of the
 sheet, blank ones too, so that errors name the sheet's own rows.
 
-python-calamine reads the cells. What it does not tell, the zeros that a number's format puts before
-it, is read from the workbook's own parts.
+python-calamine reads the cells. What it does not tell, the zeros that a number is shown with, is
+read from the workbook's own parts.
 """
 
 import codecs
@@ -13,18 +13,26 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time, timedelta
-from itertools import chain
+from itertools import accumulate, chain, product
 from typing import Any, Final
-from xml.etree.ElementTree import ParseError, iterparse
+from xml.etree.ElementTree import Element, ParseError, iterparse
 
 from chalicelib.imports.csv.faults import FileRejected
 
 LARGEST: Final = 50 << 20  # bytes
 _UNPACKED: Final = 400 << 20  # bytes: what a planner has memory for
+_MOST_HELD: Final = 1 << 30  # bytes, of all cells
+_HELD: Final = 128  # bytes that a cell takes besides its text
+_MOST_WRITTEN: Final = 400 << 20  # bytes of CSV
+_SHORTEST_CELL: Final = len('<c t="s"><v>0</v></c>')
 _PIECE: Final = 1 << 20
 _LINE_BREAK: Final = "\u2028"  # within a cell: no line of the CSV ends there
 _PARTS: Final = ("xl/workbook.xml", "content.xml")
 _MAIN: Final = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+_TABLE: Final = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
+_OFFICE: Final = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
+_PADDED: Final = re.compile("0[0-9]{1,30}")
+_MOST_ROWS: Final = 10_000  # of one cell that is written once for many
 _CELL: Final = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 
 
@@ -33,12 +41,14 @@ def is_workbook(head: bytes) -> bool:
     return head.startswith(b"PK\x03\x04")
 
 
-def as_csv(data: bytes, sheet: str = "") -> Iterator[bytes]:
+def as_csv(data: bytes, sheet: str = "", delimiter: str = "") -> Iterator[bytes]:
     """The first sheet, or the one with that name, as pieces of CSV in UTF-8, which a mark says.
+    `delimiter`: with which somebody wants it to be read.
 
     Raises FileRejected: not_csv, workbook_too_large, unreadable_workbook, unknown_sheet.
     """
     _refuse_bombs(data)
+    _refuse_repeats(data)
     from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum
 
     try:
@@ -53,7 +63,18 @@ def as_csv(data: bytes, sheet: str = "") -> Iterator[bytes]:
         message = f"The workbook is damaged, or protected by a password ({error})."[:300]
         raise FileRejected("unreadable_workbook", message) from None
     first = cells.start[1] if cells.start else 0
-    return chain([codecs.BOM_UTF8], _lines(cells.iter_rows(), first, widths))
+    lines = _lines(cells.iter_rows(), first, widths, delimiter or ",")
+    return chain([codecs.BOM_UTF8], _bounded(lines))
+
+
+def _bounded(lines: Iterator[bytes]) -> Iterator[bytes]:
+    left = _MOST_WRITTEN
+    for line in lines:
+        left -= len(line)
+        if left < 0:
+            message = f"The sheet is more than {_MOST_WRITTEN >> 20} MB as CSV. Save it so."
+            raise FileRejected("workbook_too_large", message)
+        yield line
 
 
 def _chosen(names: list[str], sheet: str) -> str:
@@ -120,18 +141,78 @@ def _is_larger(data: bytes, part: zipfile.ZipInfo) -> bool:
     return size > part.file_size
 
 
+def _refuse_repeats(data: bytes) -> None:
+    """Refuses what is small in the archive and large as cells: a cell or a text that is written
+    once and stands in many places."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        try:
+            is_too_large = any(map(_is_too_large, _held_at_once(archive)))
+        except (ParseError, ValueError, OSError, zipfile.BadZipFile, zlib.error):
+            return  # damaged: the reader says so
+    if is_too_large:
+        message = "The workbook has too many cells, or too long ones. Save it as CSV."
+        raise FileRejected("workbook_too_large", message)
+
+
+def _is_too_large(sizes: Iterator[int]) -> bool:
+    return any(held > _MOST_HELD for held in accumulate(sizes))
+
+
+def _held_at_once(archive: zipfile.ZipFile) -> Iterator[Iterator[int]]:
+    """Bytes that cells take in memory, where that may be too much: of all sheets of an `.ods`, and
+    of each of an `.xlsx`."""
+    names = archive.namelist()
+    if "content.xml" in names:
+        with archive.open("content.xml") as content:
+            yield _sizes_of_rows(content)
+        return
+    texts: list[int] = []
+    if "xl/sharedStrings.xml" in names:
+        with archive.open("xl/sharedStrings.xml") as strings:
+            found = (e for event, e in _freed(strings, f"{_MAIN}si") if event == "end")
+            texts = [len("".join(e.itertext())) for e in found if e.tag == f"{_MAIN}si"]
+    for name in names:
+        if name.startswith("xl/worksheets/"):
+            most = archive.getinfo(name).file_size // _SHORTEST_CELL
+            if most * (_HELD + max(texts, default=0)) > _MOST_HELD:
+                with archive.open(name) as sheet:
+                    yield _sizes_of_cells(sheet, texts)
+
+
+def _sizes_of_rows(content: Any) -> Iterator[int]:
+    for event, row in _freed(content, f"{_TABLE}table-row"):
+        if row.tag == f"{_TABLE}table-row" and event == "end":
+            filled = (cell for cell in row if cell.get(f"{_OFFICE}value-type"))
+            held = (
+                _repeated(cell, "columns") * (_HELD + len("".join(cell.itertext())))
+                for cell in filled
+            )
+            yield _repeated(row, "rows") * sum(held)
+
+
+def _sizes_of_cells(sheet: Any, texts: list[int]) -> Iterator[int]:
+    for event, cell in _freed(sheet, f"{_MAIN}row"):
+        if event == "end" and cell.tag == f"{_MAIN}c":
+            value = (cell.findtext(f"{_MAIN}v") or "") if cell.get("t") == "s" else ""
+            is_known = value.isdecimal() and int(value[:9]) < len(texts)
+            yield _HELD + (texts[int(value[:9])] if is_known else 0)
+
+
 # --- Cells as a person sees them ------------------------------------------------------------------
 
 
 def _lines(
-    rows: Iterator[list[Any]], first: int, widths: Mapping[tuple[int, int], int]
+    rows: Iterator[list[Any]],
+    first: int,
+    widths: Mapping[tuple[int, int], int],
+    delimiter: str,
 ) -> Iterator[bytes]:
     """A line for each row; the cells begin in the column `first`."""
     for at, row in enumerate(rows):
         cells = [_shown(cell, widths.get((at, i), 0)) for i, cell in enumerate(row, first)]
         text = io.StringIO()
         if any(cells):
-            csv.writer(text, lineterminator="\n").writerow(cells)
+            csv.writer(text, lineterminator="\n", delimiter=delimiter).writerow(cells)
         else:
             text.write("\n")
         yield text.getvalue().encode("utf-8", "replace")
@@ -154,34 +235,76 @@ def _shown(cell: Any, width: int) -> str:
 
 
 def _zeros(data: bytes, sheet: int) -> dict[tuple[int, int], int]:
-    """The cells of an `.xlsx` whose number has a format of zeros, such as 00000, with its width."""
+    """The cells that show zeros before a number, by row and column, with the digits they show."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        names = archive.namelist()
-        if "xl/styles.xml" not in names:
-            return {}
-        with archive.open("xl/styles.xml") as styles:
-            formats, wide = {}, {}
-            number = -1
-            inside = False
-            for event, element in iterparse(styles, ("start", "end")):
-                tag = element.tag.removeprefix(_MAIN)
-                if tag == "cellXfs":
-                    inside = event == "start"
-                elif event == "start" and tag == "numFmt":
-                    code = element.get("formatCode", "")
-                    if re.fullmatch("0{2,30}", code):
-                        formats[element.get("numFmtId")] = len(code)
-                elif event == "start" and tag == "xf" and inside:
-                    number += 1
-                    if element.get("numFmtId") in formats:
-                        wide[str(number)] = formats[element.get("numFmtId")]
-        if not wide:
-            return {}
-        part = _part_of(archive, sheet)
-        if part not in names:
+        if "content.xml" in archive.namelist():
+            with archive.open("content.xml") as content:
+                return dict(_shown_zeros(content, sheet))
+        wide = _wide_styles(archive)
+        part = _part_of(archive, sheet) if wide else ""
+        if part not in archive.namelist():
             return {}
         with archive.open(part) as cells:
             return dict(_wide_cells(cells, wide))
+
+
+def _shown_zeros(content: Any, sheet: int) -> Iterator[tuple[tuple[int, int], int]]:
+    """Of an `.ods`, which has beside each number the text that it is shown as."""
+    at = -1
+    row = 0
+    for event, element in _freed(content, f"{_TABLE}table-row"):
+        if element.tag == f"{_TABLE}table" and event == "start":
+            at, row = at + 1, 0
+        elif element.tag == f"{_TABLE}table-row" and event == "end":
+            rows, column = _repeated(element, "rows"), 0
+            for cell in element if at == sheet else ():
+                columns = _repeated(cell, "columns")
+                text = "".join(cell.itertext())
+                if _PADDED.fullmatch(text) and cell.get(f"{_OFFICE}value-type") == "float":
+                    places = product(range(min(rows, _MOST_ROWS)), range(min(columns, _MOST_ROWS)))
+                    yield from (((row + r, column + c), len(text)) for r, c in places)
+                column += columns
+            row += rows
+
+
+def _repeated(element: Element, what: str) -> int:
+    return int(element.get(f"{_TABLE}number-{what}-repeated", 1))
+
+
+def _freed(part: Any, tag: str) -> Iterator[tuple[str, Element]]:
+    """The elements of a part; those with the tag leave when they were read: few are held."""
+    inside: list[Element] = []
+    for event, element in iterparse(part, ("start", "end")):
+        if event == "start":
+            inside.append(element)
+        else:
+            inside.pop()
+        yield event, element
+        if event == "end" and element.tag == tag and inside:
+            inside[-1].remove(element)
+
+
+def _wide_styles(archive: zipfile.ZipFile) -> dict[str, int]:
+    """The styles of an `.xlsx` whose format is zeros, such as 00000, with their number."""
+    if "xl/styles.xml" not in archive.namelist():
+        return {}
+    formats, wide = {}, {}
+    number = -1
+    inside = False
+    with archive.open("xl/styles.xml") as styles:
+        for event, element in iterparse(styles, ("start", "end")):
+            tag = element.tag.removeprefix(_MAIN)
+            if tag == "cellXfs":
+                inside = event == "start"
+            elif event == "start" and tag == "numFmt":
+                code = element.get("formatCode", "")
+                if re.fullmatch("0{2,30}", code):
+                    formats[element.get("numFmtId")] = len(code)
+            elif event == "start" and tag == "xf" and inside:
+                number += 1
+                if element.get("numFmtId") in formats:
+                    wide[str(number)] = formats[element.get("numFmtId")]
+    return wide
 
 
 def _part_of(archive: zipfile.ZipFile, sheet: int) -> str:
@@ -196,8 +319,8 @@ def _part_of(archive: zipfile.ZipFile, sheet: int) -> str:
 
 
 def _wide_cells(cells: Any, wide: Mapping[str, int]) -> Iterator[tuple[tuple[int, int], int]]:
-    for _, element in iterparse(cells):
-        if element.tag == f"{_MAIN}c":
+    for event, element in _freed(cells, f"{_MAIN}row"):
+        if element.tag == f"{_MAIN}c" and event == "end":
             width = wide.get(element.get("s", ""))
             place = _CELL.fullmatch(element.get("r", "")) if width else None
             if place and width:
@@ -205,5 +328,3 @@ def _wide_cells(cells: Any, wide: Mapping[str, int]) -> Iterator[tuple[tuple[int
                 for letter in place[1]:
                     column = column * 26 + ord(letter) - 64
                 yield (int(place[2]) - 1, column - 1), width
-        elif element.tag == f"{_MAIN}row":
-            element.clear()

@@ -58,6 +58,10 @@ class BigCommerce(Format):
         ("Item", "Name", "Current Stock"),
         ("Item", "Internal Image URL (Export)"),
         ("Item", "Name", "Options", "Retail Price"),
+        # Its importer wants columns that are not needed to be left out.
+        ("Item", "Image URL (Import)"),
+        ("Item", "Variant Image URL"),
+        ("Item", "Name", "Type", "Options"),
         ("Item Type", "Product Name", "Product Code/SKU"),
         ("Item Type", "Product Name", "Track Inventory"),
     )

@@ -11,11 +11,11 @@ from typing import Any, ClassVar, Final
 from chalicelib import telemetry
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.groups import name_key
-from chalicelib.imports.csv.records import Record
+from chalicelib.imports.csv.records import CsvRecord
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.cells import Shop
 from chalicelib.imports.formats.product import PRICES, Draft, ImportedProduct, Variant, slug_of
-from chalicelib.imports.formats.sheet import REPORT_COLUMNS, Row, Sheet, Table, pattern, plain
+from chalicelib.imports.formats.sheet import REPORT_COLUMNS, ColumnTable, Row, Sheet, pattern, plain
 
 Reading = Callable[[str], Any]
 # The fields that a product has once, where each goes, and how its cells are read.
@@ -42,7 +42,7 @@ class Format:
 
     name: ClassVar[str]
     title: ClassVar[str]  # for people: "Wix product export"
-    table: ClassVar[Table]
+    table: ClassVar[ColumnTable]
     # The format is recognised where all columns of one of these are there: columns of its own.
     signs: ClassVar[Sequence[Sequence[str]]] = ()
     # How this format writes what `_ONCE` reads otherwise, and several categories in one cell.
@@ -61,8 +61,13 @@ class Format:
     # What a new product gets beside what the file says of it.
     if_new: ClassVar[Mapping[str, Any]] = {}
 
-    def __init__(self, columns: Sequence[str], table: Table | None = None) -> None:
-        self.sheet = Sheet(columns, self.table if table is None else table)
+    def __init__(
+        self,
+        columns: Sequence[str],
+        table: ColumnTable | None = None,
+        instead: Mapping[str, str | None] | None = None,
+    ) -> None:
+        self.sheet = Sheet(columns, self.table if table is None else table, instead)
         self._given = [field for field in _ONCE if field in self.sheet]
 
     # --- Of a file ---
@@ -133,7 +138,7 @@ class Format:
 
     # --- Of a product ---
 
-    def product(self, records: Sequence[Record], shop: Shop) -> ImportedProduct:
+    def product(self, records: Sequence[CsvRecord], shop: Shop) -> ImportedProduct:
         """The product that these rows, one group, describe. Whatever is wrong with them is an
         error of theirs, and of no other rows."""
         try:

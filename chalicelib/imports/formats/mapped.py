@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from chalicelib.imports.formats.format import Format
 from chalicelib.imports.formats.ours import Ours
-from chalicelib.imports.formats.sheet import Table, plain
+from chalicelib.imports.formats.sheet import ColumnTable, plain
 
 # Every field, with what it is in words. Those that `SEVERAL` names take more than one column.
 FIELDS: Final[Mapping[str, str]] = {
@@ -37,7 +38,12 @@ FIELDS: Final[Mapping[str, str]] = {
     "seoDescription": "Description for search engines",
 }
 SEVERAL: Final = frozenset({"imageUrl", "category"})
+_ONE: Final = FIELDS.keys() - SEVERAL
 _KEYS: Final = ("slug", "name", "sku", "variantSku")
+_OTHER_KEYS: Final = ("id", "parent")  # of formats
+# What a table calls otherwise.
+_WORDS: Final[Mapping[str, str]] = {"image": "imageUrl"}
+_FIELDS: Final = {word: field for field, word in _WORDS.items()}
 
 
 class Fault(NamedTuple):
@@ -58,25 +64,65 @@ class Mapped(Ours):
         super().__init__(columns, _table(mapping))
 
 
-def faults(columns: Sequence[str], mapping: Mapping[str, str | None]) -> list[Fault]:
-    """What is wrong with a mapping for a file with these columns; nothing, if it can be read."""
+def fields_of(format: type[Format]) -> list[str]:
+    """What a column can be read as in a format, in the words of a mapping."""
+    if issubclass(format, Ours):
+        return list(FIELDS)
+    return [_WORDS.get(field, field) for field in format.table]
+
+
+def field_of(format: Format, at: int) -> str | None:
+    """What the column there is read as, in the words of a mapping."""
+    field = format.sheet.field(at)
+    return _WORDS.get(field, field) if field else None
+
+
+def changed(
+    format: type[Format], columns: Sequence[str], mapping: Mapping[str, str | None]
+) -> Format:
+    """A format that reads some columns of a file otherwise than it does by itself."""
+    own = format(columns)
+    said = {plain(column): field_of(own, at) for at, column in reversed([*enumerate(columns)])}
+    if format is Ours:  # whose fields a mapping says, and more of them
+        return Mapped(columns, {**said, **{plain(c): field for c, field in mapping.items()}})
+    instead = {
+        column: _FIELDS.get(field, field) if field else None
+        for column, field in mapping.items()
+        if field != said[plain(column)]
+    }
+    return format(columns, instead=instead)
+
+
+def faults(
+    columns: Sequence[str],
+    mapping: Mapping[str, str | None],
+    format: type[Format] | None = None,
+) -> list[Fault]:
+    """What is wrong with a mapping for a file with these columns, by itself or as a change of a
+    format; nothing, if it can be read."""
     found = []
     there = [plain(column) for column in columns]
+    fields = fields_of(format or Mapped)
     given: dict[str, str] = {}
+    if format is not None:
+        named, own = {plain(column) for column in mapping}, format(columns)
+        others = ((column, field_of(own, at)) for at, column in enumerate(columns))
+        given = {field: c for c, field in others if field and plain(c) not in named}
     for column, field in mapping.items():
         if plain(column) not in there:
             found.append(Fault(column, "unknown_column", f'The file has no column "{column}".'))
         elif field is not None and there.count(plain(column)) > 1:
             message = f'There are two columns "{column}": which one is meant?'
             found.append(Fault(column, "duplicate_column", message))
-        elif field is not None and field not in FIELDS:
+        elif field is not None and field not in fields:
             found.append(Fault(column, "unknown_field", f'"{field}" is no field of a product.'))
-        elif field in given and field not in SEVERAL:
+        elif field in given and field in _ONE and not _is_own(format, column, field):
             message = f'"{given[field]}" and "{column}" cannot both be {field}.'
             found.append(Fault(column, "duplicate_field", message))
         elif field is not None:
             given[field] = column
-    if not found and not any(field in given for field in _KEYS):
+    keys = _KEYS if format is None else (*_KEYS, *_OTHER_KEYS)
+    if not found and not any(field in given for field in keys):
         message = "Nothing says which product a row is: map a name, a SKU or a handle."
         found.append(Fault("", "missing_key", message))
     elif not found and len(given) < 2:
@@ -85,11 +131,16 @@ def faults(columns: Sequence[str], mapping: Mapping[str, str | None]) -> list[Fa
     return found
 
 
-def _table(mapping: Mapping[str, str | None]) -> Table:
+def _is_own(format: type[Format] | None, column: str, field: str) -> bool:
+    """Whether a format reads the column so by itself: of several it knows which one counts."""
+    return format is not None and _WORDS.get(own := format.field(column) or "", own) == field
+
+
+def _table(mapping: Mapping[str, str | None]) -> ColumnTable:
     table: dict[str, tuple[str, ...]] = {}
     ordered = sorted((field, column) for column, field in mapping.items() if field)
     for field, column in ordered:
-        target = {"imageUrl": "image"}.get(field, field)
+        target = _FIELDS.get(field, field)
         target = "option" if field.startswith("option") else target
         table[target] = (*table.get(target, ()), column)
     return table

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from chalicelib import slugs
 from chalicelib.imports.csv.faults import RowError
-from chalicelib.imports.csv.records import Record
+from chalicelib.imports.csv.records import CsvRecord
 from chalicelib.imports.formats import cells
 from chalicelib.imports.formats.cells import BadCell, Shop, spoilt, text
 from chalicelib.imports.formats.sheet import Row, Sheet, unreadable
@@ -69,7 +69,7 @@ class Draft:
     """Collects the values of one product, and what is wrong with its cells. Cells are named by the
     field that they give; a message names the file's column."""
 
-    def __init__(self, sheet: Sheet, records: Sequence[Record], shop: Shop) -> None:
+    def __init__(self, sheet: Sheet, records: Sequence[CsvRecord], shop: Shop) -> None:
         self.product = ImportedProduct(records[0].line)
         self.sheet = sheet
         self.shop = shop

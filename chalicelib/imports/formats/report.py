@@ -1,4 +1,4 @@
-"""CSV going out: the template to begin with, and the report of what failed, to be mended."""
+"""CSV going out: the template to begin with, and the report of what failed, to be fixed."""
 
 import codecs
 import csv
@@ -6,7 +6,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from chalicelib.imports.csv.faults import RowError
-from chalicelib.imports.csv.records import DELIMITERS, Format, Record
+from chalicelib.imports.csv.records import DELIMITERS, CsvRecord, FileFormat
 from chalicelib.imports.formats.ours import COLUMNS
 from chalicelib.imports.formats.sheet import REPORT_COLUMNS, escaped, plain, unescaped
 
@@ -64,11 +64,11 @@ def template() -> bytes:
     return codecs.BOM_UTF8 + b"".join(_lines([COLUMNS, *rows], ","))
 
 
-def _line(record: Record) -> int:
+def _line(record: CsvRecord) -> int:
     return record.line
 
 
-def numbers(form: Format, are_of_source: bool) -> Callable[[Record], int]:
+def numbers(form: FileFormat, are_of_source: bool) -> Callable[[CsvRecord], int]:
     """The row that a record is said to be: its line; or, of a report, the row of the file that the
     report is about, which it says itself."""
     at = next((at for at, name in enumerate(form.header) if plain(name) == "errorrow"), None)
@@ -76,7 +76,7 @@ def numbers(form: Format, are_of_source: bool) -> Callable[[Record], int]:
         return _line
     column = at
 
-    def number(record: Record) -> int:
+    def number(record: CsvRecord) -> int:
         said = record.cells[column].strip() if column < len(record.cells) else ""
         return int(said) if said.isdecimal() and len(said) < 12 else record.line
 
@@ -84,20 +84,20 @@ def numbers(form: Format, are_of_source: bool) -> Callable[[Record], int]:
 
 
 def report(
-    form: Format,
-    failed: Iterable[tuple[Sequence[Record], Sequence[RowError]]],
-    number: Callable[[Record], int] = _line,
+    form: FileFormat,
+    failed: Iterable[tuple[Sequence[CsvRecord], Sequence[RowError]]],
+    number: Callable[[CsvRecord], int] = _line,
 ) -> Iterator[bytes]:
     """The rows of products that failed, in the file's own columns and order, as pieces of UTF-8.
 
     `failed`: the records of each such product with its errors. Every row comes with what is wrong
-    with it, or else with its product; mended, the report can be imported. What a spreadsheet would
+    with it, or else with its product; fixed, the report can be imported. What a spreadsheet would
     run is escaped (`sheet.py`).
     """
     width = len(form.header)
     # A file can have any delimiter, if its first line says so; this one has none.
     delimiter = form.delimiter if form.delimiter in DELIMITERS else ","
-    # Of a report that was mended and failed again, the old remarks go.
+    # Of a report that was fixed and failed again, the old remarks go.
     own = [at for at, name in enumerate(form.header) if plain(name) not in _REMARKS]
     header = [*(form.header[at] for at in own), *REPORT_COLUMNS]
     # It was escaped already, as far as nobody has touched it.
@@ -118,7 +118,7 @@ def report(
 
 
 def _remarks(
-    record: Record, errors: Sequence[RowError], number: Callable[[Record], int]
+    record: CsvRecord, errors: Sequence[RowError], number: Callable[[CsvRecord], int]
 ) -> list[object]:
     """What is wrong with a row, or else, without the code, with another of its product."""
     here = [error for error in errors if error.row == record.line]

@@ -6,9 +6,9 @@ from functools import lru_cache
 from typing import Final
 
 from chalicelib.imports.csv.faults import RowError
-from chalicelib.imports.csv.records import Record
+from chalicelib.imports.csv.records import CsvRecord
 
-# Written by the error report; a report that was mended is imported without a word about them.
+# Written by the error report; a report that was fixed is imported without a word about them.
 REPORT_COLUMNS: Final = ("error row", "error field", "error code", "error message")
 # A row with one of these is in the report as well as it could be cut, and may not say what was
 # meant. It stays an error until somebody has looked at it and has cleared the code.
@@ -29,23 +29,42 @@ _HOLE: Final = re.compile(r"\{([n*])\}")
 # Which columns give a field, by the names that they may have. Of several that are there the first
 # with something in it counts, or each, if the field takes several. `{n}` stands for a number, `{*}`
 # for any words.
-Table = Mapping[str, Sequence[str]]
+ColumnTable = Mapping[str, Sequence[str]]
 
 
 class Sheet:
     """The header of a file: where the columns of each field stand."""
 
-    def __init__(self, header: Sequence[str], table: Table) -> None:
+    def __init__(
+        self,
+        header: Sequence[str],
+        table: ColumnTable,
+        instead: Mapping[str, str | None] | None = None,
+    ) -> None:
+        """`instead`: columns that give another field than by the table, or none."""
         self.header = tuple(header)
         places: dict[str, int] = {}
         for i, name in enumerate(header):
             places.setdefault(plain(name), i)
         self._at = {field: _places(names, places) for field, names in table.items()}
+        for name, field in (instead or {}).items():
+            self._put(places[plain(name)], field)
         self._at[_CODE] = _places([_CODE], places)
         self.read = {at for places in self._at.values() for at in places}
         self.is_report = _CODE in self
         self.gives_names = "name" in self
         self.gives_prices = any(field in self for field in _PRICES)
+
+    def _put(self, at: int, field: str | None) -> None:
+        self._at = {
+            each: tuple(place for place in there if place != at) for each, there in self._at.items()
+        }
+        if field is not None:
+            self._at[field] = tuple(sorted((*self._at.get(field, ()), at)))
+
+    def field(self, at: int) -> str | None:
+        """What the column there gives."""
+        return next((field for field, places in self._at.items() if at in places), None)
 
     def __contains__(self, field: str) -> bool:
         return bool(self._at.get(field))
@@ -75,7 +94,7 @@ class Row:
 
     __slots__ = ("_cells", "line", "sheet")
 
-    def __init__(self, sheet: Sheet, record: Record) -> None:
+    def __init__(self, sheet: Sheet, record: CsvRecord) -> None:
         self.sheet = sheet
         self.line = record.line
         cells = record.cells
@@ -160,12 +179,12 @@ def _number(hole: str) -> int:
     return int(hole) if hole.isdecimal() else 0
 
 
-def unreadable(sheet: Sheet, record: Record) -> RowError | None:
+def unreadable(sheet: Sheet, record: CsvRecord) -> RowError | None:
     """What is wrong with a row as a whole."""
     cells, width = record.cells, len(sheet.header)
     code = sheet.cell(cells, _CODE)
     if code in _NOT_READ:
-        message = "The row could not be read, and is shown as it was: mend it and clear this cell."
+        message = "The row could not be read, and is shown as it was: fix it and clear this cell."
         return RowError(record.line, sheet.name(_CODE), code, message)
     if len(cells) > width and any(map(str.strip, cells[width:])):
         message = f"The row has {len(cells)} cells, the header {width}. Is a quote missing?"
@@ -174,6 +193,9 @@ def unreadable(sheet: Sheet, record: Record) -> RowError | None:
         message = f"The row has one cell, the header {width}. Is a line break not in quotes?"
         return RowError(record.line, "", "too_few_cells", message)
     for name, content in zip(sheet.header, cells, strict=False):
+        if "\ufffd" in content and any("\0" in each for each in cells):
+            message = "The line has bytes that are none of the file's encoding."
+            return RowError(record.line, name, "not_in_encoding", message)
         if "\0" in content:
             message = "The cell contains a NUL byte: the file is damaged here."
             return RowError(record.line, name, "nul_byte", message)

@@ -26,6 +26,7 @@ class Spree(Format):
         "image": ("image{n}_src",),
         "category": ("category{n}",),
     }
+    unread = ("inventory_backorderable",)
     signs = tuple(("slug", own) for own in ("inventory_count", "option1_value", "image1_src"))
 
     def row(self, draft: Draft, row: Row) -> None:

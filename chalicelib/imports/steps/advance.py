@@ -9,12 +9,12 @@ from typing import Any
 
 from chalicelib import telemetry
 from chalicelib.imports import store
-from chalicelib.imports.model import Job, Outcome
+from chalicelib.imports.model import ImportJob, Outcome
 from chalicelib.imports.steps import queue
-from chalicelib.jobs.model import Status
+from chalicelib.jobs.model import JobStatus
 
 
-class NotYet(Exception):
+class StepNotFinished(Exception):
     """Another is about to go on, or has died: that will be seen when the message comes again."""
 
 
@@ -24,27 +24,27 @@ def after_chunks(job_id: str, is_mine: bool) -> None:
     Raises NotYet where another should, and has not.
     """
     job = store.find(job_id)
-    if job is not None and job.status is Status.RUNNING and job.all_chunks_done:
+    if job is not None and job.status is JobStatus.RUNNING and job.all_chunks_done:
         _follow(job, "", is_mine)
 
 
-def after_ordered(job: Job, number: str, is_mine: bool) -> None:
+def after_ordered(job: ImportJob, number: str, is_mine: bool) -> None:
     """Goes on behind what chunk `number` had left for later. Raises NotYet as above."""
     _follow(job, number, is_mine)
 
 
-def _follow(job: Job, number: str, is_mine: bool) -> None:
+def _follow(job: ImportJob, number: str, is_mine: bool) -> None:
     """There is one row of these steps, and it never breaks off: whoever finished one begins the
     next, and no message is deleted before it is known that somebody has."""
     if store.was_followed(job.id, number):
         return
     if not is_mine:
-        raise NotYet
+        raise StepNotFinished
     _begin_next(job, number)
     store.follow(job.id, number)
 
 
-def _begin_next(job: Job, number: str) -> None:
+def _begin_next(job: ImportJob, number: str) -> None:
     left = store.next_deferred(job.id, number)
     if left is not None:
         _send(job, "ordered", number=left["sk"].partition("#")[2])
@@ -54,11 +54,11 @@ def _begin_next(job: Job, number: str) -> None:
         after_leftover(job)
 
 
-def more_leftover(job: Job) -> None:
+def more_leftover(job: ImportJob) -> None:
     _send(job, "leftover")
 
 
-def after_leftover(job: Job) -> None:
+def after_leftover(job: ImportJob) -> None:
     whole = store.get(job.id)
     if whole.failed:
         _send(whole, "report")
@@ -66,11 +66,11 @@ def after_leftover(job: Job) -> None:
         end(whole)
 
 
-def more_report(job: Job, state: Mapping[str, Any]) -> None:
+def more_report(job: ImportJob, state: Mapping[str, Any]) -> None:
     _send(job, "report", state=dict(state))
 
 
-def end(job: Job) -> None:
+def end(job: ImportJob) -> None:
     store.complete(job.id)
     done = store.get(job.id)
     telemetry.measured(
@@ -88,5 +88,5 @@ def end_without_file(job_id: str) -> None:
     telemetry.warning("import without its file", jobId=job_id)
 
 
-def _send(job: Job, step: str, **more: Any) -> None:
+def _send(job: ImportJob, step: str, **more: Any) -> None:
     queue.send([{"job": job.id, "step": step, **more}])

@@ -1,8 +1,8 @@
 """How much of a file is on the queue at once: small imports do not wait behind a large one.
 
 The planner keeps the messages of all chunks in S3 and sends the first few pages of them. The first
-message of each page sends the page that follows those, once its chunk is finished. It is not
-deleted before, so that the row of pages does not break off.
+message of each page sends the page that follows those, once its chunk is finished, whoever has
+finished it. It is not deleted before, so that the row of pages does not break off.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any, Final
 from chalicelib import settings
 from chalicelib.imports import files
 from chalicelib.imports.steps import queue
-from chalicelib.imports.steps.queue import Message
+from chalicelib.imports.steps.queue import ChunkMessage
 
 _AHEAD: Final = 3  # pages
 _KEPT_TOGETHER: Final = 500  # messages of one object in S3: a multiple of each size of a page
@@ -30,10 +30,10 @@ class Plan:
         self._job_id = job_id
         self._size = _page()
         self._count = 0
-        self._first: list[Message] = []
-        self._kept: list[Message] = []
+        self._first: list[ChunkMessage] = []
+        self._kept: list[ChunkMessage] = []
 
-    def add(self, message: Message) -> None:
+    def add(self, message: ChunkMessage) -> None:
         page, place = divmod(self._count, self._size)
         if place == 0:
             message = {**message, "page": page}

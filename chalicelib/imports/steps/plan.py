@@ -12,15 +12,16 @@ from typing import Any, Final
 from chalicelib import telemetry
 from chalicelib.imports import columns, files, store
 from chalicelib.imports.csv import workbooks
+from chalicelib.imports.csv.encodings import Undecided
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.groups import Chunk, Unreadable, plan
 from chalicelib.imports.csv.records import open_csv
 from chalicelib.imports.csv.seen import Seen
-from chalicelib.imports.model import MOST_COLUMNS, Job, Outcome
+from chalicelib.imports.model import MOST_COLUMNS, ImportJob, Outcome, UnknownColumns
 from chalicelib.imports.steps import advance
 from chalicelib.imports.steps.lanes import Plan
-from chalicelib.imports.steps.queue import Message
-from chalicelib.jobs.model import Status
+from chalicelib.imports.steps.queue import ChunkMessage
+from chalicelib.jobs.model import JobStatus
 from chalicelib.products import store as products
 
 # Lambda ends a function after 900 s. 5 GB take some 400, with rows of 90 bytes or more.
@@ -36,7 +37,7 @@ def uploaded(event: Mapping[str, Any]) -> None:
     if job is None:
         telemetry.warning("upload without a job", key=event["detail"]["object"]["key"])
         return
-    if job.status not in {Status.QUEUED, Status.NEEDS_MAPPING, Status.RUNNING}:
+    if job.status not in {JobStatus.QUEUED, JobStatus.NEEDS_MAPPING, JobStatus.RUNNING}:
         return
     try:
         _plan(job)
@@ -47,7 +48,7 @@ def uploaded(event: Mapping[str, Any]) -> None:
         advance.end_without_file(job_id)
 
 
-def _plan(waiting: Job) -> None:
+def _plan(waiting: ImportJob) -> None:
     job_id = waiting.id
     etag, size, pieces = files.opened(job_id)
     head = next(pieces, b"")
@@ -55,21 +56,34 @@ def _plan(waiting: Job) -> None:
     if workbooks.is_workbook(head):
         _convert(waiting, size, pieces)
         return
-    table = open_csv(pieces, waiting.options.encoding)
+    options = waiting.options
+
+    def again() -> Iterator[bytes]:
+        return files.opened(job_id, etag)[2]
+
+    try:
+        table = open_csv(pieces, options.encoding, options.delimiter, again)
+    except Undecided as undecided:
+        if options.on_unknown_columns is UnknownColumns.FAIL:
+            raise
+        store.put_columns(job_id, {"encodings": [each._asdict() for each in undecided.readings]})
+        if store.ask(waiting, None):
+            telemetry.info("import asks for an encoding", jobId=job_id)
+        return
     header, records = table.format.header, table.records()
     if len(header) > MOST_COLUMNS or sum(map(len, header)) > _LONGEST_HEADER:
         message = f"It has more than {MOST_COLUMNS} columns or {_LONGEST_HEADER} characters."
         raise FileRejected("bad_header", message, table.header_line)
     first = list(islice(records, _SAMPLED))
     samples = [record.cells for record in first if record.problem is None]
-    dialect = columns.chosen(header, waiting.options, table.header_line)
-    store.put_columns(job_id, columns.shown(header, samples, dialect, waiting.options))
-    if dialect is None:
-        if store.ask(job_id, table.format):
+    dialect = columns.chosen(header, options, table.header_line)
+    store.put_columns(job_id, columns.shown(header, samples, dialect, options))
+    if dialect is None or options.review:
+        if store.ask(waiting, table.format, dialect):
             telemetry.info("import asks for a mapping", jobId=job_id)
         return
     job = store.begin(
-        job_id,
+        waiting,
         etag,
         form=table.format,
         dialect=dialect,
@@ -77,7 +91,7 @@ def _plan(waiting: Job) -> None:
     )
     if job is None:
         now = store.find(job_id)
-        if now and now.status is Status.RUNNING:
+        if now and now.status is JobStatus.RUNNING and now.answers == waiting.answers:
             # The workers read by ETag: what they were to read is gone.
             raise files.FileChanged
         return
@@ -92,24 +106,27 @@ def _plan(waiting: Job) -> None:
     advance.after_chunks(job_id, is_mine=True)
 
 
-def _convert(job: Job, size: int, pieces: Iterator[bytes]) -> None:
+def _convert(job: ImportJob, size: int, pieces: Iterator[bytes]) -> None:
     """Leaves a workbook's sheet as CSV in its place, of which S3 tells again."""
     workbooks.refuse_large(size)
-    files.put(job.id, b"".join(workbooks.as_csv(b"".join(pieces), job.options.sheet)))
+    text, options = bytearray(), job.options
+    for line in workbooks.as_csv(b"".join(pieces), options.sheet, options.delimiter):
+        text += line
+    files.put(job.id, text)
     telemetry.info("workbook converted", jobId=job.id, size=size)
 
 
 class _Cut:
     """The parts of a file, numbered; those which no worker can read are finished on the way."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: ImportJob) -> None:
         self._job = job
         self._deadline = time.monotonic() + _PLANNING_SECONDS
         self.chunks = 0
         self.products = 0
         self.repeats = False
 
-    def messages(self, parts: Iterator[Chunk | Unreadable]) -> Iterator[Message]:
+    def messages(self, parts: Iterator[Chunk | Unreadable]) -> Iterator[ChunkMessage]:
         for part in parts:
             if time.monotonic() > self._deadline:
                 message = "The file has too many rows to be read at once: split it."

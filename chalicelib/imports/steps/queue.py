@@ -15,10 +15,10 @@ from typing import Any
 
 from chalicelib import aws, settings, sqs
 
-Message = dict[str, Any]
+ChunkMessage = dict[str, Any]
 
 
-def send(messages: Iterable[Message]) -> None:
+def send(messages: Iterable[ChunkMessage]) -> None:
     """Raises sqs.Unsent, or what botocore raises."""
     entries = ({"MessageBody": json.dumps(message)} for message in messages)
     sqs.send(settings.import_queue_url(), entries)

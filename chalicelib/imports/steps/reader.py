@@ -7,17 +7,17 @@ from typing import Any
 from chalicelib import clock, settings, table
 from chalicelib.imports import columns, files
 from chalicelib.imports.csv.groups import grouped, name_key
-from chalicelib.imports.csv.records import Record, read
+from chalicelib.imports.csv.records import CsvRecord, read
 from chalicelib.imports.csv.seen import Seen
 from chalicelib.imports.formats import Dialect, Shop
-from chalicelib.imports.model import Job
+from chalicelib.imports.model import ImportJob
 from chalicelib.imports.steps.waiting import Waiting
 from chalicelib.imports.upsert import Rows
 from chalicelib.products.model import Product
 
 
 class Reader:
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: ImportJob) -> None:
         self.job = job
         self.dialect: Dialect = columns.of_job(job)
         today, location = clock.now().date(), job.options.location
@@ -40,10 +40,10 @@ class Reader:
         """All keys of the file."""
         return Seen(bytearray(files.read_keys(self.job.id)))
 
-    def _rows(self, records: Sequence[Record]) -> Rows:
+    def _rows(self, records: Sequence[CsvRecord]) -> Rows:
         return Rows.of(records, self.dialect, self.shop)
 
-    def _groups(self, part: Mapping[str, Any]) -> list[list[Record]]:
+    def _groups(self, part: Mapping[str, Any]) -> list[list[CsvRecord]]:
         offset, length, line = int(part["offset"]), int(part["length"]), int(part["line"])
         data = files.read(self.job.id, self.job.etag, offset, length)
         return list(grouped(read(data, self.job.format, offset, line), self.dialect))

@@ -1,4 +1,4 @@
-"""The report: every row of every product that failed, as a CSV that can be mended and imported.
+"""The report: every row of every product that failed, as a CSV that can be fixed and imported.
 
 Each chunk leaves a part of it in S3; the last step of a job puts them together, in pieces of at
 least 5 MB (S3), and hands on to another message when it has worked for some time.
@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from chalicelib.imports import files, store
 from chalicelib.imports.csv.faults import RowError
-from chalicelib.imports.csv.records import Record
+from chalicelib.imports.csv.records import CsvRecord
 from chalicelib.imports.formats.report import numbers, report
-from chalicelib.imports.model import Job
+from chalicelib.imports.model import ImportJob
 from chalicelib.imports.upsert import Rows
 
 _STEPS: Final = ("chunk", "ordered", "swept")
@@ -23,7 +23,7 @@ _PATIENCE_SECONDS: Final = 30
 _READERS: Final = 8
 
 
-def put_errors(job: Job, failed: Iterable[Rows]) -> None:
+def put_errors(job: ImportJob, failed: Iterable[Rows]) -> None:
     """Keeps what the job shows of the rows that failed in a chunk."""
     number = numbers(job.format, job.has_numbers_of_source)
     errors = []
@@ -36,7 +36,7 @@ def put_errors(job: Job, failed: Iterable[Rows]) -> None:
 
 
 def put_part(
-    job: Job, chunk: str, failed: Sequence[tuple[Sequence[Record], Sequence[RowError]]]
+    job: ImportJob, chunk: str, failed: Sequence[tuple[Sequence[CsvRecord], Sequence[RowError]]]
 ) -> bool:
     """Keeps the rows that failed in a chunk; whether there were any. Again is no harm."""
     if not failed:
@@ -46,7 +46,7 @@ def put_part(
     return True
 
 
-def assemble(job: Job, state: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def assemble(job: ImportJob, state: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Puts the report together. None: it is there, or there is nothing in it; else the state with
     which to go on. At most a piece and a few parts are held."""
     started = time.monotonic()
@@ -82,7 +82,7 @@ def assemble(job: Job, state: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return None
 
 
-def _pieces_are_gone(job: Job) -> Mapping[str, Any] | None:
+def _pieces_are_gone(job: ImportJob) -> Mapping[str, Any] | None:
     """A worker that died has put them together; or else nobody went on for a day, and the report is
     begun anew."""
     if not files.is_there(job.id, report=True):

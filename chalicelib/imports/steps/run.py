@@ -15,14 +15,14 @@ from typing import Any, Final
 
 from chalicelib import telemetry
 from chalicelib.imports import files, store
-from chalicelib.imports.model import Job, Outcome
+from chalicelib.imports.model import ImportJob, Outcome
 from chalicelib.imports.steps import advance, lanes, queue, report
 from chalicelib.imports.steps.begin import AllHere, NothingMore, WaitingRows, waiting_row
-from chalicelib.imports.steps.queue import Message
+from chalicelib.imports.steps.queue import ChunkMessage
 from chalicelib.imports.steps.reader import Reader, stands_in_file
 from chalicelib.imports.steps.waiting import Waiting, first_waiting, put_waiting, settle
 from chalicelib.imports.upsert import Rows, Superseded, Upsert
-from chalicelib.jobs.model import Status
+from chalicelib.jobs.model import JobStatus
 
 _LEFTOVER_ROWS: Final = 60  # at once: each is a write of the transaction that counts it
 _RETRY_SECONDS: Final = (5, 20, 60, 180)
@@ -48,7 +48,7 @@ def _handle(record: Mapping[str, Any]) -> bool:
         _STEPS[message["step"]](message, received > 1)
     except files.FileChanged:
         advance.end_without_file(message["job"])
-    except advance.NotYet:
+    except advance.StepNotFinished:
         queue.show_again(record["receiptHandle"], _RETRY_SECONDS[0])
         return False
     except Exception as error:
@@ -59,23 +59,23 @@ def _handle(record: Mapping[str, Any]) -> bool:
     return True
 
 
-def _named(message: Message) -> dict[str, Any]:
+def _named(message: ChunkMessage) -> dict[str, Any]:
     return {"jobId": message["job"], "step": message["step"], "number": message.get("number")}
 
 
 # --- The steps ------------------------------------------------------------------------------------
 
 
-def _copy(message: Message, again: bool) -> None:
+def _copy(message: ChunkMessage, again: bool) -> None:
     """What an earlier job read, or what failed in it, becomes this job's upload, or its own does
     once more; S3 then tells of it, as of any upload. A copy that comes twice is the same
     file twice."""
     job = store.find(message["job"])
-    if job is not None and job.status is Status.QUEUED:
+    if job is not None and job.status is JobStatus.QUEUED:
         files.copy_to_upload(message["from"], job.id, report=message["report"])
 
 
-def _chunk(message: Message, again: bool) -> None:
+def _chunk(message: ChunkMessage, again: bool) -> None:
     """A part of the file: all its products but those which came before, or are not complete."""
     job_id, chunk = message["job"], f"chunk#{message['number']}"
     job, is_done = store.standing(job_id, chunk)
@@ -83,7 +83,7 @@ def _chunk(message: Message, again: bool) -> None:
         return
     was_first = False
     # Of a job that has ended, an earlier run may have written what nobody has counted.
-    if not is_done and (again or job.status is Status.RUNNING):
+    if not is_done and (again or job.status is JobStatus.RUNNING):
         reader = Reader(job)
         rows = reader.rows(message)
         repeated = set(message["repeated"])
@@ -92,12 +92,13 @@ def _chunk(message: Message, again: bool) -> None:
             upsert.run([row for row in rows if row.line not in repeated], AllHere())
             store.put_previews(job_id, upsert.previews)
             was_first = _finish(job, chunk, rows, message)
-    if (was_first or again) and job.status is Status.RUNNING:
+    if job.status is JobStatus.RUNNING:
+        # Also where another finished the chunk: it may have died before it did this.
         lanes.go_on(message)
     advance.after_chunks(job_id, is_mine=was_first or again)
 
 
-def _ordered(message: Message, again: bool) -> None:
+def _ordered(message: ChunkMessage, again: bool) -> None:
     """What a chunk left for later, in the order of the file; of two rows the later wins."""
     job_id, number = message["job"], message["number"]
     chunk = f"ordered#{number}"
@@ -105,7 +106,7 @@ def _ordered(message: Message, again: bool) -> None:
     if job is None:
         return
     was_first = False
-    if not is_done and (again or job.status is Status.RUNNING):
+    if not is_done and (again or job.status is JobStatus.RUNNING):
         left = store.deferred(job_id, number)
         assert left is not None, "a chunk keeps what it left until the job's files go"
         reader = Reader(job)
@@ -122,14 +123,14 @@ def _ordered(message: Message, again: bool) -> None:
             store.put_previews(job_id, upsert.previews)
             put_waiting(job_id, [waiting_row(row) for row in rows if row.outcome is None])
             was_first = _finish(job, chunk, rows)
-    if job.status is Status.RUNNING:
+    if job.status is JobStatus.RUNNING:
         advance.after_ordered(job, number, is_mine=was_first or again)
 
 
-def _leftover(message: Message, again: bool) -> None:
+def _leftover(message: ChunkMessage, again: bool) -> None:
     """Rows whose product was never completed: they fail, unless it has come some other way."""
     job = store.find(message["job"])
-    if job is None or job.status is not Status.RUNNING:
+    if job is None or job.status is not JobStatus.RUNNING:
         return
     waiting = first_waiting(job.id, _LEFTOVER_ROWS)
     if not waiting:
@@ -145,9 +146,9 @@ def _leftover(message: Message, again: bool) -> None:
     advance.more_leftover(job)
 
 
-def _report(message: Message, again: bool) -> None:
+def _report(message: ChunkMessage, again: bool) -> None:
     job = store.find(message["job"])
-    if job is None or job.status is not Status.RUNNING:
+    if job is None or job.status is not JobStatus.RUNNING:
         return
     # A worker that died here may have put the report together.
     rest = None if job.has_report else report.assemble(job, message.get("state", {}))
@@ -157,7 +158,7 @@ def _report(message: Message, again: bool) -> None:
         advance.more_report(job, rest)
 
 
-_STEPS: Final[Mapping[str, Callable[[Message, bool], None]]] = {
+_STEPS: Final[Mapping[str, Callable[[ChunkMessage, bool], None]]] = {
     "copy": _copy,
     "chunk": _chunk,
     "ordered": _ordered,
@@ -173,14 +174,14 @@ def _goes_on(job_id: str, chunk: str) -> bool:
     job, is_done = store.standing(job_id, chunk)
     if is_done:
         raise Superseded
-    return job is not None and job.status is Status.RUNNING
+    return job is not None and job.status is JobStatus.RUNNING
 
 
 def _finish(
-    job: Job,
+    job: ImportJob,
     chunk: str,
     rows: Iterable[Rows],
-    message: Message | None = None,
+    message: ChunkMessage | None = None,
     settled: Iterable[Waiting] = (),
 ) -> bool:
     """Keeps what failed, and counts, unless somebody has. With a `message`, groups that have no

@@ -1,4 +1,4 @@
-"""Turns that come later than a queue can hold, or not before their endpoint is enabled again.
+"""Messages that are due later than a queue can hold, or not before their endpoint is enabled again.
 
 `due#<wh_…>` / `<time>#<dlv_…>`: the message, to be put back on the queue by `redrive.py`.
 """

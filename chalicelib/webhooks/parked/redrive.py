@@ -1,4 +1,4 @@
-"""Puts what is due back on the queue: parked turns, and what a recovery asks for.
+"""Puts what is due back on the queue: parked messages, and what a recovery asks for.
 
 Runs for one endpoint when its slot has come, again while there is more, and in between lets the
 receiver breathe: one that was away for hours meets what waited at a pace, not at once.
@@ -17,9 +17,9 @@ from chalicelib.webhooks.parked import parking, recover
 from chalicelib.webhooks.sending import messages, retry
 from chalicelib.webhooks.sending.messages import Message, Posted
 
-PAGE: Final = 1_000  # turns a run; Step Functions: 25,000 events an execution, about 10 a run
-PER_SECOND: Final = 100  # turns of one endpoint
-_SLICE: Final = 100  # turns that one thread puts on the queue
+PAGE: Final = 1_000  # messages a run; Step Functions: 25,000 events an execution, about 10 a run
+PER_SECOND: Final = 100  # messages of one endpoint
+_SLICE: Final = 100  # messages that one thread puts on the queue
 _LEASE: Final = 120  # seconds: a run of a minute, and the pause behind it
 _LOOK_AGAIN: Final = 60  # seconds
 

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from chalicelib import clock, outbox, table
 from chalicelib.attributes import Item
+from chalicelib.forgetting import ERASED, Person
 from chalicelib.webhooks.model import Delivery
 
 if TYPE_CHECKING:
-    from chalicelib.safe_post.post import Outcome
+    from chalicelib.safe_post.post import PostResult
 
 INTERRUPTED: Final = "interrupted"
 EVENT_EXPIRED: Final = "event_expired"
@@ -56,7 +57,7 @@ class Attempt:
 def made(
     number: int,
     at: datetime,
-    outcome: "Outcome",
+    outcome: "PostResult",
     *,
     replay: bool,
     url: str,
@@ -140,6 +141,18 @@ _NAMES: Final = frozenset(field.name for field in fields(Attempt))
 def _read(item: Mapping[str, Any]) -> Attempt:
     given = {name: value for name, value in item.items() if name in _NAMES}
     return Attempt(**{"sent": {}, **given})
+
+
+def forgotten(item: Mapping[str, Any], person: Person) -> dict[str, Any]:
+    """The attributes of an attempt's record that are different when a person is forgotten: what
+    the receiver answered may repeat what it was sent."""
+    changes: dict[str, Any] = {}
+    if person.mentions(item.get("body", "")):
+        changes["body"] = ERASED
+    for name in ("headers", "message", "url"):
+        left = person.without(item.get(name))
+        changes |= {name: left} if left != item.get(name) else {}
+    return changes
 
 
 def show(attempt: Attempt) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Beginning a turn: exactly one taker at a time, and what a dead taker left is settled first."""
+"""Beginning an attempt: one sender at a time, and what a dead sender left is settled first."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -15,8 +15,8 @@ _LOOK_AGAIN: Final = timedelta(seconds=12)  # by then, whoever is posting has en
 _LOOKS: Final = 5
 
 
-class NotYet(Exception):
-    """The turn is to come again at `at`."""
+class NotDue(Exception):
+    """The message is to come again at `at`."""
 
     def __init__(self, at: datetime) -> None:
         super().__init__("not yet")
@@ -30,7 +30,7 @@ def begin(message: Message, endpoint: Endpoint) -> Delivery | None:
     """
     try:
         if not message.replay:
-            # Nearly always it is its turn: that costs no look before.
+            # Nearly always it is due: that costs no read before.
             return _claim(message, None)
         seen = deliveries.find(message.delivery)
     except Taken as taken:
@@ -48,7 +48,7 @@ def begin(message: Message, endpoint: Endpoint) -> Delivery | None:
             seen = deliveries.find(message.delivery)
         except Taken as taken:
             seen = taken.current
-    raise NotYet(clock.now() + _LOOK_AGAIN)
+    raise NotDue(clock.now() + _LOOK_AGAIN)
 
 
 def _claim(message: Message, seen: Delivery | None) -> Delivery:
@@ -59,7 +59,7 @@ def _claim(message: Message, seen: Delivery | None) -> Delivery:
 
 
 def cancel(message: Message) -> None:
-    """The endpoint is gone: whatever turn comes is the last. Raises NotYet."""
+    """The endpoint is gone: whatever message comes is the last. Raises NotYet."""
     delivery = deliveries.find(message.delivery)
     if delivery and delivery.claim and delivery.claim.until <= clock.now():
         settle.interrupted(delivery, None)
@@ -67,4 +67,4 @@ def cancel(message: Message) -> None:
     if delivery is None or delivery.step is None:
         return
     if delivery.claim or not deliveries.cancelled(delivery):
-        raise NotYet(clock.now() + _LOOK_AGAIN)
+        raise NotDue(clock.now() + _LOOK_AGAIN)

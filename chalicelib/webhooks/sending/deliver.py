@@ -1,8 +1,8 @@
-"""The sender: takes a batch of turns, posts them at the same time, and arranges what follows.
+"""The sender: takes a batch of messages, makes their attempts at once, and arranges what follows.
 
 A receiver's failure is never the function's: that would slow the queue down for everybody. What is
-reported as failed is what must come again: turns that somebody else is taking, hidden until then,
-and turns that failed for a reason of our own.
+reported as failed is what must come again: messages that another sender is working on, hidden until
+then, and messages that failed for a reason of our own.
 """
 
 import random
@@ -17,17 +17,17 @@ from typing import Any, Final
 from chalicelib import clock, outbox, settings, sqs, table, telemetry
 from chalicelib.outbox import Event
 from chalicelib.safe_post import post as safe_post
-from chalicelib.safe_post.post import Outcome
+from chalicelib.safe_post.post import PostResult
 from chalicelib.webhooks import deliveries, master_key, store
 from chalicelib.webhooks.model import Delivery, Endpoint, endpoint_of, event_of
 from chalicelib.webhooks.parked import parking, waking
 from chalicelib.webhooks.sending import attempts, claim, health, messages, retry, settle, signature
 from chalicelib.webhooks.sending.attempts import Attempt
-from chalicelib.webhooks.sending.claim import NotYet
+from chalicelib.webhooks.sending.claim import NotDue
 from chalicelib.webhooks.sending.messages import Message, Posted
 
-Record = Mapping[str, Any]
-Post = Callable[..., Outcome]
+_Record = Mapping[str, Any]
+Post = Callable[..., PostResult]
 
 IN_FLIGHT: Final = 10  # the batch size of triggers.yaml
 _POST_SECONDS: Final = 10.0  # docs/contract.md#delivery-and-retries
@@ -37,7 +37,7 @@ _LONGEST_BACKOFF: Final = 360  # seconds
 
 @dataclass(frozen=True)
 class _Known:
-    """What the turns of a batch need, read at once."""
+    """What the messages of a batch need, read at once."""
 
     endpoints: Mapping[str, Endpoint]
     events: Mapping[str, Event]
@@ -55,10 +55,10 @@ class _Batch:
         health.note(known.endpoints, self.health)
         self.health.clear()
 
-    def hide(self, record: Record, until: datetime) -> None:
+    def hide(self, record: _Record, until: datetime) -> None:
         self.again[record["messageId"], record["receiptHandle"]] = until
 
-    def put_off(self, record: Record) -> None:
+    def put_off(self, record: _Record) -> None:
         """From ten seconds, doubling: the dead letters are hours of trouble away."""
         received = int(record["attributes"]["ApproximateReceiveCount"])
         wait = min(_LONGEST_BACKOFF, 5 * 2 ** min(received, 7))
@@ -74,7 +74,7 @@ def batch(event: Mapping[str, Any], post: Post = safe_post.post) -> dict[str, An
         due = _on_their_lane(due, known, became)
         suspects, others = _suspects(due, known)
 
-        def work(one: tuple[Record, Message]) -> None:
+        def work(one: tuple[_Record, Message]) -> None:
             _take_or_put_off(*one, known, post, became)
 
         list(_threads().map(work, others))
@@ -88,14 +88,14 @@ def batch(event: Mapping[str, Any], post: Post = safe_post.post) -> dict[str, An
     return {"batchItemFailures": [{"itemIdentifier": id} for id, _ in became.again]}
 
 
-def _due(records: Sequence[Record], became: _Batch) -> list[tuple[Record, Message]]:
+def _due(records: Sequence[_Record], became: _Batch) -> list[tuple[_Record, Message]]:
     """Those whose time has come; the others wait on."""
     due, early = [], []
     for record in records:
         try:
             message = messages.parse(record["body"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            telemetry.error("message is no turn", error, messageId=record["messageId"])
+            telemetry.error("message not understood", error, messageId=record["messageId"])
             became.put_off(record)
             continue
         if message.due and message.due > clock.now():
@@ -106,7 +106,7 @@ def _due(records: Sequence[Record], became: _Batch) -> list[tuple[Record, Messag
     return due
 
 
-def _wait_on(early: Sequence[tuple[Record, Message, datetime]], became: _Batch) -> None:
+def _wait_on(early: Sequence[tuple[_Record, Message, datetime]], became: _Batch) -> None:
     """Hidden until they are due. Where very many wait, they are sent again with a delay instead:
     hidden messages are in flight, of which a queue may have 120,000; of delayed ones, any number.
     """
@@ -121,13 +121,13 @@ def _wait_on(early: Sequence[tuple[Record, Message, datetime]], became: _Batch) 
 
 
 def _on_their_lane(
-    turns: Sequence[tuple[Record, Message]], known: _Known, became: _Batch
-) -> list[tuple[Record, Message]]:
+    due: Sequence[tuple[_Record, Message]], known: _Known, became: _Batch
+) -> list[tuple[_Record, Message]]:
     """Those that are posted on this lane. What lay among new events when its endpoint began to fail
     goes over to the other lane: there may be a million of them, and each can hang for 10 seconds.
     """
     here, over = [], []
-    for record, message in turns:
+    for record, message in due:
         endpoint = known.endpoints.get(endpoint_of(message.delivery))
         if endpoint and endpoint.failing and _came_by(record, settings.deliveries_queue_url()):
             over.append((record, Posted(message)))
@@ -138,8 +138,8 @@ def _on_their_lane(
 
 
 def _suspects(
-    due: Sequence[tuple[Record, Message]], known: _Known
-) -> tuple[list[tuple[Record, Message]], list[tuple[Record, Message]]]:
+    due: Sequence[tuple[_Record, Message]], known: _Known
+) -> tuple[list[tuple[_Record, Message]], list[tuple[_Record, Message]]]:
     """Those that may end the function, the likeliest last; and the others."""
     suspects, others = [], []
     for record, message in due:
@@ -154,7 +154,7 @@ def _suspects(
 
 
 def _one_by_one(
-    suspects: Sequence[tuple[Record, Message]], known: _Known, post: Post, became: _Batch
+    suspects: Sequence[tuple[_Record, Message]], known: _Known, post: Post, became: _Batch
 ) -> None:
     """Each when the others have ended and all that they did is written, so that it ends nobody with
     itself, and nobody else is blamed. Those for which there is no time left come again."""
@@ -167,25 +167,25 @@ def _one_by_one(
         became.note_health(known)
 
 
-def _send_on(turns: Sequence[tuple[Record, Posted]], became: _Batch) -> None:
+def _send_on(due: Sequence[tuple[_Record, Posted]], became: _Batch) -> None:
     try:
-        messages.send([posted for _, posted in turns])
+        messages.send([posted for _, posted in due])
     except Exception as error:
-        telemetry.error("turns were not sent on", error)
-        for record, _ in turns:
+        telemetry.error("messages were not sent on", error)
+        for record, _ in due:
             became.put_off(record)
 
 
-def _came_by(record: Record, queue_url: str) -> bool:
+def _came_by(record: _Record, queue_url: str) -> bool:
     name = record["eventSourceARN"].rpartition(":")[2]
     return bool(name == queue_url.rpartition("/")[2])
 
 
-def _read(turns: Sequence[Message]) -> _Known:
-    if not turns:
+def _read(due: Sequence[Message]) -> _Known:
+    if not due:
         return _Known({}, {})
-    endpoints = {endpoint_of(turn.delivery) for turn in turns}
-    outbox_keys = {outbox.key(event_of(turn.delivery)) for turn in turns}
+    endpoints = {endpoint_of(each.delivery) for each in due}
+    outbox_keys = {outbox.key(event_of(each.delivery)) for each in due}
     found, items = table.together(
         [
             lambda: store.load(endpoints),
@@ -202,19 +202,19 @@ def _threads() -> ThreadPoolExecutor:
 
 
 def _take_or_put_off(
-    record: Record, message: Message, known: _Known, post: Post, became: _Batch
+    record: _Record, message: Message, known: _Known, post: Post, became: _Batch
 ) -> None:
     try:
         _take(message, known, post, became)
-    except NotYet as wait:
+    except NotDue as wait:
         became.hide(record, wait.at)
     except Exception as error:
-        telemetry.error("turn failed", error, deliveryId=message.delivery)
+        telemetry.error("message failed", error, deliveryId=message.delivery)
         became.put_off(record)
 
 
 def _take(message: Message, known: _Known, post: Post, became: _Batch) -> None:
-    """One turn, to its end. Raises NotYet."""
+    """One message, to its end. Raises NotYet."""
     endpoint = known.endpoints.get(endpoint_of(message.delivery))
     if endpoint is None:
         claim.cancel(message)
@@ -280,7 +280,7 @@ def _hold(message: Message) -> None:
         waking.soon(id)
 
 
-def _hide(one: Record, again: Mapping[tuple[str, str], datetime]) -> None:
+def _hide(one: _Record, again: Mapping[tuple[str, str], datetime]) -> None:
     """Where this fails, they come back after the queue's visibility timeout: later, no worse."""
     if not again:
         return

@@ -3,15 +3,15 @@
 from datetime import datetime
 from enum import Enum, auto
 
-from chalicelib.webhooks.model import Delivery, Status
+from chalicelib.webhooks.model import Delivery, DeliveryStatus
 from chalicelib.webhooks.sending.messages import Message
 
 
 class Verdict(Enum):
     CLAIM = auto()
-    """It is its turn."""
+    """It is due."""
     DROP = auto()
-    """It has had its turn, or there will be none."""
+    """It was made, or will never be."""
     WAIT = auto()
     """Somebody else is posting. Come back when their claim has passed."""
     INTERRUPTED = auto()
@@ -19,7 +19,7 @@ class Verdict(Enum):
 
 
 def judge(message: Message, delivery: Delivery | None, now: datetime) -> Verdict:
-    """A duplicate of a message is not dropped while the turn that it names is being taken: if its
+    """A duplicate of a message is not dropped while its attempt is being made: if its
     taker dies, this is what finds out."""
     if delivery is None or _had_its_turn(message, delivery):
         return Verdict.DROP
@@ -27,10 +27,10 @@ def judge(message: Message, delivery: Delivery | None, now: datetime) -> Verdict
         return Verdict.WAIT if now < delivery.claim.until else Verdict.INTERRUPTED
     if not message.replay:
         # A step that is still to come was arranged by a taker who died before writing it down; that
-        # taker's claim is what the lines above found. Without one, it is nobody's turn.
+        # taker's claim is what the lines above found. Without one, nothing is due.
         its_turn = (delivery.generation, delivery.step) == (message.generation, message.step)
         return Verdict.CLAIM if its_turn else Verdict.DROP
-    if message.only_failed and delivery.status is not Status.FAILED:
+    if message.only_failed and delivery.status is not DeliveryStatus.FAILED:
         return Verdict.DROP
     return Verdict.CLAIM if message.replay > delivery.replayed else Verdict.DROP
 

@@ -26,7 +26,7 @@ _LOOK_SECONDS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A turn of a delivery: the `step` of a `generation`, or a replay.
+    """An attempt that is to be made: the `step` of a `generation`, or a replay.
 
     `replay` is a ULID: the press of a button, or a recovery. `only_failed`: a recovery has nothing
     to do where somebody was faster. `due`: before that it is hidden.

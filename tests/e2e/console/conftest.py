@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from tests.e2e.console import chromium
 from tests.e2e.console.desk import Api, Desk, sit_down
-from tests.e2e.running import Stack
+from tests.support.running import Stack
 
 
 @pytest.fixture(scope="session")

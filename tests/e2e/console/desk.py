@@ -8,7 +8,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect
 
-from tests.e2e.running import Stack
+from tests.support.running import Stack
 
 PATIENCE = 45_000  # milliseconds; the emulator shares its machine with others
 DESKTOP = {"width": 1280, "height": 860}

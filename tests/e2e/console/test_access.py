@@ -43,6 +43,7 @@ def addresses(owner: Api) -> list[str]:
         "/orders/new",
         f"/orders/{order['id']}",
         "/customers",
+        "/customers/new",
         f"/customers/{order['customer']['id']}",
         f"{developer}/webhooks",
         f"{developer}/webhooks/{webhook['id']}",

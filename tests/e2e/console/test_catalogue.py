@@ -247,3 +247,28 @@ def test_a_product_is_deleted_after_a_question(desk: Desk) -> None:
     desk.heading("Products")
     desk.open(f"/products/{product['id']}")
     desk.heading("Not found")
+
+
+def test_five_hundred_variants_are_edited_by_a_filter_on_a_page_that_stays_short(
+    desk: Desk,
+) -> None:
+    sizes = [
+        {"title": f"Size {n:03}", "sku": f"MANY-{n:03}", "price": 9, "stock": n} for n in range(500)
+    ]
+    product = made(desk, "Of many sizes", variants=sizes)
+    desk.open(f"/products/{product['id']}")
+    lines = desk.page.locator("[data-field=variants] .line:not(.head)")
+    expect(lines).to_have_count(500)
+    expect(lines.locator("visible=true")).to_have_count(20)
+    assert desk.page.evaluate("document.documentElement.scrollHeight") < 4_000
+    desk.label("Filter variants").fill("many-437")
+    expect(lines.locator("visible=true")).to_have_count(1)
+    desk.field("variants.437.stock").locator("input").fill("1000")
+    desk.button("Save").click()
+    expect(desk.page.get_by_text("Saved").first).to_be_visible()
+    stocks = [v["stock"] for v in desk.api.get(f"products/{product['id']}")["variants"]]
+    assert stocks == [*range(437), 1000, *range(438, 500)]
+    desk.label("Filter variants").fill("")
+    expect(lines.locator("visible=true")).to_have_count(20)
+    desk.button("Add a variant").click()
+    expect(desk.field("variants.500.title").locator("input")).to_be_focused()

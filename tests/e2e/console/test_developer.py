@@ -102,6 +102,7 @@ def test_a_key_is_made_shown_once_and_revoked(desk: Desk) -> None:
     desk.open("/settings/keys")
     desk.button("Create API key").click()
     desk.dialog.get_by_label("Name").fill("Till at the door")
+    desk.dialog.get_by_label("Expires").fill("2060-06-30")
     desk.dialog.get_by_role("button", name="Create").click()
     shown = desk.dialog.locator(".copied code")
     expect(shown).to_contain_text("bk_")
@@ -109,6 +110,8 @@ def test_a_key_is_made_shown_once_and_revoked(desk: Desk) -> None:
     desk.dialog.get_by_role("button", name="I have stored it").click()
     row = desk.page.get_by_role("row").filter(has_text="Till at the door")
     expect(row).to_contain_text("Staff")
+    (made,) = [one for one in desk.api.get("keys")["data"] if one["name"] == "Till at the door"]
+    assert made["expiresAt"] == "2060-06-30T00:00:00.000Z"
     # A closed dialog leaves the page a task later, when the browser tells of it.
     expect(desk.page.locator("dialog")).to_have_count(0)
     assert key not in desk.page.content()
@@ -148,6 +151,28 @@ def test_pausing_keeps_what_was_typed(desk: Desk, receiver: Receiver) -> None:
     assert set(saved["events"]) == {"order.paid", "customer.created"}
 
 
+def test_a_filter_is_tried_on_a_sample_and_saved(desk: Desk, receiver: Receiver) -> None:
+    webhook = desk.api.post("webhooks", {"url": receiver.url("/ok"), "events": ["order.paid"]})
+    desk.open(f"/settings/developer/webhooks/{webhook['id']}")
+    desk.label("Filter").fill('{"data": {"source": ["ONLINE"]}}')
+    desk.button("Try the filter").click()
+    told = desk.page.get_by_role("status").filter(has_text="event like this")
+    expect(told).to_contain_text("Does not pass")
+    sample = desk.label("Sample")
+    expect(sample).to_have_value(re.compile('"source": "IN_PERSON"'))
+    sample.fill('{"source": "ONLINE"}')
+    desk.button("Try the filter").click()
+    expect(told).to_contain_text("Passes")
+    desk.label("Filter").fill('{"data": {"source": "ONLINE"}}')
+    desk.button("Save").click()
+    expect(desk.page.locator('[data-field="filter"] .error')).to_contain_text("must be a list")
+    desk.label("Filter").fill('{"data": {"source": ["ONLINE"]}}')
+    desk.button("Save").click()
+    expect(desk.page.locator(".toast").last).to_have_text("Saved.")
+    saved = desk.api.get(f"webhooks/{webhook['id']}")
+    assert saved["filter"] == {"data": {"source": ["ONLINE"]}}
+
+
 def test_every_call_has_an_example_for_the_shell(desk: Desk) -> None:
     desk.open("/reference")
     with desk.page.expect_response("**/api/openapi.json") as described:
@@ -158,12 +183,15 @@ def test_every_call_has_an_example_for_the_shell(desk: Desk) -> None:
     desk.label("Search").fill("POST create an order")
     expect(calls).to_have_count(1)
     calls.first.locator("summary").click()
-    example = desk.page.get_by_label("Example")
+    example = desk.page.get_by_label("Example", exact=True)
     expect(example).to_contain_text("curl -X POST")
     expect(example).to_contain_text('"lineItems"')
+    expect(desk.page.get_by_label("Example request")).to_contain_text('"CARD_TERMINAL"')
+    expect(desk.page.get_by_label("Example response")).to_contain_text('"number": "1001"')
     assert desk.api.key not in desk.page.content()
     # All of them, so that one that cannot be drawn is an error of the page.
     desk.label("Search").fill("")
     expect(calls).not_to_have_count(1)
     desk.page.evaluate("document.querySelectorAll('details').forEach((each) => each.open = true)")
-    expect(desk.page.get_by_label("Example")).to_have_count(calls.count())
+    expect(desk.page.get_by_label("Example", exact=True)).to_have_count(calls.count())
+    expect(desk.page.get_by_label("Example response")).to_have_count(calls.count())

@@ -70,6 +70,7 @@ def test_a_large_file_goes_straight_to_s3(desk: Desk, tmp_path: Path) -> None:
     desk.open("/import")
     desk.page.locator("input[type=file]").set_input_files(path)
     desk.button("Preview import").click()
+    desk.button("Continue to the preview").click(timeout=MINUTES)
     expect(desk.page.locator("header .badge")).to_have_text("Completed", timeout=MINUTES)
     expect(desk.page.locator(".tile").first).to_have_text("Would be created160")
     assert [url for url in posted if "/api/" not in url]
@@ -113,6 +114,55 @@ def test_a_file_that_is_not_certain_is_asked_about_previewed_and_imported(
     desk.dialog.get_by_role("button", name="Undo").click()
     expect(desk.page.get_by_role("heading", level=1)).to_have_text("Undo", timeout=MINUTES)
     assert desk.api.get("products?search=mapped")["total"] == 0
+
+
+def test_a_known_file_is_looked_at_changed_previewed_and_imported(
+    desk: Desk, tmp_path: Path
+) -> None:
+    path = tmp_path / "supplier.csv"
+    lines = ["Handle,Title,Vendor,Variant SKU,Variant Price,Lager", "seen,Süß,Nord,S-1,7.50,4", ""]
+    path.write_bytes("\n".join(lines).encode("cp1252"))
+    desk.open("/import")
+    desk.page.locator("input[type=file]").set_input_files(path)
+    desk.button("Preview import").click()
+    expect(desk.page.locator("header .badge")).to_have_text("Needs your input", timeout=MINUTES)
+    desk.page.get_by_role("heading", name="Shopify product export")
+    expect(desk.label("Format")).to_have_value("shopify")
+    samples = desk.page.get_by_role("region", name="Columns").get_by_role("row")
+    desk.label("Encoding").select_option("cp1253")
+    desk.button("Read again").click()
+    expect(samples.filter(has_text="Süß")).to_have_count(0, timeout=MINUTES)
+    desk.label("Encoding").select_option("cp1252")
+    desk.button("Read again").click()
+    expect(samples.filter(has_text="Süß")).to_be_visible(timeout=MINUTES)
+    desk.label("Import Vendor as").select_option("")
+    desk.label("Import Lager as").select_option("stock")
+    desk.button("Continue to the preview").click()
+    expect(desk.page.locator("header .badge")).to_have_text("Completed", timeout=MINUTES)
+    expect(desk.page.get_by_role("region", name="Preview")).to_contain_text("Süß")
+    desk.button("Import this file").click()
+    expect(desk.page.locator(".tile").first).to_have_text("Created1", timeout=MINUTES)
+    (product,) = desk.api.get("products?search=S-1")["data"]
+    assert (product["name"], product["vendor"]) == ("Süß", None)
+    assert product["variants"][0]["stock"] == 4
+
+
+def test_who_sends_a_file_chooses_the_encoding_whose_words_are_right(
+    desk: Desk, tmp_path: Path
+) -> None:
+    path = tmp_path / "supplier.csv"
+    path.write_bytes("slug,name,price\ntricko,Červené tričko,9\n".encode("cp1250"))
+    desk.open("/import")
+    desk.page.locator("input[type=file]").set_input_files(path)
+    desk.button("Import").click()
+    desk.page.get_by_role("heading", name="Choose the encoding").wait_for(timeout=MINUTES)
+    words = desk.label("The file says")
+    expect(words).to_contain_text("Červené")
+    words.select_option("cp1250")
+    desk.button("Read it so").click()
+    expect(desk.page.locator("header .badge")).to_have_text("Completed", timeout=MINUTES)
+    (product,) = desk.api.get("products?search=tricko")["data"]
+    assert product["name"] == "Červené tričko"
 
 
 def test_a_file_that_misses_the_box_is_taken_all_the_same(desk: Desk) -> None:

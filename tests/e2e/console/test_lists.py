@@ -1,5 +1,7 @@
 """Lists: filtered, sorted, kept under a name."""
 
+from pathlib import Path
+
 from playwright.sync_api import expect
 
 from tests.e2e.console.desk import Desk
@@ -50,3 +52,27 @@ def test_a_view_is_kept_under_its_name_in_this_browser(desk: Desk) -> None:
     assert desk.api.key not in kept
     desk.button("Delete the view Drafts by name").click()
     expect(desk.page.get_by_role("link", name="Drafts by name")).to_have_count(0)
+
+
+def test_what_a_list_shows_is_exported_and_imports_unchanged(desk: Desk, tmp_path: Path) -> None:
+    for name in ("Export one", "Export two"):
+        desk.api.post("products", {"name": name, "price": 5, "type": "Exported"})
+    asked: list[str] = []
+    desk.page.on("request", lambda request: asked.append(request.url))
+    desk.open("/products?type=Exported")
+    expect(desk.page.locator(".count")).to_have_text("2 products")
+    assert any("fields=id%2Cname" in url for url in asked)
+    desk.button("Export").click()
+    desk.dialog.get_by_role("button", name="Export").click()
+    expect(desk.dialog).to_contain_text("2 of 2 products exported")
+    with desk.page.expect_download() as downloading:
+        desk.dialog.get_by_role("link", name="Download").click()
+    kept = tmp_path / "products.csv"
+    downloading.value.save_as(kept)
+    expect(desk.dialog).to_have_count(0)
+    desk.open("/import")
+    desk.page.locator("input[type=file]").set_input_files(kept)
+    desk.button("Import").click()
+    expect(desk.page.locator("header .badge")).to_have_text("Completed", timeout=60_000)
+    unchanged = desk.page.locator(".tile", has_text="Unchanged")
+    expect(unchanged).to_contain_text("2")

@@ -1,64 +1,323 @@
-// One customer, and what was bought.
+// One customer: who it is, where parcels go, what was bought. And a new one.
 
-import { h } from "../dom.js";
-import { date, dateTime, money } from "../format.js";
+import { h, replace } from "../dom.js";
+import { CURRENCY } from "../facts.js";
+import { date, dateTime, money, number } from "../format.js";
+import { editAddress, shown } from "../parts/address.js";
 import { badge } from "../parts/badge.js";
-import { fullName } from "../parts/order.js";
+import { typedConfirm } from "../parts/confirm.js";
+import { finder } from "../parts/finder.js";
+import { field, form } from "../parts/form.js";
+import { watch } from "../parts/jobs.js";
+import { toast } from "../parts/notice.js";
+import { buyer, fullName, tagsOf } from "../parts/order.js";
 import { card, empty, facts } from "../parts/page.js";
+import { differing, whichStays } from "../parts/stale.js";
 import { table } from "../parts/table.js";
 import { link } from "../router.js";
+import { may } from "../session.js";
 import "../parts/work.js";
 
+const NAMES = {
+  email: "Email",
+  phone: "Phone",
+  firstName: "First name",
+  lastName: "Last name",
+  company: "Company",
+  tags: "Tags",
+  note: "Note",
+};
+const LISTED = 50;
+const newKey = () => crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;
+const nameOf = (customer) => fullName(customer) || customer.company || customer.email || customer.phone;
+
 export async function show(visit) {
+  if (visit.params.id === "new") return blank(visit);
   const path = `admin/customers/${encodeURIComponent(visit.params.id)}`;
-  const { data: customer } = await visit.get(path);
-  const { data: found } = await visit.get("admin/orders", { customerId: customer.id, limit: 50 });
-  const orders = found.data;
+  let answer;
+  try {
+    answer = await visit.get(path);
+  } catch (refusal) {
+    if (refusal.code !== "merged") throw refusal;
+    return visit.go(`/customers/${refusal.body.into}`);
+  }
+  const { data: found } = await visit.get("admin/orders", {
+    customerId: answer.data.id,
+    limit: LISTED,
+  });
+  page(visit, path, answer, found);
+}
+
+function blank(visit) {
+  const idempotencyKey = newKey();
+  const none = Object.fromEntries(Object.keys(NAMES).map((name) => [name, name === "tags" ? [] : null]));
+  const node = form({
+    fields: fieldsOf(none),
+    submit: "Add customer",
+    async save(typed) {
+      const { data } = await visit.send("POST", "admin/customers", {
+        body: read(typed),
+        idempotencyKey,
+        told: "Customer added.",
+      });
+      visit.go(`/customers/${data.id}`);
+    },
+  });
+  visit.draw({ title: "New customer", back: [link("/customers"), "Customers"] }, card(null, node));
+  guard(visit, node, none);
+}
+
+function fieldsOf(customer) {
+  const plain = (name, more) =>
+    field({ name, label: NAMES[name], value: customer[name], autocomplete: "off", ...more });
+  return [
+    plain("firstName"),
+    plain("lastName"),
+    plain("email", { type: "email" }),
+    plain("phone", { type: "tel" }),
+    plain("company"),
+    plain("tags", { value: customer.tags.join(", "), hint: "Separate with commas." }),
+    plain("note", { rows: 4, wide: true }),
+  ];
+}
+
+function read({ tags, ...typed }) {
+  const texts = Object.entries(typed).map(([name, text]) => [name, text.trim() || null]);
+  return { ...Object.fromEntries(texts), tags: tagsOf(tags) };
+}
+
+function guard(visit, node, was) {
+  visit.guard(
+    "customer",
+    () => differing(was, read(Object.fromEntries(new FormData(node)))).length > 0,
+    "Your changes to this customer have not been saved.",
+  );
+}
+
+function page(visit, path, { data: customer, etag }, found) {
+  const mayChange = may("STAFF") && !customer.erasedAt;
+  const again = (answer) => page(visit, path, answer, found);
+  const patch = (body, ifMatch = etag, told = "Saved.") =>
+    visit.send("PATCH", path, { body, ifMatch, told });
+  const name = nameOf(customer) ?? "Erased customer";
+  const button = (text, work, attributes) =>
+    h.button({ type: "button", onclick: visit.once(work), ...attributes }, text);
+
   visit.draw(
     {
-      title: fullName(customer) || customer.email,
+      title: name,
       back: [link("/customers"), "Customers"],
-      actions: h.a(
-        { class: "button", href: link("/orders/new", { customer: customer.id }) },
-        "Create order",
-      ),
+      actions: mayChange && [
+        h.a({ class: "button", href: link("/orders/new", { customer: customer.id }) }, "Create order"),
+        button("Merge", merge, { class: "quiet" }),
+        found.total === 0 && button("Delete", remove, { class: "quiet" }),
+        may("OWNER") && button("Erase", erase, { class: "quiet" }),
+      ],
     },
+    customer.erasedAt &&
+      h.p({ class: "notice" }, "This customer was erased on ", date(customer.erasedAt), "."),
     h.div(
-      { class: "stack" },
-      card(
-        null,
-        facts([
-          ["Email", h.a({ href: `mailto:${customer.email}` }, customer.email)],
-          ["Customer since", dateTime(customer.createdAt)],
-          ["Customer ID", h.code(customer.id)],
-        ]),
-      ),
-      card(
-        "Orders",
-        orders.length === 0
-          ? empty("No orders", "This customer has no orders, or they were deleted.")
-          : table({
-              name: "Orders",
-              columns: [
-                {
-                  title: "Order",
-                  cell: ({ id, number }) =>
-                    h.a({ class: "row", href: link(`/orders/${id}`) }, `#${number}`),
-                  class: "key",
-                },
-                { title: "Date", cell: ({ orderDate }) => date(orderDate) },
-                { title: "Status", cell: ({ status }) => badge(status) },
-                {
-                  title: "Total",
-                  cell: ({ total, currency }) => money(total, currency),
-                  class: "number money",
-                },
-              ],
-              rows: orders,
-            }),
-        found.total > found.data.length &&
-          h.p(h.a({ href: link("/orders", { customerId: customer.id }) }, "View all orders")),
-      ),
+      { class: "columns" },
+      h.div(orders(), mayChange && details()),
+      h.div(overview(), !customer.erasedAt && addresses()),
     ),
   );
+
+  function overview() {
+    const { email, phone } = customer;
+    return card(
+      "Overview",
+      facts([
+        email && ["Email", h.a({ href: `mailto:${email}` }, email)],
+        phone && ["Phone", h.bdi(phone)],
+        customer.company && !mayChange && ["Company", h.bdi(customer.company)],
+        ["Orders", number(customer.ordersCount)],
+        ["Total spent", money(customer.totalSpent, CURRENCY)],
+        ["Customer since", dateTime(customer.createdAt)],
+        ["Customer ID", h.code(customer.id)],
+      ]),
+    );
+  }
+
+  function orders() {
+    return card(
+      "Orders",
+      found.data.length === 0
+        ? empty("No orders", "This customer has no orders, or they were deleted.")
+        : table({
+            name: "Orders",
+            columns: [
+              {
+                title: "Order",
+                cell: ({ id, number: its }) =>
+                  h.a({ class: "row", href: link(`/orders/${id}`) }, `#${its}`),
+                class: "key",
+              },
+              { title: "Date", cell: ({ orderDate }) => date(orderDate) },
+              { title: "Status", cell: ({ status }) => badge(status) },
+              {
+                title: "Total",
+                cell: ({ total, currency }) => money(total, currency),
+                class: "number money",
+              },
+            ],
+            rows: found.data,
+          }),
+      found.total > found.data.length &&
+        h.p(h.a({ href: link("/orders", { customerId: customer.id }) }, "View all orders")),
+    );
+  }
+
+  // --- Who it is ---------------------------------------------------------------------------------
+
+  function details() {
+    const was = Object.fromEntries(Object.keys(NAMES).map((each) => [each, customer[each]]));
+    const node = form({
+      fields: fieldsOf(customer),
+      submit: "Save",
+      save: (typed) => save(was, read(typed)),
+    });
+    guard(visit, node, was);
+    return card("Details", node);
+  }
+
+  async function save(was, mine) {
+    const sent = Object.fromEntries(differing(was, mine).map((each) => [each, mine[each]]));
+    if (Object.keys(sent).length === 0) return toast("There are no changes to save.");
+    try {
+      return again(await patch(sent));
+    } catch (refusal) {
+      if (refusal.status !== 412) throw refusal;
+    }
+    const latest = await visit.get(path);
+    const now = Object.fromEntries(Object.keys(was).map((each) => [each, latest.data[each]]));
+    const stays = await whichStays(visit, { was, now, mine, names: NAMES, what: "customer" });
+    if (stays === "theirs") return again(latest);
+    if (stays === "mine") return again(await patch(sent, latest.etag));
+    return undefined;
+  }
+
+  // --- Where parcels go --------------------------------------------------------------------------
+
+  function addresses() {
+    const all = customer.addresses;
+    const put = async (list, more) => again(await patch({ addresses: list, ...more }));
+    const edit = (address) => () =>
+      editAddress(visit, {
+        title: address ? "Edit address" : "Add address",
+        address,
+        save: (typed) =>
+          put(address ? all.map((each) => (each === address ? typed : each)) : [...all, typed]),
+      });
+    return card(
+      "Addresses",
+      h.div(
+        { class: "stack even" },
+        all.length === 0 && h.p({ class: "soft" }, "No addresses"),
+        all.map((address, at) => {
+          const isDefault = address.id === customer.defaultAddressId;
+          const which = `address ${at + 1}`;
+          const small = (text, work) =>
+            button(text, work, { class: "small", "aria-label": `${text} ${which}` });
+          return h.div(
+            isDefault && badge("DEFAULT", "Default"),
+            shown(address),
+            mayChange &&
+              h.div(
+                { class: "actions" },
+                small("Edit", edit(address)),
+                !isDefault && small("Make default", () => put(all, { defaultAddressId: address.id })),
+                small("Remove", () => put(all.filter((each) => each !== address))),
+              ),
+          );
+        }),
+        mayChange && h.div(button("Add address", edit(null))),
+      ),
+    );
+  }
+
+  // --- What cannot be taken back -----------------------------------------------------------------
+
+  async function remove() {
+    const yes = await visit.ask({
+      title: `Delete ${name}?`,
+      text: "This cannot be undone.",
+      yes: "Delete",
+      bad: true,
+    });
+    if (!yes) return;
+    await visit.send("DELETE", path, { ifMatch: etag, told: "Customer deleted." });
+    visit.go("/customers");
+  }
+
+  async function ended(job) {
+    const { status, error } = await watch(visit, job.data.jobId);
+    if (status !== "COMPLETED") throw new Error(error?.message ?? "The job did not finish.");
+  }
+
+  function erase() {
+    const idempotencyKey = newKey();
+    typedConfirm(visit, {
+      title: `Erase ${name}?`,
+      text: [
+        "Name, email, phone, addresses and notes are removed everywhere: here, from orders, search, events and exports.",
+        "Order numbers, items and amounts stay. This cannot be undone.",
+      ],
+      word: name,
+      yes: "Erase",
+      async run() {
+        await ended(await visit.send("POST", `${path}/erase`, { idempotencyKey, told: "Erasing…" }));
+        visit.saved("customer");
+        toast("Customer erased.");
+        again(await visit.get(path));
+      },
+    });
+  }
+
+  function merge() {
+    let into = null;
+    const idempotencyKey = newKey();
+    const chosen = h.p({ class: "strong", role: "status" });
+    const search = finder({
+      visit,
+      label: "Merge into",
+      placeholder: "Name, email or phone",
+      codes: "email address",
+      async search(text, signal) {
+        const { data } = await visit.get("admin/customers", { search: text, limit: 20 }, signal);
+        return data.data
+          .filter(({ id }) => id !== customer.id)
+          .map((each) => ({
+            code: each.email ?? each.id,
+            text: nameOf(each) ?? each.id,
+            about: each.email ?? each.phone,
+            value: each,
+          }));
+      },
+      chosen(one) {
+        into = one;
+        replace(chosen, "Into ", buyer(one), one.email && ` (${one.email})`);
+      },
+    });
+    typedConfirm(visit, {
+      title: `Merge ${name}`,
+      text: "Orders, totals and addresses move to the other customer. This cannot be undone.",
+      more: [h.div({ class: "whole", "data-field": "into" }, search.node, chosen, h.p({ class: "error" }))],
+      word: name,
+      yes: "Merge",
+      async run() {
+        if (!into) {
+          const message = "Choose whom to merge into.";
+          throw Object.assign(new Error(message), { errors: [{ field: "into", message }] });
+        }
+        const body = { into: into.id };
+        await ended(
+          await visit.send("POST", `${path}/merge`, { body, idempotencyKey, told: "Merging…" }),
+        );
+        visit.saved("customer");
+        toast("Customers merged.");
+        visit.go(`/customers/${into.id}`);
+      },
+    });
+  }
 }

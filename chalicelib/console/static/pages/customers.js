@@ -1,25 +1,35 @@
-// Customers. They come with their first order.
+// Customers. They come with their first order, or are added by hand.
 
 import { h } from "../dom.js";
-import { date } from "../format.js";
+import { CURRENCY } from "../facts.js";
+import { date, money, number } from "../format.js";
 import { list } from "../parts/list.js";
 import { buyer, fullName } from "../parts/order.js";
 import { empty } from "../parts/page.js";
 import { link } from "../router.js";
+import { may } from "../session.js";
 
 export async function show(visit) {
   const into = h.div();
-  visit.draw({ title: "Customers" }, into);
+  visit.draw(
+    {
+      title: "Customers",
+      actions:
+        may("STAFF") && h.a({ class: "button main", href: link("/customers/new") }, "Add customer"),
+    },
+    into,
+  );
   await list(visit, {
     into,
     api: "admin/customers",
     name: "customer",
+    exports: may("STAFF") && "customers",
     filters: [
       {
         name: "search",
         label: "Search",
         type: "search",
-        placeholder: "Name or email",
+        placeholder: "Name, email, phone, company, city",
         autocomplete: "off",
       },
       {
@@ -37,15 +47,25 @@ export async function show(visit) {
         title: "Customer",
         cell: (customer) => [
           h.a({ class: "row", href: link(`/customers/${customer.id}`) }, buyer(customer)),
-          fullName(customer) && h.span({ class: "soft small narrow" }, customer.email),
+          fullName(customer) && customer.email && h.span({ class: "soft small narrow" }, customer.email),
         ],
       },
       { title: "Email", cell: ({ email }) => email, class: "wide" },
+      {
+        title: "Orders",
+        cell: ({ ordersCount }) => number(ordersCount),
+        class: "number wide",
+      },
+      {
+        title: "Total spent",
+        cell: ({ totalSpent }) => money(totalSpent, CURRENCY),
+        class: "number money wide",
+      },
       { title: "Customer since", cell: ({ createdAt }) => date(createdAt) },
     ],
     none: empty(
       "No customers yet",
-      "A customer is added with the first order of an email address.",
+      "A customer is added by hand, or with the first order of an email address.",
       h.a({ class: "button", href: link("/orders/new") }, "Create order"),
     ),
   });

@@ -26,7 +26,7 @@ export async function show(visit) {
         ),
         uploadForm(visit, (id) => visit.go(`/import/${id}`)),
       ),
-      h.section(h.h2("Recent imports and bulk edits"), into),
+      h.section(h.h2("Recent imports, exports and bulk edits"), into),
     ),
   );
   await list(visit, {

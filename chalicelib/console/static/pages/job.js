@@ -4,7 +4,13 @@ import { isLeft } from "../api.js";
 import { h, replace } from "../dom.js";
 import { ago, dateTime, number, plural, words } from "../format.js";
 import { badge } from "../parts/badge.js";
-import { columnTable, formatName, mappingForm } from "../parts/import-columns.js";
+import {
+  columnTable,
+  DELIMITERS,
+  ENCODINGS,
+  formatName,
+  mappingForm,
+} from "../parts/import-columns.js";
 import { previewTable } from "../parts/import-preview.js";
 import { canUndo, hasEnded, jobName, outcome, undo, watch } from "../parts/jobs.js";
 import { announce, toast } from "../parts/notice.js";
@@ -62,6 +68,8 @@ export async function show(visit) {
         job.dryRun &&
         job.status === "COMPLETED" &&
         h.button({ type: "button", class: "main", onclick: act("run") }, "Import this file"),
+      job.downloadUrl &&
+        h.a({ class: "button main", href: job.downloadUrl, download: "" }, "Download"),
       canUndo(job) &&
         h.button({ type: "button", onclick: visit.once(takeBack) }, `Undo ${jobKind(job)}`),
       ended &&
@@ -182,7 +190,7 @@ export async function show(visit) {
       "Overview",
       facts([
         job.mode && ["Format", formatName(job.dialect)],
-        job.encoding && ["Encoding", job.encoding.toUpperCase()],
+        job.encoding && ["Encoding", ENCODINGS[job.encoding] ?? job.encoding],
         job.delimiter && ["Delimiter", DELIMITERS[job.delimiter] ?? job.delimiter],
         job.mode && [
           "Import mode",
@@ -206,5 +214,4 @@ export async function show(visit) {
   }
 }
 
-const DELIMITERS = { ",": "Comma", ";": "Semicolon", "\t": "Tab", "|": "Pipe" };
 const jobKind = (job) => jobName({ type: job.type }).toLowerCase();

@@ -75,12 +75,13 @@ export async function show(visit) {
         fields: [
           field({ name: "name", label: "Name", hint: "Who or what will use it.", autocomplete: "off" }),
           field({ name: "role", label: "Role", value: "STAFF", options: ROLES, wide: true }),
+          field({ name: "expiresAt", label: "Expires", type: "date", hint: "Leave blank for never." }),
         ],
         submit: "Create",
         cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
         async save(typed) {
           const { data } = await visit.send("POST", "admin/keys", {
-            body: typed,
+            body: { ...typed, expiresAt: typed.expiresAt || null },
             told: `API key ${typed.name} created.`,
           });
           dialog.close();

@@ -4,6 +4,7 @@
 import { h, replace } from "../dom.js";
 import { PAYMENTS, TIMEZONE } from "../facts.js";
 import { words } from "../format.js";
+import { editAddress, shown } from "../parts/address.js";
 import { chooseBuyer } from "../parts/buyer.js";
 import { field, saving, values } from "../parts/form.js";
 import { finder } from "../parts/finder.js";
@@ -30,6 +31,9 @@ export async function show(visit) {
   const [methods, methodNames] = suggestions(METHODS);
   const items = orderLines({ changed: total, left: () => find.focus() });
   const who = chooseBuyer({ visit, known, changed: () => find.focus() });
+  // Asked for only by who needs it: a sale in the shop has none, and takes no key more.
+  let shipsTo = null;
+  const to = h.div({ class: "stack even", "data-field": "shippingAddress" });
   const find = finder({
     visit,
     label: "Find a product",
@@ -85,6 +89,7 @@ export async function show(visit) {
             placeholder: "0",
           }),
         ),
+        card("Shipping address", to),
         card(
           "Order details",
           field({
@@ -114,6 +119,7 @@ export async function show(visit) {
   );
   visit.draw({ title: "New order", back: [link("/orders"), "Orders"] }, form);
   total();
+  drawAddress();
   find.focus();
   listenForScans(visit, find.node, (code) => {
     find.focus();
@@ -125,6 +131,38 @@ export async function show(visit) {
     () => isPlacing || JSON.stringify(order()) !== blank,
     "This order has not been created yet. What you entered will be lost.",
   );
+
+  function drawAddress(address = shipsTo) {
+    shipsTo = address;
+    const button = (text, onclick) => h.button({ type: "button", class: "small", onclick }, text);
+    const enter = () =>
+      editAddress(visit, {
+        title: "Shipping address",
+        address: shipsTo,
+        save: (typed) => {
+          if (!typed.address1 || !typed.city || !typed.countryCode) throw incomplete(typed);
+          drawAddress(typed);
+        },
+      });
+    const copy = () => {
+      const { addresses = [], defaultAddressId } = who.known() ?? {};
+      const found = addresses.find(({ id }) => id === defaultAddressId);
+      if (!found) return announce("This customer has no address.");
+      const { id: _, ...address } = found;
+      return drawAddress(address);
+    };
+    replace(
+      to,
+      shipsTo ? shown(shipsTo) : h.p({ class: "soft" }, "None"),
+      h.div(
+        { class: "actions" },
+        button(shipsTo ? "Edit address" : "Add address", enter),
+        button("Copy from customer", copy),
+        shipsTo && button("Remove address", () => drawAddress(null)),
+      ),
+      h.p({ class: "error" }),
+    );
+  }
 
   function total() {
     replace(sum, items.total(form.elements.tax.value));
@@ -149,6 +187,7 @@ export async function show(visit) {
     return {
       lineItems: items.read(),
       customer: who.read(typed),
+      ...(shipsTo && { shippingAddress: shipsTo }),
       paymentStatus: typed.paymentStatus,
       ...given("source", coded),
       ...given("paymentMethod", coded),
@@ -181,6 +220,12 @@ export async function show(visit) {
         throw explained(refusal);
       }
     });
+  }
+
+  function incomplete(address) {
+    const names = ["address1", "city", "countryCode"].filter((name) => !address[name]);
+    const errors = names.map((name) => ({ field: name, message: "is required" }));
+    return Object.assign(new Error("The address is incomplete."), { errors });
   }
 
   const sellAnyway = (names) =>

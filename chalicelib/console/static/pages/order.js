@@ -4,7 +4,9 @@ import { isLeft } from "../api.js";
 import { h, replace } from "../dom.js";
 import { MOVES, PAYMENT_MOVES } from "../facts.js";
 import { dateTime, exact, money, number, text, words } from "../format.js";
+import { editAddress, linesOf, shown } from "../parts/address.js";
 import { badge } from "../parts/badge.js";
+import { copyButton } from "../parts/copy.js";
 import { deliveryTable } from "../parts/deliveries.js";
 import { field, form } from "../parts/form.js";
 import { toast } from "../parts/notice.js";
@@ -34,6 +36,8 @@ const NAMES = {
   paymentStatus: "Payment status",
   note: "Note",
   tags: "Tags",
+  shippingAddress: "Shipping address",
+  billingAddress: "Billing address",
 };
 
 export async function show(visit) {
@@ -116,6 +120,8 @@ function page(visit, path, order, etag) {
       ),
       h.div(
         customer(),
+        place("shippingAddress"),
+        place("billingAddress"),
         details(),
         card(
           "Overview",
@@ -134,12 +140,13 @@ function page(visit, path, order, etag) {
 
   fillDeliveries(visit);
 
+  function printed(only) {
+    visit.root.dataset.print = only ?? "";
+    window.print();
+  }
+
   function print(name, only) {
-    const printed = () => {
-      visit.root.dataset.print = only ?? "";
-      window.print();
-    };
-    return h.button({ type: "button", class: "quiet", onclick: printed }, name);
+    return h.button({ type: "button", class: "quiet", onclick: () => printed(only) }, name);
   }
 
   function items() {
@@ -180,7 +187,51 @@ function page(visit, path, order, etag) {
       "Customer",
       h.p(h.a({ href: link(`/customers/${its.id}`) }, buyer(its))),
       its.email && h.p(h.a({ href: `mailto:${its.email}` }, its.email)),
+      its.phone && h.p(h.bdi(its.phone)),
     );
+  }
+
+  // Where the parcel, or the bill, goes.
+  function place(name) {
+    const address = order[name];
+    const mayChange = may("STAFF") && order.status !== "DELIVERED";
+    const label = NAMES[name];
+    const change = async (to, told = `${label} saved.`) => {
+      again(await patch({ [name]: to }, etag, told));
+    };
+    const button = (text, work) =>
+      h.button(
+        {
+          type: "button",
+          class: "small",
+          "aria-label": `${text}: ${label.toLowerCase()}`,
+          onclick: visit.once(work),
+        },
+        text,
+      );
+    const edit = () =>
+      editAddress(visit, { title: label, address, save: (typed) => change(typed) });
+    return h.section(
+      { class: `card ${name}` },
+      h.h2(label),
+      address ? shown(address) : h.p({ class: "soft" }, "None"),
+      h.div(
+        { class: "actions" },
+        mayChange && button(address ? "Edit" : "Add", edit),
+        mayChange && order.customer && button("Copy from customer", copy),
+        mayChange && address && button("Remove", () => change(null, `${label} removed.`)),
+        address && copyButton(visit, linesOf(address).join("\n"), "Copy label"),
+        address && button("Print label", () => printed(name)),
+      ),
+    );
+
+    async function copy() {
+      const { data: its } = await visit.get(`admin/customers/${encodeURIComponent(order.customer.id)}`);
+      const found = its.addresses.find(({ id }) => id === its.defaultAddressId);
+      if (!found) return toast("This customer has no address.", "bad");
+      const { id: _, ...copied } = found;
+      return change(copied);
+    }
   }
 
   function details() {

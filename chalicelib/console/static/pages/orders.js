@@ -21,6 +21,8 @@ export async function show(visit) {
     into,
     api: "admin/orders",
     name: "order",
+    reads: "id,number,orderDate,customer,status,paymentStatus,source,total,currency",
+    exports: may("STAFF") && "orders",
     filters: [
       {
         name: "search",

@@ -28,6 +28,8 @@ export async function show(visit) {
     into,
     api: "admin/products",
     name: "product",
+    reads: "id,name,images,vendor,sku,variants,status,published,lowStockThreshold,price,currency,type,storefront,updatedAt",
+    exports: may("STAFF") && "products",
     filters: [
       {
         name: "search",

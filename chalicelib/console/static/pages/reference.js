@@ -110,9 +110,30 @@ function drawn(visit, operation, api) {
         })),
       ),
       body && fields("Request body", named(body, api)),
+      given(visit, "Example request", operation.requestBody),
       answers(operation, api),
+      given(visit, "Example response", success(operation)),
     ];
   }
+}
+
+function success({ responses }) {
+  return Object.entries(responses).find(([status]) => status.startsWith("2"))?.[1];
+}
+
+// What the shop's code took or answered, where the description has it.
+function given(visit, title, message) {
+  const example = Object.values(message?.content ?? {})[0]?.example;
+  if (example === undefined) return null;
+  const text = typeof example === "string" ? example : JSON.stringify(example, null, 2);
+  return [
+    h.h3(title),
+    h.div(
+      { class: "copied" },
+      h.pre({ tabindex: "0", role: "region", "aria-label": title }, text),
+      copyButton(visit, text),
+    ),
+  ];
 }
 
 function fields(title, rows) {
@@ -149,24 +170,23 @@ function answers(operation, api) {
       about: whole.description.replaceAll("`", ""),
     };
   });
-  const good = Object.entries(operation.responses).find(([status]) => status.startsWith("2"))?.[1];
-  const schema = Object.values(good?.content ?? {})[0]?.schema;
+  const schema = Object.values(success(operation)?.content ?? {})[0]?.schema;
   return [fields("Responses", rows), schema && fields("Response body", named(schema, api))];
 }
 
-function line({ method, at, security, parameters }, media, body, api) {
+function line({ method, at, security, parameters, requestBody }, media, body, api) {
   const needed = (parameters ?? [])
     .filter((each) => each.in === "query" && each.required)
     .map(({ name }) => `${name}=…`);
   const parts = [
     `curl ${method === "GET" ? "" : `-X ${method} `}'${BASE}${at}${needed.length ? `?${needed.join("&")}` : ""}'`,
   ];
-  if (security) parts.push('-H "Authorization: Bearer $BACKROOM_KEY"');
+  if (security.length) parts.push('-H "Authorization: Bearer $BACKROOM_KEY"');
   if (media === "multipart/form-data") parts.push("-F file=@products.csv");
   else if (body)
     parts.push(
       "-H 'Content-Type: application/json'",
-      `-d '${JSON.stringify(example(body, api)).replaceAll("'", "'\\''")}'`,
+      `-d '${JSON.stringify(requestBody.content[media].example ?? example(body, api)).replaceAll("'", "'\\''")}'`,
     );
   return parts.join(" \\\n  ");
 }

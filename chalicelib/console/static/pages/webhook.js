@@ -13,6 +13,7 @@ import {
   stateOf,
   writeEndpoint,
 } from "../parts/endpoint.js";
+import { filterTrial } from "../parts/filter-trial.js";
 import { field, form } from "../parts/form.js";
 import { toast } from "../parts/notice.js";
 import { card, empty, facts, skeleton } from "../parts/page.js";
@@ -20,7 +21,13 @@ import { recoverForm } from "../parts/recover.js";
 import { differing, whichStays } from "../parts/stale.js";
 import { link } from "../router.js";
 
-const NAMES = { url: "Endpoint URL", events: "Events", email: "Email", description: "Description" };
+const NAMES = {
+  url: "Endpoint URL",
+  events: "Events",
+  email: "Email",
+  description: "Description",
+  filter: "Filter",
+};
 
 export async function show(visit) {
   const path = `admin/webhooks/${encodeURIComponent(visit.params.id)}`;
@@ -96,6 +103,10 @@ function page(visit, path, endpoint, etag, typed = {}) {
           ),
         ),
         card("Endpoint settings", node),
+        card(
+          "Filter and sample",
+          filterTrial(visit, endpoint, path, () => readEndpoint(node).filter),
+        ),
       ),
       h.div(
         card("Resend failed deliveries", recoverForm(visit, endpoint, path, onward)),

@@ -15,9 +15,9 @@ export function chooseBuyer({ visit, known, changed }) {
   async function search(text, signal) {
     const { data } = await visit.get("admin/customers", { search: text, limit: FEW }, signal);
     return data.data.map((each) => ({
-      code: each.email,
-      text: fullName(each) || each.email,
-      about: each.email,
+      code: each.email ?? each.id,
+      text: fullName(each) || each.email || each.company || each.phone || each.id,
+      about: each.email ?? each.phone,
       value: each,
     }));
   }
@@ -41,7 +41,7 @@ export function chooseBuyer({ visit, known, changed }) {
         },
         "Change customer",
       );
-      replace(node, h.p(h.b(buyer(customer)), h.br(), customer.email), h.div(other));
+      replace(node, h.p(h.b(buyer(customer)), h.br(), customer.email ?? customer.phone), h.div(other));
       if (document.activeElement === document.body) other.focus();
       return;
     }
@@ -50,12 +50,14 @@ export function chooseBuyer({ visit, known, changed }) {
       finder({
         visit,
         label: "Find a customer",
-        placeholder: "Name or email",
+        placeholder: "Name, email or phone",
         codes: "email address",
         search,
         chosen: choose,
       }).node,
       h.p({ class: "hint" }, "Or enter a new customer:"),
+      // First, so that the names lead on to the payment.
+      field({ name: "customer.phone", label: "Phone", type: "tel", autocomplete: "off" }),
       field({ name: "customer.email", label: "Email", type: "email", autocomplete: "off" }),
       h.div(
         { class: "fields" },
@@ -70,11 +72,16 @@ export function chooseBuyer({ visit, known, changed }) {
   // instead of losing it.
   function read(typed) {
     if (customer) return { id: customer.id };
-    const [email, firstName, lastName] = ["email", "firstName", "lastName"].map(
+    const [email, firstName, lastName, phone] = ["email", "firstName", "lastName", "phone"].map(
       (name) => typed[`customer.${name}`]?.trim() ?? "",
     );
-    if (!email && !firstName && !lastName) return null;
-    return { email, firstName: firstName || null, lastName: lastName || null };
+    if (!email && !firstName && !lastName && !phone) return null;
+    return {
+      email,
+      firstName: firstName || null,
+      lastName: lastName || null,
+      phone: phone || null,
+    };
   }
-  return { node, read };
+  return { node, read, known: () => customer };
 }

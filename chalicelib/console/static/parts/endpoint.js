@@ -3,6 +3,7 @@
 import { h } from "../dom.js";
 import { EVENT_KINDS } from "../facts.js";
 import { copied } from "./copy.js";
+import { jsonOf } from "./filter-trial.js";
 import { field } from "./form.js";
 
 const EVENTS = {
@@ -65,8 +66,20 @@ export function endpointFields(endpoint) {
       value: endpoint?.description,
       autocomplete: "off",
     }),
+    field({
+      name: "filter",
+      label: "Filter",
+      rows: 4,
+      wide: true,
+      value: filterText(endpoint?.filter),
+      spellcheck: "false",
+      placeholder: '{"data": {"total": [{"numeric": [">=", 500]}]}}',
+      hint: "A pattern as in Amazon EventBridge, as JSON. Only events that fit are sent. Leave blank for all.",
+    }),
   ];
 }
+
+const filterText = (filter) => (filter ? JSON.stringify(filter, null, 2) : "");
 
 export function readEndpoint(form) {
   const typed = (name) => form.elements[name].value.trim();
@@ -75,11 +88,14 @@ export function readEndpoint(form) {
     events: [...form.querySelectorAll(".events input:checked")].map((each) => each.value),
     email: typed("email") || null,
     description: typed("description") || null,
+    filter: jsonOf(typed("filter")),
   };
 }
 
-export function writeEndpoint(form, { events, ...texts }) {
+export function writeEndpoint(form, { events, filter, ...texts }) {
   for (const [name, text] of Object.entries(texts)) form.elements[name].value = text ?? "";
+  if (filter !== undefined)
+    form.elements.filter.value = typeof filter === "string" ? filter : filterText(filter);
   if (events)
     form
       .querySelectorAll(".events input")

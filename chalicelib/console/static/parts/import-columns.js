@@ -1,6 +1,7 @@
 // The columns of an import's file: what each is read as, and the question where that is not certain.
 
-import { h } from "../dom.js";
+import { h, replace } from "../dom.js";
+import { words } from "../format.js";
 import { field, form, values } from "./form.js";
 import { card } from "./page.js";
 import { table } from "./table.js";
@@ -23,6 +24,26 @@ export const FORMATS = {
   prestashop: "PrestaShop product file",
   magento: "Magento 2 product export",
 };
+// In the order in which they are likely.
+export const ENCODINGS = {
+  "utf-8": "UTF-8",
+  cp1252: "Western European (Windows-1252)",
+  cp1250: "Central European (Windows-1250)",
+  iso8859_2: "Central European (ISO 8859-2)",
+  cp1251: "Cyrillic (Windows-1251)",
+  koi8_r: "Cyrillic (KOI8-R)",
+  cp1253: "Greek (Windows-1253)",
+  cp1254: "Turkish (Windows-1254)",
+  mac_roman: "Western European (Mac Roman)",
+  gb18030: "Simplified Chinese (GBK)",
+  big5: "Traditional Chinese (Big5)",
+  cp932: "Japanese (Shift-JIS)",
+  euc_jp: "Japanese (EUC-JP)",
+  euc_kr: "Korean (EUC-KR)",
+  "utf-16-le": "UTF-16",
+  "utf-16-be": "UTF-16, big-endian",
+};
+export const DELIMITERS = { ",": "Comma", ";": "Semicolon", "\t": "Tab", "|": "Pipe" };
 const FIELDS = {
   name: "Name",
   slug: "URL slug (handle)",
@@ -55,6 +76,10 @@ const FIELDS = {
 
 export const formatName = (dialect) => FORMATS[dialect] ?? dialect ?? "Not recognized yet";
 
+// Of fields that only one format has, such as `mediaAltText`, by their own name.
+const fieldName = (name) =>
+  FIELDS[name] ?? words(name.replace(/[A-Z]/g, (letter) => `_${letter}`));
+
 const samplesOf = ({ samples }) =>
   h.span({ class: "cut" }, samples.length ? samples.map((each) => h.div(h.bdi(each))) : "empty");
 
@@ -71,7 +96,7 @@ export function columnTable(columns) {
         {
           title: "Imported as",
           cell: ({ field: name }) =>
-            name ? (FIELDS[name] ?? name) : h.span({ class: "soft" }, "not imported"),
+            name ? fieldName(name) : h.span({ class: "soft" }, "not imported"),
         },
       ],
       rows: columns,
@@ -81,42 +106,77 @@ export function columnTable(columns) {
 
 // `answered(job)` gets the job that goes on.
 export function mappingForm(visit, job, path, answered) {
-  const options = [["", "Do not import"], ...Object.entries(FIELDS)];
-  const others = Object.entries(FORMATS).filter(([name]) => name !== "mapped");
-  const rows = job.columns;
+  const answer = async (body) =>
+    answered((await visit.send("POST", `${path}/mapping`, { body })).data);
+  return job.encodings.length > 0
+    ? encodingForm(job, answer)
+    : [columnsForm(job, answer), againForm(job, answer)];
+}
+
+// The words of the file as each encoding would have them: a person sees which are words.
+function encodingForm(job, answer) {
+  const node = form({
+    fields: field({
+      name: "encoding",
+      label: "The file says",
+      wide: true,
+      options: job.encodings.map(({ encoding, samples }) => [
+        encoding,
+        `${samples.slice(0, 3).join(", ")} – ${ENCODINGS[encoding] ?? encoding}`,
+      ]),
+    }),
+    submit: "Read it so",
+    save: () => answer({ encoding: values(node).encoding }),
+  });
+  return card(
+    "Choose the encoding",
+    h.p(
+      { class: "soft" },
+      "The text of this file can be read in several ways. Choose the one whose words are right. Nothing has been imported yet.",
+    ),
+    node,
+  );
+}
+
+// For a file whose words or columns are seen to be wrong.
+function againForm(job, answer) {
   const node = form({
     fields: [
-      h.div(
-        { class: "whole", "data-field": "columns" },
-        table({
-          name: "Columns",
-          columns: [
-            { title: "Column", cell: ({ column }) => h.b(h.bdi(column)) },
-            { title: "Samples", cell: samplesOf },
-            {
-              title: "Import as",
-              cell: ({ column, field: proposed }) =>
-                h.div(
-                  { class: "field", "data-field": `columns.${column}` },
-                  h.select(
-                    { "aria-label": `Import ${column} as`, "data-column": column },
-                    options.map(([value, text]) =>
-                      h.option({ value, selected: value === (proposed ?? "") }, text),
-                    ),
-                  ),
-                  h.p({ class: "error" }),
-                ),
-            },
-          ],
-          rows,
-        }),
-        h.p({ class: "error" }),
-      ),
       field({
-        name: "format",
-        label: "Or read it as",
-        options: [["", "The columns above"], ...others],
+        name: "encoding",
+        label: "Encoding",
+        options: Object.entries(ENCODINGS),
+        value: job.encoding,
       }),
+      field({
+        name: "delimiter",
+        label: "Delimiter",
+        options: Object.entries(DELIMITERS),
+        value: job.delimiter,
+      }),
+    ],
+    submit: "Read again",
+    save: () => answer(values(node)),
+  });
+  return card("Are letters or columns wrong?", node);
+}
+
+function columnsForm(job, answer) {
+  const others = Object.entries(FORMATS).filter(([name]) => name !== "mapped");
+  const format = field({
+    name: "format",
+    label: "Format",
+    options: [["", "Match each column"], ...others],
+    value: job.dialect === "mapped" ? "" : (job.dialect ?? ""),
+    onchange: draw,
+  });
+  const chosen = () => format.querySelector("select").value;
+  const into = h.div({ class: "whole", "data-field": "columns" });
+  draw();
+  const node = form({
+    fields: [
+      format,
+      into,
       field({
         name: "saveAs",
         label: "Save these columns as",
@@ -127,28 +187,69 @@ export function mappingForm(visit, job, path, answered) {
     ],
     submit: job.dryRun ? "Continue to the preview" : "Import",
     async save() {
-      const { format, saveAs } = values(node);
-      const chosen = [...node.querySelectorAll("[data-column]")];
-      const columns = Object.fromEntries(
-        chosen.map((each) => [each.dataset.column, each.value || null]),
-      );
-      const { data } = await visit.send("POST", `${path}/mapping`, {
-        body: {
-          ...(format ? { format } : { columns }),
-          ...(saveAs.trim() && { saveAs: saveAs.trim() }),
-        },
-      });
-      answered(data);
+      const { saveAs } = values(node);
+      await answer({ ...said(), ...(saveAs.trim() && { saveAs: saveAs.trim() }) });
     },
   });
+
+  // Of the format that was recognized each column can be changed; another one is taken as it is.
+  function draw() {
+    const name = chosen();
+    const fields = name === (job.dialect ?? "") ? job.fields : Object.keys(FIELDS);
+    const error = h.p({ class: "error" });
+    if (name && name !== job.dialect) {
+      const told = `All columns are read as in a ${FORMATS[name]}.`;
+      return replace(into, h.p({ class: "hint" }, told), error);
+    }
+    const options = [["", "Do not import"], ...fields.map((each) => [each, fieldName(each)])];
+    return replace(
+      into,
+      table({
+        name: "Columns",
+        columns: [
+          { title: "Column", cell: ({ column }) => h.b(h.bdi(column)) },
+          { title: "Samples", cell: samplesOf },
+          {
+            title: "Import as",
+            cell: ({ column, field: proposed }) =>
+              h.div(
+                { class: "field", "data-field": `columns.${column}` },
+                h.select(
+                  { "aria-label": `Import ${column} as`, "data-column": column },
+                  options.map(([value, text]) =>
+                    h.option({ value, selected: value === (proposed ?? "") }, text),
+                  ),
+                ),
+                h.p({ class: "error" }),
+              ),
+          },
+        ],
+        rows: job.columns,
+      }),
+      error,
+    );
+  }
+
+  function said() {
+    const name = chosen();
+    const own = Object.fromEntries(job.columns.map(({ column, field: is }) => [column, is]));
+    const selects = [...into.querySelectorAll("[data-column]")];
+    const all = selects.map((each) => [each.dataset.column, each.value || null]);
+    if (!name) return { columns: Object.fromEntries(all) };
+    const news = all.filter(([column, value]) => value !== own[column]);
+    return { format: name, ...(news.length > 0 && { columns: Object.fromEntries(news) }) };
+  }
+
   return card(
-    "Match the columns",
-    h.p(
-      { class: "soft" },
-      job.savedMapping
-        ? `The columns saved as ${job.savedMapping} are proposed. Nothing has been imported yet.`
-        : "This file is in no format that Backroom knows for certain. Check what each column is. Nothing has been imported yet.",
-    ),
+    job.dialect ? FORMATS[job.dialect] : "Match the columns",
+    h.p({ class: "soft" }, `${reason(job)} Nothing has been imported yet.`),
     node,
   );
+}
+
+function reason({ dialect, savedMapping }) {
+  if (dialect) return "Check how the file is read, and change what is wrong.";
+  return savedMapping
+    ? `The columns saved as ${savedMapping} are proposed.`
+    : "This file is in no format that Backroom knows for certain. Check what each column is.";
 }

@@ -28,7 +28,7 @@ function look(visit, api, names) {
   if (at.now) return at.now;
   if (at.page >= at.pages) return Promise.resolve(false);
   const next = async () => {
-    const { data } = await visit.get(api, { limit: "100", page: at.page + 1 });
+    const { data } = await visit.get(api, { limit: "100", page: at.page + 1, fields: names.join(",") });
     at.page += 1;
     at.pages = Math.min(MOST_PAGES, data.pagination.totalPages);
     remember(api, names, data.data);

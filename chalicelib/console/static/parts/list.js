@@ -5,6 +5,7 @@ import { isLeft } from "../api.js";
 import { h, replace } from "../dom.js";
 import { number, plural } from "../format.js";
 import { link } from "../router.js";
+import { exportDialog } from "./export.js";
 import { field } from "./form.js";
 import { learn, meant, offered, remember, titled } from "./known.js";
 import { announce, problem } from "./notice.js";
@@ -22,10 +23,10 @@ const given = (query, but = []) =>
 
 // `filters`: those of `field`, named as in the address; `more`: behind a click; `known`: it offers the values seen so far.
 // `toQuery` makes the API's query of them.
-// `choose(selection, done)` draws what can be done with { size, which, rows }. Resolves when the first page
-// stands.
+// `choose(selection, done)` draws what can be done with { size, which, rows }. `reads`: what the API is asked for of each
+// record; all of it if absent. `exports`: what the API calls the records in an export. Resolves when the first page stands.
 export async function list(visit, spec) {
-  const { api, filters: fields, columns, none, name, toQuery = (asked) => asked, choose } = spec;
+  const { api, filters: fields, columns, none, name, toQuery = (asked) => asked, choose, reads } = spec;
   const { path } = visit;
   const asked = Object.fromEntries(
     Object.entries(visit.query).filter(
@@ -39,6 +40,15 @@ export async function list(visit, spec) {
   let filters = {};
   const count = h.p({ class: "count soft", "aria-hidden": "true" });
   const chosenBar = h.div({ class: "chosen", hidden: true });
+  const exportButton = h.button(
+    {
+      type: "button",
+      class: "quiet",
+      hidden: true,
+      onclick: () => exportDialog(visit, { type: spec.exports, name, filters, total }),
+    },
+    "Export",
+  );
   const results = h.div({ class: "results" }, skeleton());
 
   const knowns = fields.filter(({ known }) => known).map(({ name }) => name);
@@ -109,7 +119,7 @@ export async function list(visit, spec) {
   }
 
   const answer = async (found, mine) =>
-    (await visit.get(api, { limit: LIMIT, ...toQuery({ ...asked, ...found }) }, mine)).data;
+    (await visit.get(api, { limit: LIMIT, fields: reads, ...toQuery({ ...asked, ...found }) }, mine)).data;
 
   async function load() {
     const mine = visit.latest("list");
@@ -150,6 +160,7 @@ export async function list(visit, spec) {
       .filter(([each, value]) => value !== asked[each])
       .map(([each, value]) => ` · ${fields.find((one) => one.name === each).label}: ${value}`);
     replace(count, pagination.total > 0 && [plural(pagination.total, name), limits]);
+    exportButton.hidden = !spec.exports || total === 0;
     drawChosen();
     if (data.length === 0) {
       const past = pagination.total > 0;
@@ -243,7 +254,7 @@ export async function list(visit, spec) {
   }
 
   drawChips();
-  replace(spec.into, bar, chips, h.div({ class: "above" }, count, chosenBar), results);
+  replace(spec.into, bar, chips, h.div({ class: "above" }, count, chosenBar, exportButton), results);
   await load();
   return { load };
 }

@@ -104,7 +104,7 @@ function told(value) {
   if (typeof value === "object") {
     return Object.entries(value)
       .filter(([name, each]) => name !== "id" && each !== null && each !== "")
-      .map(([name, each]) => `${name} ${each}`)
+      .map(([name, each]) => `${name} ${typeof each === "object" ? JSON.stringify(each) : each}`)
       .join(", ");
   }
   return h.bdi(String(value));

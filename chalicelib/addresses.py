@@ -1,0 +1,100 @@
+"""Postal addresses: of customers, and of orders, which keep copies."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Final
+
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
+from typing_extensions import TypedDict
+
+from chalicelib.schemas import Input
+
+# ISO 3166-1 alpha-2, as of 2024.
+_CODES: Final = """
+AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS
+BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE
+EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM
+HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC
+LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA
+NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW
+SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO
+TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW
+"""
+COUNTRIES: Final = frozenset(_CODES.split())
+
+
+def _upper(value: object) -> object:
+    return value.strip().upper() if isinstance(value, str) and value.isascii() else value
+
+
+def _country(value: str) -> str:
+    if value not in COUNTRIES:
+        raise ValueError("must be the code of a country in ISO 3166-1 alpha-2, such as DE")
+    return value
+
+
+Text = Annotated[str, Field(max_length=100)]
+Required = Annotated[str, Field(min_length=1, max_length=100)]
+Phone = Annotated[str, Field(max_length=100, description="As it is written")]
+Country = Annotated[
+    str,
+    BeforeValidator(_upper),
+    AfterValidator(_country),
+    Field(json_schema_extra={"pattern": "^[A-Z]{2}$"}, description="ISO 3166-1 alpha-2"),
+]
+
+
+class AddressInput(Input):
+    """A postal address. One that a customer has may be sent as it was read."""
+
+    model_config = ConfigDict(str_strip_whitespace=True)
+    read_only: ClassVar[frozenset[str]] = frozenset({"id"})
+
+    first_name: Text | None = None
+    last_name: Text | None = None
+    company: Text | None = None
+    address1: Annotated[Required, Field(description="Street and number")]
+    address2: Text | None = None
+    city: Required
+    province: Annotated[Text | None, Field(description="State, province or region")] = None
+    postal_code: Annotated[str, Field(max_length=20)] | None = None
+    country_code: Country
+    phone: Phone | None = None
+
+
+class Address(TypedDict):
+    """Of an order whose customer was erased, the country is left."""
+
+    firstName: str | None
+    lastName: str | None
+    company: str | None
+    address1: str | None
+    address2: str | None
+    city: str | None
+    province: str | None
+    postalCode: str | None
+    countryCode: str
+    phone: str | None
+
+
+FIELDS: Final = tuple(Address.__annotations__)
+
+
+def stored(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The shape of Address of what AddressInput gives; what is blank is null."""
+    return {name: given.get(name) or None for name in FIELDS}
+
+
+def same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether both lead to the same place and person."""
+    return all(_folded(one.get(name)) == _folded(other.get(name)) for name in FIELDS)
+
+
+def _folded(value: Any) -> str:
+    return " ".join(str(value or "").casefold().split())
+
+
+def forgotten(address: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """What an erasure leaves of an address."""
+    if address is None:
+        return None
+    return {**dict.fromkeys(FIELDS), "countryCode": address["countryCode"]}

@@ -1,0 +1,73 @@
+// A file of all records that a list shows.
+
+import { isLeft } from "../api.js";
+import { h, replace } from "../dom.js";
+import { number, plural } from "../format.js";
+import { field, form } from "./form.js";
+import { watch } from "./jobs.js";
+import { toast } from "./notice.js";
+
+const FORMATS = [
+  ["backroom", "CSV, to edit and import here again"],
+  ["shopify", "CSV with the columns of Shopify"],
+  ["jsonl", "JSON lines, with every field"],
+];
+
+// `type`: products, orders or customers; `name`: one of them; `filters` as the list asks the API.
+export function exportDialog(visit, { type, name, filters, total }) {
+  const content = h.div({ class: "stack even" });
+  const dialog = visit.modal(`Export ${plural(total, name)}`, [content]);
+  const close = (text) => h.button({ type: "button", onclick: () => dialog.close() }, text);
+  const options =
+    type === "products" ? FORMATS : [["backroom", "CSV, for a spreadsheet"], FORMATS.at(-1)];
+  replace(
+    content,
+    form({
+      fields: [field({ name: "file", label: "File", options })],
+      submit: "Export",
+      cancel: close("Cancel"),
+      save: ({ file }) => run(file).catch(failed),
+    }),
+  );
+
+  async function run(file) {
+    const isJson = file === "jsonl";
+    const progress = h.progress({ max: "100", "aria-label": "Export" });
+    const where = "The export goes on if you leave. Its file is then with the jobs on the Import page.";
+    replace(content, progress, h.p({ class: "soft" }, where));
+    const body = { type, filters, format: isJson ? "jsonl" : "csv" };
+    if (type === "products" && !isJson) body.columns = file;
+    const { data } = await visit.send("POST", "admin/exports", {
+      body,
+      idempotencyKey: crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`,
+    });
+    const job = await watch(visit, data.jobId, (seen) => {
+      if (seen.total) progress.value = seen.progress;
+    });
+    if (job.status !== "COMPLETED")
+      throw new Error(job.error?.message ?? "The export did not finish.");
+    const download = h.a(
+      { class: "button main", href: job.downloadUrl, download: "", onclick: () => dialog.close() },
+      `Download (${size(job.bytes)})`,
+    );
+    if (!dialog.open) return toast("The export is ready.", "", ["Download", () => download.click()]);
+    replace(
+      content,
+      h.p(`${number(job.total)} of ${plural(total, name)} exported.`),
+      h.div({ class: "actions" }, download, close("Close")),
+    );
+    download.focus();
+  }
+
+  function failed(refusal) {
+    if (isLeft(refusal)) throw refusal;
+    replace(
+      content,
+      h.p({ class: "notice bad" }, refusal.message),
+      h.div({ class: "actions" }, close("Close")),
+    );
+  }
+}
+
+const size = (bytes) =>
+  bytes < 1e6 ? `${number(Math.ceil(bytes / 1e3))} kB` : `${number(Math.round(bytes / 1e5) / 10)} MB`;

@@ -1,0 +1,5 @@
+"""The job that forgets a customer."""
+
+from typing import Final
+
+TYPE: Final = "customer_erasure"

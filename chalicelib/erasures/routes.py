@@ -1,0 +1,46 @@
+"""Forgetting customers over HTTP."""
+
+from functools import partial
+
+from chalice.app import Response
+
+from chalicelib.commit import Commit
+from chalicelib.customers import store as customers
+from chalicelib.customers.model import Customer
+from chalicelib.erasures.model import TYPE
+from chalicelib.jobs import store as jobs
+from chalicelib.jobs.model import StartedJob
+from chalicelib.problems import Conflict, NotFound
+from chalicelib.request import IDEMPOTENT, Role, Routes, caller, once
+from chalicelib.request.answer import reply_text
+
+routes = Routes(__name__, "Customers")
+
+
+@routes.post(
+    "/api/admin/customers/{id}/erase",
+    "Erase a customer",
+    role=Role.OWNER,
+    answers={202: StartedJob},
+    problems=[NotFound, Conflict],
+    headers=IDEMPOTENT,
+)
+def erase_customer(id: str) -> Response:
+    """Name, e-mail, phone, addresses and notes are taken out of the customer, its orders, search,
+    lists, kept replies, events, deliveries and exports. Numbers, lines, money and countries stay.
+    The job's `touched` says how many of each. It cannot be cancelled, nor undone. From the answer
+    on the customer takes no more orders, and the e-mail is free. Emits order.updated for each
+    order, and customer.updated."""
+    asked = once(None)
+    if asked:
+        asked.look()
+    customer = customers.get(id)
+    jobs.require_free(customer.held, customers.CustomerBusy)
+    _, text = jobs.create(
+        TYPE, {"customer": id}, caller().name, once=asked, also=partial(_hold, customer)
+    )
+    return reply_text(202, text)
+
+
+def _hold(customer: Customer, commit: Commit, job_id: str) -> None:
+    customers.hold_for_erasure(commit, customer, job_id)

@@ -1,0 +1,46 @@
+"""What a job that erases a customer looks for: `job_…` / `facts`, a set of texts, until it is done.
+
+It is needed longer than it stands anywhere else: what a receiver answered last year names the
+e-mail of that time.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from chalicelib import clock, table
+from chalicelib.attributes import Item, Key
+from chalicelib.forgetting import Person
+
+_KEPT_SECONDS: Final = 30 * 86_400
+_MOST_BYTES: Final = 300_000  # DynamoDB: 400 KB an item
+
+
+def _key(job_id: str) -> Key:
+    return job_id, "facts"
+
+
+def person(job_id: str, ids: Iterable[str]) -> Person:
+    item = table.get(_key(job_id)) or {}
+    return Person(frozenset(ids), frozenset(item.get("texts", ())))
+
+
+def learn(job_id: str, known: Person, facts: Iterable[str]) -> Person:
+    """The person, with what more is known by now."""
+    new = frozenset(facts) - known.facts
+    both = known.facts | new
+    if not new or sum(len(fact.encode()) for fact in both) > _MOST_BYTES:
+        return known
+    more = {"of": frozenset(known.ids), "expiresAt": clock.unix() + _KEPT_SECONDS}
+    table.update(_key(job_id), add={"texts": new}, set=more)
+    return Person(known.ids, both)
+
+
+def forgotten(item: Item, person: Person) -> dict[str, Any] | None:
+    """None, which is to take it away, for what an earlier erasure of this person has left, which
+    did not end."""
+    is_left = item["sk"] == "facts" and not person.ids.isdisjoint(item.get("of", ()))
+    return None if is_left else {}
+
+
+def unlearn(job_id: str) -> None:
+    table.delete(_key(job_id))

@@ -1,0 +1,177 @@
+"""An erasure, in this order, so that nothing that is looked through gets a new mention behind it:
+
+1. the orders of the customer, each in a commit of its own;
+2. the customer's record;
+3. the bodies of events: the whole outbox;
+4. the whole table: kept replies, what receivers answered, what jobs were asked for, and words that
+   a write which failed has left;
+5. files of exports.
+
+Since the job was asked for, the customer takes no more orders (`hold_for_erasure`). Each step does
+again what it did if it dies; what counts is what is about the person, changed before or not.
+"""
+
+import time
+from collections import Counter as Tally
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+
+from chalicelib import clock, idempotency, listing, outbox, settings, table
+from chalicelib.attributes import Item, Key
+from chalicelib.conditions import Attr, all_of
+from chalicelib.customers import store as customers
+from chalicelib.erasures import store
+from chalicelib.exports import store as exports
+from chalicelib.forgetting import Person
+from chalicelib.jobs import store as jobs
+from chalicelib.jobs.model import MOST_AT_ONCE, Counter, Job, Step
+from chalicelib.orders import store as orders
+from chalicelib.webhooks import store as webhooks
+
+_LANES: Final = 5
+_SECONDS: Final = 10  # of a step that looks through a table
+_LEFT_SECONDS: Final = 15 * 60  # a write that has begun ends before
+_JOBS: Final = 50
+
+
+@dataclass
+class _Done:
+    """What a step did: `after` is where the next one of its phase goes on, None at its end."""
+
+    after: Any = None
+    touched: Tally[str] = field(default_factory=Tally)
+    counts: Mapping[Counter, int] = field(default_factory=dict)
+    set: Mapping[str, Any] = field(default_factory=dict)
+
+
+def step(job: Job) -> Step:
+    """The next step of the phase that it is in."""
+    at = job.cursor or {"phase": 0, "after": None, "touched": {}}
+    if at["phase"] == len(_PHASES):
+        store.unlearn(job.id)
+        customers.let_go(str(job.asked["customer"]), job.id)
+        return Step(set={"touched": at["touched"]})
+    customer = customers.get(str(job.asked["customer"]))
+    person = store.person(job.id, [customer.id, *customer.merged])
+    done = _PHASES[at["phase"]](job, person, at["after"])
+    touched = Tally(at["touched"]) + done.touched
+    return Step(
+        cursor={
+            "phase": at["phase"] + (done.after is None),
+            "after": done.after,
+            "touched": dict(touched),
+        },
+        counts=done.counts,
+        set=done.set,
+    )
+
+
+def _orders(job: Job, person: Person, after: Any) -> _Done:
+    query = orders.of_customer(str(job.asked["customer"]), MOST_AT_ONCE)
+    found, total, after = jobs.records(job, query, orders.page, after)
+    facts = [person.told(order.fields) for order in found]
+    person = store.learn(job.id, person, set().union(*facts))
+    calls = [partial(orders.forget, order.id, person) for order in found]
+    changed: list[bool] = []
+    for at in range(0, len(calls), _LANES):
+        changed += table.together(calls[at : at + _LANES])
+    counts = Tally(Counter.UPDATED if one else Counter.UNCHANGED for one in changed)
+    first = {} if job.step else {"total": total + 1}  # and the customer
+    return _Done(after, Tally(orders=len(found)), counts, first)
+
+
+def _customer(job: Job, person: Person, after: Any) -> _Done:
+    customer = customers.get(str(job.asked["customer"]))
+    store.learn(job.id, person, person.told(customer.fields))
+    customers.forget(customer.id)
+    return _Done(touched=Tally(customers=1), counts={Counter.UPDATED: 1})
+
+
+def _events(job: Job, person: Person, after: Any) -> _Done:
+    def look(item: Item) -> Tally[str]:
+        about, _, left = outbox.forgotten(item, person)
+        if left != item:
+            with suppress(table.ConditionFailed):  # it has just expired
+                table.put(left, when=table.present, table=settings.outbox_table())
+        return Tally(events=about)
+
+    # What they say is kept before it is gone.
+    return _through(settings.outbox_table(), after, look, partial(_learn, job, person))
+
+
+def _learn(job: Job, person: Person, items: list[Item]) -> None:
+    told = [outbox.forgotten(item, person)[1] for item in items]
+    store.learn(job.id, store.person(job.id, person.ids), set().union(*told))
+
+
+def _table(job: Job, person: Person, after: Any) -> _Done:
+    words = listing.words_of(person.facts)
+    left_before = clock.unix() - _LEFT_SECONDS
+
+    def look(item: Item) -> Tally[str]:
+        if item["pk"] == job.id:
+            return Tally()
+        for name, forgotten in _FORGOTTEN.items():
+            changes = forgotten(item, person)
+            if changes is None:
+                table.delete((item["pk"], item["sk"]))
+            elif changes:
+                _change(item, changes)
+            if changes != {}:
+                return Tally({name: 1})
+        for records in (orders.RECORDS, customers.RECORDS):
+            if listing.discard(records, item, words, left_before):
+                return Tally(words=1)
+        return Tally()
+
+    return _through(settings.table(), after, look)
+
+
+_FORGOTTEN: Final[Mapping[str, Callable[[Item, Person], dict[str, Any] | None]]] = {
+    "replies": idempotency.forgotten,
+    "attempts": webhooks.forgotten,
+    "jobs": jobs.forgotten,
+    "erasures": store.forgotten,
+}
+
+
+def _change(item: Item, changes: Mapping[str, Any]) -> None:
+    """Unless somebody else has changed the same meanwhile: then what is there by then."""
+    same = all_of(Attr(name).eq(item[name]) for name in changes)
+    key: Key = item["pk"], item["sk"]
+    try:
+        table.update(key, set=changes, when=table.present & same)
+    except table.ConditionFailed as failed:
+        if failed.old is not None:
+            raise
+
+
+def _through(
+    name: str,
+    after: Any,
+    look: Callable[[Item], Tally[str]],
+    before: Callable[[list[Item]], None] = lambda items: None,
+) -> _Done:
+    """Looks at the items of a table, for some seconds."""
+    touched: Tally[str] = Tally()
+    until = time.monotonic() + _SECONDS
+    place: Key | None = tuple(after) if after else None  # JSON knows no tuples
+    while True:
+        items, place = table.scanned(name, place)
+        before(items)
+        for item in items:
+            touched += look(item)
+        if place is None or time.monotonic() > until:
+            return _Done(place, touched)
+
+
+def _exports(job: Job, person: Person, after: Any) -> _Done:
+    page = jobs.page(listing.Query(limit=_JOBS, cursor=after or ""))
+    gone = sum(exports.forget(each, sorted(person.ids)) for each in page.records)
+    return _Done(page.next, Tally(exports=gone))
+
+
+_PHASES: Final = (_orders, _customer, _events, _table, _exports)

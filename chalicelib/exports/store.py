@@ -1,0 +1,29 @@
+"""Files of exports that have to go, because somebody who is in them is forgotten."""
+
+from collections.abc import Sequence
+
+from chalicelib.exports import files
+from chalicelib.exports.model import TYPE, Records
+from chalicelib.jobs import store as jobs
+from chalicelib.jobs.model import Job, JobStatus
+
+_MESSAGE = "A customer who is in it was erased. Ask for the export again."
+
+
+def forget(job: Job, ids: Sequence[str]) -> bool:
+    """Removes the file of an export that has one of these customers, or is being written and may
+    have; whether it was one. Doing it again changes nothing."""
+    if job.type != TYPE or job.asked["type"] == Records.PRODUCTS:
+        return False
+    if not job.has_ended:
+        jobs.fail(job.id, "customer_erased", _MESSAGE)
+        files.remove(jobs.get(job.id))
+        return True
+    if job.status is not JobStatus.COMPLETED:
+        files.remove(job)  # its last step may have put it together after it had failed
+        return False
+    if "bytes" not in job.fields or not files.holds(job, ids):
+        return False
+    files.remove(job)
+    jobs.lose_file(job.id, {"code": "customer_erased", "message": _MESSAGE})
+    return True

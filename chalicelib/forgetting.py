@@ -1,0 +1,98 @@
+"""Somebody who is to be forgotten: what is about that person, and what is left of it.
+
+Orders, customers and the events and replies that show them have the same names, so one rule does
+for all of them. Other texts, such as what a receiver answered to a webhook, may repeat anything:
+those are looked through for what is known of the person.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+from urllib.parse import quote
+
+from chalicelib import addresses
+
+ERASED: Final = "[erased]"
+_NAMED: Final = ("email", "firstName", "lastName", "company", "phone")
+_PLACES: Final = ("shippingAddress", "billingAddress")
+_PARTS: Final = ("firstName", "lastName", "company", "address1", "address2", "phone")
+_SHORTEST: Final = 2  # letters of what is looked for
+
+
+@dataclass(frozen=True)
+class Person:
+    """`ids`: of the customer, and of those that were merged into it. `facts`: texts that say who it
+    is: e-mail addresses, names, phones, the lines of addresses."""
+
+    ids: frozenset[str]
+    facts: frozenset[str] = frozenset()
+
+    def is_about(self, data: Any) -> bool:
+        """Whether it is this customer, or an order of this customer."""
+        return isinstance(data, dict) and (
+            data.get("id") in self.ids or self._of(data).get("id") in self.ids
+        )
+
+    def forget(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """What is left of a customer, or of an order: numbers, lines, money and the country."""
+        if data.get("id") in self.ids:
+            gone = dict.fromkeys((*_NAMED, "note", "defaultAddressId"))
+            empty: dict[str, Any] = {**gone, "tags": [], "addresses": []}
+            return {name: empty.get(name, value) for name, value in data.items()}
+        left = {**data, "note": None}
+        left["customer"] = {**dict.fromkeys(data["customer"]), "id": data["customer"]["id"]}
+        for name in _PLACES:
+            if name in data:
+                left[name] = addresses.forgotten(data[name])
+        return left
+
+    def told(self, data: Mapping[str, Any]) -> set[str]:
+        """What a customer, or an order, says of who it is."""
+        own = data if data.get("id") in self.ids else self._of(data)
+        parts = [own.get(name) for name in _NAMED]
+        places = [data.get(name) or {} for name in _PLACES]
+        places += own.get("addresses") or []
+        parts += [place.get(name) for place in places for name in _PARTS]
+        return {part for part in parts if part and len(part) >= _SHORTEST}
+
+    def mentions(self, text: str) -> bool:
+        return bool(self._pattern.search(text))
+
+    def without(self, value: Any) -> Any:
+        """A JSON value without any mention; names of members stay."""
+        if isinstance(value, str):
+            return self._pattern.sub(ERASED, value)
+        if isinstance(value, list):
+            return [self.without(one) for one in value]
+        if isinstance(value, dict):
+            return {name: self.without(member) for name, member in value.items()}
+        return value
+
+    def _of(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        customer = data.get("customer")
+        return customer if isinstance(customer, dict) else {}
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        """As written, without accents, as JSON may escape it, and as in an address of the web; a
+        phone also as its digits. Whole words only: Ann is not in `annual`."""
+        written = {form for fact in self.facts for form in _forms(fact)}
+        if not written:
+            return re.compile(r"(?!)")
+        longest_first = sorted(written, key=len, reverse=True)
+        either = "|".join(map(re.escape, longest_first))
+        return re.compile(
+            rf"(?:(?<![^\W_])|(?<=%[0-9a-f]{{2}}))(?:{either})(?![^\W_])", re.IGNORECASE
+        )
+
+
+def _forms(fact: str) -> Iterable[str]:
+    yield from (fact, json.dumps(fact)[1:-1], quote(fact), quote(fact, safe=""))
+    yield "".join(c for c in unicodedata.normalize("NFKD", fact) if not unicodedata.combining(c))
+    digits = re.sub(r"\D", "", fact)
+    if len(digits) > 5 and not re.search(r"[^\W\d_]", fact):
+        yield digits

@@ -1,0 +1,15 @@
+"""What clients send to merge customers."""
+
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from chalicelib.schemas import Input
+
+TYPE: Final = "customer_merge"
+
+
+class Merge(Input):
+    """Into whom a customer is merged."""
+
+    into: Annotated[str, Field(min_length=1, max_length=60, description="Id of the one that stays")]

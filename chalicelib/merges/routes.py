@@ -1,0 +1,70 @@
+"""Merging customers over HTTP."""
+
+from functools import partial
+
+from chalice.app import Response
+
+from chalicelib.commit import Commit
+from chalicelib.customers import store as customers
+from chalicelib.customers.model import Customer
+from chalicelib.jobs import store as jobs
+from chalicelib.jobs.model import StartedJob
+from chalicelib.merges.model import TYPE, Merge
+from chalicelib.problems import Conflict, Invalid, NotFound
+from chalicelib.request import IDEMPOTENT, Role, Routes, body_once, caller
+from chalicelib.request.answer import reply_text
+
+routes = Routes(__name__, "Customers")
+
+
+@routes.post(
+    "/api/admin/customers/{id}/merge",
+    "Merge a customer into another",
+    role=Role.STAFF,
+    body=Merge,
+    answers={202: StartedJob},
+    problems=[NotFound, Conflict],
+    headers=IDEMPOTENT,
+)
+def merge_customer(id: str) -> Response:
+    """Orders, totals and addresses move to `into`, equal addresses once; what that lacks, it gets.
+    This id is then 404 `merged` with `into`. Into itself, into one that is erased, merged or being
+    merged into another: 422. It cannot be cancelled, nor undone. Emits order.updated for each
+    order, customer.updated and customer.deleted."""
+    asked, once = body_once(Merge)
+    if once:
+        once.look()
+    source = customers.get(id)
+    into = _target(source, asked.into)
+    for each in (source, into):
+        jobs.require_free(each.held, customers.CustomerBusy)
+    if source.is_erased:
+        raise customers.Erased
+    about = {"customer": id, "into": into.id}
+    hold = partial(_hold, source, into)
+    _, text = jobs.create(TYPE, about, caller().name, once=once, also=hold)
+    return reply_text(202, text)
+
+
+def _hold(source: Customer, into: Customer, commit: Commit, job_id: str) -> None:
+    customers.hold_for_merge(commit, source, into, job_id)
+
+
+def _target(source: Customer, into: str) -> Customer:
+    """Raises Invalid."""
+    if into == source.id:
+        raise Invalid.field("into", "invalid", "must be another customer")
+    try:
+        target = customers.get(into)
+    except customers.Merged as merged:
+        message = f"was merged itself, into {merged.extra['into']}"
+        raise Invalid.field("into", "merged", message) from None
+    except NotFound:
+        raise Invalid.field("into", "unknown_customer", f"there is no {into!r}") from None
+    if target.is_erased:
+        raise Invalid.field("into", "erased", "was erased")
+    if target.is_leaving and not customers.leaves_into(target, source.id):
+        raise Invalid.field("into", "merged", "is being merged or erased")
+    if target.is_leaving:
+        raise Invalid.field("into", "circle", "is being merged into this one")
+    return target

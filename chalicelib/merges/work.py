@@ -1,0 +1,43 @@
+"""A merge: each order moves in a commit of its own, with its part of both totals; at the end the
+addresses, the e-mail if there is none, and the record.
+
+Since the job was asked for, the one that is merged takes no more orders (`hold_for_merge`), so one
+walk through its list finds all. A step that comes again finds fewer orders to move.
+"""
+
+from collections import Counter as Tally
+from functools import partial
+from typing import Final
+
+from chalicelib import table
+from chalicelib.customers import store as customers
+from chalicelib.jobs import store as jobs
+from chalicelib.jobs.model import MOST_AT_ONCE, Counter, Job, RecordError, Step
+from chalicelib.orders import store as orders
+
+_LANES: Final = 5
+
+
+def step(job: Job) -> Step:
+    """Moves the next orders, or ends the merge."""
+    source, into = str(job.asked["customer"]), str(job.asked["into"])
+    if job.cursor == {"all": True}:
+        left = customers.absorb(source, into, job.id)
+        return Step(errors=[_no_room(source, left)] if left else [])
+    query = orders.of_customer(source, MOST_AT_ONCE)
+    found, total, after = jobs.records(job, query, orders.page, (job.cursor or {}).get("after"))
+    target = customers.get(into)
+    moves = [partial(orders.reassign, order.id, source, target, job.by) for order in found]
+    moved: list[bool] = []
+    for at in range(0, len(moves), _LANES):
+        moved += table.together(moves[at : at + _LANES])
+    return Step(
+        cursor={"after": after} if after else {"all": True},
+        counts=Tally(Counter.UPDATED if done else Counter.UNCHANGED for done in moved),
+        set={} if job.step else {"total": total},
+    )
+
+
+def _no_room(customer: str, left: int) -> RecordError:
+    message = f"{left} addresses had no room, and are on the orders only"
+    return {"id": customer, "code": "too_many_addresses", "message": message}

@@ -1,0 +1,63 @@
+"""Whether what each customer has ordered and spent is what the list of orders says. The totals move
+in the transaction of each order (`store.py`), so they are, unless code was wrong or somebody wrote
+into the table by hand; or the customer is from before there were totals.
+"""
+
+import zlib
+from collections import defaultdict
+from collections.abc import Iterator
+from decimal import Decimal
+from functools import partial
+from itertools import islice
+from typing import Final
+
+from chalicelib import listing
+from chalicelib.customers import store as customers
+from chalicelib.customers.model import KIND as CUSTOMERS
+from chalicelib.customers.model import Customer, Totals
+from chalicelib.orders.model import KIND, OrderStatus
+
+_AT_ONCE: Final = 50_000  # customers whose totals are held in memory
+_READ: Final = 100
+_Cell = tuple[str, str]  # a customer, and an attribute
+_Look = tuple[dict[_Cell, Decimal], dict[_Cell, dict[str, Decimal]]]
+
+
+def recount() -> listing.Recount:
+    """Reads the list of all orders and the totals of all customers."""
+    if not listing.is_ready(KIND):
+        return listing.Recount(0, [])  # not every entry says whose order it is
+    parts = 1 + listing.count(CUSTOMERS, {}) // _AT_ONCE
+    records, found = 0, list[listing.Wrong]()
+    for part in range(parts):
+        counted, wrong = listing.disagreement(partial(_look, part, parts))
+        records += len({id for id, _ in counted})
+        for (id, attribute), numbers in sorted(wrong.items()):
+            key = customers.RECORDS.key(id)
+            found.append(listing.Wrong(key, *numbers, attribute, sharded=False))
+    return listing.Recount(records, found)
+
+
+def _look(part: int, parts: int) -> _Look:
+    """What the orders make, and what the customers say; of one part of all customers."""
+    made: dict[str, Totals] = defaultdict(Totals)
+    for entry in listing.everyone(KIND, ("status", "paid", "customerId")):
+        id = entry.get("customerId", "")
+        if id and zlib.crc32(id.encode()) % parts == part:
+            counts = entry["status"] != OrderStatus.CANCELLED
+            spent = Decimal(entry.get("paid") or 0) if counts else Decimal(0)
+            made[id] += Totals(1, int(counts), spent)
+    counted, stored = dict[_Cell, Decimal](), dict[_Cell, dict[str, Decimal]]()
+    for customer in _customers(part, parts):
+        for name, number in made[customer.id].numbers().items():
+            counted[customer.id, name] = Decimal(number)
+            stored[customer.id, name] = {"": Decimal(customer.fields.get(name, 0))}
+    return counted, stored
+
+
+def _customers(part: int, parts: int) -> Iterator[Customer]:
+    entries = listing.everyone(CUSTOMERS, ())
+    ids = (entry["sk"].rpartition("#")[2] for entry in entries)
+    wanted = (id for id in ids if zlib.crc32(id.encode()) % parts == part)
+    while some := list(islice(wanted, _READ)):
+        yield from customers.load(some, tuple(Totals().numbers()))

@@ -1,0 +1,385 @@
+"""Writes `models.py` and `operations.py` of the client from the description of the API.
+
+    python clients/python/generate.py < openapi.json      (or `make client`)
+
+Each schema becomes a TypedDict or an alias, each operation a method of `Operations`, and each list
+a second method that walks through all of it. Nothing is chosen by hand, and nothing is left out: it
+stops where the description says what it does not know.
+"""
+
+from __future__ import annotations
+
+import json
+import keyword
+import re
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+PACKAGE = Path(__file__).resolve().parent / "src" / "backroom"
+METHODS = ("get", "post", "put", "patch", "delete")
+_WIDTH = 96
+_HEAD = '"""{what}\n\nWritten by `generate.py` from the description of the API: do not edit."""\n'
+_PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
+_AMOUNT = {"number", "string"}
+
+Schema = dict[str, Any]
+
+
+def generated(description: Schema) -> dict[str, str]:
+    """The text of each file by its name, formatted."""
+    writer = Writer(description)
+    operations = writer.operations()  # before the models: it names those that are needed
+    files = {"operations.py": operations, "models.py": writer.models()}
+    return {name: _formatted(text) for name, text in files.items()}
+
+
+class Writer:
+    def __init__(self, description: Schema) -> None:
+        self._description = description
+        self._schemas: dict[str, Schema] = dict(description["components"]["schemas"])
+        self._needed: dict[str, Schema] = {}
+        self._used: set[str] = set()  # by the operations
+
+    # ---- Types ----
+
+    def type(self, schema: Schema | bool, name: str) -> str:
+        """The type of a schema. `name`: of the class, if it needs one of its own."""
+        if isinstance(schema, bool) or not schema.keys() - {"description", "title", "examples"}:
+            return "Any"
+        if "$ref" in schema:
+            return self._reference(schema["$ref"].rpartition("/")[2])
+        if "const" in schema:
+            return f"Literal[{schema['const']!r}]"
+        if "enum" in schema:
+            return f"Literal[{', '.join(map(repr, schema['enum']))}]"
+        for word in ("anyOf", "oneOf"):
+            if word in schema:
+                return self._union(schema[word], name)
+        if "allOf" in schema:
+            assert len(schema["allOf"]) == 1, f"{name}: allOf of several"
+            return self.type(schema["allOf"][0], name)
+        kind = schema.get("type")
+        if isinstance(kind, list):
+            return self._union([{**schema, "type": each} for each in kind], name)
+        if kind == "array":
+            return f"list[{self.type(schema.get('items', True), _singular(name))}]"
+        if kind == "object" or "properties" in schema:
+            return self._object(schema, name)
+        return _PLAIN[kind]
+
+    def _union(self, options: list[Schema], name: str) -> str:
+        if {each.get("type") for each in options} - {"null"} == _AMOUNT:
+            null = any(each.get("type") == "null" for each in options)
+            return "Amount | None" if null else "Amount"
+        own = [each for each in options if "properties" in each]
+        found: list[str] = []
+        for place, option in enumerate(options):
+            called = f"{name}{place + 1}" if len(own) > 1 and option in own else name
+            found += self.type(option, called).split(" | ")
+        if "None" in found:
+            found = [each for each in found if each != "None"] + ["None"]
+        return " | ".join(dict.fromkeys(found))
+
+    def _object(self, schema: Schema, name: str) -> str:
+        if not schema.get("properties"):
+            values = schema.get("additionalProperties", True)
+            return f"dict[str, {self.type(values or True, name + 'Value')}]"
+        assert self._schemas.get(name, schema) == schema, f"two schemas want the name {name}"
+        self._schemas[name] = schema
+        return self._reference(name)
+
+    def _reference(self, reference: str) -> str:
+        name = _class_name(reference)
+        if name not in self._needed:
+            self._needed[name] = self._schemas[reference]
+            # So that what it refers to is needed, too.
+            self._definition(name, self._needed[name])
+        return name
+
+    # ---- Models ----
+
+    def models(self) -> str:
+        parts = [self._definition(name, self._needed[name]) for name in sorted(self._needed)]
+        # What is an alias of literals first: classes may name what follows, aliases may not.
+        parts.sort(key=lambda part: ("TypeAlias" not in part, '= "' in part))
+        return "\n".join(
+            [
+                _HEAD.format(what="What the API takes and answers."),
+                "from __future__ import annotations\n",
+                "from decimal import Decimal",
+                "from typing import Any, Literal\n",
+                "from typing_extensions import NotRequired, Required, TypeAlias, TypedDict\n",
+                'Amount: TypeAlias = "Decimal | float | str"',
+                *parts,
+            ]
+        )
+
+    def _definition(self, name: str, schema: Schema) -> str:
+        if not schema.get("properties"):
+            written = self.type({key: schema[key] for key in schema if key != "title"}, name)
+            alias = written if written.startswith("Literal") else json.dumps(written)
+            return f"{name}: TypeAlias = {alias}\n{_docstring(schema, '')}\n"
+        required = set(schema.get("required", ()))
+        members = {
+            member: self.type(inner, name + _class_name(member))
+            for member, inner in schema["properties"].items()
+        }
+        if any(not each.isidentifier() or keyword.iskeyword(each) for each in members):
+            kinds = {
+                member: f"{'Required' if member in required else 'NotRequired'}[{kind}]"
+                for member, kind in members.items()
+            }
+            return f"{name} = TypedDict({name!r}, {kinds!r})\n"
+        lines = [f"class {name}(TypedDict):", _docstring(schema, "    ")]
+        for member, kind in members.items():
+            whole = kind if member in required else f"NotRequired[{kind}]"
+            lines.append(f"    {member}: {whole}")
+            lines.append(_docstring(schema["properties"][member], "    "))
+        return "\n".join(line for line in lines if line) + "\n\n"
+
+    # ---- Operations ----
+
+    def operations(self) -> str:
+        methods = [method for operation in self._listed() for method in self._methods(operation)]
+        models = sorted(self._used)
+        return "\n".join(
+            [
+                _HEAD.format(what="One method for each operation of the API."),
+                "from __future__ import annotations\n",
+                "from collections.abc import Iterator, Sequence",
+                "from datetime import date, datetime",
+                "from typing import Any, Literal\n",
+                f"from backroom.models import {', '.join(models)}",
+                "from backroom.transport import AUTOMATIC, Transport, walk\n\n",
+                "class Operations:",
+                "    _transport: Transport\n",
+                *methods,
+            ]
+        )
+
+    def _listed(self) -> Iterator[tuple[str, str, Schema]]:
+        for path, item in sorted(self._description["paths"].items()):
+            for method in METHODS:
+                if method in item:
+                    yield method.upper(), path, item[method]
+
+    def _methods(self, listed: tuple[str, str, Schema]) -> Iterator[str]:
+        method, path, operation = listed
+        name = method_name(operation["operationId"])
+        wanted = [self._resolved(each) for each in operation.get("parameters", ())]
+        in_path = [each["name"] for each in wanted if each["in"] == "path"]
+        in_query = {each["name"]: each for each in wanted if each["in"] == "query"}
+        in_header = [
+            each["name"]
+            for each in wanted
+            if each["in"] == "header" and each["name"] != "If-None-Match"  # every answer is whole
+        ]
+        positional = [f"{_variable(each)}: str" for each in in_path]
+        named, sent = [], []
+        media, body = self._body(operation, _class_name(name))
+        if media == "multipart/form-data":
+            positional += ["file: bytes", "file_name: str"]
+            sent.append("file=(file_name, file)")
+        elif media is not None:
+            positional.append(f"body: {body}")
+            sent.append("body=body")
+        for each in in_query.values():
+            named.append(self._query_parameter(each))
+        if in_query:
+            pairs = ", ".join(f"{each!r}: {_variable(each)}" for each in in_query)
+            sent.append(f"query={{{pairs}}}")
+        for each in in_header:
+            given = "str = AUTOMATIC" if each == "Idempotency-Key" else "str | None = None"
+            named.append(f"{_variable(each)}: {given}")
+        if in_header:
+            pairs = ", ".join(f"{each!r}: {_variable(each)}" for each in in_header)
+            sent.append(f"headers={{{pairs}}}")
+        signature = ", ".join(["self", *positional, *(["*", *named] if named else [])])
+        answer, schema = self._answer(operation, _class_name(name))
+        template = re.sub(r"{\w+}", "{}", path)
+        parameters = f"({', '.join(map(_variable, in_path))},)" if in_path else "()"
+        call = ", ".join([repr(method), repr(template), parameters, *sent])
+        yield "\n".join(
+            [
+                f"    def {name}({signature}) -> {answer}:",
+                _method_docstring(method, path, operation),
+                f"        answer: {answer} = self._transport.call({call})",
+                "        return answer\n",
+            ]
+        )
+        item = self._item(schema, _class_name(name))
+        if item and in_query.keys() & {"cursor", "page"}:
+            by_cursor = "cursor" in in_query
+            steers = {"cursor", "page"}
+            kept = [text for text in named if text.partition(":")[0] not in steers]
+            kept = [text.replace("limit: int | None = None", "limit: int = 100") for text in kept]
+            pairs = ", ".join(
+                f"{each!r}: {_variable(each)}" for each in in_query if each not in steers
+            )
+            listed_by = name.startswith("list_")
+            walks = f"iter_{name.removeprefix('list_') if listed_by else _snake(item) + 's'}"
+            signature = ", ".join(["self", *positional, *(["*", *kept] if kept else [])])
+            yield "\n".join(
+                [
+                    f"    def {walks}({signature}) -> Iterator[{item}]:",
+                    f'        """All of `{name}`, page by page. `limit`: items per request."""',
+                    f"        asked: dict[str, Any] = {{{pairs}}}",
+                    "        return walk(",
+                    f"            lambda at: self._transport.call({method!r}, {template!r},"
+                    f" {parameters}, query={{**asked, **at}}),",
+                    f"            by_cursor={by_cursor})\n",
+                ]
+            )
+
+    def _resolved(self, parameter: Schema) -> Schema:
+        found: Any = parameter
+        while "$ref" in found:
+            place: Any = self._description
+            for part in found["$ref"].removeprefix("#/").split("/"):
+                place = place[part]
+            found = place
+        return dict(found)
+
+    def _use(self, kind: str) -> str:
+        for word in re.findall(r"\w+", re.sub(r"Literal\[[^]]*\]", "", kind)):
+            if word in self._needed or word == "Amount":
+                self._used.add(word)
+        return kind
+
+    def _query_parameter(self, parameter: Schema) -> str:
+        schema = parameter["schema"]
+        kind = self.type(schema, _class_name(parameter["name"]))
+        if found := re.fullmatch(r"list\[(.*)\]", kind):
+            one = found[1]
+            kind = f"{one} | Sequence[{one}]" if one != "str" else "str | Sequence[str]"
+        elif "date" in _formats(schema) or parameter["name"] in ("from", "to"):
+            kind = f"{kind} | date | datetime"
+        if parameter.get("required"):
+            return f"{_variable(parameter['name'])}: {self._use(kind)}"
+        kind = " | ".join(dict.fromkeys([*kind.split(" | "), "None"]))
+        return f"{_variable(parameter['name'])}: {self._use(kind)} = None"
+
+    def _body(self, operation: Schema, name: str) -> tuple[str | None, str]:
+        if "requestBody" not in operation:
+            return None, ""
+        content = self._resolved(operation["requestBody"])["content"]
+        assert len(content) == 1, f"{name}: several kinds of body"
+        media, described = next(iter(content.items()))
+        if media == "multipart/form-data":
+            return media, ""
+        return media, self._use(self.type(described["schema"], name + "Body"))
+
+    def _answer(self, operation: Schema, name: str) -> tuple[str, Schema | None]:
+        kinds: dict[str, Schema | None] = {}
+        for status, response in operation["responses"].items():
+            if not status.startswith("2"):
+                continue
+            content = self._resolved(response).get("content", {})
+            if not content:
+                kinds["None"] = None
+            for media, described in content.items():
+                if media.endswith("json"):
+                    schema = described.get("schema", {})
+                    kinds[self._use(self.type(schema, name + "Answer"))] = schema
+                else:
+                    kinds["str"] = None
+        assert kinds, f"{name} answers nothing"
+        return " | ".join(kinds), next(iter(kinds.values()))
+
+    def _item(self, schema: Schema | None, name: str) -> str | None:
+        """What the list of an answer is made of."""
+        if schema is None:
+            return None
+        whole = self._resolved(schema) if "$ref" in schema else schema
+        data = whole.get("properties", {}).get("data", {})
+        if data.get("type") != "array":
+            return None
+        return self._use(self.type(data["items"], name + "Item"))
+
+
+def _formats(schema: Schema) -> str:
+    parts = [schema, *schema.get("anyOf", ())]
+    return " ".join(str(each.get("format", "")) for each in parts)
+
+
+def method_name(operation_id: str) -> str:
+    """`listOrders` → `list_orders`."""
+    return _snake(operation_id)
+
+
+def _snake(name: str) -> str:
+    words = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name)
+    return re.sub(r"\W+", "_", words).strip("_").lower()
+
+
+def _variable(name: str) -> str:
+    made = _snake(name)
+    return made + "_" if keyword.iskeyword(made) else made
+
+
+def _class_name(name: str) -> str:
+    words = re.split(r"[^A-Za-z0-9]+", name)
+    return "".join(word[:1].upper() + word[1:] for word in words)
+
+
+def _singular(name: str) -> str:
+    return name.removesuffix("s") if not name.endswith("ss") else name
+
+
+def _docstring(schema: Schema, indent: str) -> str:
+    told = " ".join(str(schema.get("description", "")).split())
+    return _quoted(told, indent) if told else ""
+
+
+def _method_docstring(method: str, path: str, operation: Schema) -> str:
+    summary = operation.get("summary", "").strip().rstrip(".")
+    told = " ".join(operation.get("description", "").split())
+    role = f", from the role {operation['x-role']} on" if "x-role" in operation else ""
+    return _quoted(f"{summary}.", "        ", told, f"`{method} {path}`{role}.")
+
+
+def _quoted(first: str, indent: str, *more: str) -> str:
+    def wrapped(text: str) -> str:
+        safe = text.replace("\\", "\\\\").replace('"""', "'''")
+        return textwrap.fill(
+            safe,
+            _WIDTH,
+            initial_indent=indent,
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        ).removeprefix(indent)
+
+    paragraphs = [wrapped(each) for each in (first, *more) if each]
+    text = f"\n\n{indent}".join(paragraphs)
+    end = f"\n{indent}" if len(paragraphs) > 1 else " " if text.endswith('"') else ""
+    return f'{indent}"""{text}{end}"""'
+
+
+def _formatted(text: str) -> str:
+    ruff = [sys.executable, "-m", "ruff"]
+    configured = ["--config", str(PACKAGE.parents[1] / "pyproject.toml")]
+    for step in (
+        ["check", "--fix", "--quiet", "--exit-zero", *configured],
+        ["format", *configured],
+    ):
+        done = subprocess.run(
+            [*ruff, *step, "-"], input=text, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise SystemExit(done.stderr)
+        text = done.stdout
+    return text
+
+
+def main() -> None:
+    for name, text in generated(json.load(sys.stdin)).items():
+        (PACKAGE / name).write_text(text)
+
+
+if __name__ == "__main__":
+    main()

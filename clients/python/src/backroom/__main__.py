@@ -1,0 +1,5 @@
+"""`python -m backroom`."""
+
+from backroom.cli import main
+
+main()

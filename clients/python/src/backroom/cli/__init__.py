@@ -1,0 +1,5 @@
+"""The command `backroom`."""
+
+from backroom.cli.commands import main
+
+__all__ = ["main"]

@@ -1,0 +1,739 @@
+"""What can be typed. Each command asks the client, and prints what it answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any, NoReturn, cast
+
+import typer
+
+from backroom import settings
+from backroom.cli import listen as listening
+from backroom.cli import shown
+from backroom.client import Backroom
+from backroom.errors import (
+    ApiError,
+    BackroomError,
+    Forbidden,
+    JobFailed,
+    RateLimited,
+    ServerError,
+    Unauthorized,
+    Unreachable,
+)
+from backroom.models import (
+    ChosenMapping,
+    Event,
+    EventKind,
+    ExportColumns,
+    ExportFormat,
+    ExportType,
+    ImportMode,
+    NewExport,
+    NewImportUpload,
+    NewOrder,
+    NewWebhook,
+    OrderChange,
+    Product,
+)
+from backroom.settings import NotSignedIn, Settings
+from backroom.transport import Waiting
+
+DONE, REFUSED, USAGE, NOT_ALLOWED, NO_ANSWER, INCOMPLETE, NEEDS_MAPPING = range(7)
+EXIT_CODES = """
+Exit codes: 0 done; 1 refused, or something is wrong; 2 wrong usage; 3 no key, a wrong one, or not
+allowed; 4 the shop did not answer; 5 a job failed, or some of its rows, or an event was left out;
+6 the file needs a mapping.
+"""
+
+app = typer.Typer(
+    name="backroom",
+    help="A shop on the command line.",
+    epilog=EXIT_CODES,
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+orders = typer.Typer(help="List orders; show, place and change one.", invoke_without_command=True)
+products = typer.Typer(help="List products; show one.", invoke_without_command=True)
+webhooks = typer.Typer(help="List webhooks; add and remove one.", invoke_without_command=True)
+app.add_typer(orders, name="orders")
+app.add_typer(products, name="products")
+app.add_typer(webhooks, name="webhooks")
+
+Json = Annotated[bool, typer.Option("--json", help="JSON in place of tables.")]
+Limit = Annotated[int, typer.Option(min=0, help="At most so many; 0: all.")]
+Search = Annotated[str | None, typer.Option(help="Beginnings of words.")]
+
+
+@contextmanager
+def _shop() -> Iterator[Backroom]:
+    def told(waiting: Waiting) -> None:
+        shown.note(f"{waiting.reason}: waiting {waiting.seconds:.0f} s", "dim")
+
+    with Backroom.from_environment(on_wait=told) as shop:
+        yield shop
+
+
+# --- Signing in -----------------------------------------------------------------------------------
+
+
+@app.command()
+def login(
+    url: Annotated[str | None, typer.Argument(help="Address of the shop, without /api.")] = None,
+    endpoint: Annotated[
+        Path | None,
+        typer.Option("--from", help="The file that `make run` writes: .local/endpoint.json."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Keep the address of a shop and a key, in a file that only you can read.
+
+    Asks for both, unless they are in BACKROOM_URL and BACKROOM_KEY or in a file. A key given on the
+    command line would stand in the list of processes, so there is no option for it.
+    """
+    if endpoint is not None:
+        try:
+            found = json.loads(endpoint.read_text())
+            asked = Settings(found["baseUrl"], found["apiKey"])
+        except FileNotFoundError:
+            _fail(f"{endpoint} is not there: is `make run` running?", USAGE)
+        except (ValueError, KeyError):
+            _fail(f"{endpoint} has no baseUrl and apiKey.", USAGE)
+    else:
+        address = url or os.environ.get("BACKROOM_URL") or typer.prompt("Address of the shop")
+        key = os.environ.get("BACKROOM_KEY") or _hidden("API key")
+        asked = Settings(address.rstrip("/"), key.strip())
+    with Backroom(asked.url, asked.key, retries=0) as shop:
+        me = shop.get_current_key()
+    kept = settings.save(asked)
+    if as_json:
+        shown.document(
+            {"url": asked.url, "name": me["name"], "role": me["role"], "file": str(kept)}
+        )
+        return
+    shown.note(f"Signed in to {asked.url} as {me['name']} ({me['role']}). Kept in {kept}.")
+    others = [name for name in ("BACKROOM_URL", "BACKROOM_KEY") if os.environ.get(name)]
+    if others and endpoint is not None:
+        shown.note(f"{' and '.join(others)} count before that file while they are set.", "yellow")
+
+
+def _hidden(what: str) -> str:
+    """From the terminal without an echo, or a line of what is piped in."""
+    if sys.stdin.isatty():
+        return str(typer.prompt(what, hide_input=True))
+    return sys.stdin.readline()
+
+
+# --- Imports and exports --------------------------------------------------------------------------
+
+
+@app.command("import")
+def import_(
+    *,
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="CSV, .xlsx or .ods.")],
+    mode: Annotated[ImportMode, typer.Option(help="What may happen to products.")] = "upsert",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing.")] = False,
+    mapping: Annotated[
+        str | None,
+        typer.Option(help="A saved mapping's name, or its columns as JSON."),
+    ] = None,
+    encoding: Annotated[str | None, typer.Option(help="Of the text, if it is not found.")] = None,
+    sheet: Annotated[str | None, typer.Option(help="Of a workbook; else the first.")] = None,
+    allow_zero_prices: Annotated[bool, typer.Option("--allow-zero-prices")] = False,
+    ask: Annotated[
+        bool | None,
+        typer.Option("--ask/--no-ask", help="Ask what columns are; default: in a terminal."),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Where the rows that failed are written, as CSV.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Import a file of products, and wait until it is done."""
+    options: dict[str, Any] = {"fileName": file.name, "mode": mode, "dryRun": dry_run}
+    options["allowZeroPrices"] = allow_zero_prices
+    given = {"mapping": _mapping(mapping), "encoding": encoding, "sheet": sheet}
+    options.update({name: value for name, value in given.items() if value})
+    asks = (sys.stdin.isatty() and not as_json) if ask is None else ask
+    with _shop() as shop:
+        with shown.bar("Uploading", file.stat().st_size, quiet=as_json, is_bytes=True) as bar:
+            wanted = cast(NewImportUpload, options)
+            job_id = shop.import_products(file, wanted, on_sent=bar.at)
+        job = _waited(shop, job_id, "Importing", quiet=as_json)
+        while job["status"] == "NEEDS_MAPPING" and asks:
+            shop.map_import_columns(job["id"], _asked_mapping(job))
+            job = _waited(shop, job_id, "Importing", quiet=as_json)
+        if report is not None and job.get("errorReportUrl"):
+            shop.download(job["errorReportUrl"], report)
+    if as_json:
+        shown.document(job)
+    elif job["status"] == "NEEDS_MAPPING":
+        _show_columns(job)
+    else:
+        shown.job(job)
+        if dry_run:
+            shown.preview(job)
+    if job["status"] == "NEEDS_MAPPING":
+        raise typer.Exit(NEEDS_MAPPING)
+    if job["status"] != "COMPLETED" or job["failed"]:
+        raise typer.Exit(INCOMPLETE)
+
+
+def _mapping(text: str | None) -> Any:
+    if text is None or not text.lstrip().startswith("{"):
+        return text
+    try:
+        return json.loads(text)
+    except ValueError as wrong:
+        _fail(f"--mapping is no JSON: {wrong}", USAGE)
+
+
+def _waited(shop: Backroom, job_id: str, what: str, *, quiet: bool) -> Any:
+    """The job, however it ended."""
+    with shown.bar(what, None, quiet=quiet) as bar:
+        try:
+            return shop.wait(job_id, on_progress=lambda job: bar.at(job["processed"], job["total"]))
+        except JobFailed as failed:
+            return failed.job
+
+
+def _show_columns(job: Any) -> None:
+    if job["encodings"]:
+        shown.note("The file can be read in several encodings: nothing was written.")
+        shown.table(("encoding", "its words"), _readings(job))
+        shown.note("Run it again in a terminal to be asked, or with --encoding")
+        return
+    shown.note("The file needs a mapping: nothing was written. What is proposed:")
+    shown.table(
+        ("column", "values", "field"),
+        (
+            (each["column"], ", ".join(map(str, each["samples"])), each["field"] or "–")
+            for each in job["columns"]
+        ),
+    )
+    proposed = {each["column"]: each["field"] for each in job["columns"] if each["field"]}
+    shown.note(
+        "Run it again in a terminal to be asked, or with"
+        f" --mapping '{json.dumps(proposed, ensure_ascii=False)}'"
+    )
+
+
+def _readings(job: Any) -> list[tuple[str, str]]:
+    return [(each["encoding"], ", ".join(each["samples"][:4])) for each in job["encodings"]]
+
+
+def _asked_mapping(job: Any) -> ChosenMapping:
+    """In which encoding the words are right, or what each column is, as somebody at the terminal
+    says."""
+    if job["encodings"]:
+        shown.note("The file can be read in several encodings. Which has the right words?")
+        for encoding, words in _readings(job):
+            shown.note(f"{encoding}   {words}")
+        return {"encoding": str(typer.prompt("  encoding", err=True)).strip()}
+    shown.note("What are these columns? Enter takes the proposal; - leaves a column out.")
+    chosen: dict[str, str | None] = {}
+    for each in job["columns"]:
+        samples = ", ".join(map(str, each["samples"]))
+        shown.note(f"\n{each['column']}   {samples}", "bold")
+        answer = str(typer.prompt("  field", default=each["field"] or "-", err=True)).strip()
+        chosen[each["column"]] = None if answer == "-" else answer
+    mapping: ChosenMapping = {"columns": chosen}
+    name = str(
+        typer.prompt(
+            "\nKeep it for such files, as (Enter: no)", default="", show_default=False, err=True
+        )
+    ).strip()
+    if name:
+        mapping["saveAs"] = name
+    return mapping
+
+
+@app.command()
+def export(
+    *,
+    what: Annotated[ExportType, typer.Argument()],
+    to: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The file; else products.csv and so on.")
+    ] = None,
+    format: Annotated[ExportFormat, typer.Option()] = "csv",
+    columns: Annotated[ExportColumns, typer.Option(help="Whose columns a CSV has.")] = "backroom",
+    filters: Annotated[
+        list[str] | None,
+        typer.Option("--filter", metavar="NAME=VALUE", help="As the list has them; repeatable."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write all products, orders or customers to a file."""
+    target = to or Path(f"{what}.{format}")
+    if target.exists() and not force:
+        _fail(f"{target} is there already: --force replaces it.", USAGE)
+    asked: NewExport = {"type": what, "format": format, "columns": columns}
+    if filters:
+        asked["filters"] = _pairs(filters)
+    with _shop() as shop:
+        job = _waited(shop, shop.start_export(asked)["jobId"], "Writing", quiet=as_json)
+        if job["status"] == "COMPLETED":
+            with shown.bar("Downloading", job["bytes"], quiet=as_json, is_bytes=True) as bar:
+                shop.download(job["downloadUrl"], target, on_received=bar.at)
+    if as_json:
+        shown.document({**job, "file": str(target)})
+    if job["status"] != "COMPLETED":
+        if not as_json:
+            shown.job(job)
+        raise typer.Exit(INCOMPLETE)
+    if not as_json:
+        shown.note(f"{job['processed']} {what} in {target}")
+
+
+def _pairs(given: list[str]) -> dict[str, Any]:
+    pairs = [each.partition("=") for each in given]
+    if wrong := [name for name, equals, _ in pairs if not equals]:
+        _fail(f"--filter {wrong[0]}: write NAME=VALUE.", USAGE)
+    return {name: value for name, _, value in pairs}
+
+
+# --- Orders ---------------------------------------------------------------------------------------
+
+
+@orders.callback()
+def list_orders(
+    *,
+    context: typer.Context,
+    search: Search = None,
+    status: Annotated[list[str] | None, typer.Option(help="Repeatable.")] = None,
+    since: Annotated[str | None, typer.Option("--from", help="A day, or a moment.")] = None,
+    until: Annotated[str | None, typer.Option("--to", help="A day, included, or a moment.")] = None,
+    limit: Limit = 20,
+    as_json: Json = False,
+) -> None:
+    """List orders, newest first; show, place and change one."""
+    if context.invoked_subcommand:
+        return
+    with _shop() as shop:
+        wanted = cast(Any, status)
+        walk = shop.iter_orders(
+            search=search, status=wanted, from_=since, to=until, limit=_page(limit)
+        )
+        found = _first(walk, limit)
+        if as_json:
+            _lines(found)
+            return
+        shown.table(
+            ("number", "date", "status", "payment", "customer", "total>", "id"),
+            (
+                (
+                    each["number"],
+                    each["orderDate"][:10],
+                    each["status"],
+                    each["paymentStatus"],
+                    (each["customer"] or {}).get("email"),
+                    f"{each['total']} {each['currency']}",
+                    each["id"],
+                )
+                for each in found
+            ),
+        )
+
+
+@orders.command("show")
+def show_order(id: str, as_json: Json = False) -> None:
+    """Show an order."""
+    with _shop() as shop:
+        _show_order(shop.get_order(id), as_json=as_json)
+
+
+@orders.command("create")
+def create_order(
+    *,
+    items: Annotated[
+        list[str],
+        typer.Option("--item", metavar="SKU[:QUANTITY]", help="What is sold; repeatable."),
+    ],
+    email: Annotated[str | None, typer.Option(help="Of the customer.")] = None,
+    paid: Annotated[bool, typer.Option("--paid", help="It is paid already.")] = False,
+    source: Annotated[str, typer.Option(help="Such as IN_PERSON.")] = "OTHER",
+    note: Annotated[str | None, typer.Option()] = None,
+    as_json: Json = False,
+) -> None:
+    """Place an order for variants, by their SKU."""
+    with _shop() as shop:
+        lines = [_line(shop, each) for each in items]
+        order: NewOrder = {"lineItems": cast(Any, lines), "source": source}
+        if email:
+            order["customer"] = {"email": email}
+        if paid:
+            order["paymentStatus"] = "PAID"
+        if note:
+            order["note"] = note
+        _show_order(shop.create_order(order), as_json=as_json)
+
+
+@orders.command("update")
+def update_order(
+    id: str,
+    status: Annotated[str | None, typer.Option()] = None,
+    tracking_number: Annotated[str | None, typer.Option()] = None,
+    note: Annotated[str | None, typer.Option()] = None,
+    as_json: Json = False,
+) -> None:
+    """Move an order on."""
+    given = {"status": status, "trackingNumber": tracking_number, "note": note}
+    change = cast(OrderChange, {name: value for name, value in given.items() if value is not None})
+    with _shop() as shop:
+        _show_order(shop.update_order(id, change), as_json=as_json)
+
+
+def _line(shop: Backroom, item: str) -> dict[str, Any]:
+    """The variant with exactly this SKU. A number behind the last colon is the quantity."""
+    sku, colon, number = item.rpartition(":")
+    if not colon or not number.isdecimal():
+        sku, number = item, "1"
+    hits = [
+        variant["id"]
+        for product in shop.list_products(search=sku, limit=100)["data"]
+        for variant in product["variants"]
+        if variant["sku"] == sku
+    ]
+    if len(hits) != 1:
+        _fail(f"{len(hits) or 'no'} variants have the SKU {sku!r}.", REFUSED)
+    return {"variantId": hits[0], "quantity": int(number)}
+
+
+def _show_order(order: Mapping[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        shown.document(order)
+        return
+    customer = order["customer"] or {}
+    shown.facts(
+        {
+            "order": order["number"],
+            "id": order["id"],
+            "status": f"{order['status']}, payment {order['paymentStatus']}",
+            "customer": customer.get("email"),
+            "total": f"{order['total']} {order['currency']}",
+        }
+    )
+    shown.table(
+        ("quantity>", "title", "sku", "price>", "total>"),
+        (
+            (each["quantity"], each["title"], each["sku"], each["price"], each["total"])
+            for each in order["lineItems"]
+        ),
+    )
+
+
+# --- Products -------------------------------------------------------------------------------------
+
+
+@products.callback()
+def list_products(
+    *,
+    context: typer.Context,
+    search: Search = None,
+    status: Annotated[list[str] | None, typer.Option(help="Repeatable.")] = None,
+    vendor: Annotated[str | None, typer.Option()] = None,
+    tag: Annotated[str | None, typer.Option()] = None,
+    limit: Limit = 20,
+    as_json: Json = False,
+) -> None:
+    """List products, newest first; show one."""
+    if context.invoked_subcommand:
+        return
+    with _shop() as shop:
+        wanted = cast(Any, status)
+        walk = shop.iter_products(
+            search=search, status=wanted, vendor=vendor, tag=tag, limit=_page(limit)
+        )
+        found = _first(walk, limit)
+        if as_json:
+            _lines(found)
+            return
+        shown.table(
+            ("name", "sku", "status", "price>", "stock>", "id"),
+            (
+                (
+                    each["name"],
+                    each["sku"],
+                    each["status"],
+                    f"{each['price']} {each['currency']}",
+                    _stock(each),
+                    each["id"],
+                )
+                for each in found
+            ),
+        )
+
+
+@products.command("show")
+def show_product(id: str, as_json: Json = False) -> None:
+    """Show a product and its variants."""
+    with _shop() as shop:
+        product = shop.get_product(id)
+    if as_json:
+        shown.document(product)
+        return
+    shown.facts({name: product[name] for name in ("name", "id", "slug", "status", "vendor")})
+    shown.table(
+        ("variant", "sku", "price>", "stock>", "id"),
+        (
+            (each["title"], each["sku"], each["price"], each["stock"], each["id"])
+            for each in product["variants"]
+        ),
+    )
+
+
+def _stock(product: Product) -> int | None:
+    """Of the variants whose stock is tracked."""
+    counted = [each["stock"] for each in product["variants"] if each["stock"] is not None]
+    return sum(counted) if counted else None
+
+
+# --- Webhooks and events --------------------------------------------------------------------------
+
+
+@webhooks.callback()
+def list_webhooks(context: typer.Context, as_json: Json = False) -> None:
+    """List webhooks; add and remove one."""
+    if context.invoked_subcommand:
+        return
+    with _shop() as shop:
+        found = shop.iter_webhooks()
+        if as_json:
+            _lines(found)
+            return
+        shown.table(
+            ("id", "url", "enabled", "events"),
+            (
+                (each["id"], each["url"], each["enabled"], ", ".join(each["events"]))
+                for each in found
+            ),
+        )
+
+
+@webhooks.command("add")
+def add_webhook(
+    url: str,
+    events: Annotated[list[str], typer.Option("--event", help="Such as order.paid; repeatable.")],
+    as_json: Json = False,
+) -> None:
+    """Have events posted to an address. Its secret is shown this once."""
+    wanted = cast(NewWebhook, {"url": url, "events": events})
+    with _shop() as shop:
+        made = shop.create_webhook(wanted)
+    if as_json:
+        shown.document(made)
+        return
+    shown.facts({name: made[name] for name in ("id", "url", "secret")})
+
+
+@webhooks.command("remove")
+def remove_webhook(id: str, as_json: Json = False) -> None:
+    """Remove a webhook."""
+    with _shop() as shop:
+        done = shop.delete_webhook(id)
+    if as_json:
+        shown.document(done)
+    else:
+        shown.note(f"Removed {id}.")
+
+
+@app.command()
+def replay(
+    deliveries: Annotated[list[str] | None, typer.Argument(help="dlv_…")] = None,
+    webhook: Annotated[str | None, typer.Option(help="All that failed of one: wh_…")] = None,
+    since: Annotated[str | None, typer.Option(help="With --webhook: a moment (ISO 8601).")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count, with --webhook.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Have deliveries posted again: some by id, or all of a webhook that failed since a moment."""
+    if bool(deliveries) == bool(webhook) or bool(webhook) != bool(since):
+        _fail("Name deliveries, or --webhook and --since.", USAGE)
+    with _shop() as shop:
+        if webhook and since:
+            done = shop.recover_deliveries(webhook, {"since": since, "dryRun": dry_run})
+            if as_json:
+                shown.document(done)
+            else:
+                verb = "would be sent again" if dry_run else "are sent again"
+                shown.note(f"{done['count']} deliveries {verb}.")
+            return
+        for id in deliveries or ():
+            delivery = shop.replay_delivery(id)
+            if as_json:
+                shown.line(delivery)
+            else:
+                shown.note(f"{id} ({delivery['event']}) is sent again.")
+
+
+@app.command()
+def events(
+    after: Annotated[str | None, typer.Option(help="The cursor of an earlier run.")] = None,
+    since: Annotated[str | None, typer.Option(help="A moment (ISO 8601).")] = None,
+    types: Annotated[list[str] | None, typer.Option("--type", help="Repeatable.")] = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on for ever.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Print the change feed: what happened, the oldest first, half a minute behind.
+
+    With --json a line has an event, and the last line the cursor: {"next": "…"}.
+    """
+    with _shop() as shop:
+        pages = shop.feed(
+            after, since=since, types=cast(list[EventKind], types or []), follow=follow
+        )
+        at = after
+        with suppress(KeyboardInterrupt):
+            for page in pages:
+                for event in page["data"]:
+                    _print_event(event, as_json=as_json)
+                at = page["next"]
+        if as_json:
+            shown.line({"next": at})
+        else:
+            shown.note(f"Go on with --after {at}", "dim")
+
+
+def _print_event(event: Event, *, as_json: bool) -> None:
+    if as_json:
+        shown.line(event)
+    else:
+        subject = _subject(event["data"])
+        print(f"{event['occurredAt']}  {event['event']:17} {subject}", flush=True)
+
+
+@app.command()
+def listen(
+    *,
+    forward_to: Annotated[str, typer.Option("--forward-to", help="Address of your receiver.")],
+    types: Annotated[list[str] | None, typer.Option("--type", help="Repeatable.")] = None,
+    since: Annotated[
+        str | None, typer.Option(help="Where the first run begins (ISO 8601); else now.")
+    ] = None,
+    secret: Annotated[
+        str | None,
+        typer.Option(envvar="BACKROOM_WEBHOOK_SECRET", help="whsec_…; else one is made."),
+    ] = None,
+    reset: Annotated[bool, typer.Option("--reset", help="Forget how far it was.")] = False,
+    tries: Annotated[int, typer.Option(min=0, help="Then leave an event out; 0: never.")] = 0,
+    once: Annotated[bool, typer.Option("--once", help="Stop at the end of the feed.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Post events to a receiver on this machine, signed as webhooks are.
+
+    It reads the change feed, so the shop needs no way to your machine; events arrive about half a
+    minute after they happen. How far it is, is kept: run it again, and it goes on there.
+    """
+    if not forward_to.startswith(("http://", "https://")):
+        _fail(f"{forward_to} is no address: it begins with http:// or https://.", USAGE)
+    url_and_key = settings.load()
+    kept = listening.Kept(settings.state_folder(), url_and_key.url, forward_to, types or [])
+    with kept.alone(), _shop() as shop:
+        progress = None if reset else kept.read()
+        if progress is None:
+            begin = since or datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+            progress = listening.Progress(
+                url_and_key.url, forward_to, secret or listening.new_secret(), since=begin
+            )
+        progress.secret = secret or progress.secret
+        if as_json:
+            shown.line({"forwardTo": forward_to, "secret": progress.secret})
+        else:
+            shown.note(f"Events of {url_and_key.url} go to {forward_to}; Ctrl-C stops it.")
+            shown.note(f"They are signed with {progress.secret}")
+        listener = listening.Listener(
+            shop,
+            kept,
+            progress,
+            types=cast(list[EventKind], types or []),
+            tries=tries,
+            on_attempt=_line_of_json if as_json else _line_of_text,
+            on_trouble=lambda trouble: shown.note(trouble, "yellow"),
+        )
+        with suppress(KeyboardInterrupt):
+            listener.run(once=once)
+        if listener.left_out:
+            shown.note(f"{listener.left_out} events were left out.", "yellow")
+            raise typer.Exit(INCOMPLETE)
+
+
+def _line_of_json(attempt: listening.Attempt) -> None:
+    shown.line(listening.shown(attempt))
+
+
+def _line_of_text(attempt: listening.Attempt) -> None:
+    outcome = attempt.error or f"{attempt.status}"
+    event, subject = attempt.event, _subject(attempt.event["data"])
+    print(f"{event['occurredAt']}  {event['event']:17} {subject} → {outcome}", flush=True)
+
+
+def _subject(data: Mapping[str, Any]) -> str:
+    named = data.get("number") or data.get("name") or data.get("email") or data.get("sku")
+    return str(shown.plain(f"{data.get('id', '')} {named or ''}".strip()))
+
+
+# --- All of them ----------------------------------------------------------------------------------
+
+
+def _page(limit: int) -> int:
+    return min(limit or 100, 100)
+
+
+def _first(walk: Iterator[Any], limit: int) -> Iterator[Any]:
+    return islice(walk, limit) if limit else walk
+
+
+def _lines(found: Iterator[Any]) -> None:
+    for each in found:
+        shown.line(each)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    shown.note(message, "red")
+    raise typer.Exit(code)
+
+
+@dataclass(frozen=True)
+class Ended:
+    code: int
+    message: str
+
+
+def _ended(error: BaseException) -> Ended:
+    """The exit code of a failure, and what is said."""
+    if isinstance(error, NotSignedIn):
+        return Ended(NOT_ALLOWED, str(error))
+    if isinstance(error, Unauthorized | Forbidden):
+        return Ended(NOT_ALLOWED, str(error))
+    if isinstance(error, Unreachable | ServerError | RateLimited):
+        return Ended(NO_ANSWER, str(error))
+    return Ended(REFUSED, str(error))
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Runs a command, and ends with its exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
+    try:
+        app(args=given, prog_name="backroom")
+    except BackroomError as error:
+        ended = _ended(error)
+        if "--json" in given:
+            body = error.body if isinstance(error, ApiError) else {"message": ended.message}
+            sys.stderr.write(json.dumps({"error": body}, ensure_ascii=False) + "\n")
+        else:
+            shown.note(ended.message, "red")
+        sys.exit(ended.code)
+    except BrokenPipeError:
+        # Whoever reads has enough, as `head` does.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(DONE)
+    sys.exit(DONE)

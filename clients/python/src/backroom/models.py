@@ -1,0 +1,1954 @@
+"""What the API takes and answers.
+
+Written by `generate.py` from the description of the API: do not edit."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, Literal, TypeAlias
+
+from typing_extensions import NotRequired, TypedDict
+
+Amount: TypeAlias = "Decimal | float | str"
+CustomerSort: TypeAlias = Literal["-createdAt", "name"]
+"""The order of a list of customers."""
+
+DeliveryStatus: TypeAlias = Literal["PENDING", "RETRYING", "DELIVERED", "FAILED", "CANCELLED"]
+"""PENDING: not tried yet. RETRYING: failed so far. The others have ended."""
+
+EventKind: TypeAlias = Literal[
+    "order.created",
+    "order.updated",
+    "order.paid",
+    "order.shipped",
+    "order.cancelled",
+    "order.refunded",
+    "order.deleted",
+    "customer.created",
+    "customer.updated",
+    "customer.deleted",
+    "product.created",
+    "product.updated",
+    "product.deleted",
+    "inventory.low",
+]
+"""docs/contract.md#event-kinds, and four that are sent as well to webhooks that name them."""
+
+ExportColumns: TypeAlias = Literal["backroom", "shopify"]
+"""Whose columns a CSV has."""
+
+ExportFormat: TypeAlias = Literal["csv", "jsonl"]
+"""How a file of records is written."""
+
+ExportType: TypeAlias = Literal["products", "orders", "customers"]
+"""Which records are exported."""
+
+ImportMode: TypeAlias = Literal["upsert", "create", "update"]
+"""What may happen to products: both, only new ones, only those that exist."""
+
+JobStatus: TypeAlias = Literal[
+    "QUEUED", "NEEDS_MAPPING", "RUNNING", "COMPLETED", "FAILED", "CANCELLED"
+]
+"""NEEDS_MAPPING: an import waits for somebody who says what the columns of its file are."""
+
+OrderSort: TypeAlias = Literal["-orderDate", "orderDate"]
+"""The order of a list of orders."""
+
+OrderStatus: TypeAlias = Literal[
+    "PENDING",
+    "PAID",
+    "IN_PRODUCTION",
+    "PROCESSING",
+    "SHIPPED",
+    "DELIVERED",
+    "CANCELLED",
+    "REFUNDED",
+]
+"""`transitions.py` has the moves."""
+
+PaymentStatus: TypeAlias = Literal["PENDING", "PAID", "PARTIALLY_PAID", "REFUNDED", "FAILED"]
+"""How far an order is paid."""
+
+ProductSort: TypeAlias = Literal["-createdAt", "createdAt", "name", "-updatedAt"]
+"""The order of a list of products."""
+
+ProductStatus: TypeAlias = Literal["ACTIVE", "DRAFT", "ARCHIVED"]
+"""ACTIVE products can be sold; the storefront shows those of them that are published."""
+
+Role: TypeAlias = Literal["READER", "STAFF", "ADMIN", "OWNER"]
+"""What a key may do. Each role may also do what those before it may; READER only reads."""
+
+UnknownColumnsMode: TypeAlias = Literal["ask", "fail"]
+"""What happens to a file whose columns are not certain."""
+
+NewProducts: TypeAlias = "list[NewProduct]"
+"""Documents the body of a bulk call; its rows are validated one by one."""
+
+
+class Address(TypedDict):
+    """Of an order whose customer was erased, the country is left."""
+
+    firstName: str | None
+    """Given name."""
+    lastName: str | None
+    """Family name."""
+    company: str | None
+    """Company."""
+    address1: str | None
+    """Street and number."""
+    address2: str | None
+    """What belongs to it, such as a floor."""
+    city: str | None
+    """City."""
+    province: str | None
+    """State, province or region."""
+    postalCode: str | None
+    """Postal code."""
+    countryCode: str
+    """Country, ISO 3166-1 alpha-2."""
+    phone: str | None
+    """Phone number, as it is written."""
+
+
+class AddressInput(TypedDict):
+    """A postal address. One that a customer has may be sent as it was read."""
+
+    firstName: NotRequired[str | None]
+    """Given name."""
+    lastName: NotRequired[str | None]
+    """Family name."""
+    company: NotRequired[str | None]
+    """Company."""
+    address1: str
+    """Street and number"""
+    address2: NotRequired[str | None]
+    """What belongs to it, such as a floor."""
+    city: str
+    """City."""
+    province: NotRequired[str | None]
+    """State, province or region"""
+    postalCode: NotRequired[str | None]
+    """Postal code."""
+    countryCode: str
+    """ISO 3166-1 alpha-2"""
+    phone: NotRequired[str | None]
+    """Phone number, as it is written."""
+
+
+class ApiKey(TypedDict):
+    """An API key, without the key itself."""
+
+    id: str
+    """Identifier."""
+    name: str
+    """Name."""
+    role: Role
+    """What the key may do."""
+    limits: RateLimits
+    """How often it may call."""
+    createdAt: str
+    """When it was created."""
+    expiresAt: str | None
+    """From when it is no longer valid; null: never."""
+
+
+class ApiKeyList(TypedDict):
+    """The answer of a list: `Listed[Product]`."""
+
+    data: list[ListedApiKey]
+    """The items."""
+    pagination: Pagination
+    """Which page this is."""
+    total: int
+    """How many there are in all."""
+
+
+class ApiKeyWithSecret(TypedDict):
+    """A new key. `key` is the secret itself, and never shown again."""
+
+    id: str
+    """Identifier."""
+    name: str
+    """Name."""
+    role: Role
+    """What the key may do."""
+    key: str
+    """The API key itself, shown this once."""
+    createdAt: str
+    """When it was created."""
+    expiresAt: str | None
+    """From when it is no longer valid; null: never."""
+
+
+class AttemptRequest(TypedDict):
+    """What an attempt sent besides the body."""
+
+    headers: dict[str, str]
+    """HTTP headers."""
+
+
+class AttemptResponse(TypedDict):
+    """`body`: the first 16 KB as text; `truncated`: it went on, or broke off."""
+
+    status: int
+    """HTTP status."""
+    headers: dict[str, str]
+    """HTTP headers."""
+    body: str
+    """The text, as it was sent."""
+    truncated: bool
+    """Whether it went on, or broke off."""
+
+
+class BulkOrderEdit(TypedDict):
+    """Which orders, by `ids` or by `filters`, and what becomes of them."""
+
+    ids: NotRequired[list[str] | None]
+    """Identifiers, up to 500."""
+    filters: NotRequired[dict[str, Any] | None]
+    """Query parameters of the list: all that match."""
+    dryRun: NotRequired[bool]
+    """Say what would change, and change nothing."""
+    change: OrderEdit
+    """What is changed."""
+
+
+class BulkProductEdit(TypedDict):
+    """Which products, by `ids` or by `filters`, and what becomes of them."""
+
+    ids: NotRequired[list[str] | None]
+    """Identifiers, up to 500."""
+    filters: NotRequired[dict[str, Any] | None]
+    """Query parameters of the list: all that match."""
+    dryRun: NotRequired[bool]
+    """Say what would change, and change nothing."""
+    change: ProductEdit
+    """What is changed."""
+
+
+class BulkResult(TypedDict):
+    """One row per product sent, in their order."""
+
+    data: list[BulkRow]
+    """The items."""
+    summary: BulkSummary
+    """How many of each."""
+
+
+class BulkRow(TypedDict):
+    """`id` and `product` where it was created, `error` (as an error body) where it was not."""
+
+    index: int
+    """Place in the request, from 0."""
+    status: Literal["created", "error"]
+    """What became of it."""
+    id: NotRequired[str]
+    """Identifier."""
+    product: NotRequired[Product]
+    """The product, where it was created."""
+    error: NotRequired[dict[str, Any]]
+    """Why it failed; null: it did not."""
+
+
+class BulkStatus(TypedDict):
+    """The status that products get, and which."""
+
+    ids: list[str]
+    """Identifiers, up to 500."""
+    status: ProductStatus
+    """Where it stands."""
+
+
+class BulkStatusResult(TypedDict):
+    """One row per id sent, in their order."""
+
+    data: list[BulkStatusRow]
+    """The items."""
+    summary: BulkStatusSummary
+    """How many of each."""
+
+
+class BulkStatusRow(TypedDict):
+    """`error` (as an error body) where it was not updated."""
+
+    index: int
+    """Place in the request, from 0."""
+    id: str
+    """Identifier."""
+    status: Literal["updated", "error"]
+    """What became of it."""
+    error: NotRequired[dict[str, Any]]
+    """Why it failed; null: it did not."""
+
+
+class BulkStatusSummary(TypedDict):
+    """How many were updated, and how many were not."""
+
+    updated: int
+    """How many were updated."""
+    failed: int
+    """How many failed."""
+
+
+class BulkSummary(TypedDict):
+    """How many were created, and how many were not."""
+
+    created: int
+    """How many were created."""
+    failed: int
+    """How many failed."""
+
+
+class ChosenMapping(TypedDict):
+    """How a job's file is read. `encoding` and `delimiter`: it is read again so, and its columns
+    are shown anew. Else what they are: each by itself, or as a known format has them, but for
+    those that are named."""
+
+    columns: NotRequired[dict[str, str | None] | None]
+    """Column → field; null: not read."""
+    format: NotRequired[str | None]
+    """Name of the format that the file has; null: its columns are mapped."""
+    encoding: NotRequired[str]
+    """Of the file's text, such as cp1250; else it is found."""
+    delimiter: NotRequired[Literal["", ",", ";", "\t", "|"]]
+    """Of the cells; else it is found."""
+    saveAs: NotRequired[str | None]
+    """Keep the mapping under this name."""
+
+
+class CompareAtPriceChange(TypedDict):
+    """`fromPrice`: the price before this change becomes the compare-at price, as for a sale."""
+
+    set: NotRequired[Amount | None]
+    """The new amount."""
+    clear: NotRequired[bool]
+    """Take it away."""
+    fromPrice: NotRequired[bool]
+    """The price before this change becomes the compare-at price."""
+
+
+class CursorPagination(TypedDict):
+    """Which page of how many, and where the list goes on."""
+
+    page: int
+    """Number of the page, from 1."""
+    limit: int
+    """Items per page."""
+    total: int
+    """How many there are in all."""
+    totalPages: int
+    """Number of pages."""
+    next: str | None
+    """Send it as `cursor`; null at the end"""
+
+
+class Customer(TypedDict):
+    """A customer as the admin interface answers it."""
+
+    id: str
+    """Identifier."""
+    email: str | None
+    """E-mail address."""
+    firstName: str | None
+    """Given name."""
+    lastName: str | None
+    """Family name."""
+    company: str | None
+    """Company."""
+    phone: str | None
+    """Phone number, as it is written."""
+    note: str | None
+    """Free text about it."""
+    tags: list[str]
+    """Words to find it by."""
+    addresses: list[CustomerAddress]
+    """Where parcels and bills may go, at most 20."""
+    defaultAddressId: str | None
+    """Id of the address that is meant where none is named."""
+    ordersCount: int
+    """Orders that are not cancelled"""
+    totalSpent: str
+    """Totals of those that are paid"""
+    createdAt: str
+    """When it was created."""
+    updatedAt: str
+    """When it was last changed."""
+    erasedAt: NotRequired[str]
+    """Only of one who was erased"""
+
+
+class CustomerAddress(TypedDict):
+    """A postal address of a customer."""
+
+    firstName: str | None
+    """Given name."""
+    lastName: str | None
+    """Family name."""
+    company: str | None
+    """Company."""
+    address1: str | None
+    """Street and number."""
+    address2: str | None
+    """What belongs to it, such as a floor."""
+    city: str | None
+    """City."""
+    province: str | None
+    """State, province or region."""
+    postalCode: str | None
+    """Postal code."""
+    countryCode: str
+    """Country, ISO 3166-1 alpha-2."""
+    phone: str | None
+    """Phone number, as it is written."""
+    id: str
+    """Identifier."""
+
+
+class CustomerAddressInput(TypedDict):
+    """With the `id` of one that the customer has, it is that one, changed; else it is a new one."""
+
+    firstName: NotRequired[str | None]
+    """Given name."""
+    lastName: NotRequired[str | None]
+    """Family name."""
+    company: NotRequired[str | None]
+    """Company."""
+    address1: str
+    """Street and number"""
+    address2: NotRequired[str | None]
+    """What belongs to it, such as a floor."""
+    city: str
+    """City."""
+    province: NotRequired[str | None]
+    """State, province or region"""
+    postalCode: NotRequired[str | None]
+    """Postal code."""
+    countryCode: str
+    """ISO 3166-1 alpha-2"""
+    phone: NotRequired[str | None]
+    """Phone number, as it is written."""
+    id: NotRequired[str | None]
+    """Identifier."""
+
+
+class CustomerChange(TypedDict):
+    """The fields of a PATCH: what is absent stays, null clears, a list is the new list."""
+
+    email: NotRequired[str | None]
+    """E-mail address."""
+    firstName: NotRequired[str | None]
+    """Given name."""
+    lastName: NotRequired[str | None]
+    """Family name."""
+    company: NotRequired[str | None]
+    """Company."""
+    phone: NotRequired[str | None]
+    """Phone number, as it is written."""
+    note: NotRequired[str | None]
+    """Free text about it."""
+    tags: NotRequired[list[str] | None]
+    """Words to find it by."""
+    addresses: NotRequired[list[CustomerAddressInput] | None]
+    """Where parcels and bills may go, at most 20."""
+    defaultAddressId: NotRequired[str | None]
+    """The first one, unless given"""
+
+
+class CustomerList(TypedDict):
+    """The answer of a list that a cursor walks through: `Walked[Product]`."""
+
+    data: list[Customer]
+    """The items."""
+    pagination: CursorPagination
+    """Which page this is."""
+    total: int
+    """How many there are in all."""
+    totalIsAtLeast: NotRequired[bool]
+    """There are more than `total`; they were not counted"""
+
+
+class Deleted(TypedDict):
+    """What was deleted."""
+
+    id: str
+    """Identifier."""
+    deleted: bool
+    """Always true."""
+
+
+class Delivery(TypedDict):
+    """One event on its way to one webhook."""
+
+    id: str
+    """Identifier."""
+    event: EventKind
+    """Kind of the event."""
+    endpointId: str
+    """Id of the webhook."""
+    status: DeliveryStatus
+    """Where it stands."""
+    attemptCount: int
+    """How often it was tried."""
+    lastStatus: int | None
+    """HTTP status of the newest attempt"""
+    lastError: str | None
+    """`error` of the newest attempt"""
+    nextAttemptAt: str | None
+    """When it is tried again; null: it is not."""
+    subject: DeliverySubject | None
+    """What the event is about; null: not known."""
+    test: bool
+    """Whether the event was made up, to try the webhook."""
+    createdAt: str
+    """When it was created."""
+    updatedAt: str
+    """When it was last changed."""
+
+
+class DeliveryAttempt(TypedDict):
+    """`error` is null on success, else one of those in `docs/webhooks.md`."""
+
+    number: int
+    """Which attempt it was, from 1."""
+    at: str
+    """When it happened."""
+    durationMs: int
+    """How long it took, in milliseconds."""
+    replay: bool
+    """Whether somebody asked for this attempt."""
+    url: str
+    """Web address."""
+    address: str | None
+    """The IP address that was connected to; null: none was."""
+    request: AttemptRequest
+    """What was sent."""
+    response: AttemptResponse | None
+    """What came back; null: nothing did."""
+    error: str | None
+    """Why it failed; null: it did not."""
+    message: str | None
+    """What happened, for people."""
+
+
+class DeliveryList(TypedDict):
+    """`nextCursor` is null at the end; before it, a page can be short, even empty."""
+
+    data: list[Delivery]
+    """The items."""
+    nextCursor: str | None
+    """Send it as `cursor` for what follows; null at the end."""
+
+
+class DeliverySubject(TypedDict):
+    """What the event is about. `name`: the number of an order, the name of a product."""
+
+    id: str
+    """Identifier."""
+    name: str | None
+    """Number of the order, or name of the product or customer."""
+
+
+class DeliveryWithAttempts(TypedDict):
+    """A delivery with every attempt; `body` is the text that each of them sent."""
+
+    id: str
+    """Identifier."""
+    event: EventKind
+    """Kind of the event."""
+    endpointId: str
+    """Id of the webhook."""
+    status: DeliveryStatus
+    """Where it stands."""
+    attemptCount: int
+    """How often it was tried."""
+    attempts: list[DeliveryAttempt]
+    """Every attempt, oldest first."""
+    lastStatus: int | None
+    """HTTP status of the newest attempt."""
+    lastError: str | None
+    """`error` of the newest attempt."""
+    nextAttemptAt: str | None
+    """When it is tried again; null: it is not."""
+    subject: DeliverySubject | None
+    """What the event is about; null: not known."""
+    test: bool
+    """Whether the event was made up, to try the webhook."""
+    createdAt: str
+    """When it was created."""
+    updatedAt: str
+    """When it was last changed."""
+    body: str | None
+    """The text, as it was sent."""
+
+
+class Event(TypedDict):
+    """An event as it was committed; `data` is what its webhooks get."""
+
+    id: str
+    """Identifier."""
+    event: EventKind
+    """Kind of the event."""
+    occurredAt: str
+    """When it was committed."""
+    data: dict[str, Any]
+    """What its webhooks get as `data`."""
+
+
+class EventFeed(TypedDict):
+    """`next` is always there: ask again with it as `after`, for ever."""
+
+    data: list[Event]
+    """The items."""
+    next: str
+    """Send it as `after` of the next request; always there."""
+
+
+class Image(TypedDict):
+    """An image of a product."""
+
+    url: str
+    """Web address."""
+    alt: str | None
+    """What the image shows, for those who do not see it."""
+
+
+class ImageInput(TypedDict):
+    """An image of a product."""
+
+    url: str
+    """Web address."""
+    alt: NotRequired[str | None]
+    """What the image shows, for those who do not see it."""
+
+
+class ImportColumn(TypedDict):
+    """A column of the file; `field`: what it is read as, or proposed as."""
+
+    column: str
+    """Name of the file's column."""
+    samples: list[str]
+    """Up to three different values"""
+    field: str | None
+    """The field that it is read as, or proposed as; null: none."""
+    ignored: bool
+    """Whether it is not read."""
+
+
+class ImportEncoding(TypedDict):
+    """An encoding that the file may be in."""
+
+    encoding: str
+    """As it is to be chosen"""
+    samples: list[str]
+    """What the first words would be"""
+
+
+class ImportFailure(TypedDict):
+    """Why the job as a whole failed; `row` where a line of the file is the reason."""
+
+    code: str
+    """What happened, for programs."""
+    message: str
+    """What happened, for people."""
+    row: int | None
+    """Line of the file, the header being 1; null: the whole file."""
+
+
+class ImportJob(TypedDict):
+    """An import: how far it is, and what became of the file's products."""
+
+    id: str
+    """Identifier."""
+    type: str
+    """Always product_import."""
+    fileName: str
+    """Name of the file."""
+    status: JobStatus
+    """Where it stands."""
+    mode: ImportMode
+    """What may happen to products."""
+    dryRun: bool
+    """Whether it only says what would happen."""
+    allowZeroPrices: bool
+    """Whether prices above zero may become zero."""
+    dialect: str | None
+    """Whose columns the file has"""
+    encoding: str | None
+    """Of the file's text"""
+    delimiter: str | None
+    """What separates the file's columns."""
+    ignoredColumns: list[str]
+    """Columns that are not read."""
+    warnings: list[ImportNotice]
+    """What the shop should look at, though nothing failed."""
+    sourceJobId: str | None
+    """Of which this is the retry or the run"""
+    total: int | None
+    """Products in the file; null until it was read"""
+    processed: int
+    """How many were worked on."""
+    created: int
+    """How many were created."""
+    updated: int
+    """How many were updated."""
+    unchanged: int
+    """How many were as the file has them, or as asked for, already."""
+    failed: int
+    """How many failed."""
+    progress: int
+    """Percent"""
+    error: ImportFailure | None
+    """Why it failed; null: it did not."""
+    createdAt: str
+    """When it was created."""
+    startedAt: str | None
+    """When it began; null: it has not."""
+    completedAt: str | None
+    """When it ended; null: it has not."""
+    errors: list[ImportRowError]
+    """The first 100, by line"""
+    errorReportUrl: str | None
+    """A CSV of all rows that failed"""
+    columns: list[ImportColumn]
+    """Empty until the file was seen"""
+    savedMapping: str | None
+    """The saved mapping that is proposed"""
+    fields: list[str]
+    """What a column can be read as"""
+    encodings: list[ImportEncoding]
+    """Between which somebody has to choose"""
+    preview: list[ImportPreview]
+    """Of a dry run: the first 50 that change"""
+
+
+class ImportJobSummary(TypedDict):
+    """An import, as a list shows it."""
+
+    id: str
+    """Identifier."""
+    type: str
+    """Always product_import."""
+    fileName: str
+    """Name of the file."""
+    status: JobStatus
+    """Where it stands."""
+    mode: ImportMode
+    """What may happen to products."""
+    dryRun: bool
+    """Whether it only says what would happen."""
+    allowZeroPrices: bool
+    """Whether prices above zero may become zero."""
+    dialect: str | None
+    """Whose columns the file has"""
+    encoding: str | None
+    """Of the file's text"""
+    delimiter: str | None
+    """What separates the file's columns."""
+    ignoredColumns: list[str]
+    """Columns that are not read."""
+    warnings: list[ImportNotice]
+    """What the shop should look at, though nothing failed."""
+    sourceJobId: str | None
+    """Of which this is the retry or the run"""
+    total: int | None
+    """Products in the file; null until it was read"""
+    processed: int
+    """How many were worked on."""
+    created: int
+    """How many were created."""
+    updated: int
+    """How many were updated."""
+    unchanged: int
+    """How many were as the file has them, or as asked for, already."""
+    failed: int
+    """How many failed."""
+    progress: int
+    """Percent"""
+    error: ImportFailure | None
+    """Why it failed; null: it did not."""
+    createdAt: str
+    """When it was created."""
+    startedAt: str | None
+    """When it began; null: it has not."""
+    completedAt: str | None
+    """When it ended; null: it has not."""
+
+
+class ImportNotice(TypedDict):
+    """What the shop should look at, though nothing failed."""
+
+    code: str
+    """What happened, for programs."""
+    message: str
+    """What happened, for people."""
+    column: str
+    """Name of the file's column."""
+
+
+class ImportPreview(TypedDict):
+    """What a product of a dry run would become: the fields that differ. `before` is null where it
+    would be created. Long texts and lists are cut."""
+
+    row: int
+    """Line of the file, the header being 1; null: the whole file."""
+    outcome: str
+    """What would become of it: created, updated or failed."""
+    id: str | None
+    """Identifier."""
+    slug: str
+    """Its part of a web address, such as blue-shirt."""
+    name: str
+    """Name."""
+    before: dict[str, Any] | None
+    """The fields that differ, as they are now; null where it would be created."""
+    after: dict[str, Any]
+    """The fields that differ, afterwards."""
+
+
+class ImportRowError(TypedDict):
+    """`row`: the line in the file, the header being line 1; `field`: the file's column; and the
+    product as its rows name it."""
+
+    row: int
+    """Line of the file, the header being 1; null: the whole file."""
+    field: str
+    """The field that it is about; for a file its column."""
+    code: str
+    """What happened, for programs."""
+    message: str
+    """What happened, for people."""
+    slug: str | None
+    """Its part of a web address, such as blue-shirt."""
+    sku: str | None
+    """Stock keeping unit."""
+    name: str | None
+    """Name."""
+
+
+class ImportUpload(TypedDict):
+    """A form to post the file with, as `multipart/form-data`: `fields` first, then `file`."""
+
+    jobId: str
+    """Id of the job: ask for it until it has ended."""
+    url: str
+    """Web address."""
+    fields: dict[str, str]
+    """Form fields that come before `file`."""
+    expiresAt: str
+    """From when it is no longer valid; null: never."""
+
+
+class Job(TypedDict):
+    """A bulk edit, export, undo, merge or erasure: how far it is, and what it did."""
+
+    id: str
+    """Identifier."""
+    type: str
+    """bulk_edit, export, undo, customer_merge or customer_erasure."""
+    status: JobStatus
+    """Where it stands."""
+    dryRun: bool
+    """Whether it only says what would happen."""
+    total: int | None
+    """Records in all; null until they were counted"""
+    processed: int
+    """How many were worked on."""
+    created: int
+    """How many were created."""
+    updated: int
+    """How many were updated."""
+    deleted: int
+    """How many were deleted."""
+    unchanged: int
+    """How many were as the file has them, or as asked for, already."""
+    failed: int
+    """How many failed."""
+    progress: int
+    """Percent"""
+    error: JobError | None
+    """Why it failed; null: it did not."""
+    createdAt: str
+    """When it was created."""
+    startedAt: str | None
+    """When it began; null: it has not."""
+    completedAt: str | None
+    """When it ended; null: it has not."""
+    createdBy: str
+    """Name of the API key that asked for it"""
+    about: dict[str, Any]
+    """What was asked for"""
+    errors: list[JobRecordError]
+    """The first 100"""
+    preview: list[dict[str, Any]]
+    """Of a dry run: the first 100 records as `{id, before, after}`"""
+    downloadUrl: str | None
+    """Of an export: its file, for an hour"""
+    bytes: int | None
+    """Of an export: the size of its file"""
+    touched: NotRequired[dict[str, int]]
+    """Of an erasure: how many of each were changed"""
+
+
+class JobError(TypedDict):
+    """Why the job as a whole failed."""
+
+    code: str
+    """What happened, for programs."""
+    message: str
+    """What happened, for people."""
+
+
+class JobList(TypedDict):
+    """The answer of a list that a cursor walks through: `Walked[Product]`."""
+
+    data: list[ImportJobSummary | JobSummary]
+    """The items."""
+    pagination: CursorPagination
+    """Which page this is."""
+    total: int
+    """How many there are in all."""
+    totalIsAtLeast: NotRequired[bool]
+    """There are more than `total`; they were not counted"""
+
+
+class JobRecordError(TypedDict):
+    """Why one record failed or was left as it is."""
+
+    id: str
+    """Identifier."""
+    code: str
+    """What happened, for programs."""
+    message: str
+    """What happened, for people."""
+
+
+class JobSummary(TypedDict):
+    """A job that changes or exports records of the shop."""
+
+    id: str
+    """Identifier."""
+    type: str
+    """bulk_edit, export, undo, customer_merge or customer_erasure."""
+    status: JobStatus
+    """Where it stands."""
+    dryRun: bool
+    """Whether it only says what would happen."""
+    total: int | None
+    """Records in all; null until they were counted"""
+    processed: int
+    """How many were worked on."""
+    created: int
+    """How many were created."""
+    updated: int
+    """How many were updated."""
+    deleted: int
+    """How many were deleted."""
+    unchanged: int
+    """How many were as the file has them, or as asked for, already."""
+    failed: int
+    """How many failed."""
+    progress: int
+    """Percent"""
+    error: JobError | None
+    """Why it failed; null: it did not."""
+    createdAt: str
+    """When it was created."""
+    startedAt: str | None
+    """When it began; null: it has not."""
+    completedAt: str | None
+    """When it ended; null: it has not."""
+    createdBy: str
+    """Name of the API key that asked for it"""
+    about: dict[str, Any]
+    """What was asked for"""
+
+
+class LineItem(TypedDict):
+    """`title`, `sku` and `price` are what they were when the order was placed."""
+
+    id: str
+    """Identifier."""
+    variantId: str
+    """Id of the variant, `var_…`."""
+    productId: str
+    """Id of the product."""
+    title: str
+    """Title."""
+    sku: str | None
+    """Stock keeping unit."""
+    quantity: int
+    """How many pieces."""
+    price: str
+    """Of one piece, when the order was placed."""
+    total: str
+    """Quantity times price; a decimal amount."""
+
+
+class LineItemInput(TypedDict):
+    """A line of a new order."""
+
+    variantId: str
+    """Id of the variant, `var_…`."""
+    quantity: int
+    """How many pieces."""
+    price: NotRequired[Amount | None]
+    """A piece; by default the variant's."""
+
+
+class ListedApiKey(TypedDict):
+    """An API key as the list shows it, without the key itself."""
+
+    id: str
+    """Identifier."""
+    name: str
+    """Name."""
+    role: Role
+    """What the key may do."""
+    limits: RateLimits
+    """How often it may call."""
+    createdAt: str
+    """When it was created."""
+    expiresAt: str | None
+    """From when it is no longer valid; null: never."""
+    lastUsedAt: str | None
+    """The day of the last request, in UTC; null: never used."""
+
+
+class LowStockVariant(TypedDict):
+    """A variant whose stock is below its product's threshold."""
+
+    productId: str
+    """Id of the product."""
+    productName: str
+    """Name of the product."""
+    variantId: str
+    """Id of the variant, `var_…`."""
+    variantTitle: str
+    """Title of the variant."""
+    sku: str | None
+    """Stock keeping unit."""
+    stock: int
+    """How many there are; null: not tracked."""
+    threshold: int
+    """The product's threshold."""
+
+
+class Merge(TypedDict):
+    """Into whom a customer is merged."""
+
+    into: str
+    """Id of the one that stays"""
+
+
+class NewApiKey(TypedDict):
+    """What a new key may do, and until when."""
+
+    name: str
+    """Who or what uses the key."""
+    role: Role
+    """What the key may do."""
+    expiresAt: NotRequired[str | None]
+    """From then on it is 401 `key_expired`; never, unless given."""
+
+
+class NewCustomer(TypedDict):
+    """The fields of a creation: an e-mail, a phone, a company or a name at least."""
+
+    email: NotRequired[str | None]
+    """E-mail address."""
+    firstName: NotRequired[str | None]
+    """Given name."""
+    lastName: NotRequired[str | None]
+    """Family name."""
+    company: NotRequired[str | None]
+    """Company."""
+    phone: NotRequired[str | None]
+    """Phone number, as it is written."""
+    note: NotRequired[str | None]
+    """Free text about it."""
+    tags: NotRequired[list[str] | None]
+    """Words to find it by."""
+    addresses: NotRequired[list[CustomerAddressInput] | None]
+    """Where parcels and bills may go, at most 20."""
+    defaultAddressId: NotRequired[str | None]
+    """The first one, unless given"""
+
+
+class NewExport(TypedDict):
+    """Which records, as what."""
+
+    type: ExportType
+    """Which records."""
+    format: NotRequired[ExportFormat]
+    """jsonl: a record a line, as the API shows it"""
+    filters: NotRequired[dict[str, Any]]
+    """The query parameters of the list, but for page, limit and sort"""
+    columns: NotRequired[ExportColumns]
+    """Of a CSV of products"""
+
+
+class NewImportUpload(TypedDict):
+    """A file that will be uploaded, and how it is imported."""
+
+    fileName: str
+    """Name of the file."""
+    mode: NotRequired[ImportMode]
+    """upsert, create (new only) or update (existing only)."""
+    dryRun: NotRequired[bool]
+    """Say what would happen, and write no product."""
+    allowZeroPrices: NotRequired[bool]
+    """Allow prices above zero to become zero."""
+    onUnknownColumns: NotRequired[UnknownColumnsMode]
+    """`ask`: the job waits for a mapping; `fail`: it fails."""
+    mapping: NotRequired[str | dict[str, str | None] | None]
+    """Saved, by name, or itself."""
+    encoding: NotRequired[str]
+    """Of the file's text, such as cp1250; else it is found."""
+    delimiter: NotRequired[Literal["", ",", ";", "\t", "|"]]
+    """Of the cells; else it is found."""
+    sheet: NotRequired[str]
+    """Of a workbook; else the first."""
+    location: NotRequired[str]
+    """Whose stock is read, where a file has several."""
+    review: NotRequired[bool]
+    """Wait for a mapping even where the columns are certain."""
+
+
+class NewMapping(TypedDict):
+    """A mapping to be proposed for files with exactly these columns."""
+
+    columns: dict[str, str | None]
+    """Column → field; null: not read"""
+    format: NotRequired[str | None]
+    """Name of the format that the file has; null: its columns are mapped."""
+
+
+class NewOrder(TypedDict):
+    """The fields of a creation. Sums that are absent are computed, and those given are kept."""
+
+    source: NotRequired[str | None]
+    """Where the order came from, such as IN_PERSON."""
+    customer: NotRequired[OrderCustomerInput | None]
+    """Who ordered; null: nobody is named."""
+    shippingAddress: NotRequired[AddressInput | None]
+    """Where the parcel goes; a copy, null if none was given."""
+    billingAddress: NotRequired[AddressInput | None]
+    """Where the bill goes; a copy, null if none was given."""
+    salesRepId: NotRequired[str | None]
+    """Employee who sold it, `emp_…`; null: nobody."""
+    lineItems: list[LineItemInput]
+    """What is ordered."""
+    currency: NotRequired[str | None]
+    """The shop's currency, ISO 4217."""
+    tax: NotRequired[Amount | None]
+    """A decimal amount."""
+    subtotal: NotRequired[Amount | None]
+    """Sum of the lines; a decimal amount."""
+    total: NotRequired[Amount | None]
+    """What is to be paid; a decimal amount."""
+    paymentStatus: NotRequired[PaymentStatus | None]
+    """How far it is paid."""
+    paymentMethod: NotRequired[str | None]
+    """How it is paid, such as CARD_TERMINAL."""
+    note: NotRequired[str | None]
+    """Free text about it."""
+    tags: NotRequired[list[str] | None]
+    """Words to find it by."""
+    orderDate: NotRequired[str | None]
+    """At most 24 hours ahead."""
+    processedAt: NotRequired[str | None]
+    """The same as orderDate."""
+
+
+class NewProduct(TypedDict):
+    """The fields of a creation. `price` may be absent only where every variant has one."""
+
+    currency: NotRequired[str | None]
+    """The shop's currency, ISO 4217."""
+    description: NotRequired[str | None]
+    """Free text."""
+    status: NotRequired[ProductStatus | None]
+    """Where it stands."""
+    price: NotRequired[Amount | None]
+    """A decimal amount, in the shop's currency."""
+    compareAtPrice: NotRequired[Amount | None]
+    """What it cost before; a decimal amount."""
+    sku: NotRequired[str | None]
+    """Stock keeping unit."""
+    vendor: NotRequired[str | None]
+    """Who makes or supplies it."""
+    tags: NotRequired[list[str] | None]
+    """Words to find it by."""
+    type: NotRequired[str | None]
+    """Product type."""
+    storefront: NotRequired[str | None]
+    """The storefront that it is assigned to; null: all."""
+    published: NotRequired[bool | None]
+    """Whether the storefront may show it."""
+    images: NotRequired[list[ImageInput] | None]
+    """Images, the main one first."""
+    seo: NotRequired[SeoInput | None]
+    """What search engines are told."""
+    lowStockThreshold: NotRequired[int | None]
+    """A stock below this is low."""
+    metadata: NotRequired[dict[str, Any] | None]
+    """Anything the shop keeps with it: JSON up to 16 KB, 28 levels deep."""
+    name: str
+    """Name."""
+    slug: NotRequired[str | None]
+    """Its part of a web address, such as blue-shirt."""
+    variants: NotRequired[list[NewVariant] | None]
+    """Variants; there is at least one."""
+
+
+class NewVariant(TypedDict):
+    """A variant of a new product. Of a copied one, the id stays behind."""
+
+    title: NotRequired[str | None]
+    """Title."""
+    sku: NotRequired[str | None]
+    """Stock keeping unit."""
+    price: NotRequired[Amount | None]
+    """A decimal amount, in the shop's currency."""
+    stock: NotRequired[int | None]
+    """How many there are; null: not tracked."""
+
+
+class NewWebhook(TypedDict):
+    """Where events are sent to, and which."""
+
+    url: str
+    """https:// and a public host; no redirects"""
+    events: list[EventKind]
+    """Kinds of events that it gets."""
+    email: NotRequired[str | None]
+    """Who is told when deliveries fail; else the shop's address is."""
+    description: NotRequired[str | None]
+    """Free text."""
+    enabled: NotRequired[bool]
+    """false pauses it: new events make no deliveries, and pending ones wait."""
+    filter: NotRequired[dict[str, Any] | None]
+    """A pattern (docs/webhooks.md#filters): events whose body does not fit are not sent."""
+
+
+class OpenOrders(TypedDict):
+    """Orders that are neither delivered, cancelled nor refunded."""
+
+    total: int
+    """How many there are in all."""
+    byStatus: dict[str, int]
+    """How many have each status."""
+
+
+class Order(TypedDict):
+    """An order as the admin interface answers it, and as the order events carry it."""
+
+    id: str
+    """Identifier."""
+    number: str
+    """Number for people, such as 1001."""
+    status: OrderStatus
+    """Where it stands."""
+    paymentStatus: PaymentStatus
+    """How far it is paid."""
+    paymentMethod: str | None
+    """How it is paid, such as CARD_TERMINAL."""
+    source: str
+    """Where the order came from, such as IN_PERSON."""
+    customer: OrderCustomer | None
+    """Who ordered; null: nobody is named."""
+    shippingAddress: Address | None
+    """A copy; null if none was given"""
+    billingAddress: Address | None
+    """A copy; null if none was given"""
+    salesRepId: str | None
+    """Employee who sold it, `emp_…`; null: nobody."""
+    lineItems: list[LineItem]
+    """What is ordered."""
+    currency: str
+    """The shop's currency, ISO 4217."""
+    subtotal: str
+    """Sum of the lines; a decimal amount."""
+    tax: str
+    """A decimal amount."""
+    total: str
+    """What is to be paid; a decimal amount."""
+    note: str | None
+    """Free text about it."""
+    tags: list[str]
+    """Words to find it by."""
+    trackingNumber: str | None
+    """Of the parcel; null: none is known."""
+    orderDate: str
+    """When it was ordered; may lie in the past."""
+    paidAt: str | None
+    """When it was first paid."""
+    shippedAt: str | None
+    """When it was shipped; null: it is not."""
+    createdAt: str
+    """When it was created."""
+    updatedAt: str
+    """When it was last changed."""
+    history: list[OrderHistoryEntry]
+    """What changed, oldest first."""
+
+
+class OrderChange(TypedDict):
+    """The fields of a PATCH: what is absent stays; null clears, where it is allowed."""
+
+    status: NotRequired[OrderStatus]
+    """The next status."""
+    salesRepId: NotRequired[str | None]
+    """null unassigns."""
+    trackingNumber: NotRequired[str | None]
+    """Of the parcel; null: none is known."""
+    paymentStatus: NotRequired[PaymentStatus]
+    """How far it is paid."""
+    note: NotRequired[str | None]
+    """Free text about it."""
+    tags: NotRequired[list[str] | None]
+    """Words to find it by."""
+    shippingAddress: NotRequired[AddressInput | None]
+    """Until the order is DELIVERED."""
+    billingAddress: NotRequired[AddressInput | None]
+    """Until the order is DELIVERED."""
+
+
+class OrderCustomer(TypedDict):
+    """As the customer was when the order was placed."""
+
+    id: str
+    """Identifier."""
+    email: str | None
+    """E-mail address."""
+    firstName: str | None
+    """Given name."""
+    lastName: str | None
+    """Family name."""
+    phone: str | None
+    """Phone number, as it is written."""
+
+
+class OrderCustomerInput(TypedDict):
+    """An existing customer by `id`, or one by e-mail, who is made where there is none. With an
+    `id` the other fields are ignored: a customer that was read can be sent as it is. One who is
+    known by the e-mail keeps the name and phone that are stored."""
+
+    id: NotRequired[str | None]
+    """Identifier."""
+    email: NotRequired[str | None]
+    """E-mail address."""
+    firstName: NotRequired[str | None]
+    """Given name."""
+    lastName: NotRequired[str | None]
+    """Family name."""
+    phone: NotRequired[str | None]
+    """Phone number, as it is written."""
+
+
+class OrderEdit(TypedDict):
+    """What is absent stays; a null `salesRepId` unassigns."""
+
+    status: NotRequired[OrderStatus | None]
+    """Where it stands."""
+    salesRepId: NotRequired[str | None]
+    """Employee who sold it, `emp_…`; null: nobody."""
+    addTags: NotRequired[list[str]]
+    """Tags that are added."""
+    removeTags: NotRequired[list[str]]
+    """Tags that are taken away."""
+
+
+class OrderHistoryEntry(TypedDict):
+    """`by`: the name of the API key. `change`: such as `status PENDING → PAID`."""
+
+    at: str
+    """When it happened."""
+    by: str
+    """Name of the API key."""
+    change: str
+    """What was changed, such as `status PENDING → PAID`."""
+
+
+class OrderList(TypedDict):
+    """The answer of a list that a cursor walks through: `Walked[Product]`."""
+
+    data: list[Order]
+    """The items."""
+    pagination: CursorPagination
+    """Which page this is."""
+    total: int
+    """How many there are in all."""
+    totalIsAtLeast: NotRequired[bool]
+    """There are more than `total`; they were not counted"""
+
+
+class Pagination(TypedDict):
+    """Which page of how many."""
+
+    page: int
+    """Number of the page, from 1."""
+    limit: int
+    """Items per page."""
+    total: int
+    """How many there are in all."""
+    totalPages: int
+    """Number of pages."""
+
+
+class PriceChange(TypedDict):
+    """Of a product and its variants alike."""
+
+    set: NotRequired[Amount | None]
+    """The new amount."""
+    add: NotRequired[Amount | None]
+    """An amount; negative to reduce"""
+    percent: NotRequired[Amount | None]
+    """Percent to add; negative to reduce."""
+    roundTo: NotRequired[Amount | None]
+    """Round to a multiple of this; half of it rounds up."""
+
+
+class Product(TypedDict):
+    """A product as the admin interface answers it."""
+
+    id: str
+    """Identifier."""
+    slug: str
+    """Its part of a web address, such as blue-shirt."""
+    name: str
+    """Name."""
+    description: str | None
+    """Free text."""
+    status: ProductStatus
+    """Where it stands."""
+    published: bool
+    """Whether the storefront may show it."""
+    price: str
+    """Its own price, or the lowest of its variants'."""
+    compareAtPrice: str | None
+    """What it cost before; a decimal amount."""
+    currency: str
+    """The shop's currency, ISO 4217."""
+    sku: str | None
+    """Stock keeping unit."""
+    vendor: str | None
+    """Who makes or supplies it."""
+    type: str | None
+    """Product type."""
+    storefront: str | None
+    """The storefront that it is assigned to; null: all."""
+    tags: list[str]
+    """Words to find it by."""
+    lowStockThreshold: int
+    """A stock below this is low."""
+    variants: list[Variant]
+    """Variants; there is at least one."""
+    images: list[Image]
+    """Images, the main one first."""
+    seo: Seo
+    """What search engines are told."""
+    metadata: dict[str, Any]
+    """Anything the shop keeps with it: JSON up to 16 KB, 28 levels deep."""
+    createdAt: str
+    """When it was created."""
+    updatedAt: str
+    """When it was last changed."""
+
+
+class ProductChange(TypedDict):
+    """The fields of a PUT: what is absent stays as it is, null clears."""
+
+    currency: NotRequired[str | None]
+    """The shop's currency, ISO 4217."""
+    description: NotRequired[str | None]
+    """Free text."""
+    status: NotRequired[ProductStatus | None]
+    """Where it stands."""
+    price: NotRequired[Amount | None]
+    """A decimal amount, in the shop's currency."""
+    compareAtPrice: NotRequired[Amount | None]
+    """What it cost before; a decimal amount."""
+    sku: NotRequired[str | None]
+    """Stock keeping unit."""
+    vendor: NotRequired[str | None]
+    """Who makes or supplies it."""
+    tags: NotRequired[list[str] | None]
+    """Words to find it by."""
+    type: NotRequired[str | None]
+    """Product type."""
+    storefront: NotRequired[str | None]
+    """The storefront that it is assigned to; null: all."""
+    published: NotRequired[bool | None]
+    """Whether the storefront may show it."""
+    images: NotRequired[list[ImageInput] | None]
+    """Images, the main one first."""
+    seo: NotRequired[SeoInput | None]
+    """What search engines are told."""
+    lowStockThreshold: NotRequired[int | None]
+    """A stock below this is low."""
+    metadata: NotRequired[dict[str, Any] | None]
+    """Anything the shop keeps with it: JSON up to 16 KB, 28 levels deep."""
+    name: NotRequired[str]
+    """Name."""
+    slug: NotRequired[str]
+    """Its part of a web address, such as blue-shirt."""
+    variants: NotRequired[list[VariantInput] | None]
+    """Variants; there is at least one."""
+
+
+class ProductEdit(TypedDict):
+    """What is absent stays; null clears."""
+
+    status: NotRequired[ProductStatus | None]
+    """Where it stands."""
+    published: NotRequired[bool | None]
+    """Whether the storefront may show it."""
+    storefront: NotRequired[str | None]
+    """The storefront that it is assigned to; null: all."""
+    type: NotRequired[str | None]
+    """Product type."""
+    vendor: NotRequired[str | None]
+    """Who makes or supplies it."""
+    lowStockThreshold: NotRequired[int | None]
+    """A stock below this is low."""
+    addTags: NotRequired[list[str]]
+    """Tags that are added."""
+    removeTags: NotRequired[list[str]]
+    """Tags that are taken away."""
+    price: NotRequired[PriceChange | None]
+    """What becomes of the price, of the product and its variants alike."""
+    compareAtPrice: NotRequired[CompareAtPriceChange | None]
+    """What it cost before; a decimal amount."""
+
+
+class ProductList(TypedDict):
+    """The answer of a list that a cursor walks through: `Walked[Product]`."""
+
+    data: list[Product]
+    """The items."""
+    pagination: CursorPagination
+    """Which page this is."""
+    total: int
+    """How many there are in all."""
+    totalIsAtLeast: NotRequired[bool]
+    """There are more than `total`; they were not counted"""
+
+
+class PublicProduct(TypedDict):
+    """A product as the storefront answers it: an allow-list, with availability instead of stock."""
+
+    id: str
+    """Identifier."""
+    slug: str
+    """Its part of a web address, such as blue-shirt."""
+    name: str
+    """Name."""
+    description: str | None
+    """Free text."""
+    price: str
+    """Its own price, or the lowest of its variants'."""
+    compareAtPrice: str | None
+    """What it cost before; a decimal amount."""
+    currency: str
+    """The shop's currency, ISO 4217."""
+    sku: str | None
+    """Stock keeping unit."""
+    vendor: str | None
+    """Who makes or supplies it."""
+    type: str | None
+    """Product type."""
+    tags: list[str]
+    """Words to find it by."""
+    variants: list[PublicVariant]
+    """Variants; there is at least one."""
+    images: list[Image]
+    """Images, the main one first."""
+    seo: Seo
+    """What search engines are told."""
+    createdAt: str
+    """When it was created."""
+
+
+class PublicProductList(TypedDict):
+    """The answer of a list that a cursor walks through: `Walked[Product]`."""
+
+    data: list[PublicProduct]
+    """The items."""
+    pagination: CursorPagination
+    """Which page this is."""
+    total: int
+    """How many there are in all."""
+    totalIsAtLeast: NotRequired[bool]
+    """There are more than `total`; they were not counted"""
+
+
+class PublicVariant(TypedDict):
+    """A variant as the storefront shows it."""
+
+    id: str
+    """Identifier."""
+    title: str
+    """Title."""
+    sku: str | None
+    """Stock keeping unit."""
+    price: str
+    """A decimal amount, in the shop's currency."""
+    available: bool
+    """Whether it can be ordered: its stock is above zero, or is not tracked."""
+
+
+class RateLimits(TypedDict):
+    """Requests per minute."""
+
+    read: int
+    """Reads per minute."""
+    write: int
+    """Writes per minute."""
+
+
+class RecoverDeliveries(TypedDict):
+    """Which failed deliveries are sent again."""
+
+    since: str
+    """ISO 8601"""
+    dryRun: NotRequired[bool]
+    """Only count"""
+
+
+class RecoveryResult(TypedDict):
+    """How many deliveries are sent again."""
+
+    count: int
+    """How many deliveries."""
+    recovery: NotRequired[WebhookRecovery]
+    """The newest recovery; null: there was none."""
+
+
+class RotateSecret(TypedDict):
+    """How long the secret before signs as well."""
+
+    overlapHours: NotRequired[int]
+    """How long the secret before signs as well. Without it, or with 0, that one ends at once"""
+
+
+class Sales(TypedDict):
+    """Orders that were not cancelled, and the totals of those that are paid; days of the shop."""
+
+    orders: int
+    """How many orders."""
+    revenue: str
+    """Totals of what was paid; a decimal amount."""
+
+
+class SalesDay(TypedDict):
+    """What was sold on one day."""
+
+    date: str
+    """The day, in the shop's time zone."""
+    orders: int
+    """How many orders."""
+    revenue: str
+    """Totals of what was paid; a decimal amount."""
+
+
+class SavedMapping(TypedDict):
+    """What the columns of a file are, kept for the next file with the same ones."""
+
+    name: str
+    """Name."""
+    columns: dict[str, str | None]
+    """Column → field; null: not read."""
+    format: str | None
+    """Name of the format that the file has; null: its columns are mapped."""
+    updatedAt: str
+    """When it was last changed."""
+
+
+class SavedMappingList(TypedDict):
+    """All saved mappings."""
+
+    data: list[SavedMapping]
+    """The items."""
+
+
+class SearchResult(TypedDict):
+    """Up to five of each."""
+
+    orders: list[Order]
+    """Orders that were found."""
+    products: list[Product]
+    """Products that were found."""
+    customers: list[Customer]
+    """Customers that were found."""
+
+
+class Seo(TypedDict):
+    """What search engines are told."""
+
+    title: str | None
+    """Title."""
+    description: str | None
+    """Free text."""
+
+
+class SeoInput(TypedDict):
+    """What search engines are told."""
+
+    title: NotRequired[str | None]
+    """Title."""
+    description: NotRequired[str | None]
+    """Free text."""
+
+
+class ShopSummary(TypedDict):
+    """`days`: the last 30, today last. `lowStock`: up to 50 variants, those that became low last
+    first."""
+
+    currency: str
+    """The shop's currency, ISO 4217."""
+    today: Sales
+    """Of today, in the shop's time zone."""
+    last30Days: Sales
+    """Of the last 30 days, today included."""
+    days: list[SalesDay]
+    """Each of the last 30 days, the oldest first."""
+    openOrders: OpenOrders
+    """Orders that somebody has to work on."""
+    lowStock: list[LowStockVariant]
+    """Variants whose stock is below the threshold, the newest first."""
+
+
+class StartedJob(TypedDict):
+    """The job that does it."""
+
+    jobId: str
+    """Id of the job: ask for it until it has ended."""
+
+
+class StockMove(TypedDict):
+    """Either `by` or `to`. `reason`: RECEIVED, COUNTED, DAMAGED or another UPPER_SNAKE name."""
+
+    variantId: str
+    """Id of the variant, `var_…`."""
+    by: NotRequired[int]
+    """Pieces that came in, or went out (negative)"""
+    to: NotRequired[int | None]
+    """Pieces that are there now"""
+    reason: str
+    """Why, such as RECEIVED, COUNTED or DAMAGED."""
+
+
+class StockMoves(TypedDict):
+    """Moves of the stock of one product's variants."""
+
+    moves: list[StockMove]
+    """The moves: all of them happen, or none."""
+
+
+class TestDelivery(TypedDict):
+    """The delivery of a test event, which is sent in any case."""
+
+    id: str
+    """Identifier."""
+    event: EventKind
+    """Kind of the event."""
+    endpointId: str
+    """Id of the webhook."""
+    status: DeliveryStatus
+    """Where it stands."""
+    attemptCount: int
+    """How often it was tried."""
+    lastStatus: int | None
+    """HTTP status of the newest attempt"""
+    lastError: str | None
+    """`error` of the newest attempt"""
+    nextAttemptAt: str | None
+    """When it is tried again; null: it is not."""
+    subject: DeliverySubject | None
+    """What the event is about; null: not known."""
+    test: bool
+    """Whether the event was made up, to try the webhook."""
+    createdAt: str
+    """When it was created."""
+    updatedAt: str
+    """When it was last changed."""
+    passesFilter: bool
+    """Whether the webhook's filter would let such an event through"""
+
+
+class TestEvent(TypedDict):
+    """Which kind of event is made up, and whether it is sent."""
+
+    event: NotRequired[EventKind | None]
+    """Default: the first that the endpoint takes"""
+    dryRun: NotRequired[bool]
+    """Only say whether it would be sent, by which filter"""
+    filter: NotRequired[dict[str, Any] | None]
+    """With `dryRun`: in place of the webhook's own"""
+    data: NotRequired[dict[str, Any] | None]
+    """With `dryRun`: in place of made-up data"""
+
+
+class TriedEvent(TypedDict):
+    """An event that was not sent, and whether it would be."""
+
+    event: EventKind
+    """Kind of the event."""
+    data: dict[str, Any]
+    """What its webhooks would get as `data`"""
+    passesFilter: bool
+    """Whether the filter lets it through"""
+
+
+class Variant(TypedDict):
+    """A variant of a product."""
+
+    id: str
+    """Identifier."""
+    title: str
+    """Title."""
+    sku: str | None
+    """Stock keeping unit."""
+    price: str
+    """A decimal amount, in the shop's currency."""
+    stock: int | None
+    """null: not tracked"""
+
+
+class VariantInput(TypedDict):
+    """A variant of a product; by `id` or SKU it is one that exists."""
+
+    title: NotRequired[str | None]
+    """Title."""
+    sku: NotRequired[str | None]
+    """Stock keeping unit."""
+    price: NotRequired[Amount | None]
+    """A decimal amount, in the shop's currency."""
+    stock: NotRequired[int | None]
+    """How many there are; null: not tracked."""
+    id: NotRequired[str | None]
+    """Identifier."""
+
+
+class Webhook(TypedDict):
+    """An address that events are sent to."""
+
+    id: str
+    """Identifier."""
+    url: str
+    """Web address."""
+    events: list[EventKind]
+    """Kinds of events that it gets."""
+    email: str | None
+    """Who is told when deliveries fail; null: the shop's address is."""
+    summaryEmail: str | None
+    """Who gets the summaries: `email`, or else the shop's; null: nobody"""
+    description: str | None
+    """Free text."""
+    filter: dict[str, Any] | None
+    """A pattern: events whose body does not fit are not sent; null: all are"""
+    enabled: bool
+    """false pauses it: new events make no deliveries, and pending ones wait."""
+    failingSince: str | None
+    """Three failures in a row or more"""
+    previousSecretExpiresAt: str | None
+    """Until when a secret before signs as well; null: none does."""
+    notices: list[WebhookNotice]
+    """What its owner should know."""
+    recovery: WebhookRecovery | None
+    """The newest recovery; null: there was none."""
+    createdAt: str
+    """When it was created."""
+    updatedAt: str
+    """When it was last changed."""
+
+
+class WebhookChange(TypedDict):
+    """What is absent stays; null clears `email`, `description` and `filter`."""
+
+    url: NotRequired[str | None]
+    """Web address."""
+    events: NotRequired[list[EventKind] | None]
+    """Kinds of events that it gets."""
+    email: NotRequired[str | None]
+    """Who is told when deliveries fail; null: the shop's address is."""
+    description: NotRequired[str | None]
+    """Free text."""
+    enabled: NotRequired[bool | None]
+    """false pauses it: new events make no deliveries, and pending ones wait."""
+    filter: NotRequired[dict[str, Any] | None]
+    """A pattern (docs/webhooks.md#filters): events whose body does not fit are not sent."""
+
+
+class WebhookList(TypedDict):
+    """The answer of a list: `Listed[Product]`."""
+
+    data: list[Webhook]
+    """The items."""
+    pagination: Pagination
+    """Which page this is."""
+    total: int
+    """How many there are in all."""
+
+
+class WebhookNotice(TypedDict):
+    """Something about a webhook that its owner should know. `code`: `two_signatures` (more than
+    one secret signs), `no_summary_address`, `no_summary_sender` (no summary e-mail is sent)."""
+
+    code: str
+    """What happened, for programs."""
+    message: str
+    """What happened, for people."""
+
+
+class WebhookRecovery(TypedDict):
+    """The newest recovery of an endpoint: how many of those that had failed are on their way."""
+
+    id: str
+    """Identifier."""
+    since: str
+    """From when on."""
+    startedAt: str
+    """When it began; null: it has not."""
+    count: int
+    """How many deliveries."""
+    sent: int
+    """How many are on their way."""
+    completedAt: str | None
+    """When it ended; null: it has not."""
+
+
+class WebhookWithSecret(TypedDict):
+    """`secret` is shown this once. All of it, `whsec_` included, is the key of the HMAC."""
+
+    id: str
+    """Identifier."""
+    url: str
+    """Web address."""
+    events: list[EventKind]
+    """Kinds of events that it gets."""
+    email: str | None
+    """Who is told when deliveries fail; null: the shop's address is."""
+    summaryEmail: str | None
+    """Who gets the summaries: `email`, or else the shop's; null: nobody"""
+    description: str | None
+    """Free text."""
+    filter: dict[str, Any] | None
+    """A pattern: events whose body does not fit are not sent; null: all are"""
+    enabled: bool
+    """false pauses it: new events make no deliveries, and pending ones wait."""
+    failingSince: str | None
+    """Three failures in a row or more"""
+    previousSecretExpiresAt: str | None
+    """Until when a secret before signs as well; null: none does."""
+    notices: list[WebhookNotice]
+    """What its owner should know."""
+    recovery: WebhookRecovery | None
+    """The newest recovery; null: there was none."""
+    createdAt: str
+    """When it was created."""
+    updatedAt: str
+    """When it was last changed."""
+    secret: str
+    """Signs deliveries; all of it, `whsec_` included, is the key. Shown this once."""

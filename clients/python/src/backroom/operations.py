@@ -1,0 +1,1264 @@
+"""One method for each operation of the API.
+
+Written by `generate.py` from the description of the API: do not edit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime
+from typing import Any, Literal
+
+from backroom.models import (
+    ApiKey,
+    ApiKeyList,
+    ApiKeyWithSecret,
+    BulkOrderEdit,
+    BulkProductEdit,
+    BulkResult,
+    BulkStatus,
+    BulkStatusResult,
+    ChosenMapping,
+    Customer,
+    CustomerChange,
+    CustomerList,
+    CustomerSort,
+    Deleted,
+    Delivery,
+    DeliveryList,
+    DeliveryStatus,
+    DeliveryWithAttempts,
+    EventFeed,
+    EventKind,
+    ImportJob,
+    ImportJobSummary,
+    ImportMode,
+    ImportUpload,
+    Job,
+    JobList,
+    JobSummary,
+    ListedApiKey,
+    Merge,
+    NewApiKey,
+    NewCustomer,
+    NewExport,
+    NewImportUpload,
+    NewMapping,
+    NewOrder,
+    NewProduct,
+    NewProducts,
+    NewWebhook,
+    Order,
+    OrderChange,
+    OrderList,
+    OrderSort,
+    OrderStatus,
+    PaymentStatus,
+    Product,
+    ProductChange,
+    ProductList,
+    ProductSort,
+    ProductStatus,
+    PublicProduct,
+    PublicProductList,
+    RecoverDeliveries,
+    RecoveryResult,
+    RotateSecret,
+    SavedMapping,
+    SavedMappingList,
+    SearchResult,
+    ShopSummary,
+    StartedJob,
+    StockMoves,
+    TestDelivery,
+    TestEvent,
+    TriedEvent,
+    UnknownColumnsMode,
+    Webhook,
+    WebhookChange,
+    WebhookList,
+    WebhookWithSecret,
+)
+from backroom.transport import AUTOMATIC, Transport, walk
+
+
+class Operations:
+    _transport: Transport
+
+    def list_customers(
+        self,
+        *,
+        fields: str | Sequence[str] | None = None,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        search: str | None = None,
+        tag: str | None = None,
+        sort: CustomerSort | None = None,
+    ) -> CustomerList:
+        """List customers.
+
+        Newest first. `search` finds the beginnings of words in name, e-mail, company and city,
+        and the digits of the phone number.
+
+        `GET /api/admin/customers`, from the role READER on.
+        """
+        answer: CustomerList = self._transport.call(
+            "GET",
+            "/api/admin/customers",
+            (),
+            query={
+                "fields": fields,
+                "page": page,
+                "limit": limit,
+                "cursor": cursor,
+                "search": search,
+                "tag": tag,
+                "sort": sort,
+            },
+        )
+        return answer
+
+    def iter_customers(
+        self,
+        *,
+        fields: str | Sequence[str] | None = None,
+        limit: int = 100,
+        search: str | None = None,
+        tag: str | None = None,
+        sort: CustomerSort | None = None,
+    ) -> Iterator[Customer]:
+        """All of `list_customers`, page by page. `limit`: items per request."""
+        asked: dict[str, Any] = {
+            "fields": fields,
+            "limit": limit,
+            "search": search,
+            "tag": tag,
+            "sort": sort,
+        }
+        return walk(
+            lambda at: self._transport.call(
+                "GET", "/api/admin/customers", (), query={**asked, **at}
+            ),
+            by_cursor=True,
+        )
+
+    def create_customer(self, body: NewCustomer, *, idempotency_key: str = AUTOMATIC) -> Customer:
+        """Create a customer.
+
+        With an e-mail, a phone, a company or a name at least. Where another customer has the
+        e-mail: 409 `email_taken` with that `id`. Emits customer.created.
+
+        `POST /api/admin/customers`, from the role STAFF on.
+        """
+        answer: Customer = self._transport.call(
+            "POST",
+            "/api/admin/customers",
+            (),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+        )
+        return answer
+
+    def get_customer(self, id: str, *, fields: str | Sequence[str] | None = None) -> Customer:
+        """Get a customer.
+
+        With `fields` there is no ETag. One who was merged is 404 `merged` with `into`.
+
+        `GET /api/admin/customers/{id}`, from the role READER on.
+        """
+        answer: Customer = self._transport.call(
+            "GET", "/api/admin/customers/{}", (id,), query={"fields": fields}
+        )
+        return answer
+
+    def update_customer(
+        self, id: str, body: CustomerChange, *, if_match: str | None = None
+    ) -> Customer:
+        """Change a customer.
+
+        What is absent stays, null clears; `addresses` is the new list, in which one with an
+        `id` is that one. Orders keep what they were placed with. 409 `email_taken` with the
+        `id` of whose e-mail it is. An order that was placed since is no reason for a 412. Emits
+        customer.updated.
+
+        `PATCH /api/admin/customers/{id}`, from the role STAFF on.
+        """
+        answer: Customer = self._transport.call(
+            "PATCH", "/api/admin/customers/{}", (id,), body=body, headers={"If-Match": if_match}
+        )
+        return answer
+
+    def delete_customer(self, id: str, *, if_match: str | None = None) -> Deleted:
+        """Delete a customer.
+
+        Only one without orders: otherwise 409 `has_orders`. Emits customer.deleted.
+
+        `DELETE /api/admin/customers/{id}`, from the role STAFF on.
+        """
+        answer: Deleted = self._transport.call(
+            "DELETE", "/api/admin/customers/{}", (id,), headers={"If-Match": if_match}
+        )
+        return answer
+
+    def erase_customer(self, id: str, *, idempotency_key: str = AUTOMATIC) -> StartedJob:
+        """Erase a customer.
+
+        Name, e-mail, phone, addresses and notes are taken out of the customer, its orders,
+        search, lists, kept replies, events, deliveries and exports. Numbers, lines, money and
+        countries stay. The job's `touched` says how many of each. It cannot be cancelled, nor
+        undone. From the answer on the customer takes no more orders, and the e-mail is free.
+        Emits order.updated for each order, and customer.updated.
+
+        `POST /api/admin/customers/{id}/erase`, from the role OWNER on.
+        """
+        answer: StartedJob = self._transport.call(
+            "POST",
+            "/api/admin/customers/{}/erase",
+            (id,),
+            headers={"Idempotency-Key": idempotency_key},
+        )
+        return answer
+
+    def merge_customer(
+        self, id: str, body: Merge, *, idempotency_key: str = AUTOMATIC
+    ) -> StartedJob:
+        """Merge a customer into another.
+
+        Orders, totals and addresses move to `into`, equal addresses once; what that lacks, it
+        gets. This id is then 404 `merged` with `into`. Into itself, into one that is erased,
+        merged or being merged into another: 422. It cannot be cancelled, nor undone. Emits
+        order.updated for each order, customer.updated and customer.deleted.
+
+        `POST /api/admin/customers/{id}/merge`, from the role STAFF on.
+        """
+        answer: StartedJob = self._transport.call(
+            "POST",
+            "/api/admin/customers/{}/merge",
+            (id,),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+        )
+        return answer
+
+    def list_deliveries(
+        self,
+        *,
+        status: DeliveryStatus | Sequence[DeliveryStatus] | None = None,
+        event: EventKind | Sequence[EventKind] | None = None,
+        since: str | date | datetime | None = None,
+        limit: int | None = None,
+        subject: str | None = None,
+        cursor: str | None = None,
+    ) -> DeliveryList:
+        """List all webhooks' deliveries.
+
+        Of every webhook there is, the newest event first; the rest as for one webhook.
+
+        `GET /api/admin/deliveries`, from the role ADMIN on.
+        """
+        answer: DeliveryList = self._transport.call(
+            "GET",
+            "/api/admin/deliveries",
+            (),
+            query={
+                "status": status,
+                "event": event,
+                "since": since,
+                "limit": limit,
+                "subject": subject,
+                "cursor": cursor,
+            },
+        )
+        return answer
+
+    def iter_deliveries(
+        self,
+        *,
+        status: DeliveryStatus | Sequence[DeliveryStatus] | None = None,
+        event: EventKind | Sequence[EventKind] | None = None,
+        since: str | date | datetime | None = None,
+        limit: int = 100,
+        subject: str | None = None,
+    ) -> Iterator[Delivery]:
+        """All of `list_deliveries`, page by page. `limit`: items per request."""
+        asked: dict[str, Any] = {
+            "status": status,
+            "event": event,
+            "since": since,
+            "limit": limit,
+            "subject": subject,
+        }
+        return walk(
+            lambda at: self._transport.call(
+                "GET", "/api/admin/deliveries", (), query={**asked, **at}
+            ),
+            by_cursor=True,
+        )
+
+    def get_delivery(self, id: str) -> DeliveryWithAttempts:
+        """Get a delivery with every attempt.
+
+        Get a delivery with every attempt.
+
+        `GET /api/admin/deliveries/{id}`, from the role ADMIN on.
+        """
+        answer: DeliveryWithAttempts = self._transport.call(
+            "GET", "/api/admin/deliveries/{}", (id,)
+        )
+        return answer
+
+    def replay_delivery(self, id: str) -> Delivery:
+        """Replay a delivery.
+
+        Posts it again now, with the same id and body: beside its schedule while that runs, as
+        the start of another when it has ended. Answers the delivery as it is before that.
+
+        `POST /api/admin/deliveries/{id}/replay`, from the role ADMIN on.
+        """
+        answer: Delivery = self._transport.call("POST", "/api/admin/deliveries/{}/replay", (id,))
+        return answer
+
+    def read_events(
+        self,
+        *,
+        after: str | None = None,
+        since: str | date | datetime | None = None,
+        types: EventKind | Sequence[EventKind] | None = None,
+        limit: int | None = None,
+    ) -> EventFeed:
+        """Read the change feed.
+
+        The oldest first, 60 days back, each event once, deletions included. Ask again with
+        `next` as `after`, for ever: an empty answer is the end for now. The feed is half a
+        minute behind, so that nothing is missed. A cursor from before the oldest is 410
+        `cursor_expired`.
+
+        `GET /api/admin/events`, from the role STAFF on.
+        """
+        answer: EventFeed = self._transport.call(
+            "GET",
+            "/api/admin/events",
+            (),
+            query={"after": after, "since": since, "types": types, "limit": limit},
+        )
+        return answer
+
+    def start_export(self, body: NewExport, *, idempotency_key: str = AUTOMATIC) -> StartedJob:
+        """Export products, orders or customers.
+
+        As CSV or one JSON object a line. The job has `downloadUrl` when it is COMPLETED. A file
+        of products can be imported again. Cells that a spreadsheet would run begin with an
+        apostrophe, which the import takes off.
+
+        `POST /api/admin/exports`, from the role STAFF on.
+        """
+        answer: StartedJob = self._transport.call(
+            "POST",
+            "/api/admin/exports",
+            (),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+        )
+        return answer
+
+    def list_jobs(
+        self, *, page: int | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> JobList:
+        """List jobs.
+
+        Imports, exports, bulk edits and undos, newest first.
+
+        `GET /api/admin/jobs`, from the role READER on.
+        """
+        answer: JobList = self._transport.call(
+            "GET", "/api/admin/jobs", (), query={"page": page, "limit": limit, "cursor": cursor}
+        )
+        return answer
+
+    def iter_jobs(self, *, limit: int = 100) -> Iterator[ImportJobSummary | JobSummary]:
+        """All of `list_jobs`, page by page. `limit`: items per request."""
+        asked: dict[str, Any] = {"limit": limit}
+        return walk(
+            lambda at: self._transport.call("GET", "/api/admin/jobs", (), query={**asked, **at}),
+            by_cursor=True,
+        )
+
+    def get_job(self, id: str) -> ImportJob | Job:
+        """Get a job.
+
+        How far it is, and what failed: the first 100 errors here, all of an import in its
+        report.
+
+        `GET /api/admin/jobs/{id}`, from the role READER on.
+        """
+        answer: ImportJob | Job = self._transport.call("GET", "/api/admin/jobs/{}", (id,))
+        return answer
+
+    def cancel_job(self, id: str) -> ImportJob | Job:
+        """Cancel a job.
+
+        Nothing more is begun; records that were written stay, and are counted.
+
+        `POST /api/admin/jobs/{id}/cancel`, from the role STAFF on.
+        """
+        answer: ImportJob | Job = self._transport.call("POST", "/api/admin/jobs/{}/cancel", (id,))
+        return answer
+
+    def map_import_columns(self, id: str, body: ChosenMapping) -> ImportJob:
+        """Say what the columns of a file are.
+
+        Continues a job that is NEEDS_MAPPING: `columns` (column → field, null where it is not
+        read), `format`, the name of one that is known, or both, where the format has all
+        columns but these. `encoding` or `delimiter` instead: the file is read again so, and its
+        columns are shown anew. `saveAs` keeps a mapping for files with these columns.
+
+        `POST /api/admin/jobs/{id}/mapping`, from the role STAFF on.
+        """
+        answer: ImportJob = self._transport.call(
+            "POST", "/api/admin/jobs/{}/mapping", (id,), body=body
+        )
+        return answer
+
+    def retry_import(self, id: str) -> StartedJob:
+        """Import again what failed.
+
+        A new job, of the rows that failed; or of the whole file, if the job failed or was
+        cancelled. What was written before is found unchanged.
+
+        `POST /api/admin/jobs/{id}/retry`, from the role STAFF on.
+        """
+        answer: StartedJob = self._transport.call("POST", "/api/admin/jobs/{}/retry", (id,))
+        return answer
+
+    def run_import(self, id: str) -> StartedJob:
+        """Import the file of a dry run.
+
+        A new job with the same file, mapping and options, which writes.
+
+        `POST /api/admin/jobs/{id}/run`, from the role STAFF on.
+        """
+        answer: StartedJob = self._transport.call("POST", "/api/admin/jobs/{}/run", (id,))
+        return answer
+
+    def undo_job(self, id: str, *, idempotency_key: str = AUTOMATIC) -> StartedJob:
+        """Undo an import or a bulk edit.
+
+        Every field that the job changed, and nobody has changed since, gets its old value back;
+        stock by the difference. A product that the job created, and nobody has changed or sold
+        since, is deleted. What is left as it is, is among the errors of the new job, with the
+        reason. Undoing twice changes nothing; an undo can be undone. Within 30 days.
+
+        `POST /api/admin/jobs/{id}/undo`, from the role STAFF on.
+        """
+        answer: StartedJob = self._transport.call(
+            "POST", "/api/admin/jobs/{}/undo", (id,), headers={"Idempotency-Key": idempotency_key}
+        )
+        return answer
+
+    def list_api_keys(self, *, page: int | None = None, limit: int | None = None) -> ApiKeyList:
+        """List keys.
+
+        Newest first, without the keys themselves: nobody has those but their holders.
+
+        `GET /api/admin/keys`, from the role OWNER on.
+        """
+        answer: ApiKeyList = self._transport.call(
+            "GET", "/api/admin/keys", (), query={"page": page, "limit": limit}
+        )
+        return answer
+
+    def iter_api_keys(self, *, limit: int = 100) -> Iterator[ListedApiKey]:
+        """All of `list_api_keys`, page by page. `limit`: items per request."""
+        asked: dict[str, Any] = {"limit": limit}
+        return walk(
+            lambda at: self._transport.call("GET", "/api/admin/keys", (), query={**asked, **at}),
+            by_cursor=False,
+        )
+
+    def create_api_key(
+        self, body: NewApiKey, *, idempotency_key: str = AUTOMATIC
+    ) -> ApiKeyWithSecret:
+        """Create a key.
+
+        `key` in the answer is the key. It is not stored, and never shown again.
+
+        `POST /api/admin/keys`, from the role OWNER on.
+        """
+        answer: ApiKeyWithSecret = self._transport.call(
+            "POST", "/api/admin/keys", (), body=body, headers={"Idempotency-Key": idempotency_key}
+        )
+        return answer
+
+    def revoke_api_key(self, id: str) -> Deleted:
+        """Revoke a key.
+
+        It opens nothing from then on. The last Owner key stays: 409 `last_owner_key`.
+
+        `DELETE /api/admin/keys/{id}`, from the role OWNER on.
+        """
+        answer: Deleted = self._transport.call("DELETE", "/api/admin/keys/{}", (id,))
+        return answer
+
+    def get_current_key(self) -> ApiKey:
+        """The key in use.
+
+        The key in use.
+
+        `GET /api/admin/me`, from the role READER on.
+        """
+        answer: ApiKey = self._transport.call("GET", "/api/admin/me", ())
+        return answer
+
+    def list_orders(
+        self,
+        *,
+        fields: str | Sequence[str] | None = None,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        search: str | None = None,
+        status: OrderStatus | Sequence[OrderStatus] | None = None,
+        exclude_status: OrderStatus | Sequence[OrderStatus] | None = None,
+        source: str | Sequence[str] | None = None,
+        payment_status: PaymentStatus | Sequence[PaymentStatus] | None = None,
+        customer_id: str | None = None,
+        sales_rep_id: str | None = None,
+        tag: str | None = None,
+        from_: str | date | datetime | None = None,
+        to: str | date | datetime | None = None,
+        sort: OrderSort | None = None,
+    ) -> OrderList:
+        """List orders.
+
+        By order date, newest first. `search` finds order numbers (also by three or more of
+        their last digits), customers' names and e-mail addresses.
+
+        `GET /api/admin/orders`, from the role READER on.
+        """
+        answer: OrderList = self._transport.call(
+            "GET",
+            "/api/admin/orders",
+            (),
+            query={
+                "fields": fields,
+                "page": page,
+                "limit": limit,
+                "cursor": cursor,
+                "search": search,
+                "status": status,
+                "excludeStatus": exclude_status,
+                "source": source,
+                "paymentStatus": payment_status,
+                "customerId": customer_id,
+                "salesRepId": sales_rep_id,
+                "tag": tag,
+                "from": from_,
+                "to": to,
+                "sort": sort,
+            },
+        )
+        return answer
+
+    def iter_orders(
+        self,
+        *,
+        fields: str | Sequence[str] | None = None,
+        limit: int = 100,
+        search: str | None = None,
+        status: OrderStatus | Sequence[OrderStatus] | None = None,
+        exclude_status: OrderStatus | Sequence[OrderStatus] | None = None,
+        source: str | Sequence[str] | None = None,
+        payment_status: PaymentStatus | Sequence[PaymentStatus] | None = None,
+        customer_id: str | None = None,
+        sales_rep_id: str | None = None,
+        tag: str | None = None,
+        from_: str | date | datetime | None = None,
+        to: str | date | datetime | None = None,
+        sort: OrderSort | None = None,
+    ) -> Iterator[Order]:
+        """All of `list_orders`, page by page. `limit`: items per request."""
+        asked: dict[str, Any] = {
+            "fields": fields,
+            "limit": limit,
+            "search": search,
+            "status": status,
+            "excludeStatus": exclude_status,
+            "source": source,
+            "paymentStatus": payment_status,
+            "customerId": customer_id,
+            "salesRepId": sales_rep_id,
+            "tag": tag,
+            "from": from_,
+            "to": to,
+            "sort": sort,
+        }
+        return walk(
+            lambda at: self._transport.call("GET", "/api/admin/orders", (), query={**asked, **at}),
+            by_cursor=True,
+        )
+
+    def create_order(self, body: NewOrder, *, idempotency_key: str = AUTOMATIC) -> Order:
+        """Create an order.
+
+        Takes its stock, or is refused: 422 `insufficient_stock` names the lines. With
+        `paymentStatus` PAID it starts as PAID. Emits order.created, and order.paid,
+        customer.created, inventory.low where they apply.
+
+        `POST /api/admin/orders`, from the role STAFF on.
+        """
+        answer: Order = self._transport.call(
+            "POST", "/api/admin/orders", (), body=body, headers={"Idempotency-Key": idempotency_key}
+        )
+        return answer
+
+    def edit_orders(self, body: BulkOrderEdit, *, idempotency_key: str = AUTOMATIC) -> StartedJob:
+        """Change many orders.
+
+        As for products. Each order moves along the transitions, or is counted as failed. A
+        status cannot be undone; the sales rep and tags can.
+
+        `POST /api/admin/orders/bulk-edit`, from the role STAFF on.
+        """
+        answer: StartedJob = self._transport.call(
+            "POST",
+            "/api/admin/orders/bulk-edit",
+            (),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+        )
+        return answer
+
+    def get_order(self, id: str, *, fields: str | Sequence[str] | None = None) -> Order:
+        """Get an order.
+
+        With `fields` there is no ETag.
+
+        `GET /api/admin/orders/{id}`, from the role READER on.
+        """
+        answer: Order = self._transport.call(
+            "GET", "/api/admin/orders/{}", (id,), query={"fields": fields}
+        )
+        return answer
+
+    def update_order(self, id: str, body: OrderChange, *, if_match: str | None = None) -> Order:
+        """Change an order.
+
+        `status` moves along the transitions only; any other is 422 `invalid_transition` with
+        `from`, `to` and `allowed`. PAID and REFUNDED set the payment status too; CANCELLED and
+        REFUNDED give the stock back. Emits order.updated, and what the change means besides.
+
+        `PATCH /api/admin/orders/{id}`, from the role STAFF on.
+        """
+        answer: Order = self._transport.call(
+            "PATCH", "/api/admin/orders/{}", (id,), body=body, headers={"If-Match": if_match}
+        )
+        return answer
+
+    def delete_order(self, id: str, *, if_match: str | None = None) -> Deleted:
+        """Delete an order.
+
+        Before shipping, its stock is given back.
+
+        `DELETE /api/admin/orders/{id}`, from the role OWNER on.
+        """
+        answer: Deleted = self._transport.call(
+            "DELETE", "/api/admin/orders/{}", (id,), headers={"If-Match": if_match}
+        )
+        return answer
+
+    def list_products(
+        self,
+        *,
+        fields: str | Sequence[str] | None = None,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        search: str | None = None,
+        status: ProductStatus | Sequence[ProductStatus] | None = None,
+        type: str | None = None,
+        storefront: str | None = None,
+        vendor: str | None = None,
+        tag: str | None = None,
+        published: bool | None = None,
+        sort: ProductSort | None = None,
+    ) -> ProductList:
+        """List products.
+
+        Newest first. `search` finds the beginnings of words in name, SKU, vendor and tags.
+
+        `GET /api/admin/products`, from the role READER on.
+        """
+        answer: ProductList = self._transport.call(
+            "GET",
+            "/api/admin/products",
+            (),
+            query={
+                "fields": fields,
+                "page": page,
+                "limit": limit,
+                "cursor": cursor,
+                "search": search,
+                "status": status,
+                "type": type,
+                "storefront": storefront,
+                "vendor": vendor,
+                "tag": tag,
+                "published": published,
+                "sort": sort,
+            },
+        )
+        return answer
+
+    def iter_products(
+        self,
+        *,
+        fields: str | Sequence[str] | None = None,
+        limit: int = 100,
+        search: str | None = None,
+        status: ProductStatus | Sequence[ProductStatus] | None = None,
+        type: str | None = None,
+        storefront: str | None = None,
+        vendor: str | None = None,
+        tag: str | None = None,
+        published: bool | None = None,
+        sort: ProductSort | None = None,
+    ) -> Iterator[Product]:
+        """All of `list_products`, page by page. `limit`: items per request."""
+        asked: dict[str, Any] = {
+            "fields": fields,
+            "limit": limit,
+            "search": search,
+            "status": status,
+            "type": type,
+            "storefront": storefront,
+            "vendor": vendor,
+            "tag": tag,
+            "published": published,
+            "sort": sort,
+        }
+        return walk(
+            lambda at: self._transport.call(
+                "GET", "/api/admin/products", (), query={**asked, **at}
+            ),
+            by_cursor=True,
+        )
+
+    def create_product(self, body: NewProduct, *, idempotency_key: str = AUTOMATIC) -> Product:
+        """Create a product.
+
+        Without `slug`, one is made from the name. Emits product.created.
+
+        `POST /api/admin/products`, from the role STAFF on.
+        """
+        answer: Product = self._transport.call(
+            "POST",
+            "/api/admin/products",
+            (),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+        )
+        return answer
+
+    def create_products(self, body: NewProducts, *, idempotency_key: str = AUTOMATIC) -> BulkResult:
+        """Create up to 500 products.
+
+        An array of products, or `{"products": […]}`. Each succeeds or fails for itself. One
+        write against the rate limit, however many products. All together have at most 30,000
+        variants, tags and words of names, vendors, SKUs and titles: more is 422 `too_long`, and
+        nothing is written. Beyond 2 MB of request, or where the answer would be larger than 6
+        MB, rows have the `id` of what was created and no `product`. Where storage is so slow
+        that 20 seconds are not enough, the rest is answered as `not_reached`: nothing of it was
+        written, and the same request with its Idempotency-Key goes on there.
+
+        `POST /api/admin/products/bulk`, from the role STAFF on.
+        """
+        answer: BulkResult = self._transport.call(
+            "POST",
+            "/api/admin/products/bulk",
+            (),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+        )
+        return answer
+
+    def edit_products(
+        self, body: BulkProductEdit, *, idempotency_key: str = AUTOMATIC
+    ) -> StartedJob:
+        """Change many products.
+
+        Up to 500 by `ids`, or all that match `filters`. The job counts what became of each;
+        with `dryRun` it shows the first 100 as before and after. Emits what a PUT of each
+        would. It can be undone: `POST /api/admin/jobs/{id}/undo`.
+
+        `POST /api/admin/products/bulk-edit`, from the role STAFF on.
+        """
+        answer: StartedJob = self._transport.call(
+            "POST",
+            "/api/admin/products/bulk-edit",
+            (),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+        )
+        return answer
+
+    def set_product_statuses(self, body: BulkStatus) -> BulkStatusResult:
+        """Set the status of up to 500 products.
+
+        Each succeeds or fails for itself. One write against the rate limit, however many
+        products. Emits product.updated for each that had another status.
+
+        `POST /api/admin/products/bulk-status`, from the role STAFF on.
+        """
+        answer: BulkStatusResult = self._transport.call(
+            "POST", "/api/admin/products/bulk-status", (), body=body
+        )
+        return answer
+
+    def start_import(
+        self,
+        file: bytes,
+        file_name: str,
+        *,
+        mode: ImportMode | None = None,
+        dry_run: bool | None = None,
+        allow_zero_prices: bool | None = None,
+        on_unknown_columns: UnknownColumnsMode | None = None,
+        mapping: str | None = None,
+        encoding: str | None = None,
+        delimiter: Literal["", ",", ";", "\t", "|"] | None = None,
+        sheet: str | None = None,
+        location: str | None = None,
+        review: bool | None = None,
+        idempotency_key: str = AUTOMATIC,
+    ) -> StartedJob:
+        """Import products from a CSV file.
+
+        The form field `file` is the CSV; for more than 4.4 MB use `…/import/uploads`. The
+        columns say whose file it is (docs/import.md). The job tells what became of it.
+
+        `POST /api/admin/products/import`, from the role STAFF on.
+        """
+        answer: StartedJob = self._transport.call(
+            "POST",
+            "/api/admin/products/import",
+            (),
+            file=(file_name, file),
+            query={
+                "mode": mode,
+                "dryRun": dry_run,
+                "allowZeroPrices": allow_zero_prices,
+                "onUnknownColumns": on_unknown_columns,
+                "mapping": mapping,
+                "encoding": encoding,
+                "delimiter": delimiter,
+                "sheet": sheet,
+                "location": location,
+                "review": review,
+            },
+            headers={"Idempotency-Key": idempotency_key},
+        )
+        return answer
+
+    def list_import_mappings(self) -> SavedMappingList:
+        """List saved mappings.
+
+        All of them, by name. Each is proposed for files with exactly its columns.
+
+        `GET /api/admin/products/import/mappings`, from the role STAFF on.
+        """
+        answer: SavedMappingList = self._transport.call(
+            "GET", "/api/admin/products/import/mappings", ()
+        )
+        return answer
+
+    def save_import_mapping(self, name: str, body: NewMapping) -> SavedMapping:
+        """Save a mapping.
+
+        Name every column of the file, with null for those that are not read. Replaces one of
+        the same name.
+
+        `PUT /api/admin/products/import/mappings/{name}`, from the role STAFF on.
+        """
+        answer: SavedMapping = self._transport.call(
+            "PUT", "/api/admin/products/import/mappings/{}", (name,), body=body
+        )
+        return answer
+
+    def delete_import_mapping(self, name: str) -> Deleted:
+        """Delete a saved mapping.
+
+        Delete a saved mapping.
+
+        `DELETE /api/admin/products/import/mappings/{name}`, from the role STAFF on.
+        """
+        answer: Deleted = self._transport.call(
+            "DELETE", "/api/admin/products/import/mappings/{}", (name,)
+        )
+        return answer
+
+    def get_import_template(self) -> str:
+        """Get a CSV to begin with.
+
+        All our columns, with two products as examples.
+
+        `GET /api/admin/products/import/template`, from the role READER on.
+        """
+        answer: str = self._transport.call("GET", "/api/admin/products/import/template", ())
+        return answer
+
+    def prepare_upload(
+        self, body: NewImportUpload, *, idempotency_key: str = AUTOMATIC
+    ) -> ImportUpload:
+        """Get an address to upload a large CSV file to.
+
+        Post a form to `url` within the hour: all `fields`, then `file`, up to 5 GB. The import
+        starts by itself. A job whose file never comes ends as FAILED, `upload_missing`.
+        Repeated with its Idempotency-Key, it answers the same job with an address that is valid
+        for an hour again.
+
+        `POST /api/admin/products/import/uploads`, from the role STAFF on.
+        """
+        answer: ImportUpload = self._transport.call(
+            "POST",
+            "/api/admin/products/import/uploads",
+            (),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+        )
+        return answer
+
+    def get_product(self, id: str, *, fields: str | Sequence[str] | None = None) -> Product:
+        """Get a product.
+
+        With `fields` there is no ETag.
+
+        `GET /api/admin/products/{id}`, from the role READER on.
+        """
+        answer: Product = self._transport.call(
+            "GET", "/api/admin/products/{}", (id,), query={"fields": fields}
+        )
+        return answer
+
+    def update_product(
+        self, id: str, body: ProductChange, *, if_match: str | None = None
+    ) -> Product:
+        """Change a product.
+
+        What is absent stays, null clears, a given list is the new list; variants match by id,
+        then SKU, and keep what is absent. Emits product.updated where something differs.
+
+        `PUT /api/admin/products/{id}`, from the role STAFF on.
+        """
+        answer: Product = self._transport.call(
+            "PUT", "/api/admin/products/{}", (id,), body=body, headers={"If-Match": if_match}
+        )
+        return answer
+
+    def delete_product(self, id: str, *, if_match: str | None = None) -> Deleted:
+        """Delete a product.
+
+        Delete a product.
+
+        `DELETE /api/admin/products/{id}`, from the role STAFF on.
+        """
+        answer: Deleted = self._transport.call(
+            "DELETE", "/api/admin/products/{}", (id,), headers={"If-Match": if_match}
+        )
+        return answer
+
+    def move_stock(self, id: str, body: StockMoves, *, idempotency_key: str = AUTOMATIC) -> Product:
+        """Move the stock of a product.
+
+        All moves, or none. `by` adds to whatever is there, and never overwrites a sale; below
+        zero is 422 `insufficient_stock`. `to` sets a count; a variant that is not tracked needs
+        it. Emits product.updated, whose data has `stockMoves` besides: `[{variantId, by, stock,
+        reason}]`.
+
+        `POST /api/admin/products/{id}/stock`, from the role STAFF on.
+        """
+        answer: Product = self._transport.call(
+            "POST",
+            "/api/admin/products/{}/stock",
+            (id,),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+        )
+        return answer
+
+    def search_everything(self, *, q: str) -> SearchResult:
+        """Search in everything.
+
+        Orders, products and customers that have all words of `q`. What has one of them as a
+        whole, a number, an e-mail address or a SKU, comes first; then the newest.
+
+        `GET /api/admin/search`, from the role READER on.
+        """
+        answer: SearchResult = self._transport.call("GET", "/api/admin/search", (), query={"q": q})
+        return answer
+
+    def get_summary(self) -> ShopSummary:
+        """The shop at a glance.
+
+        Sales of today and of the last 30 days by order date in the shop's time zone, orders by
+        status until they are delivered, and what runs low on stock.
+
+        `GET /api/admin/summary`, from the role READER on.
+        """
+        answer: ShopSummary = self._transport.call("GET", "/api/admin/summary", ())
+        return answer
+
+    def list_webhooks(self, *, page: int | None = None, limit: int | None = None) -> WebhookList:
+        """List webhooks.
+
+        Newest first, without secrets.
+
+        `GET /api/admin/webhooks`, from the role ADMIN on.
+        """
+        answer: WebhookList = self._transport.call(
+            "GET", "/api/admin/webhooks", (), query={"page": page, "limit": limit}
+        )
+        return answer
+
+    def iter_webhooks(self, *, limit: int = 100) -> Iterator[Webhook]:
+        """All of `list_webhooks`, page by page. `limit`: items per request."""
+        asked: dict[str, Any] = {"limit": limit}
+        return walk(
+            lambda at: self._transport.call(
+                "GET", "/api/admin/webhooks", (), query={**asked, **at}
+            ),
+            by_cursor=False,
+        )
+
+    def create_webhook(
+        self, body: NewWebhook, *, idempotency_key: str = AUTOMATIC
+    ) -> WebhookWithSecret:
+        """Add a webhook.
+
+        Events that happen from now on are sent to it. `secret` is not shown again.
+
+        `POST /api/admin/webhooks`, from the role ADMIN on.
+        """
+        answer: WebhookWithSecret = self._transport.call(
+            "POST",
+            "/api/admin/webhooks",
+            (),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+        )
+        return answer
+
+    def get_webhook(self, id: str) -> Webhook:
+        """Get a webhook.
+
+        Get a webhook.
+
+        `GET /api/admin/webhooks/{id}`, from the role ADMIN on.
+        """
+        answer: Webhook = self._transport.call("GET", "/api/admin/webhooks/{}", (id,))
+        return answer
+
+    def update_webhook(
+        self, id: str, body: WebhookChange, *, if_match: str | None = None
+    ) -> Webhook:
+        """Change a webhook.
+
+        What is absent stays. `enabled: false` pauses: new events make no deliveries, and
+        pending ones wait until it is enabled again, as long as their event is kept: 60 days.
+
+        `PUT /api/admin/webhooks/{id}`, from the role ADMIN on.
+        """
+        answer: Webhook = self._transport.call(
+            "PUT", "/api/admin/webhooks/{}", (id,), body=body, headers={"If-Match": if_match}
+        )
+        return answer
+
+    def delete_webhook(self, id: str, *, if_match: str | None = None) -> Deleted:
+        """Delete a webhook.
+
+        Its pending deliveries are CANCELLED.
+
+        `DELETE /api/admin/webhooks/{id}`, from the role ADMIN on.
+        """
+        answer: Deleted = self._transport.call(
+            "DELETE", "/api/admin/webhooks/{}", (id,), headers={"If-Match": if_match}
+        )
+        return answer
+
+    def list_webhook_deliveries(
+        self,
+        id: str,
+        *,
+        status: DeliveryStatus | Sequence[DeliveryStatus] | None = None,
+        event: EventKind | Sequence[EventKind] | None = None,
+        since: str | date | datetime | None = None,
+        limit: int | None = None,
+        subject: str | None = None,
+        cursor: str | None = None,
+    ) -> DeliveryList:
+        """List a webhook's deliveries.
+
+        The newest event first. `nextCursor` leads on until it is null; where a filter lets
+        little through, a page may be short, even empty, before that.
+
+        `GET /api/admin/webhooks/{id}/deliveries`, from the role ADMIN on.
+        """
+        answer: DeliveryList = self._transport.call(
+            "GET",
+            "/api/admin/webhooks/{}/deliveries",
+            (id,),
+            query={
+                "status": status,
+                "event": event,
+                "since": since,
+                "limit": limit,
+                "subject": subject,
+                "cursor": cursor,
+            },
+        )
+        return answer
+
+    def iter_webhook_deliveries(
+        self,
+        id: str,
+        *,
+        status: DeliveryStatus | Sequence[DeliveryStatus] | None = None,
+        event: EventKind | Sequence[EventKind] | None = None,
+        since: str | date | datetime | None = None,
+        limit: int = 100,
+        subject: str | None = None,
+    ) -> Iterator[Delivery]:
+        """All of `list_webhook_deliveries`, page by page. `limit`: items per request."""
+        asked: dict[str, Any] = {
+            "status": status,
+            "event": event,
+            "since": since,
+            "limit": limit,
+            "subject": subject,
+        }
+        return walk(
+            lambda at: self._transport.call(
+                "GET", "/api/admin/webhooks/{}/deliveries", (id,), query={**asked, **at}
+            ),
+            by_cursor=True,
+        )
+
+    def recover_deliveries(self, id: str, body: RecoverDeliveries) -> RecoveryResult:
+        """Replay all that failed.
+
+        Counts what failed since then; with `dryRun: false`, sends it again within the next
+        minute, 100 a second at most. The webhook shows how far it has come.
+
+        `POST /api/admin/webhooks/{id}/recover`, from the role ADMIN on.
+        """
+        answer: RecoveryResult = self._transport.call(
+            "POST", "/api/admin/webhooks/{}/recover", (id,), body=body
+        )
+        return answer
+
+    def rotate_webhook_secret(self, id: str, body: RotateSecret) -> WebhookWithSecret:
+        """Rotate the secret.
+
+        The new secret signs at once, and those before end. With `overlapHours` they sign as
+        well until then: `X-Service-Signature` has a `v1` for each secret, that of the current
+        one first, and `notices` says so. Five secrets may sign at once; a rotation beyond that
+        is 409 `too_many_secrets`.
+
+        `POST /api/admin/webhooks/{id}/rotate-secret`, from the role ADMIN on.
+        """
+        answer: WebhookWithSecret = self._transport.call(
+            "POST", "/api/admin/webhooks/{}/rotate-secret", (id,), body=body
+        )
+        return answer
+
+    def test_webhook(self, id: str, body: TestEvent) -> TriedEvent | TestDelivery:
+        """Send a test event.
+
+        Made-up data, marked with the header `X-Service-Test: true`, the way of every delivery,
+        and past the filter: `passesFilter` says whether a real event like it would be sent.
+        With `dryRun` nothing is sent, and another `filter` or `data` can be tried.
+
+        `POST /api/admin/webhooks/{id}/test`, from the role ADMIN on.
+        """
+        answer: TriedEvent | TestDelivery = self._transport.call(
+            "POST", "/api/admin/webhooks/{}/test", (id,), body=body
+        )
+        return answer
+
+    def get_description(self) -> dict[str, Any]:
+        """This description.
+
+        This description.
+
+        `GET /api/openapi.json`.
+        """
+        answer: dict[str, Any] = self._transport.call("GET", "/api/openapi.json", ())
+        return answer
+
+    def browse_products(
+        self,
+        *,
+        fields: str | Sequence[str] | None = None,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        search: str | None = None,
+        type: str | None = None,
+        storefront: str | None = None,
+    ) -> PublicProductList:
+        """Browse products.
+
+        Newest first. `storefront` shows what is assigned to it, and what is assigned to none.
+
+        `GET /api/products`.
+        """
+        answer: PublicProductList = self._transport.call(
+            "GET",
+            "/api/products",
+            (),
+            query={
+                "fields": fields,
+                "page": page,
+                "limit": limit,
+                "cursor": cursor,
+                "search": search,
+                "type": type,
+                "storefront": storefront,
+            },
+        )
+        return answer
+
+    def iter_public_products(
+        self,
+        *,
+        fields: str | Sequence[str] | None = None,
+        limit: int = 100,
+        search: str | None = None,
+        type: str | None = None,
+        storefront: str | None = None,
+    ) -> Iterator[PublicProduct]:
+        """All of `browse_products`, page by page. `limit`: items per request."""
+        asked: dict[str, Any] = {
+            "fields": fields,
+            "limit": limit,
+            "search": search,
+            "type": type,
+            "storefront": storefront,
+        }
+        return walk(
+            lambda at: self._transport.call("GET", "/api/products", (), query={**asked, **at}),
+            by_cursor=True,
+        )
+
+    def get_public_product(
+        self, id_or_slug: str, *, fields: str | Sequence[str] | None = None
+    ) -> PublicProduct:
+        """Get a product by id or slug.
+
+        The ETag is made of what is answered: of `fields`, where they are asked for.
+
+        `GET /api/products/{id_or_slug}`.
+        """
+        answer: PublicProduct = self._transport.call(
+            "GET", "/api/products/{}", (id_or_slug,), query={"fields": fields}
+        )
+        return answer

@@ -1,0 +1,90 @@
+"""Which shop, and with which key: from the environment, or else from a file that only its owner
+may read."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from backroom.errors import BackroomError
+
+
+class NotSignedIn(BackroomError):
+    """There is no key, or none that may be used."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`key` is left out of what is printed."""
+
+    url: str
+    key: str
+
+    def __repr__(self) -> str:
+        return f"Settings(url={self.url!r}, key=…)"
+
+
+def path(environment: Mapping[str, str] = os.environ) -> Path:
+    """`BACKROOM_CONFIG`, or `backroom/credentials.json` below the user's configuration."""
+    if named := environment.get("BACKROOM_CONFIG"):
+        return Path(named)
+    home = environment.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(home) / "backroom" / "credentials.json"
+
+
+def state_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """Where `listen` keeps how far it is."""
+    home = environment.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(home) / "backroom"
+
+
+def load(environment: Mapping[str, str] = os.environ) -> Settings:
+    """`BACKROOM_URL` and `BACKROOM_KEY` count before the file. Raises NotSignedIn."""
+    url, key = environment.get("BACKROOM_URL"), environment.get("BACKROOM_KEY")
+    if url and key:
+        return Settings(url, key)
+    kept = _read(path(environment))
+    if kept is None:
+        raise NotSignedIn(
+            "Not signed in: run `backroom login`, or set BACKROOM_URL and BACKROOM_KEY."
+        )
+    if url and not key and url != kept.url:  # a key is sent to its own shop alone
+        raise NotSignedIn("BACKROOM_URL is set without BACKROOM_KEY: set both, or neither.")
+    return Settings(url or kept.url, key or kept.key)
+
+
+def save(settings: Settings, environment: Mapping[str, str] = os.environ) -> Path:
+    """Writes the file, readable for its owner alone, whole or not at all."""
+    target = path(environment)
+    write_private(target, json.dumps({"url": settings.url, "key": settings.key}, indent=2) + "\n")
+    return target
+
+
+def write_private(target: Path, text: str) -> None:
+    """A file of mode 600, in one step."""
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}")
+    unfinished.unlink(missing_ok=True)
+    with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    unfinished.replace(target)
+
+
+def _read(file: Path) -> Settings | None:
+    try:
+        mode = stat.S_IMODE(file.stat().st_mode)
+    except FileNotFoundError:
+        return None
+    if os.name == "posix" and mode & 0o077:
+        raise NotSignedIn(f"{file} has mode {mode:o}, so others can read the key: chmod 600 {file}")
+    try:
+        kept = json.loads(file.read_text())
+        return Settings(str(kept["url"]), str(kept["key"]))
+    except (ValueError, KeyError, TypeError):
+        raise NotSignedIn(f"{file} is damaged: run `backroom login` again.") from None

@@ -1,0 +1,123 @@
+"""Deliveries: whether one is genuine, and what makes it so.
+
+The shop signs in two ways with the same secret: `X-Service-Signature`, and `webhook-signature` as
+Standard Webhooks has it. `verify` takes either; where both came, both have to be right.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from typing_extensions import TypedDict
+
+from backroom.errors import InvalidSignature
+
+TOLERANCE = 300  # seconds between the time of signing and now
+PREFIX = "whsec_"
+
+
+class Delivery(TypedDict):
+    """A delivery that is genuine. `id` is the same on every attempt: use it to drop repeats."""
+
+    id: str
+    event: str
+    data: dict[str, Any]
+
+
+def verify(
+    body: bytes,
+    headers: Mapping[str, str],
+    secret: str | Sequence[str],
+    *,
+    tolerance: float = TOLERANCE,
+    now: float | None = None,
+) -> Delivery:
+    """What was delivered, if it is genuine; otherwise raises InvalidSignature.
+
+    `body`: the bytes as they came, before anything parses them. `secret`: of the webhook
+    (`whsec_…`), or several while you change yours. `tolerance` in seconds, `now` in Unix seconds.
+    """
+    secrets = [secret] if isinstance(secret, str) else list(secret)
+    if not secrets or not all(secrets):
+        raise ValueError("verify needs the secret of the webhook")
+    if isinstance(body, str):
+        raise TypeError("verify needs the bytes of the body as they came, not text")
+    known = {name.lower(): value for name, value in headers.items()}
+    moment = time.time() if now is None else now
+    id = known.get("webhook-id", known.get("x-service-delivery", ""))
+    signed = 0
+    if "x-service-signature" in known:
+        parts = [part.strip().partition("=") for part in known["x-service-signature"].split(",")]
+        stamp = next((value for name, _, value in parts if name == "t"), "")
+        given = [value for name, _, value in parts if name == "v1"]
+        _check_time(stamp, moment, tolerance)
+        _check_marks(given, [_service(each, stamp, body) for each in secrets])
+        signed += 1
+    if "webhook-signature" in known:  # it also proves the id
+        parts = [part.partition(",") for part in known["webhook-signature"].split(" ")]
+        stamp = known.get("webhook-timestamp", "")
+        given = [value for name, _, value in parts if name == "v1"]
+        _check_time(stamp, moment, tolerance)
+        _check_marks(given, [_standard(each, id, stamp, body) for each in secrets])
+        signed += 1
+    if not signed:
+        raise InvalidSignature("missing", "The delivery is not signed.")
+    told = json.loads(body)
+    return {"id": id, "event": told["event"], "data": told["data"]}
+
+
+def signed_headers(
+    event: str, delivery_id: str, body: bytes, secret: str, timestamp: int
+) -> dict[str, str]:
+    """The headers with which the shop posts `body`. `timestamp` in Unix seconds."""
+    return {
+        "Content-Type": "application/json",
+        "X-Service-Event": event,
+        "X-Service-Delivery": delivery_id,
+        "X-Service-Timestamp": str(timestamp),
+        "X-Service-Signature": f"t={timestamp},v1={_service(secret, str(timestamp), body)}",
+        "webhook-id": delivery_id,
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": f"v1,{_standard(secret, delivery_id, str(timestamp), body)}",
+    }
+
+
+def _check_time(stamp: str, now: float, tolerance: float) -> None:
+    if not (stamp.isascii() and stamp.isdigit() and len(stamp) <= 12):
+        raise InvalidSignature("malformed", "The signature has no timestamp.")
+    if abs(now - int(stamp)) > tolerance:
+        raise InvalidSignature(
+            "stale", f"The delivery was signed {abs(now - int(stamp)):.0f} s away from now."
+        )
+
+
+def _check_marks(given: Sequence[str], expected: Sequence[str]) -> None:
+    """Any of both: while a secret is rotated there are two on either side."""
+    pairs = [
+        hmac.compare_digest(mark.encode(), right.encode()) for mark in given for right in expected
+    ]
+    if not any(pairs):
+        raise InvalidSignature("forged", "The signature is not by this secret, or of this body.")
+
+
+def _service(secret: str, stamp: str, body: bytes) -> str:
+    """The key is the whole text of the secret."""
+    signed = stamp.encode() + b"." + body
+    return hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
+
+
+def _standard(secret: str, id: str, stamp: str, body: bytes) -> str:
+    """The key is what the secret says in base64, behind its prefix."""
+    try:
+        key = base64.b64decode(secret[len(PREFIX) :] if secret.startswith(PREFIX) else secret)
+    except binascii.Error:
+        raise ValueError("this is not the secret of a webhook (whsec_…)") from None
+    signed = f"{id}.{stamp}.".encode() + body
+    return base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()

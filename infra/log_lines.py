@@ -1,0 +1,45 @@
+"""Log lines of the functions, for people: `make run` prints them (`LOG=json`: as they are)."""
+
+import json
+from datetime import datetime
+from typing import Any, Final
+
+_SAID: Final = {"_aws", "Stage", "level", "service", "timestamp", "message", "xray_trace_id"}
+_OF_REQUESTS: Final = {
+    *("method", "route", "status", "Requests", "LatencyMs", "ClientErrors", "ServerErrors"),
+    *("group", "keyId", "requestId"),
+}
+_LONGEST: Final = 300
+
+
+def readable(function: str, message: str, milliseconds: int) -> str:
+    """One line, or more with a traceback. `function`: without the name of the stage; the API has
+    none. `milliseconds`: when it was logged, since 1970."""
+    time = f"{datetime.fromtimestamp(milliseconds / 1000):%H:%M:%S}"
+    try:
+        said = json.loads(message)
+    except ValueError:
+        said = None
+    if not isinstance(said, dict):
+        return f"{time}  {function or 'api'}: {message}"
+    if said.get("message") == "request" and "route" in said:
+        status, took = said.get("status"), said.get("LatencyMs", 0)
+        what = f"{said.get('method', ''):6} {said['route']}"
+        more = _fields({name: said[name] for name in said if name not in _OF_REQUESTS})
+        return f"{time}  {what} → {status} in {took:.0f} ms{more}"
+    level = said.get("level", "INFO")
+    loud = f"{level}: " if level not in {"INFO", "DEBUG"} else ""
+    trace = said.pop("exception", None)
+    line = f"{time}  {function or 'api'}: {loud}{said.get('message', '')}{_fields(said)}"
+    return f"{line}\n{trace}" if trace else line
+
+
+def _fields(said: dict[str, Any]) -> str:
+    """What is zero or empty says nothing."""
+    told = (
+        f"{name}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+        for name, value in said.items()
+        if name not in _SAID and value not in (0, "", None, [], {})
+    )
+    text = "  ".join(told)
+    return f"  {text[:_LONGEST]}" if text else ""

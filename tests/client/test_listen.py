@@ -1,0 +1,239 @@
+"""`backroom listen` loses nothing: not when the shop restarts, the receiver fails, or it dies."""
+
+import json
+import random
+import stat
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from backroom import BackroomError, Policy, ServerError, Unreachable, verify
+from backroom.cli.listen import (
+    AlreadyListening,
+    Attempt,
+    Kept,
+    Listener,
+    Progress,
+    delivery_id,
+    new_secret,
+)
+
+from tests.client.inside import client
+from tests.support.shop import Shop
+from tests.support.webhook_world import World, announce
+from tests.support.webhook_world import world as made
+
+URL, RECEIVER, BEGIN = "http://shop.test", "http://127.0.0.1:9000/hook", "2026-01-01T00:00:00Z"
+
+
+class Killed(BaseException):
+    """The listener is gone, whatever it was doing."""
+
+
+class Receiver:
+    """Takes what is genuine. `answers`: the statuses to come, or errors; then always 200."""
+
+    def __init__(self, secret: str) -> None:
+        self.secret = secret
+        self.taken: list[Any] = []
+        self.ids: list[str] = []
+        self.answers: Iterator[int | Exception] = iter(())
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        assert str(request.url) == RECEIVER
+        told = verify(request.content, request.headers, self.secret)
+        answer = next(self.answers, 200)
+        if isinstance(answer, Exception):
+            raise answer
+        if answer == 200:
+            self.taken.append({"event": told["event"], "data": told["data"]})
+            self.ids.append(told["id"])
+        return httpx.Response(answer)
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with made() as world:
+        yield world
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Kept:
+    return Kept(tmp_path, URL, RECEIVER, [])
+
+
+class Desk:
+    """A shop, a receiver, and listeners that begin where the last one was."""
+
+    def __init__(self, world: World, kept: Kept) -> None:
+        self.world, self.kept = world, kept
+        self.shop = Shop()
+        self.receiver = Receiver(new_secret())
+        self.attempts: list[Attempt] = []
+        self.trouble: list[str] = []
+        self.slept: list[float] = []
+
+    def listener(self, **options: Any) -> Listener:
+        backroom, self.inside = client(self.shop, policy=Policy(retries=0, sleep=self.sleep))
+        progress = self.kept.read() or Progress(URL, RECEIVER, self.receiver.secret, since=BEGIN)
+        return Listener(
+            backroom,
+            self.kept,
+            progress,
+            on_attempt=self.attempts.append,
+            on_trouble=self.trouble.append,
+            http=httpx.Client(transport=httpx.MockTransport(self.receiver)),
+            sleep=self.sleep,
+            **options,
+        )
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.world.sleep(seconds=seconds)
+
+    def events(self) -> list[Any]:
+        return [{"event": each["event"], "data": each["data"]} for each in self._committed()]
+
+    def expected(self) -> list[str]:
+        """The ids of the deliveries of all events, in the order of the feed."""
+        return [delivery_id(each["id"], RECEIVER) for each in self._committed()]
+
+    def _committed(self) -> list[Any]:
+        found = self.shop.get("/api/admin/events?limit=500").json["data"]
+        assert len(found) < 500
+        return list(found)
+
+
+@pytest.fixture
+def desk(world: World, kept: Kept) -> Desk:
+    return Desk(world, kept)
+
+
+def happen(desk: Desk, times: int) -> None:
+    for _ in range(times):
+        announce("product.updated")
+    desk.world.run(timedelta(seconds=1))
+    desk.world.sleep(minutes=1)
+
+
+def test_what_happened_is_posted_in_order_and_signed(desk: Desk) -> None:
+    happen(desk, 5)
+    desk.listener().run(once=True)
+    assert desk.receiver.taken == desk.events()
+    assert desk.receiver.ids == desk.expected()
+    assert len(set(desk.receiver.ids)) == 5
+    desk.listener().run(once=True)
+    assert len(desk.receiver.taken) == 5, "a second run goes on behind the first"
+
+
+def test_a_receiver_that_fails_is_asked_until_it_takes_the_event(desk: Desk) -> None:
+    happen(desk, 2)
+    desk.receiver.answers = iter([500, httpx.ConnectError("refused"), 302, 200])
+    desk.listener().run(once=True)
+    assert desk.receiver.taken == desk.events()
+    failed = [attempt.error for attempt in desk.attempts if attempt.error]
+    assert failed == ["HTTP 500", "ConnectError: refused", "HTTP 302"]
+    assert desk.slept == [1, 2, 4]
+
+
+def test_an_event_is_left_out_only_if_that_is_asked_for(desk: Desk) -> None:
+    happen(desk, 2)
+    desk.receiver.answers = iter([500, 500])
+    listener = desk.listener(tries=2)
+    listener.run(once=True)
+    assert listener.left_out == 1
+    assert desk.receiver.ids == desk.expected()[1:]
+
+
+def test_it_waits_while_the_shop_restarts(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    happen(desk, 3)
+    listener, whole = desk.listener(), httpx.Client.send
+    troubles = iter([httpx.ConnectError("refused"), None, httpx.ReadError("cut"), None])
+
+    def send(http: httpx.Client, request: httpx.Request, **more: Any) -> httpx.Response:
+        if request.url.host == "shop.test":
+            trouble = next(troubles, Killed())
+            if trouble:
+                raise trouble
+        return whole(http, request, **more)
+
+    with monkeypatch.context() as patched, pytest.raises(Killed):
+        patched.setattr(httpx.Client, "send", send)
+        listener.run()
+    assert desk.receiver.taken == desk.events()
+    assert len(desk.trouble) == 2 and "again in 2 s" in desk.trouble[0]
+
+
+def test_nothing_is_lost_whoever_dies_and_one_event_at_most_comes_twice(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance, whole, write = random.Random(3), httpx.Client.send, Kept.write
+    deaths = 0
+
+    def perhaps(share: float) -> None:
+        nonlocal deaths
+        if chance.random() < share:
+            deaths += 1
+            raise Killed
+
+    def send(http: httpx.Client, request: httpx.Request, **more: Any) -> httpx.Response:
+        if request.url.host == "shop.test":
+            if chance.random() < 0.3:
+                raise httpx.ConnectError("the shop restarts")
+            return whole(http, request, **more)
+        perhaps(0.02)
+        answer = whole(http, request, **more)
+        perhaps(0.05)  # it was taken, and nobody wrote that down
+        return answer
+
+    def keep(kept: Kept, progress: Progress) -> None:
+        perhaps(0.02)
+        write(kept, progress)
+        perhaps(0.02)
+
+    monkeypatch.setattr(httpx.Client, "send", send)
+    monkeypatch.setattr(Kept, "write", keep)
+    for _ in range(40):
+        happen(desk, chance.randrange(8))
+        desk.receiver.answers = iter([200] * chance.randrange(9) + [503])
+        while True:
+            try:
+                desk.listener().run(once=True)
+            except Killed:
+                continue
+            except (Unreachable, ServerError):
+                desk.world.sleep(seconds=10)
+                continue
+            break
+    times = Counter(desk.receiver.ids)
+    assert deaths > 10
+    assert len(times) == len(desk.events()) > 60, "none is missing"
+    assert sum(times.values()) - len(times) <= deaths
+    assert list(times) == desk.expected(), "and each comes first in its turn"
+
+
+def test_how_far_it_is_is_nobody_elses(desk: Desk, kept: Kept) -> None:
+    desk.listener().run(once=True)
+    assert stat.S_IMODE(kept.file.stat().st_mode) == 0o600
+    other = Kept(kept.file.parent, URL, RECEIVER, [])
+    with kept.alone(), pytest.raises(AlreadyListening), other.alone():
+        pass
+    kept.file.write_text("{")
+    with pytest.raises(BackroomError, match="--reset"):
+        kept.read()
+
+
+def test_a_listener_that_begins_now_is_not_told_of_the_past(desk: Desk, kept: Kept) -> None:
+    happen(desk, 2)
+    now = desk.world.now.astimezone(UTC).isoformat()
+    kept.write(Progress(URL, RECEIVER, desk.receiver.secret, since=now))
+    desk.listener().run(once=True)
+    assert desk.receiver.taken == []
+    happen(desk, 1)
+    desk.listener().run(once=True)
+    assert len(desk.receiver.taken) == 1
+    assert json.loads(kept.file.read_text())["after"]

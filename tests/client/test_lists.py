@@ -1,0 +1,54 @@
+"""The walks through lists, against the application in this process."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.client.inside import client
+from tests.support.dynamodb_double import Double
+from tests.support.environment import SETTINGS
+from tests.support.shop import Shop
+
+PRODUCTS = 10_000
+
+
+@pytest.fixture
+def shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
+    """On a DynamoDB in memory: the emulator would take minutes for so many products."""
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name, value)
+    with Double():
+        yield Shop()
+
+
+def test_ten_thousand_products_are_walked_by_cursor(shop: Shop) -> None:
+    backroom, inside = client(shop)
+    ids: list[str] = []
+    for start in range(0, PRODUCTS, 500):
+        new = [{"name": f"Mug {start + n}", "price": "9.50"} for n in range(500)]
+        made = backroom.create_products(new)  # type: ignore[arg-type]
+        ids += [row["id"] for row in made["data"]]
+    assert len(set(ids)) == PRODUCTS
+    del inside.requests[:]
+    walk = backroom.iter_products(fields=["id"])
+    found = [next(walk)["id"]]
+    assert len(inside.requests) == 1, "a page is asked for when it is needed"
+    found += [product["id"] for product in walk]
+    assert sorted(found) == sorted(ids), "each exactly once"
+    assert len(inside.requests) == PRODUCTS // 100
+    assert all(b"page=" not in request.url.query for request in inside.requests)
+
+
+def test_lists_without_a_cursor_are_walked_by_their_pages(shop: Shop) -> None:
+    backroom, inside = client(shop)
+    made = {backroom.create_api_key({"name": f"Till {n}", "role": "STAFF"})["id"] for n in range(5)}
+    del inside.requests[:]
+    assert made <= {key["id"] for key in backroom.iter_api_keys(limit=2)}
+    assert len(inside.requests) == 3
+
+
+def test_an_empty_list_is_walked_too(shop: Shop) -> None:
+    backroom, _ = client(shop)
+    assert list(backroom.iter_orders(status="SHIPPED")) == []
+    assert list(backroom.iter_deliveries()) == []
+    assert list(backroom.iter_webhooks()) == []

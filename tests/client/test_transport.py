@@ -1,0 +1,166 @@
+"""When a request is sent again, after how long, and with what."""
+
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+from backroom import (
+    ApiError,
+    Backroom,
+    Forbidden,
+    Invalid,
+    Policy,
+    RateLimited,
+    ServerError,
+    Unreachable,
+    etag_of,
+)
+
+Step = httpx.Response | Exception
+
+
+def json_answer(status: int, body: Any = None, **headers: str) -> httpx.Response:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return httpx.Response(status, json={} if body is None else body, headers=named)
+
+
+class Scripted:
+    """Answers with one step after the other; keeps what was asked, and what was waited."""
+
+    def __init__(self, *steps: Step) -> None:
+        self._steps: Iterator[Step] = iter(steps)
+        self.requests: list[httpx.Request] = []
+        self.waits: list[float] = []
+
+    def _answer(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request)
+        step = next(self._steps)
+        if isinstance(step, Exception):
+            raise step
+        return step
+
+    def shop(self, chance: Callable[[], float] = lambda: 0.5) -> Backroom:
+        http = httpx.Client(transport=httpx.MockTransport(self._answer))
+        policy = Policy(sleep=self.waits.append, chance=chance)
+        return Backroom("https://shop.test/v1", "key_secret", http=http, policy=policy)
+
+
+LIMITED = json_answer(429, {"code": "rate_limited", "message": "Wait."})
+LIMITED_FOR = json_answer(429, {"code": "rate_limited", "message": "Wait."}, Retry_After="17")
+LOST = httpx.ReadTimeout("no answer")
+ORDER = json_answer(201, {"id": "ord_1"})
+NEW: Any = {"lineItems": [{"variantId": "var_1", "quantity": 1}]}
+
+
+def test_what_is_sent() -> None:
+    scripted = Scripted(json_answer(200, {"id": "ord_a b"}, ETag='"7"'))
+    order = scripted.shop().get_order("ord_a b/../x", fields=["id", "total"])
+    (request,) = scripted.requests
+    assert request.url.raw_path == b"/v1/api/admin/orders/ord_a%20b%2F..%2Fx?fields=id&fields=total"
+    assert request.headers["Authorization"] == "Bearer key_secret"
+    assert etag_of(order) == '"7"' and order["id"] == "ord_a b"
+
+
+def test_parameters_that_are_not_given_are_not_sent() -> None:
+    scripted = Scripted(json_answer(200, {"data": []}))
+    scripted.shop().list_products(published=True, status=["ACTIVE", "DRAFT"])
+    query = scripted.requests[0].url.query
+    assert query == b"status=ACTIVE&status=DRAFT&published=true"
+
+
+def test_a_refused_request_waits_at_least_what_it_is_told() -> None:
+    scripted = Scripted(LIMITED_FOR, LIMITED_FOR, json_answer(200, {"id": "ord_1"}))
+    assert scripted.shop().get_order("ord_1")["id"] == "ord_1"
+    assert scripted.waits == [17 + 0.5 * 2, 17 + 0.5 * 4]
+
+
+def test_without_the_header_it_waits_with_full_jitter() -> None:
+    scripted = Scripted(*[LIMITED] * 5, json_answer(200, {"id": "ord_1"}))
+    scripted.shop(chance=lambda: 1.0).get_order("ord_1")
+    assert scripted.waits == [2, 4, 8, 16, 32]
+    scripted = Scripted(*[LIMITED] * 5, json_answer(200, {"id": "ord_1"}))
+    scripted.shop(chance=lambda: 0.0).get_order("ord_1")
+    assert scripted.waits == [0, 0, 0, 0, 0]
+
+
+def test_after_five_retries_it_gives_up() -> None:
+    scripted = Scripted(*[LIMITED] * 9)
+    with pytest.raises(RateLimited):
+        scripted.shop().get_order("ord_1")
+    assert len(scripted.requests) == 6 and len(scripted.waits) == 5
+
+
+def test_a_change_is_sent_again_after_429_because_nothing_happened() -> None:
+    scripted = Scripted(LIMITED, json_answer(200, {"id": "ord_1"}))
+    scripted.shop().update_order("ord_1", {"status": "PAID"})
+    assert len(scripted.requests) == 2
+
+
+@pytest.mark.parametrize("lost", [LOST, httpx.RemoteProtocolError("cut"), json_answer(504)])
+def test_a_creation_without_an_answer_is_sent_again_with_the_same_key_and_body(lost: Step) -> None:
+    scripted = Scripted(lost, ORDER)
+    assert scripted.shop().create_order(NEW)["id"] == "ord_1"
+    first, again = scripted.requests
+    assert first.headers["Idempotency-Key"] == again.headers["Idempotency-Key"]
+    assert uuid.UUID(first.headers["Idempotency-Key"])
+    assert first.content == again.content
+
+
+def test_each_creation_has_a_key_of_its_own_or_the_one_it_is_given() -> None:
+    scripted = Scripted(ORDER, ORDER, ORDER)
+    shop = scripted.shop()
+    shop.create_order(NEW)
+    shop.create_order(NEW)
+    shop.create_order(NEW, idempotency_key="till-1-42")
+    keys = [request.headers["Idempotency-Key"] for request in scripted.requests]
+    assert len(set(keys)) == 3 and keys[2] == "till-1-42"
+
+
+@pytest.mark.parametrize("lost", [LOST, json_answer(503, {"code": "busy"}, Retry_After="1")])
+def test_a_change_without_an_answer_is_not_sent_again(lost: Step) -> None:
+    scripted = Scripted(lost, ORDER)
+    with pytest.raises((Unreachable, ServerError)):
+        scripted.shop().update_order("ord_1", {"status": "SHIPPED"})
+    assert len(scripted.requests) == 1
+
+
+def test_a_change_that_was_never_sent_is_sent_again() -> None:
+    scripted = Scripted(httpx.ConnectError("refused"), json_answer(200, {"id": "ord_1"}))
+    scripted.shop().update_order("ord_1", {"status": "SHIPPED"})
+    assert len(scripted.requests) == 2
+
+
+def test_a_file_is_sent_again_byte_for_byte() -> None:
+    scripted = Scripted(LOST, json_answer(202, {"jobId": "job_1"}))
+    scripted.shop().start_import(b"slug,name\n", "s.csv", mode="create")
+    first, again = scripted.requests
+    assert first.content == again.content and b'filename="s.csv"' in first.content
+    assert first.headers["Content-Type"] == again.headers["Content-Type"]
+
+
+def test_a_refusal_says_what_was_wrong() -> None:
+    fields = [{"field": "price", "code": "missing", "message": "is required"}]
+    body = {"code": "validation_failed", "message": "Some fields are wrong.", "errors": fields}
+    scripted = Scripted(json_answer(422, body, X_Request_Id="r1"))
+    with pytest.raises(Invalid, match="price: is required") as refused:
+        scripted.shop().create_product({"name": "Mug"})
+    error = refused.value
+    assert (error.code, error.errors, error.request_id) == ("validation_failed", fields, "r1")
+    assert "key_secret" not in repr(error) + repr(scripted.shop())
+
+
+def test_the_gateway_itself_answers_without_a_code() -> None:
+    scripted = Scripted(httpx.Response(403, text="<html>"))
+    with pytest.raises(Forbidden, match="<html>") as refused:
+        scripted.shop().get_order("ord_1")
+    assert isinstance(refused.value, ApiError) and refused.value.code == ""
+
+
+def test_who_waits_is_told() -> None:
+    scripted, told = Scripted(LIMITED_FOR, ORDER), []
+    http = scripted.shop()._transport.http
+    policy = Policy(sleep=lambda seconds: None, chance=lambda: 0.0, on_wait=told.append)
+    Backroom("https://shop.test", "k", http=http, policy=policy).create_order(NEW)
+    assert [(each.seconds, each.retry, each.reason) for each in told] == [(17, 1, "HTTP 429")]

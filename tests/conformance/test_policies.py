@@ -1,0 +1,127 @@
+"""What AWS's rules make of the roles, by somebody else's simulator of IAM (`make conformance`).
+
+Needs Node, and the walk of `tests/e2e/test_roles.py`, which leaves each call that a function made,
+with its resource and its leading key.
+"""
+
+import json
+import subprocess
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra.local import STAGE
+from tests.e2e.recorded import Asked
+from tests.e2e.test_roles import granted_by
+
+PROJECT = Path(__file__).resolve().parents[2]
+NODE = PROJECT / ".conformance/node"
+WALK = PROJECT / ".conformance/walk.json"
+API = f"backroom-{STAGE}"
+TABLE = f"arn:aws:dynamodb:us-east-1:000000000000:table/{API}"
+
+pytestmark = pytest.mark.skipif(
+    not (NODE / "ready").exists(), reason="make conformance installs the simulator"
+)
+walked = pytest.mark.skipif(not WALK.exists(), reason="make conformance takes the walk")
+
+# What no role of those who do not need it may allow: (action, leading key), and who may.
+APART = {
+    ("dynamodb:GetItem", "key#01"): {API},
+    ("dynamodb:UpdateItem", "key#01"): {API},
+    ("dynamodb:Query", "keys"): {API},
+    ("dynamodb:PutItem", "webhooks"): {API, f"{API}-fan_out", f"{API}-deliver"},
+    ("dynamodb:GetItem", "ord_01"): {API, f"{API}-run_job"},
+    ("dynamodb:GetItem", "cus_01"): {API, f"{API}-run_job"},
+    ("dynamodb:Scan", None): {f"{API}-run_job"},
+    ("dynamodb:DeleteTable", None): set[str](),
+    ("dynamodb:UpdateTable", None): set[str](),
+}
+
+
+@cache
+def walk() -> Any:
+    found = json.loads(WALK.read_text())
+    for policy in found["policies"].values():
+        for statement in policy["Statement"]:
+            actions = statement["Action"]
+            actions = actions if isinstance(actions, list) else [actions]
+            # The emulator's own permissions; AWS has none of these names.
+            statement["Action"] = [
+                a for a in actions if not (a.startswith("sqs:") and "Batch" in a)
+            ]
+        policy["Statement"] = [one for one in policy["Statement"] if one["Action"]]
+    return found
+
+
+def calls() -> list[Asked]:
+    asked = (Asked(*call) for call in walk()["calls"])
+    return [one for one in asked if not (one.action.startswith("sqs:") and "Batch" in one.action)]
+
+
+def simulated(asked: Iterable[tuple[Any, str, str, str | None]]) -> list[str]:
+    """Each a policy, an action, a resource and a leading key."""
+    names = ("policy", "action", "resource", "leadingKey")
+    requests = json.dumps([dict(zip(names, one, strict=True)) for one in asked])
+    script = [PROJECT / "tests/conformance/policies.mjs", NODE]
+    done = subprocess.run(
+        ["node", *map(str, script)], input=requests, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    answers: list[str] = json.loads(done.stdout)
+    return answers
+
+
+@walked
+def test_every_call_of_the_walk_is_allowed() -> None:
+    made = calls()
+    assert len({one.function for one in made}) == len(walk()["policies"])
+    policies = walk()["policies"]
+    answers = simulated((policies[c.function], c.action, c.resource, c.leading_key) for c in made)
+    refused = [pair for pair in zip(made, answers, strict=True) if pair[1] != "Allowed"]
+    assert refused == []
+
+
+@walked
+def test_what_others_do_is_denied_to_whom_it_is_not_granted() -> None:
+    """Each call of the walk, by each other role. What a role grants is read twice: here by AWS's
+    rules, in `test_roles.py`, where nothing unused is granted, by ours."""
+    policies, grants = walk()["policies"], list(granted_by(walk()["policies"]))
+    asked = [
+        Asked(function, call.action, call.resource, call.leading_key)
+        for call in calls()
+        for function in policies
+        if function != call.function
+    ]
+    answers = simulated((policies[c.function], c.action, c.resource, c.leading_key) for c in asked)
+    expected = [
+        "Allowed" if any(grant.covers(one) for grant in grants) else "ImplicitlyDenied"
+        for one in asked
+    ]
+    assert answers.count("ImplicitlyDenied") > len(asked) / 2
+    differing = [each for each in zip(asked, answers, expected, strict=True) if each[1] != each[2]]
+    assert differing == []
+
+
+@walked
+@pytest.mark.parametrize(("action", "key"), APART)
+def test_each_function_is_kept_to_its_own(action: str, key: str | None) -> None:
+    others = [name for name in walk()["policies"] if name not in APART[action, key]]
+    answers = simulated((walk()["policies"][name], action, TABLE, key) for name in others)
+    assert set(answers) == {"ImplicitlyDenied"}, dict(zip(others, answers, strict=True))
+
+
+def test_the_state_machine_is_one(tmp_path: Path) -> None:
+    text = (PROJECT / "infra/redrive.asl.json").read_text()
+    function = "arn:aws:lambda:us-east-1:000000000000:function:backroom-local-redrive"
+    machine = tmp_path / "redrive.asl.json"
+    for said, code in ((text, 0), (text.replace('"Next": "IsThereMore"', '"Next": "Nowhere"'), 1)):
+        machine.write_text(said.replace("${RedriveFunctionArn}", function))
+        tool = NODE / "node_modules/.bin/asl-validator"
+        done = subprocess.run(
+            [str(tool), "--json-path", str(machine)], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == code, done.stdout + done.stderr

@@ -1,0 +1,25 @@
+"""Valid customers; a test overrides what it is about."""
+
+from itertools import count
+from typing import Any
+
+from tests.support.shop import Shop
+
+CUSTOMERS = "/api/admin/customers"
+_people = count(1)
+
+
+def address(**fields: Any) -> dict[str, Any]:
+    return {"address1": "12 St James's Square", "city": "London", "countryCode": "GB", **fields}
+
+
+def new_customer(**fields: Any) -> dict[str, Any]:
+    number = next(_people)
+    return {"email": f"grace{number}@example.com", "firstName": "Grace", **fields}
+
+
+def customer(shop: Shop, **fields: Any) -> Any:
+    """A new customer, as it is answered."""
+    answer = shop.post(CUSTOMERS, new_customer(**fields))
+    assert answer.status == 201, answer.text
+    return answer.json

@@ -1,0 +1,3 @@
+from tests.orders.conftest import dynamodb, shop
+
+__all__ = ["dynamodb", "shop"]

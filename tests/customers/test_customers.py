@@ -1,0 +1,363 @@
+"""Customers are created, corrected, listed and deleted; an e-mail belongs to one."""
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tzdata
+
+from chalicelib import addresses, listing, table
+from chalicelib.counts import check
+from tests.customers.build import CUSTOMERS, address, customer, new_customer
+from tests.orders.build import ORDERS, before_the_commit, line, new_order, placed, variant
+from tests.support.dynamodb_double import Double
+from tests.support.shop import Answer, Shop
+
+
+def fields_of(answer: Answer) -> list[str]:
+    assert (answer.status, answer.json["code"]) == (422, "validation_failed"), answer.text
+    return [error["field"] for error in answer.json["errors"]]
+
+
+def ids(answer: Answer) -> list[str]:
+    assert answer.status == 200, answer.text
+    return [one["id"] for one in answer.json["data"]]
+
+
+def kinds(shop: Shop) -> list[str]:
+    return [event["event"] for event in shop.events() if event["event"].startswith("customer")]
+
+
+def test_a_customer_is_answered_with_everything_that_was_sent(shop: Shop) -> None:
+    sent = new_customer(
+        lastName="Hopper",
+        company="Eckert-Mauchly",
+        phone="+1 (212) 555-0199",
+        note="Prefers mornings",
+        tags=["navy", "vip", "navy"],
+        addresses=[address(), address(city="Paris", countryCode="fr", postalCode="75001")],
+    )
+    answer = shop.post(CUSTOMERS, sent)
+    made = answer.json
+    assert answer.status == 201 and made["id"].startswith("cus_")
+    for name in ("email", "firstName", "lastName", "company", "phone", "note"):
+        assert made[name] == sent[name]
+    assert made["tags"] == ["navy", "vip"]
+    first, second = made["addresses"]
+    assert first["id"].startswith("adr_") and first["id"] != second["id"]
+    assert (second["countryCode"], second["province"]) == ("FR", None)
+    assert made["defaultAddressId"] == first["id"]
+    assert (made["ordersCount"], made["totalSpent"]) == (0, "0.00")
+    got = shop.get(f"{CUSTOMERS}/{made['id']}")
+    assert got.json == made and got.headers["ETag"] == answer.headers["ETag"]
+    assert kinds(shop) == ["customer.created"] and shop.events()[-1]["data"] == made
+
+
+@pytest.mark.parametrize(
+    "who", [{"phone": "030 1"}, {"firstName": "Ann"}, {"lastName": "Lee"}, {"company": "Acme"}]
+)
+def test_somebody_without_an_email_is_a_customer(shop: Shop, who: dict[str, str]) -> None:
+    answer = shop.post(CUSTOMERS, who)
+    assert (answer.status, answer.json["email"]) == (201, None)
+    assert shop.post(CUSTOMERS, who).status == 201  # nothing says that it is the same
+
+
+def test_nobody_is_no_customer(shop: Shop) -> None:
+    assert fields_of(shop.post(CUSTOMERS, {"note": "?", "email": None})) == ["email"]
+    made = customer(shop, firstName=None)
+    assert fields_of(shop.patch(f"{CUSTOMERS}/{made['id']}", {"email": None})) == ["email"]
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"email": "nobody"}, "email"),
+    ({"firstName": "x" * 101}, "firstName"),
+    ({"company": "x" * 101}, "company"),
+    ({"phone": "1" * 101}, "phone"),
+    ({"note": "x" * 5_001}, "note"),
+    ({"tags": ["x" * 51]}, "tags.0"),
+    ({"addresses": [address()] * 21}, "addresses"),
+    ({"addresses": [address(), {"city": "B", "countryCode": "DE"}]}, "addresses.1.address1"),
+    ({"addresses": [{"address1": "A", "countryCode": "DE"}]}, "addresses.0.city"),
+    ({"addresses": [{"address1": "A", "city": "B"}]}, "addresses.0.countryCode"),
+    ({"addresses": [address(countryCode="XX")]}, "addresses.0.countryCode"),
+    ({"addresses": [address(countryCode="DEU")]}, "addresses.0.countryCode"),
+    ({"addresses": [address(countryCode="UK")]}, "addresses.0.countryCode"),
+    ({"addresses": [address(postalCode="1" * 21)]}, "addresses.0.postalCode"),
+    ({"addresses": [address(city="")]}, "addresses.0.city"),
+    ({"addresses": [address(street="A")]}, "addresses.0.street"),
+    ({"defaultAddressId": "adr_nobody"}, "defaultAddressId"),
+    ({"age": 3}, "age"),
+]
+
+
+@pytest.mark.parametrize(("sent", "field"), BAD, ids=[f"{f}-{n}" for n, (_, f) in enumerate(BAD)])
+def test_bad_input_names_its_field_and_stores_nothing(
+    shop: Shop, sent: dict[str, Any], field: str
+) -> None:
+    assert fields_of(shop.post(CUSTOMERS, new_customer() | sent)) == [field]
+    assert shop.get(CUSTOMERS).json["total"] == 0
+    made = customer(shop)
+    assert fields_of(shop.patch(f"{CUSTOMERS}/{made['id']}", sent)) == [field]
+    assert shop.get(f"{CUSTOMERS}/{made['id']}").json == made
+
+
+def test_every_country_of_the_iso_list_is_one() -> None:
+    """The list of the time zone database, which is somebody else's."""
+    table = Path(tzdata.__file__).parent / "zoneinfo/iso3166.tab"
+    lines = table.read_text(encoding="utf-8").splitlines()
+    codes = {line.split("\t")[0] for line in lines if line and not line.startswith("#")}
+    assert codes == addresses.COUNTRIES and len(codes) == 249
+
+
+def test_a_creation_that_is_repeated_makes_one_customer(shop: Shop) -> None:
+    sent, key = new_customer(), {"Idempotency-Key": "k1"}
+    first = shop.post(CUSTOMERS, sent, headers=key)
+    again = shop.post(CUSTOMERS, sent, headers=key)
+    assert (again.status, again.text) == (201, first.text)
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert shop.get(CUSTOMERS).json["total"] == 1
+    other = shop.post(CUSTOMERS, new_customer(), headers=key)
+    assert other.json["code"] == "idempotency_key_reused"
+
+
+def test_a_change_keeps_what_it_does_not_name(shop: Shop) -> None:
+    made = customer(shop, phone="1", tags=["a"], addresses=[address(), address(city="Bath")])
+    path = f"{CUSTOMERS}/{made['id']}"
+    home, bath = made["addresses"]
+    after = shop.patch(path, {"lastName": "Hopper", "phone": None}).json
+    assert (after["lastName"], after["phone"], after["tags"]) == ("Hopper", None, ["a"])
+    assert after["addresses"] == made["addresses"]
+    # One is changed, one is new, one is gone; the default was the one that is gone.
+    sent = {"addresses": [bath | {"address2": "Flat 2"}, address(city="York")]}
+    after = shop.patch(path, sent).json
+    assert [one["city"] for one in after["addresses"]] == ["Bath", "York"]
+    assert after["addresses"][0] == bath | {"address2": "Flat 2"}
+    assert after["defaultAddressId"] == bath["id"]
+    york = after["addresses"][1]["id"]
+    assert shop.patch(path, {"defaultAddressId": york}).json["defaultAddressId"] == york
+    assert fields_of(shop.patch(path, {"addresses": [home]})) == ["addresses.0.id"]
+    assert fields_of(shop.patch(path, {"defaultAddressId": home["id"]})) == ["defaultAddressId"]
+    none = shop.patch(path, {"addresses": []}).json
+    assert (none["addresses"], none["defaultAddressId"]) == ([], None)
+    assert fields_of(shop.patch(path, {})) == ["body"]
+
+
+def test_a_change_of_nothing_is_none(shop: Shop) -> None:
+    made = customer(shop, addresses=[address()])
+    path = f"{CUSTOMERS}/{made['id']}"
+    before = shop.get(path)
+    assert shop.patch(path, made).json == made  # as it was read
+    assert shop.get(path).headers["ETag"] == before.headers["ETag"]
+    assert kinds(shop) == ["customer.created"]
+    changed = shop.patch(path, {"note": "x"}).json
+    assert kinds(shop) == ["customer.created", "customer.updated"]
+    assert shop.events()[-1]["data"] == changed
+
+
+def test_a_stale_change_is_refused_and_an_order_is_no_change(shop: Shop) -> None:
+    made = customer(shop)
+    path = f"{CUSTOMERS}/{made['id']}"
+    seen = {"If-Match": shop.get(path).headers["ETag"]}
+    placed(shop, customer={"id": made["id"]})
+    assert shop.get(path).headers["ETag"] != seen["If-Match"]
+    assert shop.patch(path, {"note": "first"}, headers=seen).status == 200
+    stale = shop.patch(path, {"note": "second"}, headers=seen)
+    assert (stale.status, stale.json["code"]) == (412, "precondition_failed")
+    assert shop.delete(path, headers=seen).status == 412
+
+
+def test_an_email_belongs_to_one(shop: Shop) -> None:
+    ada = customer(shop, email="Ada@Example.com")
+    other = customer(shop)
+    for answer in (
+        shop.post(CUSTOMERS, new_customer(email="ada@example.COM")),
+        shop.patch(f"{CUSTOMERS}/{other['id']}", {"email": "ADA@example.com"}),
+    ):
+        assert (answer.status, answer.json["code"]) == (409, "email_taken")
+        assert answer.json["id"] == ada["id"]
+    # A change of case alone is none of the owner.
+    path = f"{CUSTOMERS}/{ada['id']}"
+    assert shop.patch(path, {"email": "ada@example.com"}).json["email"] == "ada@example.com"
+
+
+def test_a_changed_email_is_free_again_and_finds_its_customer(shop: Shop) -> None:
+    made = customer(shop, email="old@example.com", phone="030 1")
+    shop.patch(f"{CUSTOMERS}/{made['id']}", {"email": "new@example.com"})
+    order = placed(shop, customer={"email": "NEW@example.com", "firstName": "Else"})
+    whole = {"id": made["id"], "email": "new@example.com", "firstName": "Grace", "lastName": None}
+    assert order["customer"] == {**whole, "phone": "030 1"}
+    assert ids(shop.get(f"{CUSTOMERS}?search=new@example.com")) == [made["id"]]
+    assert ids(shop.get(f"{CUSTOMERS}?search=old@example.com")) == []
+    somebody = placed(shop, customer={"email": "old@example.com"})["customer"]
+    assert somebody["id"] != made["id"]
+
+
+def test_an_order_copies_the_customer_as_he_is_then(shop: Shop) -> None:
+    first = placed(shop, customer={"email": "a@example.com", "firstName": "Ada", "phone": "1"})
+    path = f"{CUSTOMERS}/{first['customer']['id']}"
+    assert first["customer"]["phone"] == "1"
+    shop.patch(path, {"firstName": "Adele", "phone": "2"})
+    again = placed(shop, customer={"email": "A@example.com"})
+    assert (again["customer"]["firstName"], again["customer"]["phone"]) == ("Adele", "2")
+    assert shop.get(f"{ORDERS}/{first['id']}").json["customer"] == first["customer"]
+
+
+def test_of_two_changes_to_one_email_at_once_one_wins(shop: Shop, dynamodb: Double) -> None:
+    one, two = customer(shop), customer(shop)
+    taken = {"email": "both@example.com"}
+    before_the_commit(dynamodb, lambda: shop.patch(f"{CUSTOMERS}/{two['id']}", taken))
+    answer = shop.patch(f"{CUSTOMERS}/{one['id']}", taken)
+    assert (answer.status, answer.json["code"]) == (409, "email_taken")
+    assert answer.json["id"] == two["id"]
+    assert shop.get(f"{CUSTOMERS}/{one['id']}").json["email"] == one["email"]
+    # And what was held before is where it was, or free.
+    assert shop.post(CUSTOMERS, new_customer(email=one["email"])).status == 409
+    assert shop.post(CUSTOMERS, new_customer(email=two["email"])).status == 201
+
+
+def test_two_changes_at_once_are_both_made(shop: Shop, dynamodb: Double) -> None:
+    path = f"{CUSTOMERS}/{customer(shop)['id']}"
+    before_the_commit(dynamodb, lambda: shop.patch(path, {"phone": "1"}))
+    assert shop.patch(path, {"company": "Acme"}).json["phone"] == "1"
+
+
+def test_a_customer_is_found_by_phone_company_and_city(shop: Shop) -> None:
+    made = customer(
+        shop, phone="+49 (0)30 123-45 67", company="Käthe & Söhne", addresses=[address(city="Bath")]
+    )
+    customer(shop)
+    digits = ["+49", "1234567", "4567", "030", "+49%20(0)30%20123-4"]
+    for search in [*digits, "kathe", "Söhne", "bath", "grace"]:
+        assert made["id"] in ids(shop.get(f"{CUSTOMERS}?search={search.replace('+', '%2B')}"))
+    assert ids(shop.get(f"{CUSTOMERS}?search=london")) == []
+    shop.patch(f"{CUSTOMERS}/{made['id']}", {"addresses": [address(city="York")], "phone": "7"})
+    assert ids(shop.get(f"{CUSTOMERS}?search=bath")) == []
+    assert ids(shop.get(f"{CUSTOMERS}?search=1234567")) == []
+    assert ids(shop.get(f"{CUSTOMERS}?search=york")) == [made["id"]]
+
+
+def test_lists_and_gets_answer_the_fields_that_are_asked_for(shop: Shop) -> None:
+    made = customer(shop, addresses=[address()])
+    placed(shop, customer={"id": made["id"]})
+    path = f"{CUSTOMERS}/{made['id']}"
+    assert shop.get(f"{path}?fields=email,ordersCount").json == {
+        "email": made["email"],
+        "ordersCount": 1,
+    }
+    (one,) = shop.get(f"{CUSTOMERS}?fields=id,totalSpent,addresses").json["data"]
+    assert one == {"id": made["id"], "totalSpent": "0.00", "addresses": made["addresses"]}
+    assert fields_of(shop.get(f"{CUSTOMERS}?fields=age")) == ["fields"]
+    assert fields_of(shop.get(f"{path}?fields=index")) == ["fields"]
+
+
+def test_a_customer_without_orders_is_deleted(shop: Shop) -> None:
+    made = customer(shop, tags=["a"], addresses=[address()])
+    path = f"{CUSTOMERS}/{made['id']}"
+    assert shop.delete(path).json == {"id": made["id"], "deleted": True}
+    assert shop.get(path).status == shop.delete(path).status == 404
+    assert shop.events()[-1]["event"] == "customer.deleted"
+    assert shop.events()[-1]["data"] == made
+    left = [item["pk"] for item in shop.stored() if made["id"] in f"{item['pk']}{item['sk']}"]
+    assert left == []
+    assert shop.post(CUSTOMERS, new_customer(email=made["email"])).status == 201
+
+
+def test_a_customer_with_orders_is_not_even_if_they_are_cancelled(shop: Shop) -> None:
+    order = placed(shop)
+    path = f"{CUSTOMERS}/{order['customer']['id']}"
+    shop.patch(f"{ORDERS}/{order['id']}", {"status": "CANCELLED"})
+    assert shop.get(path).json["ordersCount"] == 0
+    answer = shop.delete(path)
+    assert (answer.status, answer.json["code"]) == (409, "has_orders")
+    shop.delete(f"{ORDERS}/{order['id']}")
+    assert shop.delete(path).status == 200
+
+
+def test_an_order_that_is_placed_while_its_customer_is_deleted_is_not_lost(
+    shop: Shop, dynamodb: Double
+) -> None:
+    id = variant(shop)
+    made = customer(shop)
+    path = f"{CUSTOMERS}/{made['id']}"
+    order = new_order(line(id), customer={"id": made["id"]})
+    # The order comes first: nobody is deleted.
+    before_the_commit(dynamodb, lambda: shop.post(ORDERS, order))
+    assert shop.delete(path).json["code"] == "has_orders"
+    # The deletion comes first: by id there is nobody, by e-mail somebody new.
+    other = customer(shop)
+    order = new_order(line(id), customer={"id": other["id"]})
+    before_the_commit(dynamodb, lambda: shop.delete(f"{CUSTOMERS}/{other['id']}"))
+    assert fields_of(shop.post(ORDERS, order)) == ["customer.id"]
+    third = customer(shop)
+    order = new_order(line(id), customer={"email": third["email"]})
+    before_the_commit(dynamodb, lambda: shop.delete(f"{CUSTOMERS}/{third['id']}"))
+    made = shop.post(ORDERS, order).json["customer"]
+    assert made["id"] != third["id"] and made["email"] == third["email"]
+
+
+def test_totals_follow_each_order(shop: Shop) -> None:
+    order = placed(shop, line(variant(shop), 2))
+    path = f"{CUSTOMERS}/{order['customer']['id']}"
+
+    def totals() -> tuple[int, str]:
+        shown = shop.get(path).json
+        return shown["ordersCount"], shown["totalSpent"]
+
+    assert totals() == (1, "0.00")
+    own = {"customer": {"id": order["customer"]["id"]}, "paymentStatus": "PAID"}
+    second = placed(shop, line(variant(shop), 1, price="0.10"), **own)
+    assert totals() == (2, "0.10")
+    shop.patch(f"{ORDERS}/{order['id']}", {"status": "PAID"})
+    assert totals() == (2, "39.90")
+    shop.patch(f"{ORDERS}/{order['id']}", {"status": "REFUNDED"})
+    assert totals() == (2, "0.10")
+    shop.patch(f"{ORDERS}/{second['id']}", {"status": "PROCESSING"})
+    assert totals() == (2, "0.10")
+    shop.delete(f"{ORDERS}/{second['id']}")
+    assert totals() == (1, "0.00")
+    third = placed(shop, customer=own["customer"])
+    shop.patch(f"{ORDERS}/{third['id']}", {"status": "CANCELLED"})
+    assert totals() == (1, "0.00")
+
+
+def test_two_orders_of_one_customer_at_once_both_succeed(shop: Shop, dynamodb: Double) -> None:
+    made, id = customer(shop), variant(shop)
+    order = new_order(line(id), customer={"id": made["id"]}, paymentStatus="PAID")
+    before_the_commit(dynamodb, lambda: shop.post(ORDERS, order))
+    assert shop.post(ORDERS, order).status == 201
+    shown = shop.get(f"{CUSTOMERS}/{made['id']}").json
+    assert (shown["ordersCount"], shown["totalSpent"]) == (2, "39.80")
+
+
+def test_the_nightly_check_finds_totals_that_are_wrong(
+    shop: Shop, dynamodb: Double, capsys: pytest.CaptureFixture[str]
+) -> None:
+    order = placed(shop, paymentStatus="PAID")
+    id = order["customer"]["id"]
+    customer(shop)
+
+    def wrong() -> list[tuple[str, Any]]:
+        found = dict(check.recounts())["customer totals"]
+        return [(one.attribute, one.counted - one.stored) for one in found.wrong]
+
+    assert wrong() == []
+    table.update((id, "customer"), add={"ordersCount": 1}, set={"totalSpent": 5})
+    assert wrong() == [("ordersCount", -1), ("totalSpent", Decimal("14.90"))]
+    check.check()
+    assert "total is wrong" in capsys.readouterr().out
+    listing.repair(dict(check.recounts())["customer totals"].wrong)
+    assert wrong() == []
+    shown = shop.get(f"{CUSTOMERS}/{id}").json
+    assert (shown["ordersCount"], shown["totalSpent"]) == (1, "19.90")
+
+
+def test_a_reader_reads_customers_and_changes_none(shop: Shop) -> None:
+    made, key = customer(shop), shop.as_("READER")
+    assert shop.get(f"{CUSTOMERS}/{made['id']}", key=key).status == 200
+    for answer in (
+        shop.post(CUSTOMERS, new_customer(), key=key),
+        shop.patch(f"{CUSTOMERS}/{made['id']}", {"note": "x"}, key=key),
+        shop.delete(f"{CUSTOMERS}/{made['id']}", key=key),
+    ):
+        assert (answer.status, answer.json["code"]) == (403, "forbidden")

@@ -1,0 +1,397 @@
+"""After an erasure nothing of ours holds who it was: every item of both tables, every object in the
+bucket and every log line is looked through. Money, lines, numbers and countries stay."""
+
+import json
+from typing import Any
+
+import pytest
+
+from chalicelib import attributes, aws, ids, listing, outbox, settings, table
+from chalicelib.attributes import pack
+from chalicelib.counts import check
+from chalicelib.orders import store as orders_store
+from chalicelib.webhooks import deliveries
+from chalicelib.webhooks.sending import attempts
+from chalicelib.webhooks.sending.attempts import Attempt
+from tests.customers.build import CUSTOMERS, address, customer
+from tests.jobs.conftest import jobs
+from tests.orders.build import ORDERS, before_the_commit, line, new_order, placed, variant
+from tests.support.dynamodb_double import Crash, Fault
+from tests.support.job_desk import JobDesk
+from tests.support.shop import Shop
+
+__all__ = ["jobs"]
+
+PERSON = {
+    "email": "Zenobia.Quill@Palmyra.example",
+    "firstName": "Zénobia",
+    "lastName": "Quillfeather",
+    "phone": "+49 (0)171 555-0042",
+}
+HOME = address(
+    address1="7 Obelisk Lane", address2="Attic", firstName="Zénobia", phone="0171 5550043"
+)
+NOTE = "Rings twice, says Quillfeather"
+# In whatever form they may be kept: as text, folded for search, escaped for JSON or a key.
+WORDS = [
+    *(
+        "zenobia",
+        "zénobia",
+        "z\\u00e9nobia",
+        "z%c3%a9nobia",
+        "quill",
+        "palmyra",
+        "obelisk",
+        "attic",
+    ),
+    *("555-0042", "5550042", "01715550042", "5550043", "rings twice"),
+]
+
+
+def path(customer: Any) -> str:
+    return f"{CUSTOMERS}/{customer['id']}"
+
+
+def mentions(jobs: JobDesk, words: list[str] = WORDS) -> list[str]:
+    """What still says who it was, wherever it is kept."""
+    found = []
+    for name in (settings.table(), settings.outbox_table()):
+        for item in jobs.dynamodb.items(name):
+            text = json.dumps(attributes.unpack(item), default=str, ensure_ascii=False).lower()
+            found += [f"{word}: {text[:300]}" for word in words if word in text]
+    s3 = aws.client("s3")
+    for entry in s3.list_objects_v2(Bucket=settings.bucket()).get("Contents", []):
+        body = s3.get_object(Bucket=settings.bucket(), Key=entry["Key"])["Body"].read()
+        text = body.decode().lower()
+        found += [f"{word}: {entry['Key']}" for word in words if word in text]
+    uploads = s3.list_multipart_uploads(Bucket=settings.bucket()).get("Uploads", [])
+    return found + [upload["Key"] for upload in uploads]
+
+
+def delivered(jobs: JobDesk, endpoint: str, answers: list[str]) -> None:
+    """Every event so far was delivered, and the receiver answered this."""
+    for item in jobs.dynamodb.items(settings.outbox_table()):
+        for event in outbox.events_of(attributes.unpack(item)):
+            made = deliveries.create(event, endpoint, test=False)
+            for number, answer in enumerate(answers, 1):
+                body = answer.replace("BODY", event.body)
+                kept = {"number": number, "at": "", "endedAt": "", "durationMs": 1, "sent": {}}
+                attempt = Attempt(**kept, replay=False, url="https://x.example", body=body)
+                attempts.keep(made.id, attempt)
+            pk, sk = deliveries.key(made.id)
+            table.update((pk, sk), set={"first": attempt.fields()})
+
+
+def traces(jobs: JobDesk) -> tuple[Any, list[Any]]:
+    """A customer, with everything that may be kept of one; and the orders."""
+    shop = jobs.shop
+    id = variant(shop)
+    first = placed(
+        shop,
+        line(id, 2),
+        customer=PERSON,
+        shippingAddress=HOME,
+        billingAddress=HOME,
+        note=NOTE,
+        paymentStatus="PAID",
+    )
+    made = first["customer"]
+    who = {"company": "Quill & Co", "note": NOTE, "tags": ["quill-fan"], "addresses": [HOME]}
+    shop.patch(path(made), who)
+    headers = {"Idempotency-Key": "once"}
+    second = new_order(line(id), customer={"id": made["id"]}, shippingAddress=HOME)
+    orders = [first, shop.post(ORDERS, second, headers=headers).json]
+    # By another e-mail, which is changed since.
+    shop.patch(path(made), {"email": "zq@quill.example"})
+    orders.append(placed(shop, line(id), customer={"email": "ZQ@quill.example"}))
+    shop.patch(path(made), {"email": PERSON["email"]})
+    shop.patch(f"{ORDERS}/{orders[2]['id']}", {"status": "CANCELLED"})
+    gone = placed(shop, line(id), customer={"id": made["id"]}, note=NOTE)
+    shop.delete(f"{ORDERS}/{gone['id']}")
+    new = {**PERSON, "email": "second@quill.example"}
+    twin = shop.post(CUSTOMERS, new, headers={"Idempotency-Key": "twin"}).json
+    orders.append(placed(shop, line(id), customer={"id": twin["id"]}))
+    jobs.done(f"{path(twin)}/merge", {"into": made["id"]})
+    for type in ("orders", "customers"):
+        for format in ("csv", "jsonl"):
+            filters = {"search": "quillfeather"}
+            jobs.done("/api/admin/exports", {"type": type, "format": format, "filters": filters})
+    change = {"filters": {"search": "Zenobia.Quill@palmyra.example"}, "dryRun": True}
+    jobs.done("/api/admin/orders/bulk-edit", {**change, "change": {"addTags": ["x"]}})
+    delivered(jobs, ids.new("wh"), ["ok", "got BODY", "Thanks, Zénobia!"])
+    return made, orders
+
+
+def kept_orders(shop: Shop, orders: list[Any]) -> list[Any]:
+    """What has to stay of orders."""
+    names = ("number", "status", "lineItems", "subtotal", "tax", "total", "orderDate", "paidAt")
+    found = [shop.get(f"{ORDERS}/{order['id']}").json for order in orders]
+    return [{name: order[name] for name in names} for order in found]
+
+
+def expect_forgotten(jobs: JobDesk, made: Any, orders: list[Any]) -> None:
+    shop = jobs.shop
+    assert mentions(jobs) == []
+    shown = shop.get(path(made)).json
+    assert shown["erasedAt"] and shown["email"] is None and shown["addresses"] == []
+    assert (shown["ordersCount"], shown["totalSpent"]) == (3, "39.80")
+    for order in orders:
+        now = shop.get(f"{ORDERS}/{order['id']}").json
+        empty = dict.fromkeys(("email", "firstName", "lastName", "phone"))
+        assert now["customer"] == {"id": made["id"], **empty}
+        if order["shippingAddress"]:
+            assert now["shippingAddress"]["countryCode"] == "GB"
+            assert set(now["shippingAddress"].values()) == {"GB", None}
+    for search in ("quillfeather", "zenobia", "second@quill.example", "5550042"):
+        assert shop.get(f"{CUSTOMERS}?search={search}").json["total"] == 0
+        assert shop.get(f"{ORDERS}?search={search}").json["total"] == 0
+        found = shop.get(f"/api/admin/search?q={search}").json
+        assert found["orders"] == found["customers"] == []
+    assert shop.get(f"{ORDERS}?customerId={made['id']}").json["total"] == len(orders)
+    assert [name for name, found in check.recounts() if found.wrong] == []
+
+
+def test_nothing_of_ours_says_who_it_was(jobs: JobDesk, capsys: pytest.CaptureFixture[str]) -> None:
+    shop = jobs.shop
+    other = placed(shop, customer={"email": "annual@example.com", "firstName": "Zen"})
+    made, orders = traces(jobs)
+    before, kept = len(mentions(jobs)), kept_orders(shop, orders)
+    assert before > 50
+    jobs.dynamodb.scan_bytes = 4_000  # many pages
+    job = jobs.done(f"{path(made)}/erase")
+    assert (job["status"], job["type"], job["progress"]) == ("COMPLETED", "customer_erasure", 100)
+    expect_forgotten(jobs, made, orders)
+    assert kept_orders(shop, orders) == kept
+    touched = job["touched"]
+    assert (touched["orders"], touched["customers"]) == (4, 1)
+    assert touched["exports"] == 4 and touched["replies"] == 2 and touched["jobs"] == 5
+    assert touched["events"] > 10 and touched["attempts"] > 10
+    output = capsys.readouterr().out.lower()
+    assert output and [word for word in WORDS if word in output] == []
+    # What is of others is as it was.
+    assert shop.get(f"{ORDERS}/{other['id']}").json == other
+    assert shop.get(f"{ORDERS}?search=annual").json["total"] == 1
+    # A reader of the feed is told, and what was said before says nothing any more.
+    last = [e for e in shop.events() if e["data"]["id"] == made["id"]][-1]
+    assert last["event"] == "customer.updated" and last["data"]["email"] is None
+    told = [e for e in shop.events() if e["data"]["id"] == orders[0]["id"]]
+    assert [e["event"] for e in told][:2] == ["order.created", "order.paid"]
+    assert all(e["data"]["total"] == orders[0]["total"] for e in told)
+    # The request that placed the order is still not placed again.
+    again = shop.post(
+        ORDERS,
+        new_order(
+            line(orders[1]["lineItems"][0]["variantId"]),
+            customer={"id": made["id"]},
+            shippingAddress=HOME,
+        ),
+        headers={"Idempotency-Key": "once"},
+    )
+    assert (again.status, again.json["id"]) == (201, orders[1]["id"])
+    assert again.json["customer"]["email"] is None
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize(
+    ("operation", "nth"),
+    [
+        *(("TransactWriteItems", nth) for nth in (1, 2, 3, 4, 5, 6, 8, 12)),
+        *(("UpdateItem", nth) for nth in (1, 2, 3, 5, 9)),
+        *(("PutItem", nth) for nth in (1, 4, 9)),
+        *(("Scan", nth) for nth in (1, 3, 6)),
+        ("DeleteItem", 1),
+    ],
+)
+def test_an_erasure_that_dies_anywhere_ends_the_same(
+    jobs: JobDesk, operation: str, nth: int, after: bool
+) -> None:
+    made, orders = traces(jobs)
+    jobs.dynamodb.scan_bytes = 30_000
+    jobs.start(f"{path(made)}/erase")
+    jobs.crash(operation, nth, after=after)
+    jobs.work()
+    jobs.dynamodb.faults = lambda operation, request: None
+    expect_forgotten(jobs, made, orders)
+
+
+def test_an_erasure_twice_changes_nothing_more(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    made, orders = traces(jobs)
+    jobs.done(f"{path(made)}/erase")
+    whole, count = shop.get(path(made)).json, len(shop.events())
+    again = jobs.done(f"{path(made)}/erase")
+    assert again["status"] == "COMPLETED" and len(shop.events()) == count
+    assert shop.get(path(made)).json == whole
+    expect_forgotten(jobs, made, orders)
+    refused = shop.patch(path(made), {"firstName": "Zenobia"})
+    assert (refused.status, refused.json["code"]) == (409, "erased")
+
+
+def test_what_an_erasure_that_failed_knew_goes_with_the_next(jobs: JobDesk) -> None:
+    made, orders = traces(jobs)
+    jobs.dynamodb.scan_bytes = 4_000
+    job = jobs.start(f"{path(made)}/erase")
+
+    def full(operation: str, request: Any) -> Fault | None:
+        return Fault.CRASH if operation == "Scan" and "ExclusiveStartKey" in request else None
+
+    jobs.dynamodb.faults = full
+    for message in jobs._messages():
+        jobs.handle(message)
+    jobs.dynamodb.faults = lambda operation, request: None
+    cursor = json.dumps({"phase": 3, "after": ["word#order#z", "zenobia#1"], "touched": {}})
+    table.update((job, "job"), set={"status": "FAILED", "cursor": cursor})
+    assert table.get((job, "facts"))
+    other = jobs.start(f"{path(made)}/erase")
+    jobs.work()
+    assert jobs.job(other)["touched"]["erasures"] == 1
+    expect_forgotten(jobs, made, orders)
+
+
+def test_a_kept_reply_whose_key_says_who_it_was_is_gone(jobs: JobDesk) -> None:
+    shop, sent = jobs.shop, {"email": PERSON["email"], "phone": "030 1234"}
+    key = {"Idempotency-Key": f"till 7 {PERSON['email']} 1"}
+    made = shop.post(CUSTOMERS, sent, headers=key).json
+    other = shop.post(CUSTOMERS, {"phone": "1030 12345"}, headers={"Idempotency-Key": "1030 12345"})
+    assert jobs.done(f"{path(made)}/erase")["touched"]["replies"] == 1
+    assert mentions(jobs, ["quill"]) == []
+    again = shop.post(CUSTOMERS, {"phone": "1030 12345"}, headers={"Idempotency-Key": "1030 12345"})
+    assert again.text == other.text
+
+
+def test_whoever_comes_back_is_somebody_new(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    made = placed(shop, customer=PERSON)["customer"]
+    jobs.start(f"{path(made)}/erase")  # from the answer on
+    back = placed(shop, customer=PERSON)
+    assert back["customer"]["id"] != made["id"]
+    jobs.work()
+    assert shop.get(f"{ORDERS}/{back['id']}").json == back
+    assert shop.get(path(back["customer"])).json["email"] == PERSON["email"]
+    again = placed(shop, customer={"email": PERSON["email"]})
+    assert again["customer"] == back["customer"]
+    assert shop.get(f"{ORDERS}?search=quillfeather").json["total"] == 2
+    by_id = new_order(line(variant(shop)), customer={"id": made["id"]})
+    assert shop.post(ORDERS, by_id).json["errors"][0]["field"] == "customer.id"
+    assert [name for name, found in check.recounts() if found.wrong] == []
+
+
+def test_an_order_that_is_placed_meanwhile_is_not_lost(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    made = placed(shop, customer=PERSON)["customer"]
+    order = new_order(line(variant(shop)), customer=PERSON)
+    # The erasure is asked for between the order's reads and its commit.
+    before_the_commit(jobs.dynamodb, lambda: shop.post(f"{path(made)}/erase"))
+    new = shop.post(ORDERS, order).json
+    assert new["customer"]["id"] != made["id"]
+    assert new["customer"]["email"] == PERSON["email"]
+    # And the other way round: the order is there first, and is forgotten with the rest.
+    other = placed(shop, customer={"email": "first@quill.example"})
+    also = new_order(line(variant(shop)), customer={"email": "first@quill.example"})
+    late: list[Any] = []
+    before_the_commit(jobs.dynamodb, lambda: late.append(shop.post(ORDERS, also).json))
+    erase = shop.post(f"{path(other['customer'])}/erase")
+    assert erase.status in {202, 409}
+    if erase.status == 409:
+        jobs.start(f"{path(other['customer'])}/erase")
+    jobs.work()
+    jobs.failed.clear()  # the message of a job that was refused
+    assert mentions(jobs, ["first@quill.example"]) == []
+    now = shop.get(f"{ORDERS}/{late[0]['id']}").json
+    assert now["customer"]["email"] is None and now["total"] == late[0]["total"]
+    assert shop.get(path(made)).json["ordersCount"] == 1
+    assert shop.get(path(new["customer"])).json["ordersCount"] == 1
+
+
+def test_an_order_that_is_changed_meanwhile_is_forgotten_too(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    order = placed(shop, customer=PERSON, shippingAddress=HOME)
+    jobs.start(f"{path(order['customer'])}/erase")
+
+    def change(operation: str, request: Any) -> None:
+        if operation == "TransactWriteItems":
+            jobs.dynamodb.faults = lambda operation, request: None
+            shop.patch(f"{ORDERS}/{order['id']}", {"status": "PAID"})
+
+    jobs.dynamodb.faults = change
+    jobs.work()
+    now = shop.get(f"{ORDERS}/{order['id']}").json
+    assert (now["status"], now["customer"]["email"]) == ("PAID", None)
+    assert mentions(jobs) == []
+    assert shop.get(path(order["customer"])).json["totalSpent"] == order["total"]
+
+
+def test_an_export_that_is_being_written_ends(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    made = placed(shop, customer=PERSON)["customer"]
+    running = jobs.start("/api/admin/exports", {"type": "orders"})
+    table.update((running, "job"), set={"status": "RUNNING"})
+    jobs.start(f"{path(made)}/erase")
+    messages = list(jobs._messages())  # the export is asked for first, and is worked on last
+    for message in reversed(messages):
+        jobs.handle(message)
+    jobs.work()
+    assert mentions(jobs) == []
+    ended = jobs.job(running)
+    assert (ended["status"], ended["error"]["code"]) == ("FAILED", "customer_erased")
+    after = jobs.done("/api/admin/exports", {"type": "orders"})
+    assert after["downloadUrl"] and mentions(jobs) == []
+
+
+def test_words_that_a_failed_write_has_left_go_and_those_of_others_stay(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    made = placed(shop, customer=PERSON)["customer"]
+    namesake = placed(shop, customer={"email": "z@example.com", "firstName": "Zénobia"})
+    kind = orders_store.RECORDS.kind
+    index = listing.Index.read(orders_store.get(namesake["id"]).fields["index"])
+    old = 1_700_000_000
+    for word in ("zenobia", "quillfeather", "zenobia.quill@palmyra.example"):
+        pk = kind.word_pk(word, 0, 4)
+        table.put({"pk": pk, "sk": f"{word}#{index.sort}+abc#ord_never", "at": old})
+    jobs.done(f"{path(made)}/erase")
+    assert mentions(jobs, ["quillfeather", "palmyra"]) == []
+    assert shop.get(f"{ORDERS}?search=zenobia").json["total"] == 1
+    left = [i for i in jobs.dynamodb.items(settings.table()) if "ord_never" in i["sk"]["S"]]
+    assert left == []
+
+
+def test_only_an_owner_erases(jobs: JobDesk) -> None:
+    made = customer(jobs.shop)
+    for role in ("READER", "STAFF", "ADMIN"):
+        refused = jobs.shop.post(f"{path(made)}/erase", key=jobs.shop.as_(role))
+        assert (refused.status, refused.json["code"]) == (403, "forbidden")
+    assert jobs.shop.post(f"{CUSTOMERS}/cus_nobody/erase").status == 404
+
+
+def test_a_death_of_the_request_leaves_the_customer_as_he_was(jobs: JobDesk) -> None:
+    made = customer(jobs.shop)
+    jobs.crash("TransactWriteItems", after=False)
+    with pytest.raises(Crash):
+        jobs.shop.post(f"{path(made)}/erase")
+    jobs.dynamodb.faults = lambda operation, request: None
+    assert jobs.shop.get(path(made)).json == made
+    assert placed(jobs.shop, customer={"email": made["email"]})["customer"]["id"] == made["id"]
+
+
+def test_what_the_last_release_wrote_is_forgotten(jobs: JobDesk) -> None:
+    """An order, its customer and their events as they were before there were addresses."""
+    shop = jobs.shop
+    order = placed(shop, customer=PERSON)
+    key, who = (order["id"], "order"), (order["customer"]["id"], "customer")
+    item = table.get(key)
+    person = table.get(who)
+    assert item and person
+    for name in ("shippingAddress", "billingAddress"):
+        del item[name]
+    del item["customer"]["phone"]
+    kept = ("pk", "sk", "id", "email", "firstName", "lastName", "createdAt", "index")
+    old = {name: person[name] for name in kept}
+    for each in (item, old):
+        jobs.dynamodb.load([{"Put": {"TableName": settings.table(), "Item": pack(each)}}])
+    shown = shop.get(path(order["customer"])).json
+    assert (shown["addresses"], shown["ordersCount"], shown["phone"]) == ([], 0, None)
+    assert shop.get(f"{ORDERS}/{order['id']}").json["shippingAddress"] is None
+    listing.repair(dict(check.recounts())["customer totals"].wrong)
+    assert shop.get(path(order["customer"])).json["ordersCount"] == 1
+    jobs.done(f"{path(order['customer'])}/erase")
+    assert mentions(jobs) == []

@@ -1,0 +1,234 @@
+"""Two customers become one: nothing is lost, nothing counts twice, whatever dies meanwhile."""
+
+from typing import Any
+
+import pytest
+
+from chalicelib.counts import check
+from tests.customers.build import CUSTOMERS, address, customer, new_customer
+from tests.jobs.conftest import jobs
+from tests.orders.build import ORDERS, before_the_commit, line, new_order, placed, variant
+from tests.support.dynamodb_double import Crash
+from tests.support.job_desk import JobDesk
+from tests.support.shop import Shop
+
+__all__ = ["jobs"]
+
+
+def path(customer: Any) -> str:
+    return f"{CUSTOMERS}/{customer['id']}"
+
+
+def merged(jobs: JobDesk, one: Any, into: Any) -> Any:
+    job = jobs.done(f"{path(one)}/merge", {"into": into["id"]})
+    assert (job["status"], job["type"]) == ("COMPLETED", "customer_merge"), job
+    return job
+
+
+def buys(shop: Shop, customer: Any, times: int, **fields: Any) -> list[Any]:
+    id = variant(shop)
+    return [placed(shop, line(id), customer={"id": customer["id"]}, **fields) for _ in range(times)]
+
+
+def now(shop: Shop, customer: Any) -> Any:
+    return shop.get(path(customer)).json
+
+
+def right(jobs: JobDesk) -> None:
+    assert [name for name, found in check.recounts() if found.wrong] == []
+
+
+def test_orders_totals_addresses_and_search_move(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    home = address(firstName="Ada")
+    ada = customer(shop, email="ada@example.com", firstName="Ada", addresses=[home], note="one")
+    twin = customer(
+        shop,
+        email="countess@example.com",
+        firstName="Augusta",
+        phone="030 77",
+        tags=["vip"],
+        note="two",
+        addresses=[address(firstName="ADA"), address(city="Bath")],
+    )
+    paid = buys(shop, twin, 3, paymentStatus="PAID")
+    buys(shop, ada, 1)
+    job = merged(jobs, twin, ada)
+    assert (job["total"], job["updated"], job["errors"]) == (3, 3, [])
+    after = now(shop, ada)
+    assert (after["ordersCount"], after["totalSpent"]) == (4, "59.70")
+    assert (after["email"], after["firstName"]) == ("ada@example.com", "Ada")
+    assert (after["phone"], after["tags"], after["note"]) == ("030 77", ["vip"], "one\n\ntwo")
+    assert [one["city"] for one in after["addresses"]] == ["London", "Bath"]
+    assert after["defaultAddressId"] == ada["addresses"][0]["id"]
+    listed = shop.get(f"{ORDERS}?customerId={ada['id']}").json
+    assert listed["total"] == 4 and shop.get(f"{ORDERS}?customerId={twin['id']}").json["total"] == 0
+    order = shop.get(f"{ORDERS}/{paid[0]['id']}").json
+    assert order["customer"]["email"] == "ada@example.com"
+    assert order["history"][-1]["change"] == f"customer {twin['id']} → {ada['id']}"
+    assert shop.get(f"{ORDERS}?search=countess").json["total"] == 0
+    assert shop.get(f"{ORDERS}?search=ada@example.com").json["total"] == 4
+    assert shop.get(f"{CUSTOMERS}?search=augusta").json["total"] == 0
+    right(jobs)
+
+
+def test_the_old_id_says_who_it_is_now(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    one, two, three = (customer(shop) for _ in range(3))
+    merged(jobs, one, two)
+    merged(jobs, two, three)
+    for old in (one, two):
+        for answer in (shop.get(path(old)), shop.patch(path(old), {"note": "x"})):
+            assert (answer.status, answer.json["code"]) == (404, "merged")
+            assert answer.json["into"] == three["id"]
+    order = new_order(line(variant(shop)), customer={"id": one["id"]})
+    refused = shop.post(ORDERS, order)
+    assert refused.json["errors"][0]["code"] == "unknown_customer"
+    assert three["id"] in refused.json["message"]
+    events = [(e["event"], e["data"]["id"]) for e in shop.events() if "created" not in e["event"]]
+    assert sorted(events) == sorted(
+        [
+            ("customer.updated", two["id"]),
+            ("customer.deleted", one["id"]),
+            ("customer.updated", three["id"]),
+            ("customer.deleted", two["id"]),
+        ]
+    )
+    # What is free is free, and what was adopted is not.
+    assert shop.post(CUSTOMERS, new_customer(email=one["email"])).status == 201
+    assert shop.post(CUSTOMERS, new_customer(email=three["email"])).status == 409
+
+
+def test_one_without_an_email_gets_the_others(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    known = customer(shop, email="grace@navy.mil")
+    walk_in = shop.post(CUSTOMERS, {"phone": "030 1"}).json
+    merged(jobs, known, walk_in)
+    after = now(shop, walk_in)
+    assert (after["email"], after["phone"], after["firstName"]) == (
+        *("grace@navy.mil", "030 1"),
+        "Grace",
+    )
+    again = placed(shop, customer={"email": "grace@navy.mil"})
+    assert again["customer"]["id"] == walk_in["id"]
+    assert shop.post(CUSTOMERS, new_customer(email="GRACE@navy.mil")).json["id"] == walk_in["id"]
+
+
+def test_addresses_that_have_no_room_are_said(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    one = customer(shop, addresses=[address(city=f"A{n}") for n in range(15)])
+    two = customer(shop, addresses=[address(city=f"A{n}") for n in range(8, 28)])
+    job = merged(jobs, one, two)
+    assert [error["code"] for error in job["errors"]] == ["too_many_addresses"]
+    assert len(now(shop, two)["addresses"]) == 20
+
+
+def test_what_cannot_be_merged_is_refused(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    one, two, three, erased = (customer(shop) for _ in range(4))
+    jobs.done(f"{path(erased)}/erase")
+    merged(jobs, three, two)
+
+    def refused(into: Any, of: Any = one) -> tuple[int, str]:
+        answer = shop.post(f"{path(of)}/merge", {"into": into})
+        return answer.status, answer.json["errors"][0]["code"]
+
+    assert refused(one["id"]) == (422, "invalid")
+    assert refused("cus_nobody") == (422, "unknown_customer")
+    assert refused(three["id"]) == (422, "merged")
+    assert refused(erased["id"]) == (422, "erased")
+    shop.post(f"{path(one)}/merge", {"into": two["id"]})  # not worked on yet
+    assert refused(one["id"], of=two) == (422, "circle")
+    assert shop.post(f"{CUSTOMERS}/cus_nobody/merge", {"into": one["id"]}).status == 404
+    assert shop.post(f"{path(erased)}/merge", {"into": two["id"]}).status == 409
+    jobs.work()
+    right(jobs)
+
+
+def test_two_merges_at_once_make_no_circle(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    one, two = customer(shop), customer(shop)
+    back = lambda: shop.post(f"{path(two)}/merge", {"into": one["id"]})  # noqa: E731
+    before_the_commit(jobs.dynamodb, back)
+    answer = shop.post(f"{path(one)}/merge", {"into": two["id"]})
+    assert (answer.status, answer.json["code"]) == (409, "customer_busy")
+    jobs.work()
+    jobs.failed.clear()  # the message of the job that was refused
+    assert shop.get(path(two)).json["into"] == one["id"]
+
+
+def test_who_is_being_merged_or_erased_is_left_alone(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    one, two, three = (customer(shop) for _ in range(3))
+    job = jobs.start(f"{path(one)}/merge", {"into": two["id"]})
+    for answer in (
+        shop.patch(path(one), {"note": "x"}),
+        shop.delete(path(one)),
+        shop.delete(path(two)),
+        shop.post(f"{path(one)}/erase"),
+        shop.post(f"{path(two)}/erase"),
+        shop.post(f"{path(three)}/merge", {"into": two["id"]}),
+    ):
+        assert (answer.status, answer.json["code"]) == (409, "customer_busy"), answer.text
+        assert answer.json["jobId"] == job
+    assert shop.patch(path(two), {"note": "x"}).status == 200
+    refused = shop.post(f"/api/admin/jobs/{job}/cancel")
+    assert (refused.status, refused.json["code"]) == (409, "cannot_cancel")
+    jobs.work()
+    assert now(shop, two)["note"] == "x"
+    assert shop.delete(path(two)).status == 200
+
+
+def test_orders_that_are_placed_meanwhile_are_not_lost(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    one, two = customer(shop), customer(shop)
+    id = variant(shop)
+    # Begun before the merge was asked for: by e-mail it is the other's.
+    order = new_order(line(id), customer={"email": one["email"]})
+    merge = lambda: shop.post(f"{path(one)}/merge", {"into": two["id"]})  # noqa: E731
+    before_the_commit(jobs.dynamodb, merge)
+    assert shop.post(ORDERS, order).json["customer"]["id"] == two["id"]
+    assert shop.post(ORDERS, order).json["customer"]["id"] == two["id"]
+    by_id = new_order(line(id), customer={"id": one["id"]})
+    assert shop.post(ORDERS, by_id).status == 422
+    jobs.work()
+    assert now(shop, two)["ordersCount"] == 2
+    right(jobs)
+
+
+@pytest.mark.parametrize("nth", range(1, 16))
+@pytest.mark.parametrize("after", [False, True])
+def test_a_merge_that_dies_anywhere_ends_the_same(jobs: JobDesk, nth: int, after: bool) -> None:
+    shop = jobs.shop
+    one, two = customer(shop, addresses=[address()]), customer(shop)
+    buys(shop, one, 4, paymentStatus="PAID")
+    buys(shop, two, 1)
+    jobs.start(f"{path(one)}/merge", {"into": two["id"]})
+    jobs.crash("TransactWriteItems", nth, after=after)
+    jobs.work()
+    after_ = now(shop, two)
+    assert (after_["ordersCount"], after_["totalSpent"]) == (5, "79.60")
+    assert len(after_["addresses"]) == 1
+    assert shop.get(path(one)).json["code"] == "merged"
+    deleted = [e for e in shop.events() if e["event"] == "customer.deleted"]
+    assert len(deleted) == 1
+    right(jobs)
+
+
+def test_a_merge_that_is_asked_for_twice_is_one(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    one, two = customer(shop), customer(shop)
+    key = {"Idempotency-Key": "m"}
+    job = jobs.start(f"{path(one)}/merge", {"into": two["id"]}, headers=key)
+    jobs.work()
+    assert jobs.start(f"{path(one)}/merge", {"into": two["id"]}, headers=key) == job
+
+
+def test_a_death_of_the_request_leaves_nobody_held(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    one, two = customer(shop), customer(shop)
+    jobs.crash("TransactWriteItems", after=False)
+    with pytest.raises(Crash):
+        shop.post(f"{path(one)}/merge", {"into": two["id"]})
+    jobs.dynamodb.faults = lambda operation, request: None
+    assert shop.patch(path(one), {"note": "x"}).status == 200

@@ -1,0 +1,92 @@
+"""Where an order goes: copies on the order, until it is delivered."""
+
+from typing import Any
+
+import pytest
+
+from tests.customers.build import CUSTOMERS, address, customer
+from tests.orders.build import ORDERS, line, moved, new_order, placed, product, variant
+from tests.support.shop import Answer, Shop
+
+EMPTY = dict.fromkeys(("firstName", "lastName", "company", "address2", "province"))
+EMPTY |= {"postalCode": None, "phone": None}
+
+
+def fields_of(answer: Answer) -> list[str]:
+    assert (answer.status, answer.json["code"]) == (422, "validation_failed"), answer.text
+    return [error["field"] for error in answer.json["errors"]]
+
+
+def test_an_order_takes_both_addresses_apart(shop: Shop) -> None:
+    order = placed(shop, shippingAddress=address(), billingAddress=address(city="Bath"))
+    assert order["shippingAddress"] == {**EMPTY, **address()}
+    assert order["billingAddress"] == {**EMPTY, **address(city="Bath")}
+    assert shop.get(f"{ORDERS}/{order['id']}").json == order
+    (event,) = (one for one in shop.events() if one["event"] == "order.created")
+    assert event["data"] == order
+    assert placed(shop)["shippingAddress"] is None
+
+
+def test_a_customers_address_is_taken_as_it_was_read(shop: Shop) -> None:
+    made = customer(shop, addresses=[address()])
+    sent = {"customer": made, "shippingAddress": made["addresses"][0]}
+    order = placed(shop, **sent)
+    assert order["shippingAddress"] == {**EMPTY, **address()}
+    shop.patch(f"{CUSTOMERS}/{made['id']}", {"addresses": [address(city="York")]})
+    assert shop.get(f"{ORDERS}/{order['id']}").json["shippingAddress"]["city"] == "London"
+
+
+def test_addresses_change_until_the_order_is_delivered(shop: Shop) -> None:
+    order = placed(shop, billingAddress=address())
+    path = f"{ORDERS}/{order['id']}"
+    moved(shop, order, "PAID", "PROCESSING", "SHIPPED")
+    changed = shop.patch(path, {"shippingAddress": address(city="York"), "billingAddress": None})
+    assert changed.json["shippingAddress"]["city"] == "York"
+    assert changed.json["billingAddress"] is None
+    assert changed.json["history"][-1]["change"] == "shippingAddress, billingAddress"
+    assert shop.events()[-1]["event"] == "order.updated"
+    moved(shop, order, "DELIVERED")
+    assert fields_of(shop.patch(path, {"shippingAddress": address()})) == ["shippingAddress"]
+    assert fields_of(shop.patch(path, {"billingAddress": address()})) == ["billingAddress"]
+    read = shop.get(path).json
+    read.pop("status")
+    assert shop.patch(path, read).status == 200  # sent back as it was read, it changes nothing
+
+
+@pytest.mark.parametrize(
+    ("sent", "field"),
+    [
+        (address(countryCode="ZZ"), "countryCode"),
+        (address(address1="x" * 101), "address1"),
+        ({"city": "A", "countryCode": "DE"}, "address1"),
+        (address(phone=7), "phone"),
+    ],
+)
+def test_a_bad_address_is_refused_by_field(shop: Shop, sent: Any, field: str) -> None:
+    for name in ("shippingAddress", "billingAddress"):
+        order = new_order(line(variant(shop)), **{name: sent})
+        assert fields_of(shop.post(ORDERS, order)) == [f"{name}.{field}"]
+        path = f"{ORDERS}/{placed(shop)['id']}"
+        assert fields_of(shop.patch(path, {name: sent})) == [f"{name}.{field}"]
+
+
+def test_lists_answer_addresses_where_they_are_asked_for(shop: Shop) -> None:
+    placed(shop, shippingAddress=address())
+    (one,) = shop.get(f"{ORDERS}?fields=number,shippingAddress,customer").json["data"]
+    assert one["shippingAddress"]["city"] == "London"
+    assert one.keys() == {"number", "shippingAddress", "customer"}
+
+
+def test_what_is_public_shows_nothing_of_it(shop: Shop) -> None:
+    made = product(shop, 5, published=True)
+    person = {"email": "secret@example.com", "phone": "0305551234", "firstName": "Zebedee"}
+    where = address(address1="7 Hidden Lane")
+    placed(shop, line(made["variants"][0]["id"]), customer=person, shippingAddress=where)
+    visitor = Shop("203.0.113.9")
+    for path in ("/api/products", f"/api/products/{made['id']}", f"/api/products/{made['slug']}"):
+        answer = visitor.get(path)
+        assert answer.status == 200
+        for word in ("secret@", "0305551234", "Zebedee", "Hidden"):
+            assert word not in answer.text
+    for path in (ORDERS, CUSTOMERS):
+        assert visitor.get(path, key=None).status == 401

@@ -1,0 +1,172 @@
+"""Customers by hand: added, corrected, merged, erased; and where their orders go."""
+
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from tests.e2e.console.desk import Desk
+
+ADDRESS = {"address1": "7 Cliff Road", "city": "Whitby", "countryCode": "GB", "postalCode": "YO21"}
+
+
+def variant(desk: Desk, name: str) -> str:
+    made = desk.api.post("products", {"name": name, "price": "8.00", "status": "ACTIVE"})
+    return str(made["variants"][0]["id"])
+
+
+def ordered(desk: Desk, name: str, **fields: Any) -> Any:
+    lines = [{"variantId": variant(desk, name), "quantity": 1}]
+    return desk.api.post("orders", {"lineItems": lines, **fields})
+
+
+def accessible(desk: Desk) -> None:
+    found = Axe().run(desk.page).response["violations"]
+    assert [each["id"] for each in found if each["impact"] in {"serious", "critical"}] == []
+
+
+def fill_address(desk: Desk, **fields: str) -> None:
+    for label, value in fields.items():
+        desk.dialog.get_by_label(label.replace("_", " "), exact=True).fill(value)
+    desk.dialog.get_by_label("Country", exact=True).select_option("GB")
+    desk.dialog.get_by_role("button", name="Save address").click()
+
+
+def test_a_customer_is_added_and_corrected(desk: Desk) -> None:
+    desk.open("/customers")
+    desk.page.get_by_role("link", name="Add customer").click()
+    desk.heading("New customer")
+    desk.label("Note").fill("Comes on Fridays")
+    desk.button("Add customer").click()
+    expect(desk.field("email").locator(".error")).to_contain_text("no phone and no name")
+    desk.label("Email").fill("hilda@whitby.example")
+    desk.label("First name").fill("Hilda")
+    desk.label("Phone").fill("01947 600000")
+    desk.button("Add customer").click()
+    desk.heading("Hilda")
+    desk.label("Last name").fill("Strand")
+    desk.button("Save").click()
+    desk.heading("Hilda Strand")
+    desk.button("Add address").click()
+    accessible(desk)
+    fill_address(desk, Street_and_number="7 Cliff Road", City="")
+    expect(desk.dialog.locator('[data-field="city"] .error')).not_to_be_empty()
+    fill_address(desk, City="Whitby")
+    expect(desk.page.locator("address")).to_contain_text("United Kingdom")
+    desk.button("Add address").click()
+    fill_address(desk, Street_and_number="1 Quay", City="Hull")
+    expect(desk.page.locator("address")).to_have_count(2)
+    desk.button("Make default address 2").click()
+    expect(desk.button("Make default address 1")).to_be_visible()
+    accessible(desk)
+    made = desk.api.get(f"customers/{desk.page.url.rpartition('/')[2]}")
+    assert (made["lastName"], made["note"]) == ("Strand", "Comes on Fridays")
+    assert made["defaultAddressId"] == made["addresses"][1]["id"]
+    desk.button("Delete").click()
+    desk.dialog.get_by_role("button", name="Delete").click()
+    desk.heading("Customers")
+
+
+def test_a_taken_email_stands_beside_its_field_and_nothing_is_overwritten(desk: Desk) -> None:
+    desk.api.post("customers", {"email": "taken@whitby.example"})
+    one = desk.api.post("customers", {"email": "one@whitby.example", "firstName": "Una"})
+    desk.open(f"/customers/{one['id']}")
+    desk.label("Email").fill("taken@whitby.example")
+    desk.button("Save").click()
+    expect(desk.field("email").locator(".error")).to_contain_text("Another customer")
+    desk.label("Email").fill("una@whitby.example")
+    desk.api.call("PATCH", f"customers/{one['id']}", {"company": "Una & Sons"})
+    desk.button("Save").click()
+    expect(desk.dialog).to_contain_text("Someone else changed other fields")
+    desk.dialog.get_by_role("button", name="Save my changes").click()
+    expect(desk.label("Company")).to_have_value("Una & Sons")
+    now = desk.api.get(f"customers/{one['id']}")
+    assert (now["email"], now["company"]) == ("una@whitby.example", "Una & Sons")
+
+
+def test_two_customers_are_merged_and_one_is_erased(desk: Desk) -> None:
+    twin = ordered(desk, "Kipper", customer={"email": "bram@twin.example", "firstName": "Twin"})
+    bram = desk.api.post("customers", {"email": "bram@whitby.example", "firstName": "Bram"})
+    desk.open(f"/customers/{twin['customer']['id']}")
+    desk.button("Merge").click()
+    desk.dialog.get_by_role("combobox", name="Merge into").press_sequentially("bram@whitby")
+    desk.dialog.get_by_role("option", name="Bram").click()
+    desk.dialog.get_by_label("Type Twin to confirm").fill("Twn")
+    desk.dialog.get_by_role("button", name="Merge").click()
+    expect(desk.dialog.locator('[data-field="confirm"] .error')).to_have_text("This is not Twin.")
+    accessible(desk)
+    desk.dialog.get_by_label("Type Twin to confirm").fill("Twin")
+    desk.dialog.get_by_role("button", name="Merge").click()
+    desk.heading("Bram")
+    expect(desk.page.get_by_role("link", name=f"#{twin['number']}")).to_be_visible()
+    desk.open(f"/customers/{twin['customer']['id']}")  # who it is now
+    desk.heading("Bram")
+    desk.button("Erase").click()
+    desk.dialog.get_by_label("Type Bram to confirm").fill("Bram")
+    desk.dialog.get_by_role("button", name="Erase").click()
+    desk.heading("Erased customer")
+    expect(desk.page.get_by_text("This customer was erased on")).to_be_visible()
+    accessible(desk)
+    assert desk.api.get(f"customers/{bram['id']}")["email"] is None
+    desk.page.get_by_role("link", name=f"#{twin['number']}").click()
+    expect(desk.page.get_by_role("link", name="No name")).to_be_visible()
+
+
+def test_an_order_gets_its_addresses_and_a_label(desk: Desk) -> None:
+    person = {"firstName": "Mina", "email": "mina@whitby.example", "addresses": [ADDRESS]}
+    mina = desk.api.post("customers", person)
+    order = ordered(desk, "Lantern", customer={"id": mina["id"]})
+    desk.open(f"/orders/{order['id']}")
+    desk.button("Copy from customer: shipping address").click()
+    expect(desk.page.locator(".shippingAddress address")).to_contain_text("7 Cliff Road")
+    desk.button("Add: billing address").click()
+    fill_address(desk, Company="Murray Ltd", Street_and_number="2 Bank", City="Exeter")
+    expect(desk.page.locator(".billingAddress address")).to_contain_text("Murray Ltd")
+    accessible(desk)
+    desk.page.evaluate("window.print = () => (window.printed = document.body.innerText)")
+    desk.page.emulate_media(media="print")
+    desk.page.locator(".shippingAddress").get_by_role(
+        "button", name="Print label", include_hidden=True
+    ).evaluate("button => button.click()")
+    printed = desk.page.evaluate("window.printed")
+    assert "7 Cliff Road" in printed and "YO21 Whitby" in printed
+    assert "Murray" not in printed and "Lantern" not in printed and "$" not in printed
+    desk.page.emulate_media(media="screen")
+    desk.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    desk.page.locator(".shippingAddress").get_by_role("button", name="Copy label").click()
+    expect(desk.page.locator(".shippingAddress")).to_contain_text("Copied")
+    now = desk.api.get(f"orders/{order['id']}")
+    assert now["shippingAddress"]["postalCode"] == "YO21"
+    assert now["billingAddress"]["company"] == "Murray Ltd"
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_new_order_takes_an_address_and_no_more_keys_than_before(desk: Desk, known: bool) -> None:
+    name = "Compass" if known else "Sextant"
+    variant(desk, name)
+    query = ""
+    if known:
+        person = {"email": "lucy@whitby.example", "addresses": [ADDRESS]}
+        query = f"?customer={desk.api.post('customers', person)['id']}"
+    desk.open(f"/orders/new{query}")
+    desk.label("Find a product").press_sequentially(name.lower())
+    expect(desk.page.get_by_role("option", name=name)).to_be_visible()
+    desk.page.keyboard.press("ArrowDown")
+    desk.page.keyboard.press("Enter")
+    if known:
+        desk.button("Copy from customer").click()
+    else:
+        desk.label("Email").fill("quincey@whitby.example")
+        desk.label("Phone").fill("01947 1")
+        desk.button("Add address").click()
+        fill_address(desk, Street_and_number="7 Cliff Road")
+        expect(desk.dialog.locator('[data-field="city"] .error')).to_have_text("is required")
+        fill_address(desk, City="Whitby")
+    expect(desk.page.locator("address")).to_contain_text("Whitby")
+    desk.label("Find a product").focus()
+    desk.page.keyboard.press("Control+Enter")
+    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
+    order = desk.api.get(f"orders/{desk.page.url.rpartition('/')[2]}")
+    assert order["shippingAddress"]["city"] == "Whitby"
+    assert order["customer"]["phone"] == (None if known else "01947 1")

@@ -1,0 +1,253 @@
+"""The command `backroom` against the deployed stack, as somebody types it."""
+
+import json
+import os
+import pty
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from backroom import verify
+
+from tests.support.running import Stack
+from tests.webhooks.receiver import Receiver
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+class Terminal:
+    """Runs the command with a home of its own, and no terminal."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        bare = {n: v for n, v in os.environ.items() if not n.startswith(("XDG_", "BACKROOM_"))}
+        path = {"PYTHONPATH": str(PROJECT / "clients/python/src")}
+        self.environment = bare | {"HOME": str(home), "COLUMNS": "200"} | path
+
+    def start(self, *arguments: str, **options: Any) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [sys.executable, "-m", "backroom", *arguments],
+            cwd=self.home,
+            env=self.environment,
+            text=True,
+            # Who starts the tests in the background may have switched Ctrl-C off.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+            **({"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options),
+        )
+
+    def run(
+        self, *arguments: str, typed: str = "", code: int = 0
+    ) -> "subprocess.CompletedProcess[str]":
+        done = subprocess.run(
+            [sys.executable, "-m", "backroom", *arguments],
+            cwd=self.home,
+            env=self.environment,
+            input=typed,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        assert done.returncode == code, f"{done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done
+
+    def json(self, *arguments: str, code: int = 0) -> Any:
+        return json.loads(self.run(*arguments, "--json", code=code).stdout)
+
+    def lines(self, *arguments: str) -> list[Any]:
+        return [json.loads(line) for line in self.run(*arguments, "--json").stdout.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def terminal(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Terminal:
+    """Signed in as the Owner."""
+    home = tmp_path_factory.mktemp("home")
+    found = {"baseUrl": stack.base_url, "apiKey": stack.api_key}
+    (home / "endpoint.json").write_text(json.dumps(found))
+    terminal = Terminal(home)
+    terminal.run("login", "--from", "endpoint.json")
+    return terminal
+
+
+def test_login_keeps_the_key_for_its_owner_alone(stack: Stack, tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path)
+    terminal.run("orders", code=3)
+    done = terminal.run("login", stack.base_url, typed=f"{stack.api_key}\n")
+    assert "OWNER" in done.stderr and stack.api_key not in done.stdout + done.stderr
+    (file,) = tmp_path.rglob("credentials.json")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    terminal.run("orders")
+    file.chmod(0o644)
+    assert "chmod 600" in terminal.run("orders", code=3).stderr
+
+
+def test_exit_codes_tell_what_kind_of_failure_it_was(terminal: Terminal, tmp_path: Path) -> None:
+    wrong = Terminal(tmp_path)
+    url = json.loads((terminal.home / "endpoint.json").read_text())["baseUrl"]
+    wrong.environment |= {"BACKROOM_URL": url, "BACKROOM_KEY": "key_wrong"}
+    assert "401" in wrong.run("products", code=3).stderr
+    refused = terminal.run("orders", "show", "ord_none", "--json", code=1)
+    assert json.loads(refused.stderr)["error"]["code"] == "not_found"
+    terminal.run("orders", "--limit", "many", code=2)
+    wrong.environment |= {"BACKROOM_URL": "http://127.0.0.1:9"}
+    started = time.monotonic()
+    process = wrong.start("products")
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)  # it tries again, and says so
+    said = process.communicate(timeout=30)[1]
+    assert "waiting" in said and time.monotonic() - started < 60
+
+
+def test_a_file_is_imported_and_its_errors_are_a_table(terminal: Terminal) -> None:
+    file = terminal.home / "shirts.csv"
+    file.write_text("slug,name,price,sku,stock\nshirt,[b]Shirt[/b],9,CMD-1,9\nbad,Bad,x,CMD-2,1\n")
+    done = terminal.run("import", "shirts.csv", "--report", "failed.csv", code=5)
+    assert "not_an_amount" in done.stdout and "price" in done.stdout
+    assert "not_an_amount" in (terminal.home / "failed.csv").read_text()
+    file.write_text("slug,price\nshirt,8\n")
+    tried = terminal.json("import", "shirts.csv", "--dry-run")
+    assert (tried["updated"], tried["dryRun"]) == (1, True)
+    assert "8" in terminal.run("import", "shirts.csv", "--dry-run").stdout
+    (found,) = terminal.lines("products", "--search", "cmd-1")
+    assert found["price"] == "9.00"
+    listed = terminal.run("products", "--search", "cmd-1").stdout
+    assert "[b]Shirt[/b]" in listed, "a name is not markup"
+    assert "CMD-1" in terminal.run("products", "show", found["id"]).stdout
+
+
+def test_what_the_columns_are_is_asked_in_the_terminal(terminal: Terminal) -> None:
+    file = terminal.home / "supplier.csv"
+    file.write_text("Artikelname,Preisliste,Farbcode\nKanne,4.50,#fff\n")
+    needs = terminal.run("import", "supplier.csv", code=6)
+    assert "Preisliste" in needs.stdout and "--mapping" in needs.stderr
+    asked = terminal.run("import", "supplier.csv", "--ask", typed="name\nprice\n-\nSupplier\n")
+    assert "Kanne" in asked.stderr and "COMPLETED" in asked.stdout
+    file.write_text("Artikelname,Preisliste,Farbcode\nKrug,4.50,#fff\n")
+    job = terminal.json("import", "supplier.csv", "--mapping", "Supplier")
+    assert job["created"] == 1
+    given = '{"Artikelname": "name", "Preisliste": "price"}'
+    assert terminal.json("import", "supplier.csv", "--mapping", given)["unchanged"] == 1
+
+
+def test_in_a_terminal_it_asks_by_itself_and_shows_how_far_it_is(terminal: Terminal) -> None:
+    (terminal.home / "wares.csv").write_text("Warenname,Preisliste,Farbcode\nTopf,4.50,#fff\n")
+    keyboard, screen = pty.openpty()
+    process = terminal.start("import", "wares.csv", stdin=screen, stderr=screen)
+    os.close(screen)
+    os.write(keyboard, b"name\nprice\n-\n\n")
+    said = b""
+    with suppress(OSError):  # the other end was closed
+        while more := os.read(keyboard, 4_096):
+            said += more
+    assert process.wait(60) == 0, said.decode()
+    os.close(keyboard)
+    assert b"Uploading" in said and b"Importing" in said and "━".encode() in said
+    assert process.stdout is not None and "COMPLETED" in process.stdout.read()
+
+
+def test_in_which_encoding_the_words_are_right_is_asked_in_the_terminal(terminal: Terminal) -> None:
+    file = terminal.home / "old.csv"
+    file.write_bytes("slug,name,price\ntricko,Červené tričko,9\n".encode("cp1250"))
+    needs = terminal.run("import", "old.csv", code=6)
+    assert "Červené" in needs.stdout and "--encoding" in needs.stderr
+    asked = terminal.run("import", "old.csv", "--ask", typed="cp1250\n")
+    assert "Červené" in asked.stderr and "COMPLETED" in asked.stdout
+    job = terminal.json("import", "old.csv", "--encoding", "windows-1250")
+    assert (job["unchanged"], job["encoding"]) == (1, "cp1250")
+
+
+def test_an_export_is_imported_again_unchanged(terminal: Terminal) -> None:
+    terminal.run("export", "products", "-o", "all.csv")
+    assert "is there already" in terminal.run("export", "products", "-o", "all.csv", code=2).stderr
+    again = terminal.json("import", "all.csv")
+    assert again["unchanged"] == again["total"] > 0
+    terminal.run("export", "products", "--filter", "search=shirt", "--format", "jsonl")
+    assert len((terminal.home / "products.jsonl").read_text().splitlines()) == 1
+
+
+def test_orders_are_placed_and_moved_on(terminal: Terminal) -> None:
+    made = terminal.json(
+        "orders", "create", "--item", "CMD-1:2", "--email", "c@example.com", "--paid"
+    )
+    assert (made["status"], made["lineItems"][0]["quantity"]) == ("PAID", 2)
+    moved = terminal.run("orders", "update", made["id"], "--status", "PROCESSING")
+    assert "PROCESSING" in moved.stdout
+    assert made["number"] in terminal.run("orders", "--search", "c@example.com").stdout
+    assert (
+        "invalid_transition"
+        in terminal.run("orders", "update", made["id"], "--status", "PENDING", code=1).stderr
+    )
+    assert "SKU" in terminal.run("orders", "create", "--item", "NONE", code=1).stderr
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver() as receiver:
+        yield receiver
+
+
+def test_webhooks_are_added_replayed_and_removed(terminal: Terminal, receiver: Receiver) -> None:
+    made = terminal.json("webhooks", "add", receiver.url("/nth/2"), "--event", "order.created")
+    terminal.run("orders", "create", "--item", "CMD-1")
+    eventually(lambda: len(receiver.requests) == 1)
+    (delivery,) = receiver.requests
+    terminal.run("replay", delivery.delivery)
+    eventually(lambda: len(receiver.requests) >= 2)
+    again = receiver.requests[-1]
+    assert verify(again.body, again.headers, made["secret"])["event"] == "order.created"
+    since = ("--since", "2026-01-01T00:00:00Z")
+    assert terminal.json("replay", "--webhook", made["id"], *since, "--dry-run")["count"] == 0
+    terminal.run("replay", code=2)
+    assert made["id"] in terminal.run("webhooks").stdout
+    terminal.run("webhooks", "remove", made["id"])
+    assert made["id"] not in terminal.run("webhooks").stdout
+
+
+def test_listen_posts_signed_events_and_goes_on_where_it_was(
+    terminal: Terminal, receiver: Receiver
+) -> None:
+    listen = ("listen", "--forward-to", receiver.url("/ok"), "--type", "order.created", "--json")
+    begin = "2026-01-01T00:00:00Z"
+
+    def heard(*more: str) -> tuple[str, list[Any]]:
+        """What it prints while it runs to the end of the feed."""
+        told, *attempts = terminal.lines(*listen[:-1], "--once", *more)
+        return told["secret"], attempts
+
+    secret, first = heard("--since", begin)
+    eventually(lambda: first or first.extend(heard()[1]) or first)
+    assert all(attempt["status"] == 200 for attempt in first)
+    for got in receiver.requests:
+        assert verify(got.body, got.headers, secret)["event"] == "order.created"
+    process = terminal.start(*listen)
+    try:
+        order = terminal.json("orders", "create", "--item", "CMD-1")["id"].encode()
+        eventually(lambda: any(order in got.body for got in receiver.requests))
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+    assert heard()[1] == [], "what was taken does not come again"
+    ids = [got.delivery for got in receiver.requests]
+    assert len(set(ids)) == len(ids)
+
+
+def test_events_are_printed_and_go_on_behind_a_cursor(terminal: Terminal) -> None:
+    *found, last = terminal.lines("events", "--type", "order.created")
+    assert {event["event"] for event in found} == {"order.created"}
+    *more, _ = terminal.lines("events", "--after", last["next"])
+    assert not {event["id"] for event in found} & {event["id"] for event in more}
+    assert "order.created" in terminal.run("events").stdout
+
+
+def eventually(done: Any) -> None:
+    deadline = time.monotonic() + 120
+    while not done():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.5)

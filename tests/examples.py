@@ -1,0 +1,344 @@
+"""The examples of the API's description: a day in a shop, as its own code answers it.
+
+    python -m tests.examples      # writes chalicelib/examples.json (`make examples`)
+
+Clock and ids are the test's, so that the same code always gives the same examples.
+`tests/test_examples.py` holds the file against what the code makes.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import app
+from chalicelib import aws, settings
+from chalicelib.request import authenticate
+from chalicelib.request.routes import matched
+from chalicelib.webhooks.model import EventKind
+from chalicelib.webhooks.sample_event import sample
+from tests.support.environment import account
+from tests.support.shop import Answer, Shop, api_gateway_event
+from tests.support.webhook_world import World, failed, world
+
+FILE = Path(__file__).resolve().parent.parent / "chalicelib/examples.json"
+_ADMIN = "/api/admin"
+_CSV = """slug,name,price,sku,stock
+linen-shirt,Linen shirt,49.00,LIN-SHIRT,12
+tea-towel,Tea towel,not known,TEA-TOWEL,30
+"""
+_UNKNOWN_CSV = "Artikel,Preis netto,Bestand\nTeekanne,39.00,4\n"
+# What nobody should take for a secret, and what AWS signs with the time of day.
+_SECRET = re.compile(r"(whsec_|bk_)[A-Za-z0-9_-]{20,}")
+_SIGNED = re.compile(r"(https://[^?\s]+)\?[^\s]*X-Amz-Signature[^\s]*")
+
+
+def made() -> dict[str, Any]:
+    """`{"operations": {"GET /api/…": {path, query?, request?, answers: {status: …}}}, "events":
+    {kind: body}}`: one example of each."""
+    with _day() as day:
+        _walk(day)
+        events = {kind.value: {"event": kind.value, "data": sample(kind)} for kind in EventKind}
+    return {"operations": dict(sorted(day.found.items())), "events": _plain(events)}
+
+
+def text() -> str:
+    return json.dumps(made(), ensure_ascii=False, indent=1) + "\n"
+
+
+class Day:
+    """Calls the shop, and keeps the first of each operation and status."""
+
+    def __init__(self, world: World) -> None:
+        self.world, self.shop = world, Shop()
+        self.found: dict[str, Any] = {}
+        self.jobs: list[dict[str, Any]] = []
+
+    def call(self, method: str, path: str, body: Any = None, **options: Any) -> Any:
+        self.world.sleep(seconds=7)
+        answer = self.shop.call(method, path, body, **options)
+        assert answer.status < 300, f"{method} {path}: {answer.status} {answer.text}"
+        self._keep(method, path, body, answer)
+        return answer.json if "json" in answer.headers["Content-Type"] else answer.text
+
+    def admin(self, method: str, path: str, body: Any = None, **options: Any) -> Any:
+        return self.call(method, _ADMIN + path, body, **options)
+
+    def upload(self, name: str, csv: str, **fields: str) -> Any:
+        """The job of a file that comes by form, and what it has become."""
+        boundary = "part-of-the-form"
+        parts = [f'name="{key}"\r\n\r\n{value}' for key, value in fields.items()]
+        parts.append(f'name="file"; filename="{name}"\r\nContent-Type: text/csv\r\n\r\n{csv}')
+        form = "".join(f"--{boundary}\r\nContent-Disposition: form-data; {p}\r\n" for p in parts)
+        self.world.sleep(seconds=7)
+        path = f"{_ADMIN}/products/import"
+        answer = self.shop.post(
+            path,
+            f"{form}--{boundary}--\r\n".encode(),
+            headers={"Content-Type": f"multipart/form-data; boundary={boundary}"},
+        )
+        assert answer.status == 202, answer.text
+        self._keep("POST", path, {**fields, "file": csv}, answer)
+        return self.imported(answer.json["jobId"])
+
+    def imported(self, job: str) -> Any:
+        detail = {"bucket": {"name": settings.bucket()}, "object": {"key": f"imports/{job}.csv"}}
+        app.plan_import({"detail": detail}, None)
+        return self.worked(job)
+
+    def worked(self, job: str) -> Any:
+        """The job, after its queues are empty."""
+        while self.jobs:
+            message = self.jobs.pop(0)
+            record = {
+                "messageId": "1",
+                "receiptHandle": "1",
+                "body": message["body"],
+                "attributes": {"ApproximateReceiveCount": "1"},
+            }
+            function: Callable[..., Any] = getattr(app, message["function"])
+            assert function({"Records": [record]}, None)["batchItemFailures"] == []
+        return self.shop.get(f"{_ADMIN}/jobs/{job}").json
+
+    def _keep(self, method: str, path: str, body: Any, answer: Answer) -> None:
+        event = api_gateway_event(app.app, method, path, headers={}, address="")
+        operation = matched(method, event["resource"])
+        assert operation is not None
+        content = answer.json if "json" in answer.headers["Content-Type"] else answer.text
+        example = {
+            "path": event["pathParameters"] or {},
+            "query": event["queryStringParameters"] or {},
+            "request": body,
+        }
+        kept = {name: value for name, value in example.items() if value not in ({}, None)}
+        one = self.found.setdefault(f"{method} {operation.path}", _plain({**kept, "answers": {}}))
+        one["answers"].setdefault(str(answer.status), _plain(content))
+
+
+def _plain(example: Any) -> Any:
+    text = _SECRET.sub(r"\1…", json.dumps(example, ensure_ascii=False))
+    made = json.loads(text)
+    return _unsigned(made)
+
+
+def _unsigned(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {
+            name: "…" if name in {"policy", "x-amz-signature"} else _unsigned(inner)
+            for name, inner in node.items()
+            if name not in {"x-amz-credential", "x-amz-date", "x-amz-algorithm"}
+        }
+    if isinstance(node, list):
+        return [_unsigned(inner) for inner in node]
+    return _SIGNED.sub(r"\1?…", node) if isinstance(node, str) else node
+
+
+@contextmanager
+def _day() -> Iterator[Day]:
+    """A shop whose webhooks, imports and jobs are worked on when `Day` says so."""
+    authenticate.forget()
+    s3 = aws.client
+    with account(), world() as the_world:
+        day = Day(the_world)
+        names = {"IMPORT": "import-chunks", "JOBS": "jobs"}
+        urls = {f"{key}_QUEUE_URL": f"https://sqs.test/{name}" for key, name in names.items()}
+        queues = _Queues(the_world.client("sqs"), day)
+
+        def client(service: str) -> Any:
+            if service == "s3":
+                return s3("s3")
+            return queues if service == "sqs" else the_world.client(service)
+
+        with mock.patch.dict("os.environ", urls), mock.patch.object(aws, "client", client):
+            client("s3").create_bucket(Bucket=settings.bucket())
+            yield day
+    authenticate.forget()
+
+
+class _Queues:
+    """Webhooks' queues are the world's; those of imports and jobs are the day's."""
+
+    def __init__(self, others: Any, day: Day) -> None:
+        self._others, self._day = others, day
+
+    def send_message_batch(self, QueueUrl: str, Entries: list[dict[str, Any]]) -> Any:
+        function = {"import-chunks": "import_chunk", "jobs": "run_job"}.get(
+            QueueUrl.rpartition("/")[2]
+        )
+        if function is None:
+            return self._others.send_message_batch(QueueUrl=QueueUrl, Entries=Entries)
+        self._day.jobs += [
+            {"function": function, "body": entry["MessageBody"]} for entry in Entries
+        ]
+        return {}
+
+    def __getattr__(self, operation: str) -> Any:
+        return getattr(self._others, operation)
+
+
+# --- The day --------------------------------------------------------------------------------------
+
+
+def _walk(day: Day) -> None:
+    _keys(day)
+    shirt = _catalogue(day)
+    webhook = _webhooks(day)
+    _orders(day, shirt)
+    _imports(day)
+    _jobs(day, shirt)
+    _deliveries(day, webhook)
+    _rest(day, shirt)
+
+
+def _keys(day: Day) -> None:
+    day.admin("GET", "/me")
+    key = day.admin("POST", "/keys", {"name": "Till 1", "role": "STAFF"})
+    day.admin("GET", "/keys?limit=2")
+    day.admin("DELETE", f"/keys/{key['id']}")
+
+
+def _catalogue(day: Day) -> Any:
+    new = {
+        "name": "Linen shirt",
+        "status": "ACTIVE",
+        "price": 49,
+        "vendor": "Kestrel",
+        "type": "Shirts",
+        "tags": ["linen", "summer"],
+        "variants": [
+            {"title": "S", "sku": "LIN-SHIRT-S", "stock": 12},
+            {"title": "M", "sku": "LIN-SHIRT-M", "price": "52.00", "stock": 7},
+        ],
+    }
+    shirt = day.admin("POST", "/products", new)
+    day.admin("PUT", f"/products/{shirt['id']}", {"compareAtPrice": "59.00"})
+    day.admin("GET", f"/products/{shirt['id']}")
+    many = [{"name": "Tea towel", "price": 9.5, "sku": "TEA-TOWEL"}, {"name": "No price"}]
+    towel = day.admin("POST", "/products/bulk", many)["data"][0]["product"]
+    day.admin("POST", "/products/bulk-status", {"ids": [towel["id"]], "status": "ACTIVE"})
+    moves = [{"variantId": shirt["variants"][0]["id"], "by": 6, "reason": "RECEIVED"}]
+    day.admin("POST", f"/products/{shirt['id']}/stock", {"moves": moves})
+    day.admin("GET", "/products?search=shirt&status=ACTIVE&limit=2")
+    day.call("GET", "/api/products?search=shirt&limit=2")
+    day.call("GET", f"/api/products/{shirt['slug']}")
+    day.admin("DELETE", f"/products/{towel['id']}")
+    return shirt
+
+
+def _webhooks(day: Day) -> Any:
+    expensive = {"data": {"total": [{"numeric": [">=", 500]}]}}
+    new = {
+        "url": "https://erp.example.com/backroom",
+        "events": ["order.created", "order.paid"],
+        "filter": expensive,
+    }
+    webhook = day.admin("POST", "/webhooks", new)
+    old = day.admin("POST", "/webhooks", {**new, "url": "https://old.example.com/backroom"})
+    path = f"/webhooks/{webhook['id']}"
+    day.admin("PUT", path, {"description": "ERP", "email": "ops@example.com"})
+    day.admin("GET", path)
+    day.admin("GET", "/webhooks?limit=1")
+    day.admin("POST", f"{path}/test", {"event": "order.paid"})
+    day.admin("POST", f"{path}/test", {"event": "order.paid", "dryRun": True})
+    day.admin("POST", f"{path}/rotate-secret", {"overlapHours": 24})
+    day.admin("DELETE", f"/webhooks/{old['id']}")
+    return webhook
+
+
+def _orders(day: Day, shirt: Any) -> None:
+    line = {"variantId": shirt["variants"][0]["id"], "quantity": 2}
+    new = {
+        "source": "IN_PERSON",
+        "customer": {"email": "ada@example.com", "firstName": "Ada", "lastName": "Byron"},
+        "lineItems": [line],
+        "paymentStatus": "PAID",
+        "paymentMethod": "CARD_TERMINAL",
+    }
+    order = day.admin("POST", "/orders", new, headers={"Idempotency-Key": "till-1-000042"})
+    path = f"/orders/{order['id']}"
+    day.admin("PATCH", path, {"status": "PROCESSING", "salesRepId": "emp_ann-01"})
+    day.admin("GET", path)
+    day.admin("GET", "/orders?status=PROCESSING&limit=2")
+    other = day.admin("POST", "/orders", {"lineItems": [line]})
+    day.admin("DELETE", f"/orders/{other['id']}")
+    _customers(day, order["customer"]["id"])
+    day.admin("GET", "/search?q=ada")
+    day.admin("GET", "/summary")
+
+
+def _customers(day: Day, ada: str) -> None:
+    day.admin("GET", "/customers?search=ada")
+    day.admin("GET", f"/customers/{ada}")
+    address = {"address1": "Quay 4", "postalCode": "20457", "city": "Hamburg", "countryCode": "DE"}
+    new = {"company": "Kestrel Interiors", "email": "orders@kestrel.example", "tags": ["trade"]}
+    kestrel = day.admin("POST", "/customers", {**new, "addresses": [address]})
+    day.admin("PATCH", f"/customers/{kestrel['id']}", {"phone": "+49 40 1234567"})
+    day.admin("DELETE", f"/customers/{kestrel['id']}")
+    twins = [day.admin("POST", "/customers", {"firstName": "Ada"})["id"] for _ in range(2)]
+    day.worked(day.admin("POST", f"/customers/{twins[0]}/merge", {"into": twins[1]})["jobId"])
+    day.worked(day.admin("POST", f"/customers/{twins[1]}/erase")["jobId"])
+
+
+def _imports(day: Day) -> None:
+    day.admin("GET", "/products/import/template")
+    job = day.upload("spring.csv", _CSV)
+    day.admin("GET", f"/jobs/{job['id']}")
+    day.admin("POST", f"/jobs/{job['id']}/retry")
+    day.worked(job["id"])
+    dry = day.upload("spring.csv", _CSV, dryRun="true")
+    day.admin("POST", f"/jobs/{dry['id']}/run")
+    day.worked(dry["id"])
+    new = {"fileName": "everything.csv", "mode": "update"}
+    waits = day.admin("POST", "/products/import/uploads", new)
+    day.admin("POST", f"/jobs/{waits['jobId']}/cancel")
+    columns = {"Artikel": "name", "Preis netto": "price", "Bestand": "stock"}
+    asked = day.upload("lieferant.csv", _UNKNOWN_CSV)
+    day.admin("POST", f"/jobs/{asked['id']}/mapping", {"columns": columns})
+    day.worked(asked["id"])
+    day.admin("PUT", "/products/import/mappings/supplier", {"columns": columns})
+    day.admin("GET", "/products/import/mappings")
+    day.admin("DELETE", "/products/import/mappings/supplier")
+
+
+def _jobs(day: Day, shirt: Any) -> None:
+    edit = {"ids": [shirt["id"]], "change": {"price": {"percent": -10, "roundTo": "0.50"}}}
+    job = day.admin("POST", "/products/bulk-edit", edit)["jobId"]
+    day.worked(job)
+    day.worked(day.admin("POST", f"/jobs/{job}/undo")["jobId"])
+    tagged = {"filters": {"status": ["PROCESSING"]}, "change": {"addTags": ["rush"]}}
+    day.worked(day.admin("POST", "/orders/bulk-edit", tagged)["jobId"])
+    export = {"type": "products", "format": "csv", "filters": {"status": ["ACTIVE"]}}
+    day.worked(day.admin("POST", "/exports", export)["jobId"])
+    day.admin("GET", "/jobs?limit=2")
+
+
+def _deliveries(day: Day, webhook: Any) -> None:
+    path = f"/webhooks/{webhook['id']}"
+    day.world.run(timedelta(minutes=1))
+    thanked, day.world.answer = day.world.answer, lambda posted: failed(503)
+    day.admin("POST", f"{path}/test", {"event": "order.created"})
+    day.world.run(timedelta(days=15))
+    day.world.answer = thanked
+    listed = day.admin("GET", f"{path}/deliveries?limit=2")
+    day.admin("GET", "/deliveries?status=DELIVERED&limit=1")
+    failed_one = next(one["id"] for one in listed["data"] if one["status"] == "FAILED")
+    delivered = day.shop.get(f"{_ADMIN}/deliveries?status=DELIVERED&limit=1").json["data"][0]["id"]
+    day.admin("GET", f"/deliveries/{delivered}")
+    since = {"since": "2026-11-01T00:00:00Z"}
+    day.admin("POST", f"{path}/recover", since)
+    day.admin("POST", f"{path}/recover", {**since, "dryRun": False})
+    day.admin("POST", f"/deliveries/{failed_one}/replay")
+    day.world.run(timedelta(minutes=1))
+
+
+def _rest(day: Day, shirt: Any) -> None:
+    day.world.sleep(minutes=1)
+    day.admin("GET", "/events?types=order.paid&limit=1")
+
+
+if __name__ == "__main__":
+    FILE.write_text(text())

@@ -1,0 +1,63 @@
+"""What a step of an import counts, it counts once, and of a job that is there."""
+
+import contextlib
+
+from chalicelib import table
+from chalicelib.imports import store
+from chalicelib.imports.model import JobStatus, Options, Outcome
+from chalicelib.imports.steps.waiting import Waiting, first_waiting, put_waiting, settle
+from chalicelib.jobs import store as jobs
+from tests.support.import_desk import Desk
+
+ROWS = [Waiting("hat", 10 * n, 10, n, named=True, priced=False) for n in range(2, 5)]
+
+
+def counted(job_id: str) -> tuple[int, int]:
+    job = store.get(job_id)
+    return int(job.fields["processed"]), int(job.fields["updated"])
+
+
+def test_rows_that_waited_are_counted_once_however_often_they_are_settled(desk: Desk) -> None:
+    job_id = desk.send("name,price\nHat,2\n")
+    put_waiting(job_id, ROWS)
+    for _ in range(2):
+        settle(job_id, ROWS, Outcome.UPDATED)
+        assert counted(job_id) == (3, 3)
+    assert first_waiting(job_id, 10) == []
+
+
+def test_a_step_that_settles_what_another_has_settled_counts_nothing(desk: Desk) -> None:
+    job_id = desk.send("name,price\nHat,2\n")
+    put_waiting(job_id, ROWS)
+    keys = [row.key(job_id) for row in ROWS]
+    assert store.finish(job_id, "swept#1", {Outcome.UPDATED: 3}, settled=keys)
+    assert not store.finish(job_id, "swept#2", {Outcome.UPDATED: 3}, settled=keys)
+    assert counted(job_id) == (3, 3)
+
+
+def test_a_chunk_that_is_delivered_twice_is_counted_once(desk: Desk) -> None:
+    job_id = desk.send("name,price\nHat,2\n")
+    assert store.finish(job_id, "chunk#1", {Outcome.UPDATED: 3})
+    assert not store.finish(job_id, "chunk#1", {Outcome.UPDATED: 3})
+    assert counted(job_id) == (3, 3)
+
+
+def test_a_late_step_of_a_job_that_is_gone_does_not_make_it_again(desk: Desk) -> None:
+    assert not store.finish("job_gone", "chunk#1", {Outcome.CREATED: 1})
+    for number in ("", "1"):
+        with contextlib.suppress(table.ConditionFailed):
+            store.follow("job_gone", number)
+    store.has_report("job_gone")
+    store.planned("job_gone", 1, 1, repeats=False)
+    store.complete("job_gone")
+    assert table.get(jobs.key("job_gone")) is None
+    assert table.everything("job_gone") == []
+
+
+def test_only_a_job_that_asked_and_has_not_ended_takes_an_answer(desk: Desk) -> None:
+    job_id = desk.send("name,price\nHat,2\n")
+    assert store.answer(job_id, Options(), 60) is None
+    assert store.ask(store.get(job_id), None)
+    jobs.cancel(job_id)
+    assert store.answer(job_id, Options(), 60) is None
+    assert store.get(job_id).status is JobStatus.CANCELLED

@@ -1,0 +1,54 @@
+"""What Chalice's own commands say where something is missing: one sentence, and no stack trace."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.deploy.machine import CHALICE, checkout
+from tests.support.running import free_port
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return checkout(tmp_path_factory.mktemp("checkout"))
+
+
+def said(source: Path, *command: str) -> str:
+    keys = {"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s"}
+    environment = os.environ | keys | {"AWS_DEFAULT_REGION": "us-east-1"}
+    environment["AWS_ENDPOINT_URL"] = "http://127.0.0.1:9"  # nobody is there
+    done = subprocess.run(
+        [CHALICE, *command],
+        cwd=source,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    return done.stdout + done.stderr
+
+
+def test_a_stage_that_deploy_py_has_not_made_is_not_deployed_by_chalice(source: Path) -> None:
+    text = said(source, "deploy", "--stage", "prod")
+    assert ".venv/bin/python infra/deploy.py --stage prod" in text
+    assert "Traceback" not in text
+
+
+def test_chalice_local_without_a_running_shop_says_how_to_start_one(source: Path) -> None:
+    text = said(source, "local", "--port", str(free_port()))
+    assert "start `make run` in another terminal first" in text
+    assert "Traceback" not in text
+
+
+def test_chalice_local_beside_a_shop_that_was_stopped_says_so(source: Path) -> None:
+    folder = source / ".local"
+    folder.mkdir()
+    endpoint = {"awsEndpoint": "http://127.0.0.1:9", "baseUrl": "http://127.0.0.1:9/", "apiKey": ""}
+    (folder / "endpoint.json").write_text(json.dumps(endpoint))
+    text = said(source, "local", "--port", str(free_port()))
+    assert "start `make run` in another terminal first" in text
+    assert "Traceback" not in text

@@ -1,0 +1,121 @@
+"""What stands in the way of a stage that is made again: waiting executions, names of queues."""
+
+import argparse
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from infra import deploy, destroy, lanes, stacks, steps
+
+
+class States:
+    """Step Functions with executions that wait; each new look shows one more that came meanwhile,
+    a few times."""
+
+    def __init__(self) -> None:
+        self.running = [f"arn:{n}" for n in range(2_500)]
+        self.late = ["arn:late-1", "arn:late-2"]
+        self.stopped: list[str] = []
+
+    def get_paginator(self, operation: str) -> Any:
+        assert operation == "list_executions"
+        return SimpleNamespace(paginate=self.paginate)
+
+    def paginate(self, stateMachineArn: str, statusFilter: str) -> Any:
+        assert (stateMachineArn, statusFilter) == ("arn:machine", "RUNNING")
+        found = list(self.running)
+        for start in range(0, max(1, len(found)), 1_000):
+            rows = found[start : start + 1_000]
+            yield {"executions": [{"executionArn": arn} for arn in rows]}
+
+    def stop_execution(self, executionArn: str, cause: str) -> None:
+        assert cause
+        self.running.remove(executionArn)
+        self.stopped.append(executionArn)
+        if self.late and not self.running:
+            self.running.append(self.late.pop())
+
+
+def test_what_waits_for_its_hour_is_stopped_before_the_state_machine_goes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else it stays until the last has ended, a week, and none of its name can be made."""
+    states, order = States(), list[str]()
+    client = mock.MagicMock()
+    client.get_paginator.return_value.paginate.return_value = []
+
+    def of(service: str) -> Any:
+        return states if service == "stepfunctions" else client
+
+    def delete(stack: str) -> None:
+        order.append(f"{stack}, {len(states.running)} waiting")
+
+    monkeypatch.setattr("infra.destroy.boto3.client", of)
+    monkeypatch.setattr(destroy, "functions", lambda stage: order.append("functions"))
+    monkeypatch.setattr(stacks, "delete", delete)
+    monkeypatch.setattr(destroy.record, "forget", lambda stage: None)
+    made = {
+        "Table": "t",
+        "OutboxTable": "o",
+        "Bucket": "b",
+        "RedriveStateMachineArn": "arn:machine",
+    }
+    destroy.everything("try", made)
+    assert order == ["functions", "backroom-try-resources, 0 waiting"]
+    assert len(states.stopped) == len(set(states.stopped)) == 2_502
+    assert client.delete_table.call_count == 2
+
+
+def test_a_stage_that_is_made_again_within_a_minute_waits_for_its_queues(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reason = "You must wait 60 seconds after deleting a queue before you can create another"
+    outcomes = [stacks.StackError(reason), {"Table": "t"}]
+    asked, waited = list[dict[str, str]](), list[float]()
+
+    def resources(stage: str, parameters: dict[str, str]) -> Any:
+        asked.append(parameters)
+        outcome = outcomes.pop(0)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    monkeypatch.setattr(steps, "resources", resources)
+    monkeypatch.setattr("infra.deploy.time.sleep", waited.append)
+    deploy._make("try", {"Size": "aws"})
+    assert [each["DeletionProtection"] for each in asked] == ["false", "false"]
+    assert len(waited) == 1 and waited[0] > 60
+    assert "keeps the name of a queue for a minute" in capsys.readouterr().out
+
+
+def test_any_other_failure_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(stage: str, parameters: dict[str, str]) -> Any:
+        raise stacks.StackError("no permission")
+
+    monkeypatch.setattr(steps, "resources", fails)
+    with pytest.raises(stacks.StackError, match="no permission"):
+        deploy._make("try", {})
+
+
+@pytest.mark.parametrize(
+    ("account", "given", "said"),
+    [
+        (10, {}, "up to 9 for imports"),
+        (1_000, {}, "up to 99 for imports"),
+        (1_000, {"Lanes": "few"}, "up to 20 for imports"),
+    ],
+)
+def test_show_says_which_lanes_the_account_gets(
+    account: int,
+    given: dict[str, str],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(lanes, "limit", lambda: account)
+    monkeypatch.setattr(steps, "resources", lambda stage, parameters, only_show: {})
+    monkeypatch.setattr(deploy, "_parameters", lambda options: dict(given))
+    deploy._show(argparse.Namespace(stage="try"))
+    assert said in capsys.readouterr().out

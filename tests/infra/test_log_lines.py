@@ -1,0 +1,51 @@
+"""What `make run` prints of a log line, from lines that telemetry.py wrote."""
+
+import re
+
+import pytest
+
+from chalicelib import telemetry
+from infra.log_lines import readable
+from tests.support.environment import SETTINGS
+
+AT = 1_800_000_020_000
+
+
+def line(capsys: pytest.CaptureFixture[str], function: str = "") -> str:
+    return readable(function, capsys.readouterr().out.strip(), AT)
+
+
+@pytest.fixture(autouse=True)
+def settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name, value)
+
+
+def test_a_request_is_a_line_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    metrics = {"Requests": 1, "LatencyMs": 12.3, "ClientErrors": 0}
+    asked = {"method": "POST", "route": "/api/admin/orders", "status": 201, "keyId": "key_1"}
+    telemetry.measured("request", metrics, requestId="r", **asked)
+    assert re.fullmatch(r"\d\d:\d\d:\d\d  POST   /api/admin/orders → 201 in 12 ms", line(capsys))
+
+
+def test_what_happened_has_its_fields_and_no_zeros(capsys: pytest.CaptureFixture[str]) -> None:
+    telemetry.measured("import finished", {"Created": 20, "Failed": 0}, jobId="job_1")
+    told = line(capsys, "import_chunk")
+    assert told.endswith(
+        "  import_chunk: import finished  jobId=job_1  Created=20"
+    ) or told.endswith("  import_chunk: import finished  Created=20  jobId=job_1")
+
+
+def test_an_error_shows_its_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        raise ValueError("too bad")
+    except ValueError:
+        telemetry.error("it failed", jobId="job_1")
+    told = line(capsys, "run_job")
+    assert "run_job: ERROR: it failed" in told and "ValueError: too bad" in told
+    assert "Traceback" in told and "\n" in told
+
+
+def test_what_is_no_json_is_shown_as_it_is() -> None:
+    assert readable("deliver", "Task timed out", AT).endswith("  deliver: Task timed out")
+    assert readable("deliver", "12", AT).endswith("  deliver: 12")

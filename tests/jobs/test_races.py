@@ -1,0 +1,95 @@
+"""Workers that meet: what one of them did is neither done nor counted by another."""
+
+from dataclasses import replace
+
+import pytest
+
+from chalicelib import table
+from chalicelib.commit import Commit
+from chalicelib.jobs import store
+from chalicelib.jobs.model import Counter, Job, JobStatus, Step
+from chalicelib.undo import store as undo
+from tests.support.job_desk import PRODUCTS, JobDesk
+
+JOB, OTHER = "job_1", "job_2"
+
+
+def noted(record: str) -> undo.Entry:
+    commit = Commit()
+    undo.note(commit, JOB, record, {"fields": {"vendor": ["A", "B"]}})
+    commit.send()
+    return undo.entry(JOB, record)
+
+
+def marked(entry: undo.Entry, by: str) -> None:
+    commit = Commit()
+    undo.mark(commit, [entry], by)
+    commit.send()
+
+
+def running(jobs: JobDesk) -> Job:
+    edit = {"ids": [jobs.product()["id"]], "change": {"vendor": "B"}}
+    return store.begin(store.get(jobs.start(f"{PRODUCTS}/bulk-edit", edit)))
+
+
+def processed(job: Job) -> tuple[JobStatus, int]:
+    now = store.get(job.id)
+    return now.status, int(now.fields["processed"])
+
+
+def test_a_job_that_writes_each_record_once_does_so_once(jobs: JobDesk) -> None:
+    first = noted("prod_1")
+    commit = Commit()
+    undo.note(commit, JOB, "prod_1", {"fields": {"vendor": ["B", "C"]}})
+    with pytest.raises(undo.AlreadyChanged):
+        commit.send()
+    assert undo.entry(JOB, "prod_1") == first
+
+
+def test_of_two_undos_one_takes_an_entry_back(jobs: JobDesk) -> None:
+    entry = noted("prod_1")
+    marked(entry, "undo_1")
+    with pytest.raises(undo.Raced):
+        marked(entry, "undo_2")
+    assert undo.entry(JOB, "prod_1").undone_by == "undo_1"
+
+
+def test_an_entry_that_is_gone_is_not_taken_back(jobs: JobDesk) -> None:
+    entry = replace(noted("prod_1"), job=OTHER)
+    with pytest.raises(undo.Raced):
+        marked(entry, "undo_1")
+    assert table.everything(OTHER) == []
+
+
+def test_only_the_undo_that_took_an_entry_back_gives_it_back(jobs: JobDesk) -> None:
+    entry = noted("prod_1")
+    marked(entry, "undo_1")
+    for by, is_given in (("undo_2", False), ("undo_1", True)):
+        commit = Commit()
+        undo.unmark(commit, [entry.sk], JOB, by)
+        if is_given:
+            commit.send()
+        else:
+            with pytest.raises(undo.Raced):
+                commit.send()
+        assert (undo.entry(JOB, "prod_1").undone_by is None) == is_given
+
+
+def test_a_step_that_two_workers_end_is_counted_once(jobs: JobDesk) -> None:
+    job = running(jobs)
+    step = Step(cursor="next", counts={Counter.UPDATED: 2})
+    assert store.advance(job, step) is not None
+    assert store.advance(job, step) is None
+    assert processed(job) == (JobStatus.RUNNING, 2)
+    # A worker that has slept, and believes that it is at the end.
+    assert store.advance(job, replace(step, cursor=None)) is None
+    assert processed(job) == (JobStatus.RUNNING, 2)
+
+
+def test_the_last_step_of_a_cancelled_job_is_counted_and_the_job_stays_cancelled(
+    jobs: JobDesk,
+) -> None:
+    job = running(jobs)
+    store.cancel(job.id)
+    assert store.advance(job, Step(counts={Counter.UPDATED: 2})) is not None
+    assert processed(job) == (JobStatus.CANCELLED, 2)

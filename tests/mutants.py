@@ -1,0 +1,461 @@
+"""make mutants: whether the tests notice when the core is wrong.
+
+Takes a seeded sample of small changes to the core, the same number from each module, and runs the
+tests that reach the changed lines, the fastest first, until one fails. Prints the score of each
+module and each change that no test noticed. `tests/mutants_equivalent.txt` has those that change
+nothing that anybody could notice.
+
+A change is made while the module is imported, in a process that is forked for it: no file is
+written. Which tests reach which lines is measured once (coverage.py) and kept below `.mutants/`.
+"""
+
+import argparse
+import ast
+import contextlib
+import hashlib
+import importlib.machinery
+import json
+import multiprocessing
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass
+from itertools import pairwise, zip_longest
+from pathlib import Path
+from typing import Any, Final
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+KEPT: Final = ROOT / ".mutants"
+EQUIVALENT: Final = Path(__file__).with_name("mutants_equivalent.txt")
+CORE: Final = """commit table idempotency outbox feed money timezone slugs deadline sqs validation
+  conditions attributes listing/* orders/* products/* customers/store webhooks/fan_out
+  webhooks/deliveries webhooks/sending/* webhooks/parked/* imports/apply imports/upsert
+  imports/store imports/steps/* jobs/* bulk_edits/* undo/* api_keys/store request/rate
+  request/parse request/size request/authenticate""".split()  # noqa: SIM905
+PRELOADED: Final = """pytest _hypothesis_pytestplugin pytest_timeout hypothesis boto3 pydantic
+  chalice moto.dynamodb moto.s3 multipart aws_lambda_powertools openpyxl cryptography.x509
+  coverage""".split()  # noqa: SIM905
+SWAPPED: Final[dict[type, type]] = {
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+    ast.And: ast.Or, ast.Or: ast.And, ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.FloorDiv,
+    ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult, ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+}  # fmt: skip
+GIVEN: Final[dict[str, Any]] = {}  # what forked processes take along
+BATCHES: Final = (12, 60, 300)  # tests that are tried first, before all others
+
+
+@dataclass(frozen=True)
+class Mutant:
+    path: str
+    lines: tuple[int, int]
+    """Of its statement, first and last; (0, 0) outside functions."""
+    name: str
+    number: int
+    """Its place among all changes of the module."""
+
+
+def edits(tree: ast.AST, conditions: bool) -> Iterator[tuple[ast.AST, str, ast.AST]]:
+    """Each change: the node of `tree`, what it says, and what takes its place."""
+    for node in ast.walk(tree):
+        for new in _conditions(node) if conditions else _changes(node):
+            yield node, _difference(_text(node), _text(new)), ast.copy_location(new, node)
+
+
+def _text(node: ast.AST) -> str:
+    if isinstance(node, ast.If | ast.While):
+        return f"if {ast.unparse(node.test)}"
+    return " ".join(ast.unparse(node).split())
+
+
+def _difference(old: str, new: str) -> str:
+    """What changed, with some text around it."""
+    same = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), 0)
+    backwards = zip(reversed(old[same:]), reversed(new[same:]), strict=False)
+    tail = next((at for at, (a, b) in enumerate(backwards) if a != b), 0)
+    begin, end = max(0, same - 40), 10 - tail
+    return " → ".join(text[begin : len(text) + min(0, end)][:120] for text in (old, new))
+
+
+def _conditions(node: ast.AST) -> Iterator[ast.AST]:
+    """`when=` and `otherwise=` taken away, and each part of what is joined by `&`."""
+    if isinstance(node, ast.Call):
+        for at, keyword in enumerate(node.keywords):
+            if keyword.arg in ("when", "otherwise") and not _is_none(keyword.value):
+                new = deepcopy(node)
+                new.keywords[at].value = ast.Constant(None)
+                yield new
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd):
+        yield from (deepcopy(node.left), deepcopy(node.right))
+
+
+def _changes(node: ast.AST) -> Iterator[ast.AST]:
+    match node:
+        case ast.Compare(left, [op, *more], compared) if type(op) in SWAPPED:
+            yield ast.Compare(left, [SWAPPED[type(op)](), *more], compared)
+        case ast.BoolOp(op, values):
+            yield ast.BoolOp(SWAPPED[type(op)](), values)
+        case ast.UnaryOp(ast.Not(), operand):
+            yield operand
+        case ast.BinOp(left, op, right) if type(op) in SWAPPED and not _is_none(right):
+            yield ast.BinOp(left, SWAPPED[type(op)](), right)
+        case ast.AugAssign(target, op, value) if type(op) in SWAPPED:
+            yield ast.AugAssign(target, SWAPPED[type(op)](), value)
+        case ast.Constant(bool() as value):
+            yield ast.Constant(not value)
+        case ast.Constant(int() as value):
+            yield from (ast.Constant(value + 1), ast.Constant(value - 1))
+        case ast.Expr(ast.Call(func)) if not _text(func).startswith(("log.", "telemetry.")):
+            yield ast.Pass()
+        case ast.If(_, body, orelse):
+            yield from (ast.If(ast.Constant(is_so), body, orelse) for is_so in (True, False))
+        case ast.IfExp(_, body, orelse):
+            yield from (body, orelse)
+        case ast.comprehension(target, iterated, [_, *more], is_async):
+            yield ast.comprehension(target, iterated, more, is_async)
+        case ast.Return(value) if value is not None and not _is_none(value):
+            yield ast.Return(ast.Constant(None))
+
+
+def _is_none(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def parsed(path: str) -> ast.Module:
+    """The module; each node knows its `parent`, and by which `field` of it."""
+    tree = ast.parse((ROOT / path).read_text())
+    for node in ast.walk(tree):
+        for child in ast.iter_child_nodes(node):
+            child.parent, child.field = node, _field(node, child)  # type: ignore[attr-defined]
+    return tree
+
+
+def _field(node: ast.AST, child: ast.AST) -> str:
+    return next(
+        name
+        for name, value in ast.iter_fields(node)
+        if value is child or (isinstance(value, list) and any(one is child for one in value))
+    )
+
+
+def _place(node: ast.AST) -> tuple[int, int] | None:
+    """The lines of its statement; None where a change means nothing."""
+    lines, inside = None, False
+    while not isinstance(node, ast.Module):
+        parent = node.parent  # type: ignore[attr-defined]
+        field = node.field  # type: ignore[attr-defined]
+        if isinstance(parent, ast.Assert) or field in ("annotation", "returns", "decorator_list"):
+            return None
+        if isinstance(parent, ast.Call) and getattr(parent.func, "id", "") == "isinstance":
+            return None
+        if isinstance(node, ast.stmt) and lines is None:
+            last = node.body[0].lineno - 1 if hasattr(node, "body") else node.end_lineno
+            lines = node.lineno, max(node.lineno, last or 0)
+        inside |= isinstance(parent, ast.FunctionDef) and field == "body"
+        node = parent
+    return (lines or (0, 0)) if inside else (0, 0)
+
+
+def mutants(path: str, conditions: bool) -> list[Mutant]:
+    found, seen = [], Counter[str]()
+    for number, (node, said, _) in enumerate(edits(parsed(path), conditions)):
+        lines = _place(node)
+        if lines is not None:
+            name = f"{path} {_context(node)}{said}"
+            seen[name] += 1
+            nth = f" (no. {seen[name]})" if seen[name] > 1 else ""
+            found.append(Mutant(path, lines, name + nth, number))
+    return found
+
+
+def _context(node: ast.AST) -> str:
+    """The function that it is in, and the statement of what is too short to be found by itself."""
+    name, statement, short = "", "", len(_text(node)) < 30
+    while not isinstance(node, ast.Module):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            name = f"{node.name}.{name}"
+        elif isinstance(node, ast.stmt) and not statement and short:
+            statement = f"{_text(node)[:90]} | "
+        node = node.parent  # type: ignore[attr-defined]
+    return f"{name.rstrip('.')}: {statement}"
+
+
+def mutated(mutant: Mutant, conditions: bool) -> ast.Module:
+    tree = parsed(mutant.path)
+    node, _, new = next(
+        edit for number, edit in enumerate(edits(tree, conditions)) if number == mutant.number
+    )
+    parent, field = node.parent, node.field  # type: ignore[attr-defined]
+    held = getattr(parent, field)
+    if isinstance(held, list):
+        held[next(at for at, one in enumerate(held) if one is node)] = new
+    else:
+        setattr(parent, field, new)
+    return ast.fix_missing_locations(tree)
+
+
+# Running tests, each time in a process of its own.
+
+
+class _Watcher:
+    """A plug-in of pytest that runs the wanted tests in their order, and reports what became of
+    each; with coverage, where one is given."""
+
+    def __init__(self, order: dict[str, int] | None, seconds: dict[str, float], measured: Any):
+        self.order, self.seconds, self.measured = order, seconds, measured
+        self.took: dict[str, float] = defaultdict(float)
+        self.failed: dict[str, str] = {}
+
+    def pytest_configure(self) -> None:
+        import hypothesis
+
+        phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate]
+        hypothesis.settings.register_profile(
+            "mutants", deadline=None, database=None, phases=phases, derandomize=True
+        )
+        hypothesis.settings.load_profile("mutants")
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        import pytest
+
+        if self.order is not None:
+            wanted = [item for item in items if item.nodeid in self.order]
+            items[:] = sorted(wanted, key=lambda item: self.order[item.nodeid])
+            for item in items:
+                limit = 20 + 10 * self.seconds[item.nodeid]
+                item.add_marker(pytest.mark.timeout(limit), append=False)
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        if self.measured:
+            self.measured.switch_context(nodeid)
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self.took[report.nodeid] += report.duration
+        if report.failed:
+            self.failed[report.nodeid] = report.longreprtext[-200:]
+
+
+class _Finder(importlib.machinery.PathFinder):
+    """Imports one module as it was changed."""
+
+    def __init__(self, mutant: Mutant, code: Any) -> None:
+        self.module = mutant.path.removesuffix(".py").replace("/", ".")
+        self.mutant, self.code = mutant, code
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if name != self.module:
+            return None
+        found = importlib.machinery.PathFinder.find_spec(name, path)
+        found.loader.get_code = lambda _: self.code
+        return found
+
+
+def forked(call: Any, seconds: float) -> Any:
+    """What a call answers in a process of its own; None if it does not end in time."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        null = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(null, stream)
+        answer: Any = {"broken": True}
+        with contextlib.suppress(BaseException):
+            answer = call()
+        with os.fdopen(write, "w") as pipe:
+            json.dump(answer, pipe)
+        os._exit(0)
+    os.close(write)
+    signal.signal(signal.SIGALRM, lambda *_: os.killpg(child, signal.SIGKILL))
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    with os.fdopen(read) as pipe:
+        text = pipe.read()
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return json.loads(text) if text else None
+
+
+def run_tests(files: list[str], watcher: _Watcher) -> dict[str, Any]:
+    import pytest
+
+    with tempfile.TemporaryDirectory() as place:
+        os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = place
+        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # others take seconds to begin
+        options = ["-p", "_hypothesis_pytestplugin", "-p", "pytest_timeout"]
+        options += ["-p", "no:cacheprovider", "--hypothesis-seed=16", "-q"]
+        if watcher.order is not None:
+            options.append("-x")
+        code = pytest.main([*options, f"--basetemp={place}/tmp", *files], [watcher])
+    return {"code": int(code), "took": watcher.took, "failed": watcher.failed}
+
+
+# Which tests reach which lines.
+
+
+def reached(file: str) -> dict[str, Any]:
+    """Of a file of tests: `took`, `failed`, and `lines`: {test: {path: lines}}."""
+    text = (ROOT / file).read_bytes()
+    kept = KEPT / f"{hashlib.sha256(file.encode() + text).hexdigest()[:20]}.json"
+    if not kept.exists():
+        found = forked(lambda: _measured(file), 1_200)
+        if found is None or "lines" not in found:
+            raise SystemExit(f"{file} could not be measured")
+        kept.write_text(json.dumps(found))
+        print(f"measured {file}: {len(found['took'])} tests, failed: {list(found['failed'])}")
+    return json.loads(kept.read_text())
+
+
+def _measured(file: str) -> dict[str, Any]:
+    import coverage
+
+    core = [f"{ROOT}/chalicelib/*"]
+    measured = coverage.Coverage(data_file=None, config_file=False, include=core)
+    measured.start()
+    found = run_tests([file], _Watcher(None, {}, measured))
+    measured.stop()
+    data = measured.get_data()
+    lines: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for path in data.measured_files():
+        for line, tests in data.contexts_by_lineno(path).items():
+            for test in filter(None, tests):
+                lines[test][os.path.relpath(path, ROOT)].append(line)
+    return {**found, "lines": lines}
+
+
+class Reach:
+    """Which tests reach a line, and how long each takes."""
+
+    def __init__(self, known: list[dict[str, Any]]) -> None:
+        self.seconds = {test: s for one in known for test, s in one["took"].items()}
+        broken = {test for one in known for test in one["failed"]}
+        self.of: dict[tuple[str, int], set[str]] = defaultdict(set)
+        for one in known:
+            for test, paths in one["lines"].items():
+                if test not in broken:
+                    for path, lines in paths.items():
+                        for line in lines:
+                            self.of[path, line].add(test)
+        self.anywhere: dict[str, set[str]] = defaultdict(set)
+        for (path, _), tests in self.of.items():
+            self.anywhere[path] |= tests
+
+    def tests(self, mutant: Mutant) -> list[str]:
+        first, last = mutant.lines
+        found = set().union(*(self.of[mutant.path, line] for line in range(first, last + 1)))
+        found = found if last else self.anywhere[mutant.path]
+        _, *parts = Path(mutant.path).with_suffix("").parts
+        own = (
+            f"tests/{parts[0]}/",
+            f"tests/test_{parts[-1]}",
+            f"tests/{parts[0]}/test_{parts[-1]}",
+        )
+        return sorted(found, key=lambda test: (not test.startswith(own), self.seconds[test], test))
+
+
+# All of it.
+
+
+def judged(mutant: Mutant) -> tuple[Mutant, str]:
+    """What became of a mutant: "killed", "timed out", "unreached" or "survived"."""
+    reach: Reach = GIVEN["reach"]
+    tests = reach.tests(mutant)
+    if not tests:
+        return mutant, "unreached"
+    code = compile(mutated(mutant, GIVEN["conditions"]), ROOT / mutant.path, "exec")
+    bounds = [0, *BATCHES, max(BATCHES[-1], len(tests))]
+    for first, last in pairwise(bounds):
+        batch = tests[first:last]
+        if not batch:
+            continue
+
+        def tried(batch: list[str] = batch) -> Any:
+            sys.meta_path.insert(0, _Finder(mutant, code))
+            order = {test: place for place, test in enumerate(batch)}
+            files = sorted({test.partition("::")[0] for test in batch})
+            return run_tests(files, _Watcher(order, reach.seconds, None))
+
+        limit = 90 + 6 * sum(reach.seconds[test] for test in batch)
+        outcome = forked(tried, limit)
+        if outcome is None or any("Timeout" in why for why in outcome.get("failed", {}).values()):
+            return mutant, "timed out"
+        if outcome.get("code") != 0:
+            return mutant, "killed"
+    return mutant, "survived"
+
+
+def sample(modules: list[str], size: int, seed: int, conditions: bool) -> list[Mutant]:
+    """Of each module the same number; of conditions all. A larger sample begins with a smaller."""
+    chance, lanes = random.Random(seed), []
+    for path in modules:
+        lane = mutants(path, conditions)
+        if not conditions:
+            chance.shuffle(lane)
+        lanes.append(lane)
+    chance.shuffle(lanes)
+    mixed = [one for row in zip_longest(*lanes) for one in row if one is not None]
+    return mixed if conditions else mixed[:size]
+
+
+def main() -> None:
+    """Exits with 1 when fewer than 97 % are noticed; of conditions, when any is not."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--sample", type=int, default=400)
+    options.add_argument("--seed", type=int, default=16)
+    options.add_argument("--skip", type=int, default=0, help="how many of the sample to leave out")
+    options.add_argument("--workers", type=int, default=2)
+    options.add_argument("--conditions", action="store_true", help="every when= and otherwise=")
+    options.add_argument("--module", help="of this module only, for example orders/store")
+    options.add_argument("--fresh", action="store_true", help="measure anew which tests reach what")
+    given = options.parse_args()
+    os.chdir(ROOT)
+    os.nice(15)
+    for name in PRELOADED:
+        importlib.import_module(name)
+    if given.fresh:
+        shutil.rmtree(KEPT, ignore_errors=True)
+    KEPT.mkdir(exist_ok=True)
+    GIVEN["conditions"] = given.conditions
+    patterns = [given.module] if given.module else ["**/*"] if given.conditions else CORE
+    found = {path for name in patterns for path in (ROOT / "chalicelib").glob(f"{name}.py")}
+    modules = sorted(path.relative_to(ROOT).as_posix() for path in found)
+    chosen = sample(modules, given.sample, given.seed, given.conditions)[given.skip :]
+    reasons = dict(
+        line.split(" || ")[:2]
+        for line in EQUIVALENT.read_text().splitlines()
+        if " || " in line and not line.startswith("#")
+    )
+    files = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("tests/**/test_*.py"))
+    files = [file for file in files if not file.startswith(("tests/e2e", "tests/deploy"))]
+    fork = multiprocessing.get_context("fork")
+    with fork.Pool(given.workers) as pool:
+        known = pool.map(reached, files, chunksize=1)
+    GIVEN["reach"] = Reach(known)
+    scores: dict[str, Counter[str]] = defaultdict(Counter)
+    todo = [mutant for mutant in chosen if mutant.name not in reasons]
+    with fork.Pool(given.workers) as pool:
+        for mutant, fate in pool.imap_unordered(judged, todo, chunksize=1):
+            scores[mutant.path][fate] += 1
+            if fate != "killed":
+                print(f"{fate}: {mutant.name}", flush=True)
+    noticed = 0
+    for path, fates in sorted(scores.items()):
+        good = fates["killed"] + fates["timed out"]
+        noticed += good
+        print(f"{path:50} {good:4} of {fates.total():4}")
+    equivalent = len(chosen) - len(todo)
+    share = noticed / max(1, len(todo))
+    print(f"{noticed} of {len(todo)} noticed: {share:.1%}; {equivalent} equivalent")
+    raise SystemExit(noticed < (1 if given.conditions else 0.97) * len(todo))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+"""No answer is larger than Lambda can send: 6 MB, with everything but ASCII escaped."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from chalicelib import outbox, settings, table
+from chalicelib.safe_post.post import PostResult
+from tests.orders.build import new_order
+from tests.products.build import new_product
+from tests.support.dynamodb_double import Double
+from tests.support.environment import SETTINGS
+from tests.support.shop import Answer, Shop
+from tests.support.webhook_world import World, announce
+from tests.support.webhook_world import world as made
+from tests.webhooks.test_delivery import add, only
+
+SIX_MB = 6_291_556  # AWS: of the answer of a function
+BULK = "/api/admin/products/bulk"
+HUGE = "é" * 90_000  # 180 KB, and 540 KB of an answer
+PICTURES = [{"url": f"https://example.com/{n}", "alt": "é" * 500} for n in range(60)]
+
+
+@pytest.fixture
+def shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name, value)
+    with Double():
+        yield Shop()
+
+
+def sent(answer: Answer) -> int:
+    """Its bytes, as the runtime of Python 3.11 and before carries it."""
+    whole = {"statusCode": answer.status, "headers": dict(answer.headers), "body": answer.text}
+    return len(json.dumps(whole))
+
+
+def filled(shop: Shop, number: int) -> list[str]:
+    """The ids of that many products of almost the largest size, the newest first."""
+    ids = []
+    for _ in range(number):
+        made = shop.post("/api/admin/products", new_product(status="ACTIVE", images=PICTURES))
+        assert made.status == 201, made.text
+        ids.append(made.json["id"])
+    return ids[::-1]
+
+
+@pytest.mark.parametrize("path", ["/api/admin/products", "/api/products"])
+def test_a_page_by_its_number_is_whole_or_is_told_how_many_fit(shop: Shop, path: str) -> None:
+    filled(shop, 40)
+    refused = shop.get(f"{path}?limit=40")
+    assert (refused.status, refused.json["code"]) == (422, "answer_too_large")
+    limit = refused.json["limit"]
+    assert 30 < limit < 40
+    answer = shop.get(f"{path}?limit={limit}")
+    assert (answer.status, len(answer.json["data"])) == (200, limit)
+    assert sent(answer) <= SIX_MB
+    assert shop.get(f"{path}?limit={limit + 1}").status == 422
+
+
+@pytest.mark.parametrize("path", ["/api/admin/products", "/api/products"])
+def test_a_page_by_cursor_ends_early_and_the_walk_goes_on(shop: Shop, path: str) -> None:
+    ids = filled(shop, 40)
+    met, cursor = list[str](), "*"
+    while cursor:
+        answer = shop.get(f"{path}?limit=100&cursor={cursor}")
+        assert answer.status == 200 and sent(answer) <= SIX_MB
+        assert answer.json["total"] == 40
+        met += [product["id"] for product in answer.json["data"]]
+        cursor = answer.json["pagination"]["next"]
+    assert met == ids
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/admin/orders", "/api/admin/customers", "/api/admin/products?search=hat"]
+)
+def test_every_list_ends_early_and_goes_on(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """With a limit that their small records reach."""
+    monkeypatch.setattr("chalicelib.request.size.LARGEST_ANSWER", 12_000)
+    rows = [new_product(name=f"Hat {n}", status="ACTIVE") for n in range(40)]
+    hat = shop.post(BULK, rows[:1]).json["data"][0]["product"]["variants"][0]["id"]
+    shop.post(BULK, rows[1:])
+    for n in range(40):
+        person = {"email": f"{n}@example.com", "firstName": "é" * 90}
+        order = new_order({"variantId": hat, "quantity": 1}, customer=person)
+        assert shop.post("/api/admin/orders", order).status == 201
+    join = "&" if "?" in path else "?"
+    refused = shop.get(f"{path}{join}limit=40")
+    assert (refused.status, refused.json["code"]) == (422, "answer_too_large")
+    met, pages, cursor = list[str](), 0, "*"
+    while cursor:
+        answer = shop.get(f"{path}{join}limit=40&cursor={cursor}")
+        assert answer.status == 200 and len(json.dumps(answer.text)) <= 12_000
+        met += [record["id"] for record in answer.json["data"]]
+        pages, cursor = pages + 1, answer.json["pagination"]["next"]
+    assert len(met) == len(set(met)) == 40
+    assert pages > 2
+
+
+def test_a_walk_may_begin_with_a_star_and_not_in_the_middle(shop: Shop) -> None:
+    shop.post(BULK, [new_product() for _ in range(3)])
+    begun = shop.get("/api/admin/products?cursor=*&limit=2").json
+    assert begun == shop.get("/api/admin/products?limit=2").json
+    assert shop.get("/api/admin/products?cursor=*&page=2").status == 422
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with made() as world:
+        yield world
+
+
+def test_the_feed_ends_early_and_goes_on(world: World) -> None:
+    shop = Shop()
+    for n in range(15):
+        body = outbox.body("order.paid", {"id": str(n), "note": HUGE})
+        table.put(outbox.item([("order.paid", body)]), table=settings.outbox_table())
+        world.sleep(minutes=1)
+    announce("order.paid")
+    world.sleep(minutes=1)
+    met, after = list[dict[str, Any]](), ""
+    while True:
+        answer = shop.get(f"/api/admin/events?limit=500{after}")
+        assert answer.status == 200 and sent(answer) <= SIX_MB
+        if not answer.json["data"]:
+            break
+        met += answer.json["data"]
+        after = f"&after={answer.json['next']}"
+    assert [event["data"]["id"] for event in met][:15] == [str(n) for n in range(15)]
+    assert len(met) == 16
+
+
+def test_a_delivery_that_was_repeated_for_ever_is_shown(world: World) -> None:
+    """Each answer of its receiver is 16 KB of what is no UTF-8."""
+    shop = Shop()
+    webhook = add(shop)
+    noise = PostResult(status=200, body=b"\xff" * 16_384, headers={"x": "é" * 16_000})
+    world.answer = lambda posted: noise
+    announce()
+    world.run()
+    id = only(shop, webhook)["id"]
+    for _ in range(40):
+        assert shop.post(f"/api/admin/deliveries/{id}/replay").status == 202
+        world.run()
+    answer = shop.get(f"/api/admin/deliveries/{id}")
+    assert answer.status == 200 and sent(answer) <= SIX_MB
+    attempts = answer.json["attempts"]
+    assert len(attempts) == 41
+    assert attempts[-1]["response"]["body"] == "\ufffd" * 16_384
+    assert attempts[0]["response"]["body"] == "" and attempts[0]["response"]["truncated"]
+    assert attempts[0]["response"]["status"] == 200

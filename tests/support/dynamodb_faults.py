@@ -1,0 +1,69 @@
+"""What can go wrong with a call to DynamoDB, and what the service answers then."""
+
+from enum import Enum
+from typing import Any
+
+from botocore.exceptions import ConnectionClosedError, ReadTimeoutError
+
+from tests.support.dynamodb_expressions import Wire
+
+
+class Crash(BaseException):
+    """The function ended here. No Exception: nothing may handle it."""
+
+
+class Fault(Enum):
+    """What happens to a call instead of an answer; `…_AFTER`: it did what it should, first."""
+
+    CONFLICT = "conflict"
+    THROTTLE = "throttle"
+    LOST = "lost"
+    LOST_AFTER = "lost after"
+    ERROR = "error"
+    ERROR_AFTER = "error after"
+    UNAVAILABLE = "unavailable"
+    UNAVAILABLE_AFTER = "unavailable after"
+    IN_PROGRESS_AFTER = "in progress after"
+    CRASH = "crash"
+    CRASH_AFTER = "crash after"
+
+    @property
+    def after(self) -> bool:
+        return self.name.endswith("_AFTER")
+
+
+class Refused(Exception):
+    def __init__(self, code: str, message: str = "", status: int = 400, **more: Any) -> None:
+        super().__init__(code)
+        self.code, self.message, self.status, self.more = code, message, status, more
+
+
+def strike(fault: Fault, operation: str, request: Wire) -> None:
+    match fault:
+        case Fault.CRASH | Fault.CRASH_AFTER:
+            raise Crash(operation)
+        case Fault.LOST:
+            raise ConnectionClosedError(endpoint_url="https://dynamodb")
+        case Fault.LOST_AFTER:
+            raise ReadTimeoutError(endpoint_url="https://dynamodb")
+        case Fault.ERROR | Fault.ERROR_AFTER:
+            raise Refused("InternalServerError", status=500)
+        case Fault.UNAVAILABLE | Fault.UNAVAILABLE_AFTER:
+            raise Refused("ServiceUnavailable", status=503)
+        case Fault.IN_PROGRESS_AFTER if operation == "TransactWriteItems":
+            raise Refused("TransactionInProgressException")
+        case Fault.IN_PROGRESS_AFTER:  # only transactions are ever in progress
+            raise Refused("InternalServerError", status=500)
+        case Fault.CONFLICT if operation == "TransactWriteItems":
+            others = [{"Code": "None"}] * (len(request["TransactItems"]) - 1)
+            raise cancelled([*others, {"Code": "TransactionConflict"}])
+        case Fault.CONFLICT:
+            raise Refused("TransactionConflictException")
+        case Fault.THROTTLE:
+            raise Refused("ProvisionedThroughputExceededException")
+
+
+def cancelled(reasons: list[Wire]) -> Refused:
+    codes = ", ".join(reason["Code"] for reason in reasons)
+    message = f"Transaction cancelled, please refer cancellation reasons: [{codes}]"
+    return Refused("TransactionCanceledException", message, CancellationReasons=reasons)

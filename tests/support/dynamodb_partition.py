@@ -1,0 +1,93 @@
+"""One partition of a table, its keys, and what DynamoDB refuses to keep in it."""
+
+import json
+import re
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from tests.support import units
+from tests.support.dynamodb_expressions import ValidationError, Wire
+
+ITEM_BYTES: Final = 400 << 10
+
+_LAST = "\U0010ffff"
+# As boto3 writes it: `#k0 = :k0`, or with a condition on `sk` behind.
+_KEY_CONDITION = re.compile(
+    r"\(?#\w+ = (?P<pk>:\w+)"
+    r"( AND (begins_with\(#\w+, (?P<prefix>:\w+)\)|#\w+ BETWEEN (?P<low>:\w+) AND (?P<high>:\w+)"
+    r"|#\w+ >=? (?P<above>:\w+)|#\w+ <=? (?P<below>:\w+)|#\w+ = (?P<exact>:\w+)))?\)?"
+)
+
+
+@dataclass
+class Partition:
+    """`order`: its sort keys; `items`: each as JSON, which takes a tenth of the memory of dicts."""
+
+    order: list[str] = field(default_factory=list)
+    items: dict[str, bytes] = field(default_factory=dict)
+
+    def get(self, sk: str) -> Wire | None:
+        held = self.items.get(sk)
+        return json.loads(held) if held else None
+
+    def put(self, sk: str, item: Wire | None) -> None:
+        """None: there is none any more."""
+        if item is not None:
+            if sk not in self.items:
+                insort(self.order, sk)
+            self.items[sk] = json.dumps(item).encode()
+        elif sk in self.items:
+            del self.items[sk]
+            del self.order[bisect_left(self.order, sk)]
+
+
+def bounds(request: Wire) -> tuple[str, str, str]:
+    """The partition of a query, and from and up to which sort key it looks."""
+    match = _KEY_CONDITION.fullmatch(request["KeyConditionExpression"])
+    if not match:
+        raise ValidationError("Query key condition not supported")
+    values = request["ExpressionAttributeValues"]
+    found = {name: values[value]["S"] for name, value in match.groupdict().items() if value}
+    if "prefix" in found:
+        return found["pk"], found["prefix"], found["prefix"] + _LAST
+    low = found.get("above") or found.get("low") or found.get("exact") or ""
+    high = found.get("below") or found.get("high") or found.get("exact")
+    return found["pk"], low, f"{high}\0" if high else _LAST
+
+
+def between(order: list[str], low: str, high: str, request: Wire) -> Iterator[str]:
+    forward = request.get("ScanIndexForward", True)
+    start, end = bisect_left(order, low), bisect_left(order, high)
+    if "ExclusiveStartKey" in request:
+        behind = request["ExclusiveStartKey"]["sk"]["S"]
+        if forward:
+            start = max(start, bisect_right(order, behind))
+        else:
+            end = min(end, bisect_left(order, behind))
+    places = range(start, end) if forward else range(end - 1, start - 1, -1)
+    return (order[place] for place in places)
+
+
+def key_of(item: Wire) -> tuple[str, str]:
+    try:
+        pk, sk = item["pk"]["S"], item["sk"]["S"]
+        sizes = len(pk.encode()), len(sk.encode())
+    except (KeyError, UnicodeEncodeError) as error:
+        raise ValidationError(f"The provided key element does not match: {error}") from error
+    if not 1 <= sizes[0] <= 2_048 or not 1 <= sizes[1] <= 1_024:
+        raise ValidationError("One or more parameter values were invalid: size of a key")
+    return pk, sk
+
+
+def check(item: Wire) -> None:
+    try:
+        size = units.item_size(item)
+    except UnicodeEncodeError as error:
+        raise ValidationError(f"Text that is not UTF-8: {error}") from error
+    if size > ITEM_BYTES:
+        raise ValidationError("Item size has exceeded the maximum allowed size")
+    for value in item.values():
+        if value.get("SS") == []:
+            raise ValidationError("An string set may not be empty")

@@ -1,0 +1,61 @@
+"""When a fault of the double strikes: at the nth call of an operation."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tests.support.dynamodb_double import Crash, Double, Fault
+
+__all__ = ["Crash", "Faults"]
+
+
+class Faults:
+    """Lets the nth call of an operation fail, `times` in a row, before or after it took effect.
+
+        faults.timeout("TransactWriteItems", after=True)
+        with pytest.raises(Crash): …   # faults.crash("UpdateItem", nth=2)
+
+    `calls` are the operations that were sent, in their order, retries included.
+    """
+
+    def __init__(self, dynamodb: Double) -> None:
+        self.calls: list[str] = []
+        self._planned: list[_Plan] = []
+        dynamodb.faults = self._next
+
+    def conflict(self, operation: str, **when: int) -> None:
+        """Somebody else is writing one of the items: the whole call is refused."""
+        self._planned.append(_Plan(operation, Fault.CONFLICT, **when))
+
+    def timeout(self, operation: str, *, after: bool = False, **when: int) -> None:
+        """The answer never comes; with `after` the call did what it should."""
+        self._planned.append(_Plan(operation, Fault.LOST_AFTER if after else Fault.LOST, **when))
+
+    def crash(self, operation: str, *, after: bool = False, **when: int) -> None:
+        self._planned.append(_Plan(operation, Fault.CRASH_AFTER if after else Fault.CRASH, **when))
+
+    def meanwhile(self, operation: str, action: Callable[[], object], *, nth: int = 1) -> None:
+        """Somebody else is faster: `action` happens just before the call arrives."""
+        self._planned.append(_Plan(operation, None, nth, action=action))
+
+    def _next(self, operation: str, request: Any) -> Fault | None:
+        self.calls.append(operation)
+        found = None
+        for plan in self._planned:
+            if plan.operation == operation and plan.strikes():
+                plan.action()
+                found = found or plan.fault
+        return found
+
+
+@dataclass
+class _Plan:
+    operation: str
+    fault: Fault | None
+    nth: int = 1
+    times: int = 1
+    action: Callable[[], object] = lambda: None
+
+    def strikes(self) -> bool:
+        self.nth -= 1
+        return -self.times < self.nth <= 0

@@ -1,0 +1,227 @@
+"""Imports behind the front door: files in over HTTP, queues emptied as Lambda would."""
+
+import json
+import random
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+import app
+from chalicelib import attributes, aws, outbox, settings, table
+from chalicelib.imports import files
+from chalicelib.imports.steps import queue
+from tests.support.dynamodb_double import Crash, Double, Fault
+from tests.support.shop import Answer, Shop
+
+_ROUNDS = 1_000
+
+IMPORT = "/api/admin/products/import"
+
+
+class Desk:
+    """An import desk: `send` a file, `work` until the queue is empty, look at the `job`."""
+
+    def __init__(self, shop: Shop, dynamodb: Double) -> None:
+        self.shop = shop
+        self.dynamodb = dynamodb
+        self.errors: list[BaseException | None] = []
+        self._buried: Callable[[], None] = self._idle
+
+    def imported(self, csv: str | bytes, **options: str) -> Any:
+        """The job after everything was done."""
+        return self.finished(self.send(csv, **options))
+
+    def send(self, csv: str | bytes, name: str = "products.csv", **options: str) -> str:
+        answer = self.post(csv, name, **options)
+        assert answer.status == 202, answer.text
+        return str(answer.json["jobId"])
+
+    def put(self, data: bytes) -> str:
+        """The job of a file that is uploaded past the API."""
+        answer = self.shop.post(f"{IMPORT}/uploads", {"fileName": "large.csv"})
+        files.put(answer.json["jobId"], data)
+        return str(answer.json["jobId"])
+
+    def post(self, csv: str | bytes, name: str = "products.csv", **options: str) -> Answer:
+        data = csv.encode() if isinstance(csv, str) else csv
+        parts = [b'Content-Disposition: form-data; name="%s"\r\n\r\n%s' % (k.encode(), v.encode())
+                 for k, v in options.items()]  # fmt: skip
+        parts.append(
+            b'Content-Disposition: form-data; name="file"; filename="%s"\r\n'
+            b"Content-Type: text/csv\r\n\r\n%s" % (name.encode(), data)
+        )
+        body = b"".join(b"--limit\r\n%s\r\n" % part for part in parts) + b"--limit--\r\n"
+        kind = "multipart/form-data; boundary=limit"
+        return self.shop.post(IMPORT, body, headers={"Content-Type": kind})
+
+    def job(self, job_id: str) -> Any:
+        answer = self.shop.get(f"/api/admin/jobs/{job_id}")
+        assert answer.status == 200, answer.text
+        return answer.json
+
+    def uploaded(self, job_id: str) -> None:
+        """S3 tells of the file, as EventBridge delivers it."""
+        app.plan_import(self.upload_event(job_id), None)
+
+    def upload_event(self, job_id: str) -> dict[str, Any]:
+        key = f"imports/{job_id}.csv"
+        object = {"key": key, "size": 1, "etag": "not looked at"}
+        detail = {"bucket": {"name": settings.bucket()}, "object": object}
+        return {"source": "aws.s3", "detail-type": "Object Created", "detail": detail}
+
+    def messages(self) -> list[dict[str, Any]]:
+        """The messages that wait, as Lambda gets them."""
+        reply = aws.client("sqs").receive_message(
+            QueueUrl=settings.import_queue_url(),
+            MaxNumberOfMessages=10,
+            AttributeNames=["All"],
+            VisibilityTimeout=600,
+        )
+        return [
+            {
+                "messageId": message["MessageId"],
+                "receiptHandle": message["ReceiptHandle"],
+                "body": message["Body"],
+                "attributes": message["Attributes"],
+            }
+            for message in reply.get("Messages", [])
+        ]
+
+    def numbers(self) -> list[int]:
+        """The numbers of the messages that wait."""
+        found = []
+        while messages := self.messages():
+            found += [json.loads(message["body"])["number"] for message in messages]
+        return found
+
+    def work(self, shuffled: random.Random | None = None) -> None:
+        """Handles messages until none is left; one whose handler dies comes again."""
+        for _ in range(_ROUNDS):
+            messages = self.messages()
+            if not messages:
+                return
+            if shuffled:
+                shuffled.shuffle(messages)
+            for message in messages:
+                self.handle(message)
+        raise AssertionError("the queue does not become empty")
+
+    def handle(self, message: dict[str, Any]) -> None:
+        """As Lambda does; a handling that fails although no fault was injected fails the test."""
+        struck = self.dynamodb.struck
+        self.errors.clear()
+        try:
+            failed = app.import_chunk({"Records": [message]}, None)["batchItemFailures"]
+        except Crash:
+            failed = [message]
+            self._buried()
+        if self.errors and struck == self.dynamodb.struck:
+            raise AssertionError(f"{message['body']} failed by itself") from self.errors[0]
+        if failed:
+            queue.show_again(message["receiptHandle"], 0)
+        else:
+            self.done_with(message)
+
+    def handle_again(self, message: dict[str, Any]) -> None:
+        """A second delivery of a message, whose receipt is worth nothing any more."""
+        message["attributes"]["ApproximateReceiveCount"] = "2"
+        with suppress(Crash, ClientError):
+            app.import_chunk({"Records": [message]}, None)
+
+    def done_with(self, message: dict[str, Any]) -> None:
+        aws.client("sqs").delete_message(
+            QueueUrl=settings.import_queue_url(), ReceiptHandle=message["receiptHandle"]
+        )
+
+    def finished(self, job_id: str) -> Any:
+        """The job of an upload that is there, after everything was done."""
+        self.uploaded(job_id)
+        self.work()
+        return self.job(job_id)
+
+    def copied(self, retry: Answer) -> Any:
+        """The job of another attempt, after its file was copied and everything was done."""
+        assert retry.status == 202, retry.text
+        self.work()
+        return self.finished(retry.json["jobId"])
+
+    def cancel(self, job_id: str) -> None:
+        assert self.shop.post(f"/api/admin/jobs/{job_id}/cancel").status == 200
+
+    # --- What goes wrong ---
+
+    def crash(self, operation: str, nth: int = 1) -> None:
+        """The worker ends after the nth call of an operation took effect, with all its threads."""
+        before, seen, lock = self.dynamodb.faults, 0, threading.Lock()
+
+        def faults(called: str, request: Any) -> Fault | None:
+            nonlocal seen
+            with lock:
+                seen += called == operation
+                return Fault.CRASH if seen > nth else Fault.CRASH_AFTER if seen == nth else None
+
+        def buried() -> None:
+            self._idle()
+            self.dynamodb.faults = before
+
+        self.dynamodb.faults = faults
+        self._buried = buried
+
+    def _idle(self) -> None:
+        """Returns when no thread of `table.together` is at work."""
+        everybody = threading.Barrier(17)
+        table.together([everybody.wait] * 17)
+
+    def fail(self, operation: str) -> None:
+        """The table does not take an operation any more."""
+        self.dynamodb.faults = lambda called, _: Fault.CONFLICT if called == operation else None
+
+    def meanwhile(self, operation: str, action: Callable[[], object], nth: int = 1) -> None:
+        """Something happens just before the nth call of an operation arrives."""
+
+        def happen() -> None:
+            action()
+
+        self._at(operation, nth, happen)
+
+    def _at(self, operation: str, nth: int, strike: Callable[[], Fault | None]) -> None:
+        before, seen, lock = self.dynamodb.faults, 0, threading.Lock()
+
+        def faults(called: str, request: Any) -> Fault | None:
+            nonlocal seen
+            with lock:
+                seen += called == operation
+                strikes = called == operation and seen == nth
+            return strike() if strikes else before(called, request)
+
+        self.dynamodb.faults = faults
+
+    # --- What there is ---
+
+    def products(self) -> dict[str, Any]:
+        """Every product as it is shown, by slug."""
+        found, page = {}, 1
+        while True:
+            answer = self.shop.get(f"/api/admin/products?limit=100&page={page}").json
+            found |= {product["slug"]: product for product in answer["data"]}
+            if page >= answer["pagination"]["totalPages"]:
+                assert len(found) == answer["total"]
+                return found
+            page += 1
+
+    def events(self) -> list[tuple[str, str]]:
+        """(kind, slug) of every event about products, in no order."""
+        return [(event, data["slug"]) for event, data in self.event_data() if "slug" in data]
+
+    def event_data(self) -> Iterator[tuple[str, Any]]:
+        for item in self.dynamodb.items(settings.outbox_table()):
+            for event in outbox.events_of(attributes.unpack(item)):
+                yield event.event, json.loads(event.body)["data"]
+
+    def report(self, job_id: str) -> str:
+        reply = aws.client("s3").get_object(Bucket=settings.bucket(), Key=f"reports/{job_id}.csv")
+        text: str = reply["Body"].read().decode("utf-8-sig")
+        return text

@@ -1,0 +1,115 @@
+"""Jobs behind the front door: asked for over HTTP, their queue emptied as Lambda would."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import app
+from chalicelib import aws, settings, table
+from tests.support.dynamodb_double import Crash, Double, Fault
+from tests.support.shop import Answer, Shop
+
+PRODUCTS = "/api/admin/products"
+
+
+class JobDesk:
+    """A shop with a queue of jobs: `start` one, `work` until the queue is empty, look at it."""
+
+    def __init__(self, dynamodb: Double) -> None:
+        self.dynamodb = dynamodb
+        self.shop = Shop()
+        self.failed: list[str] = []  # messages whose handling failed though nothing was injected
+
+    def done(self, path: str, body: Any = None, **options: Any) -> Any:
+        """The job that a request starts, after everything was done."""
+        return self.finished(self.start(path, body, **options))
+
+    def start(self, path: str, body: Any = None, **options: Any) -> str:
+        answer: Answer = self.shop.post(path, body, **options)
+        assert answer.status == 202, answer.text
+        return str(answer.json["jobId"])
+
+    def finished(self, job_id: str) -> Any:
+        self.work()
+        return self.job(job_id)
+
+    def job(self, job_id: str) -> Any:
+        answer = self.shop.get(f"/api/admin/jobs/{job_id}")
+        assert answer.status == 200, answer.text
+        return answer.json
+
+    def work(self) -> None:
+        """Handles messages until none is left; one whose handler died comes again."""
+        while messages := list(self._messages()):
+            for message in messages:
+                self.handle(message)
+
+    def handle(self, message: dict[str, Any]) -> None:
+        try:
+            failed = app.run_job({"Records": [message]}, None)["batchItemFailures"]
+            if failed:
+                self.failed.append(message["body"])
+                assert len(self.failed) < 20, "a step fails again and again: see the log"
+        except Crash:
+            failed = [message]
+            self._at_rest()
+            self.dynamodb.faults = lambda operation, request: None
+        queue = {"QueueUrl": settings.jobs_queue_url(), "ReceiptHandle": message["receiptHandle"]}
+        if failed:
+            aws.client("sqs").change_message_visibility(**queue, VisibilityTimeout=0)
+        else:
+            aws.client("sqs").delete_message(**queue)
+
+    def _messages(self) -> Iterator[dict[str, Any]]:
+        reply = aws.client("sqs").receive_message(
+            QueueUrl=settings.jobs_queue_url(),
+            MaxNumberOfMessages=10,
+            AttributeNames=["All"],
+            VisibilityTimeout=600,
+        )
+        for message in reply.get("Messages", []):
+            yield {
+                "messageId": message["MessageId"],
+                "receiptHandle": message["ReceiptHandle"],
+                "body": message["Body"],
+                "attributes": message["Attributes"],
+            }
+
+    def crash(self, operation: str, nth: int = 1, *, after: bool = True) -> None:
+        """The worker ends at the nth call of an operation, with all its threads."""
+        seen = 0
+
+        def faults(called: str, request: Any) -> Fault | None:
+            nonlocal seen
+            seen += called == operation
+            if seen < nth:
+                return None
+            return Fault.CRASH_AFTER if after and seen == nth else Fault.CRASH
+
+        self.dynamodb.faults = faults
+
+    def _at_rest(self) -> None:
+        """Returns when no thread of `table.together` is at work."""
+        import threading
+
+        everybody = threading.Barrier(17)
+        table.together([everybody.wait] * 17)
+
+    # --- What there is ---
+
+    def product(self, **fields: Any) -> Any:
+        answer = self.shop.post(PRODUCTS, {"name": "Shirt", "price": "10.00", **fields})
+        assert answer.status == 201, answer.text
+        return answer.json
+
+    def now(self, record: Any) -> Any:
+        """A product or an order as it is now, or None."""
+        kind = "orders" if record["id"].startswith("ord_") else "products"
+        answer = self.shop.get(f"/api/admin/{kind}/{record['id']}")
+        return answer.json if answer.status == 200 else None
+
+    def counted(self, job: Any) -> dict[str, int]:
+        names = ("created", "updated", "deleted", "unchanged", "failed")
+        assert job["status"] == "COMPLETED", json.dumps(job)
+        assert job["processed"] == sum(job[name] for name in names) == job["total"]
+        return {name: job[name] for name in names if job[name]}

@@ -1,0 +1,191 @@
+"""The application behind its front door: API Gateway events in, Lambda answers out."""
+
+import base64
+import json
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from chalice.app import Chalice
+
+from app import app
+from chalicelib import attributes, outbox, settings, table
+from chalicelib.api_keys import store as api_keys
+from chalicelib.api_keys.model import Role
+from tests.support import documented
+
+PLENTY = 1_000_000
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]
+    text: str
+
+    @cached_property
+    def json(self) -> Any:
+        return json.loads(self.text)
+
+
+class Shop:
+    """Calls the application as its Owner, unless another key is given.
+
+    `key=None` sends no key. A body that is `bytes` is sent as it is, anything else as JSON.
+    """
+
+    def __init__(self, address: str = "203.0.113.7", served: Any = app) -> None:
+        self.address = address
+        self._app = served
+        self._keys: dict[str, str] = {}
+
+    @property
+    def owner(self) -> str:
+        return self.as_("OWNER")
+
+    def as_(self, role: str) -> str:
+        """A key of that role whose limits no test reaches."""
+        if role not in self._keys:
+            caller, self._keys[role] = api_keys.mint(f"a {role} of the tests", Role(role))
+            api_keys.limit(caller.id, read=PLENTY, write=PLENTY)
+        return self._keys[role]
+
+    def mint(self, role: str = "STAFF") -> str:
+        """A key with the usual limits."""
+        return api_keys.mint("Till", Role(role))[1]
+
+    def get(self, path: str, **options: Any) -> Answer:
+        return self.call("GET", path, **options)
+
+    def head(self, path: str, **options: Any) -> Answer:
+        return self.call("HEAD", path, **options)
+
+    def post(self, path: str, body: Any = None, **options: Any) -> Answer:
+        return self.call("POST", path, body, **options)
+
+    def put(self, path: str, body: Any = None, **options: Any) -> Answer:
+        return self.call("PUT", path, body, **options)
+
+    def patch(self, path: str, body: Any = None, **options: Any) -> Answer:
+        return self.call("PATCH", path, body, **options)
+
+    def delete(self, path: str, **options: Any) -> Answer:
+        return self.call("DELETE", path, **options)
+
+    def options(self, path: str, **options: Any) -> Answer:
+        return self.call("OPTIONS", path, **options)
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        key: str | None = "",
+    ) -> Answer:
+        sent = dict(headers or {})
+        if key is not None and path.startswith("/api/admin"):
+            sent.setdefault("Authorization", f"Bearer {key or self.owner}")
+        if body is not None and not isinstance(body, bytes):
+            body = json.dumps(body).encode()
+            sent.setdefault("Content-Type", "application/json")
+        event = api_gateway_event(self._app, method, path, body, headers=sent, address=self.address)
+        reply = self._app(event, None)
+        answer = Answer(reply["statusCode"], reply["headers"], _text(reply))
+        asked = event["multiValueQueryStringParameters"] or {}
+        documented.check(method, event["resource"], answer, has_fields="fields" in asked)
+        return answer
+
+    def events(self) -> list[dict[str, Any]]:
+        """Every event announced so far, oldest first: `{id, event, data}`."""
+        return list(self._events())
+
+    def stored(self) -> list[dict[str, Any]]:
+        """Every item of the main table."""
+        return self._scanned(settings.table())
+
+    def _scanned(self, name: str) -> list[dict[str, Any]]:
+        found = table.client().scan(TableName=name, ConsistentRead=True)
+        return [attributes.unpack(item) for item in found["Items"]]
+
+    def _events(self) -> Iterator[dict[str, Any]]:
+        for item in sorted(self._scanned(settings.outbox_table()), key=lambda item: item["pk"]):
+            for event in outbox.events_of(item):
+                yield {"id": event.id, "event": event.event, "data": json.loads(event.body)["data"]}
+
+
+def api_gateway_event(
+    served: Chalice,
+    method: str,
+    target: str,
+    body: bytes | None = None,
+    *,
+    headers: Mapping[str, str],
+    address: str,
+) -> dict[str, Any]:
+    """What API Gateway's proxy integration sends; path parameters are as the client wrote them."""
+    url = urlsplit(target)
+    resource, parameters = _resource(served, url.path)
+    values = parse_qs(url.query, keep_blank_values=True)
+    media_type = next((v for k, v in headers.items() if k.lower() == "content-type"), "")
+    binary = media_type.partition(";")[0].strip() in served.api.binary_types
+    payload = None
+    if body is not None:
+        payload = base64.b64encode(body).decode() if binary else body.decode("utf-8", "replace")
+    return {
+        "resource": resource,
+        "path": url.path,
+        "httpMethod": method,
+        "headers": dict(headers),
+        "multiValueHeaders": {name: [value] for name, value in headers.items()},
+        "queryStringParameters": {name: each[-1] for name, each in values.items()} or None,
+        "multiValueQueryStringParameters": values or None,
+        "pathParameters": parameters or None,
+        "stageVariables": None,
+        "requestContext": {
+            "resourcePath": resource,
+            "httpMethod": method,
+            "path": f"/test{url.path}",
+            "stage": "test",
+            "requestId": str(uuid.uuid4()),
+            "identity": {"sourceIp": address},
+        },
+        "body": payload,
+        "isBase64Encoded": binary and body is not None,
+    }
+
+
+def _resource(served: Chalice, path: str) -> tuple[str, dict[str, str]]:
+    """As API Gateway chooses: what is spelled out, before a parameter, before the rest."""
+    found = [(route, _parameters(route, path)) for route in served.routes]
+    fits = [(route, parameters) for route, parameters in found if parameters is not None]
+    assert fits, f"API Gateway has no resource for {path}"
+    return min(fits, key=lambda fit: [_rank(part) for part in fit[0].split("/")])
+
+
+def _rank(part: str) -> int:
+    return 2 if part.endswith("+}") else 1 if part.startswith("{") else 0
+
+
+def _parameters(route: str, path: str) -> dict[str, str] | None:
+    parts, given = route.split("/"), path.split("/")
+    found: dict[str, str] = {}
+    for at, part in enumerate(parts):
+        if part.endswith("+}") and len(given) > at:
+            found[part[1:-2]] = "/".join(given[at:])
+            return found
+        if at >= len(given) or not (part == given[at] or (part.startswith("{") and given[at])):
+            return None
+        if part.startswith("{"):
+            found[part[1:-1]] = given[at]
+    return found if len(parts) == len(given) else None
+
+
+def _text(reply: Mapping[str, Any]) -> str:
+    if reply.get("isBase64Encoded"):
+        return base64.b64decode(reply["body"]).decode("utf-8", "replace")
+    return str(reply["body"])

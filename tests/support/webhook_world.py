@@ -1,0 +1,392 @@
+"""Webhooks from commit to receiver in one process, on a clock that jumps to what comes next.
+
+The code and the storage door are the real ones; DynamoDB is the double, and the queues, the stream,
+the state machine, the parameter store and the mail are what is written here. Receivers answer by a
+function. Any call can be the last that a function makes.
+"""
+
+import base64
+import itertools
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from unittest import mock
+
+from botocore.exceptions import ClientError
+
+from chalicelib import attributes, aws, clock, feed, ids, outbox, settings, table, telemetry
+from chalicelib.safe_post.post import Failure, PostResult
+from chalicelib.webhooks import fan_out, master_key, summaries
+from chalicelib.webhooks.parked import redrive, waking
+from chalicelib.webhooks.sending import deliver, messages
+from tests.support.dynamodb_double import Crash, Double, Fault
+from tests.support.environment import SETTINGS
+from tests.support.webhook_events import Waiting, batch_of, stream
+
+ACCOUNT = "https://sqs.us-east-1.amazonaws.com/000000000000/"
+DELIVERIES = f"{ACCOUNT}backroom-test-deliveries"
+RETRIES = f"{ACCOUNT}backroom-test-retries"
+DEAD_EVENTS = f"{ACCOUNT}backroom-test-fan-out-dead"
+MASTER_KEY = bytes(range(32))
+VISIBILITY = timedelta(seconds=360)
+SQS_LATE = timedelta(seconds=64)  # AWS: at least a minute until its counts are right
+_STREAM_BATCH = 50
+WEBHOOK_SETTINGS = {
+    **SETTINGS,
+    "DELIVERIES_QUEUE_URL": DELIVERIES,
+    "RETRIES_QUEUE_URL": RETRIES,
+    "FAN_OUT_DEAD_QUEUE_URL": DEAD_EVENTS,
+    "REDRIVE_STATE_MACHINE_ARN": "arn:aws:states:us-east-1:000000000000:stateMachine:redrive",
+    "MASTER_KEY_PARAMETER": "/backroom/test/master-key",
+    "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8",
+    "MAIL_FROM": "shop@example.com",
+}
+_error = telemetry.error
+OK = PostResult(status=200, headers={"server": "test"}, body=b"thanks", duration_ms=3)
+
+
+def failed(status: int = 500, **more: Any) -> PostResult:
+    message = f"The receiver answered {status}."
+    return PostResult(status=status, error=Failure.STATUS, message=message, duration_ms=3, **more)
+
+
+@dataclass(frozen=True)
+class Posted:
+    """What a receiver got."""
+
+    at: datetime
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def delivery(self) -> str:
+        return self.headers["X-Service-Delivery"]
+
+
+@dataclass
+class Execution:
+    name: str
+    input: str
+    at: datetime
+    waiting: bool = True
+    redriven: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class World:
+    now: datetime = datetime(2026, 11, 20, 6, 0, tzinfo=UTC)
+    answer: Callable[[Posted], PostResult] = field(default=lambda posted: OK)
+    """What receivers answer."""
+    posted: list[Posted] = field(default_factory=list)
+    queues: dict[str, list[Waiting]] = field(default_factory=dict)
+    executions: dict[str, Execution] = field(default_factory=dict)
+    mails: list[dict[str, Any]] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
+    """Operations of all services, in their order."""
+    crash: tuple[int, bool] | None = None
+    """(n, after): the nth call from now is the last of its function, before or after its effect."""
+    fate: Callable[[str], bool | None] = field(default=lambda operation: None)
+    """Asked before each call: None lets it live, otherwise it is the last of its function, after
+    (True) or before (False) its effect."""
+    refusals: dict[str, int] = field(default_factory=dict)
+    """How often the next calls of an operation are refused by the service."""
+    refused_entries: int = 0
+    """How many of the next entries of batches SQS refuses."""
+    double: Double = field(default_factory=Double)
+
+    # --- time ---
+
+    def step(self, within: timedelta = timedelta(days=365)) -> bool:
+        """Lets what comes next happen; False when nothing does."""
+        found = min(self._coming(), key=lambda one: one[0], default=None)
+        if found is None or found[0] > self.now + within:
+            return False
+        self.now = max(self.now, found[0])
+        struck = self._struck
+        self._errors.clear()
+        try:
+            found[1]()
+        except Crash:
+            _forget()  # the process is gone, and what it remembered
+        if self._errors and struck == self._struck:
+            message, cause = self._errors[0]
+            raise AssertionError(f"{message}, though nothing was injected") from cause
+        return True
+
+    def run(self, within: timedelta = timedelta(days=365)) -> None:
+        """Until nothing is left to happen, or so much time has passed."""
+        end = self.now + within
+        for _ in range(20_000):
+            if not self.step(end - self.now):
+                return
+        raise AssertionError("it never comes to rest")
+
+    def sleep(self, **much: float) -> None:
+        """What happens in that time, and the rest of it."""
+        end = self.now + timedelta(**much)
+        self.run(end - self.now)
+        self.now = end
+
+    def _coming(self) -> Iterator[tuple[datetime, Callable[[], None]]]:
+        if new := self.unread_events():
+            yield self.now, lambda: self._stream(new)
+        for url, waiting in self.queues.items():
+            if url != DEAD_EVENTS and waiting:
+                yield min(one.visible for one in waiting), lambda url=url: self._receive(url)
+        for execution in self.executions.values():
+            if execution.waiting:
+                yield execution.at, lambda one=execution: self._redrive(one)
+
+    # --- functions ---
+
+    def unread_events(self) -> list[dict[str, Any]]:
+        """As many as the stream brings at once."""
+        keys = self.double.partition_sizes(settings.outbox_table())
+        unread = itertools.islice((pk for pk in keys if pk not in self._read), _STREAM_BATCH)
+        return self.double.partitions(settings.outbox_table(), unread)
+
+    def stored(self) -> list[dict[str, Any]]:
+        """Every item of the main table."""
+        return [attributes.unpack(item) for item in self.double.items(settings.table())]
+
+    def _stream(self, items: list[dict[str, Any]]) -> None:
+        answer = fan_out.records(stream(items))
+        again = {one["itemIdentifier"] for one in answer["batchItemFailures"]}
+        for item in items:
+            if item["pk"]["S"] in again:
+                return
+            self._read.add(item["pk"]["S"])
+
+    def _receive(self, url: str) -> None:
+        due = [one for one in self.queues[url] if one.visible <= self.now][:10]
+        for one in due:
+            one.visible, one.received = self.now + VISIBILITY, one.received + 1
+            one.received_at = self.now
+        answer = deliver.batch(batch_of(url, due), post=self._post)
+        again = {one["itemIdentifier"] for one in answer["batchItemFailures"]}
+        for one in due:
+            if one.id not in again:
+                self.queues[url].remove(one)
+
+    def _redrive(self, execution: Execution) -> None:
+        try:
+            told = {**json.loads(execution.input), "redriven": execution.redriven}
+            answer = redrive.run(json.loads(json.dumps(told)))
+        except (Crash, ClientError) as fault:
+            execution.at = self.now + timedelta(seconds=5)  # the state machine tries again
+            if isinstance(fault, ClientError):
+                return
+            raise
+        execution.redriven, execution.waiting = answer, answer["more"]
+        execution.at = self.now + timedelta(seconds=answer["wait"])
+
+    def summaries(self) -> None:
+        summaries.send()
+
+    def _post(self, url: str, headers: Mapping[str, str], body: bytes, **_: Any) -> PostResult:
+        posted = Posted(self.now, url, dict(headers), body)
+        with self._call("Post"):
+            self.posted.append(posted)
+            return self.answer(posted)
+
+    # --- services ---
+
+    def client(self, service: str) -> Any:
+        return _Service(self)
+
+    def send_message_batch(self, QueueUrl: str, Entries: list[dict[str, Any]]) -> Any:
+        refused = self._refuse(Entries)
+        for entry in Entries[len(refused) :]:
+            assert 0 <= entry["DelaySeconds"] <= 900 and entry["MessageGroupId"].startswith("wh_")
+            visible = self.now + timedelta(seconds=entry["DelaySeconds"])
+            self.put(QueueUrl, entry["MessageBody"], visible)
+        return {"Failed": refused} if refused else {}
+
+    def put(self, url: str, body: str, visible: datetime) -> None:
+        id = f"message-{next(self._numbers)}"
+        self.queues.setdefault(url, []).append(Waiting(id, body, visible))
+
+    def send_message(self, QueueUrl: str, MessageBody: str) -> None:
+        self.put(QueueUrl, MessageBody, self.now)
+
+    def change_message_visibility_batch(self, QueueUrl: str, Entries: list[Any]) -> Any:
+        refused = self._refuse(Entries)
+        for entry in Entries[len(refused) :]:
+            assert 0 <= entry["VisibilityTimeout"] <= 43_200
+            for one in self.queues[QueueUrl]:
+                if one.id == entry["ReceiptHandle"]:
+                    one.visible = self.now + timedelta(seconds=entry["VisibilityTimeout"])
+        return {"Failed": refused} if refused else {}
+
+    def get_queue_attributes(self, QueueUrl: str, AttributeNames: list[str]) -> Any:
+        assert AttributeNames == ["ApproximateNumberOfMessagesNotVisible"]
+        return {"Attributes": {AttributeNames[0]: str(self.in_flight(QueueUrl, late=SQS_LATE))}}
+
+    def in_flight(self, url: str, late: timedelta = timedelta(0)) -> int:
+        """How many messages of a queue are received and not yet back or gone; without those that
+        were received lately, which SQS does not count yet."""
+        hidden = [
+            one for one in self.queues.get(url, ()) if one.received and one.visible > self.now
+        ]
+        return sum(one.received_at <= self.now - late for one in hidden)
+
+    def start_execution(self, stateMachineArn: str, name: str, input: str) -> Any:
+        assert len(name) <= 80
+        if name in self.executions:
+            assert self.executions[name].input == input, "the name stands for another input"
+            raise ClientError({"Error": {"Code": "ExecutionAlreadyExists"}}, "StartExecution")
+        self.executions[name] = Execution(name, input, clock.parse(json.loads(input)["due"]))
+        return {}
+
+    def get_parameter(self, Name: str, WithDecryption: bool) -> Any:
+        assert Name == settings.master_key_parameter() and WithDecryption
+        return {"Parameter": {"Value": base64.b64encode(MASTER_KEY).decode()}}
+
+    def send_email(self, **mail: Any) -> Any:
+        self.mails.append(mail)
+        return {}
+
+    # --- faults ---
+
+    def meanwhile(self, operation: str, action: Callable[[], object]) -> None:
+        """Somebody else is faster: `action` happens just before the next such call arrives."""
+        self._meanwhile[operation] = action
+
+    def _fault(self, operation: str, request: Any) -> Fault | None:
+        if action := self._meanwhile.pop(operation, None):
+            action()
+        if self._refused(operation):
+            return Fault.THROTTLE
+        after = self._strikes(operation)
+        if after is None:
+            return None
+        return Fault.CRASH_AFTER if after else Fault.CRASH
+
+    def _refuse(self, entries: list[Any]) -> list[Any]:
+        refused = [{"Id": entry["Id"]} for entry in entries[: self.refused_entries]]
+        self.refused_entries -= len(refused)
+        self._struck += len(refused)
+        return refused
+
+    def _refused(self, operation: str) -> bool:
+        left = self.refusals.get(operation, 0)
+        self.refusals[operation] = max(0, left - 1)
+        self._struck += left > 0
+        return left > 0
+
+    def _strikes(self, operation: str) -> bool | None:
+        """Whether this call is its function's last, and if so, whether after its effect."""
+        self.calls.append(operation)
+        struck = self._next_fate(operation)
+        self._struck += struck is not None
+        return struck
+
+    def _next_fate(self, operation: str) -> bool | None:
+        if self.crash is None:
+            return self.fate(operation)
+        left, after = self.crash
+        self.crash = (left - 1, after) if left > 1 else None
+        return after if left <= 1 else None
+
+    def _noted(self, message: str, cause: BaseException | None = None, **fields: Any) -> None:
+        self._errors.append((message, cause or sys.exc_info()[1]))
+        _error(message, cause, **fields)
+
+    @contextmanager
+    def _call(self, operation: str) -> Iterator[None]:
+        """Around the effect of a call that is not DynamoDB's."""
+        if self._refused(operation):
+            raise ClientError({"Error": {"Code": "ServiceUnavailable"}}, operation)
+        after = self._strikes(operation)
+        if after is False:
+            raise Crash(operation)
+        yield
+        if after:
+            raise Crash(operation)
+
+    def __post_init__(self) -> None:
+        self._read: set[str] = set()
+        self._numbers = itertools.count()
+        self._struck = 0  # calls that were made to fail
+        self._errors: list[tuple[str, BaseException | None]] = []  # of the last function
+        self._meanwhile: dict[str, Callable[[], object]] = {}
+        self.double.faults = self._fault
+
+
+class _Service:
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def __getattr__(self, operation: str) -> Callable[..., Any]:
+        perform = getattr(self._world, operation)
+
+        def call(**request: Any) -> Any:
+            with self._world._call(operation):
+                return perform(**request)
+
+        return call
+
+
+class _InOrder:
+    def map(self, work: Callable[[Any], Any], each: Iterable[Any]) -> list[Any]:
+        return [work(one) for one in each]
+
+
+def _one_after_the_other(calls: Sequence[Callable[[], Any]]) -> list[Any]:
+    return [call() for call in calls]
+
+
+def _forget() -> None:
+    waking.forget()
+    messages.forget()
+    feed._open.cache_clear()
+
+
+@contextmanager
+def world(*, threads: bool = False) -> Iterator[World]:
+    """The environment, the clocks and the services are its own as long as it lasts.
+
+    Without `threads`, what would happen at the same time happens in its order, so that the nth call
+    of a run is always the same.
+    """
+    made = World()
+    ulids = itertools.count()
+
+    def ulid() -> str:
+        return ids.first_at(made.now)[:16] + f"{next(ulids):010d}"
+
+    master_key._parameters.cache_clear()
+    _forget()
+    in_order = ExitStack()
+    if not threads:
+        in_order.enter_context(mock.patch.object(deliver, "_threads", _InOrder))
+        in_order.enter_context(mock.patch.object(table, "together", _one_after_the_other))
+    with (
+        in_order,
+        mock.patch.dict(os.environ, WEBHOOK_SETTINGS),
+        mock.patch.object(clock, "now", lambda: made.now),
+        mock.patch.object(clock, "unix", lambda: int(made.now.timestamp())),
+        mock.patch.object(ids, "ulid", ulid),
+        mock.patch.object(aws, "client", made.client),
+        mock.patch.object(telemetry, "error", made._noted),
+        made.double,
+    ):
+        os.environ.pop("AWS_ENDPOINT_URL", None)
+        yield made
+
+
+def announce(event: str = "product.created", **data: Any) -> str:
+    """Commits an event; its id."""
+    return commit(outbox.item([(event, outbox.body(event, data or {"id": "prod_1"}))]))
+
+
+def commit(item: dict[str, Any]) -> str:
+    """Puts an item into the outbox, as a commit does; the id of its first event."""
+    table.put(item, table=settings.outbox_table())
+    return next(outbox.events_of(item)).id

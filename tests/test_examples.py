@@ -1,0 +1,58 @@
+"""The examples of the API's description are what the code answers."""
+
+import json
+from typing import Any
+
+import pytest
+from pydantic import ConfigDict, TypeAdapter
+
+import app
+from chalicelib import openapi
+from chalicelib.request.routes import operations
+from chalicelib.webhooks.model import EventKind
+from chalicelib.webhooks.shown import announced
+from tests import examples
+
+
+@pytest.fixture(scope="module")
+def made() -> Any:
+    return examples.made()
+
+
+def test_the_file_is_what_the_code_makes(made: Any) -> None:
+    there = json.loads(examples.FILE.read_text())
+    for part in made:
+        assert there[part].keys() == made[part].keys(), "run `make examples`"
+        for name, example in made[part].items():
+            assert there[part][name] == example, f"{name} has changed: run `make examples`"
+
+
+def test_every_operation_has_an_example_of_request_and_answer() -> None:
+    app.app.serve(openapi.PATH)
+    described = openapi.document()["paths"]
+    for method, path in operations:
+        operation = described[path][method.lower()]
+        good = [one for status, one in operation["responses"].items() if status.startswith("2")]
+        answers = [media for one in good for media in one["content"].values()]
+        assert all("example" in media for media in answers), f"{method} {path}: tests/examples.py"
+        needs_body = method != "GET" and "requestBody" in operation
+        bodies = operation["requestBody"]["content"].values() if needs_body else ()
+        assert all("example" in media for media in bodies), f"{method} {path}: tests/examples.py"
+        for parameter in operation["parameters"]:
+            assert parameter["in"] != "path" or parameter["example"] != "…"
+
+
+def test_every_kind_of_event_is_described_with_what_is_sent(made: Any) -> None:
+    told = openapi.document()["webhooks"]
+    assert told.keys() == made["events"].keys() == {kind.value for kind in EventKind}
+    for kind in EventKind:
+        example = told[kind.value]["post"]["requestBody"]["content"]["application/json"]["example"]
+        assert example == made["events"][kind.value]
+        shape = TypeAdapter(list[announced(kind)[0]], config=ConfigDict(extra="forbid"))  # type: ignore[misc]
+        shape.validate_json(json.dumps([example["data"]]), strict=True)
+
+
+def test_no_example_has_a_key_or_a_secret() -> None:
+    text = examples.FILE.read_text()
+    assert "bk_…" in text and "whsec_…" in text
+    assert "X-Amz-Signature" not in text

@@ -1,0 +1,256 @@
+"""What a filter lets through, and that what it holds back costs nothing."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from moto.events.models import EventPattern
+
+from chalicelib.webhooks import filter as filters
+from chalicelib.webhooks.filter import faults, lets_through
+from tests.support.shop import Shop
+from tests.support.webhook_world import World, announce
+from tests.webhooks.test_delivery import add, listed
+from tests.webhooks.test_endpoints import PATH, errors
+
+ORDER = {
+    "event": "order.paid",
+    "data": {
+        "number": "1001",
+        "source": "IN_PERSON",
+        "total": "500.00",
+        "note": None,
+        "tags": ["rush", "gift"],
+        "customer": {"email": "ada@example.com"},
+        "lineItems": [{"sku": "A", "quantity": 1}, {"sku": "B", "quantity": 9}],
+    },
+}
+
+
+def passes(pattern: Any, body: Any = ORDER) -> bool:
+    assert list(faults(pattern, "filter")) == []
+    return lets_through(json.dumps(pattern), json.dumps(body))
+
+
+@pytest.mark.parametrize(
+    ("data", "fits"),
+    [
+        ({"source": ["IN_PERSON"]}, True),
+        ({"source": ["ONLINE", "IN_PERSON"]}, True),
+        ({"source": ["in_person"]}, False),
+        ({"source": ["IN_PERSON"], "number": ["1002"]}, False),
+        ({"source": [{"prefix": "IN_"}]}, True),
+        ({"source": [{"prefix": "ON_"}]}, False),
+        ({"source": [{"anything-but": "IN_PERSON"}]}, False),
+        ({"source": [{"anything-but": ["ONLINE", "PHONE"]}]}, True),
+        ({"source": [{"anything-but": {"prefix": "IN"}}]}, False),
+        ({"nothing": [{"anything-but": "IN_PERSON"}]}, False),
+        ({"note": [None]}, True),
+        ({"note": [{"anything-but": None}]}, False),
+        ({"note": [{"exists": True}]}, True),
+        ({"nothing": [{"exists": False}]}, True),
+        ({"source": [{"exists": False}]}, False),
+        ({"customer": {"email": [{"exists": True}]}}, True),
+        ({"nobody": {"email": [{"exists": False}]}}, True),
+        ({"note": {"email": ["x"]}}, False),
+        ({"tags": ["gift"]}, True),
+        ({"tags": ["lost"]}, False),
+        ({"lineItems": {"sku": ["A"], "quantity": [1]}}, True),
+        ({"lineItems": {"sku": ["A"], "quantity": [9]}}, False),
+        # Amounts compare as numbers, however they are written, and exactly.
+        ({"total": [{"numeric": [">=", 500]}]}, True),
+        ({"total": [{"numeric": [">", 500]}]}, False),
+        ({"total": [{"numeric": ["=", 500.00]}]}, True),
+        ({"total": [{"numeric": [">", 100, "<=", 499.99]}]}, False),
+        ({"total": [500]}, True),
+        ({"total": ["500"]}, False),
+        ({"total": [{"anything-but": 500}]}, False),
+        ({"source": [{"numeric": [">", 0]}]}, False),
+        ({"note": [{"numeric": ["<", 1]}]}, False),
+        ({"note": [False]}, False),
+    ],
+)
+def test_a_pattern_fits_or_does_not(data: Any, fits: bool) -> None:
+    assert passes({"data": data}) is fits
+    assert passes({"event": ["order.paid"], "data": data}) is fits
+    assert not passes({"event": ["order.created"], "data": data})
+
+
+def test_cents_are_compared_exactly() -> None:
+    for total, fits in (("0.30", True), ("0.29", False), ("9007199254740993.10", True)):
+        body = {"event": "order.paid", "data": {"total": total}}
+        assert passes({"data": {"total": [{"numeric": [">=", 0.3]}]}}, body) is fits
+
+
+_leaves = st.none() | st.sampled_from(["", "a", "ab", "b"]) | st.integers(0, 3)
+_values = _leaves | st.lists(_leaves, max_size=3)
+_bodies = st.fixed_dictionaries(
+    {},
+    optional={
+        "event": _values,
+        "data": st.fixed_dictionaries(
+            {}, optional={"a": _values, "b": st.fixed_dictionaries({"c": _values})}
+        ),
+    },
+)
+_signs = st.sampled_from(["=", "<", "<=", ">", ">="])
+_texts = st.sampled_from(["a", "ab", "b"])
+_matchers = st.lists(
+    _leaves
+    | st.fixed_dictionaries({"exists": st.booleans()})
+    | st.fixed_dictionaries({"prefix": _texts})
+    | st.fixed_dictionaries({"anything-but": st.lists(_texts, min_size=1, max_size=2)})
+    | st.fixed_dictionaries({"numeric": st.tuples(_signs, st.integers(0, 3)).map(list)})
+    | st.fixed_dictionaries(
+        {"numeric": st.tuples(_signs, st.integers(0, 3), _signs, st.integers(0, 3)).map(list)}
+    ),
+    min_size=1,
+    max_size=3,
+)
+_patterns = st.fixed_dictionaries(
+    {"data": st.fixed_dictionaries({"a": _matchers, "b": st.fixed_dictionaries({"c": _matchers})})},
+    optional={"event": _matchers},
+)
+
+
+@given(_patterns, _bodies)
+def test_moto_says_the_same_of_what_eventbridge_knows(pattern: Any, body: Any) -> None:
+    assert passes(pattern, body) == EventPattern(None, pattern).matches_event(body)
+
+
+_json = st.recursive(
+    st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+
+
+@given(_json | _patterns, _json)
+def test_nothing_that_is_taken_for_a_pattern_fails_on_any_body(pattern: Any, data: Any) -> None:
+    found = list(faults(pattern, "filter"))
+    if not found:
+        lets_through(json.dumps(pattern), json.dumps({"event": "order.paid", "data": data}))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "field"),
+    [
+        ({}, "filter"),
+        ({"source": ["ONLINE"]}, "filter.source"),
+        ({"data": {}}, "filter.data"),
+        ({"data": {"source": "ONLINE"}}, "filter.data.source"),
+        ({"data": {"source": []}}, "filter.data.source"),
+        ({"data": {"source": ["A", ["B"]]}}, "filter.data.source.1"),
+        ({"data": {"source": [{"suffix": "X"}]}}, "filter.data.source.0"),
+        ({"data": {"source": [{"prefix": 1}]}}, "filter.data.source.0"),
+        ({"data": {"source": [{"exists": "yes"}]}}, "filter.data.source.0"),
+        ({"data": {"source": [{"prefix": "a", "exists": True}]}}, "filter.data.source.0"),
+        ({"data": {"source": [{}]}}, "filter.data.source.0"),
+        ({"data": {"source": [{"anything-but": []}]}}, "filter.data.source.0"),
+        ({"data": {"source": [{"anything-but": {"exists": True}}]}}, "filter.data.source.0"),
+        ({"data": {"total": [{"numeric": [">"]}]}}, "filter.data.total.0"),
+        ({"data": {"total": [{"numeric": ["!=", 1]}]}}, "filter.data.total.0"),
+        ({"data": {"total": [{"numeric": [">", "1"]}]}}, "filter.data.total.0"),
+        ({"data": {"total": [{"numeric": [">", True]}]}}, "filter.data.total.0"),
+        ({"data": {"total": [{"numeric": [">", 1, "<"]}]}}, "filter.data.total.0"),
+        ({"data": {"source": list(range(51))}}, "filter"),
+        ({"data": {"note": ["x" * 5_000]}}, "filter"),
+        ({"data": {"a": {"b": {"c": {"d": {"e": {"f": {"g": {"h": [1]}}}}}}}}},
+         "filter.data.a.b.c.d.e.f.g"),
+    ],
+)  # fmt: skip
+def test_what_is_no_pattern_is_refused_by_its_place(
+    merchant: Shop, pattern: Any, field: str
+) -> None:
+    new = {"url": "http://127.0.0.1:9/", "events": ["order.paid"], "filter": pattern}
+    assert [*errors(merchant.post(PATH, new))] == [field]
+    webhook = add(merchant, "order.paid")
+    assert [*errors(merchant.put(f"{PATH}/{webhook['id']}", {"filter": pattern}))] == [field]
+    dry = {"dryRun": True, "filter": pattern}
+    assert [*errors(merchant.post(f"{PATH}/{webhook['id']}/test", dry))] == [field]
+
+
+def test_what_is_filtered_costs_no_delivery(world: World, merchant: Shop) -> None:
+    def writes() -> int:
+        with world.double.metered() as calls:
+            world.run()
+        return len([call for call in calls if call.write_units])
+
+    expensive = {"data": {"total": [{"numeric": [">=", 500]}]}}
+    announce("order.paid", id="ord_1", total="1.00")
+    writes()  # the first of an hour writes an item more, whoever gets it
+    announce("order.paid", id="ord_1", total="499.99")
+    without = writes()
+    webhook = add(merchant, "order.paid", filter=expensive)
+    announce("order.paid", id="ord_1", total="499.99")
+    assert writes() == without, "as if it were not there"
+    assert (world.posted, listed(merchant, webhook)) == ([], [])
+    announce("order.paid", id="ord_2", total="500.00")
+    world.run()
+    assert [json.loads(one.body)["data"]["id"] for one in world.posted] == ["ord_2"]
+    assert len(listed(merchant, webhook)) == 1
+
+
+def test_a_filter_is_shown_as_it_was_sent_changed_and_cleared(world: World, merchant: Shop) -> None:
+    pattern = {"data": {"total": [{"numeric": [">=", 499.99, "<", 1000]}, "Größe", None, True]}}
+    webhook = add(merchant, "order.paid", filter=pattern)
+    path = f"{PATH}/{webhook['id']}"
+    assert webhook["filter"] == merchant.get(path).json["filter"] == pattern
+    before = merchant.get(path)
+    assert merchant.put(path, {"description": "ERP"}).json["filter"] == pattern
+    other = {"event": ["order.paid"]}
+    assert merchant.put(path, {"filter": other}).json["filter"] == other
+    assert merchant.get(path).headers["ETag"] != before.headers["ETag"]
+    assert merchant.put(path, {"filter": None}).json["filter"] is None
+    announce("order.paid", id="ord_1")
+    world.run()
+    assert len(world.posted) == 1
+
+
+def test_a_test_event_comes_in_any_case_and_says_whether_it_would_pass(
+    world: World, merchant: Shop
+) -> None:
+    for number, (source, fits) in enumerate([("IN_PERSON", True), ("ONLINE", False)], 1):
+        webhook = add(merchant, "order.paid", filter={"data": {"source": [source]}})
+        sent = merchant.post(f"{PATH}/{webhook['id']}/test", {})
+        assert (sent.status, sent.json["passesFilter"]) == (202, fits)
+        world.run()
+        assert len(world.posted) == number
+
+
+def test_a_filter_is_tried_before_it_is_saved(world: World, merchant: Shop) -> None:
+    webhook = add(merchant, "order.paid", filter={"data": {"source": ["ONLINE"]}})
+    path = f"{PATH}/{webhook['id']}/test"
+    tried = merchant.post(path, {"dryRun": True}).json
+    assert (tried["event"], tried["data"]["source"], tried["passesFilter"]) == (
+        "order.paid", "IN_PERSON", False,
+    )  # fmt: skip
+    here = {"dryRun": True, "filter": {"data": {"source": ["IN_PERSON"]}}}
+    assert merchant.post(path, here).json["passesFilter"] is True
+    assert merchant.post(path, {"dryRun": True, "filter": None}).json["passesFilter"] is True
+    own = {**tried["data"], "source": "ONLINE"}
+    assert merchant.post(path, {"dryRun": True, "data": own}).json["passesFilter"] is True
+    large = {"dryRun": True, "data": {"note": "x" * 70_000}}
+    assert [*errors(merchant.post(path, large))] == ["data"]
+    assert [*errors(merchant.post(path, {"data": own}))] == ["data"]
+    world.run()
+    assert world.posted == [] and listed(merchant, webhook) == []
+
+
+def test_a_pattern_and_a_body_of_the_largest_size_are_a_bounded_number_of_comparisons(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = 0
+    equals = filters._equals
+
+    def counted(wanted: Any, value: Any) -> bool:
+        nonlocal asked
+        asked += 1
+        return equals(wanted, value)
+
+    monkeypatch.setattr(filters, "_equals", counted)
+    many = {"event": "product.updated", "data": {"metadata": {"list": [0] * 8_000}}}
+    assert not passes({"data": {"metadata": {"list": list(range(1, 51))}}}, many)
+    assert asked <= 50 * 8_000
