@@ -130,12 +130,12 @@ class Tour:
             shop.update_webhook(id, {"description": "Till"}, if_match=etag_of(webhook))
         test = shop.test_webhook(id, {"event": "product.created"})
         until(lambda: shop.get_delivery(test["id"])["status"] == "DELIVERED")
-        (got,) = [each for each in receiver.requests if each.delivery == test["id"]]
+        got = next(each for each in receiver.requests if each.delivery == test["id"])
         assert verify(got.body, got.headers, made["secret"])["event"] == "product.created"
         rotated = shop.rotate_webhook_secret(id, {"overlapHours": 1})
         shop.replay_delivery(test["id"])
-        until(lambda: [each.delivery for each in receiver.requests].count(test["id"]) == 2)
-        again = receiver.requests[-1]
+        until(lambda: [each.delivery for each in receiver.requests].count(test["id"]) >= 2)
+        again = [each for each in receiver.requests if each.delivery == test["id"]][-1]
         for secret in (made["secret"], rotated["secret"]):
             assert verify(again.body, again.headers, secret)["id"] == test["id"]
         assert test["id"] in {each["id"] for each in shop.iter_deliveries()}
@@ -148,11 +148,11 @@ class Tour:
 
     def products(self) -> None:
         shop = self.shop
-        mug = shop.create_product({"name": "Mug ü", "price": "9.50", "status": "ACTIVE"})
+        mug = shop.create_product({"name": "Tourmug ü", "price": "9.50", "status": "ACTIVE"})
         self.variant = mug["variants"][0]["id"]
         assert shop.get_product(mug["id"], fields=["id", "name"]) == {
             "id": mug["id"],
-            "name": "Mug ü",
+            "name": "Tourmug ü",
         }
         changed = shop.update_product(mug["id"], {"sku": "TOUR-MUG"}, if_match=etag_of(mug))
         assert changed["sku"] == "TOUR-MUG"
@@ -165,7 +165,7 @@ class Tour:
         done = shop.set_product_statuses({"ids": ids, "status": "ACTIVE"})
         assert len(done["data"]) == 3
         assert shop.list_products(search="cup", status=["ACTIVE"])["total"] >= 3
-        assert shop.browse_products(search="mug")["total"] == 1
+        assert shop.browse_products(search="tourmug")["total"] == 1
         assert {each["id"] for each in shop.iter_public_products()} >= {mug["id"], *ids}
         assert shop.get_public_product(mug["slug"])["id"] == mug["id"]
         assert shop.delete_product(ids[0])["deleted"]
@@ -175,13 +175,13 @@ class Tour:
 
     def customers(self) -> None:
         shop = self.shop
-        ann = shop.create_customer({"email": "ann@example.com", "firstName": "Ann"})
-        assert shop.get_customer(ann["id"])["email"] == "ann@example.com"
+        ann = shop.create_customer({"email": "tour-ann@example.com", "firstName": "Ann"})
+        assert shop.get_customer(ann["id"])["email"] == "tour-ann@example.com"
         assert shop.update_customer(ann["id"], {"lastName": "Lee"})["lastName"] == "Lee"
-        assert shop.list_customers(search="ann")["total"] == 1
+        assert shop.list_customers(search="tour-ann")["total"] == 1
         self.customer = ann["id"]
         gone, twice, erased = (
-            shop.create_customer({"email": f"{name}@example.com"})["id"]
+            shop.create_customer({"email": f"tour-{name}@example.com"})["id"]
             for name in ("gone", "twice", "erased")
         )
         assert shop.delete_customer(gone)["deleted"]
@@ -227,7 +227,7 @@ class Tour:
         shop.map_import_columns(unknown["jobId"], {"columns": {"who": "name", "knows": "price"}})
         assert shop.wait(unknown["jobId"])["created"] == 1
         shop.save_import_mapping("tour", {"columns": {"who": "name", "knows": "price"}})
-        assert [each["name"] for each in shop.list_import_mappings()["data"]] == ["tour"]
+        assert "tour" in {each["name"] for each in shop.list_import_mappings()["data"]}
         shop.delete_import_mapping("tour")
         never = shop.prepare_upload({"fileName": "never.csv"})
         assert shop.cancel_job(never["jobId"])["status"] == "CANCELLED"

@@ -109,8 +109,14 @@ class Shop:
         return self._scanned(settings.table())
 
     def _scanned(self, name: str) -> list[dict[str, Any]]:
-        found = table.client().scan(TableName=name, ConsistentRead=True)
-        return [attributes.unpack(item) for item in found["Items"]]
+        asked: dict[str, Any] = {"TableName": name, "ConsistentRead": True}
+        items: list[dict[str, Any]] = []
+        while True:
+            found = table.client().scan(**asked)
+            items += [attributes.unpack(item) for item in found["Items"]]
+            if "LastEvaluatedKey" not in found:
+                return items
+            asked["ExclusiveStartKey"] = found["LastEvaluatedKey"]
 
     def _events(self) -> Iterator[dict[str, Any]]:
         for item in sorted(self._scanned(settings.outbox_table()), key=lambda item: item["pk"]):
