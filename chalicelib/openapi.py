@@ -281,7 +281,8 @@ def _models() -> Iterator[tuple[Any, Any, Any]]:
 @cache
 def examples() -> dict[str, Any]:
     """What the code answered when it was asked (`tests/examples.py`): `operations`, such as `POST
-    /api/admin/orders`, with `path`, `query`, `request` and `answers` by status; `events`, by kind.
+    /api/admin/orders`, with `path`, `query`, `request` and `answers` by status; `events`, by kind;
+    `problems`, by status and code.
     """
     text = (Path(__file__).parent / "examples.json").read_text(encoding="utf-8")
     found: dict[str, Any] = json.loads(text)
@@ -457,7 +458,15 @@ def _refusals(
         components[name] = {
             "description": f"{codes}. {told}".strip(),
             "headers": {**_EVERY_ANSWER, **waits},
-            "content": {JSON: {"schema": {"$ref": "#/components/schemas/Error"}}},
+            "content": {
+                JSON: {
+                    "schema": {"$ref": "#/components/schemas/Error"},
+                    "examples": {
+                        code: {"summary": problem["operation"], "value": problem["answer"]}
+                        for code, problem in examples()["problems"].get(str(status), {}).items()
+                    },
+                }
+            },
         }
         responses[str(status)] = {"$ref": f"#/components/responses/{name}"}
     return responses

@@ -17,8 +17,14 @@ from unittest import mock
 
 import app
 from chalicelib import aws, settings
+from chalicelib.api_keys import store as api_keys
+from chalicelib.api_keys.model import Role
+from chalicelib.events.model import cursor
+from chalicelib.feed import Place
+from chalicelib.problems import Busy
 from chalicelib.request import authenticate
-from chalicelib.request.routes import matched
+from chalicelib.request.routes import MEGABYTE, matched
+from chalicelib.summary import store as summary
 from chalicelib.webhooks.model import EventKind
 from chalicelib.webhooks.sample_event import sample
 from tests.support.environment import account
@@ -34,16 +40,22 @@ tea-towel,Tea towel,not known,TEA-TOWEL,30
 _UNKNOWN_CSV = "Artikel,Preis netto,Bestand\nTeekanne,39.00,4\n"
 # What nobody should take for a secret, and what AWS signs with the time of day.
 _SECRET = re.compile(r"(whsec_|bk_)[A-Za-z0-9_-]{20,}")
+_REQUEST = re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 _SIGNED = re.compile(r"(https://[^?\s]+)\?[^\s]*X-Amz-Signature[^\s]*")
 
 
 def made() -> dict[str, Any]:
     """`{"operations": {"GET /api/…": {path, query?, request?, answers: {status: …}}}, "events":
-    {kind: body}}`: one example of each."""
+    {kind: body}, "problems": {status: {code: {operation, answer}}}}`: one example of each."""
     with _day() as day:
         _walk(day)
         events = {kind.value: {"event": kind.value, "data": sample(kind)} for kind in EventKind}
-    return {"operations": dict(sorted(day.found.items())), "events": _plain(events)}
+        _problems(day)
+    return {
+        "operations": dict(sorted(day.found.items())),
+        "events": _plain(events),
+        "problems": _plain(dict(sorted(day.problems.items()))),
+    }
 
 
 def text() -> str:
@@ -56,6 +68,7 @@ class Day:
     def __init__(self, world: World) -> None:
         self.world, self.shop = world, Shop()
         self.found: dict[str, Any] = {}
+        self.problems: dict[str, dict[str, Any]] = {}
         self.jobs: list[dict[str, Any]] = []
 
     def call(self, method: str, path: str, body: Any = None, **options: Any) -> Any:
@@ -67,6 +80,15 @@ class Day:
 
     def admin(self, method: str, path: str, body: Any = None, **options: Any) -> Any:
         return self.call(method, _ADMIN + path, body, **options)
+
+    def refused(self, status: int, method: str, path: str, body: Any = None, **options: Any) -> Any:
+        """Calls the shop, which refuses; the first of each status and code is kept."""
+        self.world.sleep(seconds=7)
+        answer = self.shop.call(method, _ADMIN + path, body, **options)
+        assert answer.status == status, f"{method} {path}: {answer.status} {answer.text}"
+        event = api_gateway_event(app.app, method, _ADMIN + path, headers={}, address="")
+        example = {"operation": f"{method} {event['resource']}", "answer": answer.json}
+        self.problems.setdefault(str(status), {}).setdefault(answer.json["code"], example)
 
     def upload(self, name: str, csv: str, **fields: str) -> Any:
         """The job of a file that comes by form, and what it has become."""
@@ -121,7 +143,7 @@ class Day:
 
 def _plain(example: Any) -> Any:
     text = _SECRET.sub(r"\1…", json.dumps(example, ensure_ascii=False))
-    made = json.loads(text)
+    made = json.loads(_REQUEST.sub("…", text))
     return _unsigned(made)
 
 
@@ -338,6 +360,51 @@ def _deliveries(day: Day, webhook: Any) -> None:
 def _rest(day: Day, shirt: Any) -> None:
     day.world.sleep(minutes=1)
     day.admin("GET", "/events?types=order.paid&limit=1")
+
+
+# --- What is refused ------------------------------------------------------------------------------
+
+
+def _problems(day: Day) -> None:
+    (shirt,) = day.shop.get(f"{_ADMIN}/products?search=shirt").json["data"]
+    (order,) = day.shop.get(f"{_ADMIN}/orders").json["data"]
+    line = {"variantId": shirt["variants"][1]["id"], "quantity": 1}
+    _of_every_operation(day)
+    _of_some(day, shirt, order["customer"]["id"])
+    path = f"/orders/{order['id']}"
+    day.refused(422, "POST", "/orders", {"lineItems": [{**line, "quantity": 0}]})
+    day.refused(422, "POST", "/orders", {"lineItems": [{**line, "quantity": 900}]})
+    day.refused(422, "PATCH", path, {"status": "PENDING"})
+    key: Any = {"headers": {"Idempotency-Key": "till-1-000043"}}
+    day.shop.post(f"{_ADMIN}/orders", {"lineItems": [line]}, **key)
+    day.refused(422, "POST", "/orders", {"lineItems": [line], "note": "Gift"}, **key)
+    day.refused(404, "GET", "/orders/ord_01M7VR0000000000000000")
+    day.refused(410, "GET", f"/events?after={cursor(Place('2026-01-01T00:00:00.000Z'))}")
+
+
+def _of_every_operation(day: Day) -> None:
+    day.refused(401, "GET", "/me", key=None)
+    day.refused(403, "GET", "/keys", key=day.shop.as_("READER"))
+    day.refused(400, "POST", "/customers", b"{", headers={"Content-Type": "application/json"})
+    day.refused(413, "POST", "/customers", {"note": "x" * MEGABYTE})
+    day.refused(415, "POST", "/customers", b"name=Ann", headers={"Content-Type": "text/plain"})
+    caller, busy = api_keys.mint("Till 2", Role.STAFF)
+    api_keys.limit(caller.id, read=1, write=1)
+    day.shop.get(f"{_ADMIN}/me", key=busy)
+    day.world.now -= timedelta(seconds=7)  # which `refused` adds
+    day.refused(429, "GET", "/me", key=busy)
+    for status, cause in ((500, RuntimeError("of an example")), (503, Busy())):
+        with mock.patch.object(summary, "summary", side_effect=cause):
+            day.refused(status, "GET", "/summary")
+
+
+def _of_some(day: Day, shirt: Any, ada: str) -> None:
+    merged = day.found[f"POST {_ADMIN}/customers/{{id}}/merge"]["path"]["id"]
+    day.refused(404, "GET", f"/customers/{merged}")
+    day.refused(409, "POST", "/products", {"name": "Shirt", "price": 1, "slug": shirt["slug"]})
+    day.refused(409, "POST", "/customers", {"email": "ada@example.com"})
+    day.refused(409, "DELETE", f"/customers/{ada}")
+    day.refused(412, "PUT", f"/products/{shirt['id']}", {"price": 50}, headers={"If-Match": '"0"'})
 
 
 if __name__ == "__main__":

@@ -42,6 +42,21 @@ def test_every_operation_has_an_example_of_request_and_answer() -> None:
             assert parameter["in"] != "path" or parameter["example"] != "…"
 
 
+def test_every_status_that_refuses_has_an_example_that_the_code_made() -> None:
+    app.app.serve(openapi.PATH)
+    described = openapi.document()
+    told = described["components"]["responses"]
+    for method, path in operations:
+        for status, answer in described["paths"][path][method.lower()]["responses"].items():
+            if "$ref" not in answer:
+                assert status < "400"
+                continue
+            (media,) = told[answer["$ref"].rpartition("/")[2]]["content"].values()
+            assert media["examples"], f"{method} {path} {status}: tests/examples.py"
+            for code, example in media["examples"].items():
+                assert example["value"]["code"] == code and example["value"]["message"]
+
+
 def test_every_kind_of_event_is_described_with_what_is_sent(made: Any) -> None:
     told = openapi.document()["webhooks"]
     assert told.keys() == made["events"].keys() == {kind.value for kind in EventKind}

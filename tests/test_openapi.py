@@ -194,6 +194,11 @@ def test_every_example_is_what_its_schema_says(description: Any) -> None:
                 schema = {**media["schema"], "components": description["components"]}
                 if "example" in media:
                     jsonschema_rs.validator_for(schema).validate(media["example"])
+    for answer in description["components"]["responses"].values():
+        (media,) = answer["content"].values()
+        schema = {**media["schema"], "components": description["components"]}
+        for example in media["examples"].values():
+            jsonschema_rs.validator_for(schema).validate(example["value"])
 
 
 def _bodies(operation: Any) -> Iterator[Any]:

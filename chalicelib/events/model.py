@@ -3,7 +3,8 @@
 import base64
 import binascii
 import re
-from typing import Annotated, Any, Final
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -28,6 +29,9 @@ class ReadEvents(QueryParameters):
     limit: Annotated[
         int, Field(ge=1, description=f"Events per answer; more than {MOST_EVENTS} counts as that")
     ] = 100
+    stock: Annotated[
+        bool, Field(description="Whether each event has `stock`, which sales change silently")
+    ] = False
 
     def model_post_init(self, context: Any, /) -> None:
         self.limit = min(self.limit, MOST_EVENTS)
@@ -40,6 +44,15 @@ class FedEvent(TypedDict):
     event: EventKind
     occurredAt: str
     data: dict[str, Any]
+    stock: NotRequired[
+        Annotated[
+            dict[str, int | None],
+            Field(
+                description="With `stock=true`: what there is now of the variants in `data`, by"
+                " id; null is not tracked"
+            ),
+        ]
+    ]
 
 
 class EventFeed(TypedDict):
@@ -50,13 +63,21 @@ class EventFeed(TypedDict):
 
 
 def show(happened: Happened) -> dict[str, Any]:
-    """The shape of FedEvent."""
+    """The shape of FedEvent, without `stock`."""
     return {
         "id": happened.event.id,
         "event": happened.event.event,
         "occurredAt": happened.at,
         "data": happened.event.data(),
     }
+
+
+def variants(data: Mapping[str, Any]) -> dict[str, str]:
+    """The variants that an event is about, those of its product or order, each with its product."""
+    if "variantId" in data:
+        return {data["variantId"]: data["productId"]}
+    lines = {line["variantId"]: line["productId"] for line in data.get("lineItems", ())}
+    return lines | {variant["id"]: data["id"] for variant in data.get("variants", ())}
 
 
 def cursor(place: Place) -> str:

@@ -44,6 +44,12 @@ def short(product: Product, wanted: Wanted) -> dict[str, int]:
     return {id: stock[id] for id, n in wanted.items() if id in stock and stock[id] < n}
 
 
+def levels(product_ids: Iterable[str]) -> dict[str, dict[str, int]]:
+    """What there is of the tracked variants of each product that exists."""
+    found = table.batch_get(map(key, product_ids))
+    return {id: dict(item["quantities"]) for (id, _), item in found.items()}
+
+
 def sell(commit: Commit, sales: Iterable[tuple[Product, Wanted]]) -> None:
     """Takes what is wanted, which is there, of each product: one item a product, and one more if
     any falls below its threshold. Emits inventory.low. The commit raises Moved.

@@ -173,7 +173,7 @@ def running_low(most: int) -> list[dict[str, Any]]:
 # --- The stock, for orders ------------------------------------------------------------------------
 
 Moved, Gone = stock.StockMoved, stock.VariantGone
-short, sell = stock.short, stock.sell
+levels, short, sell = stock.levels, stock.short, stock.sell
 give_back, still_there = stock.give_back, stock.still_there
 matched = variants.matched
 

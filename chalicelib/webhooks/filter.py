@@ -1,9 +1,8 @@
 """Which events a webhook takes: a pattern like EventBridge's on the body of a delivery.
 
 `{"data": {"source": ["IN_PERSON"], "total": [{"numeric": [">=", 500]}]}}`: every name must fit, by
-one of its values. https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-event-patterns.html;
-beside that, a number also fits text that is one, as amounts are, and a list of objects fits by one
-of them. No regular expressions, and a bounded pattern: time grows with the body alone.
+one of its values (docs/webhooks.md#filters). A number also fits text that is one, as amounts are.
+No regular expressions, and a bounded pattern: time grows with the body alone.
 """
 
 import json
@@ -22,6 +21,10 @@ _COMPARE: Final[Mapping[Any, Callable[[Decimal, Decimal], bool]]] = {
     "=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge
 }  # fmt: skip
 _AMOUNT: Final = re.compile(r"-?[0-9]{1,40}(?:\.[0-9]{1,40})?")
+_MATCHERS: Final = (
+    'must be a value, {"prefix": "…"}, {"anything-but": value, [values] or {"prefix": "…"}},'
+    ' {"exists": true or false}, or {"numeric": [">=", 1]}, perhaps with a second comparison'
+)
 
 
 def lets_through(pattern: str | None, body: str) -> bool:
@@ -35,33 +38,47 @@ def _all_fit(pattern: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
 
 
 def _fits(wanted: Any, body: Mapping[str, Any], name: str) -> bool:
-    value = body.get(name)
-    values = value if isinstance(value, list) else [value] if name in body else []
+    values = _listed(body[name]) if name in body else []
     if isinstance(wanted, dict):
         objects = [each for each in values if isinstance(each, dict)]
         return any(_all_fit(wanted, each) for each in objects or [{}])
-    return any(_one_fits(one, values, name in body) for one in wanted)
+    there = {"exists": name in body}
+    return any(one == there or any(map(_matcher(one), values)) for one in wanted)
 
 
-def _one_fits(wanted: Any, values: list[Any], is_there: bool) -> bool:
-    if not isinstance(wanted, dict):
-        return any(_equals(wanted, each) for each in values)
-    ((kind, operand),) = wanted.items()
-    if kind == "exists":
-        return is_there is operand
-    if kind == "prefix":
-        return any(isinstance(each, str) and each.startswith(operand) for each in values)
-    if kind == "anything-but":
-        refused = operand if isinstance(operand, list) else [operand]
-        return any(not any(_one_fits(one, [each], True) for one in refused) for each in values)
-    numbers = [number for each in values if (number := _number(each)) is not None]
-    return any(
-        all(
-            _COMPARE[sign](each, Decimal(str(than)))
-            for sign, than in zip(operand[::2], operand[1::2], strict=True)
-        )
-        for each in numbers
-    )
+def _matcher(one: Any) -> Callable[[Any], bool]:
+    """Tells whether a value fits `one` of a list. Raises ValueError for what is no matcher."""
+    match [*one.items()] if isinstance(one, dict) else ():
+        case [("exists", bool())]:
+            return lambda value: False  # it asks for the name, not for a value
+        case [("prefix", str(start))]:
+            return lambda value: isinstance(value, str) and value.startswith(start)
+        case [("anything-but", {"prefix": _} as inner)]:
+            begins = _matcher(inner)
+            return lambda value: not begins(value)
+        case [("anything-but", but)] if but != []:
+            refused = [*map(_plain, _listed(but))]
+            return lambda value: not any(fits(value) for fits in refused)
+        case [("numeric", [*of])] if len(of) in {2, 4}:
+            bounds = [*map(_bound, of[::2], of[1::2])]
+            return lambda value: all(bound(value) for bound in bounds)
+    return _plain(one)
+
+
+def _plain(one: Any) -> Callable[[Any], bool]:
+    if isinstance(one, dict | list):
+        raise ValueError
+    return partial(_equals, one)
+
+
+def _bound(sign: Any, than: Any) -> Callable[[Any], bool]:
+    if not (isinstance(sign, str) and sign in _COMPARE and _is_number(than)):
+        raise ValueError
+    return lambda value: (n := _number(value)) is not None and _COMPARE[sign](n, Decimal(str(than)))
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _equals(wanted: Any, value: Any) -> bool:
@@ -106,31 +123,8 @@ def _faults(pattern: Any, at: str, deep: int) -> Iterator[tuple[str, str]]:
         elif not isinstance(wanted, list) or not wanted:
             yield where, 'must be a list of what fits, such as ["PAID"], or an object'
         else:
-            wrong = [place for place, one in enumerate(wanted) if not _is_matcher(one)]
-            yield from ((f"{where}.{place}", _MATCHERS) for place in wrong)
-
-
-_MATCHERS: Final = (
-    'must be a value, {"prefix": "…"}, {"anything-but": value, [values] or {"prefix": "…"}},'
-    ' {"exists": true or false}, or {"numeric": [">=", 1]}, perhaps with a second comparison'
-)
-
-
-def _is_matcher(one: Any) -> bool:
-    if not isinstance(one, dict):
-        return not isinstance(one, list)
-    match [*one.items()]:
-        case [("exists", bool())] | [("prefix" | "anything-but", str())]:
-            return True
-        case [("anything-but", [_, *_] as refused)]:
-            return not any(isinstance(each, dict | list) for each in refused)
-        case [("anything-but", dict() as refused)]:
-            return [*refused] == ["prefix"] and _is_matcher(refused)
-        case [("anything-but", value)]:
-            return not isinstance(value, list)
-        case [("numeric", [*pairs])] if len(pairs) in {2, 4}:
-            signs, numbers = pairs[::2], pairs[1::2]
-            return all(isinstance(sign, str) and sign in _COMPARE for sign in signs) and all(
-                map(_is_number, numbers)
-            )
-    return False
+            for place, one in enumerate(wanted):
+                try:
+                    _matcher(one)
+                except ValueError:
+                    yield f"{where}.{place}", _MATCHERS

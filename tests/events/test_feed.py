@@ -44,7 +44,7 @@ class Reader:
     def read(self) -> list[dict[str, Any]]:
         """One page."""
         after = f"&after={self.cursor}" if self.cursor else ""
-        answer = self.shop.get(f"{PATH}?limit={self.limit}{after}")
+        answer = self.shop.get(f"{PATH}?stock=true&limit={self.limit}{after}")
         assert answer.status == 200, answer.text
         page: list[dict[str, Any]] = answer.json["data"]
         self.cursor = answer.json["next"]
@@ -56,8 +56,16 @@ class Reader:
                 # Events of one record may come in another order than they happened.
                 known = self.copy.get(event["data"]["id"], {"updatedAt": ""})
                 if event["data"]["updatedAt"] >= known["updatedAt"]:
+                    # Why stock moved is said by the event, not by the product.
+                    event["data"].pop("stockMoves", None)
                     self.copy[event["data"]["id"]] = event["data"]
+        self._count({id: left for event in page for id, left in event["stock"].items()})
         return page
+
+    def _count(self, stock: dict[str, int | None]) -> None:
+        for record in self.copy.values():
+            for variant in record.get("variants", ()):
+                variant["stock"] = stock.get(variant["id"], variant["stock"])
 
     def catch_up(self) -> None:
         while self.read():
@@ -112,14 +120,21 @@ class Trade:
         if self.chance.random() < 0.2:
             self.world.crash = (self.chance.randint(1, 4), self.chance.random() < 0.5)
         with suppress(Crash):
-            self.chance.choice([self._create, self._change, self._change, self._delete])()
+            work = [self._create, self._change, self._change, self._count, self._delete]
+            self.chance.choice(work)()
         self.world.crash = None
 
     def _create(self) -> None:
         self._call("POST", *self.chance.choice([self._product, self._customer, self._order])())
 
     def _product(self) -> tuple[str, Any]:
-        return "/products", {"name": f"Mug {self.chance.random()}", "price": 9.5}
+        stock = self.chance.choice([None, 8, 400])
+        variants = [{"title": title, "stock": stock} for title in ("S", "L")]
+        return "/products", {
+            "name": f"Mug {self.chance.random()}",
+            "price": 9.5,
+            "variants": variants,
+        }
 
     def _customer(self) -> tuple[str, Any]:
         return "/customers", {"email": f"{self.chance.random()}@example.com"}
@@ -129,8 +144,21 @@ class Trade:
         if product is None:
             return self._product()
         who = {"email": f"ann{self.chance.randint(1, 5)}@example.com"}
-        line = {"variantId": product["variants"][0]["id"], "quantity": 1}
+        variant = self.chance.choice(product["variants"])["id"]
+        line = {"variantId": variant, "quantity": self.chance.randint(1, 3)}
         return "/orders", {"lineItems": [line], "customer": who}
+
+    def _count(self) -> None:
+        """Stock is received, or counted."""
+        product = self._any("/products")
+        if product is None:
+            return self._create()
+        variant = self.chance.choice(product["variants"])
+        move = {"variantId": variant["id"], "reason": "COUNTED", "to": self.chance.randint(0, 20)}
+        if self.chance.random() < 0.3:
+            stock = [{"id": variant["id"], "stock": 30}, {"title": "New", "stock": 5}]
+            return self._call("PUT", f"/products/{product['id']}", {"variants": stock})
+        return self._call("POST", f"/products/{product['id']}/stock", {"moves": [move]})
 
     def _change(self) -> None:
         price = {"price": round(self.chance.uniform(1, 90), 2)}
@@ -204,7 +232,7 @@ def test_a_copy_that_is_built_from_the_feed_alone_is_the_shop(
     committed = [event.id for item in kept for event in outbox.events_of(item)]
     assert sorted(ids) == sorted(committed), "and none is missing"
     assert {event["event"].partition(".")[0] for event in reader.events} == {
-        "product", "order", "customer",
+        "product", "order", "customer", "inventory",
     }  # fmt: skip
     assert {event["event"] for event in reader.events} >= {
         "product.deleted", "order.deleted", "customer.deleted",
@@ -417,3 +445,35 @@ def test_two_that_enter_an_event_at_once_enter_it_once(world: World, shop: Shop)
     reader = Reader(shop)
     reader.catch_up()
     assert [event["id"] for event in reader.events] == [id]
+
+
+def test_the_feed_adds_no_item_to_any_commit_of_the_shop(world: World, shop: Shop) -> None:
+    """One item of the outbox, however many events; an entry of the feed is the fan-out's."""
+    commits: list[list[tuple[str, str]]] = []
+    others = world.double.faults
+
+    def look(operation: str, request: Any) -> Fault | None:
+        if operation == "TransactWriteItems":
+            actions = [next(iter(action.values())) for action in request["TransactItems"]]
+            keys = [action.get("Key") or action["Item"] for action in actions]
+            named = zip(actions, keys, strict=True)
+            commits.append([(action["TableName"], key["pk"]["S"]) for action, key in named])
+        return others(operation, request)
+
+    shop.get("/api/admin/me")  # makes its key
+    world.double.faults = look
+    product = shop.post("/api/admin/products", {"name": "Mug", "price": 9, "sku": "MUG"}).json
+    shop.put(f"/api/admin/products/{product['id']}", {"price": 10})
+    line = {"variantId": product["variants"][0]["id"], "quantity": 1}
+    new = {"lineItems": [line], "customer": {"email": "ann@example.com"}, "paymentStatus": "PAID"}
+    order = shop.post("/api/admin/orders", new).json  # three events
+    shop.patch(f"/api/admin/orders/{order['id']}", {"status": "PROCESSING"})
+    shop.delete(f"/api/admin/products/{product['id']}")
+    shop.delete(f"/api/admin/orders/{order['id']}")
+    assert len(commits) == 6
+    for commit in commits:
+        assert [name for name, _ in commit].count(settings.outbox_table()) == 1
+        in_main = [pk for name, pk in commit if name == settings.table()]
+        assert not [pk for pk in in_main if pk.startswith(("feed", "evt_"))], in_main
+    # Record, list entries, words, counts, locks, stock, the outbox: what each took before the feed.
+    assert [len(commit) for commit in commits] == [12, 2, 23, 12, 11, 16]

@@ -215,6 +215,7 @@ class Backroom(Operations):
         since: datetime | str | None = None,
         types: Iterable[EventKind] = (),
         limit: int = 100,
+        stock: bool = False,
         follow: bool = False,
         pause: float = 5.0,
     ) -> Iterator[EventFeed]:
@@ -222,8 +223,10 @@ class Backroom(Operations):
 
         Keep `next` once you have handled `data`, and begin there the next time: then nothing is
         lost, and an event comes twice only if you died in between. `since`: where to begin without
-        `after`; else with the oldest event. `follow`: goes on for ever, with `pause` seconds after
-        an empty page. Otherwise it ends behind an empty page, whose `next` counts.
+        `after`; else with the oldest event. `stock`: each event has the `stock` of its variants,
+        which a sale changes without an event of the product. `follow`: goes on for ever, with
+        `pause` seconds after an empty page. Otherwise it ends behind an empty page, whose `next`
+        counts.
 
         Raises Gone for a cursor from before the oldest event.
         """
@@ -232,7 +235,11 @@ class Backroom(Operations):
         asked = wanted if follow and wanted else None
         while True:
             page = self.read_events(
-                after=after, since=None if after else since, types=asked, limit=limit
+                after=after,
+                since=None if after else since,
+                types=asked,
+                limit=limit,
+                stock=stock or None,
             )
             after, is_end = page["next"], not page["data"]
             if wanted:

@@ -592,6 +592,8 @@ class Event(TypedDict):
     """When it was committed."""
     data: dict[str, Any]
     """What its webhooks get as `data`."""
+    stock: NotRequired[dict[str, int | None]]
+    """With `stock=true`: what there is now of the variants in `data`, by id; null is not tracked"""
 
 
 class EventFeed(TypedDict):
