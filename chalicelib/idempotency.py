@@ -39,7 +39,7 @@ class KeyReused(Invalid):
     code = "idempotency_key_reused"
 
     def __init__(self) -> None:
-        super().__init__("This Idempotency-Key came with another body before. Use a new one.")
+        super().__init__("This Idempotency-Key came with another request before. Use a new one.")
 
 
 class Repeated(ChaliceUnhandledError):

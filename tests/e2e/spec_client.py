@@ -2,8 +2,10 @@
 
 import http.client
 import json
+import re
+import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,6 +13,15 @@ from urllib.parse import urlsplit
 
 from tests.e2e.fuzz import unlimited_key
 from tests.support.running import Stack
+from tests.webhooks.receiver import Receiver
+
+PRODUCTS, ORDERS, WEBHOOKS = (f"/api/admin/{name}" for name in ("products", "orders", "webhooks"))
+DELIVERIES = "/api/admin/deliveries"
+ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+EVENTS = (
+    *("order.created", "order.updated", "order.paid", "order.shipped", "order.cancelled"),
+    *("order.refunded", "customer.created", "product.created", "product.updated", "inventory.low"),
+)
 
 
 @dataclass(frozen=True)
@@ -69,3 +80,45 @@ class Client:
 
     def move(self, order: Any, **change: Any) -> Got:
         return self.call("PATCH", f"/api/admin/orders/{order['id']}", change)
+
+    def key_of(self, role: str) -> str:
+        """A new key, with the limits that every key has."""
+        return str(self.made("/api/admin/keys", {"name": "spec", "role": role})["key"])
+
+    def ids(self, path: str, **headers: str) -> list[str]:
+        """What a list answers."""
+        answer = self.get(path, **headers)
+        assert answer.status == 200, answer.text
+        return [each["id"] for each in answer.json["data"]]
+
+
+def word() -> str:
+    return "w" + uuid.uuid4().hex
+
+
+def until(found: Callable[[], Any], seconds: float = 90) -> Any:
+    deadline = time.monotonic() + seconds
+    while not (value := found()):
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.3)
+    return value
+
+
+def events_of(receiver: Receiver, id: str) -> list[Any]:
+    """What came so far about the resource with this id."""
+    return [one for one in list(receiver.requests) if id in _subjects(one.body)]
+
+
+def received(receiver: Receiver, event: str, id: str) -> Any:
+    """The delivery of an event about the resource with this id."""
+
+    def found() -> Any:
+        came = events_of(receiver, id)
+        return next((one for one in came if one.headers["X-Service-Event"] == event), None)
+
+    return until(found)
+
+
+def _subjects(body: bytes) -> set[Any]:
+    data = json.loads(body)["data"]
+    return {data.get("id"), data.get("productId")}

@@ -1,12 +1,10 @@
 """What the last release wrote works: before `infra/reindex.py`, during it, and after.
 
-`data/last_release.json.gz`: the items of a shop, as the code of commit b5372a0 wrote them.
+`data/last_release.json.gz`: the items of a shop, as the code of commit b5372a0 wrote them. Its
+deliveries: `webhooks/test_last_release.py`.
 """
 
-import gzip
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,11 +13,11 @@ from chalicelib import listing, table
 from chalicelib.listing import kinds
 from chalicelib.products import store as products
 from infra import counts, reindex
+from tests.support import last_release
 from tests.support.dynamodb_double import Double
 from tests.support.environment import SETTINGS
 from tests.support.shop import Shop
 
-DUMP = Path(__file__).parent / "data" / "last_release.json.gz"
 PRODUCTS, ORDERS, CUSTOMERS = (f"/api/admin/{name}" for name in ("products", "orders", "customers"))
 
 # What the last release answered, too: its filters, totals and searches, newest first.
@@ -66,11 +64,7 @@ def dynamodb(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
     for name, value in SETTINGS.items():
         monkeypatch.setenv(name, value)
     with Double() as double:
-        dump = json.loads(gzip.decompress(DUMP.read_bytes()))
-        for table_name, items in zip(
-            (SETTINGS["TABLE"], SETTINGS["OUTBOX_TABLE"]), dump.values(), strict=True
-        ):
-            double.load([{"Put": {"TableName": table_name, "Item": item}} for item in items])
+        last_release.load(double, last_release.dump())
         yield double
 
 

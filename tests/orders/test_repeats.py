@@ -73,6 +73,19 @@ def test_another_body_under_the_same_key_is_refused_even_one_that_is_no_order(sh
     assert shop.get(ORDERS).json["total"] == 1
 
 
+def test_a_key_names_one_request_of_its_client_whatever_the_path(shop: Shop) -> None:
+    sent = new_order(line(variant(shop)))
+    first = shop.post(ORDERS, sent, headers=KEY)
+    for path, other in (
+        ("/api/admin/customers", {"firstName": "Zoe"}),
+        (f"{ORDERS}/bulk-edit", {}),
+    ):
+        answer = shop.post(path, other, headers=KEY)
+        assert (answer.status, answer.json["code"]) == (422, "idempotency_key_reused"), path
+    assert shop.get("/api/admin/customers?search=zoe").json["total"] == 0
+    assert shop.post(ORDERS, sent, headers=KEY).text == first.text
+
+
 @pytest.mark.parametrize(
     "quantity", [2, "1", True, [1], [["number", "1"]], ["number", "1"], {"number": "1"}, None]
 )

@@ -145,6 +145,23 @@ def test_more_filters_and_orders_combine(stocked: Shop, query: str, expected: li
     assert names(stocked.get(f"/api/admin/products?{query}")) == expected
 
 
+def test_a_walk_by_updatedAt_gives_what_nobody_changes_once_and_nothing_twice(
+    shop: Shop,
+) -> None:
+    ids = [shop.post("/api/admin/products", new_product()).json["id"] for _ in range(12)]
+    path = "/api/admin/products?sort=-updatedAt&limit=3&fields=id"
+    met, cursor, changed = list[str](), "*", [ids[10], ids[2]]  # one is met by then, one is not
+    while cursor:
+        page = shop.get(f"{path}&cursor={cursor}").json
+        met += [one["id"] for one in page["data"]]
+        cursor = page["pagination"]["next"]
+        for id in changed if len(met) == 6 else ():
+            shop.put(f"/api/admin/products/{id}", {"description": "Changed meanwhile"})
+    assert met == [id for id in reversed(ids) if id != ids[2]]
+    first = [one["id"] for one in shop.get(path).json["data"]]
+    assert set(first[:2]) == set(changed)
+
+
 def test_lists_and_totals_follow_every_write_at_once(stocked: Shop) -> None:
     id = stocked.get("/api/admin/products?search=blue%20hat").json["data"][0]["id"]
     stocked.put(f"/api/admin/products/{id}", {"status": "ACTIVE", "name": "Green hat", "type": "T"})

@@ -27,6 +27,7 @@ _LOOK_AGAIN: Final = 60  # seconds
 def run(event: Mapping[str, Any]) -> dict[str, Any]:
     """`{"endpoint": "wh_…", "due": ISO 8601, "until": ISO 8601}` → `{"more": bool, "wait": seconds,
     "paced": ISO 8601}`; `due` is when the execution started, `redriven` what the last run answered.
+    Without `until`, as an operator starts it and the release before did, it is `due`.
 
     Everything that is due until then, or by now, arrives when it is due, at the pace at most. While
     an endpoint is paused nothing is: whoever enables it starts another run. When it is gone
@@ -41,7 +42,8 @@ def run(event: Mapping[str, Any]) -> dict[str, Any]:
         return {"more": False, "wait": 0}
     if not _begun(endpoint.id, event["due"]):
         return {"more": True, "wait": _scaled(_LOOK_AGAIN)}
-    parked, paced = _page(endpoint.id, max(clock.parse(event["until"]), clock.now()), paced)
+    until = clock.parse(event.get("until", event["due"]))
+    parked, paced = _page(endpoint.id, max(until, clock.now()), paced)
     failed = recover.following(endpoint, PAGE - parked) if parked < PAGE else None
     if failed:
         paced = _send(failed.messages, paced)
