@@ -83,13 +83,21 @@ class Answers:
 
         return answered
 
+    @property
+    def kinds(self) -> dict[str, int]:
+        return dict(sorted(Counter(kind for kind, _ in self.took).items()))
+
+    @property
+    def seconds(self) -> list[float]:
+        return [took for _, took in self.took]
+
+    @property
+    def p99(self) -> float:
+        return quantiles(self.seconds, n=100)[98]
+
     def __str__(self) -> str:
-        seconds = [took for _, took in self.took]
-        kinds = ", ".join(
-            f"{n} × {kind}" for kind, n in sorted(Counter(k for k, _ in self.took).items())
-        )
-        p99 = quantiles(seconds, n=100)[98]
-        return f"{median(seconds):>8.3f}{p99:>8.3f}{max(seconds):>8.3f}   {kinds}"
+        kinds = ", ".join(f"{n} × {kind}" for kind, n in self.kinds.items())
+        return f"{median(self.seconds):>8.3f}{self.p99:>8.3f}{max(self.seconds):>8.3f}   {kinds}"
 
 
 @contextlib.contextmanager
@@ -172,17 +180,18 @@ def arrivals(a_second: float, chance: random.Random) -> Iterator[float]:
         yield now
 
 
-def orders(a_second: int, lock_ms: float) -> str:
+def orders(a_second: int, lock_ms: float) -> Answers:
     chance, answers = random.Random(1), Answers()
     with world(lock_ms) as (time, _):
         for number, at in enumerate(arrivals(a_second, chance)):
             work = order(_VARIANTS[chance.randrange(300)], number)
             time.at(at, answers.of(time, work))
         time.run()
-    return str(answers)
+    return answers
 
 
-def flash_sale(a_second: int, others: int, lock_ms: float) -> tuple[str, str, int]:
+def flash_sale(a_second: int, others: int, lock_ms: float) -> tuple[Answers, Answers, int]:
+    """Of those who buy, of the others, and how many pieces are gone."""
     from chalicelib.products import store
 
     chance, buyers, beside = random.Random(2), Answers(), Answers()
@@ -195,7 +204,7 @@ def flash_sale(a_second: int, others: int, lock_ms: float) -> tuple[str, str, in
         time.run()
         dynamodb.faults = lambda operation, request: None
         left = store.get(f"prod_{_VARIANTS[-1][4:30]}").quantities[_VARIANTS[-1]]
-    return str(buyers), str(beside), PIECES - left
+    return buyers, beside, PIECES - left
 
 
 def imported(lanes: int, lock_ms: float) -> tuple[float, float]:

@@ -1,0 +1,33 @@
+"""Writers who meet at the same items, in the simulated time of `bench/contention.py`: a transaction
+holds its items for 15 ms. What docs/operations.md says of hot items holds, over one second."""
+
+import pytest
+
+from bench import contention
+from bench.contention import LOCK_MS, PIECES
+
+
+@pytest.fixture(autouse=True)
+def one_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contention, "SECONDS", 1)
+
+
+@pytest.mark.parametrize(("a_second", "p99", "busy"), [(200, 0.3, 0), (500, 0.8, 2)])
+def test_orders_at_once_are_placed_and_soon(a_second: int, p99: float, busy: int) -> None:
+    """Of some thousands at 500 a second one is asked to come again."""
+    answers = contention.orders(a_second, LOCK_MS)
+    assert set(answers.kinds) <= {"201", "503"} and len(answers.took) > a_second * 0.8
+    assert answers.kinds.get("503", 0) <= busy
+    assert answers.p99 <= p99
+
+
+def test_a_flash_sale_is_sold_exactly_and_holds_up_nobody_else() -> None:
+    buyers, beside, sold = contention.flash_sale(300, 20, LOCK_MS)
+    assert sold == buyers.kinds["201"] <= PIECES
+    assert set(buyers.kinds) <= {"201", "422", "503"} and max(buyers.seconds) <= 1.5
+    assert list(beside.kinds) == ["201"] and beside.p99 <= 0.3
+
+
+def test_an_import_at_full_width_repeats_less_than_every_second_commit() -> None:
+    attempts, _ = contention.imported(contention.LANES, LOCK_MS)
+    assert attempts <= 1.5
