@@ -7,6 +7,7 @@
 | `reports/<job>.csv` | the report: header and all parts |
 | `reports/<job>/plan-<n>` | the messages of all chunks (`steps/lanes.py`) |
 | `reports/<job>/keys` | which products the file has rows of (`seen.py`) |
+| `reports/<job>/again` | which of them it has rows of at several places |
 
 No text of a client's is in a key.
 """
@@ -47,8 +48,8 @@ def _part_key(job_id: str, part: str) -> str:
     return f"reports/{job_id}/{part}.csv"
 
 
-def _keys_key(job_id: str) -> str:
-    return f"reports/{job_id}/keys"
+def _keys_key(job_id: str, which: str) -> str:
+    return f"reports/{job_id}/{which}"
 
 
 def _plan_key(job_id: str, number: int) -> str:
@@ -108,12 +109,12 @@ def _got(**request: Any) -> Any:
 # --- What the planner has seen --------------------------------------------------------------------
 
 
-def put_keys(job_id: str, data: bytes) -> None:
-    client().put_object(Bucket=settings.bucket(), Key=_keys_key(job_id), Body=data)
+def put_keys(job_id: str, data: bytes, which: str = "keys") -> None:
+    client().put_object(Bucket=settings.bucket(), Key=_keys_key(job_id, which), Body=data)
 
 
-def read_keys(job_id: str) -> bytes:
-    data: bytes = _got(Key=_keys_key(job_id))["Body"].read()
+def read_keys(job_id: str, which: str = "keys") -> bytes:
+    data: bytes = _got(Key=_keys_key(job_id, which))["Body"].read()
     return data
 
 

@@ -1,6 +1,6 @@
 """What an import job is: what clients send, what is stored, and how it is shown.
 
-A job counts in products: adjacent rows of one product are one (`groups.py`). It ends with
+A job counts in products, each once, wherever its rows are (`steps/tally.py`). It ends with
 created + updated + unchanged + failed = total, unless it was cancelled or failed as a whole.
 """
 
@@ -407,7 +407,7 @@ def show(job: ImportJob, now: datetime) -> dict[str, Any]:
         "sourceJobId": fields.get("sourceJobId"),
         "total": fields.get("total"),
         **{name: fields[name] for name in ("processed", *Outcome)},
-        "progress": jobs.progress(job),
+        "progress": jobs.progress(job, *_counted(job)),
         "error": fields.get("error"),
         **{name: fields.get(name) for name in ("createdAt", "startedAt", "completedAt")},
     }
@@ -416,6 +416,11 @@ def show(job: ImportJob, now: datetime) -> dict[str, Any]:
         since, error = given_up
         shown |= {"status": JobStatus.FAILED, "error": error, "completedAt": since}
     return shown
+
+
+def _counted(job: ImportJob) -> tuple[str, str]:
+    """What progress is told by: groups of rows, because a product may have several."""
+    return ("groups", "handled") if "groups" in job.fields else ("total", "processed")
 
 
 def show_whole(job: ImportJob, now: datetime, **more: Any) -> dict[str, Any]:

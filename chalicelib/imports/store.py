@@ -9,6 +9,8 @@
 | finished chunk | `job_…` | `chunk#<n>`, `ordered#<n>`, `swept#<first>` |
 | what a chunk left for later | `job_…` | `deferred#<n>` |
 | rows of a product that is not complete | `job_…` | `waiting#<product>#<line>` |
+| product whose rows are at several places | `job_…` | `product#<key>` (`steps/tally.py`) |
+| some of its groups that were counted | `job_…` | `counted#<chunk>#<n>` |
 | product of a dry run | `job_…` | `would#<slug>`; `would#sku <SKU>#<slug>` |
 
 A chunk counts in the one transaction that also says it is finished, so it counts once, whoever runs
@@ -70,7 +72,7 @@ def create(
         **(source or {}),
         "createdAt": clock.iso(clock.now()),
         "uploadBy": clock.iso(clock.after(upload_seconds)),
-        **dict.fromkeys(("processed", "done", *Outcome), 0),
+        **dict.fromkeys(("processed", "handled", "done", *Outcome), 0),
     }
     commit = Commit()
     index = listing.change(commit, KIND, fields["id"], None, index_of(fields))
@@ -168,10 +170,11 @@ def columns(job_id: str) -> dict[str, Any]:
     return {name: item[name] for name in _SHOWN_COLUMNS if name in item}
 
 
-def planned(job_id: str, chunks: int, total: int, *, repeats: bool) -> None:
-    """The whole file was read: so many chunks with so many products; `repeats`: some of which may
-    stand at several places."""
-    jobs.update_if(job_id, _running, set={"chunks": chunks, "total": total, "repeats": repeats})
+def planned(job_id: str, chunks: int, total: int, groups: int, *, repeats: bool) -> None:
+    """The whole file was read: so many chunks with so many products, in so many groups; `repeats`:
+    some products may be at several places."""
+    found = {"chunks": chunks, "total": total, "groups": groups, "repeats": repeats}
+    jobs.update_if(job_id, _running & Attr("chunks").not_exists(), set=found)
 
 
 def fail(job_id: str, code: str, message: str, row: int | None = None) -> None:
@@ -232,12 +235,24 @@ def finish(
     return True
 
 
-def count(commit: Commit, job_id: str, counts: OutcomeCounts, chunks_done: int = 0) -> None:
-    """Adds to the numbers of a job."""
+def count(
+    commit: Commit,
+    job_id: str,
+    counts: OutcomeCounts,
+    *,
+    handled: int | None = None,
+    chunks_done: int = 0,
+    total: int = 0,
+) -> None:
+    """Adds to the numbers of a job: products by outcome; `handled`: groups of rows, where they are
+    not as many; `total`: products that the planner has not counted."""
     added = {str(name): n for name, n in counts.items() if n}
     added["processed"] = sum(counts.values())
+    added["handled"] = added["processed"] if handled is None else handled
     if chunks_done:
         added["done"] = chunks_done
+    if total:
+        added["total"] = total
     commit.update(jobs.key(job_id), add=added, when=table.present)
 
 

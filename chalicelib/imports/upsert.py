@@ -34,12 +34,14 @@ class Rows:
     """One group of rows, and what became of it. `errors`: why it failed.
 
     `slugs`: by which the product is looked up, and of which a new one gets the first that is free.
+    `names`: the keys by which the file may name it at other places, too.
     """
 
     line: int
     records: Sequence[CsvRecord]
     imported: ImportedProduct
     slugs: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
     outcome: Outcome | None = None
     errors: list[RowError] = field(default_factory=list)
 

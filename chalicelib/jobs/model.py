@@ -195,9 +195,9 @@ def show_whole(job: Job, errors: Sequence[RecordError], download_url: str | None
     }
 
 
-def progress(job: Job) -> int:
+def progress(job: Job, of: str = "total", done: str = "processed") -> int:
     """Percent."""
     if job.status is JobStatus.COMPLETED:
         return 100
-    total = job.fields.get("total")
-    return min(99, int(job.fields["processed"]) * 100 // int(total)) if total else 0
+    total = job.fields.get(of)
+    return min(99, int(job.fields[done]) * 100 // int(total)) if total else 0

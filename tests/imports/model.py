@@ -56,7 +56,19 @@ class Thing:
 @dataclass
 class Expected:
     things: dict[str, Thing] = field(default_factory=dict)
-    counts: Counter[str] = field(default_factory=Counter)
+    outcomes: dict[str, set[str]] = field(default_factory=dict)
+    updates: int = 0  # groups that changed a product
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Each product once: as what is worst, or else most, of what became of its groups."""
+        ranks = ("failed", "created", "updated", "unchanged")
+        foremost = (min(of, key=ranks.index) for of in self.outcomes.values())
+        return Counter(foremost)
+
+    def note(self, slug: str, outcome: str) -> None:
+        self.outcomes.setdefault(slug, set()).add(outcome)
+        self.updates += outcome == "updated"
 
 
 def expected(rows: list[Row], shop: dict[str, Thing]) -> Expected:
@@ -66,12 +78,12 @@ def expected(rows: list[Row], shop: dict[str, Thing]) -> Expected:
     for group in _groups(rows):
         slug = group[0].slug
         if any(row.is_bad for row in group):
-            result.counts["failed"] += 1
+            result.note(slug, "failed")
         elif slug in result.things:
             before = _copy(result.things[slug])
             _apply(result.things[slug], group)
             same = before == result.things[slug]
-            result.counts["unchanged" if same else "updated"] += 1
+            result.note(slug, "unchanged" if same else "updated")
         elif not any(row.name for row in group):
             waiting.setdefault(slug, []).append(group)
         else:
@@ -79,9 +91,9 @@ def expected(rows: list[Row], shop: dict[str, Thing]) -> Expected:
             thing = Thing("", "")
             _apply(thing, [row for each in groups for row in each])
             result.things[slug] = thing
-            result.counts["created"] += 1
-            result.counts["updated"] += len(groups) - 1
-    result.counts["failed"] += sum(map(len, waiting.values()))
+            result.note(slug, "created")
+    for slug in waiting:
+        result.note(slug, "failed")
     return result
 
 

@@ -48,7 +48,7 @@ def test_a_late_step_of_a_job_that_is_gone_does_not_make_it_again(desk: Desk) ->
         with contextlib.suppress(table.ConditionFailed):
             store.follow("job_gone", number)
     store.has_report("job_gone")
-    store.planned("job_gone", 1, 1, repeats=False)
+    store.planned("job_gone", 1, 1, 1, repeats=False)
     store.complete("job_gone")
     assert table.get(jobs.key("job_gone")) is None
     assert table.everything("job_gone") == []

@@ -14,6 +14,7 @@ import pytest
 
 from chalicelib import aws, settings
 from chalicelib.imports.csv import groups
+from chalicelib.imports.csv.seen import Seen
 from chalicelib.imports.steps import plan as planner
 from tests.imports import moves
 from tests.imports.model import HEADER, Row, Thing, expected, random_file
@@ -30,7 +31,13 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_the_shop_is_what_the_file_says_whatever_dies(desk: Desk, seed: int) -> None:
+def test_the_shop_is_what_the_file_says_whatever_dies(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    if seed % 2:
+        # So small that products are taken for others that came before.
+        small = Seen(bytearray(2), Seen(bytearray(2)))
+        monkeypatch.setattr(Seen, "for_file", lambda size: copy.deepcopy(small))
     chance = random.Random(seed)
     first, second = random_file(chance), random_file(chance)
     shop: dict[str, Thing] = {}
@@ -44,9 +51,10 @@ def test_the_shop_is_what_the_file_says_whatever_dies(desk: Desk, seed: int) -> 
         assert counts == {name: told.counts[name] for name in counts}
         assert job["total"] == job["processed"] == sum(counts.values())
         announced = Counter(event for event, _ in desk.events()) - events
-        assert announced["product.created"] == job["created"]
+        assert announced["product.created"] == len(told.things.keys() - shop.keys())
         # Rows of one product in one chunk are one write.
-        assert announced["product.updated"] <= job["updated"]
+        assert announced["product.updated"] <= told.updates
+        assert job["progress"] == 100
         assert {error["row"] for error in job["errors"]} >= {
             line for line, row in enumerate(rows, 2) if row.is_bad
         }

@@ -282,3 +282,72 @@ def test_a_shopify_handle_has_no_capitals_and_a_blank_reduction_is_none() -> Non
 )
 def test_files_of_other_kinds_are_no_product_files(header: str) -> None:
     assert recognise(header.replace(";", ",").split(",")) is None
+
+
+def test_wixs_options_without_rows_of_their_own_are_each_combination() -> None:
+    header = (
+        "handleId,fieldType,name,price,surcharge,visible,discountMode,discountValue,inventory,sku,"
+        "productOptionDescription1,productOptionDescription2"
+    )
+    sleeves, ring, hat = read(
+        header,
+        "p1,Product,Sleeves,25,,true,PERCENT,20,InStock,,Small;Large,"
+        '"#b81616:Red;rgb(193,180,123):Cream"',
+        "p2,Product,Ring,65,,true,PERCENT,0,9,,6;7,",
+        'p3,Product,Hat,10,,true,PERCENT,0,5,,S;M,"rgb(193,180,123):Cream"',
+        'p3,Variant,,,-2.50,true,,,3,H-S,S,"rgb(193,180,123):Cream"',
+        "p3,Variant,,,1,false,,,4,H-M,M,rgba(1 2 3 / 4):x",
+    )
+    assert [sleeves.errors, ring.errors, hat.errors] == [[], [], []]
+    assert variants(sleeves) == [
+        ("Small / Red", None, "20.00", None),
+        ("Small / Cream", None, "20.00", None),
+        ("Large / Red", None, "20.00", None),
+        ("Large / Cream", None, "20.00", None),
+    ]
+    assert all("stock" in variant for variant in sleeves.values["variants"])
+    assert variants(ring) == [("6", None, "65.00", None), ("7", None, "65.00", None)]
+    assert all("stock" not in variant for variant in ring.values["variants"])
+    # One that is hidden is kept, and cannot be bought; a surcharge may be below zero.
+    assert variants(hat) == [
+        ("S / Cream", "H-S", "7.50", 3),
+        ("M / rgba(1 2 3 / 4):x", "H-M", "11.00", 0),
+    ]
+    assert (sleeves.values["compareAtPrice"], ring.values["compareAtPrice"]) == ("25.00", None)
+    (below,) = read(header, "p,Product,P,5,,,,,1,,,", "p,Variant,,,-6,,,,1,S-1,S,")
+    assert codes(below) == [(3, "negative_amount")]
+
+
+def test_etsys_skus_are_no_variations_because_they_have_another_order() -> None:
+    (plant,) = read(
+        "TITLE,PRICE,CURRENCY_CODE,QUANTITY,VARIATION 1 VALUES,SKU",
+        'Plant,4,EUR,54,"One,Two,Three","P-2,P-1,P-3"',
+    )
+    assert variants(plant) == [(title, None, "4.00", None) for title in ("One", "Two", "Three")]
+    assert plant.slug == "plant"
+
+
+def test_etsys_columns_are_known_in_italian() -> None:
+    vase, set_of_cups = read(
+        "TITOLO,DESCRIZIONE,PREZZO,CURRENCY_CODE,QUANTITÀ,TAG,MATERIALI,IMMAGINE1,IMMAGINE2,"
+        '"TIPO VARIANTE 1","NOME VARIANTE 1","VALORI VARIANTE 1",SKU',
+        'Vaso,Di terra,46.00,EUR,1,"terra_cotta,vaso",terra,https://x/1.jpg,,,,,32',
+        'Tazze,Due,20.00,EUR,4,,terra,,,Formato,Formato,"Grande,Piccola",',
+    )
+    assert [vase.errors, set_of_cups.errors] == [[], []]
+    assert (vase.values["sku"], vase.values["price"], vase.values["stock"]) == ("32", "46.00", 1)
+    assert (vase.values["tags"], len(vase.values["images"])) == (["terra cotta", "vaso"], 1)
+    assert [v["title"] for v in set_of_cups.values["variants"]] == ["Grande", "Piccola"]
+
+
+def test_vendures_first_language_counts() -> None:
+    (paper,) = read(
+        "name:en,name:de,slug,description:en,description:de,facets:en,facets:de,optionGroups,"
+        "optionValues:en,optionValues:de,sku,price,stockOnHand,trackInventory",
+        "Paper,Papier,,Thin,Dünn,brand:KB|group:Office,marke:KB|gruppe:Büro,size,Half,Halb,P-1,4,3,true",
+        ",,,,,,,,Full,Ganz,P-2,5,2,true",
+    )
+    assert paper.errors == []
+    assert (paper.values["name"], paper.values["description"]) == ("Paper", "Thin")
+    assert (paper.values["vendor"], paper.values["tags"]) == ("KB", ["Office"])
+    assert variants(paper) == [("Half", "P-1", "4.00", 3), ("Full", "P-2", "5.00", 2)]

@@ -123,14 +123,54 @@ def test_what_a_job_stores_is_never_shown_with_a_product(desk: Desk) -> None:
     assert not any("job_" in text for text in texts)
 
 
-def test_the_total_is_of_places_at_which_products_stand(desk: Desk) -> None:
-    """Rows that stand together are one product; rows far apart are counted at each place, because
-    each may come to another end (docs/import.md)."""
+def counts(job: Any) -> list[int]:
+    return [job[name] for name in ("created", "updated", "unchanged", "failed", "total")]
+
+
+def test_the_total_is_products_wherever_their_rows_are(desk: Desk) -> None:
+    """A product counts once: as failed if any of its rows did, else as created, else as updated."""
     header = "slug,name,price,variantTitle,stock\n"
     together = desk.imported(header + "a,A,1,S,1\na,,,M,2\nb,B,1,,\n")
-    assert (together["total"], together["created"]) == (2, 2)
-    apart = desk.imported(header + "a,,,S,3\nb,,2,,\na,,,M,many\nc,C,1,,\n")
-    assert (apart["total"], apart["updated"], apart["failed"], apart["created"]) == (4, 2, 1, 1)
+    assert counts(together) == [2, 0, 0, 0, 2]
+    apart = desk.imported(header + "a,,,S,3\nb,,2,,\na,,,M,many\nc,C,1,,\nb,,2,,\n")
+    assert counts(apart) == [1, 1, 0, 1, 3]
+    assert [error["row"] for error in apart["errors"]] == [4]
+    late = desk.imported(header + "a,A,one,,\nb,B,2,,\na,A,1,,\nd,D,1,,\nb,B,3,,\nd,D,many,,\n")
+    assert counts(late) == [0, 1, 0, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("rows", "products"),
+    [
+        ("a,A,1,X\n,,2,X\nb,B,1,Y\na,A,3,X\n", 2),  # by slug, by SKU, by both
+        (",,2,X\na,A,1,X\n,,3,X\n", 1),
+        ("a,A,1,X\nb,B,1,X\nc,C,1,X\na,A,2,X\n", 3),  # of one SKU
+        (",Café,1,\n,Cafe,1,\n,Café,2,\ncafe,Cafe,3,\n", 2),  # names of one slug
+        ("A,A,1,\nb,B,1,\na,A,2,\n", 2),
+    ],
+)
+def test_a_product_that_its_rows_name_in_several_ways_counts_once(
+    desk: Desk, rows: str, products: int
+) -> None:
+    desk.imported("slug,name,price,sku\n" + rows)
+    job = desk.imported("slug,name,price,sku\n" + rows)
+    assert sum(counts(job)[:4]) == job["total"] == job["processed"] == products, job
+
+
+def test_many_products_at_two_places_count_once_each(desk: Desk) -> None:
+    rows = "".join(f"p{n},P,{n}.00\n" for n in range(450))
+    again = "".join(f"p{n},P,{n}.50\n" for n in range(450))
+    job_id = desk.send("slug,name,price\n" + rows + again)
+    desk.uploaded(job_id)
+    assert desk.job(job_id)["total"] == 450
+    shown = []
+    while messages := desk.messages():
+        for message in messages:
+            desk.handle(message)
+            shown.append(desk.job(job_id)["progress"])
+    assert counts(desk.job(job_id)) == [450, 0, 0, 0, 450]
+    assert shown == sorted(shown)
+    assert any(20 < percent < 80 for percent in shown)
 
 
 def test_of_a_file_whose_rows_all_fail_the_first_hundred_errors_are_kept_and_hardly_more(

@@ -1,7 +1,7 @@
 """The rows of one product stay together: records become groups, and groups become chunks.
 
-Adjacent records of one product are a group, and a group is what a job counts as one product. The
-planner cuts a file into chunks at the same places at which a worker finds its groups again.
+Adjacent records of one product are a group. The planner cuts a file into chunks at the same places
+at which a worker finds its groups again.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -36,9 +36,10 @@ def name_key(name: str) -> str:
 
 
 class Chunk(NamedTuple):
-    """A byte range for one worker: `rows` records, `products` groups, the first on `line`.
+    """A byte range for one worker: `rows` records, the first on `line`.
 
-    `repeated`: the lines on which groups begin whose product may have come earlier in the file.
+    `products`: groups of products that are new in the file; `repeated`: the lines on which the
+    other groups begin, whose product came earlier (or, seldom, is taken for one that did).
     """
 
     offset: int
@@ -59,16 +60,29 @@ class Unreadable(NamedTuple):
     error: RowError
 
 
+class Group(NamedTuple):
+    """Adjacent records of one product, and the keys by which they name it."""
+
+    records: list[CsvRecord]
+    names: tuple[str, ...]
+
+
+def groups(records: Iterable[CsvRecord], keys: Keys) -> Iterator[Group]:
+    held: list[CsvRecord] = []
+    names: tuple[str, ...] = ()
+    for first, record, known_as in _marked(records, keys):
+        if first and held:
+            yield Group(held, names)
+            held = []
+        held.append(record)
+        names = known_as
+    if held:
+        yield Group(held, names)
+
+
 def grouped(records: Iterable[CsvRecord], keys: Keys) -> Iterator[list[CsvRecord]]:
-    """The records of each product, as they stand together."""
-    group: list[CsvRecord] = []
-    for first, record, _ in _marked(records, keys):
-        if first and group:
-            yield group
-            group = []
-        group.append(record)
-    if group:
-        yield group
+    """The records of each group."""
+    return (group.records for group in groups(records, keys))
 
 
 def _never(key: str) -> bool:
@@ -104,7 +118,7 @@ def plan(
                     length,
                     chunk.line,
                     chunk.rows + group.rows,
-                    chunk.products + 1,
+                    chunk.products + group.products,
                     chunk.repeated + group.repeated,
                 )
                 continue
@@ -126,7 +140,7 @@ def _measured(
         group = _group(begin, end, line, rows, too_large)
         repeated = [seen(name) for name in names if name]  # each is noted
         if isinstance(group, Chunk) and any(repeated):
-            return group._replace(repeated=(line,))
+            return group._replace(products=0, repeated=(line,))
         return group
 
     for first, record, known_as in _marked(records, keys):

@@ -1,16 +1,13 @@
-"""Etsy's download of listings: one row each, with lists of variations and of SKUs in cells."""
+"""Etsy's download of listings: one row each, with lists of variations and of SKUs in cells. Its
+columns are in the language of the shop."""
 
 import html
-from itertools import islice
-from itertools import product as combinations
 from typing import ClassVar
 
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.format import Format
 from chalicelib.imports.formats.product import Draft
 from chalicelib.imports.formats.sheet import Row
-
-_MOST = 500  # variants of a product
 
 
 def _text(cell: str) -> str:
@@ -26,14 +23,14 @@ class Etsy(Format):
     name = "etsy"
     title = "Etsy listings download"
     table: ClassVar = {
-        "name": ("TITLE",),
-        "description": ("DESCRIPTION",),
-        "price": ("PRICE",),
+        "name": ("TITLE", "TITOLO"),
+        "description": ("DESCRIPTION", "DESCRIZIONE"),
+        "price": ("PRICE", "PREZZO"),
         "currency": ("CURRENCY_CODE",),
-        "stock": ("QUANTITY",),
-        "tags": ("TAGS",),
-        "image": ("IMAGE{n}",),
-        "variations": ("VARIATION {n} VALUES",),
+        "stock": ("QUANTITY", "QUANTITÀ"),
+        "tags": ("TAGS", "TAG"),
+        "image": ("IMAGE{n}", "IMMAGINE{n}"),
+        "variations": ("VARIATION {n} VALUES", "VALORI VARIANTE {n}"),
         "sku": ("SKU",),
     }
     signs = (
@@ -41,6 +38,8 @@ class Etsy(Format):
         ("TITLE", "VARIATION 1 TYPE"),
         ("TITLE", "VARIATION 1 VALUES"),
         ("TITLE", "PRICE", "MATERIALS", "IMAGE1"),
+        ("TITOLO", "CURRENCY_CODE", "QUANTITÀ"),
+        ("TITOLO", "VALORI VARIANTE 1"),
     )
     readings: ClassVar = {"name": _text, "description": _text, "tags": _tags}
     named = ("name", "sku", "image")
@@ -54,29 +53,20 @@ class Etsy(Format):
     def row(self, draft: Draft, row: Row) -> None:
         self.once(draft, row, keep=False)
         self.images(draft, row)
-        skus = draft.read(row, "sku", reading.listed) or []
         choices = [reading.listed(cell) for _, cell in row.each("variations")]
-        titles: list[str] = []
-        if choices and sum(map(len, choices)) <= _MOST:
-            pairs = combinations(*choices[:3])
-            titles = [" / ".join(values) for values in islice(pairs, _MOST + 1)]
-        if len(titles) > _MOST:
-            message = f"The listing has more than {_MOST} variations."
-            draft.fail(row, "variations", "too_many_variants", message)
+        if not choices:
+            self._whole(draft, row)
             return
-        if not titles:
-            self._whole(draft, row, skus)
-            return
-        # How many there are of each is not in the file, only how many of all.
-        for at, title in enumerate(titles):
+        # How many there are of each is not in the file, only how many of all; and the SKUs of all
+        # are in an order of their own.
+        for title in draft.combined(row, "variations", choices):
             variant = draft.variant(row, title)
             for key, (field, value) in self.prices(draft, row).items():
                 variant.set(field, key, value)
-            if len(skus) == len(titles):
-                variant.set("sku", "sku", skus[at])
 
-    def _whole(self, draft: Draft, row: Row, skus: list[str]) -> None:
+    def _whole(self, draft: Draft, row: Row) -> None:
         only = draft.variant(row, "")
+        skus = draft.read(row, "sku", reading.listed) or []
         if len(skus) == 1:
             only.set("sku", "sku", skus[0])
         for key, (field, value) in self.prices(draft, row).items():

@@ -1,8 +1,10 @@
 """One product out of its rows: what its cells say, and where each value stands in the file."""
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import islice
 from typing import Any, Final
 
 from chalicelib import slugs
@@ -13,6 +15,7 @@ from chalicelib.imports.formats.cells import BadCell, Shop, spoilt, text
 from chalicelib.imports.formats.sheet import Row, Sheet, unreadable
 
 slug_of, slug_of_key = slugs.plain, slugs.of_key
+_MOST_VARIANTS: Final = 500
 PRICES: Final = ("price", "variantPrice", "salePrice", "compareAtPrice")
 
 
@@ -176,6 +179,18 @@ class Draft:
     def tag(self, *names: str) -> None:
         """Add tags to those that the product is given otherwise."""
         self._tags |= dict.fromkeys(names)
+
+    def combined(self, row: Row, field: str, choices: Sequence[Sequence[str]]) -> list[str]:
+        """The titles of all variants of a row that lists the values of each option."""
+        titles: list[str] = []
+        if choices and sum(map(len, choices)) <= _MOST_VARIANTS:
+            combinations = islice(itertools.product(*choices), _MOST_VARIANTS + 1)
+            titles = [" / ".join(values) for values in combinations]
+        if len(titles) > _MOST_VARIANTS or (choices and not titles):
+            message = f"The options make more than {_MOST_VARIANTS} variants."
+            self.fail(row, field, "too_many_variants", message)
+            return []
+        return titles
 
     def variant(self, row: Row, title: str) -> "Variant":
         """A variant to be filled from a row. The title and the SKU are its identity: of two rows

@@ -1,5 +1,6 @@
 """Vendure's product file: further variants of a product stand below it without its name; lists in
-a cell are separated by bars, and facets say brand and category."""
+a cell are separated by bars, and facets say brand and category. Of columns such as `name:en` and
+`name:de` the first language counts."""
 
 from typing import ClassVar
 
@@ -15,17 +16,20 @@ class Vendure(Format):
     name = "vendure"
     title = "Vendure product file"
     table: ClassVar = {
-        **{field: (field,) for field in ("name", "slug", "description", "sku", "price")},
+        **{field: (field, f"{field}:{{*}}") for field in ("name", "slug", "description")},
+        **{field: (field,) for field in ("sku", "price")},
         "published": ("enabled",),
         "assets": ("assets", "variantAssets"),
         "facets": ("facets", "variantFacets"),
+        "facetsOfLanguage": ("facets:{*}", "variantFacets:{*}"),
         "optionGroups": ("optionGroups",),
-        "option": ("optionValues",),
+        "option": ("optionValues", "optionValues:{*}"),
         "stock": ("stockOnHand",),
         "tracked": ("trackInventory",),
     }
     signs = (
         ("optionGroups", "optionValues"),
+        ("optionGroups", "stockOnHand", "trackInventory"),
         ("facets", "stockOnHand"),
         ("facets", "trackInventory"),
         ("variantAssets", "variantFacets"),
@@ -40,7 +44,9 @@ class Vendure(Format):
         if "enabled" in map(str.lower, self.sheet.header) and not row["name"] and not row["slug"]:
             keep = True
         super().once(draft, row, keep=keep)
-        for column, cell in row.each("facets"):
+        first = row["facetsOfLanguage"]
+        several = [(row.column("facetsOfLanguage"), first)] if first else []
+        for column, cell in [*row.each("facets"), *several]:
             for facet in draft.read_text(row, column, cell, _bars) or []:
                 kind, _, value = facet.partition(":")
                 if kind.casefold() == "brand" and value:

@@ -1,22 +1,36 @@
 """Wix's product export, old (handleId) and new (handle): rows of products, then of their variants,
 and in the new one of further pictures."""
 
+import re
 from decimal import Decimal
 from typing import ClassVar
 
 from chalicelib.imports.formats import cells as reading
-from chalicelib.imports.formats.cells import BadCell
+from chalicelib.imports.formats.cells import BadCell, Shop
 from chalicelib.imports.formats.format import Format, Prices
 from chalicelib.imports.formats.product import Draft, ImportedProduct, Variant
 from chalicelib.imports.formats.sheet import Row
 
 _MEDIA = "https://static.wixstatic.com/media/"
 _semicolons = reading.split(";")
+# A colour is written as `#ff0000:Red` or `rgb(255,0,0):Red`.
+_COLOUR = re.compile(r"(?:#[0-9a-f]{3,8}|rgba?\([0-9., ]{1,40}\)):", re.IGNORECASE)
 
 
 def _media(cell: str) -> list[str]:
     """Addresses, or names of files in Wix's own store, whose address is known."""
     return [url if ":" in url else _MEDIA + url for url in _semicolons(cell)]
+
+
+def _plain(option: str) -> str:
+    """An option's value, a colour by its name."""
+    colour = _COLOUR.match(option)
+    return option[colour.end() :].strip() if colour else option
+
+
+def _surcharge(cell: str, shop: Shop) -> Decimal:
+    amount = Decimal(reading.amount(cell.removeprefix("-"), shop))
+    return -amount if cell.startswith("-") else amount
 
 
 class Wix(Format):
@@ -63,15 +77,25 @@ class Wix(Format):
         draft.images(row, alt=row["imageAlt"], read=_media)
 
     def title_of(self, row: Row) -> str:
-        """A colour is written as `#ff0000:Red`."""
-        values = (value for _, value in row.each("option"))
-        return " / ".join(v.rpartition(":")[2] if v.startswith("#") else v for v in values)
+        return " / ".join(_plain(value) for _, value in row.each("option"))
 
     def finish(self, draft: Draft) -> ImportedProduct:
         own = next((row for row in draft.rows if row["kind"].casefold() == "product"), None)
         if own is not None and not draft.variants:
-            self.fill(draft, draft.variant(own, ""), own)
+            choices = [list(map(_plain, _semicolons(cell))) for _, cell in own.each("option")]
+            if not choices:
+                self.fill(draft, draft.variant(own, ""), own)
+            for title in draft.combined(own, "option", choices):
+                self._choice(draft, draft.variant(own, title), own)
         return super().finish(draft)
+
+    def _choice(self, draft: Draft, variant: Variant, own: Row) -> None:
+        """A variant that has no row of its own, and nothing of its own but its options. A count is
+        of all of them: nobody can say how many there are of each."""
+        for key, (field, value) in self.prices(draft, own).items():
+            variant.set(field, key, value)
+        if not own["stock"].isdecimal():
+            self.stock(variant, own)
 
     def prices(self, draft: Draft, row: Row) -> Prices:
         """A variant's price is its own, or the product's with a surcharge, less the discount."""
@@ -82,7 +106,9 @@ class Wix(Format):
             draft.fail(row, "surcharge", "missing_price", message)
             return {}
         own = own or row
-        extra = draft.amount(row, "surcharge") if row is not own else None
+        extra = None
+        if row is not own:
+            extra = draft.read(row, "surcharge", lambda cell: _surcharge(cell, draft.shop))
         if row["price"] or own is row:
             given = super().prices(draft, row)
         else:
@@ -91,11 +117,16 @@ class Wix(Format):
         if price is None:
             return given
         total = Decimal(price) + Decimal(extra or 0)
+        if total < 0:
+            draft.fail(row, "surcharge", "negative_amount", "The price would be below zero.")
+            return {}
         off = self._discount(draft, own, total)
         places = -Decimal(price).as_tuple().exponent  # type: ignore[operator]
         given["price"] = ("price", f"{total - off:.{places}f}")
         if off:
             given["compareAtPrice"] = ("price", f"{total:.{places}f}")
+        elif "discount" in self.sheet:
+            given.setdefault("compareAtPrice", ("price", None))
         return given
 
     def _discount(self, draft: Draft, own: Row, total: Decimal) -> Decimal:
@@ -119,3 +150,9 @@ class Wix(Format):
             variant.set("stock", "stock", 0)
         else:
             variant.count()
+        if (
+            row["kind"].casefold() == "variant"
+            and variant.read("published", reading.boolean) is False
+        ):
+            # It is kept, and cannot be bought.
+            variant.set("published", "stock", 0)

@@ -74,4 +74,4 @@ def waiting_row(row: Rows) -> Waiting:
     first, last = row.records[0], row.records[-1]
     length = last.offset + last.length - first.offset
     named, priced = not row.imported.continues, not row.imported.awaits_variants
-    return Waiting(row.product, first.offset, length, row.line, named, priced)
+    return Waiting(row.product, first.offset, length, row.line, named, priced, not row.names)

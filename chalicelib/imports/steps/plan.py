@@ -100,8 +100,10 @@ def _plan(waiting: ImportJob) -> None:
         for part in cut.messages(plan(chain(first, records), dialect, seen=seen)):
             lanes.add(part)
         files.put_keys(job_id, bytes(seen.bits))
+        if seen.again is not None and cut.repeats:
+            files.put_keys(job_id, seen.again.packed(), "again")
         lanes.send()
-        store.planned(job_id, cut.chunks, cut.products, repeats=cut.repeats)
+        store.planned(job_id, cut.chunks, cut.products, cut.groups, repeats=cut.repeats > 0)
         telemetry.info("import planned", jobId=job_id, chunks=cut.chunks, products=cut.products)
     advance.after_chunks(job_id, is_mine=True)
 
@@ -124,7 +126,11 @@ class _Cut:
         self._deadline = time.monotonic() + _PLANNING_SECONDS
         self.chunks = 0
         self.products = 0
-        self.repeats = False
+        self.repeats = 0
+
+    @property
+    def groups(self) -> int:
+        return self.products + self.repeats
 
     def messages(self, parts: Iterator[Chunk | Unreadable]) -> Iterator[ChunkMessage]:
         for part in parts:
@@ -139,7 +145,7 @@ class _Cut:
                 store.finish(self._job.id, f"chunk#{number}", {Outcome.FAILED: 1})
                 continue
             self.products += part.products
-            self.repeats = self.repeats or bool(part.repeated)
+            self.repeats += len(part.repeated)
             yield {
                 "job": self._job.id,
                 "step": "chunk",

@@ -1,13 +1,13 @@
 """The file of a job, as groups of rows."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 from chalicelib import clock, settings, table
 from chalicelib.imports import columns, files
-from chalicelib.imports.csv.groups import grouped, name_key
-from chalicelib.imports.csv.records import CsvRecord, read
+from chalicelib.imports.csv.groups import Group, groups, name_key
+from chalicelib.imports.csv.records import read
 from chalicelib.imports.csv.seen import Seen
 from chalicelib.imports.formats import Dialect, Shop
 from chalicelib.imports.model import ImportJob
@@ -25,28 +25,41 @@ class Reader:
 
     def rows(self, part: Mapping[str, Any]) -> list[Rows]:
         """The groups of a byte range that begins and ends between products."""
-        return [self._rows(records) for records in self._groups(part)]
+        return [self._rows(group) for group in self._groups(part)]
 
     def waiting(self, waiting: Sequence[Waiting]) -> list[Rows]:
-        groups = table.together([partial(self._groups, vars(row)) for row in waiting])
-        return [self._rows(records) for (records,) in groups]
+        found = table.together([partial(self._groups, vars(row)) for row in waiting])
+        return [self._rows(group) for (group,) in found]
 
     def whole(self, rows: Sequence[Rows]) -> Rows:
         """One product of rows from several places of the file."""
-        return self._rows([record for row in rows for record in row.records])
+        return self._rows(Group([record for row in rows for record in row.records], ()))
 
     @cached_property
     def seen(self) -> Seen:
         """All keys of the file."""
         return Seen(bytearray(files.read_keys(self.job.id)))
 
-    def _rows(self, records: Sequence[CsvRecord]) -> Rows:
-        return Rows.of(records, self.dialect, self.shop)
+    def _rows(self, group: Group) -> Rows:
+        rows = Rows.of(group.records, self.dialect, self.shop)
+        again = _again(self.job.id)
+        if again is not None and any(name in again for name in group.names if name):
+            rows.names = [name for name in dict.fromkeys(group.names) if name]
+        return rows
 
-    def _groups(self, part: Mapping[str, Any]) -> list[list[CsvRecord]]:
+    def _groups(self, part: Mapping[str, Any]) -> list[Group]:
         offset, length, line = int(part["offset"]), int(part["length"]), int(part["line"])
         data = files.read(self.job.id, self.job.etag, offset, length)
-        return list(grouped(read(data, self.job.format, offset, line), self.dialect))
+        return list(groups(read(data, self.job.format, offset, line), self.dialect))
+
+
+@lru_cache(2)
+def _again(job_id: str) -> Seen | None:
+    """The keys that the file has at several places, if there are any."""
+    try:
+        return Seen.unpacked(files.read_keys(job_id, "again"))
+    except files.FileChanged:
+        return None
 
 
 def stands_in_file(reader: Reader) -> Callable[[Product], bool]:

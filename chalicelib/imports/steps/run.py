@@ -8,7 +8,7 @@ is finished (`store.finish`).
 import gc
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, Final
@@ -16,7 +16,7 @@ from typing import Any, Final
 from chalicelib import telemetry
 from chalicelib.imports import files, store
 from chalicelib.imports.model import ImportJob, Outcome
-from chalicelib.imports.steps import advance, lanes, queue, report
+from chalicelib.imports.steps import advance, lanes, queue, report, tally
 from chalicelib.imports.steps.begin import AllHere, NothingMore, WaitingRows, waiting_row
 from chalicelib.imports.steps.queue import ChunkMessage
 from chalicelib.imports.steps.reader import Reader, stands_in_file
@@ -180,17 +180,20 @@ def _goes_on(job_id: str, chunk: str) -> bool:
 def _finish(
     job: ImportJob,
     chunk: str,
-    rows: Iterable[Rows],
+    all_rows: Sequence[Rows],
     message: ChunkMessage | None = None,
     settled: Iterable[Waiting] = (),
 ) -> bool:
     """Keeps what failed, and counts, unless somebody has. With a `message`, groups that have no
-    outcome are left for later."""
+    outcome, or whose product came before, are left for later."""
+    later = set(message["repeated"]) if message else set()
+    rows = [row for row in all_rows if row.line not in later]
     failed = [row for row in rows if row.outcome is Outcome.FAILED]
     report.put_errors(job, failed)
     has_part = report.put_part(job, chunk, [(row.records, row.errors) for row in failed])
-    counts = Counter(row.outcome for row in rows if row.outcome)
-    lines = [row.line for row in rows if row.outcome is None]
+    tally.count(job.id, chunk, [row for row in rows if row.names])
+    counts = Counter(row.outcome for row in rows if row.outcome and not row.names)
+    lines = [row.line for row in all_rows if row.outcome is None or row.line in later]
     deferred = None
     if message and lines:
         place = {name: message[name] for name in ("offset", "length", "line")}

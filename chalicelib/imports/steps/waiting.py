@@ -13,7 +13,8 @@ from chalicelib.imports.model import Outcome
 @dataclass(frozen=True)
 class Waiting:
     """A group of rows, by its place in the file. `named`: it gives the product's name; `priced`:
-    and the price, or one for each of its variants."""
+    and the price, or one for each of its variants. `alone`: it is counted by itself (`tally.py`).
+    """
 
     product: str
     offset: int
@@ -21,6 +22,7 @@ class Waiting:
     line: int
     named: bool
     priced: bool
+    alone: bool = True
 
     def key(self, job_id: str) -> Key:
         return job_id, f"waiting#{ids.key_part(self.product)}#{self.line:09d}"
@@ -52,6 +54,7 @@ def _waiting(item: Item) -> Waiting:
         int(item["line"]),
         bool(item["named"]),
         bool(item["priced"]),
+        bool(item.get("alone", True)),
     )
 
 
@@ -62,7 +65,8 @@ def settle(job_id: str, waiting: Sequence[Waiting], outcome: Outcome) -> None:
         some = waiting[at : at + 90]
         for row in some:
             commit.delete(row.key(job_id), when=table.present)
-        store.count(commit, job_id, {outcome: len(some)})
+        alone = sum(row.alone for row in some)
+        store.count(commit, job_id, {outcome: alone}, handled=len(some))
         try:
             commit.send()
         except table.ConditionFailed:
