@@ -44,6 +44,9 @@ class Person:
             empty: dict[str, Any] = {**gone, "tags": [], "addresses": []}
             return {name: empty.get(name, value) for name, value in data.items()}
         left = {**data, "note": None}
+        if data.get("tags"):
+            known = Person(self.ids, self.facts | self.told(data))
+            left["tags"] = [tag for tag in data["tags"] if not known.mentions(tag)]
         left["customer"] = {**dict.fromkeys(data["customer"]), "id": data["customer"]["id"]}
         for name in _PLACES:
             if name in data:
@@ -58,6 +61,13 @@ class Person:
         places += own.get("addresses") or []
         parts += [place.get(name) for place in places for name in _PARTS]
         return {part for part in parts if part and len(part) >= _SHORTEST}
+
+    @cached_property
+    def contacts(self) -> "Person":
+        """The same, looked for by e-mail addresses and phones alone: in files of products, and
+        what was said of them, a name may be that of a product."""
+        found = (fact for fact in self.facts if "@" in fact or _is_phone(fact))
+        return Person(self.ids, frozenset(found))
 
     def mentions(self, text: str) -> bool:
         return bool(self._pattern.search(text))
@@ -93,6 +103,9 @@ class Person:
 def _forms(fact: str) -> Iterable[str]:
     yield from (fact, json.dumps(fact)[1:-1], quote(fact), quote(fact, safe=""))
     yield "".join(c for c in unicodedata.normalize("NFKD", fact) if not unicodedata.combining(c))
-    digits = re.sub(r"\D", "", fact)
-    if len(digits) > 5 and not re.search(r"[^\W\d_]", fact):
-        yield digits
+    if _is_phone(fact):
+        yield re.sub(r"\D", "", fact)
+
+
+def _is_phone(fact: str) -> bool:
+    return len(re.findall(r"\d", fact)) > 5 and not re.search(r"[^\W\d_]", fact)

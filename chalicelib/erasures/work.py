@@ -26,6 +26,7 @@ from chalicelib.customers import store as customers
 from chalicelib.erasures import store
 from chalicelib.exports import store as exports
 from chalicelib.forgetting import Person
+from chalicelib.imports import store as imports
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import MOST_AT_ONCE, Counter, Job, Step
 from chalicelib.orders import store as orders
@@ -72,7 +73,8 @@ def step(job: Job) -> Step:
 def _orders(job: Job, person: Person, after: Any) -> _Done:
     query = orders.of_customer(str(job.asked["customer"]), MOST_AT_ONCE)
     found, total, after = jobs.records(job, query, orders.page, after)
-    facts = [person.told(order.fields) for order in found]
+    customer = customers.get(str(job.asked["customer"]))
+    facts = [person.told(fields) for fields in (customer.fields, *(one.fields for one in found))]
     person = store.learn(job.id, person, set().union(*facts))
     calls = [partial(orders.forget, order.id, person) for order in found]
     changed: list[bool] = []
@@ -134,6 +136,7 @@ _FORGOTTEN: Final[Mapping[str, Callable[[Item, Person], dict[str, Any] | None]]]
     "replies": idempotency.forgotten,
     "attempts": webhooks.forgotten,
     "jobs": jobs.forgotten,
+    "imports": imports.forgotten,
     "erasures": store.forgotten,
 }
 

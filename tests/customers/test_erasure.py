@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import app
 from chalicelib import attributes, aws, ids, listing, outbox, settings, table
 from chalicelib.attributes import pack
 from chalicelib.counts import check
@@ -52,13 +53,18 @@ def path(customer: Any) -> str:
     return f"{CUSTOMERS}/{customer['id']}"
 
 
-def mentions(jobs: JobDesk, words: list[str] = WORDS) -> list[str]:
-    """What still says who it was, wherever it is kept."""
+def in_tables(jobs: JobDesk, words: list[str]) -> list[str]:
     found = []
     for name in (settings.table(), settings.outbox_table()):
         for item in jobs.dynamodb.items(name):
             text = json.dumps(attributes.unpack(item), default=str, ensure_ascii=False).lower()
             found += [f"{word}: {text[:300]}" for word in words if word in text]
+    return found
+
+
+def mentions(jobs: JobDesk, words: list[str] = WORDS) -> list[str]:
+    """What still says who it was, wherever it is kept."""
+    found = in_tables(jobs, words)
     s3 = aws.client("s3")
     for entry in s3.list_objects_v2(Bucket=settings.bucket()).get("Contents", []):
         body = s3.get_object(Bucket=settings.bucket(), Key=entry["Key"])["Body"].read()
@@ -93,6 +99,7 @@ def traces(jobs: JobDesk) -> tuple[Any, list[Any]]:
         shippingAddress=HOME,
         billingAddress=HOME,
         note=NOTE,
+        tags=["gift", "for Quillfeather", PERSON["email"]],
         paymentStatus="PAID",
     )
     made = first["customer"]
@@ -257,6 +264,35 @@ def test_a_kept_reply_whose_key_says_who_it_was_is_gone(jobs: JobDesk) -> None:
     assert mentions(jobs, ["quill"]) == []
     again = shop.post(CUSTOMERS, {"phone": "1030 12345"}, headers={"Idempotency-Key": "1030 12345"})
     assert again.text == other.text
+
+
+def test_what_an_import_quotes_of_a_file_is_forgotten(jobs: JobDesk) -> None:
+    """Somebody took a list of customers for one of products. A name alone may be a product's."""
+    shop = jobs.shop
+    made = customer(shop, **PERSON)
+    who = f"{PERSON['email']},{PERSON['phone']},"
+    files = {
+        f"{PERSON['email']}.csv": f"E-Mail,Telefon,Wer\n{who}Zenobia Blend\n",
+        "errors.csv": f"slug,name,price\nzenobia,Zenobia Blend,{PERSON['email']}\n",
+    }
+    for name, text in files.items():
+        form = f'--b\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
+        sent = {"Content-Type": "multipart/form-data; boundary=b"}
+        whole = f"{form}{text}\r\n--b--\r\n".encode()
+        id = shop.post("/api/admin/products/import", whole, headers=sent).json["jobId"]
+        key = {"bucket": {"name": settings.bucket()}, "object": {"key": f"imports/{id}.csv"}}
+        app.plan_import({"detail": key}, None)
+        if name == "errors.csv":
+            pk = {
+                "pk": id,
+                "sk": "error#000000002#001",
+                "message": f"{PERSON['email']} is no price",
+            }
+            table.put({**pk, "name": "Zenobia Blend", "expiresAt": 1 << 40})
+    assert in_tables(jobs, ["palmyra"]) and in_tables(jobs, ["555-0042"])
+    assert jobs.done(f"{path(made)}/erase")["touched"]["imports"] >= 3
+    assert in_tables(jobs, ["palmyra", "555-0042"]) == []
+    assert in_tables(jobs, ["zenobia blend"])
 
 
 def test_whoever_comes_back_is_somebody_new(jobs: JobDesk) -> None:
