@@ -11,13 +11,23 @@ from typing import Any, Final
 from chalice.app import Response
 from pydantic import TypeAdapter
 
-from chalicelib import public_names, settings
+from chalicelib import money, public_names, settings
 from chalicelib.bulk_edits.model import MOST_IDS
 from chalicelib.customers.model import MOST_ADDRESSES
 from chalicelib.events.model import MOST_EVENTS
 from chalicelib.idempotency import LONGEST_KEY
-from chalicelib.imports.model import LARGEST_FORM, LARGEST_UPLOAD, MOST_COLUMNS
-from chalicelib.orders.model import LARGEST_ORDER, MOST_LINES, MOST_PRODUCTS
+from chalicelib.imports.model import (
+    LARGEST_FORM,
+    LARGEST_ROW,
+    LARGEST_UPLOAD,
+    LARGEST_WORKBOOK,
+    MOST_COLUMNS,
+)
+from chalicelib.listing import MOST_WORD_BYTES
+from chalicelib.listing.lists import MOST_COUNTED
+from chalicelib.listing.pages import MOST_VALUES
+from chalicelib.listing.search import MOST_MATCHES
+from chalicelib.orders.model import LARGEST_ORDER, MOST_LINES, MOST_PIECES, MOST_PRODUCTS
 from chalicelib.problems import (
     Busy,
     Forbidden,
@@ -34,17 +44,23 @@ from chalicelib.problems import (
 from chalicelib.products.model import (
     BULK_PRODUCTS,
     DEEPEST_METADATA,
+    DEEPEST_PUBLIC,
+    LARGEST_METADATA,
     LARGEST_PRODUCT,
+    MOST_PARTS,
+    MOST_STOCK,
     MOST_VARIANTS,
 )
 from chalicelib.request import Routes, reply
 from chalicelib.request.call import current
 from chalicelib.request.middleware import InternalError
+from chalicelib.request.parse import LONGEST_NUMBER
 from chalicelib.request.routes import JSON, MEGABYTE, METHODS, Operation, operations
 from chalicelib.request.size import LARGEST_ANSWER
+from chalicelib.safe_post.destination import LONGEST_URL
 from chalicelib.schemas import LARGEST_PAGE
 from chalicelib.validation import DEEPEST, MOST_ERRORS
-from chalicelib.webhooks.model import EventKind
+from chalicelib.webhooks.model import LONGEST_OVERLAP, EventKind
 from chalicelib.webhooks.shown import announced
 
 Schema = dict[str, Any]
@@ -68,22 +84,37 @@ _INTRODUCTION: Final = (
 _LIMITS: Final = {
     "levels of objects and lists in a body": DEEPEST,
     "levels in a product's `metadata`": DEEPEST_METADATA,
+    "bytes of a product's `metadata`": LARGEST_METADATA,
+    "characters of a number": LONGEST_NUMBER,
+    "of an amount, which is below that": money.LARGEST,
     "bytes of a body": MEGABYTE,
     "bytes of an answer": LARGEST_ANSWER,
     "errors in an answer": MOST_ERRORS,
     "bytes of a product": LARGEST_PRODUCT,
     "variants of a product": MOST_VARIANTS,
+    "bytes of words that a product is found by": MOST_WORD_BYTES,
+    "pieces in stock": MOST_STOCK,
     "products of a bulk call": BULK_PRODUCTS,
+    "variants, tags and words of all of them": MOST_PARTS,
     "records of a bulk edit by `ids`": MOST_IDS,
     "bytes of an order": LARGEST_ORDER,
     "lines of an order": MOST_LINES,
+    "pieces of each": MOST_PIECES,
     "products of an order": MOST_PRODUCTS,
     "addresses of a customer": MOST_ADDRESSES,
     "items of a page": LARGEST_PAGE,
+    "values of a filter": MOST_VALUES,
+    "matches that a search reads": MOST_MATCHES,
+    "records that are counted by their keys for a total": MOST_COUNTED,
+    "results that the storefront's pages reach": DEEPEST_PUBLIC,
     "events of a page of the feed": MOST_EVENTS,
     "bytes of a file by form": LARGEST_FORM,
     "bytes of an upload": LARGEST_UPLOAD,
+    "bytes of a workbook": LARGEST_WORKBOOK,
+    "bytes of a row of a file": LARGEST_ROW,
     "columns of a file": MOST_COLUMNS,
+    "characters of a webhook's URL": LONGEST_URL,
+    "hours in which two of its secrets sign": LONGEST_OVERLAP,
     "characters of an Idempotency-Key": LONGEST_KEY,
 }
 _INFO: Final = {

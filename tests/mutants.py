@@ -5,15 +5,19 @@ tests that reach the changed lines, the fastest first, until one fails. Prints t
 module and each change that no test noticed. `tests/mutants_equivalent.txt` has those that change
 nothing that anybody could notice.
 
-A change is made while the module is imported, in a process that is forked for it: no file is
-written. Which tests reach which lines is measured once (coverage.py) and kept below `.mutants/`.
+A change is made in a process that is forked for it: no file is written. In a function it is made
+where all is imported already; what no test notices there, and what is outside functions, is made
+while its module is imported. Which tests reach which lines is measured once (coverage.py) and kept
+below `.mutants/`.
 """
 
 import argparse
 import ast
 import contextlib
+import gc
 import hashlib
 import importlib.machinery
+import inspect
 import json
 import multiprocessing
 import os
@@ -26,8 +30,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import pairwise, zip_longest
+from itertools import accumulate, pairwise, zip_longest
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import Any, Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
@@ -49,7 +54,9 @@ SWAPPED: Final[dict[type, type]] = {
     ast.BitOr: ast.BitAnd,
 }  # fmt: skip
 GIVEN: Final[dict[str, Any]] = {}  # what forked processes take along
-BATCHES: Final = (12, 60, 300)  # tests that are tried first, before all others
+ELSEWHERE: Final = tuple(f"tests/{name}/" for name in ("client", "conformance", "deploy", "e2e"))
+BATCHES: Final = (0, 12, 60, 300, 3_000)  # how many tests are tried in one process
+MOST_SECONDS: Final = 60  # of tests for one change
 
 
 @dataclass(frozen=True)
@@ -132,17 +139,11 @@ def parsed(path: str) -> ast.Module:
     """The module; each node knows its `parent`, and by which `field` of it."""
     tree = ast.parse((ROOT / path).read_text())
     for node in ast.walk(tree):
-        for child in ast.iter_child_nodes(node):
-            child.parent, child.field = node, _field(node, child)  # type: ignore[attr-defined]
+        for field, value in ast.iter_fields(node):
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.AST):
+                    child.parent, child.field = node, field  # type: ignore[attr-defined]
     return tree
-
-
-def _field(node: ast.AST, child: ast.AST) -> str:
-    return next(
-        name
-        for name, value in ast.iter_fields(node)
-        if value is child or (isinstance(value, list) and any(one is child for one in value))
-    )
 
 
 def _place(node: ast.AST) -> tuple[int, int] | None:
@@ -257,6 +258,29 @@ class _Finder(importlib.machinery.PathFinder):
         return found
 
 
+def load(files: list[str]) -> None:
+    """Imports all that tests need, and the tests, for the processes that are forked here."""
+    with open(os.devnull, "w") as nobody, contextlib.redirect_stdout(nobody):
+        run_tests(["--collect-only", *files], _Watcher(None, {}, None))
+    GIVEN["loaded"] = True
+
+
+def swap(path: str, code: CodeType) -> None:
+    """Gives the functions of a module, as it is imported, the code that they have in `code`."""
+    old = compile(parsed(path), ROOT / path, "exec")
+    news = dict(zip(_functions(old), _functions(code), strict=True))
+    for one in gc.get_objects():
+        if isinstance(one, FunctionType) and one.__code__.co_filename == str(ROOT / path):
+            one.__code__ = news.get(one.__code__, one.__code__)
+
+
+def _functions(code: CodeType) -> Iterator[CodeType]:
+    """Those of a module and of its classes."""
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield from [one] if one.co_flags & inspect.CO_OPTIMIZED else _functions(one)
+
+
 def forked(call: Any, seconds: float) -> Any:
     """What a call answers in a process of its own; None if it does not end in time."""
     read, write = os.pipe()
@@ -352,13 +376,12 @@ class Reach:
         first, last = mutant.lines
         found = set().union(*(self.of[mutant.path, line] for line in range(first, last + 1)))
         found = found if last else self.anywhere[mutant.path]
-        _, *parts = Path(mutant.path).with_suffix("").parts
-        own = (
-            f"tests/{parts[0]}/",
-            f"tests/test_{parts[-1]}",
-            f"tests/{parts[0]}/test_{parts[-1]}",
+        own = f"tests/{Path(mutant.path).with_suffix('').parts[1]}/"
+        nearest = sorted(
+            found, key=lambda test: (not test.startswith(own), self.seconds[test], test)
         )
-        return sorted(found, key=lambda test: (not test.startswith(own), self.seconds[test], test))
+        until = accumulate(self.seconds[test] for test in nearest)
+        return [test for test, end in zip(nearest, until, strict=True) if end < MOST_SECONDS]
 
 
 # All of it.
@@ -371,14 +394,15 @@ def judged(mutant: Mutant) -> tuple[Mutant, str]:
     if not tests:
         return mutant, "unreached"
     code = compile(mutated(mutant, GIVEN["conditions"]), ROOT / mutant.path, "exec")
-    bounds = [0, *BATCHES, max(BATCHES[-1], len(tests))]
-    for first, last in pairwise(bounds):
-        batch = tests[first:last]
-        if not batch:
-            continue
+    for first, last in pairwise(BATCHES):
+        if not (batch := tests[first:last]):
+            break
 
         def tried(batch: list[str] = batch) -> Any:
-            sys.meta_path.insert(0, _Finder(mutant, code))
+            if GIVEN.get("loaded"):
+                swap(mutant.path, code)
+            else:
+                sys.meta_path.insert(0, _Finder(mutant, code))
             order = {test: place for place, test in enumerate(batch)}
             files = sorted({test.partition("::")[0] for test in batch})
             return run_tests(files, _Watcher(order, reach.seconds, None))
@@ -387,7 +411,9 @@ def judged(mutant: Mutant) -> tuple[Mutant, str]:
         outcome = forked(tried, limit)
         if outcome is None or any("Timeout" in why for why in outcome.get("failed", {}).values()):
             return mutant, "timed out"
-        if outcome.get("code") != 0:
+        if outcome.get("code", 5) == 5:  # nothing was run
+            return mutant, "survived" if GIVEN.get("loaded") else "broken"
+        if outcome["code"] != 0:
             return mutant, "killed"
     return mutant, "survived"
 
@@ -410,7 +436,6 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--sample", type=int, default=400)
     options.add_argument("--seed", type=int, default=16)
-    options.add_argument("--skip", type=int, default=0, help="how many of the sample to leave out")
     options.add_argument("--workers", type=int, default=2)
     options.add_argument("--conditions", action="store_true", help="every when= and otherwise=")
     options.add_argument("--module", help="of this module only, for example orders/store")
@@ -427,34 +452,37 @@ def main() -> None:
     patterns = [given.module] if given.module else ["**/*"] if given.conditions else CORE
     found = {path for name in patterns for path in (ROOT / "chalicelib").glob(f"{name}.py")}
     modules = sorted(path.relative_to(ROOT).as_posix() for path in found)
-    chosen = sample(modules, given.sample, given.seed, given.conditions)[given.skip :]
+    chosen = sample(modules, given.sample, given.seed, given.conditions)
     reasons = dict(
         line.split(" || ")[:2]
         for line in EQUIVALENT.read_text().splitlines()
         if " || " in line and not line.startswith("#")
     )
     files = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("tests/**/test_*.py"))
-    files = [file for file in files if not file.startswith(("tests/e2e", "tests/deploy"))]
+    files = [file for file in files if not file.startswith(ELSEWHERE)]
     fork = multiprocessing.get_context("fork")
-    with fork.Pool(given.workers) as pool:
+    with fork.Pool(given.workers, load, (files,)) as pool:
         known = pool.map(reached, files, chunksize=1)
     GIVEN["reach"] = Reach(known)
-    scores: dict[str, Counter[str]] = defaultdict(Counter)
     todo = [mutant for mutant in chosen if mutant.name not in reasons]
+    fates = dict.fromkeys(todo, "survived")
+    with fork.Pool(given.workers, load, (files,)) as pool:
+        inside = [mutant for mutant in todo if mutant.lines[1]]
+        fates |= dict(pool.imap_unordered(judged, inside, chunksize=1))
     with fork.Pool(given.workers) as pool:
-        for mutant, fate in pool.imap_unordered(judged, todo, chunksize=1):
-            scores[mutant.path][fate] += 1
-            if fate != "killed":
-                print(f"{fate}: {mutant.name}", flush=True)
-    noticed = 0
-    for path, fates in sorted(scores.items()):
-        good = fates["killed"] + fates["timed out"]
-        noticed += good
-        print(f"{path:50} {good:4} of {fates.total():4}")
+        again = [mutant for mutant, fate in fates.items() if fate == "survived"]
+        fates |= dict(pool.imap_unordered(judged, again, chunksize=1))
+    good = {mutant for mutant, fate in fates.items() if fate in ("killed", "timed out")}
+    for mutant in todo:
+        if mutant not in good:
+            print(f"{fates[mutant]}: {mutant.name}")
+    noticed, of = (Counter(mutant.path for mutant in some) for some in (good, todo))
+    for path in sorted(of):
+        print(f"{path:50} {noticed[path]:4} of {of[path]:4}")
     equivalent = len(chosen) - len(todo)
-    share = noticed / max(1, len(todo))
-    print(f"{noticed} of {len(todo)} noticed: {share:.1%}; {equivalent} equivalent")
-    raise SystemExit(noticed < (1 if given.conditions else 0.97) * len(todo))
+    share = len(good) / max(1, len(todo))
+    print(f"{len(good)} of {len(todo)} noticed: {share:.1%}; {equivalent} equivalent")
+    raise SystemExit(share < (1 if given.conditions else 0.97))
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ _ENTRIES_A_UNIT: Final = 20
 _ENTRIES_A_RECORD: Final = 50
 # Records that are in memory at once while a search checks many.
 _LOADED_AT_ONCE: Final = 500
-_MOST_VALUES: Final = 100  # AWS: operands of IN
+MOST_VALUES: Final = 100  # AWS: operands of IN
 _NEAR = 500  # records: so far from the beginning it is read before it is known how many there are
 _FEW = 300  # records: so many are loaded to be sorted, rather than a list of all read
 _PROBE: Final = 10_000  # keys
@@ -420,8 +420,8 @@ def _key_parts(kind: Kind, where: Mapping[str, frozenset[str]]) -> Where:
     """Filters as the index holds facets. Raises Invalid for too many values of one."""
     parts = {}
     for facet, accepted in where.items():
-        if len(accepted) > _MOST_VALUES:
-            raise Invalid.field(facet, "too_many", f"takes at most {_MOST_VALUES} values")
+        if len(accepted) > MOST_VALUES:
+            raise Invalid.field(facet, "too_many", f"takes at most {MOST_VALUES} values")
         if kind.several and facet == kind.several:
             parts[SEVERAL] = frozenset(map(several_part, accepted))
         else:

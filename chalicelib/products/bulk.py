@@ -12,15 +12,11 @@ from chalicelib.idempotency import Begun
 from chalicelib.listing import words
 from chalicelib.problems import Busy, Invalid, NotFound, Problem
 from chalicelib.products import merge, store
-from chalicelib.products.model import NewProduct, Product, ProductChange, ProductStatus
+from chalicelib.products.model import MOST_PARTS, NewProduct, Product, ProductChange, ProductStatus
 from chalicelib.products.shown import show
 
 _Outcome = Product | Problem
 _AT_ONCE: Final = 25
-
-# Variants, tags and words of one request. Each is 0.8 to 2.5 write units, beside some 20 a product
-# and 4 a KB: 80,000 at most, which a new table takes in 20 of the function's 28 seconds.
-MOST_PARTS: Final = 30_000
 
 
 def refuse_too_much(rows: Sequence[NewProduct | Problem]) -> None:

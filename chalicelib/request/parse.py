@@ -18,7 +18,7 @@ from chalicelib.validation import DEEPEST, MOST_ERRORS, depth, invalid, validate
 Model = TypeVar("Model", bound=BaseModel)
 Parameters = TypeVar("Parameters", bound=QueryParameters)
 
-_LONGEST_NUMBER: Final = 400  # characters; the largest double has 309 digits
+LONGEST_NUMBER: Final = 400  # characters; the largest double has 309 digits
 _WHOLE_DIGITS: Final = 15  # from there on, a double is no exact whole number
 _LARGEST_EXPONENT: Final = 307  # of what every other reader of JSON takes: a double
 _ESCAPED_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
@@ -108,7 +108,7 @@ def _no_number(text: str) -> NoReturn:
 
 def _number(text: str) -> Decimal | int:
     """A number with a fraction or an exponent. `2.0` is 2, as for any client in JavaScript."""
-    if len(text) > _LONGEST_NUMBER:
+    if len(text) > LONGEST_NUMBER:
         raise ValueError("nobody's number")
     number = Decimal(text)
     if number and abs(number.adjusted()) > _LARGEST_EXPONENT:

@@ -20,6 +20,7 @@ from chalicelib.schemas import (
     Several,
     null_is,
 )
+from chalicelib.webhooks import filter
 from chalicelib.webhooks.sending.retry import FAILING_STREAK
 
 LONGEST_OVERLAP: Final = 72  # hours in which two secrets sign
@@ -89,7 +90,11 @@ Email = Annotated[
 Description = Annotated[str, Field(max_length=500)]
 Filter = Annotated[
     dict[str, Any],
-    Field(json_schema_extra={"examples": [{"data": {"total": [{"numeric": [">=", 500]}]}}]}),
+    Field(
+        description="A pattern like EventBridge's on the body: at most"
+        f" {filter.MOST_VALUES} values, {filter.LARGEST:,} bytes and {filter.DEEPEST} levels",
+        json_schema_extra={"examples": [{"data": {"total": [{"numeric": [">=", 500]}]}}]},
+    ),
 ]
 Moment = Annotated[datetime, AfterValidator(_utc), Field(description="ISO 8601")]
 

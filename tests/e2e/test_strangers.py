@@ -4,9 +4,15 @@ Hypothesis drives the deployed stack: JSON of any depth, size and number, text o
 queries and headers of any kind. `make fuzz` tries more of it.
 """
 
+import csv
+import io
 import json
 import math
 import os
+import time
+import urllib.request
+import uuid
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -71,7 +77,7 @@ def shop(stack: Stack) -> Client:
     return Client(stack)
 
 
-def strict(answer: Got) -> Any:
+def strict(answer: Got | str) -> Any:
     """The JSON of an answer, as a reader takes it who knows no NaN, no huge number, no name twice
     and no half of a surrogate pair."""
 
@@ -87,7 +93,7 @@ def strict(answer: Got) -> Any:
         raise AssertionError(name)
 
     found = json.loads(
-        answer.text,
+        answer if isinstance(answer, str) else answer.text,
         parse_int=number,
         parse_float=number,
         parse_constant=no_constant,
@@ -129,6 +135,67 @@ def test_a_product_that_is_accepted_can_be_read_back_on_every_path(
         assert shop.call("DELETE", f"{PRODUCTS}/{row['id']}").status == 200
     finally:
         assert shop.call("DELETE", path).status == 200
+
+
+def exported(shop: Client, **asked: Any) -> str:
+    """The file of an export of products."""
+    made = shop.call("POST", "/api/admin/exports", {"type": "products", **asked})
+    assert made.status == 202, made.text
+    path = f"/api/admin/jobs/{made.json['jobId']}"
+    until = time.monotonic() + 120
+    while (job := strict(shop.get(path)))["status"] in {"QUEUED", "RUNNING"}:
+        assert time.monotonic() < until, job
+        time.sleep(0.2)
+    with urllib.request.urlopen(job["downloadUrl"], timeout=60) as file:
+        text: str = file.read().decode()
+    return text
+
+
+def fed(shop: Client, after: str) -> Iterator[tuple[str, Any]]:
+    """The cursor behind each page of the feed, and its events; without an end."""
+    asked = f"after={after}" if after else ""
+    while True:
+        page = strict(shop.get(f"/api/admin/events?limit=500&{asked}"))
+        yield page["next"], page["data"]
+        asked = f"after={page['next']}"
+
+
+@settings(bounded, max_examples=max(2, EXAMPLES // 12))
+@given(many=st.lists(st.tuples(metadata, texts, texts), min_size=15, max_size=25))
+def test_what_is_accepted_can_be_exported_and_is_in_the_feed(shop: Client, many: Any) -> None:
+    behind = next(next_ for next_, page in fed(shop, "") if not page)
+    vendor = f"Stranger {uuid.uuid4().hex}"
+    sent = [
+        {"name": name, "description": text, "price": 1, "metadata": data, "vendor": vendor}
+        for data, name, text in many
+    ]
+    # Each alone: a body that no parser takes is refused as a whole.
+    made = [shop.call("POST", PRODUCTS, each) for each in sent]
+    products = {strict(each)["id"]: strict(each) for each in made if each.status == 201}
+    try:
+        filters = {"vendor": vendor}
+        lines = exported(shop, format="jsonl", filters=filters).split("\n")
+        rows = [strict(line) for line in lines if line]
+        assert {row["id"]: row for row in rows} == products
+        for columns, name in (("backroom", "name"), ("shopify", "Title")):
+            text = exported(shop, columns=columns, filters=filters).removeprefix("\ufeff")
+            table = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+            assert sorted(each[name].removeprefix("'") for each in table) == sorted(
+                each["name"] for each in products.values()
+            )
+        missing, until = set(products), time.monotonic() + 120
+        for _, events in fed(shop, behind):
+            for event in events:
+                if event["event"] == "product.created" and event["data"]["id"] in missing:
+                    assert event["data"] == products[event["data"]["id"]]
+                    missing.remove(event["data"]["id"])
+            if not missing:
+                break
+            assert time.monotonic() < until, missing
+            time.sleep(0 if events else 1)
+    finally:
+        for id in products:
+            assert shop.call("DELETE", f"{PRODUCTS}/{id}").status == 200
 
 
 @bounded

@@ -283,3 +283,28 @@ def test_a_planner_that_is_late_asks_nobody_who_has_answered(desk: Desk) -> None
     assert desk.job(job["id"])["status"] == "QUEUED"
     desk.work()
     assert desk.finished(job["id"])["created"] == 1
+
+
+def test_a_planner_that_is_late_begins_nothing_that_was_answered_otherwise_since(
+    desk: Desk,
+) -> None:
+    job = desk.imported(catalogue("Červené tričko").encode("cp1250"))
+    path = f"/api/admin/jobs/{job['id']}/mapping"
+    assert desk.shop.post(path, {"encoding": "cp1252"}).status == 200
+    desk.meanwhile("UpdateItem", lambda: desk.shop.post(path, {"encoding": "cp1250"}))
+    desk.work()
+    desk.uploaded(job["id"])
+    assert desk.finished(job["id"])["created"] == 1
+    assert words_of(desk) == ["Červené tričko"]
+
+
+@pytest.mark.parametrize("csv", ["name,price\nHat,2\n", "what,is,this\n1,2,3\n"])
+def test_a_job_that_is_cancelled_while_its_file_is_looked_at_stays_cancelled(
+    desk: Desk, csv: str
+) -> None:
+    job_id = desk.send(csv)
+    desk.meanwhile("UpdateItem", lambda: desk.cancel(job_id))
+    desk.uploaded(job_id)
+    desk.work()
+    assert desk.job(job_id)["status"] == "CANCELLED"
+    assert desk.products() == {}

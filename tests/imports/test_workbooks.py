@@ -301,7 +301,7 @@ def test_what_is_too_large_or_no_workbook_or_damaged_is_refused_with_the_reason(
     for cut in (len(whole) // 3, len(whole) - 10):
         assert refused(whole[:cut]).code == "unreadable_workbook"
     assert refused(whole.replace(b"PK\x05\x06", b"PK\x05\x07")).code == "unreadable_workbook"
-    monkeypatch.setattr(workbooks, "LARGEST", 100)
+    monkeypatch.setattr(workbooks, "LARGEST_WORKBOOK", 100)
     assert refused(whole).code == "workbook_too_large"
 
 

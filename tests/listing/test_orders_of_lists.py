@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from chalicelib import listing
+from chalicelib import listing, table
 from chalicelib.listing import pages
-from tests.listing.things import Thing, create, names, page, passes, thing
+from tests.listing.things import KIND, Thing, create, names, page, passes, thing
 from tests.support.dynamodb_double import Double
 
 
@@ -56,3 +56,22 @@ def test_case_and_accents_do_not_count_where_a_list_is_sorted_by_name(dynamodb: 
     create(*map(thing, ["zebra", "Éclair", "apple", "#1 mug", "", "École"]))
     found = page(order="name", forward=True).records
     assert [one.name for one in found] == ["", "#1 mug", "apple", "Éclair", "École", "zebra"]
+
+
+def test_a_list_that_all_records_stand_in_is_read_at_once_while_they_are_indexed_anew(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create(*(thing(status="ACTIVE") for _ in range(5)))
+    rounds, together = [], table.together
+
+    def counted(calls: Any) -> Any:
+        rounds.append(len(calls))
+        return together(calls)
+
+    monkeypatch.setattr(table, "together", counted)
+    usual = page({"status": ["ACTIVE"]})
+    before = rounds.copy()
+    table.put({"pk": KIND.count_pk(), "sk": "ACTIVE|yes|#0", "n": 0})  # as a release before counted
+    rounds.clear()
+    assert page({"status": ["ACTIVE"]}) == usual
+    assert rounds == before

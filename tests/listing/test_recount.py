@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from chalicelib import listing, table
+from chalicelib.commit import Commit
 from chalicelib.listing import Recount, kinds
+from chalicelib.listing.recount import Wrong
 from tests.listing.things import KIND, RECORDS, create, delete, page, thing, update
 from tests.support.dynamodb_double import Double, Fault
 from tests.support.dynamodb_expressions import Wire
@@ -43,6 +45,25 @@ def test_a_wrong_total_is_found_and_repaired(dynamodb: Double) -> None:
     listing.repair(found.wrong)
     assert listing.recount(KIND) == Recount(30, [])
     assert page().total == 30
+
+
+def test_a_wrong_total_of_a_kind_without_facets_is_repaired(dynamodb: Double) -> None:
+    kind = listing.Kind("plain")
+    commit = Commit()
+    listing.change(commit, kind, "one", None, listing.Index.of(sort="1", facets={}))
+    commit.send()
+    table.update((kind.count_pk(), f"|{kinds.FORMAT}#1"), add={"n": 3})
+    wrong = listing.recount(kind).wrong
+    assert [(one.stored, one.counted) for one in wrong] == [(4, 1)]
+    listing.repair(wrong)
+    assert listing.recount(kind) == Recount(1, [])
+
+
+def test_a_record_that_is_gone_is_not_made_again_by_repairing_its_total(dynamodb: Double) -> None:
+    gone = Wrong(("cus_1", "customer"), 0, 3, "orders", sharded=False)
+    with pytest.raises(table.ConditionFailed):
+        listing.repair([gone])
+    assert table.get(gone.cell) is None
 
 
 def test_what_clients_write_meanwhile_is_no_disagreement(dynamodb: Double) -> None:

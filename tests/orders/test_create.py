@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib import clock, table
+from chalicelib import clock, money, table
 from chalicelib.commit import Commit
 from chalicelib.orders import numbers
 from tests.orders.build import (
@@ -336,3 +336,10 @@ def test_a_number_is_taken_by_itself_only_where_orders_are_dense_or_the_commit_i
     commit = Commit()
     mine.write(commit)
     assert len(commit) == (taken == 5)
+
+
+@pytest.mark.parametrize(
+    ("currency", "shown"), [("EUR", "12.00"), ("ISK", "12"), ("BHD", "12.000"), ("CLF", "12.0000")]
+)
+def test_an_amount_has_the_decimals_of_its_currency_in_iso_4217(currency: str, shown: str) -> None:
+    assert f"{12:.{money.decimals(currency)}f}" == shown

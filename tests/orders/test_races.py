@@ -41,6 +41,15 @@ def test_an_order_that_is_deleted_while_it_is_cancelled_gives_its_stock_back_onc
     assert shop.get(ORDERS).json["total"] == 0
 
 
+def test_an_order_that_two_change_at_once_has_both_changes(shop: Shop, dynamodb: Double) -> None:
+    order = placed(shop, line(variant(shop, 10)))
+    path = f"{ORDERS}/{order['id']}"
+    before_the_commit(dynamodb, lambda: shop.patch(path, {"note": "one"}))
+    both = shop.patch(path, {"tags": ["two"]})
+    assert (both.status, both.json["note"], both.json["tags"]) == (200, "one", ["two"])
+    assert shop.get(path).json == both.json
+
+
 def test_an_order_that_is_deleted_twice_at_once_is_deleted_once(
     shop: Shop, dynamodb: Double
 ) -> None:
@@ -63,6 +72,15 @@ def test_a_product_that_is_edited_while_it_is_deleted_is_gone_from_every_list(
         assert shop.get(f"{PRODUCTS}{query}").json["total"] == 0
     again = shop.post(PRODUCTS, {"name": "Cup", "price": 1, "slug": "renamed"})
     assert again.status == 201, "its slug is free again"
+
+
+def test_a_product_that_two_change_at_once_has_both_changes(shop: Shop, dynamodb: Double) -> None:
+    made = product(shop, 5)
+    path = f"{PRODUCTS}/{made['id']}"
+    before_the_commit(dynamodb, lambda: shop.put(path, {"vendor": "Acme"}))
+    both = shop.put(path, {"type": "Mugs"})
+    assert (both.status, both.json["vendor"], both.json["type"]) == (200, "Acme", "Mugs")
+    assert shop.get(f"{PRODUCTS}?vendor=Acme&type=Mugs").json["total"] == 1
 
 
 def test_a_product_that_is_edited_while_it_is_deleted_with_an_etag_stays(

@@ -176,6 +176,15 @@ def test_the_default_variant_follows_sku_and_price(shop: Shop) -> None:
     assert shop.put(path, {"sku": "C"}).json["variants"][0]["sku"] == "C"
 
 
+def test_the_default_variant_follows_the_sku_whatever_else_it_is_given(shop: Shop) -> None:
+    made = shop.post("/api/admin/products", new_product(sku="A")).json
+    path = f"/api/admin/products/{made['id']}"
+    for given in ({}, {"price": "9"}):
+        shop.put(path, {"variants": [{"id": made["variants"][0]["id"], **given}]})
+        assert shop.put(path, {"sku": "B"}).json["variants"][0]["sku"] == "B"
+        assert shop.put(path, {"sku": "A"}).json["variants"][0]["sku"] == "A"
+
+
 def test_variants_keep_their_identity_by_id_then_sku_then_title(shop: Shop) -> None:
     variants = [
         {"title": "S", "sku": "A", "stock": 1},

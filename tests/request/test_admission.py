@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib import clock, table
+from chalicelib import clock, ids, table
 from chalicelib.api_keys import store as api_keys
 from chalicelib.request import authenticate
 from tests.orders.build import line, new_order, variant
@@ -22,6 +22,7 @@ from tests.support.shop import Answer, Shop
 ADMISSION, READ, WRITE = "admission", "read", "write"
 ELSEWHERE = "another process"
 ORDERS, PRODUCTS = "/api/admin/orders", "/api/admin/products"
+PRODUCTS_OF_ALL, ADDRESS = "/api/products", "203.0.113.7"
 SECRET = "a name that only who is admitted may read"
 
 Send = Callable[[str], Answer]  # with this key
@@ -185,6 +186,45 @@ def warm(shop: Shop) -> str:
     key = shop.mint()
     assert shop.get(f"{PRODUCTS}/prod_none", key=key).status == 404
     return key
+
+
+@pytest.mark.parametrize("deed", [revoke, expire, use_up])
+def test_who_was_refused_reads_nothing_the_next_time(
+    shop: Shop, dynamodb: Double, deed: Deed
+) -> None:
+    send = get_product(shop)
+    key = warm(shop)
+    deed(key)
+    refused = send(key).status
+    made: list[str] = []
+
+    def note(operation: str, body: Any) -> None:
+        if not body.get("Key", {}).get("pk", {}).get("S", "").startswith("rate#"):
+            made.append(kind_of(operation, body))
+
+    dynamodb.faults = note
+    assert send(key).status == refused
+    assert made == [ADMISSION]
+
+
+def test_an_address_that_had_its_share_reads_nothing_the_next_time(
+    shop: Shop, dynamodb: Double
+) -> None:
+    shop.get(PRODUCTS_OF_ALL, key="")
+    minute = clock.unix() // 60
+    table.update((f"rate#{ids.key_part(ADDRESS)}#storefront", str(minute)), set={"n": 300})
+    made: list[str] = []
+    dynamodb.faults = lambda operation, body: made.append(operation)
+    shop.get(PRODUCTS_OF_ALL, key="")
+    made.clear()
+    refused = shop.get(PRODUCTS_OF_ALL, key="")
+    assert (refused.status, made) == (429, ["UpdateItem"])
+    # Who only asks what it may is told how much of the minute is left, and not counted.
+    dynamodb.faults = lambda operation, body: None
+    for _ in range(2):
+        told = Shop("198.51.100.1").options(PRODUCTS_OF_ALL, key="")
+        assert told.headers["X-RateLimit-Remaining"] == "300"
+    assert shop.options(PRODUCTS_OF_ALL, key="").headers["X-RateLimit-Remaining"] == "0"
 
 
 def test_reads_go_beside_the_admission_only_for_a_minute(

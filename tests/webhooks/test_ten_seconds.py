@@ -17,7 +17,15 @@ from tests.support.webhook_world import Posted, announce
 from tests.support.webhook_world import world as world_of
 from tests.webhooks.certificates import Certificates, issue
 from tests.webhooks.test_delivery import add, listed
-from tests.webhooks.tls_floods import Serve, Server, key_updates, tickets
+from tests.webhooks.tls_floods import (
+    Serve,
+    Server,
+    a_byte_at_a_time,
+    empty_records,
+    key_updates,
+    renegotiations,
+    tickets,
+)
 
 
 @pytest.fixture
@@ -62,6 +70,50 @@ def test_a_flood_of_session_tickets_ends_at_a_megabyte(certificate: Certificates
     with Server(tickets(certificate.server, 6_000)) as flooding:
         outcome = deliver(flooding.port, certificate.trusting)
     assert (outcome.error, outcome.status) == (Failure.PROTOCOL, None)
+
+
+@pytest.fixture
+def trusting(certificate: Certificates, monkeypatch: pytest.MonkeyPatch) -> ssl.SSLContext:
+    """What a sender trusts as it is deployed, with the authority of the tests among it."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate.authority))
+    return safe_post._system_trust.__wrapped__()
+
+
+def test_a_receiver_that_asks_to_shake_hands_anew_is_answered_that_nobody_will(
+    certificate: Certificates, trusting: ssl.SSLContext, tmp_path: Path
+) -> None:
+    with Server(renegotiations(certificate.server, tmp_path / "keys", 3)) as asking:
+        assert deliver(asking.port, trusting).error is None
+
+
+def test_a_flood_of_renegotiations_ends_at_a_megabyte(
+    certificate: Certificates, trusting: ssl.SSLContext, tmp_path: Path
+) -> None:
+    flood = wire.MOST_RECEIVED // 33 + 1_000
+    with Server(renegotiations(certificate.server, tmp_path / "keys", flood)) as flooding:
+        outcome = deliver(flooding.port, trusting)
+    assert (outcome.error, outcome.status) == (Failure.PROTOCOL, None)
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+@pytest.mark.parametrize(("number", "error"), [(5, None), (50_000, Failure.TLS)])
+def test_a_flood_of_empty_records_is_refused(
+    tmp_path: Path, version: ssl.TLSVersion, number: int, error: Failure | None
+) -> None:
+    made = issue(tmp_path, "127.0.0.1")
+    with Server(empty_records(made.server, tmp_path / "keys", number, version)) as server:
+        assert deliver(server.port, made.trusting).error == error
+
+
+def test_a_handshake_a_byte_at_a_time_ends_at_the_deadline(
+    certificate: Certificates, trusting: ssl.SSLContext
+) -> None:
+    with Server(a_byte_at_a_time(certificate.server, 0)) as slow:
+        assert deliver(slow.port, trusting).error is None
+    with Server(a_byte_at_a_time(certificate.server, 0.01)) as slower:
+        outcome = deliver(slower.port, trusting, timeout=1)
+    assert outcome.error is Failure.TIMEOUT
+    assert outcome.message.endswith("ended while shaking hands (TLS).")
 
 
 class _Stepping:

@@ -1,10 +1,13 @@
 """Receivers that speak TLS and never come to the point: records that carry no data."""
 
+import hmac
 import socket
 import ssl
 import struct
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -66,53 +69,135 @@ def tickets(certificate: ssl.SSLContext, number: int) -> Serve:
     return serve
 
 
-def key_updates(certificate: ssl.SSLContext, keys: Path, number: int) -> Serve:
-    """So many key updates (RFC 8446, 4.6.3) behind the request, then the answer, all of it written
-    here record by record: `ssl` cannot send them. `keys`: where it logs its secrets."""
-    certificate.minimum_version = ssl.TLSVersion.TLSv1_3
-    certificate.num_tickets = 0
-    certificate.keylog_filename = str(keys)
+def a_byte_at_a_time(certificate: ssl.SSLContext, pause: float) -> Serve:
+    """All that TLS has to say, each byte in a packet of its own."""
 
     def serve(connection: socket.socket) -> None:
-        incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-        secured = certificate.wrap_bio(incoming, outgoing, server_side=True)
-        for step in (secured.do_handshake, lambda: secured.read(65_536)):
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+        def send(data: bytes) -> None:
+            for byte in data:
+                connection.sendall(bytes([byte]))
+                time.sleep(pause)
+
+        secured = _Secured(certificate)
+        secured.shake(connection, send)
+        secured.tls.write(ANSWER)
+        send(secured.outgoing.read())
+
+    return serve
+
+
+def key_updates(certificate: ssl.SSLContext, keys: Path, number: int) -> Serve:
+    """So many key updates (RFC 8446, 4.6.3), then the answer. `keys`: where it logs its secrets."""
+    return _written(certificate, keys, [(_KEY_UPDATE, _HANDSHAKE)] * number)
+
+
+def empty_records(
+    certificate: ssl.SSLContext, keys: Path, number: int, version: ssl.TLSVersion
+) -> Serve:
+    """So many records of no data, then the answer."""
+    return _written(certificate, keys, [(b"", _DATA)] * number, version)
+
+
+def renegotiations(certificate: ssl.SSLContext, keys: Path, number: int) -> Serve:
+    """So many requests to shake hands anew (RFC 5246, 7.4.1.1), then the answer."""
+    return _written(certificate, keys, [(bytes(4), _HANDSHAKE)] * number, ssl.TLSVersion.TLSv1_2)
+
+
+_HANDSHAKE, _DATA = 22, 23
+_KEY_UPDATE = b"\x18\x00\x00\x01\x00"
+
+
+class _Secured:
+    """The server's side of TLS, in memory."""
+
+    def __init__(self, certificate: ssl.SSLContext) -> None:
+        self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self.tls = certificate.wrap_bio(self.incoming, self.outgoing, server_side=True)
+
+    def shake(self, connection: socket.socket, send: Callable[[bytes], None]) -> bytes:
+        """Until the request was read. All that was sent."""
+        sent = b""
+        for step in (self.tls.do_handshake, lambda: self.tls.read(65_536)):
             while True:
                 try:
                     step()
                     break
                 except ssl.SSLWantReadError:
-                    connection.sendall(outgoing.read())
-                    incoming.write(connection.recv(65_536))
-        logged = [line.split() for line in keys.read_text().splitlines()]
-        (secret,) = [
-            bytes.fromhex(line[2]) for line in logged if line[0] == "SERVER_TRAFFIC_SECRET_0"
-        ]
-        cipher = secured.cipher()
-        assert cipher is not None
-        for record in _records(secret, cipher[0], number):
+                    send(said := self.outgoing.read())
+                    sent += said
+                    self.incoming.write(connection.recv(65_536))
+        return sent
+
+
+def _written(
+    certificate: ssl.SSLContext,
+    keys: Path,
+    said: list[tuple[bytes, int]],
+    version: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3,
+) -> Serve:
+    """Each of what is said (content, kind) as a record of its own behind the request, then the
+    answer: all of it written here, because `ssl` cannot."""
+    certificate.minimum_version = certificate.maximum_version = version
+    certificate.set_ciphers("ECDHE-ECDSA-AES128-GCM-SHA256")  # of 1.2
+    certificate.num_tickets = 0
+    certificate.keylog_filename = str(keys)
+
+    def serve(connection: socket.socket) -> None:
+        sent = _Secured(certificate).shake(connection, connection.sendall)
+        logged = dict(line.split(maxsplit=1) for line in keys.read_text().splitlines())
+        reader = threading.Thread(target=_read_all, args=(connection,), daemon=True)
+        reader.start()
+        records = _records_1_3 if version is ssl.TLSVersion.TLSv1_3 else _records_1_2
+        for record in records(logged, sent, [*said, (ANSWER, _DATA)]):
             connection.sendall(record)
-        connection.recv(1)
+        reader.join(30)  # a connection that is closed before is reset
 
     return serve
 
 
-def _records(secret: bytes, cipher: str, number: int) -> Iterator[bytes]:
-    algorithm, length = (
-        (hashes.SHA384(), 32) if cipher == "TLS_AES_256_GCM_SHA384" else (hashes.SHA256(), 16)
-    )
+def _read_all(connection: socket.socket) -> None:
+    with suppress(OSError):
+        while connection.recv(65_536):
+            pass
+
+
+def _records_1_3(
+    logged: dict[str, str], _: bytes, said: Iterable[tuple[bytes, int]]
+) -> Iterator[bytes]:
+    secret = bytes.fromhex(logged["SERVER_TRAFFIC_SECRET_0"].split()[1])
+    algorithm, length = (hashes.SHA384(), 32) if len(secret) == 48 else (hashes.SHA256(), 16)
+    number = 0
 
     def derived(label: bytes, size: int) -> bytes:
         full = b"tls13 " + label
         info = struct.pack("!HB", size, len(full)) + full + b"\0"
         return HKDFExpand(algorithm, size, info).derive(secret)
 
-    def record(content: bytes, kind: int) -> bytes:
-        header = struct.pack("!BHH", 23, 0x0303, len(content) + 17)
-        key, nonce = derived(b"key", length), derived(b"iv", 12)  # record 0 of this key
-        return header + AESGCM(key).encrypt(nonce, content + bytes([kind]), header)
+    for content, kind in said:
+        header = struct.pack("!BHH", _DATA, 0x0303, len(content) + 17)
+        nonce = int.from_bytes(derived(b"iv", 12)) ^ number
+        sealing = AESGCM(derived(b"key", length))
+        sealed = sealing.encrypt(nonce.to_bytes(12), content + bytes([kind]), header)
+        yield header + sealed
+        number += 1
+        if content == _KEY_UPDATE:
+            secret, number = derived(b"traffic upd", algorithm.digest_size), 0
 
-    for _ in range(number):
-        yield record(b"\x18\x00\x00\x01\x00", 22)
-        secret = derived(b"traffic upd", algorithm.digest_size)
-    yield record(ANSWER, 23)
+
+def _records_1_2(
+    logged: dict[str, str], sent: bytes, said: Iterable[tuple[bytes, int]]
+) -> Iterator[bytes]:
+    client, master = map(bytes.fromhex, logged["CLIENT_RANDOM"].split())
+    seed = b"key expansion" + sent[11:43] + client  # the server's random, of its first message
+    block, state = b"", seed
+    while len(block) < 40:  # RFC 5246, 5: two keys, two beginnings of nonces
+        state = hmac.digest(master, state, "sha256")
+        block += hmac.digest(master, state + seed, "sha256")
+    sealing, nonce = AESGCM(block[16:32]), block[36:40]
+    for number, (content, kind) in enumerate(said, 1):  # 0 ended the handshake
+        own = struct.pack("!Q", number)
+        about = own + struct.pack("!BHH", kind, 0x0303, len(content))
+        sealed = own + sealing.encrypt(nonce + own, content, about)
+        yield struct.pack("!BHH", kind, 0x0303, len(sealed)) + sealed

@@ -18,8 +18,8 @@ from typing import Any, Final
 from xml.etree.ElementTree import Element, ParseError, iterparse
 
 from chalicelib.imports.csv.faults import FileRejected
+from chalicelib.imports.model import LARGEST_WORKBOOK
 
-LARGEST: Final = 50 << 20  # bytes
 _UNPACKED: Final = 400 << 20  # bytes: what a planner has memory for
 _MOST_HELD: Final = 1 << 30  # bytes, of all cells
 _HELD: Final = 128  # bytes that a cell takes besides its text
@@ -92,8 +92,10 @@ def _chosen(names: list[str], sheet: str) -> str:
 
 def refuse_large(size: int) -> None:
     """Raises FileRejected: workbook_too_large."""
-    if size > LARGEST:
-        message = f"A workbook may have {LARGEST >> 20} MB. Save it as CSV, which may have 5 GB."
+    if size > LARGEST_WORKBOOK:
+        message = (
+            f"A workbook may have {LARGEST_WORKBOOK >> 20} MB. Save it as CSV, which may have 5 GB."
+        )
         raise FileRejected("workbook_too_large", message)
 
 

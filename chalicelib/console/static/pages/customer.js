@@ -118,7 +118,7 @@ function page(visit, path, { data: customer, etag }, found) {
       h.p({ class: "notice" }, "This customer was erased on ", date(customer.erasedAt), "."),
     h.div(
       { class: "columns" },
-      h.div(orders(), mayChange && details()),
+      h.div(orders(), !customer.erasedAt && details()),
       h.div(overview(), !customer.erasedAt && addresses()),
     ),
   );
@@ -130,7 +130,6 @@ function page(visit, path, { data: customer, etag }, found) {
       facts([
         email && ["Email", h.a({ href: `mailto:${email}` }, email)],
         phone && ["Phone", h.bdi(phone)],
-        customer.company && !mayChange && ["Company", h.bdi(customer.company)],
         ["Orders", number(customer.ordersCount)],
         ["Total spent", money(customer.totalSpent, CURRENCY)],
         ["Customer since", dateTime(customer.createdAt)],
@@ -176,6 +175,7 @@ function page(visit, path, { data: customer, etag }, found) {
       fields: fieldsOf(customer),
       submit: "Save",
       save: (typed) => save(was, read(typed)),
+      may: mayChange,
     });
     guard(visit, node, was);
     return card("Details", node);

@@ -66,7 +66,7 @@ export async function show(visit) {
     none: empty(
       "No customers yet",
       "A customer is added by hand, or with the first order of an email address.",
-      h.a({ class: "button", href: link("/orders/new") }, "Create order"),
+      may("STAFF") && h.a({ class: "button", href: link("/orders/new") }, "Create order"),
     ),
   });
 }

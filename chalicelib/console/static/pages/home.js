@@ -38,7 +38,7 @@ export async function show(visit) {
     },
     h.div(
       { class: "stack" },
-      isEmpty && firstSteps(),
+      isEmpty && may("STAFF") && firstSteps(),
       failing.length > 0 &&
         h.div(
           { class: "notice bad" },

@@ -18,6 +18,7 @@ import { card, facts } from "../parts/page.js";
 import { table } from "../parts/table.js";
 import { MODES } from "../parts/upload-form.js";
 import { link } from "../router.js";
+import { may } from "../session.js";
 
 export async function show(visit) {
   const path = `admin/jobs/${encodeURIComponent(visit.params.id)}`;
@@ -26,7 +27,7 @@ export async function show(visit) {
   const state = h.span();
   const actions = h.div({ class: "actions" });
   visit.draw(
-    { title: jobName(job), back: [link("/import"), "Import"], beside: state, actions },
+    { title: jobName(job), back: may("STAFF") && [link("/import"), "Import"], beside: state, actions },
     into,
   );
   fill();
@@ -53,24 +54,30 @@ export async function show(visit) {
   function fill() {
     replace(state, badge(...outcome(job)), job.dryRun && h.span({ class: "soft" }, " dry run"));
     const ended = hasEnded(job);
+    const mayAct = may("STAFF");
     const isImport = job.type === "product_import";
     const asked = job.status === "NEEDS_MAPPING";
     const again = ended && (job.status !== "COMPLETED" || job.failed > 0);
     replace(
       actions,
-      !ended && h.button({ type: "button", class: "bad", onclick: act("cancel") }, "Cancel"),
-      again &&
+      mayAct &&
+        !ended &&
+        h.button({ type: "button", class: "bad", onclick: act("cancel") }, "Cancel"),
+      mayAct &&
+        again &&
         isImport &&
         !job.dryRun &&
         h.button({ type: "button", onclick: act("retry") }, "Retry failed rows"),
-      ended &&
+      mayAct &&
+        ended &&
         isImport &&
         job.dryRun &&
         job.status === "COMPLETED" &&
         h.button({ type: "button", class: "main", onclick: act("run") }, "Import this file"),
       job.downloadUrl &&
         h.a({ class: "button main", href: job.downloadUrl, download: "" }, "Download"),
-      canUndo(job) &&
+      mayAct &&
+        canUndo(job) &&
         h.button({ type: "button", onclick: visit.once(takeBack) }, `Undo ${jobKind(job)}`),
       ended &&
         job.created + job.updated > 0 &&
@@ -89,11 +96,11 @@ export async function show(visit) {
               : job.error.message,
           ),
         ),
-      asked ? mappingForm(visit, job, path, answered) : [how(), counted()],
+      asked ? mayAct && mappingForm(visit, job, path, answered) : [how(), counted()],
       warnings(),
       errors(),
       !asked && job.preview?.length > 0 && job.dryRun && isImport && previewTable(job.preview),
-      !asked && job.columns?.length > 0 && columnTable(job.columns),
+      !(asked && mayAct) && job.columns?.length > 0 && columnTable(job.columns),
       record(),
     );
   }

@@ -293,6 +293,7 @@ function page(visit, path, order, etag) {
       ],
       submit: "Save",
       save: (typed) => save(was, read(typed), etag),
+      may: may("STAFF"),
     });
     unsaved = () => {
       const mine = read(Object.fromEntries(new FormData(node)));
@@ -300,7 +301,7 @@ function page(visit, path, order, etag) {
     };
     visit.guard(
       "order",
-      () => Object.keys(unsaved()).length > 0,
+      () => may("STAFF") && Object.keys(unsaved()).length > 0,
       "Your changes to this order have not been saved.",
     );
     return card("Details", node);

@@ -3,7 +3,7 @@
 import { h, replace } from "../dom.js";
 import { ago, dateTime } from "../format.js";
 import { badge } from "../parts/badge.js";
-import { saving } from "../parts/form.js";
+import { locked, saving } from "../parts/form.js";
 import { toast } from "../parts/notice.js";
 import { card, facts } from "../parts/page.js";
 import { changes, created, NAMES, productForm } from "../parts/product-form.js";
@@ -34,7 +34,7 @@ function edit(visit, product, etag) {
       onsubmit: submitted,
       oninput: () => replace(hint, isChanged() && "Unsaved changes"),
     },
-    fields.node,
+    may("STAFF") ? fields.node : locked(fields.node),
     may("STAFF") && h.div({ class: "save" }, summary, h.div({ class: "actions" }, save, hint)),
   );
   visit.draw(
@@ -68,7 +68,7 @@ function edit(visit, product, etag) {
 
   async function submitted(event) {
     event.preventDefault();
-    await saving(form, save, summary, () => (product ? change(etag) : create()));
+    if (may("STAFF")) await saving(form, save, summary, () => (product ? change(etag) : create()));
   }
 
   async function create() {

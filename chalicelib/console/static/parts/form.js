@@ -90,8 +90,8 @@ function closest(node, name) {
 }
 
 // A form that saves without losing what was typed: nothing is cleared or redrawn on failure.
-// `save(values)` throws the API's Refusal.
-export function form({ fields, submit, save, notice, cancel, extra }) {
+// `save(values)` throws the API's Refusal. Without `may` it only shows what the fields hold.
+export function form({ fields, submit, save, notice, cancel, extra, may = true }) {
   const summary = h.div(
     { role: "alert", class: "summary" },
     notice && h.p({ class: "notice bad" }, notice),
@@ -101,12 +101,22 @@ export function form({ fields, submit, save, notice, cancel, extra }) {
     { novalidate: true, onsubmit: submitted },
     summary,
     h.div({ class: "fields" }, fields),
-    h.div({ class: "actions" }, button, cancel, extra),
+    may && h.div({ class: "actions" }, button, cancel, extra),
   );
   async function submitted(event) {
     event.preventDefault();
-    await saving(node, button, summary, () => save(values(node)));
+    if (may) await saving(node, button, summary, () => save(values(node)));
   }
+  return may ? node : locked(node);
+}
+
+// The fields of a node, to be read only: what they hold can be marked and copied.
+export function locked(node) {
+  for (const control of node.querySelectorAll("input:not([type=search]), select, textarea")) {
+    if (control.matches("select, [type=checkbox]")) control.disabled = true;
+    else control.readOnly = true;
+  }
+  node.querySelectorAll("button:not(.more)").forEach((each) => (each.hidden = true));
   return node;
 }
 

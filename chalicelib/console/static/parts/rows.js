@@ -28,7 +28,7 @@ export function rows({ name, columns, add, what, widths, start = [], changed = (
   const more = h.button(
     {
       type: "button",
-      class: "small",
+      class: "small more",
       onclick: () => {
         shown += 5 * FEW;
         fit();
