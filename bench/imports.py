@@ -53,7 +53,7 @@ def _desk() -> Iterator[str]:
         boto3.client("s3").create_bucket(Bucket=os.environ["BUCKET"])
         made = boto3.client("sqs").create_queue(QueueName=_QUEUE)
         os.environ["IMPORT_QUEUE_URL"] = made["QueueUrl"]
-        aws.client.cache_clear()  # a benchmark before this one may have had another endpoint
+        aws.forget()  # a benchmark before this one may have had another endpoint
         yield endpoint
 
 

@@ -80,14 +80,14 @@ def exported_by(jobs: JobDesk) -> Any:
 @contextlib.contextmanager
 def shop() -> Iterator[JobDesk]:
     """As the fixture `jobs`."""
-    aws.client.cache_clear()
+    aws.forget()
     with patch.dict(os.environ, SETTINGS), account(), Double() as dynamodb:
         aws.client("s3").create_bucket(Bucket=settings.bucket())
         for name, queue in (("JOBS", "jobs"), ("IMPORT", "import-chunks")):
             made = aws.client("sqs").create_queue(QueueName=f"backroom-test-{queue}")
             os.environ[f"{name}_QUEUE_URL"] = made["QueueUrl"]
         yield JobDesk(dynamodb)
-    aws.client.cache_clear()
+    aws.forget()
     gc.collect()
 
 

@@ -32,7 +32,7 @@ def tables() -> Iterator[str]:
                 _create(name)
             yield emulator.endpoint
         finally:
-            aws.client.cache_clear()
+            aws.forget()
             emulator.stop()
 
 
@@ -44,7 +44,7 @@ def fast_tables() -> Iterator[str]:
         try:
             yield endpoint
         finally:
-            aws.client.cache_clear()
+            aws.forget()
 
 
 def _point_to(endpoint: str) -> None:
@@ -55,7 +55,7 @@ def _point_to(endpoint: str) -> None:
         TABLE=TABLE,
         OUTBOX_TABLE=f"{TABLE}-outbox",
     )
-    aws.client.cache_clear()  # a benchmark before this one may have had another endpoint
+    aws.forget()  # a benchmark before this one may have had another endpoint
 
 
 def _create(name: str) -> None:

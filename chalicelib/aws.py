@@ -14,9 +14,15 @@ _OF: Final = {"dynamodb": (1, 6, 2), "s3": (2, 30, 4), "sqs": (2, 10, 4)}
 
 
 @cache
+def session() -> Any:
+    """botocore's, one for all clients: each would look for credentials anew."""
+    return botocore.session.get_session()
+
+
+@cache
 def client(service: str) -> Any:
     connect, read, attempts = _OF.get(service, _USUAL)
-    return botocore.session.get_session().create_client(
+    return session().create_client(
         service,
         config=Config(
             connect_timeout=connect,
@@ -28,6 +34,12 @@ def client(service: str) -> Any:
             user_agent="backroom",  # composing botocore's own takes a tenth of a call
         ),
     )
+
+
+def forget() -> None:
+    """Clients are made anew: for tests and benchmarks, whose AWS is another one now."""
+    client.cache_clear()
+    session.cache_clear()
 
 
 def _s3() -> dict[str, Any]:

@@ -24,7 +24,6 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import botocore
-import botocore.session
 from botocore.awsrequest import AWSPreparedRequest
 from botocore.exceptions import ClientError, ConnectionError, HTTPClientError
 from botocore.httpsession import get_cert_path
@@ -32,6 +31,7 @@ from botocore.utils import get_environ_proxies
 
 from chalicelib import settings, telemetry
 from chalicelib.aws import client as client_of
+from chalicelib.aws import session
 
 Connection = dict[str, Any]
 
@@ -81,13 +81,12 @@ class _Direct:
         self._emit = client.meta.events.emit_until_response
         config = client.meta.config
         self._timeouts: tuple[float, float] = config.connect_timeout, config.read_timeout
-        session = botocore.session.get_session()
-        self._credentials: Any = session.get_credentials()
+        self._credentials: Any = session().get_credentials()
         parts = urlsplit(self._url)
         self._host, self._address, self._port = parts.netloc, parts.hostname or "", parts.port
         if parts.path not in ("", "/") or get_environ_proxies(self._url):
             raise ValueError("it is behind a path or a proxy")
-        self._tls = _tls(session) if parts.scheme == "https" else None
+        self._tls = _tls() if parts.scheme == "https" else None
         self._idle: deque[HTTPConnection] = deque()
         self._prepared("GetItem", b"{}")
 
@@ -174,8 +173,8 @@ def _has_ended(connection: HTTPConnection) -> bool:
     return bool(poll.poll(0))
 
 
-def _tls(session: Any) -> ssl.SSLContext:
-    own = session.get_config_variable("ca_bundle")
+def _tls() -> ssl.SSLContext:
+    own = session().get_config_variable("ca_bundle")
     return ssl.create_default_context(cafile=own or get_cert_path(True))
 
 

@@ -172,6 +172,7 @@ SUMMARIES: Final = {
     "LowStockVariant": "A variant whose stock is below its product's threshold.",
     "NewApiKey": "What a new key may do, and until when.",
     "NewImportUpload": "A file that will be uploaded, and how it is imported.",
+    "NewProducts": "The products of a bulk creation; each succeeds or fails for itself.",
     "NewWebhook": "Where events are sent to, and which.",
     "OpenOrders": "Orders that are neither delivered, cancelled nor refunded.",
     "OrderCustomer": "The customer of an order, as known when it was placed.",

@@ -28,9 +28,9 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iter
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     monkeypatch.setenv("DIRECT_CALLS", request.param)
-    aws.client.cache_clear()
+    aws.forget()
     yield request.param
-    aws.client.cache_clear()
+    aws.forget()
 
 
 class _Body:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Final
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, RootModel, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from typing_extensions import TypeAliasType
 
 from chalicelib import listing, money, settings
 from chalicelib.attributes import Item
@@ -208,8 +209,8 @@ class NewProduct(_ProductFields):
     variants: list[NewVariant] | None = Field(None, max_length=MOST_VARIANTS)
 
 
-class BulkProducts(RootModel[list[NewProduct]]):
-    """Documents the body of a bulk call; its rows are validated one by one."""
+# The body of a bulk call, for the description only: its rows are validated one by one.
+BulkProducts = TypeAliasType("BulkProducts", list[NewProduct])
 
 
 class BulkStatus(_Input):

@@ -168,7 +168,7 @@ def test_an_export_is_imported_again_unchanged(terminal: Terminal) -> None:
     assert "is there already" in terminal.run("export", "products", "-o", "all.csv", code=2).stderr
     again = terminal.json("import", "all.csv")
     assert again["unchanged"] == again["total"] > 0
-    terminal.run("export", "products", "--filter", "search=shirt", "--format", "jsonl")
+    terminal.run("export", "products", "--filter", "search=cmd-1", "--format", "jsonl")
     assert len((terminal.home / "products.jsonl").read_text().splitlines()) == 1
 
 

@@ -22,7 +22,9 @@ def add(stack: Stack, name: str) -> None:
 
 
 def names(stack: Stack) -> list[str]:
-    return [product["name"] for product in call(f"{stack.base_url}/api/products")[1]["data"]]
+    status, answer = call(f"{stack.base_url}/api/products")
+    assert status == 200, answer
+    return [product["name"] for product in answer["data"]]
 
 
 @contextmanager

@@ -1,5 +1,7 @@
 """Creating and reading orders, through the front door."""
 
+import threading
+from contextvars import copy_context
 from datetime import timedelta
 from typing import Any
 
@@ -325,6 +327,7 @@ def test_a_number_is_taken_by_itself_only_where_orders_are_dense_or_the_commit_i
 ) -> None:
     """In a calm shop numbers have no gaps; in a busy one nobody waits for anybody."""
     monkeypatch.setattr(clock, "unix_ms", lambda: 1_800_000_000_000)
+    monkeypatch.setattr(numbers, "_own", threading.local())
     pk, sk = numbers.KEY
     item = {"pk": pk, "sk": sk, "n": 5, "at": 1_800_000_000_000 - passed}
     table.put(item)
@@ -343,3 +346,27 @@ def test_a_number_is_taken_by_itself_only_where_orders_are_dense_or_the_commit_i
 )
 def test_an_amount_has_the_decimals_of_its_currency_in_iso_4217(currency: str, shown: str) -> None:
     assert f"{12:.{money.decimals(currency)}f}" == shown
+
+
+def test_a_function_that_took_the_last_number_takes_the_next_in_the_orders_own_commit(
+    shop: Shop, dynamodb: Double
+) -> None:
+    """It does not meet itself; another one, which may, takes its number before."""
+    id = variant(shop)
+    alone: list[str] = []
+
+    def noted(operation: str, request: Any) -> None:
+        if request.get("Key", {}).get("sk") == {"S": numbers.KEY[1]}:
+            alone.append(operation)
+
+    def place() -> None:
+        placed(shop, line(id))
+
+    dynamodb.faults = noted
+    place()
+    place()
+    assert alone == []
+    another = threading.Thread(target=copy_context().run, args=[place])
+    another.start()
+    another.join()
+    assert alone == ["UpdateItem"]

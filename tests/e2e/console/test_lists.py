@@ -39,6 +39,22 @@ def test_orders_are_filtered_by_day_payment_and_rep_and_sorted(desk: Desk) -> No
     expect(desk.page.locator("td.key")).to_have_text([old])
 
 
+def test_rows_that_an_answer_does_not_change_stay_under_the_mouse(desk: Desk) -> None:
+    desk.api.post("products", {"name": "Unmoved stool", "price": 5})
+    desk.open("/products?search=unmove")
+    desk.page.get_by_role("link", name="Unmoved stool").evaluate("each => (each.isSame = true)")
+    with desk.page.expect_response(lambda answer: "search=unmoved" in answer.url):
+        desk.label("Search").fill("unmoved")
+    expect(desk.page.get_by_role("status")).to_have_text("1 product found.")
+    expect(desk.page.locator(".results")).not_to_have_attribute("aria-busy", "true")
+    link = desk.page.get_by_role("link", name="Unmoved stool")
+    assert link.evaluate("each => each.isSame === true")
+    desk.label("Search").fill("nothing of the kind")
+    expect(desk.page.get_by_text("No products match")).to_be_visible()
+    desk.label("Search").fill("unmoved")
+    expect(link).to_be_visible()
+
+
 def test_a_view_is_kept_under_its_name_in_this_browser(desk: Desk) -> None:
     desk.open("/products?status=DRAFT&sort=name")
     desk.button("Save view").click()

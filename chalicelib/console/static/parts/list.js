@@ -37,6 +37,7 @@ export async function list(visit, spec) {
   let isAll = false; // all that match, on every page
   let total = 0;
   let shownRows = 0;
+  let shown = ""; // the rows that are drawn
   let filters = {};
   const count = h.p({ class: "count soft", "aria-hidden": "true" });
   const chosenBar = h.div({ class: "chosen", hidden: true });
@@ -139,6 +140,7 @@ export async function list(visit, spec) {
       }
       remember(api, knowns, data.data);
       offers.forEach(({ fill }) => fill());
+      if (chosen.size > 0) shown = ""; // drawn again without the ticks
       chosen.clear();
       isAll = false;
       total = data.total;
@@ -148,6 +150,7 @@ export async function list(visit, spec) {
       announce(`${plural(data.total, name)} found.`);
     } catch (refusal) {
       if (isLeft(refusal)) return;
+      shown = "";
       replace(count);
       replace(results, problem(refusal, load));
     }
@@ -162,6 +165,10 @@ export async function list(visit, spec) {
     replace(count, pagination.total > 0 && [plural(pagination.total, name), limits]);
     exportButton.hidden = !spec.exports || total === 0;
     drawChosen();
+    // The same rows stay as they are: somebody may be clicking on one.
+    const rows = JSON.stringify([data, pagination, pagination.totalPages > 1 && asked]);
+    if (rows === shown) return;
+    shown = data.length > 0 ? rows : "";
     if (data.length === 0) {
       const past = pagination.total > 0;
       const clear = h.a(
