@@ -1,0 +1,21 @@
+"""The service. A folder is a slice (one capability of the shop) or a mechanism; a module here is a
+mechanism that all of them use. `docs/architecture.md` says how they meet.
+
+Slices:
+
+- the catalogue: `products`, `storefront`
+- sales: `orders`, `customers`, `merges`, `erasures`, `summary`
+- files and many records at once: `imports`, `exports`, `bulk_edits`, `undo`
+- events: `webhooks`, `events` (the change feed)
+- access and looking around: `api_keys`, `search`, `console`; `counts`, the nightly check of totals
+
+Mechanisms:
+
+- DynamoDB: `table`, `commit`, `conditions`, `attributes`, `dynamodb` (one call), `listing` (lists,
+  searches, totals), `outbox` and `feed` (events), `idempotency`
+- other AWS services: `aws` (clients), `sqs`, `safe_post` (a POST to an address that a client chose)
+- HTTP: `request`, `validation`, `schemas`, `problems`; the description: `openapi`, `public_names`
+- long work: `jobs`, `deadline` (retries)
+- values: `ids`, `clock`, `timezone`, `money`, `slugs`, `addresses`, `forgetting` (a person's data)
+- the process: `settings`, `telemetry`
+"""

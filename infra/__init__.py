@@ -1,0 +1,9 @@
+"""Deployment and operation. The programs that docs/operations.md names are run as files.
+
+- deploying: `deploy`, `destroy`, by `steps`, `stacks` (CloudFormation; `resources.yaml`,
+  `triggers.yaml`, `alarms.yaml`), `package` and `compiled` (the zip), `record` (what is deployed),
+  `lanes` (functions for each queue), `proxies`; `command_line` for Chalice's own commands
+- this machine: `local` (`make run`), `emulator` and `emulator_start` (the embedded AWS), `install`,
+  `seed` (the sample catalogue), `log_lines`, `receiver` (of webhooks)
+- operating: `keys`, `counts`, `dead_letters`, `reindex`; `description` prints OpenAPI
+"""

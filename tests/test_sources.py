@@ -1,5 +1,6 @@
 """No line sends its reader to a file, or a place in one, that is not in the repository."""
 
+import ast
 import re
 import subprocess
 from collections.abc import Iterator
@@ -72,3 +73,22 @@ def test_no_decision_or_comment_is_explained_by_what_is_not_here(words: str) -> 
 def test_the_rules_that_code_cites_are_there() -> None:
     cited = {anchor for path in files() for page, anchor in citations(path) if "contract" in page}
     assert {"order-status", "signature", "rate-limits", "delivery-and-retries"} <= cited
+
+
+def test_each_large_folder_says_what_is_where() -> None:
+    """Of programs: each module and folder by its name."""
+    unsaid = []
+    for top in ("chalicelib", "infra", "bench"):
+        for init in (PROJECT / top).rglob("__init__.py"):
+            folder = init.parent
+            inside = {path.stem for path in folder.glob("*.py")} - {"__init__", "__main__"}
+            inside |= {path.parent.name for path in folder.glob("*/__init__.py")}
+            if len(inside) > 12:
+                said = set(re.findall(r"\w+", ast.get_docstring(ast.parse(init.read_text())) or ""))
+                unsaid += [f"{folder.relative_to(PROJECT)}: {name}" for name in inside - said]
+    assert unsaid == []
+    large = {path.parent for path in files() if path.suffix == ".py"}
+    large = {folder for folder in large if len(list(folder.glob("*.py"))) > 13}
+    assert [
+        folder for folder in large if not (folder / "__init__.py").read_text().startswith('"')
+    ] == []

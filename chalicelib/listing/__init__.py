@@ -1,7 +1,13 @@
 """Lists, searches and totals that are exact the moment a write is answered.
 
-`change` adds the index writes of a record to the commit that changes it; `page` reads a page. That
-is the whole of it: no projector runs behind.
+`change` adds the index writes of a record to the commit that changes it; `page` reads a page. No
+process follows the writes to index them later.
+
+- what is indexed: `kinds` (which lists and facets there are), `index` (of one record), `words`
+- writing: `entries`
+- reading: `pages`, by `lists` (which list serves the filters), `search`, `lookup` (exact texts),
+  `best` (best matches), `counts` (totals), `cursor`
+- keeping: `recount` (whether totals are right), `move` and `moved` (to another index)
 """
 
 from chalicelib.listing.entries import change

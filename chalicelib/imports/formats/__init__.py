@@ -3,6 +3,13 @@
 `recognise(columns)` gives the format of a file, if there is no doubt; its `key` groups rows, and
 its `product` reads one group into the API's product fields. Nothing here reads or writes anything
 else.
+
+- `format`: what every format is; `product`, `sheet`, `cells`: a group of rows, a row, a cell
+- one module for each: `bigcommerce`, `etsy`, `magento`, `medusa`, `ours`, `prestashop`, `shopify`,
+  `shopify_inventory`, `spree`, `square`, `squarespace`, `vendure`, `wix`, `woocommerce` (with
+  `woocommerce_columns`)
+- files that are not known: `proposal` (by `synonyms`), and `mapped`, once somebody has said
+- `report`: CSV going out
 """
 
 import difflib
