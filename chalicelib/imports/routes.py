@@ -198,7 +198,7 @@ def get_import_template() -> Response:
 
 @routes.post(
     "/api/admin/jobs/{id}/retry",
-    "Import again what failed",
+    "Retry failed rows",
     role=Role.STAFF,
     answers={202: StartedJob},
     problems=[NotFound, Conflict],

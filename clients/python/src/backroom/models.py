@@ -668,7 +668,7 @@ class ImportJob(TypedDict):
     status: JobStatus
     """Where it stands."""
     mode: ImportMode
-    """What may happen to products."""
+    """Import mode: which products may be created or changed."""
     dryRun: bool
     """Whether it only says what would happen."""
     allowZeroPrices: bool
@@ -735,7 +735,7 @@ class ImportJobSummary(TypedDict):
     status: JobStatus
     """Where it stands."""
     mode: ImportMode
-    """What may happen to products."""
+    """Import mode: which products may be created or changed."""
     dryRun: bool
     """Whether it only says what would happen."""
     allowZeroPrices: bool
@@ -1131,7 +1131,7 @@ class NewOrder(TypedDict):
     source: NotRequired[str | None]
     """Where the order came from, such as IN_PERSON."""
     customer: NotRequired[OrderCustomerInput | None]
-    """Who ordered; null: nobody is named."""
+    """Who ordered; null: no customer."""
     shippingAddress: NotRequired[AddressInput | None]
     """Where the parcel goes; a copy, null if none was given."""
     billingAddress: NotRequired[AddressInput | None]
@@ -1139,7 +1139,7 @@ class NewOrder(TypedDict):
     salesRepId: NotRequired[str | None]
     """Employee who sold it, `emp_…`; null: nobody."""
     lineItems: list[LineItemInput]
-    """What is ordered."""
+    """Items of the order."""
     currency: NotRequired[str | None]
     """The shop's currency, ISO 4217."""
     tax: NotRequired[Amount | None]
@@ -1258,7 +1258,7 @@ class Order(TypedDict):
     source: str
     """Where the order came from, such as IN_PERSON."""
     customer: OrderCustomer | None
-    """Who ordered; null: nobody is named."""
+    """Who ordered; null: no customer."""
     shippingAddress: Address | None
     """A copy; null if none was given"""
     billingAddress: Address | None
@@ -1266,7 +1266,7 @@ class Order(TypedDict):
     salesRepId: str | None
     """Employee who sold it, `emp_…`; null: nobody."""
     lineItems: list[LineItem]
-    """What is ordered."""
+    """Items of the order."""
     currency: str
     """The shop's currency, ISO 4217."""
     subtotal: str

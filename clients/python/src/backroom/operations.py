@@ -422,7 +422,7 @@ class Operations:
         return answer
 
     def retry_import(self, id: str) -> StartedJob:
-        """Import again what failed.
+        """Retry failed rows.
 
         A new job, of the rows that failed; or of the whole file, if the job failed or was
         cancelled. What was written before is found unchanged.
