@@ -16,7 +16,7 @@ import ast
 import contextlib
 import gc
 import hashlib
-import importlib.machinery
+import importlib
 import inspect
 import json
 import multiprocessing
@@ -24,16 +24,20 @@ import os
 import random
 import shutil
 import signal
-import sys
 import tempfile
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from copy import deepcopy
 from dataclasses import dataclass
-from itertools import accumulate, pairwise, zip_longest
+from importlib.machinery import SourceFileLoader
+from itertools import accumulate, islice, pairwise, zip_longest
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, Final
+
+import coverage
+import hypothesis
+import pytest
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 KEPT: Final = ROOT / ".mutants"
@@ -43,9 +47,7 @@ CORE: Final = """commit table idempotency outbox feed money timezone slugs deadl
   webhooks/deliveries webhooks/sending/* webhooks/parked/* imports/apply imports/upsert
   imports/store imports/steps/* jobs/* bulk_edits/* undo/* api_keys/store request/rate
   request/parse request/size request/authenticate""".split()  # noqa: SIM905
-PRELOADED: Final = """pytest _hypothesis_pytestplugin pytest_timeout hypothesis boto3 pydantic
-  chalice moto.dynamodb moto.s3 multipart aws_lambda_powertools openpyxl cryptography.x509
-  coverage""".split()  # noqa: SIM905
+PRELOADED: Final = "boto3 pydantic chalice moto.dynamodb moto.s3".split()  # noqa: SIM905
 SWAPPED: Final[dict[type, type]] = {
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE,
     ast.GtE: ast.Gt, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
@@ -54,9 +56,11 @@ SWAPPED: Final[dict[type, type]] = {
     ast.BitOr: ast.BitAnd,
 }  # fmt: skip
 GIVEN: Final[dict[str, Any]] = {}  # what forked processes take along
-ELSEWHERE: Final = tuple(f"tests/{name}/" for name in ("client", "conformance", "deploy", "e2e"))
+ELSEWHERE: Final = tuple(
+    f"tests/{name}/" for name in ("client", "conformance", "deploy", "e2e", "infra")
+)
 BATCHES: Final = (0, 12, 60, 300, 3_000)  # how many tests are tried in one process
-MOST_SECONDS: Final = 60  # of tests for one change
+MOST_SECONDS: Final = 60  # of CPU, of the tests for one change
 
 
 @dataclass(frozen=True)
@@ -69,10 +73,12 @@ class Mutant:
     """Its place among all changes of the module."""
 
 
-def edits(tree: ast.AST, conditions: bool) -> Iterator[tuple[ast.AST, str, ast.AST]]:
+def edits(tree: ast.Module, conditions: bool) -> Iterator[tuple[ast.AST, str, ast.AST]]:
     """Each change: the node of `tree`, what it says, and what takes its place."""
+    # Other modules join bits and sets by `&`.
+    of_items = any(getattr(one, "module", "") == "chalicelib.conditions" for one in tree.body)
     for node in ast.walk(tree):
-        for new in _conditions(node) if conditions else _changes(node):
+        for new in _conditions(node, of_items) if conditions else _changes(node):
             yield node, _difference(_text(node), _text(new)), ast.copy_location(new, node)
 
 
@@ -91,16 +97,16 @@ def _difference(old: str, new: str) -> str:
     return " → ".join(text[begin : len(text) + min(0, end)][:120] for text in (old, new))
 
 
-def _conditions(node: ast.AST) -> Iterator[ast.AST]:
+def _conditions(node: ast.AST, of_items: bool) -> Iterator[ast.AST]:
     """`when=` and `otherwise=` taken away, and each part of what is joined by `&`."""
-    if isinstance(node, ast.Call):
-        for at, keyword in enumerate(node.keywords):
-            if keyword.arg in ("when", "otherwise") and not _is_none(keyword.value):
-                new = deepcopy(node)
-                new.keywords[at].value = ast.Constant(None)
-                yield new
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd):
-        yield from (deepcopy(node.left), deepcopy(node.right))
+    match node:
+        case ast.Call(func, args, keywords):
+            for one in keywords:
+                if one.arg in ("when", "otherwise") and not _is_none(one.value):
+                    none = ast.keyword(one.arg, ast.Constant(None))
+                    yield ast.Call(func, args, [none if each is one else each for each in keywords])
+        case ast.BinOp(left, ast.BitAnd(), right) if of_items:
+            yield from (left, right)
 
 
 def _changes(node: ast.AST) -> Iterator[ast.AST]:
@@ -146,9 +152,22 @@ def parsed(path: str) -> ast.Module:
     return tree
 
 
-def _place(node: ast.AST) -> tuple[int, int] | None:
-    """The lines of its statement; None where a change means nothing."""
-    lines, inside = None, False
+def mutants(path: str, conditions: bool) -> list[Mutant]:
+    found, seen = [], Counter[str]()
+    for number, (node, said, _) in enumerate(edits(parsed(path), conditions)):
+        place = _place(node)
+        if place is not None:
+            name = f"{path} {place[1]}{said}"
+            seen[name] += 1
+            nth = f" (no. {seen[name]})" if seen[name] > 1 else ""
+            found.append(Mutant(path, place[0], name + nth, number))
+    return found
+
+
+def _place(node: ast.AST) -> tuple[tuple[int, int], str] | None:
+    """The lines of its statement; and the function that it is in, with the statement of what is too
+    short to be found by itself. None where a change means nothing."""
+    lines, inside, name, statement, short = (0, 0), False, "", "", len(_text(node)) < 30
     while not isinstance(node, ast.Module):
         parent = node.parent  # type: ignore[attr-defined]
         field = node.field  # type: ignore[attr-defined]
@@ -156,43 +175,21 @@ def _place(node: ast.AST) -> tuple[int, int] | None:
             return None
         if isinstance(parent, ast.Call) and getattr(parent.func, "id", "") == "isinstance":
             return None
-        if isinstance(node, ast.stmt) and lines is None:
+        if isinstance(node, ast.stmt) and not lines[1]:
             last = node.body[0].lineno - 1 if hasattr(node, "body") else node.end_lineno
             lines = node.lineno, max(node.lineno, last or 0)
-        inside |= isinstance(parent, ast.FunctionDef) and field == "body"
-        node = parent
-    return (lines or (0, 0)) if inside else (0, 0)
-
-
-def mutants(path: str, conditions: bool) -> list[Mutant]:
-    found, seen = [], Counter[str]()
-    for number, (node, said, _) in enumerate(edits(parsed(path), conditions)):
-        lines = _place(node)
-        if lines is not None:
-            name = f"{path} {_context(node)}{said}"
-            seen[name] += 1
-            nth = f" (no. {seen[name]})" if seen[name] > 1 else ""
-            found.append(Mutant(path, lines, name + nth, number))
-    return found
-
-
-def _context(node: ast.AST) -> str:
-    """The function that it is in, and the statement of what is too short to be found by itself."""
-    name, statement, short = "", "", len(_text(node)) < 30
-    while not isinstance(node, ast.Module):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             name = f"{node.name}.{name}"
         elif isinstance(node, ast.stmt) and not statement and short:
             statement = f"{_text(node)[:90]} | "
-        node = node.parent  # type: ignore[attr-defined]
-    return f"{name.rstrip('.')}: {statement}"
+        inside |= isinstance(parent, ast.FunctionDef) and field == "body"
+        node = parent
+    return (lines if inside else (0, 0)), f"{name.rstrip('.')}: {statement}"
 
 
 def mutated(mutant: Mutant, conditions: bool) -> ast.Module:
     tree = parsed(mutant.path)
-    node, _, new = next(
-        edit for number, edit in enumerate(edits(tree, conditions)) if number == mutant.number
-    )
+    node, _, new = next(islice(edits(tree, conditions), mutant.number, None))
     parent, field = node.parent, node.field  # type: ignore[attr-defined]
     held = getattr(parent, field)
     if isinstance(held, list):
@@ -211,51 +208,34 @@ class _Watcher:
 
     def __init__(self, order: dict[str, int] | None, seconds: dict[str, float], measured: Any):
         self.order, self.seconds, self.measured = order, seconds, measured
-        self.took: dict[str, float] = defaultdict(float)
+        self.took: dict[str, float] = {}  # seconds of CPU
         self.failed: dict[str, str] = {}
 
     def pytest_configure(self) -> None:
-        import hypothesis
-
         phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate]
-        hypothesis.settings.register_profile(
-            "mutants", deadline=None, database=None, phases=phases, derandomize=True
-        )
+        same = {"deadline": None, "database": None, "phases": phases, "derandomize": True}
+        hypothesis.settings.register_profile("mutants", **same)
         hypothesis.settings.load_profile("mutants")
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        import pytest
-
         if self.order is not None:
             wanted = [item for item in items if item.nodeid in self.order]
             items[:] = sorted(wanted, key=lambda item: self.order[item.nodeid])
             for item in items:
-                limit = 20 + 10 * self.seconds[item.nodeid]
+                limit = 60 + 20 * self.seconds[item.nodeid]
                 item.add_marker(pytest.mark.timeout(limit), append=False)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self.took[nodeid] = -time.process_time()
         if self.measured:
             self.measured.switch_context(nodeid)
 
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        self.took[nodeid] += time.process_time()
+
     def pytest_runtest_logreport(self, report: Any) -> None:
-        self.took[report.nodeid] += report.duration
         if report.failed:
             self.failed[report.nodeid] = report.longreprtext[-200:]
-
-
-class _Finder(importlib.machinery.PathFinder):
-    """Imports one module as it was changed."""
-
-    def __init__(self, mutant: Mutant, code: Any) -> None:
-        self.module = mutant.path.removesuffix(".py").replace("/", ".")
-        self.mutant, self.code = mutant, code
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name != self.module:
-            return None
-        found = importlib.machinery.PathFinder.find_spec(name, path)
-        found.loader.get_code = lambda _: self.code
-        return found
 
 
 def load(files: list[str]) -> None:
@@ -309,15 +289,11 @@ def forked(call: Any, seconds: float) -> Any:
 
 
 def run_tests(files: list[str], watcher: _Watcher) -> dict[str, Any]:
-    import pytest
-
     with tempfile.TemporaryDirectory() as place:
         os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = place
         os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # others take seconds to begin
-        options = ["-p", "_hypothesis_pytestplugin", "-p", "pytest_timeout"]
-        options += ["-p", "no:cacheprovider", "--hypothesis-seed=16", "-q"]
-        if watcher.order is not None:
-            options.append("-x")
+        options = ["-p", "_hypothesis_pytestplugin", "-p", "pytest_timeout", "--hypothesis-seed=16"]
+        options += ["-p", "no:cacheprovider", "-q", *(["-x"] if watcher.order else [])]
         code = pytest.main([*options, f"--basetemp={place}/tmp", *files], [watcher])
     return {"code": int(code), "took": watcher.took, "failed": watcher.failed}
 
@@ -339,8 +315,6 @@ def reached(file: str) -> dict[str, Any]:
 
 
 def _measured(file: str) -> dict[str, Any]:
-    import coverage
-
     core = [f"{ROOT}/chalicelib/*"]
     measured = coverage.Coverage(data_file=None, config_file=False, include=core)
     measured.start()
@@ -377,9 +351,7 @@ class Reach:
         found = set().union(*(self.of[mutant.path, line] for line in range(first, last + 1)))
         found = found if last else self.anywhere[mutant.path]
         own = f"tests/{Path(mutant.path).with_suffix('').parts[1]}/"
-        nearest = sorted(
-            found, key=lambda test: (not test.startswith(own), self.seconds[test], test)
-        )
+        nearest = sorted(found, key=lambda one: (not one.startswith(own), self.seconds[one], one))
         until = accumulate(self.seconds[test] for test in nearest)
         return [test for test, end in zip(nearest, until, strict=True) if end < MOST_SECONDS]
 
@@ -402,12 +374,16 @@ def judged(mutant: Mutant) -> tuple[Mutant, str]:
             if GIVEN.get("loaded"):
                 swap(mutant.path, code)
             else:
-                sys.meta_path.insert(0, _Finder(mutant, code))
+                name = mutant.path.removesuffix(".py").replace("/", ".")
+                usual = SourceFileLoader.get_code
+                SourceFileLoader.get_code = (  # type: ignore[method-assign]
+                    lambda self, asked: code if asked == name else usual(self, asked)
+                )
             order = {test: place for place, test in enumerate(batch)}
             files = sorted({test.partition("::")[0] for test in batch})
             return run_tests(files, _Watcher(order, reach.seconds, None))
 
-        limit = 90 + 6 * sum(reach.seconds[test] for test in batch)
+        limit = 120 + 20 * sum(reach.seconds[test] for test in batch)
         outcome = forked(tried, limit)
         if outcome is None or any("Timeout" in why for why in outcome.get("failed", {}).values()):
             return mutant, "timed out"
@@ -453,11 +429,7 @@ def main() -> None:
     found = {path for name in patterns for path in (ROOT / "chalicelib").glob(f"{name}.py")}
     modules = sorted(path.relative_to(ROOT).as_posix() for path in found)
     chosen = sample(modules, given.sample, given.seed, given.conditions)
-    reasons = dict(
-        line.split(" || ")[:2]
-        for line in EQUIVALENT.read_text().splitlines()
-        if " || " in line and not line.startswith("#")
-    )
+    reasons = {line.partition(" || ")[0] for line in EQUIVALENT.read_text().splitlines()}
     files = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("tests/**/test_*.py"))
     files = [file for file in files if not file.startswith(ELSEWHERE)]
     fork = multiprocessing.get_context("fork")
@@ -466,12 +438,10 @@ def main() -> None:
     GIVEN["reach"] = Reach(known)
     todo = [mutant for mutant in chosen if mutant.name not in reasons]
     fates = dict.fromkeys(todo, "survived")
-    with fork.Pool(given.workers, load, (files,)) as pool:
-        inside = [mutant for mutant in todo if mutant.lines[1]]
-        fates |= dict(pool.imap_unordered(judged, inside, chunksize=1))
-    with fork.Pool(given.workers) as pool:
-        again = [mutant for mutant, fate in fates.items() if fate == "survived"]
-        fates |= dict(pool.imap_unordered(judged, again, chunksize=1))
+    for first in (load, len):
+        some = [one for one in todo if fates[one] == "survived" and (one.lines[1] or first is len)]
+        with fork.Pool(given.workers, first, (files,)) as pool:
+            fates |= dict(pool.imap_unordered(judged, some, chunksize=1))
     good = {mutant for mutant, fate in fates.items() if fate in ("killed", "timed out")}
     for mutant in todo:
         if mutant not in good:

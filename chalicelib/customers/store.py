@@ -405,7 +405,7 @@ def let_go(id: str, job_id: str) -> None:
 
 
 def _let_go(commit: Commit, id: str, job_id: str) -> None:
-    ours = table.present & Attr("held").eq(job_id)
+    ours = Attr("held").eq(job_id)
     commit.update(_key(id), remove=["held", "leaving"], when=ours, otherwise=Changed())
 
 

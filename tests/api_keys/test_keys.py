@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib import clock
+from chalicelib import clock, table
 from chalicelib.api_keys import store
 from chalicelib.problems import NotFound
 from chalicelib.request.routes import operations
@@ -219,23 +219,35 @@ def test_the_limits_of_a_key_are_exact_raised_lowered_and_usual_again(
         assert admitted() == (limit or 60)
 
 
+def hashes(shop: Shop) -> int:
+    return len([item for item in shop.stored() if item["sk"] == "key"])
+
+
 def test_a_key_that_is_revoked_while_it_is_used_does_not_come_back(
     shop: Shop, faults: Faults, time_stands: Clock
 ) -> None:
     made = make(shop)
-    for _ in range(20):  # until counters of past minutes are about to be swept
-        time_stands.seconds += 60
-        shop.get("/api/admin/me", key=made["key"])
-    for _ in range(30):
-        time_stands.seconds += 60
-        faults.meanwhile("UpdateItem", lambda: None)
-        shop.get("/api/admin/me", key=made["key"])
-    assert revoke(shop, made["id"]).status == 200
+    past = {f"r{time_stands.seconds // 60 - n}": 1 for n in range(10, 40)}
+    table.update((f"key#{store.digest_of(made['key'])}", "key"), set=past)
+    # The first write admits the request, the second sweeps counters of past minutes.
+    faults.meanwhile("UpdateItem", lambda: store.revoke(made["id"]), nth=2)
+    assert shop.get("/api/admin/me", key=made["key"]).status == 200
+    assert faults.calls[-3:] == ["UpdateItem", "GetItem", "TransactWriteItems"]
     assert shop.get("/api/admin/me", key=made["key"]).status == 401
     with pytest.raises(NotFound):
         store.limit(made["id"], read=1)
-    hashes = [item["pk"] for item in shop.stored() if item["sk"] == "key"]
-    assert len(hashes) == 1, "only the Owner's"
+    assert hashes(shop) == 1, "only the Owner's"
+
+
+def test_a_key_that_is_revoked_while_it_is_given_limits_does_not_come_back(
+    shop: Shop, faults: Faults
+) -> None:
+    made = make(shop)
+    faults.meanwhile("TransactWriteItems", lambda: store.revoke(made["id"]))
+    with pytest.raises(NotFound):
+        store.limit(made["id"], read=1)
+    assert hashes(shop) == 1, "only the Owner's"
+    assert shop.get("/api/admin/keys").json["total"] == 1
 
 
 KEY = {"Idempotency-Key": "k-1"}

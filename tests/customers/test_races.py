@@ -1,0 +1,77 @@
+"""Customers whom two write at once: each e-mail is one person's or free, and nobody comes back."""
+
+import pytest
+
+from chalicelib import table
+from chalicelib.customers import store
+from tests.customers.build import CUSTOMERS, customer, new_customer
+from tests.jobs.conftest import jobs
+from tests.orders.build import ORDERS, before_the_commit, placed
+from tests.support.job_desk import JobDesk
+
+__all__ = ["jobs"]
+
+
+def is_free(jobs: JobDesk, email: str) -> bool:
+    return jobs.shop.post(CUSTOMERS, new_customer(email=email)).status == 201
+
+
+@pytest.mark.parametrize("what", ["merge", "erase"])
+def test_who_is_changed_while_it_is_merged_or_erased_keeps_the_change(
+    jobs: JobDesk, what: str
+) -> None:
+    shop = jobs.shop
+    one, two = customer(shop), customer(shop)
+    path = f"{CUSTOMERS}/{one['id']}"
+    before_the_commit(jobs.dynamodb, lambda: shop.patch(path, {"email": "new@example.com"}))
+    body = {"into": two["id"]} if what == "merge" else None
+    refused = shop.post(f"{path}/{what}", body)
+    assert (refused.status, refused.json["code"]) == (409, "customer_busy")
+    jobs.work()
+    jobs.failed.clear()  # the message of the job that was refused
+    assert shop.get(path).json["email"] == "new@example.com"
+    assert is_free(jobs, one["email"])
+    assert not is_free(jobs, "new@example.com") and not is_free(jobs, two["email"])
+
+
+def test_who_is_changed_while_it_is_deleted_is_gone_with_all_that_finds_it(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    made = customer(shop)
+    path = f"{CUSTOMERS}/{made['id']}"
+    change = {"email": "new@example.com", "firstName": "Renamed", "tags": ["vip"]}
+    before_the_commit(jobs.dynamodb, lambda: shop.patch(path, change))
+    assert shop.delete(path).status == 200
+    for query in ("", "?search=renamed", "?tag=vip"):
+        assert shop.get(f"{CUSTOMERS}{query}").json["total"] == 0
+    assert is_free(jobs, "new@example.com") and is_free(jobs, made["email"])
+
+
+def test_who_is_gone_does_not_come_back_with_an_order_that_is_paid(jobs: JobDesk) -> None:
+    order = placed(jobs.shop)
+    key = order["customer"]["id"], "customer"
+    assert table.get(key)
+    table.delete(key)  # by hand, or by what the last release did
+    paid = jobs.shop.patch(f"{ORDERS}/{order['id']}", {"status": "PAID"})
+    assert (paid.status, paid.json["status"]) == (200, "PAID")
+    assert table.get(key) is None
+
+
+def test_who_has_no_version_yet_and_is_deleted_meanwhile_does_not_come_back(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    made = customer(shop)
+    key = made["id"], "customer"
+    table.update(key, remove=["version"])  # as releases before wrote it
+    path = f"{CUSTOMERS}/{made['id']}"
+    before_the_commit(jobs.dynamodb, lambda: shop.delete(path))
+    assert shop.patch(path, {"note": "late"}).status == 404
+    assert table.get(key) is None
+
+
+def test_a_job_lets_go_only_of_whom_it_holds(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    one, two = customer(shop), customer(shop)
+    jobs.start(f"{CUSTOMERS}/{one['id']}/merge", {"into": two["id"]})
+    store.let_go(two["id"], "job_another")
+    assert shop.delete(f"{CUSTOMERS}/{two['id']}").json["code"] == "customer_busy"
+    store.let_go("cus_gone", "job_another")
+    assert table.get(("cus_gone", "customer")) is None
