@@ -82,7 +82,7 @@ UnknownColumnsMode: TypeAlias = Literal["ask", "fail"]
 """What happens to a file whose columns are not certain."""
 
 NewProducts: TypeAlias = "list[NewProduct]"
-"""Documents the body of a bulk call; its rows are validated one by one."""
+"""The products of a bulk creation; each succeeds or fails for itself."""
 
 
 class Address(TypedDict):
