@@ -1,6 +1,6 @@
 """Products: found, changed, and never changed over somebody else's work."""
 
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.e2e.console.desk import Desk
 
@@ -93,6 +93,36 @@ def test_an_edit_of_a_name_never_takes_back_a_sale(desk: Desk) -> None:
     desk.dialog.get_by_role("button", name="Save my changes").click()
     desk.heading("Sold, and renamed")
     assert desk.api.get(f"products/{product['id']}")["variants"][0]["stock"] == 5
+
+
+def test_what_is_typed_while_a_save_is_on_its_way_stays(desk: Desk) -> None:
+    product = made(desk, "On a slow line", variants=[{"title": "S", "stock": 9}])
+    path = f"products/{product['id']}"
+    desk.open(f"/{path}")
+    desk.label("Vendor").fill("Nordhaus")
+    kept: list[Route] = []
+    desk.page.route(
+        f"**/{path}", lambda route: kept.append(route) if not kept else route.continue_()
+    )
+    desk.button("Save").click()
+    expect(desk.button("Save")).to_have_attribute("aria-busy", "true")
+    desk.label("Type").fill("Coat")
+    desk.label("Published").uncheck()
+    stock = desk.field("variants.0.stock").locator("input")
+    stock.fill("4")
+    kept[0].continue_()
+    expect(desk.page.locator(".toast")).to_have_text("Saved.")
+    expect(desk.label("Type")).to_have_value("Coat")
+    expect(desk.label("Published")).not_to_be_checked()
+    expect(stock).to_have_value("4")
+    expect(desk.page.get_by_text("Unsaved changes")).to_be_visible()
+    first = desk.api.get(path)
+    assert (first["vendor"], first["type"], first["published"]) == ("Nordhaus", None, True)
+    desk.button("Save").click()
+    expect(desk.page.locator(".toast")).to_have_count(2)
+    saved = desk.api.get(path)
+    assert (saved["type"], saved["published"]) == ("Coat", False)
+    assert saved["variants"][0]["stock"] == 4
 
 
 def test_leaving_asks_before_it_loses_what_was_typed(desk: Desk) -> None:

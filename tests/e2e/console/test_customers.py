@@ -141,6 +141,25 @@ def test_an_order_gets_its_addresses_and_a_label(desk: Desk) -> None:
     assert now["billingAddress"]["company"] == "Murray Ltd"
 
 
+def test_what_is_typed_beside_an_address_that_is_saved_stays(desk: Desk) -> None:
+    person = {"firstName": "Ida", "email": "ida@whitby.example", "addresses": [ADDRESS, ADDRESS]}
+    ida = desk.api.post("customers", person)
+    desk.open(f"/customers/{ida['id']}")
+    desk.label("Note").fill("Rings twice")
+    desk.button("Make default address 2").click()
+    expect(desk.button("Make default address 1")).to_be_visible()
+    expect(desk.label("Note")).to_have_value("Rings twice")
+    desk.button("Save").click()
+    expect(desk.page.locator(".toast").last).to_have_text("Saved.")
+    assert desk.api.get(f"customers/{ida['id']}")["note"] == "Rings twice"
+    order = ordered(desk, "Barometer", customer={"id": ida["id"]})
+    desk.open(f"/orders/{order['id']}")
+    desk.label("Tracking number").fill("1Z-7")
+    desk.button("Copy from customer: shipping address").click()
+    expect(desk.page.locator(".shippingAddress address")).to_contain_text("7 Cliff Road")
+    expect(desk.label("Tracking number")).to_have_value("1Z-7")
+
+
 @pytest.mark.parametrize("known", [True, False])
 def test_a_new_order_takes_an_address_and_no_more_keys_than_before(desk: Desk, known: bool) -> None:
     name = "Compass" if known else "Sextant"

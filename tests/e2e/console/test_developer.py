@@ -188,6 +188,9 @@ def test_every_call_has_an_example_for_the_shell(desk: Desk) -> None:
     expect(example).to_contain_text('"lineItems"')
     expect(desk.page.get_by_label("Example request")).to_contain_text('"CARD_TERMINAL"')
     expect(desk.page.get_by_label("Example response")).to_contain_text('"number": "1001"')
+    errors = desk.page.get_by_label("Example errors")
+    expect(errors).to_contain_text('422 {"code":"validation_failed"')
+    expect(errors).to_contain_text('429 {"code":"rate_limited"')
     assert desk.api.key not in desk.page.content()
     # All of them, so that one that cannot be drawn is an error of the page.
     desk.label("Search").fill("")

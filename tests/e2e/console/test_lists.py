@@ -79,12 +79,13 @@ def test_what_a_list_shows_is_exported_and_imports_unchanged(desk: Desk, tmp_pat
     expect(desk.page.locator(".count")).to_have_text("2 products")
     assert any("fields=id%2Cname" in url for url in asked)
     desk.button("Export").click()
-    desk.dialog.get_by_role("button", name="Export").click()
-    expect(desk.dialog).to_contain_text("2 of 2 products exported")
     with desk.page.expect_download() as downloading:
-        desk.dialog.get_by_role("link", name="Download").click()
+        desk.dialog.get_by_role("button", name="Export").click()
+    expect(desk.dialog).to_contain_text("2 of 2 products exported")
+    expect(desk.dialog.get_by_role("link", name="Download again")).to_be_visible()
     kept = tmp_path / "products.csv"
     downloading.value.save_as(kept)
+    desk.dialog.get_by_role("button", name="Close").click()
     expect(desk.dialog).to_have_count(0)
     desk.open("/import")
     desk.page.locator("input[type=file]").set_input_files(kept)

@@ -7,7 +7,7 @@ import { editAddress, shown } from "../parts/address.js";
 import { badge } from "../parts/badge.js";
 import { typedConfirm } from "../parts/confirm.js";
 import { finder } from "../parts/finder.js";
-import { field, form } from "../parts/form.js";
+import { field, form, keeping } from "../parts/form.js";
 import { watch } from "../parts/jobs.js";
 import { toast } from "../parts/notice.js";
 import { buyer, fullName, tagsOf } from "../parts/order.js";
@@ -201,7 +201,10 @@ function page(visit, path, { data: customer, etag }, found) {
 
   function addresses() {
     const all = customer.addresses;
-    const put = async (list, more) => again(await patch({ addresses: list, ...more }));
+    const put = async (list, more) => {
+      const answer = await patch({ addresses: list, ...more });
+      keeping(visit.root, () => again(answer));
+    };
     const edit = (address) => () =>
       editAddress(visit, {
         title: address ? "Edit address" : "Add address",

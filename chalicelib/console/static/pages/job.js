@@ -80,6 +80,7 @@ export async function show(visit) {
         canUndo(job) &&
         h.button({ type: "button", onclick: visit.once(takeBack) }, `Undo ${jobKind(job)}`),
       ended &&
+        isImport &&
         job.created + job.updated > 0 &&
         !job.dryRun &&
         h.a({ class: "button", href: link("/products") }, "View products"),
@@ -134,6 +135,7 @@ export async function show(visit) {
   }
 
   function counted() {
+    if (job.type === "export") return null;
     const tile = (name, count, tone) =>
       h.div(
         { class: "tile" },

@@ -8,7 +8,7 @@ import { editAddress, linesOf, shown } from "../parts/address.js";
 import { badge } from "../parts/badge.js";
 import { copyButton } from "../parts/copy.js";
 import { deliveryTable } from "../parts/deliveries.js";
-import { field, form } from "../parts/form.js";
+import { field, form, keeping } from "../parts/form.js";
 import { toast } from "../parts/notice.js";
 import { buyer, carrierOf, tagsOf } from "../parts/order.js";
 import { card, facts, skeleton } from "../parts/page.js";
@@ -197,7 +197,8 @@ function page(visit, path, order, etag) {
     const mayChange = may("STAFF") && order.status !== "DELIVERED";
     const label = NAMES[name];
     const change = async (to, told = `${label} saved.`) => {
-      again(await patch({ [name]: to }, etag, told));
+      const answer = await patch({ [name]: to }, etag, told);
+      keeping(visit.root, () => again(answer));
     };
     const button = (text, work) =>
       h.button(

@@ -138,11 +138,11 @@ function named({ id, name, images, vendor, sku, variants }) {
   );
 }
 
-function stock({ variants, lowStockThreshold }) {
+function stock({ status, variants, lowStockThreshold }) {
   const tracked = variants.filter((each) => each.stock !== null);
   if (tracked.length === 0) return h.span({ class: "soft wraps" }, "not tracked");
   const all = tracked.reduce((sum, each) => sum + each.stock, 0);
-  const low = tracked.some((each) => each.stock < lowStockThreshold);
+  const low = status === "ACTIVE" && tracked.some((each) => each.stock < lowStockThreshold);
   return [low && h.span({ class: "badge warn" }, "low"), " ", number(all)];
 }
 

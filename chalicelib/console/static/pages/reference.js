@@ -113,6 +113,7 @@ function drawn(visit, operation, api) {
       given(visit, "Example request", operation.requestBody),
       answers(operation, api),
       given(visit, "Example response", success(operation)),
+      refused(visit, operation, api),
     ];
   }
 }
@@ -125,7 +126,21 @@ function success({ responses }) {
 function given(visit, title, message) {
   const example = Object.values(message?.content ?? {})[0]?.example;
   if (example === undefined) return null;
-  const text = typeof example === "string" ? example : JSON.stringify(example, null, 2);
+  return copied(visit, title, typeof example === "string" ? example : JSON.stringify(example, null, 2));
+}
+
+// One error of each status: this operation's own, where there is one.
+function refused(visit, { method, at, responses }, api) {
+  const lines = Object.entries(responses).flatMap(([status, response]) => {
+    const { content } = response.$ref ? whole(response, api) : {};
+    const all = Object.values(Object.values(content ?? {})[0]?.examples ?? {});
+    const one = all.find(({ summary }) => summary === `${method} ${at}`) ?? all[0];
+    return one ? [`${status} ${JSON.stringify(one.value)}`] : [];
+  });
+  return lines.length > 0 && copied(visit, "Example errors", lines.join("\n"));
+}
+
+function copied(visit, title, text) {
   return [
     h.h3(title),
     h.div(
@@ -135,6 +150,8 @@ function given(visit, title, message) {
     ),
   ];
 }
+
+const whole = ({ $ref }, api) => api.components.responses[$ref.split("/").at(-1)];
 
 function fields(title, rows) {
   if (rows.length === 0) return null;
@@ -160,14 +177,12 @@ function fields(title, rows) {
 
 function answers(operation, api) {
   const rows = Object.entries(operation.responses).map(([status, response]) => {
-    const whole = response.$ref
-      ? api.components.responses[response.$ref.split("/").at(-1)]
-      : response;
-    const schema = Object.values(whole.content ?? {})[0]?.schema;
+    const { content, description } = response.$ref ? whole(response, api) : response;
+    const schema = Object.values(content ?? {})[0]?.schema;
     return {
       name: status,
       type: schema ? typeOf(schema, api) : "nothing",
-      about: whole.description.replaceAll("`", ""),
+      about: description.replaceAll("`", ""),
     };
   });
   const schema = Object.values(success(operation)?.content ?? {})[0]?.schema;

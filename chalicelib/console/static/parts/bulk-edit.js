@@ -60,6 +60,9 @@ export async function bulkEdit(visit, { api, name, which, change, title, warning
     const back = ["Undo", () => takeBack(job.id).catch(tell)];
     toast(told, job.failed > 0 ? "bad" : "", undoable && job.updated > 0 ? back : null);
     await done();
+    // The button that began it is gone with the selection.
+    if (document.activeElement === document.body)
+      visit.root.querySelector(".tick input, h1")?.focus();
   }
 
   async function takeBack(id) {

@@ -29,6 +29,7 @@ export function exportDialog(visit, { type, name, filters, total }) {
       save: ({ file }) => run(file).catch(failed),
     }),
   );
+  content.querySelector("button.main").focus();
 
   async function run(file) {
     const isJson = file === "jsonl";
@@ -46,17 +47,17 @@ export function exportDialog(visit, { type, name, filters, total }) {
     });
     if (job.status !== "COMPLETED")
       throw new Error(job.error?.message ?? "The export did not finish.");
-    const download = h.a(
-      { class: "button main", href: job.downloadUrl, download: "", onclick: () => dialog.close() },
-      `Download (${size(job.bytes)})`,
-    );
-    if (!dialog.open) return toast("The export is ready.", "", ["Download", () => download.click()]);
+    const start = h.a({ href: job.downloadUrl, download: "" }, `Download again (${size(job.bytes)})`);
+    if (!dialog.open) return toast("The export is ready.", "", ["Download", () => start.click()]);
+    const done = close("Close");
     replace(
       content,
-      h.p(`${number(job.total)} of ${plural(total, name)} exported.`),
-      h.div({ class: "actions" }, download, close("Close")),
+      h.p(`${number(job.total)} of ${plural(total, name)} exported. The download has started.`),
+      h.p(start),
+      h.div({ class: "actions" }, done),
     );
-    download.focus();
+    done.focus();
+    start.click();
   }
 
   function failed(refusal) {
