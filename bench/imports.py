@@ -197,7 +197,7 @@ def _drain(work: tuple[str, "queues.SimpleQueue[bytes]"]) -> None:
 
 
 def _fairness() -> None:
-    """How long a small import takes beside a large one."""
+    """How long a small import takes during a large one."""
     from chalicelib.imports import store
     from chalicelib.jobs import store as jobs
     from chalicelib.jobs.model import JobStatus
@@ -219,7 +219,7 @@ def _fairness() -> None:
             jobs.cancel(large)
             working.result()
     print(
-        f"\n{_SMALL} products beside {_BESIDE:,} rows, of which {done:,} were done:"
+        f"\n{_SMALL} products during {_BESIDE:,} rows, of which {done:,} were done:"
         f" {seconds:.1f} s (target: 10 s)"
     )
 

@@ -1,4 +1,4 @@
-"""`make run` on this machine: how long a list takes among many products, and beside an import.
+"""`make run` on this machine: how long a list takes among many products, and during an import.
 
 One client, over HTTP, on a deployment of its own. `python -m bench.laptop 10000 50000` has these
 sizes; the import goes on from one to the next, and is timed.

@@ -22,8 +22,8 @@ Otherwise = Exception | Callable[[Item | None], Exception]
 
 TRANSACTION_ITEMS: Final = 100  # AWS: at most 100 actions in a TransactWriteItems call
 OUTBOX_BYTES: Final = 300_000  # of bodies; DynamoDB: 400 KB an item
-_ITEM_BYTES: Final = 400 * 1024 - 1_001  # beside the item's other attributes
-_EVENT_BYTES: Final = 50  # of an event beside its body
+_ITEM_BYTES: Final = 400 * 1024 - 1_001  # with the item's other attributes
+_EVENT_BYTES: Final = 50  # of an event without its body
 COUNT_SHARDS: Final = 32  # concurrent transactions on one cell would cancel each other
 _CONFLICTS: Final = frozenset(
     {"None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
@@ -102,7 +102,7 @@ class Commit:
         self._add(key, {"ConditionCheck": {"Key": pack_key(key)}}, Expressions(), when, otherwise)
 
     def count(self, pk: str, cell: str, change: int, **sums: Decimal) -> None:
-        """Adds to a counter. It is kept in shards, `<cell>#<shard>`: attribute `n`, and beside it
+        """Adds to a counter. It is kept in shards, `<cell>#<shard>`: attribute `n`, and next to it
         the sums that are named, such as `revenue`."""
         self._tally((pk, cell), {"n": change, **sums})
 

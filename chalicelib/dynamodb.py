@@ -85,7 +85,7 @@ class _Direct:
         parts = urlsplit(self._url)
         self._host, self._address, self._port = parts.netloc, parts.hostname or "", parts.port
         if parts.path not in ("", "/") or get_environ_proxies(self._url):
-            raise ValueError("it is behind a path or a proxy")
+            raise ValueError("it has a path or a proxy")
         self._tls = _tls() if parts.scheme == "https" else None
         self._idle: deque[HTTPConnection] = deque()
         self._prepared("GetItem", b"{}")

@@ -81,7 +81,7 @@ def enter(items: Sequence[Item]) -> None:
 
 
 def _enter(items: Sequence[Item]) -> None:
-    """In one transaction, so within the half minute that readers stay behind."""
+    """In one transaction, so within the half minute by which readers lag."""
     if not items:
         return
     now = clock.iso(clock.now())
@@ -129,7 +129,7 @@ def read(
     most: int = MOST_BYTES,
     size_of: Callable[[str], int] = len,
 ) -> Part:
-    """At most `limit` events behind a place, of some kinds or (none named) of all, whose bodies are
+    """At most `limit` events after a place, of some kinds or (none named) of all, whose bodies are
     not larger than `most` together; one is given in any case. Where few are wanted of many, it is
     what a bounded look finds, perhaps nothing, and where to go on."""
     until = clock.iso(clock.now() - BEHIND)

@@ -64,5 +64,5 @@ def made_at(id: str) -> datetime:
 
 
 def first_at(moment: datetime) -> str:
-    """The least ULID of a moment: what was made since sorts behind it."""
+    """The least ULID of a moment: what was made since sorts after it."""
     return _ulid(max(0, int(moment.timestamp() * 1000)), 0)

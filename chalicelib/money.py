@@ -22,7 +22,7 @@ _DECIMALS: Final = {
 # DynamoDB keeps 38 digits; a shop that sells for more than this has mistyped.
 LARGEST: Final = Decimal(10) ** 12
 _EXACT: Final = Context(prec=100)
-# A sum of doubles, such as 30.299999999999997, means the amount beside it.
+# A sum of doubles, such as 30.299999999999997, means the nearest amount.
 _NOISE: Final = Decimal("1e-6")
 
 

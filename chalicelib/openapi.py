@@ -79,8 +79,8 @@ _INTRODUCTION: Final = (
     " the shop's currency. Limits are per minute: 120 reads and 60 writes a key, 300 requests a"
     " source address without one."
 )
-# What protects the service, beside what the schemas say of single fields; as docs/api.md#limits has
-# it (tests/test_openapi.py).
+# What protects the service, besides what the schemas say of single fields; as docs/api.md#limits
+# has it (tests/test_openapi.py).
 _LIMITS: Final = {
     "levels of objects and lists in a body": DEEPEST,
     "levels in a product's `metadata`": DEEPEST_METADATA,
@@ -517,7 +517,7 @@ _DELIVERED: Final = {
 }
 _ERROR: Final[Schema] = {
     "type": "object",
-    "description": "Some codes have fields of their own beside these.",
+    "description": "Some codes have further fields of their own.",
     "required": ["code", "message"],
     "properties": {
         "code": {**_TEXT, "description": "What happened, for programs."},

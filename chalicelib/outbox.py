@@ -1,9 +1,9 @@
-"""The events of one commit, as one item beside the records that they are about.
+"""The events of one commit, as one item next to the records that they are about.
 
 Shape of the item: `{pk: "evt_<ulid>", sk: "events", events: [{event: "order.paid", body: "{…}"}],
 at: ISO 8601, expiresAt: Unix seconds}`. `body` is the exact text that every delivery of that event
 sends: whatever the resource becomes, and whatever code runs later.
-The id of an event is the item's with its place in the list behind it, so an event finds its item.
+The id of an event is the item's, followed by its place in the list, so an event finds its item.
 """
 
 import json

@@ -355,7 +355,7 @@ PROPERTIES: Final = {
     "sort": "The order of the list.",
     "source": "Where the order came from, such as IN_PERSON.",
     "startedAt": "When it began; null: it has not.",
-    "status": "Where it stands.",
+    "status": "Its state.",
     "BulkRow.status": "What became of it.",
     "BulkStatusRow.status": "What became of it.",
     "AttemptResponse.status": "HTTP status.",

@@ -225,7 +225,7 @@ def listed(data: list[T], total: int, page: PageQuery) -> Listed[T]:
 
 
 def walked(data: list[T], page: Paged, next: str | None = None) -> Walked[T]:
-    """One page of a list, and where it goes on: `next`, or behind the page."""
+    """One page of a list, and where it goes on: `next`, or after the page."""
     numbers: WalkedPagination = {
         "page": page.page,
         "limit": page.limit,

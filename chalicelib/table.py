@@ -139,7 +139,7 @@ def query(
     """Up to `limit` items (or 1 MB) of one partition in the order of `sk`.
 
     `where` is a condition on `sk`; `filter` drops items after they were read and
-    paid for; `after` is the `sk` to continue behind.
+    paid for; `after` is the `sk` to continue after.
     """
     said = Expressions()
     partition = Attr("pk").eq(pk)
@@ -230,7 +230,7 @@ def scan(begins: str) -> Iterator[list[Key]]:
 
 
 def scanned(name: str, after: Key | None) -> tuple[list[Item], Key | None]:
-    """Items of a whole table, up to 1 MB, behind the key `after`; and where to go on, None at the
+    """Items of a whole table, up to 1 MB, after the key `after`; and where to go on, None at the
     end. It is no snapshot."""
     request: dict[str, Any] = {"TableName": name, "ConsistentRead": True}
     if after is not None:

@@ -24,7 +24,7 @@ _LAST = "\U0010ffff" * 2
 
 Answer = tuple[int, dict[str, str], Any]
 Wire = Mapping[str, Any]
-# `#0 = :0`, or with a condition on the sort key behind; anything else is not for us.
+# `#0 = :0`, or followed by a condition on the sort key; anything else is not for us.
 _CONDITION = re.compile(
     r"\(?(?P<pk_name>#?\w+) = (?P<pk>:\w+)"
     r"(?: AND (?:begins_with\((?P<begin_name>#?\w+), (?P<begin>:\w+)\)"
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 class Index:
-    """The sort keys of each partition of some size, in order, kept beside ministack's tables."""
+    """The sort keys of each partition of some size, in order, kept next to ministack's tables."""
 
     def __init__(self, dynamodb: ModuleType) -> None:
         self._dynamodb = dynamodb
@@ -87,14 +87,14 @@ class Index:
     def _page(
         self, request: Wire, partition: dict[str, Any], span: Span
     ) -> Iterator[tuple[str, Any]]:
-        """All that one page of the query can look at: up to its limit, and the item behind 1 MB."""
+        """All that one page of the query can look at: up to its limit, and the item after 1 MB."""
         order, forward = self._order(partition), request.get("ScanIndexForward", True)
         start, end = bisect_left(order, span.low), bisect_right(order, span.high)
         if "ExclusiveStartKey" in request and forward:
             start = max(start, bisect_left(order, request["ExclusiveStartKey"]["sk"]["S"]))
         elif "ExclusiveStartKey" in request:
             end = min(end, bisect_right(order, request["ExclusiveStartKey"]["sk"]["S"]))
-        # Two more than a page has: the key to start behind, and the bound of a strict comparison.
+        # Two more than a page has: the key to start after, and the bound of a strict comparison.
         left = request["Limit"] + 2 if "Limit" in request else sys.maxsize
         size = 0
         for place in range(start, end) if forward else range(end - 1, start - 1, -1):

@@ -86,7 +86,7 @@ def endpoint(aws: str, key: str) -> dict[str, str]:
 
 
 def owner_key(home: Path, table: str) -> str:
-    """The Owner key of this data: made once, kept beside the data."""
+    """The Owner key of this data: made once, kept next to the data."""
     kept = home / "owner-key"
     if not kept.exists():
         key = keys.mint_owner(table, "Local owner")
@@ -145,7 +145,7 @@ def follow(emulator: Emulator, *, as_json: bool) -> None:
     groups = [f"/aws/lambda/{name}" for name in steps.functions(STAGE)]
     printed: dict[tuple[str, str], int] = {}  # a line of a group → when it was logged
     while emulator.is_running():
-        # Looks back, because a line may arrive behind later ones.
+        # Looks back, because a line may arrive after later ones.
         start = max(since, time.time_ns() // 10**6 - _LOG_LATE_MS)
         for group in groups:
             for event in logs.filter_log_events(logGroupName=group, startTime=start)["events"]:

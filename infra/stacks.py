@@ -187,7 +187,7 @@ def _ended(cloudformation: Any, stack_id: str, token: str) -> str | None:
 
 
 def _events(cloudformation: Any, stack_id: str, token: str) -> Iterator[Mapping[str, Any]]:
-    """Those of the operation with that token, newest first: no other runs beside it."""
+    """Those of the operation with that token, newest first: no other runs at the same time."""
     pages = cloudformation.get_paginator("describe_stack_events").paginate(StackName=stack_id)
     for page in pages:
         ours = [e for e in page["StackEvents"] if e.get("ClientRequestToken") == token]

@@ -7,7 +7,7 @@
 | merged | `cus_…` | `gone`: `into`, the id of who has all that it had |
 
 The lock repeats what an order copies of the customer: an order that names an e-mail needs one read,
-whether or not there is somebody behind it. Totals are added to in the transaction of the order that
+whether or not anybody has it. Totals are added to in the transaction of the order that
 changes them, so they are no part of the record's version: two orders at once both succeed, and so
 do an order and a change.
 """
@@ -162,8 +162,8 @@ def register(commit: Commit, customer: Customer, ordered: Totals, room: int) -> 
 
 
 def count(commit: Commit, id: str, change: Totals, *, placing: bool) -> None:
-    """Adds an order's change to the totals, beside whoever else does. `placing`: it is a new order,
-    and the commit raises Moved where the customer takes none; otherwise Gone where there is no
+    """Adds an order's change to the totals; others may do so too. `placing`: it is a new order, and
+    the commit raises Moved where the customer takes none; otherwise Gone where there is no
     customer any more."""
     when = table.present
     otherwise: Exception = CustomerMoved() if placing else CustomerGone()

@@ -1,6 +1,6 @@
 """What a job that erases a customer looks for: `job_…` / `facts`, a set of texts, until it is done.
 
-It is needed longer than it stands anywhere else: what a receiver answered last year names the
+It is needed longer than it is anywhere else: what a receiver answered last year names the
 e-mail of that time.
 """
 

@@ -1,4 +1,4 @@
-"""An erasure, in this order, so that nothing that is looked through gets a new mention behind it:
+"""An erasure, in this order, so that nothing gets a new mention after it was looked through:
 
 1. the orders of the customer, each in a commit of its own;
 2. the customer's record;

@@ -13,7 +13,7 @@ from chalicelib.request import Role, Routes, query, reply, size
 
 routes = Routes(__name__, "Events")
 
-_AROUND_EVENT: Final = 300  # bytes beside its data, as Lambda carries them
+_AROUND_EVENT: Final = 300  # bytes besides its data, as Lambda carries them
 _BESIDE_STOCK: Final = 60  # percent: in `data` a variant has at least 85 bytes, in `stock` 45
 
 
@@ -27,7 +27,7 @@ _BESIDE_STOCK: Final = 60  # percent: in `data` a variant has at least 85 bytes,
 )
 def read_events() -> Response:
     """The oldest first, 60 days back, each event once, deletions included. Ask again with `next` as
-    `after`, for ever: an empty answer is the end for now. The feed is half a minute behind, so that
+    `after`, for ever: an empty answer is the end for now. The feed lags half a minute, so that
     nothing is missed. A cursor from before the oldest is 410 `cursor_expired`. A sale changes the
     stock of its variants without a product.updated: who keeps that too asks for `stock=true`, and
     takes it from every event."""

@@ -16,7 +16,7 @@ from chalicelib.orders.shown import show as show_order
 from chalicelib.products.shown import show as show_product
 
 _BOM: Final = "\ufeff".encode()
-# Sums of an order stand in its first row only, so that a column of them adds up.
+# Sums of an order are in its first row only, so that a column of them adds up.
 _SUMS: Final = ("subtotal", "tax", "total")
 _LINE: Final = {name: f"line{name[0].upper()}{name[1:]}" for name in Line.__annotations__}
 _CUSTOMER: Final = {

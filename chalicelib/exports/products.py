@@ -1,7 +1,7 @@
 """A product as rows of a CSV: in our own columns, or in Shopify's.
 
-A product with variants is a row of its own values, and one more for each variant; pictures stand in
-the same rows from the first on. In Shopify's columns the first variant stands in the first row.
+A product with variants is a row of its own values, and one more for each variant; pictures are in
+the same rows from the first on. In Shopify's columns the first variant is in the first row.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -9,7 +9,7 @@ from chalicelib.listing.kinds import Kind, escape, word_shards
 
 _WHOLE: Final = 5  # entries of a shard that have the term as a word of its own
 _BEGINNING: Final = 15  # … that only begin with it
-_BESIDE: Final = 500  # … of a term beside others, of which only few records may have all
+_BESIDE: Final = 500  # … of one term among several, of which only few records may have all
 MOST: Final = 20  # candidates that are looked at
 
 _Read = Callable[[], table.Rows]

@@ -1,7 +1,7 @@
-"""Where a walk through a list goes on: behind a position, whatever was written meanwhile.
+"""Where a walk through a list goes on: after a position, whatever was written meanwhile.
 
 A cursor says for which list it was made. It is no secret and no right: whoever made up one that
-holds would be given what is behind a position of his choice in a list that he may read anyway.
+holds would be given what is after a position of his choice in a list that he may read anyway.
 """
 
 import base64
@@ -20,7 +20,7 @@ _CHECK: Final = 12  # characters
 
 @dataclass(frozen=True)
 class Cursor:
-    """`position`: of the last record that was given. `page`: the number of the page behind it."""
+    """`position`: of the last record that was given. `page`: the number of the page after it."""
 
     position: str
     page: int

@@ -85,7 +85,7 @@ def list_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
 
 
 def word_keys(kind: Kind, id: str, index: Index | None) -> dict[Key, bool]:
-    """Where the words of a record stand, and whether as those of a generation."""
+    """Where the words of a record are, and whether as those of a generation."""
     if index is None:
         return {}
     shards = kinds.SHAPES[index.version].word_shards

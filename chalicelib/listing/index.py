@@ -1,9 +1,9 @@
 """How one record is indexed: what it says of itself, because its entries are removed from there.
 
-Words stand in the word index in one of two ways. A few, `words`, are written with the record, and
+Words are in the word index in one of two ways. A few, `words`, are written with the record, and
 are true by themselves. The others, `ahead`, may be too many for the record's transaction; they are
 written before it, and count only while the record's list entry names their `generation`. What a
-write that failed has left behind names another one, and counts for nothing.
+write that failed has left names another one, and counts for nothing.
 """
 
 import os
@@ -133,7 +133,7 @@ class Index:
 def settled(before: Index | None, wanted: Index, *, inside: int, room: int) -> Index:
     """Which words are true by themselves, and which belong to a generation.
 
-    Those that stay keep their place. New ones stand among the first `inside` where there is room.
+    Those that stay keep their place. New ones are among the first `inside` where there is room.
     If more than `room` differ, all others are written anew, ahead, as another generation: chance
     names it, so that no other attempt to write the record leaves words that count.
     """
@@ -150,7 +150,7 @@ def settled(before: Index | None, wanted: Index, *, inside: int, room: int) -> I
     new = [word for word in words if word not in known]
     differing = len(new) + len(had.every_word) - len(known)
     if before and (had.sort, had.version) != (wanted.sort, wanted.version):
-        differing = len(words) + len(had.every_word)  # each stands elsewhere from now on
+        differing = len(words) + len(had.every_word)  # each is elsewhere from now on
         kept, new = kept[:inside], [*kept[inside:], *new]
     free = inside - len(kept)
     if differing > room:

@@ -1,4 +1,4 @@
-r"""What can be listed, and where its entries stand.
+r"""What can be listed, and where its entries are.
 
 | entry | pk | sk | attributes |
 |---|---|---|---|
@@ -63,7 +63,7 @@ class Kind:
     `since`: the facets, combined lists and orders that only records indexed as `FORMAT` says have.
 
     `inside`: how many words and values of a record are written with it; `room`: how many
-    differences of these one transaction has room for, beside all else that it writes.
+    differences of these one transaction has room for, with all else that it writes.
     """
 
     name: str
@@ -83,7 +83,7 @@ class Kind:
             raise ValueError(f"{self.name}: {sorted(used - set(self.counted))} must be counted")
 
     def lists(self, facets: Mapping[str, str]) -> list[str]:
-        """The lists in which a record with these facets stands, but those of `several`."""
+        """The lists in which a record with these facets is, but those of `several`."""
         return [
             "*",
             *(f"{facet}={facets[facet]}" for facet in self.listed if facets.get(facet)),
@@ -126,7 +126,7 @@ class Kind:
         return f"word#{self.name}#{escape(word[0])}#{shard}of{shards}"
 
     def entry_key(self, name: str, id: str, sort: str, shards: int) -> Key:
-        """Where a record stands in a list."""
+        """The position of a record in a list."""
         return self.list_pk(name, shard_of(id, shards), shards), f"{sort}#{id}"
 
 

@@ -1,4 +1,4 @@
-"""Reading lists: which of them serve given filters for the least, and what stands in them."""
+"""Reading lists: which of them serve given filters for the least, and what is in them."""
 
 import heapq
 import math
@@ -77,8 +77,8 @@ class Lists:
         forward: bool = False,
         read: Sequence[table.Rows] | None = None,
     ) -> Iterator[str]:
-        """Where the records stand that pass, newest first or `forward`, behind `after`; made for
-        a caller who takes `need` of them. `read`: what `reads` of the oldest spread gave."""
+        """Positions of the records that pass, newest first or `forward`, from `after` on; for a
+        caller who takes `need` of them. `read`: what `reads` of the oldest spread gave."""
         streams = []
         # Old partitions first: a record that moves to the new ones meanwhile is met at least once.
         for shards in list_shards():

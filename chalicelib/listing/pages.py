@@ -77,7 +77,7 @@ class Query:
 @dataclass(frozen=True)
 class Page(Generic[R]):
     """`next`: where the list goes on, None at its end. `at_least`: there are more than `total`, and
-    it was not counted how many. `behind`: where it goes on behind the nth record; None for a page
+    it was not counted how many. `behind`: where it goes on after the nth record; None for a page
     that was asked for by its number, which has to be whole."""
 
     records: list[R]
@@ -189,7 +189,7 @@ class _Listing(Generic[R]):
         known = counts(self.kind, self.where, results[: len(pks)])
         known.require(self.features)
         if not known.ready and set(one.names) & self.kind.since:
-            return self._planned()  # a list that not all records stand in yet
+            return self._planned()  # a list that not all records are in yet
         read = results[len(pks) :]
         total, at_least = self._total(known, one, tallied)
         positions = one.positions(
@@ -216,7 +216,7 @@ class _Listing(Generic[R]):
         return places(self.kind, self.where)
 
     def _tallies(self, some: Lists, most: int | None = None) -> list[Callable[[], table.Tally]]:
-        # Where a record may stand in two of the lists, it is counted by its position.
+        # Where a record may be in two of the lists, it is counted by its position.
         is_once = len(list_shards()) == 1 and len(self.where.get(SEVERAL, ())) < 2
         return some.tallies(most) if is_once else []
 
@@ -252,12 +252,12 @@ class _Listing(Generic[R]):
         return self._read(min(ways, key=lambda way: way.cost(self.need)), total)
 
     def _read(self, base: Lists, total: int | None) -> _Slice:
-        """The page, from these lists; counted beside it unless the total is known."""
+        """The page, from these lists; counted as well unless the total is known."""
         query = self.query
         if total is not None and self.skip >= total and not self.after and query.counted:
             return _Slice([], False, total)
         if total is None and self.skip > lists.MOST_COUNTED:
-            message = f"lies behind {lists.MOST_COUNTED:,} records; go on with the cursor"
+            message = f"comes after {lists.MOST_COUNTED:,} records; go on with the cursor"
             raise Invalid.field("page", "too_deep", message)
         # The nearer end: the last pages cost as little as the first. For the first page that is
         # never the oldest: if an older one came since the total was read, the newest would be

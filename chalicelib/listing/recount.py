@@ -96,7 +96,7 @@ def _sum(cell: Mapping[str, Any]) -> Number:
 
 
 def repair(wrong: Iterable[Wrong]) -> None:
-    """Adds to each cell what it lacks, beside whoever counts in it at the same time."""
+    """Adds to each cell what it lacks, while others may count in it."""
     for one in wrong:
         if not one.sharded:
             table.update(
@@ -138,7 +138,7 @@ def _counted(kind: Kind) -> Counter[Key]:
 
 
 def _stored(kind: Kind, counted: Counter[Key]) -> Stored[Key]:
-    """The cells beside those counted; of values that no record has, those of the whole kind."""
+    """The cells other than those counted; of values that no record has, those of the whole kind."""
     found: defaultdict[Key, Counter[str]] = defaultdict(Counter)
     for pk in {kind.count_pk(), *(pk for pk, _ in counted)}:
         for item in _items(pk, ["sk", "n"]):

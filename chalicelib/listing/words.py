@@ -96,7 +96,7 @@ def _starts(word: str, at: int) -> bool:
 
 
 def _longest_only(found: list[str]) -> list[str]:
-    """Without the words that others begin with: each of those stands where the first such did."""
+    """Without the words that others begin with: each of those is where the first such was."""
     stands_for: dict[str, str] = {}
     longest = ""
     for word in sorted(set(found), reverse=True):

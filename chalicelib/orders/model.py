@@ -39,8 +39,8 @@ LARGEST_HISTORY: Final = 15_000  # bytes of text
 ADDRESSES: Final = ("shippingAddress", "billingAddress")
 EARLY: Final = timedelta(hours=24)  # an order may be dated this far ahead
 
-# A new order of 60 products by a new customer writes 79 items beside words and tags: the order, the
-# reply kept for repeats, six list entries, three count cells, its day's sales, the customer
+# A new order of 60 products by a new customer writes 79 items without words and tags: the order,
+# the reply kept for repeats, six list entries, three count cells, its day's sales, the customer
 # (record, lock, two list entries, count cell), 60 stocks, one low-stock and one outbox item. A
 # change that gives back 60 stocks writes as many: nine list entries and six count cells, old and
 # new, and the customer's totals. What is left is room for words and tags: `room`.
@@ -148,7 +148,7 @@ class LineInput(_Input):
 class NewOrder(_Input):
     """The fields of a creation. Sums that are absent are computed, and those given are kept."""
 
-    # What a copied order was given stays behind; its `status` is a step that a new one cannot take.
+    # What an order was given is not copied; its `status` is a step that a new one cannot take.
     read_only: ClassVar[frozenset[str]] = frozenset(
         {"id", "number", "createdAt", "updatedAt", "paidAt", "shippedAt", "history"}
     )
@@ -370,7 +370,7 @@ def index_of(fields: Mapping[str, Any]) -> listing.Index:
 
 def room(fields: Mapping[str, Any], *, is_new: bool) -> tuple[int, int]:
     """How many of its words and tags are written with an order, and how many differences of them a
-    transaction has room for, beside the stock of each of its products."""
+    transaction has room for, with the stock of each of its products."""
     products = len({line["productId"] for line in fields["lineItems"]})
     return (77 - products) // 2, (70 if is_new else 77) - products
 

@@ -41,7 +41,7 @@ class ProductStatus(Choice):
     ARCHIVED = "ARCHIVED"
 
 
-# An update that changes everything writes 27 items beside the words and tags, old and new: the
+# An update that changes everything writes 27 items without the words and tags, old and new: the
 # product, its stock, two slug locks, 15 list entries, six count cells, one low-stock and one outbox
 # item. 68 more are room for words and tags, and five for what others add to the transaction.
 KIND: Final = listing.Kind(
@@ -157,7 +157,7 @@ class Seo(_Input):
 
 
 class NewVariant(_Input):
-    """A variant of a new product. Of a copied one, the id stays behind."""
+    """A variant of a new product. Of a copied one, the id is not taken along."""
 
     read_only: ClassVar[frozenset[str]] = frozenset({"id"})
 

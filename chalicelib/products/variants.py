@@ -2,7 +2,7 @@
 
 By id; then by SKU, the same title first where several have that SKU; then by title: a variant whose
 title is there and whose SKU is new has got a new SKU. What is left is new, with one exception: a
-product without options has a variant that stands for all of it, and the first of the options that
+product without options has a variant that is all of it, and the first of the options that
 it gets is that one, with its price and stock.
 """
 

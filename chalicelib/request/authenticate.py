@@ -1,8 +1,8 @@
 """Who calls, and how often they may: the first thing that happens to a request.
 
 Where this process admitted the same key (or, for the storefront, address) within the last minute,
-the request is admitted beside what its route reads first: one round trip less. The answer waits for
-that, and so does the first write: whoever is refused is answered nothing, and writes nothing.
+the request is admitted at the same time as its route reads: one round trip less. The answer waits
+for that, and so does the first write: whoever is refused is answered nothing, and writes nothing.
 """
 
 from collections.abc import Callable
@@ -136,7 +136,7 @@ def _wrong(call: Call) -> str:
     elif scheme.lower() != "bearer":
         found = f"The Authorization header has {'another scheme' if rest else 'one word only'}."
     elif not call.bearer:
-        found = "There is no key behind Bearer."
+        found = "There is no key after Bearer."
     elif not store.is_well_formed(call.bearer):
         found = f"API keys begin with {store.PREFIX}; this is none."
     else:

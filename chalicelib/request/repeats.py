@@ -24,7 +24,7 @@ REPLAYED: Final = {"Idempotent-Replayed": "true"}
 
 def once(sent: Any) -> Once | None:
     """The request as one that takes effect once, if it came with a key. `sent`: the JSON value of
-    its body, or what stands for it. Raises Invalid."""
+    its body, or a replacement of it. Raises Invalid."""
     key = header("idempotency-key")
     if key is None:
         return None

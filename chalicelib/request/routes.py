@@ -164,7 +164,7 @@ def _guarded(view: View) -> View:
 
 
 def matched(method: str, path: str) -> Operation | None:
-    """The operation behind a method and a declared path."""
+    """The operation of a method and a declared path."""
     return operations.get(("GET" if method == "HEAD" else method, path))
 
 
@@ -218,7 +218,7 @@ def nearest(asked: str, paths: Iterable[str]) -> str | None:
     parts = asked[:_LONGEST_HINTED].rstrip("/").split("/")
 
     def likeness(path: str) -> float:
-        # A parameter is like anything that stands in its place.
+        # A parameter matches anything in its place.
         own = path.split("/")
         filled = [
             part if name.startswith("{") else name

@@ -9,7 +9,7 @@ from chalicelib.problems import Invalid
 
 # AWS: Lambda answers at most 6 MB, of which headers and the envelope take some.
 LARGEST_ANSWER: Final = 6_000_000
-_AROUND: Final = 5_000  # what stands around the items, the next cursor included
+_AROUND: Final = 5_000  # what is around the items, the next cursor included
 _WORST: Final = 12  # bytes that a character can take: an escaped pair of surrogates
 
 
@@ -40,7 +40,7 @@ def fitting(items: Sequence[str]) -> int:
 
 
 def largest_page(items: Sequence[str]) -> int:
-    """The largest number of items, as JSON, of which any that stand together fit."""
+    """The largest number of items, as JSON, of which any neighbours fit."""
     limit = len(items)
     while limit > 1 and any(
         fitting(items[start : start + limit]) < limit for start in range(len(items) - limit + 1)

@@ -96,7 +96,7 @@ def parse(url: str, allowed_networks: Sequence[str]) -> Destination:
         raise RefusedUrl(objection)
     if not target.startswith("/"):
         target = "/" + target
-    # Everything that may stand in a URL stays; what is not ASCII is sent as percent-encoded UTF-8.
+    # Everything that may be in a URL stays; what is not ASCII is sent as percent-encoded UTF-8.
     target = quote(target, safe="".join(map(chr, range(33, 127))), errors="replace")
     return Destination(tls, host, port, target, literal, objection)
 

@@ -99,7 +99,7 @@ def post(
     `timeout` (seconds) is for everything together: look-up, connection, handshake, request and
     response, however slowly they drip. Only a 2xx that arrives whole, or as far as it is kept, is a
     success. `allowed_networks` are CIDR blocks that need not be public, may speak http and listen
-    on any port. `resolve` and `tls` stand in for the system's resolver and trust in tests.
+    on any port. `resolve` and `tls` replace the system's resolver and trust in tests.
     Raises ValueError for headers that cannot be sent.
     """
     exchange = _Exchange(time.monotonic() + timeout)

@@ -81,7 +81,7 @@ def entry(job_id: str, record_id: str) -> Entry:
 
 
 def entries(job_id: str, after: str, most: int) -> tuple[list[list[Entry]], bool]:
-    """The entries of up to `most` records behind the record `after`, oldest first, record by
+    """The entries of up to `most` records after the record `after`, oldest first, record by
     record; and whether there are more."""
     behind = f"{_PREFIX}{after}~" if after else _PREFIX
     where = table.sk.between(behind, _PREFIX + "~")

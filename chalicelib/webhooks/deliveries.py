@@ -35,7 +35,7 @@ SHARDS: Final = 4  # a DynamoDB partition takes 1,000 write units a second, a de
 KEPT_SECONDS: Final = 30 * 86_400  # from the last change of one that has ended
 # One that has not, because its webhook is paused, outlives its event, so that it ends in any case.
 UNFINISHED_SECONDS: Final = attempts.KEPT_SECONDS
-# Longer than the sender's function may run (`.chalice/config.json`): nobody posts behind a lease.
+# Longer than the sender's function may run (`.chalice/config.json`): nobody posts after a lease.
 LEASE: Final = timedelta(seconds=75)
 
 _LONGEST_NAME: Final = 100
@@ -121,7 +121,7 @@ def claim_step(id: str, generation: int, step: int, now: datetime) -> Delivery:
 
 
 def claim_replay(delivery: Delivery, replay: str, now: datetime) -> Delivery:
-    """Begins an attempt beside the schedule or, if that has ended, another schedule. Raises Taken.
+    """Begins an attempt outside the schedule or, if that has ended, another schedule. Raises Taken.
 
     `delivery` is what was read.
     """
@@ -198,7 +198,7 @@ def retrying(delivery: Delivery, attempt: Attempt, following: NextStep) -> bool:
 
 
 def replay_failed(delivery: Delivery, attempt: Attempt) -> bool:
-    """An attempt beside the schedule has failed: the schedule goes on as if there had been none."""
+    """An attempt outside the schedule has failed: the schedule goes on as if it had not been."""
     return _settle(delivery, _met(attempt), ["claim"], UNFINISHED_SECONDS)
 
 

@@ -280,7 +280,7 @@ class Claim:
 
     until: datetime
     replay: bool
-    """Whether the attempt is beside the schedule, which it leaves alone unless it succeeds."""
+    """Whether the attempt is outside the schedule, which it leaves alone unless it succeeds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Posts a delivery again, now, with its id and its bytes.
 
-If its schedule has ended another begins; otherwise it happens beside the schedule, which ends if
+If its schedule has ended another begins; otherwise it happens outside the schedule, which ends if
 it succeeds and knows nothing of it if it fails.
 """
 

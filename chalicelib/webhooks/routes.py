@@ -1,4 +1,4 @@
-"""Webhooks, and what became of each delivery: the settings area's Developer pages stand on this."""
+"""Webhooks, and what became of each delivery: the console's Developer pages use this."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -227,7 +227,7 @@ def get_delivery(id: str) -> Response:
     problems=[NotFound, Conflict],
 )
 def replay_delivery(id: str) -> Response:
-    """Posts it again now, with the same id and body: beside its schedule while that runs, as the
+    """Posts it again now, with the same id and body: outside its schedule while that runs, as the
     start of another when it has ended. Answers the delivery as it is before that."""
     delivery = replay.again(id)
     return reply(202, show_delivery(delivery, store.find(delivery.endpoint_id)))

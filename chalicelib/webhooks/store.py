@@ -1,7 +1,7 @@
 """Endpoints in the table: `webhooks` / `wh_…`, in one partition, for the fan-out reads them all.
 
 What clients change is guarded by `version`; what the sender knows of an endpoint's health, and the
-progress of a recovery, stand beside it and change without it.
+progress of a recovery, are in the same item and change without it.
 """
 
 import json
@@ -195,7 +195,7 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
 
 
 def note(id: str, changes: Mapping[str, Any], when: Any = table.present) -> Endpoint:
-    """Writes beside what clients change; None removes. Raises ConditionFailed, also when the
+    """Writes what clients do not change; None removes. Raises ConditionFailed, also when the
     endpoint is gone: nothing brings it back."""
     removed = [name for name, value in changes.items() if value is None]
     kept = {name: value for name, value in changes.items() if value is not None}

@@ -1,7 +1,7 @@
 """One e-mail an hour about an endpoint, if there is something to say: what failed since the last,
 that it has been failing for an hour, that it answers again (docs/contract.md#delivery-and-retries).
 
-An hour is claimed before the e-mail goes out and marked behind it. Whoever dies in between has
+An hour is claimed before the e-mail goes out and marked after it. Whoever dies in between has
 perhaps sent it: a stale claim sends again rather than not at all.
 """
 

@@ -42,7 +42,7 @@ def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> DeliveriesRead:
     they are for. Raises Invalid for a cursor that is none.
 
     Where a filter lets little through, a page is what a bounded look finds: short, perhaps empty,
-    with a cursor behind it.
+    with a cursor after it.
     """
     if asked.cursor is not None and not is_delivery_id(asked.cursor):
         raise Invalid.field("cursor", "invalid", "must be the nextCursor of an answer")

@@ -4,7 +4,7 @@ import { address, call, MOST_TRIES, Refusal, wait } from "./api.js";
 import { LARGEST_FORM } from "./facts.js";
 import { another, key } from "./session.js";
 
-const FRAME = 10_000; // bytes of a form beside its file
+const FRAME = 10_000; // bytes of a form besides its file
 
 // Resolves to the job's id. `tell(sent, total)` in bytes.
 // A dry run waits until somebody has seen how the file is read.

@@ -1,5 +1,5 @@
 // One visit to a page owns the page's life: what it shows, listens to, asks for, opens and waits for
-// ends with it. A page that was left draws nothing, leaves no dialog behind, and its requests stop.
+// ends with it. A page that was left draws nothing, leaves no dialog open, and its requests stop.
 // A write that is on its way goes on, and its outcome is told wherever the reader is by then.
 
 import { call, isLeft, sleep } from "./api.js";

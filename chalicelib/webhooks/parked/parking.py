@@ -17,7 +17,7 @@ from chalicelib.webhooks.parked import waking
 from chalicelib.webhooks.sending import messages
 from chalicelib.webhooks.sending.messages import Message
 
-_LAST: Final = "~"  # behind every time
+_LAST: Final = "~"  # after every time
 
 
 def park(message: Message, due: datetime) -> None:

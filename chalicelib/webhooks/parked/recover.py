@@ -61,7 +61,7 @@ def begin(endpoint_id: str, since: datetime) -> Endpoint:
 
 @dataclass(frozen=True)
 class Next:
-    """What a recovery sends next; `after` is where those behind it begin, None at the end."""
+    """What a recovery sends next; `after` is where those after it begin, None at the end."""
 
     messages: list[Message]
     after: str | None

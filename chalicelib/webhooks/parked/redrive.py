@@ -20,7 +20,7 @@ from chalicelib.webhooks.sending.messages import Message, Posted
 PAGE: Final = 1_000  # messages a run; Step Functions: 25,000 events an execution, about 10 a run
 PER_SECOND: Final = 100  # messages of one endpoint
 _SLICE: Final = 100  # messages that one thread puts on the queue
-_LEASE: Final = 120  # seconds: a run of a minute, and the pause behind it
+_LEASE: Final = 120  # seconds: a run of a minute, and the pause after it
 _LOOK_AGAIN: Final = 60  # seconds
 
 
@@ -75,7 +75,7 @@ def _answer(sent: int, unfinished: bool, paced: datetime) -> dict[str, Any]:
 
 
 def _send(waiting: Sequence[Message], paced: datetime) -> datetime:
-    """The next arrives when it is due, and not before `paced`. Answers the pace behind them."""
+    """The next arrives when it is due, and not before `paced`. Answers the pace after them."""
     now = clock.now()
     pause = timedelta(seconds=settings.webhook_schedule_scale() / PER_SECOND)
     posted = []

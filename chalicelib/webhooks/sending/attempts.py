@@ -1,7 +1,7 @@
 """What was sent and what came back: `dlv_…` / `attempt#<n>`, numbered from 1 without gaps.
 
 The record decides: whoever puts it first says what became of attempt n, and everybody settles the
-delivery by what it says. So a sender that dies behind its record has still said all, and one that
+delivery by what it says. So a sender that dies after its record has still said all, and one that
 dies before is found out by the next, which records an interruption.
 """
 
@@ -113,7 +113,7 @@ def expired(delivery: Delivery, url: str) -> Attempt:
 
 
 def keep(delivery_id: str, attempt: Attempt) -> Attempt:
-    """Records it, unless that attempt has a record already; the record that stands."""
+    """Records it, unless that attempt has a record already; the record that counts."""
     item = {
         "pk": delivery_id,
         "sk": f"attempt#{attempt.number:06d}",

@@ -5,7 +5,7 @@ all that `retry.py` asks for. The count steers lanes and parking; nothing is los
 
 An attempt that ended with its function is a failure, too. Which of the receivers of a batch ended
 it, nobody knows: all that were being posted to become suspects until their next success, and
-`deliver.py` posts to suspects behind the others, one at a time.
+`deliver.py` posts to suspects after the others, one at a time.
 """
 
 from collections.abc import Iterable, Mapping

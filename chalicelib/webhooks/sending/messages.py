@@ -3,7 +3,7 @@
 Two, so that waiting never shares the queue of new events: `deliveries` for first attempts,
 `retries` for the rest and for first attempts to an endpoint that is failing. A message names a
 delivery and a step of its schedule; everything else is read when it arrives. Any message may come
-twice, late, or beside another.
+twice, late, or at the same time as another.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""How a delivery proves where it comes from (docs/contract.md#signature); beside that, as Standard
+"""How a delivery proves where it comes from (docs/contract.md#signature); besides that, as Standard
 Webhooks has it, for the libraries that verify that (https://www.standardwebhooks.com)."""
 
 import base64
@@ -38,7 +38,7 @@ def sign(timestamp: int, body: bytes, secrets: Sequence[str]) -> str:
 
 def sign_standard(delivery_id: str, timestamp: int, body: bytes, secrets: Sequence[str]) -> str:
     """`v1,<base64>` for each secret, the newest first, with blanks in between. The key is what the
-    secret behind its prefix says in base64: our hex digits are that, too."""
+    secret says in base64 after its prefix: our hex digits are that, too."""
     signed = b"%b.%d.%b" % (delivery_id.encode(), timestamp, body)
     keys = (base64.b64decode(each.removeprefix(PREFIX)) for each in secrets)
     marks = (base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()) for key in keys)

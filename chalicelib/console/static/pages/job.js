@@ -31,7 +31,7 @@ export async function show(visit) {
     into,
   );
   fill();
-  // The page stands; the job is watched beside it.
+  // The page is drawn; the job is watched meanwhile.
   follow();
 
   function follow() {

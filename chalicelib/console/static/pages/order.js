@@ -47,7 +47,7 @@ export async function show(visit) {
   if (may("ADMIN")) await sent(visit, data);
 }
 
-// What webhooks were told of this order. It is looked for when the page stands.
+// What webhooks were told of this order. It is looked for when the page is drawn.
 async function sent(visit, order) {
   try {
     const { data } = await visit.get("admin/deliveries", {

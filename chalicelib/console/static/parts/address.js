@@ -1,4 +1,4 @@
-// Postal addresses: shown as they stand on a parcel, entered, copied and printed.
+// Postal addresses: shown as on a parcel, entered, copied and printed.
 
 import { h } from "../dom.js";
 import { field, form } from "./form.js";
@@ -54,7 +54,7 @@ export const shown = (address) =>
     address.phone && h.div({ class: "soft" }, h.bdi(address.phone)),
   );
 
-// `save(address)` throws the API's Refusal; its errors stand beside their fields.
+// `save(address)` throws the API's Refusal; its errors are shown next to their fields.
 export function editAddress(visit, { title, address, save }) {
   const was = address ?? {};
   const dialog = visit.modal(

@@ -1,4 +1,4 @@
-// A filter beside a sample: whether an event like it would be sent. The API judges, nothing is sent.
+// A filter next to a sample: whether an event like it would be sent. The API judges, nothing is sent.
 
 import { h, replace } from "../dom.js";
 import { EVENT_KINDS } from "../facts.js";

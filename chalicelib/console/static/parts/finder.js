@@ -1,6 +1,6 @@
 // Finding one thing by typing or by scanning, such as a product for an order: a combobox.
 //
-// Enter takes what is marked in the list, where the list is of the text that stands there. Else, as
+// Enter takes what is marked in the list, where the list is of the text that is there. Else, as
 // with a scanner, whose Enter comes before any answer, it takes the one whose code is exactly that
 // text, and nothing else: what is not exact is shown to be chosen. The field is empty at once for
 // the next scan, and scans are taken in their order, however late their answers come.

@@ -1,4 +1,4 @@
-// Forms: every field has a label, and every error that the API names stands beside its field.
+// Forms: every field has a label, and every error that the API names is shown next to its field.
 
 import { isLeft } from "../api.js";
 import { h, newId, replace } from "../dom.js";
@@ -52,7 +52,7 @@ export function values(node) {
   return found;
 }
 
-// Puts each error beside its field. Returns those that have no field here.
+// Puts each error next to its field. Returns those that have no field here.
 function showErrors(node, errors) {
   clearErrors(node);
   const rest = [];

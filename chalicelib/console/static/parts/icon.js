@@ -1,4 +1,4 @@
-// Small signs beside words; they say nothing that the words do not.
+// Small signs next to words; they say nothing that the words do not.
 
 import { h } from "../dom.js";
 

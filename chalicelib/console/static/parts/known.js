@@ -20,7 +20,7 @@ export function remember(api, names, rows) {
     rows.forEach((row) => typeof row[name] === "string" && among(api, name).add(row[name]));
 }
 
-// Looks at the newest 100 records, then at those behind them; at each once in the life of the tab.
+// Looks at the newest 100 records, then at those after them; at each once in the life of the tab.
 // Resolves to whether there was anything new to look at.
 function look(visit, api, names) {
   if (!looks.has(api)) looks.set(api, { page: 0, pages: MOST_PAGES, now: null });

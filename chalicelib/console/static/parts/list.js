@@ -21,10 +21,10 @@ const given = (query, but = []) =>
     Object.entries(query).filter(([name, value]) => value && !["page", ...but].includes(name)),
   );
 
-// `filters`: those of `field`, named as in the address; `more`: behind a click; `known`: it offers the values seen so far.
+// `filters`: those of `field`, named as in the address; `more`: after a click; `known`: it offers the values seen so far.
 // `toQuery` makes the API's query of them.
 // `choose(selection, done)` draws what can be done with { size, which, rows }. `reads`: what the API is asked for of each
-// record; all of it if absent. `exports`: what the API calls the records in an export. Resolves when the first page stands.
+// record; all of it if absent. `exports`: what the API calls the records in an export. Resolves when the first page is drawn.
 export async function list(visit, spec) {
   const { api, filters: fields, columns, none, name, toQuery = (asked) => asked, choose, reads } = spec;
   const { path } = visit;

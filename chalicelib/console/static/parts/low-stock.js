@@ -1,5 +1,5 @@
 // Variants below their threshold, as the summary names them: those that fell last come first. Their
-// stock is corrected where it stands.
+// stock is corrected where it is shown.
 
 import { isLeft } from "../api.js";
 import { h, newId, replace } from "../dom.js";

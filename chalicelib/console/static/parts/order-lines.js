@@ -12,7 +12,7 @@ export function orderLines({ changed, left }) {
   const lines = [];
   const node = h.div({ class: "rows order-lines" });
 
-  // A piece more of what stands there already, or a new line.
+  // A piece more of what is there already, or a new line.
   function add(piece) {
     const same = lines.find(({ variant }) => variant.id === piece.variant.id);
     if (!same) return append(piece);

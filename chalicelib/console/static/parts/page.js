@@ -53,7 +53,7 @@ export function empty(title, text, action) {
   );
 }
 
-// What stands in place of something that is on its way.
+// What is shown in place of something that is on its way.
 export function skeleton(rows = 6) {
   return h.div(
     { class: "skeleton", "aria-hidden": "true" },

@@ -123,7 +123,7 @@ export function rows({ name, columns, add, what, widths, start = [], changed = (
   starting = false;
   number();
 
-  // What stands there now: the row it was made of, and the texts in its fields.
+  // What is there now: the row it was made of, and the texts in its fields.
   const read = () =>
     [...body.children].map((line) => ({
       row: line.row,

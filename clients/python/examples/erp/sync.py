@@ -34,7 +34,7 @@ def synchronise(database: sqlite3.Connection, shop: Backroom, cursor: str | None
         for event in page["data"]:
             apply(database, event)
         database.execute("INSERT OR REPLACE INTO place VALUES (1, ?)", (page["next"],))
-        database.commit()  # the page and the place behind it, together
+        database.commit()  # the page and the place after it, together
 
 
 def apply(database: sqlite3.Connection, event: Event) -> None:

@@ -225,7 +225,7 @@ class Backroom(Operations):
         lost, and an event comes twice only if you died in between. `since`: where to begin without
         `after`; else with the oldest event. `stock`: each event has the `stock` of its variants,
         which a sale changes without an event of the product. `follow`: goes on for ever, with
-        `pause` seconds after an empty page. Otherwise it ends behind an empty page, whose `next`
+        `pause` seconds after an empty page. Otherwise it ends after an empty page, whose `next`
         counts.
 
         Raises Gone for a cursor from before the oldest event.

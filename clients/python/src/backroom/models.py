@@ -256,7 +256,7 @@ class BulkStatus(TypedDict):
     ids: list[str]
     """Identifiers, up to 500."""
     status: ProductStatus
-    """Where it stands."""
+    """Its state."""
 
 
 class BulkStatusResult(TypedDict):
@@ -486,7 +486,7 @@ class Delivery(TypedDict):
     endpointId: str
     """Id of the webhook."""
     status: DeliveryStatus
-    """Where it stands."""
+    """Its state."""
     attemptCount: int
     """How often it was tried."""
     lastStatus: int | None
@@ -558,7 +558,7 @@ class DeliveryWithAttempts(TypedDict):
     endpointId: str
     """Id of the webhook."""
     status: DeliveryStatus
-    """Where it stands."""
+    """Its state."""
     attemptCount: int
     """How often it was tried."""
     attempts: list[DeliveryAttempt]
@@ -666,7 +666,7 @@ class ImportJob(TypedDict):
     fileName: str
     """Name of the file."""
     status: JobStatus
-    """Where it stands."""
+    """Its state."""
     mode: ImportMode
     """Import mode: which products may be created or changed."""
     dryRun: bool
@@ -733,7 +733,7 @@ class ImportJobSummary(TypedDict):
     fileName: str
     """Name of the file."""
     status: JobStatus
-    """Where it stands."""
+    """Its state."""
     mode: ImportMode
     """Import mode: which products may be created or changed."""
     dryRun: bool
@@ -848,7 +848,7 @@ class Job(TypedDict):
     type: str
     """bulk_edit, export, undo, customer_merge or customer_erasure."""
     status: JobStatus
-    """Where it stands."""
+    """Its state."""
     dryRun: bool
     """Whether it only says what would happen."""
     total: int | None
@@ -932,7 +932,7 @@ class JobSummary(TypedDict):
     type: str
     """bulk_edit, export, undo, customer_merge or customer_erasure."""
     status: JobStatus
-    """Where it stands."""
+    """Its state."""
     dryRun: bool
     """Whether it only says what would happen."""
     total: int | None
@@ -1170,7 +1170,7 @@ class NewProduct(TypedDict):
     description: NotRequired[str | None]
     """Free text."""
     status: NotRequired[ProductStatus | None]
-    """Where it stands."""
+    """Its state."""
     price: NotRequired[Amount | None]
     """A decimal amount, in the shop's currency."""
     compareAtPrice: NotRequired[Amount | None]
@@ -1204,7 +1204,7 @@ class NewProduct(TypedDict):
 
 
 class NewVariant(TypedDict):
-    """A variant of a new product. Of a copied one, the id stays behind."""
+    """A variant of a new product. Of a copied one, the id is not taken along."""
 
     title: NotRequired[str | None]
     """Title."""
@@ -1250,7 +1250,7 @@ class Order(TypedDict):
     number: str
     """Number for people, such as 1001."""
     status: OrderStatus
-    """Where it stands."""
+    """Its state."""
     paymentStatus: PaymentStatus
     """How far it is paid."""
     paymentMethod: str | None
@@ -1352,7 +1352,7 @@ class OrderEdit(TypedDict):
     """What is absent stays; a null `salesRepId` unassigns."""
 
     status: NotRequired[OrderStatus | None]
-    """Where it stands."""
+    """Its state."""
     salesRepId: NotRequired[str | None]
     """Employee who sold it, `emp_…`; null: nobody."""
     addTags: NotRequired[list[str]]
@@ -1423,7 +1423,7 @@ class Product(TypedDict):
     description: str | None
     """Free text."""
     status: ProductStatus
-    """Where it stands."""
+    """Its state."""
     published: bool
     """Whether the storefront may show it."""
     price: str
@@ -1466,7 +1466,7 @@ class ProductChange(TypedDict):
     description: NotRequired[str | None]
     """Free text."""
     status: NotRequired[ProductStatus | None]
-    """Where it stands."""
+    """Its state."""
     price: NotRequired[Amount | None]
     """A decimal amount, in the shop's currency."""
     compareAtPrice: NotRequired[Amount | None]
@@ -1503,7 +1503,7 @@ class ProductEdit(TypedDict):
     """What is absent stays; null clears."""
 
     status: NotRequired[ProductStatus | None]
-    """Where it stands."""
+    """Its state."""
     published: NotRequired[bool | None]
     """Whether the storefront may show it."""
     storefront: NotRequired[str | None]
@@ -1758,7 +1758,7 @@ class TestDelivery(TypedDict):
     endpointId: str
     """Id of the webhook."""
     status: DeliveryStatus
-    """Where it stands."""
+    """Its state."""
     attemptCount: int
     """How often it was tried."""
     lastStatus: int | None

@@ -310,7 +310,7 @@ class Operations:
     def replay_delivery(self, id: str) -> Delivery:
         """Replay a delivery.
 
-        Posts it again now, with the same id and body: beside its schedule while that runs, as
+        Posts it again now, with the same id and body: outside its schedule while that runs, as
         the start of another when it has ended. Answers the delivery as it is before that.
 
         `POST /api/admin/deliveries/{id}/replay`, from the role ADMIN on.
@@ -330,8 +330,8 @@ class Operations:
         """Read the change feed.
 
         The oldest first, 60 days back, each event once, deletions included. Ask again with
-        `next` as `after`, for ever: an empty answer is the end for now. The feed is half a
-        minute behind, so that nothing is missed. A cursor from before the oldest is 410
+        `next` as `after`, for ever: an empty answer is the end for now. The feed lags half a
+        minute, so that nothing is missed. A cursor from before the oldest is 410
         `cursor_expired`. A sale changes the stock of its variants without a product.updated:
         who keeps that too asks for `stock=true`, and takes it from every event.
 

@@ -114,7 +114,7 @@ def _service(secret: str, stamp: str, body: bytes) -> str:
 
 
 def _standard(secret: str, id: str, stamp: str, body: bytes) -> str:
-    """The key is what the secret says in base64, behind its prefix."""
+    """The key is what the secret says in base64 after its prefix."""
     try:
         key = base64.b64decode(secret[len(PREFIX) :] if secret.startswith(PREFIX) else secret)
     except binascii.Error:

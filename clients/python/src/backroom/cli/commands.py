@@ -98,7 +98,7 @@ def login(
     """Keep the address of a shop and a key, in a file that only you can read.
 
     Asks for both, unless they are in BACKROOM_URL and BACKROOM_KEY or in a file. A key given on the
-    command line would stand in the list of processes, so there is no option for it.
+    command line would be in the list of processes, so there is no option for it.
     """
     if endpoint is not None:
         try:
@@ -394,7 +394,7 @@ def update_order(
 
 
 def _line(shop: Backroom, item: str) -> dict[str, Any]:
-    """The variant with exactly this SKU. A number behind the last colon is the quantity."""
+    """The variant with exactly this SKU. A number after the last colon is the quantity."""
     sku, colon, number = item.rpartition(":")
     if not colon or not number.isdecimal():
         sku, number = item, "1"
@@ -583,7 +583,7 @@ def events(
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on for ever.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Print the change feed: what happened, the oldest first, half a minute behind.
+    """Print the change feed: what happened, the oldest first, with a lag of half a minute.
 
     With --json a line has an event, and the last line the cursor: {"next": "…"}.
     """

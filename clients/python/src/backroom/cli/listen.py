@@ -1,7 +1,7 @@
 """`backroom listen`: the feed, posted to a receiver on this machine as webhooks are posted.
 
-How far it is stands in a file, which is written after each event that the receiver took. So nothing
-is lost when the shop, the receiver or this program stops, and one event at most comes twice.
+A file keeps how far it is, and is written after each event that the receiver took. So nothing is
+lost when the shop, the receiver or this program stops, and one event at most comes twice.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def line(value: object) -> None:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> None:
-    """Numbers stand on the right, where a column's name ends with `>`."""
+    """Numbers are on the right, where a column's name ends with `>`."""
     made = Table(title=title or None, title_justify="left", box=None, pad_edge=False)
     for column in columns:
         right = column.endswith(">")
