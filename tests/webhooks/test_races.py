@@ -71,6 +71,23 @@ def test_of_two_replays_that_saw_the_same_one_is_claimed(world: World, merchant:
         deliveries.claim_replay(seen, ids.ulid(), world.now)
 
 
+def test_a_replay_is_not_made_of_what_was_tried_or_cancelled_since_it_was_seen(
+    world: World, merchant: Shop
+) -> None:
+    mine = claimed(world, merchant)
+    assert deliveries.replay_failed(mine, tried(mine))
+    seen = deliveries.find(mine.id)
+    assert seen is not None
+    first = deliveries.claim_replay(seen, ids.ulid(), world.now)
+    assert deliveries.replay_failed(first, tried(first))
+    with pytest.raises(Taken):
+        deliveries.claim_replay(seen, ids.ulid(), world.now)
+    again = deliveries.find(mine.id)
+    assert again is not None and deliveries.cancelled(again)
+    with pytest.raises(Taken):
+        deliveries.claim_replay(again, ids.ulid(), world.now)
+
+
 def test_a_message_of_an_older_generation_is_not_the_turn_of_a_newer(
     world: World, merchant: Shop
 ) -> None:

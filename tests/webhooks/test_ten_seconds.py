@@ -23,6 +23,7 @@ from tests.webhooks.tls_floods import (
     a_byte_at_a_time,
     empty_records,
     key_updates,
+    kinds,
     renegotiations,
     tickets,
 )
@@ -82,8 +83,10 @@ def trusting(certificate: Certificates, monkeypatch: pytest.MonkeyPatch) -> ssl.
 def test_a_receiver_that_asks_to_shake_hands_anew_is_answered_that_nobody_will(
     certificate: Certificates, trusting: ssl.SSLContext, tmp_path: Path
 ) -> None:
-    with Server(renegotiations(certificate.server, tmp_path / "keys", 3)) as asking:
+    heard: list[bytes] = []
+    with Server(renegotiations(certificate.server, tmp_path / "keys", 3, heard)) as asking:
         assert deliver(asking.port, trusting).error is None
+    assert kinds(heard) == {21}
 
 
 def test_a_flood_of_renegotiations_ends_at_a_megabyte(

@@ -100,9 +100,22 @@ def empty_records(
     return _written(certificate, keys, [(b"", _DATA)] * number, version)
 
 
-def renegotiations(certificate: ssl.SSLContext, keys: Path, number: int) -> Serve:
-    """So many requests to shake hands anew (RFC 5246, 7.4.1.1), then the answer."""
-    return _written(certificate, keys, [(bytes(4), _HANDSHAKE)] * number, ssl.TLSVersion.TLSv1_2)
+def renegotiations(
+    certificate: ssl.SSLContext, keys: Path, number: int, heard: list[bytes] | None = None
+) -> Serve:
+    """So many requests to shake hands anew (RFC 5246, 7.4.1.1), then the answer. `heard`: what the
+    sender says to it."""
+    asked = [(bytes(4), _HANDSHAKE)] * number
+    return _written(certificate, keys, asked, ssl.TLSVersion.TLSv1_2, heard)
+
+
+def kinds(heard: list[bytes]) -> set[int]:
+    """Of the records in what was heard: 21 is an alert, 22 a handshake."""
+    said, found = b"".join(heard), set()
+    while said:
+        found.add(said[0])
+        said = said[5 + int.from_bytes(said[3:5]) :]
+    return found
 
 
 _HANDSHAKE, _DATA = 22, 23
@@ -136,6 +149,7 @@ def _written(
     keys: Path,
     said: list[tuple[bytes, int]],
     version: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3,
+    heard: list[bytes] | None = None,
 ) -> Serve:
     """Each of what is said (content, kind) as a record of its own behind the request, then the
     answer: all of it written here, because `ssl` cannot."""
@@ -147,7 +161,7 @@ def _written(
     def serve(connection: socket.socket) -> None:
         sent = _Secured(certificate).shake(connection, connection.sendall)
         logged = dict(line.split(maxsplit=1) for line in keys.read_text().splitlines())
-        reader = threading.Thread(target=_read_all, args=(connection,), daemon=True)
+        reader = threading.Thread(target=_read_all, args=(connection, heard), daemon=True)
         reader.start()
         records = _records_1_3 if version is ssl.TLSVersion.TLSv1_3 else _records_1_2
         for record in records(logged, sent, [*said, (ANSWER, _DATA)]):
@@ -157,10 +171,11 @@ def _written(
     return serve
 
 
-def _read_all(connection: socket.socket) -> None:
+def _read_all(connection: socket.socket, heard: list[bytes] | None) -> None:
     with suppress(OSError):
-        while connection.recv(65_536):
-            pass
+        while data := connection.recv(65_536):
+            if heard is not None:
+                heard.append(data)
 
 
 def _records_1_3(
