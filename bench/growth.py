@@ -82,20 +82,24 @@ class Catalogue:
         return product.id
 
     def cost(self, work: Callable[[], object], runs: int = 5) -> Cost:
-        """The mean of some runs, after one that nobody counts."""
-        with contextlib.redirect_stdout(io.StringIO()):
-            work()
-            own, began = self.dynamodb.cpu, time.process_time()
-            with self.dynamodb.metered() as calls:
-                for _ in range(runs):
-                    work()
-        cpu = time.process_time() - began - (self.dynamodb.cpu - own)
-        return Cost(
-            len(calls) / runs,
-            sum(call.read_units for call in calls) / runs,
-            sum(call.write_units for call in calls) / runs,
-            1_000 * cpu / runs,
-        )
+        return cost_of(self.dynamodb, work, runs)
+
+
+def cost_of(dynamodb: Double, work: Callable[[], object], runs: int = 5) -> Cost:
+    """The mean of some runs, after one that nobody counts."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        work()
+        own, began = dynamodb.cpu, time.process_time()
+        with dynamodb.metered() as calls:
+            for _ in range(runs):
+                work()
+    cpu = time.process_time() - began - (dynamodb.cpu - own)
+    return Cost(
+        len(calls) / runs,
+        sum(call.read_units for call in calls) / runs,
+        sum(call.write_units for call in calls) / runs,
+        1_000 * cpu / runs,
+    )
 
 
 def measured(shop: Catalogue) -> Costs:
@@ -232,8 +236,8 @@ def ceilings(create: Cost, hottest: Mapping[str, float]) -> None:
         print(f"  {PARTITION / units:7,.0f}  {pk} ({units:.1f} each)")
 
 
-def show(sizes: list[int], by_size: list[Costs]) -> None:
-    print(f"\n{'':30}" + "".join(f"{f'{size:,} products':>31}" for size in sizes) + "  units grow")
+def show(sizes: list[int], by_size: list[Costs], of: str = "products") -> None:
+    print(f"\n{'':30}" + "".join(f"{f'{size:,} {of}':>31}" for size in sizes) + "  units grow")
     print(f"{'':30}" + f"{'calls':>9}{'RU':>8}{'WU':>6}{'CPU ms':>8}" * len(sizes))
     for name in by_size[0]:
         costs = [costs[name] for costs in by_size]

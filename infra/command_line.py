@@ -34,8 +34,8 @@ def _must_be_made(stage: str) -> None:
 
 
 def _use_what_runs() -> None:
-    """The tables, queues and bucket of `make run`: this process serves the API, and its workers do
-    the rest."""
+    """The tables, queues, bucket and settings of `make run`: this process serves the API, and its
+    workers do the rest."""
     try:
         found = json.loads((_PROJECT / ".local/endpoint.json").read_text())
         aws = urlsplit(found["awsEndpoint"])
@@ -44,10 +44,15 @@ def _use_what_runs() -> None:
         sentence = "There are no tables to work on: start `make run` in another terminal first."
         print(sentence, file=sys.stderr, flush=True)
         os._exit(1)  # Chalice asks from a thread of its own, which SystemExit would end alone
-    from infra import local, stacks, steps
+    import boto3
+
+    from infra import local, steps
     from infra.emulator import CREDENTIALS
 
     os.environ.update(CREDENTIALS | {"AWS_ENDPOINT_URL": found["awsEndpoint"]})
-    made = stacks.outputs(steps.stack(local.STAGE, "resources"))
-    os.environ.update(steps.environment(local.STAGE, made))
+    api = steps.functions(local.STAGE)[0]
+    deployed = boto3.client("lambda").get_function_configuration(FunctionName=api)
+    own = deployed["Environment"]["Variables"]
+    del own["BASE_PATH"]  # here the API is at the root
+    os.environ.update(own)
     print(f"Served with the data of {found['baseUrl']}; the Owner key is {found['apiKey']}")

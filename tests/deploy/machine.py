@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -16,6 +17,7 @@ from pathlib import Path
 from infra.emulator import CREDENTIALS, Emulator
 from tests.deploy.api_import_proxy import ApiImportProxy
 from tests.e2e.recorded import client
+from tests.support.running import Stack
 
 PROJECT = Path(__file__).resolve().parents[2]
 CHALICE = str(Path(sys.executable).parent / "chalice")
@@ -94,3 +96,21 @@ def emulated(home: Path) -> Iterator[str]:
     finally:
         proxy.close()
         emulator.stop()
+
+
+@contextmanager
+def shop(home: Path, size: str) -> Iterator[Stack]:
+    """A shop that `deploy.py` and `chalice deploy` made, with the permissions of AWS (`aws`) or
+    those of the emulator (`local`). Its receivers listen on loopback, and do not wait a minute."""
+    (home / "emulator").mkdir()
+    with emulated(home / "emulator") as aws:
+        machine = Machine(checkout(home / "checkout"), aws)
+        config = machine.checkout / ".chalice/config.json"
+        found = json.loads(config.read_text())
+        quick = {"WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8", "WEBHOOK_SCHEDULE_SCALE": "0.01"}
+        found["stages"][STAGE] = {"environment_variables": quick}
+        config.write_text(json.dumps(found))
+        said = machine.deploy("--parameter", "MetricMath=false", "--parameter", f"Size={size}")
+        key = re.search(r"Owner key, shown this once: (\S+)", said)
+        assert key, said
+        yield Stack(machine.api(), key[1], aws, "")

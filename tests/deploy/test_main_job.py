@@ -1,127 +1,21 @@
-"""The main job on what `deploy.py` and `chalice deploy` made, with `Size=local`.
+"""The main job with the emulator's own permissions (`Size=local`). With those of AWS:
+`test_main_job_aws.py`."""
 
-With `Size=aws` keys, products, webhooks and orders work as well. What the emulator does not let: an
-import by form is 500 and an upload to S3 403, because the bucket's policy denies plain HTTP; no
-delivery arrives, because it asks for `sqs:SendMessageBatch`, where on AWS `SendMessage` is all
-there is (tried by replacing the parameter below; docs/operations.md).
-"""
-
-import json
-import re
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
 
-from tests.deploy.machine import STAGE, Machine, checkout, emulated
-from tests.e2e.calls import call
-from tests.e2e.test_main_job import ended, upload
+from tests.deploy.machine import shop
+from tests.deploy.main_job import PARTS
 from tests.support.running import Stack
-from tests.webhooks.receiver import Receiver
-
-PATIENCE = 120.0
-CSV = b"slug,name,price,sku,status,stock\nmug,Mug,9.50,MUG,ACTIVE,5\n"
 
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    with emulated(tmp_path_factory.mktemp("emulator")) as aws:
-        machine = Machine(checkout(tmp_path_factory.mktemp("checkout")), aws)
-        config = machine.checkout / ".chalice/config.json"
-        found = json.loads(config.read_text())
-        # Receivers of the test listen on loopback, and do not wait a minute.
-        quick = {"WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8", "WEBHOOK_SCHEDULE_SCALE": "0.01"}
-        found["stages"][STAGE] = {"environment_variables": quick}
-        config.write_text(json.dumps(found))
-        said = machine.deploy("--parameter", "MetricMath=false", "--parameter", "Size=local")
-        key = re.search(r"Owner key, shown this once: (\S+)", said)
-        assert key, said
-        yield Stack(machine.api(), key[1], aws, "")
+    with shop(tmp_path_factory.mktemp("shop"), "local") as stack:
+        yield stack
 
 
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with Receiver() as listening:
-        yield listening
-
-
-def test_the_key_that_was_printed_is_the_owners(stack: Stack) -> None:
-    status, me = call(f"{stack.base_url}/api/admin/me", stack.api_key)
-    assert (status, me["role"]) == (200, "OWNER")
-
-
-def test_a_file_is_imported_by_form(stack: Stack) -> None:
-    job = ended(stack, stack.api_key, upload(stack, stack.api_key, CSV))
-    assert (job["status"], job["total"], job["failed"]) == ("COMPLETED", 1, 0), job
-    assert call(f"{stack.base_url}/api/products/mug")[1]["name"] == "Mug"
-
-
-def test_a_file_is_imported_by_s3(stack: Stack) -> None:
-    uploads = f"{stack.base_url}/api/admin/products/import/uploads"
-    _, form = call(uploads, stack.api_key, send={"fileName": "cups.csv"})
-    posted(form, CSV.replace(b"mug", b"cup").replace(b"MUG", b"CUP"))
-    job = ended(stack, stack.api_key, form["jobId"])
-    assert (job["status"], job["created"]) == ("COMPLETED", 1), job
-
-
-def test_an_order_is_told_to_a_receiver_and_again_to_one_that_failed(
-    stack: Stack, receiver: Receiver
-) -> None:
-    admin = f"{stack.base_url}/api/admin"
-    secrets = {}
-    for path in ("/ok", "/nth/2"):
-        hook = {"url": receiver.url(path), "events": ["order.created"], "email": "a@b.example"}
-        status, made = call(f"{admin}/webhooks", stack.api_key, send=hook)
-        assert status == 201, made
-        secrets[path] = made["id"]
-    product = {"name": "Pot", "price": 12, "variants": [{"sku": "POT", "stock": 3}]}
-    _, pot = call(f"{admin}/products", stack.api_key, send=product)
-    line = {"variantId": pot["variants"][0]["id"], "quantity": 2}
-    status, order = call(f"{admin}/orders", stack.api_key, send={"lineItems": [line]})
-    assert status == 201, order
-    came = within(lambda: [r for r in receiver.requests if r.path == "/ok"])
-    assert json.loads(came[0].body)["data"]["id"] == order["id"]
-    tried = within(lambda: found[1:] and found if (found := again(receiver)) else [])
-    assert tried[0].delivery == tried[1].delivery
-    assert tried[0].body == tried[1].body
-    delivered = within(
-        lambda: [
-            each
-            for each in call(f"{admin}/webhooks/{secrets['/nth/2']}/deliveries", stack.api_key)[1][
-                "data"
-            ]
-            if each["status"] == "DELIVERED"
-        ]
-    )
-    assert len(delivered) == 1
-
-
-def again(receiver: Receiver) -> list[Any]:
-    return [request for request in receiver.requests if request.path == "/nth/2"]
-
-
-def within(look: Callable[[], list[Any]]) -> list[Any]:
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        if found := look():
-            return found
-        time.sleep(0.5)
-    raise AssertionError("it never came")
-
-
-def posted(form: dict[str, Any], data: bytes) -> None:
-    """As a browser posts it, past the API."""
-    boundary = "b0undary"
-    parts = [
-        f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode()
-        for name, value in form["fields"].items()
-    ]
-    file = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="c.csv"\r\n\r\n'
-    body = b"".join(parts) + file.encode() + data + f"\r\n--{boundary}--\r\n".encode()
-    kind = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
-    request = urllib.request.Request(form["url"], body, kind)
-    with urllib.request.urlopen(request, timeout=30) as answer:
-        assert answer.status in {200, 201, 204}
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.__name__)
+def test_what_was_deployed_does_the_main_job(stack: Stack, part: Callable[[Stack], None]) -> None:
+    part(stack)

@@ -5,12 +5,18 @@ import os
 import socket
 import subprocess
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from tests.deploy.machine import CHALICE, checkout
 from tests.e2e.calls import call
 from tests.e2e.test_command import Terminal
+from tests.e2e.test_main_job import ended, upload
 from tests.support.running import Stack, free_port, local_command, running
 from tests.webhooks.receiver import Receiver
 
@@ -123,3 +129,50 @@ def test_two_ports_are_two_shops(stack: Stack, tmp_path: Path) -> None:
         add(other, "Only here")
         assert "Only here" not in names(stack)
         assert call(f"{stack.base_url}/api/admin/me", other.api_key)[0] == 401
+
+
+@pytest.fixture(scope="module")
+def beside(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """The same shop by `chalice local`, which serves a working copy beside `make run`."""
+    source, port = checkout(tmp_path_factory.mktemp("checkout")), free_port()
+    (source / ".local").mkdir()
+    shown = {"baseUrl": stack.base_url, "apiKey": stack.api_key, "awsEndpoint": stack.aws_endpoint}
+    (source / ".local/endpoint.json").write_text(json.dumps(shown))
+    with (source / "output").open("w") as output:
+        command = [CHALICE, "local", "--no-autoreload", "--port", str(port)]
+        process = subprocess.Popen(command, cwd=source, stdout=output, stderr=output)
+    try:
+        until(lambda: is_open(port) or process.poll() is not None)
+        assert process.poll() is None, (source / "output").read_text()
+        yield replace(stack, base_url=f"http://127.0.0.1:{port}")
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def test_chalice_local_reads_and_writes_the_shop_that_runs(stack: Stack, beside: Stack) -> None:
+    assert call(f"{beside.base_url}/api/admin/me", beside.api_key)[1]["role"] == "OWNER"
+    for writer, reader in ((stack, beside), (beside, stack)):
+        new = {"name": "Enamel mug", "price": 9.5, "status": "ACTIVE"}
+        path = f"{writer.base_url}/api/admin/products"
+        status, made = call(path, writer.api_key, send=new)
+        assert status == 201, made
+        found = call(f"{reader.base_url}/api/products/{made['id']}")[1]
+        assert found["name"] == "Enamel mug"
+
+
+def test_what_chalice_local_begins_the_functions_of_make_run_end(
+    stack: Stack, beside: Stack
+) -> None:
+    sku = f"s{uuid.uuid4().hex}"
+    admin = f"{beside.base_url}/api/admin"
+    with Receiver() as receiver:
+        hook = {"url": receiver.url("/ok"), "events": ["order.created"]}
+        status, made = call(f"{admin}/webhooks", beside.api_key, send=hook)
+        assert status == 201, made
+        job = upload(beside, beside.api_key, f"slug,name,price,sku\n{sku},Mug,5,{sku}\n".encode())
+        assert ended(beside, beside.api_key, job)["created"] == 1
+        (mug,) = call(f"{admin}/products?search={sku}", beside.api_key)[1]["data"]
+        line = {"variantId": mug["variants"][0]["id"], "quantity": 1}
+        order = call(f"{admin}/orders", beside.api_key, send={"lineItems": [line]})[1]
+        until(lambda: any(order["id"].encode() in one.body for one in list(receiver.requests)))

@@ -90,7 +90,8 @@ def test_it_is_a_success_when_the_receiver_answers(
 
 # What the receiver does → how its first attempt is told.
 FAILURES = {
-    "/hang": ("timeout", None),  # no answer within 10 seconds
+    "/hang": ("timeout", None),
+    "/ok?delay=11": ("timeout", None),  # a 2xx, but not within 10 seconds
     "/reset": ("reset", None),
     "/redirect": ("status", 301),
     "/gone": ("status", 410),
