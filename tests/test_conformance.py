@@ -24,6 +24,12 @@ def test_answers_that_say_the_same_in_other_words_are_no_difference() -> None:
     one = (200, {"Item": {"n": {"N": "1.50"}, "s": {"SS": ["b", "a"]}}, "Count": 1})
     other = (200, {"Item": {"s": {"SS": ["a", "b"]}, "n": {"N": "1.5"}}})
     assert difference(one, other) is None
+    several = [{"n": {"N": "59.70"}}, {"n": {"N": "100"}}]
+    same = [{"n": {"N": "1E2"}}, {"n": {"N": "59.7"}}]
+    batches = [(200, {"Responses": {"table": items}}) for items in (several, same)]
+    assert difference(*batches, "BatchGetItem") is None
+    scans = [(200, {"Items": items}) for items in (several, same)]
+    assert difference(*scans, "Scan") is None
 
 
 def test_what_programs_rely_on_is_a_difference() -> None:

@@ -1,12 +1,13 @@
 """What two engines answered to one request, and in what that differs."""
 
 import json
-from decimal import Decimal
-from typing import Any
+from decimal import Context, Decimal
+from typing import Any, Final
 
 from tests.support.dynamodb_expressions import Wire
 
 Answer = tuple[int, Wire]
+_EXACT: Final = Context(prec=38)  # digits that a number of DynamoDB has
 
 
 def difference(engine: Answer, other: Answer, operation: str = "") -> str | None:
@@ -54,7 +55,7 @@ def _plain(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if set(value) == {"N"}:
-        return Decimal(value["N"])
+        return Decimal(value["N"]).normalize(_EXACT)  # 59.70 is 59.7 as text, too
     if set(value) == {"SS"}:
         return {"SS": sorted(value["SS"])}
     return {name: _plain(each) for name, each in sorted(value.items())}
