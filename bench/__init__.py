@@ -1,7 +1,7 @@
 """What is measured (`make bench`, `python -m bench requests`). docs/performance.md has the results.
 
 - requests: `requests`, `orders`, `releases` (beside the last release), `cold_start`, `memory`
-- growth and many at once: `growth`, `contention`, `buyers`
+- growth and many at once: `growth`, `growth_orders`, `contention`, `buyers`
 - files and jobs: `imports`, `jobs`; `laptop`, on `make run`
 - deliveries: `webhooks`, `isolation`, `outage`, `kill`
 - money: `shops`

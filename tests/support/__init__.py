@@ -6,6 +6,7 @@
   their queues, run as Lambda does.
 - `dynamodb_double` (with `_expressions`, `_partition`, `_faults`), `units`: a DynamoDB in memory,
   the faults that it injects, and what AWS would bill.
+- `last_release`: a shop as the last release wrote it, with what waited then.
 - `faults`, `environment`: faults below botocore; the settings, and an account in memory.
 - `running`: the whole service on the embedded AWS.
 - `buyers`, `kill`, `round_trips`: buyers who race for stock, senders that die, and the longest
