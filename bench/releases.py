@@ -47,7 +47,7 @@ REQUESTS: Final = {
 
 def main(*delays: int) -> None:
     print(f"this release ÷ {LAST}, {PRODUCTS:,} products, medians of {RUNS}; load {_load()}\n")
-    with _side(_HERE.parent.parent) as this, _last() as folder, _side(folder) as last:
+    with _side(_HERE.parent.parent) as this, last_release() as folder, _side(folder) as last:
         print(f"{'CPU':<22} {'last ms':>8} {'this ms':>8} {'ratio':>6} {'target':>6}")
         for name, (asked, before, most) in REQUESTS.items():
             then, now = _both((last, this), (before or asked, asked), "cpu", RUNS)
@@ -99,7 +99,7 @@ def _both(sides: Sequence[_Side], requests: Sequence[str], what: str, runs: int)
 
 
 @contextlib.contextmanager
-def _last() -> Iterator[Path]:
+def last_release() -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         archive = subprocess.run(["git", "archive", LAST], stdout=subprocess.PIPE, check=True)
         subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)

@@ -28,6 +28,9 @@ TEXTS = [
     ("gb18030", "产品名称,价格,库存,蓝色杯子,白色衬衫"),
     ("big5", "產品名稱,價格,藍色杯子,白色襯衫"),
     ("cp932", "商品名,価格,在庫,青いマグカップ,シャツ"),
+    ("euc_jp", "商品名,価格,在庫,青いマグカップ,シャツ"),
+    ("iso8859_2", "Zażółć gęślą jaźń,Koszulka męska,Zdjęcie"),
+    ("iso8859_2", "Příliš žluťoučký kůň,Hrnek,Šálek,Žehlička"),
     ("euc_kr", "상품명,가격,파란 머그컵,흰 셔츠"),
 ]
 # Too little to tell by: each can be words of two languages.
@@ -37,6 +40,9 @@ SHORT = [
     ("cp1250", "Červené tričko"),
     ("cp1251", "Кружка"),
     ("gb18030", "红色"),
+    ("iso8859_2", "Šálek,Žehlička,Červené"),
+    ("euc_jp", "赤い帽子,黒い鞄"),
+    ("mac_roman", "Niño,Señal,año"),
 ]
 
 
@@ -65,7 +71,7 @@ def test_no_file_is_read_as_other_words(encoding: str, words: str) -> None:
             continue
         data = text.encode(encoding)
         try:
-            assert data.decode(judged(data)) == text
+            assert data.decode(judged([data])) == text
         except FileRejected as rejected:
             assert rejected.code == "unknown_encoding"
 
@@ -149,6 +155,30 @@ def test_what_can_be_two_things_is_asked_about_however_far_behind_it_stands(
     with pytest.raises(Undecided) as caught:
         open_csv([data], again=lambda: [data])
     assert "cp1250" in [reading.encoding for reading in caught.value.readings]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "words"),
+    [
+        ("cp1250", "Zażółć gęślą jaźń,Łódź"),
+        ("cp1250", "Férfi póló,Gyűrű,nő"),
+        ("iso8859_2", "Příliš žluťoučký kůň,Šálek"),
+        ("cp1254", "Kırmızı şal,Çanta,Gömleği"),
+        ("cp1252", "Crème brûlée,Forêt"),
+    ],
+)
+def test_words_that_are_the_same_in_several_encodings_decide_nothing(
+    desk: Desk, encoding: str, words: str
+) -> None:
+    """`für` is; what comes far behind it may be not."""
+    plain = "".join(f"p{at},plain,9\n" for at in range(70_000))
+    data = f"slug,name,price\na,für,9\n{plain}z,{words.replace(',', ' ')},9\n".encode(encoding)
+    job_id = desk.put(data)
+    desk.uploaded(job_id)
+    job = desk.job(job_id)
+    known = [each["encoding"] for each in job["encodings"]] or [job["encoding"]]
+    assert encoding in known
+    assert job["status"] == ("NEEDS_MAPPING" if job["encodings"] else "RUNNING")
 
 
 def test_a_file_of_which_only_some_lines_are_utf8_is_asked_about() -> None:

@@ -6,7 +6,7 @@ words, charset-normalizer says which is likelier; if it cannot, a person has to.
 
 import re
 from collections.abc import Iterable, Mapping
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final, NamedTuple
 
 from chalicelib.imports.csv.faults import FileRejected
@@ -45,6 +45,7 @@ _ALIASES: Final[Mapping[str, str]] = {
     **{"euc-jp": "euc_jp", "euc-kr": "euc_kr", "cp949": "euc_kr"},
 }
 _SAMPLE: Final = 1 << 16
+_LONGEST_LINE: Final = 1 << 20
 _MARGIN: Final = 0.1
 _SHOWN: Final = 8  # words
 # Words with a byte that is no ASCII; a second byte of East Asian ones may be.
@@ -88,9 +89,10 @@ def named(name: str) -> str:
     return found
 
 
-def judged(data: bytes, may_be_utf8: bool = False) -> str:
-    """The encoding of bytes that are no UTF-8, at least not all of them. Raises Undecided."""
-    words = [match[0] for match in _WORD.finditer(data[:_SAMPLE])]
+def judged(pieces: Iterable[bytes], may_be_utf8: bool = False) -> str:
+    """The encoding of bytes that are no UTF-8, at least not all of them: of all, because the first
+    words may be the same in several. Raises Undecided."""
+    words = _words_in(pieces)
     sample = b" ".join(words)
     read = {name: _words(sample, name) for name in (*_ALPHABETS, *_SIGNS)}
     possible = {name: text for name, text in read.items() if text is not None}
@@ -100,6 +102,25 @@ def judged(data: bytes, may_be_utf8: bool = False) -> str:
         return next(iter(possible))
     others = possible or dict.fromkeys(name for name in KNOWN if name not in _UNICODE)
     raise Undecided(_readings(words, ["utf-8", *others] if may_be_utf8 else others))
+
+
+def _words_in(pieces: Iterable[bytes]) -> list[bytes]:
+    """Different words that are no ASCII, as far as there is room in a sample."""
+    found: dict[bytes, None] = {}
+    size, held = 0, b""
+    for piece in chain(pieces, [b"\n"]):
+        held += piece
+        end = max(held.rfind(b"\n"), held.rfind(b"\r")) + 1 or len(held) - len(held) % _LONGEST_LINE
+        lines, held = held[:end], held[end:]
+        if lines.isascii():
+            continue
+        for line in lines.splitlines():
+            for word in _WORD.findall(line) if not line.isascii() else ():
+                size += 0 if word in found else len(word)
+                found[word] = None
+        if size > _SAMPLE:
+            break
+    return list(found)
 
 
 def _words(sample: bytes, encoding: str) -> str | None:

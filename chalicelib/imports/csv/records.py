@@ -139,9 +139,12 @@ def open_csv(
     encoding, mark = _encoding(head, encoding)
     if not encoding:
         head, told = _until_no_ascii(head, pieces, further=again is not None)
-        encoding = _of_bytes(head + told)
-        # What was passed over is ASCII, which is the same in all that are left.
-        pieces = _behind(again(), len(head)) if told and again else pieces
+        if told and again:
+            encoding = _of_bytes(head + told, chain([told], pieces))
+            # What was passed over is ASCII, which is the same in all that are left.
+            pieces = _behind(again(), len(head))
+        else:
+            encoding = _of_bytes(head, again)
     sample = head[mark : mark + _SNIFFED].decode(encoding, "replace")
     if not re.sub("[\\s\0\ufeff]+", "", sample):
         raise FileRejected("empty_file", "The file is empty.")
@@ -226,9 +229,9 @@ def _behind(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
         size = max(0, size - len(piece))
 
 
-def _of_bytes(head: bytes) -> str:
-    """UTF-8, if nearly all lines that are no ASCII are; else what their words say. Raises
-    encodings.Undecided, as where some lines are and some are not."""
+def _of_bytes(head: bytes, whole: Iterable[bytes] | Callable[[], Iterable[bytes]] | None) -> str:
+    """UTF-8, if nearly all lines that are no ASCII are; else what the words of the whole file say.
+    Raises encodings.Undecided, as where some lines are and some are not."""
     foreign = [line for line in head.splitlines() if not line.isascii()][:_JUDGED]
     if len(foreign) > 1 and not head.endswith((b"\n", b"\r")):
         foreign.pop()  # it may end within a letter
@@ -237,7 +240,8 @@ def _of_bytes(head: bytes) -> str:
         return "utf-8"
     # Two bytes of another encoding may happen to be UTF-8; more of them do not.
     is_mixed = valid > len(foreign) * (1 - _NEARLY_ALL)
-    return encodings.judged(b"\n".join(foreign), is_mixed)
+    pieces = whole() if callable(whole) else whole
+    return encodings.judged([head] if pieces is None else pieces, is_mixed)
 
 
 def _is_utf8(line: bytes) -> bool:
