@@ -4,10 +4,9 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from botocore.exceptions import ClientError
 
@@ -30,8 +29,7 @@ _CONFLICTS: Final = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class _Write:
+class _Write(NamedTuple):
     action: dict[str, dict[str, Any]]
     otherwise: Otherwise | None
 
@@ -69,7 +67,9 @@ class Commit:
         otherwise: Otherwise | None = None,
     ) -> None:
         key = item["pk"], item["sk"]
-        self._add(key, {"Put": {"Item": pack(item)}}, Expressions(), when, otherwise)
+        self._add(
+            key, {"Put": {"Item": pack(item)}}, Expressions() if when else None, when, otherwise
+        )
 
     def update(
         self,
@@ -193,18 +193,19 @@ class Commit:
         self,
         key: Key,
         action: dict[str, dict[str, Any]],
-        said: Expressions,
+        said: Expressions | None,
         when: Condition | None,
         otherwise: Otherwise | None,
     ) -> None:
         if key in self._writes:
             raise ValueError(f"{key} is written twice in one commit")
         (request,) = action.values()
-        if when is not None:
-            request["ConditionExpression"] = said.condition(when)
-            request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+        if said is not None:
+            if when is not None:
+                request["ConditionExpression"] = said.condition(when)
+                request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+            said.into(request)
         request["TableName"] = self._table
-        said.into(request)
         self._writes[key] = _Write(action, otherwise)
 
     def _tally(self, cell: Key, numbers: Mapping[str, int | Decimal]) -> None:

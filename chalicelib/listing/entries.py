@@ -33,10 +33,12 @@ def change(
             commit.put(item)
     for key in [key for key in old_entries if key not in new_entries]:
         commit.delete(key)
-    _change_words(commit, word_keys(kind, id, before), word_keys(kind, id, after), room)
-    for index, step in ((before, -1), (after, 1)):
-        for pk, cell in kind.cells(index.facets, index.format) if index else ():
-            commit.count(pk, cell, step)
+    if not (before and after and before.worded == after.worded):
+        _change_words(commit, word_keys(kind, id, before), word_keys(kind, id, after), room)
+    if not (before and after and before.counted == after.counted):
+        for index, step in ((before, -1), (after, 1)):
+            for pk, cell in kind.cells(index.facets, index.format) if index else ():
+                commit.count(pk, cell, step)
     return after
 
 
@@ -76,8 +78,9 @@ def list_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
     known: Item = dict(index.facets)
     if index.several:
         known[SEVERAL] = frozenset(index.several)
+    shard = shard_of(id, shards)
     for name, sort in sorts.items():
-        key = kind.entry_key(name, id, sort, shards)
+        key = kind.list_pk(name, shard, shards), f"{sort}#{id}"
         items[key] = {"pk": key[0], "sk": key[1], **known}
     if index.ahead:
         items[kind.entry_key("*", id, index.sort, shards)]["generation"] = index.generation

@@ -66,6 +66,16 @@ class Index:
             settled=False,
         )
 
+    @property
+    def worded(self) -> tuple[object, ...]:
+        """All that its word entries depend on."""
+        return self.words, self.ahead, self.generation, self.sort, self.version
+
+    @property
+    def counted(self) -> tuple[object, ...]:
+        """All that its count cells depend on."""
+        return self.facets, self.format
+
     def stored(self) -> dict[str, Any]:
         return {
             "v": self.version,

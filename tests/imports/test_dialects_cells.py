@@ -123,3 +123,17 @@ def test_status_words_of_other_shops_are_understood(cell, status):
 
 def test_a_list_keeps_each_entry_once_and_escaped_commas():
     assert cells.listed(r"red, blue,red, Hello\, World,") == ["red", "blue", "Hello, World"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "pictures"),
+    [
+        ("a.jpg, b.jpg", ["a.jpg", "b.jpg"]),
+        *((f"https://x/a.jpg{mark}https://x/b.jpg", ["https://x/a.jpg", "https://x/b.jpg"])
+          for mark in (",", ", ", ";", " ; ", "|", "\n", " ")),
+        ("https://x/a,b.jpg", ["https://x/a,b.jpg"]),
+        ("https://x/a.jpg, https://x/a.jpg,", ["https://x/a.jpg"]),
+    ],
+)  # fmt: skip
+def test_a_cell_may_have_several_pictures(cell, pictures):
+    assert cells.urls(cell) == pictures

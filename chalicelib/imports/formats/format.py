@@ -69,6 +69,7 @@ class Format:
     ) -> None:
         self.sheet = Sheet(columns, self.table if table is None else table, instead)
         self._given = [field for field in _ONCE if field in self.sheet]
+        self._priced = [field for field in PRICES if field in self.sheet]
 
     # --- Of a file ---
 
@@ -184,7 +185,7 @@ class Format:
 
     def prices(self, draft: Draft, row: Row) -> Prices:
         """The price, and the one before a reduction. Exports write 0 where there is none."""
-        found = {field: draft.amount(row, field) for field in PRICES if row[field]}
+        found = {field: draft.amount(row, field) for field in self._priced if row[field]}
         price, sale, before = (found.get(f) for f in ("price", "salePrice", "compareAtPrice"))
         given: Prices = {"price": ("price", price)} if price is not None else {}
         if before is not None:

@@ -106,7 +106,13 @@ class Draft:
     def read(self, row: Row, field: str, reading: Callable[[str], Any] = text) -> Any:
         """The value of a cell; None if it is blank, or wrong, which is noted."""
         cell = row[field]
-        return self.read_text(row, row.column(field), cell, reading) if cell else None
+        if not cell:
+            return None
+        try:
+            return reading(cell)
+        except BadCell as bad:
+            self.fail(row, field, bad.code, bad.message)
+            return None
 
     def read_text(self, row: Row, column: str, cell: str, reading: Callable[[str], Any]) -> Any:
         try:
@@ -209,9 +215,14 @@ class Draft:
 
     def counting(self, row: Row) -> Callable[[str], int]:
         """How counts of a row are read: what its prices have before their decimals parts none."""
-        prices = (row[price] for price in PRICES)
-        decimal = next(filter(None, map(cells.decimal_mark, prices)), "")
-        return lambda cell: cells.stock(cell, decimal)
+
+        def count(cell: str) -> int:
+            if cell.isdecimal():
+                return cells.stock(cell)
+            prices = (row[price] for price in PRICES)
+            return cells.stock(cell, next(filter(None, map(cells.decimal_mark, prices)), ""))
+
+        return count
 
     def finish(self, *, sku_is_key: bool = False, own_prices: bool = False) -> ImportedProduct:
         """The product, with its variants in place and its identity checked.
