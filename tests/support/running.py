@@ -51,7 +51,7 @@ def running(
         yield _announced(process, home)
     finally:
         process.terminate()
-        process.wait(120)
+        process.wait(300)  # on a machine that others use, too
 
 
 def local_command(home: Path, port: int, *options: str) -> list[str]:
