@@ -144,7 +144,7 @@ def claim_replay(delivery: Delivery, replay: str, now: datetime) -> Delivery:
         set={**begun, **_lease(now, replay=False)},
         add={"attempts": 1},
         remove=["failedAt"],
-        when=unchanged & _unclaimed,
+        when=unchanged,  # so nobody has claimed it either: that counts an attempt
         otherwise=lambda old: Taken(read_delivery(old) if old else None),
     )
     commit.delete(_failed_key(delivery.id, delivery.failed_at))

@@ -6,7 +6,7 @@ from chalicelib import table
 from chalicelib.customers import store
 from tests.customers.build import CUSTOMERS, customer, new_customer
 from tests.jobs.conftest import jobs
-from tests.orders.build import ORDERS, before_the_commit, placed
+from tests.orders.build import ORDERS, before_the_commit, line, new_order, placed, variant
 from tests.support.job_desk import JobDesk
 
 __all__ = ["jobs"]
@@ -75,3 +75,16 @@ def test_a_job_lets_go_only_of_whom_it_holds(jobs: JobDesk) -> None:
     assert shop.delete(f"{CUSTOMERS}/{two['id']}").json["code"] == "customer_busy"
     store.let_go("cus_gone", "job_another")
     assert table.get(("cus_gone", "customer")) is None
+
+
+def test_nobody_orders_as_who_was_erased_meanwhile(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    made, sold = customer(shop), variant(shop)
+
+    def erased() -> None:
+        assert jobs.done(f"{CUSTOMERS}/{made['id']}/erase")["status"] == "COMPLETED"
+
+    before_the_commit(jobs.dynamodb, erased)
+    refused = shop.post(ORDERS, new_order(line(sold), customer={"id": made["id"]}))
+    assert (refused.status, refused.json["errors"][0]["field"]) == (422, "customer.id")
+    assert shop.get(f"{CUSTOMERS}/{made['id']}").json["ordersCount"] == 0

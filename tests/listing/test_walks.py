@@ -364,3 +364,13 @@ def test_a_change_of_everything_writes_what_the_budget_says(dynamodb: Double) ->
 def test_a_kind_whose_lists_are_not_counted_is_refused() -> None:
     with pytest.raises(ValueError, match="color"):
         listing.Kind("thing", counted=("status",), combined={"red": {"color": "red"}})
+
+
+def test_of_many_terms_the_longest_are_read(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "_MOST_READ", 1)
+    monkeypatch.setattr(search, "MOST_MATCHES", 5)
+    create(*(thing(f"a number{n:02d}") for n in range(20)))
+    found = page(search="a number07")
+    assert (names(found), found.total, found.at_least) == (["a number07"], 1, False)

@@ -146,6 +146,8 @@ def test_put_merges_what_is_given_and_null_clears(shop: Shop) -> None:
     assert changed["price"] == "5.00" and changed["vendor"] is None
     assert changed["tags"] == ["a"] and changed["name"] == made["name"]
     assert changed["seo"] == {"title": "U", "description": "D"}
+    blank = shop.put(f"/api/admin/products/{made['id']}", {"type": "", "sku": ""}).json
+    assert blank == changed, "a blank is what null is"
     assert shop.events()[-1]["event"] == "product.updated"
     assert shop.events()[-1]["data"] == changed
 

@@ -26,6 +26,7 @@ def test_what_nobody_expected_is_a_500_with_the_request_id_only(
     assert failure["requestId"] == request["requestId"] == answer.json["requestId"]
     assert "in broken" in failure["exception"]
     assert (failure["level"], request["status"]) == ("ERROR", 500)
+    assert (request["ClientErrors"], request["ServerErrors"]) == (0, 1)
 
 
 def test_a_request_leaves_one_line_that_is_its_metrics_too(
@@ -164,10 +165,12 @@ def test_a_preflight_of_nothing_is_404_and_every_refusal_is_measured(
     for path in ("/api/nothing", "/api/admin/nothing"):
         assert shop.options(path).status == 404
     assert shop.options("/api/admin/orders").headers["Allow"] == "GET, HEAD, POST, OPTIONS"
+    broken = shop.post("/api/admin/products", b"{", headers={"Content-Type": "application/json"})
+    assert broken.status == 400
     measured = [
         (line["status"], line["ClientErrors"], line["ServerErrors"]) for line in lines(capsys)
     ]
-    assert measured == [(404, 1, 0), (404, 1, 0), (204, 0, 0)]
+    assert measured == [(404, 1, 0), (404, 1, 0), (204, 0, 0), (400, 1, 0)]
 
 
 def test_head_is_a_get_without_the_body(shop: Shop) -> None:

@@ -1,6 +1,7 @@
 """The endpoints of the settings area: adding, changing, listing, and who may."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -101,20 +102,40 @@ def test_a_change_of_what_was_changed_since_is_refused_to_who_asks(merchant: Sho
     assert merchant.delete(path, headers=fresh).status == 200
 
 
+def before_the_write(world: World, action: Callable[[], object]) -> None:
+    """Somebody else is faster. The first update of a request is its admission."""
+    world.meanwhile("UpdateItem", lambda: world.meanwhile("UpdateItem", action))
+
+
+def test_a_webhook_that_is_changed_while_it_is_deleted_stays_for_who_asks(
+    world: World, merchant: Shop
+) -> None:
+    path = f"{PATH}/{add(merchant)['id']}"
+    seen = {"If-Match": merchant.get(path).headers["ETag"]}
+    world.meanwhile("DeleteItem", lambda: merchant.put(path, {"description": "theirs"}))
+    assert merchant.delete(path, headers=seen).status == 412
+    assert merchant.get(path).json["description"] == "theirs"
+    world.meanwhile("DeleteItem", lambda: merchant.put(path, {"description": "again"}))
+    assert merchant.delete(path).status == 200
+    assert merchant.get(path).status == 404
+
+
 def test_changes_at_once_do_not_undo_each_other(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     path = f"{PATH}/{webhook['id']}"
-    world.meanwhile("UpdateItem", lambda: merchant.put(path, {"description": "theirs"}))
+    seen = {"If-Match": merchant.get(path).headers["ETag"]}
+    before_the_write(world, lambda: merchant.put(path, {"description": "theirs"}))
     merchant.put(path, {"email": "ops@example.com"})
     now = merchant.get(path).json
     assert (now["description"], now["email"]) == ("theirs", "ops@example.com")
+    assert merchant.put(path, {"description": "mine"}, headers=seen).status == 412
 
 
 def test_secrets_rotated_at_once_are_two(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     path = f"{PATH}/{webhook['id']}/rotate-secret"
     other: list[str] = []
-    world.meanwhile("UpdateItem", lambda: other.append(merchant.post(path, {}).json["secret"]))
+    before_the_write(world, lambda: other.append(merchant.post(path, {}).json["secret"]))
     assert merchant.post(path, {}).json["secret"] not in [*other, webhook["secret"]]
 
 

@@ -1,16 +1,17 @@
 """Late and double writers of a delivery, recoveries at the same moment, events that are gone."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from chalicelib import clock, ids
-from chalicelib.webhooks import deliveries
+from chalicelib import clock, ids, table
+from chalicelib.webhooks import deliveries, store
 from chalicelib.webhooks.deliveries import Taken
 from chalicelib.webhooks.model import Delivery
-from chalicelib.webhooks.parked import redrive
-from chalicelib.webhooks.sending import attempts
+from chalicelib.webhooks.parked import recover, redrive
+from chalicelib.webhooks.sending import attempts, health, retry
 from chalicelib.webhooks.sending.attempts import Attempt
 from chalicelib.webhooks.sending.messages import Message
 from tests.support.shop import Shop
@@ -66,7 +67,10 @@ def test_nobody_settles_the_claim_of_another(late: str, world: World, merchant: 
 def test_of_two_replays_that_saw_the_same_one_is_claimed(world: World, merchant: Shop) -> None:
     webhook = given_up(world, merchant)
     seen = found(merchant, webhook)
-    deliveries.claim_replay(seen, ids.ulid(), world.now)
+    first = deliveries.claim_replay(seen, ids.ulid(), world.now)
+    with pytest.raises(Taken):
+        deliveries.claim_replay(seen, ids.ulid(), world.now)
+    assert deliveries.delivered(first, tried(first))
     with pytest.raises(Taken):
         deliveries.claim_replay(seen, ids.ulid(), world.now)
 
@@ -86,6 +90,28 @@ def test_a_replay_is_not_made_of_what_was_tried_or_cancelled_since_it_was_seen(
     assert again is not None and deliveries.cancelled(again)
     with pytest.raises(Taken):
         deliveries.claim_replay(again, ids.ulid(), world.now)
+
+
+def test_an_attempt_that_has_a_record_gets_no_other(world: World, merchant: Shop) -> None:
+    mine = claimed(world, merchant)
+    first = attempts.keep(mine.id, attempts.interrupted(mine, world.now, "https://example.com/"))
+    assert attempts.keep(mine.id, replace(first, message="late")).message == first.message
+    assert [one.message for one in attempts.of(mine)] == [first.message]
+
+
+def test_failures_are_counted_so_far_and_not_of_a_webhook_that_is_gone(
+    world: World, merchant: Shop
+) -> None:
+    seen = store.find(add(merchant)["id"])
+    assert seen is not None
+    key = store.key(seen.id)
+    table.update(key, set={"streak": retry.LONG_STREAK})  # by others, since it was read
+    health.note({seen.id: seen}, [(seen.id, False)])
+    assert (table.get(key) or {})["streak"] == retry.LONG_STREAK
+    merchant.delete(f"/api/admin/webhooks/{seen.id}")
+    health.note({seen.id: seen}, [(seen.id, False)])
+    health.interrupted(seen, world.now)
+    assert table.get(key) is None
 
 
 def test_a_message_of_an_older_generation_is_not_the_turn_of_a_newer(
@@ -123,9 +149,13 @@ def test_what_a_recovery_finds_delivered_is_not_sent_again(world: World, merchan
     webhook = given_up(world, merchant)
     id = only(merchant, webhook)["id"]
     merchant.post(f"/api/admin/deliveries/{id}/replay")
+    merchant.post(f"/api/admin/webhooks/{webhook['id']}/recover", SINCE)
+    endpoint = store.find(webhook["id"])
+    those = endpoint and recover.following(endpoint, 10)
+    assert those and [one.delivery for one in those.messages] == [id]
     world.run()
     assert len(world.posted) == 1
-    world.put(RETRIES, Message(id, replay="~", only_failed=True).text(), world.now)
+    world.put(RETRIES, those.messages[0].text(), world.now)
     world.run()
     assert len(world.posted) == 1
 

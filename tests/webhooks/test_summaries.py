@@ -1,11 +1,12 @@
 """What an endpoint's owner is told by e-mail, once each."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from chalicelib.safe_post.post import PostResult
-from chalicelib.webhooks import summaries
+from chalicelib.webhooks import store, summaries
 from tests.support import dynamodb_double
 from tests.support.dynamodb_double import Crash
 from tests.support.shop import Shop
@@ -177,3 +178,15 @@ def test_nobody_is_told_without_an_address(
     monkeypatch.setenv("MAIL_FROM", "")
     summaries.send()
     assert world.mails == []
+
+
+def test_a_summary_is_one_senders_and_one_an_hour(world: World, merchant: Shop) -> None:
+    id = add(merchant)["id"]
+    world.now += timedelta(minutes=59 - world.now.minute)
+    assert summaries._claimed(id) and not summaries._claimed(id)
+    world.now += timedelta(minutes=2)
+    assert not summaries._claimed(id), "who has claimed it may be sending it"
+    store.note(id, {"mailClaim": None})  # it was sent
+    assert summaries._claimed(id), "in another hour"
+    store.note(id, {"mailClaim": None})
+    assert not summaries._claimed(id), "in the same one"
