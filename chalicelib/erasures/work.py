@@ -146,7 +146,7 @@ def _change(item: Item, changes: Mapping[str, Any]) -> None:
     same = all_of(Attr(name).eq(item[name]) for name in changes)
     key: Key = item["pk"], item["sk"]
     try:
-        table.update(key, set=changes, when=table.present & same)
+        table.update(key, set=changes, when=same)
     except table.ConditionFailed as failed:
         if failed.old is not None:
             raise

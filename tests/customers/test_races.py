@@ -1,9 +1,12 @@
 """Customers whom two write at once: each e-mail is one person's or free, and nobody comes back."""
 
+from typing import Any
+
 import pytest
 
-from chalicelib import table
+from chalicelib import settings, table
 from chalicelib.customers import store
+from chalicelib.erasures.work import _change
 from tests.customers.build import CUSTOMERS, customer, new_customer
 from tests.jobs.conftest import jobs
 from tests.orders.build import ORDERS, before_the_commit, line, new_order, placed, variant
@@ -88,3 +91,34 @@ def test_nobody_orders_as_who_was_erased_meanwhile(jobs: JobDesk) -> None:
     refused = shop.post(ORDERS, new_order(line(sold), customer={"id": made["id"]}))
     assert (refused.status, refused.json["errors"][0]["field"]) == (422, "customer.id")
     assert shop.get(f"{CUSTOMERS}/{made['id']}").json["ordersCount"] == 0
+
+
+def test_what_an_erasure_has_read_and_others_have_written_since_is_read_again(
+    jobs: JobDesk,
+) -> None:
+    read = {"pk": "kept", "sk": "reply", "text": "as it was"}
+    _change(read, {"text": "forgotten"})  # it has expired
+    assert table.get(("kept", "reply")) is None
+    table.put({**read, "text": "written since"})
+    with pytest.raises(table.ConditionFailed):
+        _change(read, {"text": "forgotten"})
+    assert (table.get(("kept", "reply")) or {})["text"] == "written since"
+
+
+def test_an_event_that_expires_while_a_customer_is_forgotten_does_not_come_back(
+    jobs: JobDesk,
+) -> None:
+    shop = jobs.shop
+    made = customer(shop, phone="030 123")
+    job = jobs.start(f"{CUSTOMERS}/{made['id']}/erase")
+    gone: list[str] = []
+
+    def expire(operation: str, request: Any) -> None:
+        if operation == "PutItem" and request["TableName"] == settings.outbox_table():
+            gone.append(request["Item"]["pk"]["S"])
+            jobs.dynamodb.faults = lambda operation, request: None
+            jobs.dynamodb._store(settings.outbox_table(), (gone[0], "events"), None)
+
+    jobs.dynamodb.faults = expire  # type: ignore[assignment]
+    assert jobs.finished(job)["status"] == "COMPLETED"
+    assert gone and table.get((gone[0], "events"), table=settings.outbox_table()) is None
