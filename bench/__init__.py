@@ -2,7 +2,8 @@
 
 - requests: `requests`, `orders`, `releases` (beside the last release), `cold_start`, `memory`
 - growth and many at once: `growth`, `growth_orders`, `contention`, `buyers`
-- files and jobs: `imports`, `import_releases` (beside the last release), `jobs`; `laptop`, on `make run`
+- files and jobs: `imports`, `import_releases` (beside the last release), `jobs`; `laptop`, on
+  `make run`
 - deliveries: `webhooks`, `isolation`, `outage`, `kill`
 - money: `shops`
 - shared: `stage` and `dynamodb` (what it runs on), `meter`
