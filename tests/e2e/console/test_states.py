@@ -107,7 +107,8 @@ def test_an_empty_shop_names_the_first_three_things_to_do(desk: Desk) -> None:
 def test_prices_and_names_are_whole_on_a_phone(another: Callable[..., Desk]) -> None:
     desk = another(viewport=PHONE)
     new = {"name": "A lamp of a long name, hand-made", "price": "12345.50", "status": "ACTIVE"}
-    desk.api.post("products", new)
+    sizes = [{"title": "S", "stock": 125_313}, {"title": "L", "stock": 1}]
+    desk.api.post("products", {**new, "variants": sizes})
     desk.open("/products?search=lamp")
     price = desk.page.get_by_role("cell", name="$12,345.50")
     box, table = price.bounding_box(), desk.page.locator(".table").bounding_box()

@@ -1,0 +1,173 @@
+"""What pages say of a thing: by its name, with what is known of it, on paper as well."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.console.desk import Desk
+from tests.webhooks.receiver import Receiver
+
+ARABIC = "مصباح"
+
+
+def ordered(desk: Desk, name: str, **fields: Any) -> Any:
+    new = {"name": name, "price": "12.00", "status": "ACTIVE"}
+    product = desk.api.post("products", new)
+    line = {"variantId": product["variants"][0]["id"], "quantity": 2}
+    return desk.api.post("orders", {"lineItems": [line], **fields})
+
+
+def test_a_delivery_says_which_order_and_what_was_answered(desk: Desk) -> None:
+    with Receiver() as receiver:
+        urls = [receiver.url(f"/status/503?shop={n}") for n in range(2)]
+        hooks = [desk.api.post("webhooks", {"url": u, "events": ["order.created"]}) for u in urls]
+        order = ordered(desk, "Told of")
+        desk.open(f"/settings/developer/deliveries?webhook={hooks[0]['id']}")
+        row = desk.page.get_by_role("row").filter(has_text=f"Order #{order['number']}")
+
+        def answered() -> bool:
+            desk.page.reload()
+            desk.stands()
+            return "HTTP 503" in row.first.inner_text()
+
+        for _ in range(60):
+            if answered():
+                break
+            desk.page.wait_for_timeout(500)
+        expect(row).to_have_count(1)
+        expect(row).to_contain_text("HTTP 503")
+        expect(row.get_by_role("cell").nth(3)).not_to_be_empty()  # the next attempt
+        desk.label("Status").select_option("DELIVERED")
+        expect(row).to_have_count(0)
+        desk.open(f"/orders/{order['id']}")
+        expect(desk.page.locator(".deliveries")).to_contain_text("HTTP 503")
+        # Webhooks of one host have titles of their own.
+        titles = set()
+        for hook in hooks:
+            desk.open(f"/settings/developer/webhooks/{hook['id']}")
+            titles.add(desk.page.locator("h1").inner_text())
+        assert len(titles) == 2
+        for hook in hooks:
+            desk.api.call("DELETE", f"webhooks/{hook['id']}")
+
+
+def test_an_order_is_found_by_tracking_number_tag_and_sku(desk: Desk) -> None:
+    order = ordered(desk, "Found by it", tags=["wedding-list"])
+    for change in ({"status": "PAID"}, {"status": "PROCESSING"}):
+        desk.api.call("PATCH", f"orders/{order['id']}", change)
+    shipped = {"status": "SHIPPED", "trackingNumber": "JD014600006281230001"}
+    desk.api.call("PATCH", f"orders/{order['id']}", shipped)
+    desk.open("/orders")
+    for text in ("JD014600006281230001", "wedding-list", "found by it"):
+        desk.label("Search").fill(text)
+        expect(desk.page.locator("td.key")).to_have_text([f"#{order['number']}"])
+
+
+def test_what_is_not_for_sale_is_not_low(desk: Desk) -> None:
+    variants = [{"title": "One", "stock": 1}]
+    for status in ("ACTIVE", "DRAFT", "ARCHIVED"):
+        new = {"name": f"Scarce {status.lower()}", "price": 4, "status": status}
+        desk.api.post("products", {**new, "variants": variants})
+    desk.open("/products/low-stock")
+    expect(desk.page.get_by_role("row").filter(has_text="Scarce")).to_have_count(1)
+    expect(desk.page.get_by_role("row").filter(has_text="Scarce active")).to_have_count(1)
+
+
+def test_orders_are_changed_together_after_a_question_and_set_back(desk: Desk) -> None:
+    orders = [ordered(desk, f"Together {n}", salesRepId="emp_together") for n in range(2)]
+    desk.open("/orders?salesRepId=emp_together")
+    desk.label("Select all orders on this page").check()
+    desk.button("Tags and sales rep").click()
+    desk.dialog.get_by_label("Add tags").fill("van-2")
+    desk.dialog.get_by_role("button", name="Continue").click()
+    change = desk.dialog.get_by_role("button", name="Change 2 orders")
+    expect(change).to_be_focused()
+    assert [desk.api.get(f"orders/{order['id']}")["tags"] for order in orders] == [[], []]
+    desk.page.keyboard.press("Enter")
+    expect(desk.page.locator(".toast").last).to_contain_text("2 orders changed.")
+    assert [desk.api.get(f"orders/{order['id']}")["tags"] for order in orders] == [["van-2"]] * 2
+    assert desk.page.evaluate("document.activeElement !== document.body"), "the focus is somewhere"
+    desk.button("Undo").click()
+    expect(desk.page.locator(".toast").last).to_have_text("2 records set back.")
+    assert [desk.api.get(f"orders/{order['id']}")["tags"] for order in orders] == [[], []]
+
+
+@pytest.mark.parametrize("width", [768, 1920])
+def test_columns_stay_where_there_is_room(another: Callable[..., Desk], width: int) -> None:
+    desk = another(viewport={"width": width, "height": 900})
+    ordered(desk, "Wide", source="IN_PERSON", paymentStatus="PAID")
+    desk.open("/orders")
+    for name in ("Order", "Date (UTC)", "Customer", "Status", "Payment", "Source", "Total"):
+        expect(desk.page.get_by_role("columnheader", name=name, exact=True)).to_be_visible()
+    expect(desk.page.get_by_role("cell", name="In person").first).to_be_visible()
+    desk.api.post("customers", {"email": f"{width}@wide.example", "firstName": "Wide"})
+    desk.open(f"/customers?search={width}@wide.example")
+    email = desk.page.get_by_role("table").get_by_text(f"{width}@wide.example")
+    expect(email.locator("visible=true")).to_have_count(1)
+
+
+def test_on_paper_an_order_is_a_bill_and_a_packing_slip_has_no_price(desk: Desk) -> None:
+    place = {"address1": "7 Cliff Road", "city": "Whitby", "countryCode": "GB"}
+    bill = {"address1": "2 Bank", "city": "Exeter", "countryCode": "GB"}
+    order = ordered(desk, "On paper", shippingAddress=place, billingAddress=bill)
+    desk.open(f"/orders/{order['id']}")
+    desk.page.evaluate("window.print = () => (window.printed = document.body.innerText)")
+    desk.page.emulate_media(media="print")
+    printed = {}
+    for name in ("Print order", "Print packing slip"):
+        button = desk.page.get_by_role("button", name=name, include_hidden=True)
+        button.evaluate("button => button.click()")
+        printed[name] = desk.page.evaluate("window.printed")
+    whole, slip = printed.values()
+    for text in (f"Order #{order['number']}", "On paper", "7 Cliff Road"):
+        assert text in whole and text in slip
+    assert "$24.00" in whole and "2 Bank" in whole
+    assert "$" not in slip and "2 Bank" not in slip and order["id"] not in whole
+    for text in ("History", "Sign out", "Webhook", "Print", "Save"):
+        assert text not in whole and text not in slip
+
+
+def test_an_order_says_names_in_place_of_codes(desk: Desk) -> None:
+    order = ordered(desk, ARABIC, source="IN_PERSON", paymentMethod="CARD_TERMINAL")
+    desk.api.call("PATCH", f"orders/{order['id']}", {"status": "PAID"})
+    desk.open(f"/orders/{order['id']}")
+    text = desk.page.locator("main").inner_text()
+    assert "In person" in text and "Card terminal" in text
+    assert "Status: Pending → Paid" in text
+    for code in ("IN_PERSON", "CARD_TERMINAL", "none →", "PENDING"):
+        assert code not in text
+    # A name from right to left does not swap with the numbers beside it.
+    expect(desk.page.locator("bdi", has_text=ARABIC)).to_have_count(1)
+
+
+def test_a_file_of_which_rows_failed_is_not_simply_completed(desk: Desk, tmp_path: Path) -> None:
+    file = tmp_path / "bad.csv"
+    file.write_text("slug,name,price\nfine,Fine,3\nnot-fine,Not fine,cheap\n")
+    desk.open("/import")
+    desk.page.locator("input[type=file]").set_input_files(file)
+    desk.button("Import").click()
+    badge = desk.page.locator("header .badge")
+    expect(badge).to_have_text("Completed with 1 error", timeout=60_000)
+    expect(badge).not_to_have_class("badge good")
+    expect(desk.page.get_by_text("Fix these rows in the downloaded file")).to_be_visible()
+    expect(desk.page.get_by_role("link", name="Download failed rows")).to_be_visible()
+
+
+def test_low_stock_leads_to_the_variant(desk: Desk) -> None:
+    sizes = [{"title": f"Size {n}", "stock": 50} for n in range(30)]
+    sizes[27]["stock"] = 1
+    new = {"name": "Fathom Line", "price": 5, "status": "ACTIVE", "variants": sizes}
+    desk.api.post("products", new)
+    desk.open("/products/low-stock")
+    desk.page.get_by_role("link", name="Fathom Line").click()
+    desk.heading("Fathom Line")
+    expect(desk.field("variants.27.stock").locator("input")).to_be_focused()
+
+
+def test_home_says_whose_days_it_counts(desk: Desk) -> None:
+    ordered(desk, "Sold today")
+    desk.open("/")
+    expect(desk.page.locator(".tile").first).to_contain_text("Sales today (UTC)")
