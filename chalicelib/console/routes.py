@@ -5,6 +5,7 @@ their own and on the emulator. Pages have hash addresses (`/console#/orders`): t
 """
 
 import hashlib
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -25,6 +26,7 @@ _TYPES: Final = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
+_COMMENTS: Final = re.compile(r"^ *//.*\n", re.MULTILINE)
 _YEAR: Final = "public, max-age=31536000, immutable"
 
 routes = Blueprint(__name__)
@@ -128,9 +130,10 @@ def _policy() -> str:
 
 @cache
 def _files() -> dict[str, str]:
-    """Every file by its path below `static/`, and `facts.js`. Read once per process."""
+    """Every file by its path below `static/`, and `facts.js`. Read once per process. Comments that
+    are lines of their own are for who reads the sources, and are not sent."""
     found = {
-        path.relative_to(_STATIC).as_posix(): path.read_text(encoding="utf-8")
+        path.relative_to(_STATIC).as_posix(): _COMMENTS.sub("", path.read_text(encoding="utf-8"))
         for path in sorted(_STATIC.rglob("*"))
         if path.suffix in _TYPES
     }

@@ -20,6 +20,7 @@ export async function show(visit) {
   const isNew = shop.last30Days.orders === 0 && shop.openOrders.total === 0;
   const isEmpty =
     isNew && (await visit.get("admin/products", { limit: 1 })).data.pagination.total === 0;
+  const steps = isEmpty && may("STAFF") ? await import("../parts/first-steps.js") : null;
   const cash = (amount) => money(amount, shop.currency);
   const tile = (name, big, about) =>
     h.div(
@@ -38,7 +39,7 @@ export async function show(visit) {
     },
     h.div(
       { class: "stack" },
-      isEmpty && may("STAFF") && firstSteps(),
+      steps?.firstSteps(),
       failing.length > 0 &&
         h.div(
           { class: "notice bad" },
@@ -122,28 +123,6 @@ export async function show(visit) {
               ],
         ),
       ),
-    ),
-  );
-}
-
-function firstSteps() {
-  const step = (text, ...links) => h.li(h.p(text), h.div({ class: "actions" }, links));
-  const to = (path, name, main) => h.a({ class: `button ${main ?? ""}`, href: link(path) }, name);
-  return card(
-    "Get started",
-    h.ol(
-      { class: "first-steps" },
-      step(
-        "Add what you sell.",
-        to("/import", "Import products", "main"),
-        to("/products/new", "Add product"),
-      ),
-      step("Record a sale.", to("/orders/new", "Create order")),
-      may("ADMIN") &&
-        step(
-          "Connect your other systems.",
-          to("/settings/developer/webhooks", "Add webhook"),
-        ),
     ),
   );
 }

@@ -122,19 +122,18 @@ export function locked(node) {
 
 // Runs a save: the button waits, errors go to their fields, the rest into `summary`. (A button that
 // is disabled loses the focus, and with it the reader's place; one that is busy keeps it.)
-// What is typed meanwhile is not in the save, and stays where the form is drawn from the answer.
+// What is typed meanwhile stays where the form is drawn from the answer (`typed.js`).
 export async function saving(node, button, summary, save) {
   if (button.ariaBusy) return false;
   clearErrors(node);
   replace(summary);
   button.ariaBusy = "true";
   const page = node.closest(".visit");
-  const sent = controls(node);
   const rows = [...node.querySelectorAll("button.add, .line button")];
   rows.forEach((each) => (each.inert = true)); // the fields are named by their rows
   try {
-    await save();
-    if (!node.isConnected && page) retype(page, sent, controls(node));
+    if (page) await (await import("./typed.js")).during(save, node, page);
+    else await save();
     return true;
   } catch (refusal) {
     if (isLeft(refusal)) return false;
@@ -152,34 +151,6 @@ export async function saving(node, button, summary, save) {
   } finally {
     button.ariaBusy = null;
     rows.forEach((each) => (each.inert = false));
-  }
-}
-
-// Draws a page anew for another reason than its form: what is typed there and not saved stays.
-export function keeping(page, draw) {
-  const typed = controls(page);
-  draw();
-  retype(page, controls(page), typed);
-}
-
-// What each control of the fields inside a node holds, and how to set it.
-const controls = (node) =>
-  new Map(
-    [...node.querySelectorAll("[data-field] [name]")].map((control) => {
-      const part = control.type === "checkbox" ? "checked" : "value";
-      const field = control.closest("[data-field]").dataset.field;
-      const key = JSON.stringify([field, control.name, part === "checked" && control.value]);
-      return [key, { control, part, value: control[part] }];
-    }),
-  );
-
-function retype(page, before, typed) {
-  const there = controls(page);
-  for (const [key, { value }] of typed) {
-    const found = there.get(key);
-    if (!found || value === before.get(key)?.value) continue;
-    found.control[found.part] = value;
-    found.control.dispatchEvent(new Event("input", { bubbles: true }));
   }
 }
 

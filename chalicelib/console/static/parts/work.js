@@ -1,6 +1,7 @@
-// The styles of `work.css`: whatever imports this is drawn when they are there.
+// The styles of `work.css`, and what forms need: whatever imports this is drawn when they are there.
 
 import { h } from "../dom.js";
+import "./typed.js";
 
 const href = new URL("../work.css", import.meta.url).href;
 
