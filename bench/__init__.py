@@ -1,8 +1,8 @@
 """What is measured (`make bench`, `python -m bench requests`). docs/performance.md has the results.
 
-- requests: `requests`, `orders`, `releases` (beside the last release), `cold_start`, `memory`
+- requests: `requests`, `orders`, `releases` (against the last release), `cold_start`, `memory`
 - growth and many at once: `growth`, `growth_orders`, `contention`, `buyers`
-- files and jobs: `imports`, `import_releases` (beside the last release), `jobs`; `laptop`, on
+- files and jobs: `imports`, `import_releases` (against the last release), `jobs`; `laptop`, on
   `make run`
 - deliveries: `webhooks`, `isolation`, `outage`, `kill`
 - money: `shops`

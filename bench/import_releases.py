@@ -1,4 +1,4 @@
-"""Imports of Shopify's own columns, this release beside the last one, in one run: CPU a row.
+"""Imports of Shopify's own columns, this release against the last one, in one run: CPU a row.
 
 Each release has a process and an emulated AWS of its own. They import in turns, so that whatever
 else the machine does falls on both alike. The last release comes out of git.
@@ -9,10 +9,8 @@ import csv
 import io
 import json
 import os
-import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,35 +51,14 @@ def main() -> None:
 
 def _measured(*folders: Path) -> list[list[dict[str, float]]]:
     """The figures of each round, by folder."""
+    from bench.releases import ask, serving
+
     with contextlib.ExitStack() as running:
-        sides = [running.enter_context(_side(folder)) for folder in folders]
-        return [[_round(side, number) for side in sides] for number in range(ROUNDS + 1)][1:]
-
-
-def _round(process: "subprocess.Popen[str]", number: int) -> dict[str, float]:
-    assert process.stdin and process.stdout
-    print(number, file=process.stdin, flush=True)
-    found: dict[str, float] = json.loads(process.stdout.readline())
-    return found
-
-
-@contextlib.contextmanager
-def _side(folder: Path) -> Iterator["subprocess.Popen[str]"]:
-    process = subprocess.Popen(
-        [sys.executable, str(_HERE), "--serve"],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert process.stdout and process.stdout.readline() == "ready\n"
-        yield process
-    finally:
-        assert process.stdin
-        process.stdin.close()
-        process.wait()
+        sides = [
+            running.enter_context(serving(_HERE, folder, {"PYTHONPATH": str(folder)}))
+            for folder in folders
+        ]
+        return [[ask(side, number) for side in sides] for number in range(ROUNDS + 1)][1:]
 
 
 def _serve() -> None:

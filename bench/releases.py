@@ -1,4 +1,4 @@
-"""This release beside the last one, in one run: CPU, and the time that a client waits.
+"""This release against the last one, in one run: CPU, and the time that a client waits.
 
 Each has a process and a DynamoDB of its own with the same products, and they are asked in turn, so
 that whatever else the machine does falls on both alike. DynamoDB answers at once for the CPU, and
@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -76,9 +76,7 @@ class _Side:
         self._process, self._endpoint = process, endpoint
 
     def ask(self, request: str, runs: int) -> Any:
-        assert self._process.stdin and self._process.stdout
-        print(json.dumps([request, runs]), file=self._process.stdin, flush=True)
-        return json.loads(self._process.stdout.readline())
+        return ask(self._process, [request, runs])
 
     def delay(self, milliseconds: int) -> None:
         headers = {"X-Amz-Target": "Bench.AnswerAfter"}
@@ -107,6 +105,34 @@ def last_release() -> Iterator[Path]:
 
 
 @contextlib.contextmanager
+def serving(
+    program: Path, folder: Path, environment: Mapping[str, str]
+) -> Iterator["subprocess.Popen[str]"]:
+    """A benchmark's `--serve`, with the code in a folder, once it is ready for `ask`."""
+    process = subprocess.Popen(
+        [sys.executable, str(program), "--serve"],
+        cwd=folder,
+        env={**os.environ, **environment},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin and process.stdout
+    try:
+        assert process.stdout.readline() == "ready\n"
+        yield process
+    finally:
+        process.stdin.close()
+        process.wait()
+
+
+def ask(process: "subprocess.Popen[str]", question: object) -> Any:
+    assert process.stdin and process.stdout
+    print(json.dumps(question), file=process.stdin, flush=True)
+    return json.loads(process.stdout.readline())
+
+
+@contextlib.contextmanager
 def _side(folder: Path) -> Iterator[_Side]:
     from bench import dynamodb
     from infra.emulator import CREDENTIALS
@@ -114,20 +140,8 @@ def _side(folder: Path) -> Iterator[_Side]:
     with dynamodb.running() as endpoint:
         settings = {"STAGE": "bench", "TABLE": "bench", "OUTBOX_TABLE": "bench-outbox"}
         own = {"PYTHONPATH": str(folder), "AWS_ENDPOINT_URL": endpoint}
-        process = subprocess.Popen(
-            [sys.executable, str(_HERE), "--serve"],
-            cwd=folder,
-            env={**os.environ, **CREDENTIALS, **settings, **own},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        try:
-            assert process.stdout and process.stdout.readline() == "ready\n"
+        with serving(_HERE, folder, {**CREDENTIALS, **settings, **own}) as process:
             yield _Side(process, endpoint)
-        finally:
-            process.kill()
-            process.wait()
 
 
 def _serve() -> None:

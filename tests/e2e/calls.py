@@ -1,8 +1,10 @@
-"""Requests as a client without libraries makes them."""
+"""Requests as a client without libraries makes them, and waiting for what comes of them."""
 
 import json
+import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from typing import Any
 
 
@@ -19,3 +21,12 @@ def call(url: str, key: str | None = None, *, send: object = None) -> tuple[int,
             return answer.status, json.load(answer)
     except urllib.error.HTTPError as error:
         return error.code, json.load(error)
+
+
+def until(found: Callable[[], Any], seconds: float = 90) -> Any:
+    """The first answer that is not empty. Fails when there was none for so long."""
+    deadline = time.monotonic() + seconds
+    while not (value := found()):
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.3)
+    return value

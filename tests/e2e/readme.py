@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.support.running import ctrl_c_ends
+
 PROJECT = Path(__file__).resolve().parents[2]
 _FENCE = re.compile(r"^```(\w+)( stays)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _PATIENCE = 300
@@ -72,8 +74,7 @@ class Checkout:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                # Who starts the tests in the background may have switched Ctrl-C off.
-                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+                preexec_fn=ctrl_c_ends,  # noqa: PLW1509
             )
         try:
             yield process

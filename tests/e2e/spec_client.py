@@ -3,14 +3,14 @@
 import http.client
 import json
 import re
-import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
+from tests.e2e.calls import until
 from tests.e2e.fuzz import unlimited_key
 from tests.support.running import Stack
 from tests.webhooks.receiver import Receiver
@@ -94,14 +94,6 @@ class Client:
 
 def word() -> str:
     return "w" + uuid.uuid4().hex
-
-
-def until(found: Callable[[], Any], seconds: float = 90) -> Any:
-    deadline = time.monotonic() + seconds
-    while not (value := found()):
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.3)
-    return value
 
 
 def events_of(receiver: Receiver, id: str) -> list[Any]:

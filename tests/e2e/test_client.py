@@ -7,16 +7,15 @@ import re
 import sqlite3
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 from backroom import Backroom, JobFailed, NotFound, Policy, PreconditionFailed, etag_of, verify
 
 from infra.local import STAGE
+from tests.e2e.calls import until
 from tests.support.running import Stack
 from tests.webhooks.receiver import Receiver
 
@@ -49,14 +48,6 @@ def shop(stack: Stack) -> Iterator[Backroom]:
 def receiver() -> Iterator[Receiver]:
     with Receiver() as receiver:
         yield receiver
-
-
-def until(done: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + 120
-    while not (found := done()):
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.5)
-    return found
 
 
 class Recorder:
@@ -129,12 +120,12 @@ class Tour:
         with pytest.raises(PreconditionFailed):
             shop.update_webhook(id, {"description": "Till"}, if_match=etag_of(webhook))
         test = shop.test_webhook(id, {"event": "product.created"})
-        until(lambda: shop.get_delivery(test["id"])["status"] == "DELIVERED")
+        until(lambda: shop.get_delivery(test["id"])["status"] == "DELIVERED", 120)
         got = next(each for each in receiver.requests if each.delivery == test["id"])
         assert verify(got.body, got.headers, made["secret"])["event"] == "product.created"
         rotated = shop.rotate_webhook_secret(id, {"overlapHours": 1})
         shop.replay_delivery(test["id"])
-        until(lambda: [each.delivery for each in receiver.requests].count(test["id"]) >= 2)
+        until(lambda: [each.delivery for each in receiver.requests].count(test["id"]) >= 2, 120)
         again = [each for each in receiver.requests if each.delivery == test["id"]][-1]
         for secret in (made["secret"], rotated["secret"]):
             assert verify(again.body, again.headers, secret)["id"] == test["id"]
@@ -252,7 +243,7 @@ class Tour:
             kinds.update(event["event"] for page in pages for event in page["data"])
             return kinds == {"product.created", "order.deleted"}
 
-        until(read)
+        until(read, 120)
 
 
 def example(shop: Backroom, name: str, *arguments: str) -> str:

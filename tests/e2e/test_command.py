@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 from backroom import verify
 
-from tests.support.running import Stack
+from tests.e2e.calls import until
+from tests.support.running import Stack, ctrl_c_ends
 from tests.webhooks.receiver import Receiver
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -37,8 +38,7 @@ class Terminal:
             cwd=self.home,
             env=self.environment,
             text=True,
-            # Who starts the tests in the background may have switched Ctrl-C off.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+            preexec_fn=ctrl_c_ends,  # noqa: PLW1509
             **({"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options),
         )
 
@@ -196,10 +196,10 @@ def receiver() -> Iterator[Receiver]:
 def test_webhooks_are_added_replayed_and_removed(terminal: Terminal, receiver: Receiver) -> None:
     made = terminal.json("webhooks", "add", receiver.url("/nth/2"), "--event", "order.created")
     terminal.run("orders", "create", "--item", "CMD-1")
-    eventually(lambda: len(receiver.requests) == 1)
+    until(lambda: len(receiver.requests) == 1, 120)
     (delivery,) = receiver.requests
     terminal.run("replay", delivery.delivery)
-    eventually(lambda: len(receiver.requests) >= 2)
+    until(lambda: len(receiver.requests) >= 2, 120)
     again = receiver.requests[-1]
     assert verify(again.body, again.headers, made["secret"])["event"] == "order.created"
     since = ("--since", "2026-01-01T00:00:00Z")
@@ -222,14 +222,14 @@ def test_listen_posts_signed_events_and_goes_on_where_it_was(
         return told["secret"], attempts
 
     secret, first = heard("--since", begin)
-    eventually(lambda: first or first.extend(heard()[1]) or first)
+    until(lambda: first or first.extend(heard()[1]) or first, 120)
     assert all(attempt["status"] == 200 for attempt in first)
     for got in receiver.requests:
         assert verify(got.body, got.headers, secret)["event"] == "order.created"
     process = terminal.start(*listen)
     try:
         order = terminal.json("orders", "create", "--item", "CMD-1")["id"].encode()
-        eventually(lambda: any(order in got.body for got in receiver.requests))
+        until(lambda: any(order in got.body for got in receiver.requests), 120)
     finally:
         process.terminate()
         process.communicate(timeout=30)
@@ -244,10 +244,3 @@ def test_events_are_printed_and_go_on_behind_a_cursor(terminal: Terminal) -> Non
     *more, _ = terminal.lines("events", "--after", last["next"])
     assert not {event["id"] for event in found} & {event["id"] for event in more}
     assert "order.created" in terminal.run("events").stdout
-
-
-def eventually(done: Any) -> None:
-    deadline = time.monotonic() + 120
-    while not done():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.5)

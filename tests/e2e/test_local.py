@@ -4,9 +4,8 @@ import json
 import os
 import socket
 import subprocess
-import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.machine import CHALICE, checkout
-from tests.e2e.calls import call
+from tests.e2e.calls import call, until
 from tests.e2e.test_command import Terminal
 from tests.e2e.test_main_job import ended, upload
 from tests.support.running import Stack, free_port, local_command, running
@@ -54,13 +53,6 @@ def told(receiver: Receiver) -> list[str]:
     return [json.loads(each.body)["data"]["name"] for each in receiver.requests]
 
 
-def until(done: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 180
-    while not done():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.3)
-
-
 def is_open(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
@@ -87,12 +79,12 @@ def test_data_outlives_a_stop_and_fresh_begins_anew(tmp_path: Path) -> None:
             call(f"{first.base_url}/api/admin/webhooks", first.api_key, send=new)
             terminals.enter_context(listening(first, tmp_path, forwarded.url("/ok")))
             add(first, "Enamel mug")
-            until(lambda: told(webhook) == ["Enamel mug"])
+            until(lambda: told(webhook) == ["Enamel mug"], 180)
         with running(tmp_path, port, keeps=True) as second:
             assert second == first
             assert names(second) == ["Enamel mug"]
             add(second, "Tin cup")
-            until(lambda: told(forwarded) == ["Enamel mug", "Tin cup"])
+            until(lambda: told(forwarded) == ["Enamel mug", "Tin cup"], 180)
     with running(tmp_path, port, "--fresh", sample=True) as third:
         assert third.api_key != first.api_key
         assert len(names(third)) == 20, "the first page of the sample catalogue"
@@ -142,7 +134,7 @@ def beside(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
         command = [CHALICE, "local", "--no-autoreload", "--port", str(port)]
         process = subprocess.Popen(command, cwd=source, stdout=output, stderr=output)
     try:
-        until(lambda: is_open(port) or process.poll() is not None)
+        until(lambda: is_open(port) or process.poll() is not None, 180)
         assert process.poll() is None, (source / "output").read_text()
         yield replace(stack, base_url=f"http://127.0.0.1:{port}")
     finally:
@@ -175,4 +167,4 @@ def test_what_chalice_local_begins_the_functions_of_make_run_end(
         (mug,) = call(f"{admin}/products?search={sku}", beside.api_key)[1]["data"]
         line = {"variantId": mug["variants"][0]["id"], "quantity": 1}
         order = call(f"{admin}/orders", beside.api_key, send={"lineItems": [line]})[1]
-        until(lambda: any(order["id"].encode() in one.body for one in list(receiver.requests)))
+        until(lambda: any(order["id"].encode() in one.body for one in list(receiver.requests)), 180)

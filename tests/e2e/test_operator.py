@@ -12,7 +12,7 @@ import pytest
 
 from chalicelib import clock
 from infra.local import STAGE
-from tests.e2e.calls import call
+from tests.e2e.calls import call, until
 from tests.e2e.recorded import client
 from tests.support.running import Stack
 from tests.webhooks.receiver import Receiver
@@ -81,11 +81,8 @@ def delivered(operator: Operator, receiver: Receiver) -> str:
 
 
 def arrives_twice(receiver: Receiver, delivery: str) -> None:
-    """Beside it there may be events of other tests, whose products this webhook is told of, too."""
-    deadline = time.monotonic() + 60
-    while [one.delivery for one in receiver.requests].count(delivery) < 2:
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
+    """Events of other tests may come too: this webhook is told of their products."""
+    until(lambda: [one.delivery for one in receiver.requests].count(delivery) >= 2, 60)
 
 
 def test_a_delivery_that_was_put_aside_is_sent(operator: Operator, receiver: Receiver) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -64,6 +65,11 @@ def local_command(home: Path, port: int, *options: str) -> list[str]:
         str(home),
         *options,
     ]
+
+
+def ctrl_c_ends() -> None:
+    """In a new process: tests that were started in the background have Ctrl-C switched off."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def free_port() -> int:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.spec_client import PRODUCTS, Client, events_of, received, until, word
+from tests.e2e.calls import until
+from tests.e2e.spec_client import PRODUCTS, Client, events_of, received, word
 from tests.webhooks.receiver import Receiver
 
 MOVES = {

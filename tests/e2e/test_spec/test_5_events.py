@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from backroom import InvalidSignature, verify
 
+from tests.e2e.calls import until
 from tests.e2e.spec_client import (
     ISO,
     PRODUCTS,
@@ -17,7 +18,6 @@ from tests.e2e.spec_client import (
     Client,
     events_of,
     received,
-    until,
     word,
 )
 from tests.webhooks.receiver import Receiver

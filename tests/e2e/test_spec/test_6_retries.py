@@ -14,8 +14,9 @@ import pytest
 from backroom import verify
 
 from infra.local import STAGE
+from tests.e2e.calls import until
 from tests.e2e.recorded import client
-from tests.e2e.spec_client import DELIVERIES, WEBHOOKS, Client, until
+from tests.e2e.spec_client import DELIVERIES, WEBHOOKS, Client
 from tests.support.running import Stack, free_port, running
 from tests.webhooks.certificates import issue
 from tests.webhooks.receiver import Receiver
