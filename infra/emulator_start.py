@@ -1,12 +1,17 @@
-"""Starts ministack with a Query that reads what it answers, not the whole partition.
+"""Starts ministack, with two functions replaced.
 
     python -P infra/emulator_start.py
 
-Its own sorts a partition for each query and evaluates the key condition on every item: a list among
-10,000 products takes 200 ms. Here the sort keys of a partition are kept in order and bisected, and
-its own code then answers from what was found, with all its checks: the answers are the same
-(`tests/e2e/test_emulator.py`). In another version than the one that was tested, its own Query is
-used as it is.
+A Query reads what it answers, not the whole partition. Its own sorts a partition for each query and
+evaluates the key condition on every item: a list among 10,000 products takes 200 ms. Here the sort
+keys of a partition are kept in order and bisected, and its own code then answers from what was
+found, with all its checks: the answers are the same (`tests/e2e/test_emulator.py`).
+
+An invocation whose process cannot start fails alone. Its own ends all processes of the function.
+Those that were just starting fail then, too, and end others: after a deployment that requests ran
+into, all requests failed for seconds.
+
+In another version than the one that was tested, nothing is replaced.
 """
 
 import importlib.metadata
@@ -44,14 +49,29 @@ class Span(NamedTuple):
 def main() -> None:
     """In the interpreter that ministack is installed for."""
     from ministack import app
+    from ministack.core import lambda_runtime
     from ministack.services import dynamodb
 
     version = importlib.metadata.version("ministack")
     if version == TESTED:
         Index(dynamodb).install()
+        fail_alone(lambda_runtime.Worker)
     else:
         print(f"ministack {version} is not the tested {TESTED}: large lists are slow", flush=True)
     app.main()
+
+
+def fail_alone(worker: Any) -> None:
+    """What `invoke` raises becomes its answer; who called it would end the function's processes."""
+    own = worker.invoke
+
+    def invoke(self: Any, *arguments: Any, **named: Any) -> Any:
+        try:
+            return own(self, *arguments, **named)
+        except Exception as failure:
+            return {"status": "error", "error": str(failure)}
+
+    worker.invoke = invoke
 
 
 class Index:

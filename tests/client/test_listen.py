@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
-from backroom import BackroomError, Policy, ServerError, Unreachable, verify
+from backroom import ApiError, BackroomError, Policy, ServerError, Unreachable, verify
 from backroom.cli.listen import (
     AlreadyListening,
     Attempt,
@@ -166,6 +166,43 @@ def test_it_waits_while_the_shop_restarts(desk: Desk, monkeypatch: pytest.Monkey
         listener.run()
     assert desk.receiver.taken == desk.events()
     assert len(desk.trouble) == 2 and "again in 2 s" in desk.trouble[0]
+
+
+def of_the_gateway(status: int) -> httpx.Response:
+    return httpx.Response(status, json={"message": "Not Found"})
+
+
+@pytest.mark.parametrize("status", [403, 404])
+def test_it_waits_while_the_shop_is_deployed_anew(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    happen(desk, 3)
+    listener, whole = desk.listener(), httpx.Client.send
+    answers: Iterator[Any] = iter([None, of_the_gateway(status), None])
+
+    def send(http: httpx.Client, request: httpx.Request, **more: Any) -> httpx.Response:
+        if request.url.host != "shop.test":
+            return whole(http, request, **more)
+        answer = next(answers, Killed)
+        if answer is Killed:
+            raise Killed
+        return whole(http, request, **more) if answer is None else answer
+
+    with monkeypatch.context() as patched, pytest.raises(Killed):
+        patched.setattr(httpx.Client, "send", send)
+        listener.run()
+    assert desk.receiver.taken == desk.events()
+    assert len(desk.trouble) == 1 and "Not Found" in desk.trouble[0]
+
+
+@pytest.mark.parametrize("status", [403, 404])
+def test_a_wrong_address_is_told_at_once(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setattr(httpx.Client, "send", lambda *_, **__: of_the_gateway(status))
+    with pytest.raises(ApiError, match="Not Found"):
+        desk.listener().run()
+    assert desk.trouble == []
 
 
 def test_nothing_is_lost_whoever_dies_and_one_event_at_most_comes_twice(

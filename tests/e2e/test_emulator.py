@@ -18,6 +18,29 @@ importlib.metadata.version = lambda name: "9.9.9"
 app.main = lambda: print("started with", "its own" if dynamodb._query is own else "another")
 runpy.run_path("infra/emulator_start.py", run_name="__main__")
 """
+ONE_RUNS_AND_ONE_CANNOT_START = """
+import io, runpy, zipfile
+from ministack.core import lambda_runtime
+from ministack.services import lambda_svc
+
+def code(name):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as files:
+        files.writestr(name, "def handler(event, context): return event")
+    return packed.getvalue()
+
+start = runpy.run_path("infra/emulator_start.py")
+start["fail_alone"](lambda_runtime.Worker)
+arn = "arn:aws:lambda:us-east-1:000000000000:function:one"
+function = {"FunctionName": "one", "FunctionArn": arn, "Runtime": "python3.12"}
+function["Handler"] = "app.handler"
+running, _ = lambda_runtime.acquire_worker("one", function, code("app.py"))
+lambda_runtime.ensure_spawned(running)
+broken = {"config": function, "code_zip": code("other.py")}
+print(lambda_svc._execute_function_warm(broken, {}, "1")["body"]["errorMessage"])
+print("runs" if running._proc and running._proc.poll() is None else "was ended")
+lambda_runtime.reset()
+"""
 
 
 def run(*arguments: str) -> str:
@@ -39,3 +62,9 @@ def test_another_version_is_left_as_it_is_and_says_so() -> None:
         "ministack 9.9.9 is not the tested 1.5.33: large lists are slow",
         "started with its own",
     ]
+
+
+def test_an_invocation_whose_process_cannot_start_fails_alone() -> None:
+    failed, other = run("-c", ONE_RUNS_AND_ONE_CANNOT_START).splitlines()
+    assert "No module named 'app'" in failed
+    assert other == "runs"

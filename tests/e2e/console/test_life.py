@@ -195,8 +195,8 @@ def twice(desk: Desk, button: str) -> None:
 
 
 def thrice(desk: Desk, button: str) -> None:
-    for _ in range(3):
-        desk.button(button).dispatch_event("click")
+    # In one go: after the first answer the button is gone.
+    desk.button(button).evaluate("button => { for (let n = 0; n < 3; n++) button.click() }")
 
 
 @pytest.mark.parametrize("clicked", [twice, thrice])

@@ -20,7 +20,7 @@ import httpx
 
 from backroom import settings
 from backroom.client import Backroom
-from backroom.errors import BackroomError, RateLimited, ServerError, Unreachable
+from backroom.errors import ApiError, BackroomError, RateLimited, ServerError, Unreachable
 from backroom.models import Event, EventKind
 from backroom.webhooks import PREFIX, signed_headers
 
@@ -130,6 +130,7 @@ class Listener:
         self._http = http or httpx.Client(timeout=RECEIVER_SECONDS)
         self._sleep = sleep
         self._waits = 0
+        self._heard = False
         self._written = 0.0
         self.left_out = 0
 
@@ -140,14 +141,24 @@ class Listener:
             try:
                 self._pages(once=once, pause=pause)
                 return
-            except (Unreachable, ServerError, RateLimited) as failed:
+            except (Unreachable, ApiError) as failed:
                 # It is being restarted, or the line is down: the cursor stays where it is.
-                if once:
+                if once or not self._passes(failed):
                     raise
                 self._waits += 1
                 seconds = min(2.0**self._waits, LONGEST_PAUSE)
                 self._on_trouble(f"The shop does not answer; again in {seconds:.0f} s. {failed}")
                 self._sleep(seconds)
+
+    def _passes(self, failed: BackroomError) -> bool:
+        """Whether the shop may answer later.
+
+        While it is deployed anew, the gateway answers for it: 403 or 404 without a code. Before the
+        first answer of the shop, that means a wrong address.
+        """
+        if isinstance(failed, Unreachable | ServerError | RateLimited):
+            return True
+        return self._heard and isinstance(failed, ApiError) and not failed.code
 
     def _pages(self, *, once: bool, pause: float) -> None:
         at = self._progress
@@ -155,7 +166,7 @@ class Listener:
             at.after, since=at.since, types=self._types, follow=not once, pause=pause
         )
         for page in feed:
-            self._waits = 0
+            self._waits, self._heard = 0, True
             for event in page["data"]:
                 if event["id"] not in at.done:
                     self._hand_over(event)
