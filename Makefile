@@ -35,7 +35,7 @@ client: .venv/ready
 # What these tests ask of DynamoDB, asked of AWS's own engine too (docs/conformance.md). Java 17 and Maven; the engine is
 # copied below .conformance/.
 CONFORMANCE ?= tests/test_table.py tests/test_commit.py tests/api_keys tests/request/test_rate_limits.py \
-  tests/orders/test_repeats.py tests/orders/test_machine.py tests/listing/test_agreement.py tests/listing/test_recount.py \
+  tests/orders/test_repeats.py tests/orders/test_machine.py tests/customers/test_erasure.py tests/listing/test_agreement.py tests/listing/test_recount.py \
   tests/imports/test_crashes.py tests/imports/test_jobs.py tests/webhooks/test_delivery.py tests/webhooks/test_life.py
 conformance: conformance-dynamodb conformance-roles
 

@@ -24,6 +24,7 @@ OUTBOX_BYTES: Final = 300_000  # of bodies; DynamoDB: 400 KB an item
 _ITEM_BYTES: Final = 400 * 1024 - 1_001  # with the item's other attributes
 _EVENT_BYTES: Final = 50  # of an event without its body
 COUNT_SHARDS: Final = 32  # concurrent transactions on one cell would cancel each other
+_COUNTS_PAUSE: Final = 0.08  # the longest, in seconds, before counts are tried in another shard
 _CONFLICTS: Final = frozenset(
     {"None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
 )
@@ -32,6 +33,7 @@ _CONFLICTS: Final = frozenset(
 class _Write(NamedTuple):
     action: dict[str, dict[str, Any]]
     otherwise: Otherwise | None
+    waits: bool = True
 
 
 class Commit:
@@ -52,6 +54,7 @@ class Commit:
         self._counts: dict[Key, dict[str, int | Decimal]] = {}
         self._events: list[tuple[str, str]] = []
         self._announced = 0  # bytes
+        self._longest_pause = deadline.LONGEST_PAUSE
         self._before: list[Item] = []
         self._after: list[Key] = []
 
@@ -80,13 +83,15 @@ class Commit:
         remove: Iterable[str] = (),
         when: Condition | None = None,
         otherwise: Otherwise | None = None,
+        waits: bool = True,
     ) -> None:
+        """Not `waits`: where others hold the item, that is as if the condition did not hold."""
         said = Expressions()
         request = {
             "Key": pack_key(key),
             "UpdateExpression": said.update(set or {}, add or {}, remove),
         }
-        self._add(key, {"Update": request}, said, when, otherwise)
+        self._add(key, {"Update": request}, said, when, otherwise, waits=waits)
 
     def delete(
         self,
@@ -173,13 +178,15 @@ class Commit:
             message = "This changes more at once than one transaction holds. Change less at a time."
             raise Invalid(message, code="too_large")
         request = self._request()
-        for _ in deadline.attempts():
+        for _ in deadline.attempts(longest=lambda: self._longest_pause):
             try:
                 dynamodb.call("TransactWriteItems", request)
                 return
             except ClientError as error:
                 if error.response["Error"]["Code"] == "TransactionCanceledException":
-                    self._explain(error.response.get("CancellationReasons", []), error)
+                    reasons = error.response.get("CancellationReasons", [])
+                    self._explain(reasons, error)
+                    self._longest_pause = self._pause_after(reasons)
                     if conflicts_until is not None and time.monotonic() >= conflicts_until:
                         break
                     request = self._request()
@@ -196,6 +203,8 @@ class Commit:
         said: Expressions | None,
         when: Condition | None,
         otherwise: Otherwise | None,
+        *,
+        waits: bool = True,
     ) -> None:
         if key in self._writes:
             raise ValueError(f"{key} is written twice in one commit")
@@ -206,7 +215,7 @@ class Commit:
                 request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
             said.into(request)
         request["TableName"] = self._table
-        self._writes[key] = _Write(action, otherwise)
+        self._writes[key] = _Write(action, otherwise, waits)
 
     def _tally(self, cell: Key, numbers: Mapping[str, int | Decimal]) -> None:
         counter = self._counts.setdefault(cell, {})
@@ -230,7 +239,8 @@ class Commit:
     def _explain(self, reasons: Sequence[Mapping[str, Any]], error: ClientError) -> None:
         """Returns when the commit may be sent again; raises the reason otherwise."""
         for (key, write), reason in zip(self._writes.items(), reasons, strict=False):
-            if reason.get("Code") == "ConditionalCheckFailed":
+            is_held = reason.get("Code") == "TransactionConflict"
+            if reason.get("Code") == "ConditionalCheckFailed" or (is_held and not write.waits):
                 old = unpack(reason["Item"]) if reason.get("Item") else None
                 if write.otherwise is None:
                     raise ConditionFailed(key, old) from None
@@ -239,6 +249,13 @@ class Commit:
                 raise write.otherwise(old) from None
         if not reasons or any(reason.get("Code", "None") not in _CONFLICTS for reason in reasons):
             raise error
+
+    def _pause_after(self, reasons: Sequence[Mapping[str, Any]]) -> float:
+        """The longest pause: where others held counts alone, another shard is free by then."""
+        codes = [reason.get("Code") for reason in reasons]
+        of_writes, of_counts = set(codes[: len(self._writes)]), set(codes[len(self._writes) :])
+        met_at_counts = of_writes <= {"None"} and of_counts <= {"None", "TransactionConflict"}
+        return _COUNTS_PAUSE if met_at_counts else deadline.LONGEST_PAUSE
 
 
 def send_all(commits: Sequence[Commit], lanes: int = 4) -> list[Exception | None]:

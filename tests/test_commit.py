@@ -9,6 +9,7 @@ from chalicelib import deadline, table
 from chalicelib.commit import Commit, send_all
 from chalicelib.problems import Busy
 from tests.support.dynamodb_double import Double, Fault
+from tests.support.dynamodb_faults import cancelled
 from tests.support.environment import SETTINGS
 
 
@@ -98,3 +99,61 @@ def test_commits_of_which_nobody_knows_whether_they_happened_are_not_made_again_
     outcomes = send_all(two(), lanes=1)
     assert [type(one) for one in outcomes] == [Busy, Busy]
     assert set(sent) == {2}
+
+
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long is waited, at most, from now on."""
+    found: list[float] = []
+    monkeypatch.setattr("random.uniform", lambda least, most: most)
+    monkeypatch.setattr("time.sleep", found.append)
+    return found
+
+
+@pytest.mark.parametrize(("held", "longest"), [("a", 0.6), ("count", 0.08)])
+def test_who_meets_others_at_counts_alone_is_soon_through_in_another_shard(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch, held: str, longest: float
+) -> None:
+    commit = Commit()
+    commit.put({"pk": "a", "sk": "1"})
+    commit.count("count", "all", 1)
+    shards = hold(dynamodb, held, times=8)
+    waited = pauses(monkeypatch)
+    commit.send()
+    assert max(waited) == longest and len(waited) == 8 and len(set(shards)) > 1
+
+
+def test_what_does_not_wait_for_others_says_at_once_what_its_condition_says(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for waits in (True, False):
+        commit = Commit()
+        taken = ValueError("taken")
+        commit.update(("a", "1"), set={"n": 1}, when=table.absent, otherwise=taken, waits=waits)
+        hold(dynamodb, "a", times=1)
+        waited = pauses(monkeypatch)
+        if waits:
+            commit.send()
+            assert len(waited) == 1
+            table.delete(("a", "1"))
+            continue
+        with pytest.raises(ValueError, match="taken"):
+            commit.send()
+        assert waited == [] and table.get(("a", "1")) is None
+
+
+def hold(dynamodb: Double, pk: str, *, times: int) -> list[str]:
+    """Another transaction has the item of `pk` for so many calls. Answers the counts' shards."""
+    usual, shards = dynamodb._on_TransactWriteItems, list[str]()
+
+    def meets(request: Any) -> Any:
+        keys = [next(iter(action.values())) for action in request["TransactItems"]]
+        keys = [each.get("Key") or each["Item"] for each in keys]
+        shards.extend(key["sk"]["S"] for key in keys if key["pk"]["S"] == "count")
+        if next(left, None) is None:
+            return usual(request)
+        codes = ["TransactionConflict" if key["pk"]["S"] == pk else "None" for key in keys]
+        raise cancelled([{"Code": code} for code in codes])
+
+    left = iter(range(times))
+    dynamodb._on_TransactWriteItems = meets  # type: ignore[method-assign]
+    return shards

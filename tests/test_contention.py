@@ -12,12 +12,11 @@ def one_second(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contention, "SECONDS", 1)
 
 
-@pytest.mark.parametrize(("a_second", "p99", "busy"), [(200, 0.3, 0), (500, 0.8, 2)])
-def test_orders_at_once_are_placed_and_soon(a_second: int, p99: float, busy: int) -> None:
-    """Of some thousands at 500 a second one is asked to come again."""
+@pytest.mark.parametrize(("a_second", "p99"), [(200, 0.15), (500, 0.2)])
+def test_orders_at_once_are_placed_and_soon(a_second: int, p99: float) -> None:
+    """From the first second on, in which all want the next number."""
     answers = contention.orders(a_second, LOCK_MS)
-    assert set(answers.kinds) <= {"201", "503"} and len(answers.took) > a_second * 0.8
-    assert answers.kinds.get("503", 0) <= busy
+    assert set(answers.kinds) == {"201"} and len(answers.took) > a_second * 0.8
     assert answers.p99 <= p99
 
 

@@ -45,12 +45,12 @@ class Numbers:
 
     def write(self, commit: Commit) -> None:
         """The commit raises NumberTaken where the number is not taken yet and somebody else does
-        that first."""
+        that first, or is about to."""
         if self._taken is None:
             unchanged = Attr("n").eq(self._item["n"]) if self._item else table.absent
             _own.n = _following(self._item)
             new = {"n": _own.n, "at": clock.unix_ms()}
-            commit.update(KEY, set=new, when=unchanged, otherwise=NumberTaken())
+            commit.update(KEY, set=new, when=unchanged, otherwise=NumberTaken(), waits=False)
 
 
 def _following(item: Item | None) -> int:

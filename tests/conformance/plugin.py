@@ -19,11 +19,12 @@ from moto.core.models import botocore_stubber
 from tests.conformance.compare import Answer, difference
 from tests.conformance.engine import AUTHORIZATION, Engine
 from tests.conformance.known import KNOWN
-from tests.support.dynamodb_double import Double
+from tests.support.dynamodb_double import ANSWER_BYTES, Double
 from tests.support.dynamodb_expressions import Wire
 from tests.support.dynamodb_faults import Refused
 
 MOTO_WRITES = 60  # moto copies a table for each item of a transaction
+_ITEM_BYTES = 1_000  # what an item is taken for, where a test says how long a page of a scan is
 
 
 class Three:
@@ -77,6 +78,10 @@ class Three:
                 # Two threads met, which no engine that is asked one by one can know.
                 return _value(by_double)
             space = self.space(double)
+            if operation == "Scan" and double.scan_bytes < ANSWER_BYTES:
+                # A test wants short pages: the engine makes them by number, in its own order.
+                limit = max(1, double.scan_bytes // _ITEM_BYTES)
+                return _value(self.engine.answer(space, operation, request | {"Limit": limit}))
             by_engine = self.engine.answer(space, operation, request)
             self._note("the double", operation, request, by_engine, by_double)
             if (by_moto := self._by_moto(double, space, operation, request)) is not None:
