@@ -62,13 +62,6 @@ class Person:
         parts += [place.get(name) for place in places for name in _PARTS]
         return {part for part in parts if part and len(part) >= _SHORTEST}
 
-    @cached_property
-    def contacts(self) -> "Person":
-        """The same, looked for by e-mail addresses and phones alone: in files of products, and
-        what was said of them, a name may be that of a product."""
-        found = (fact for fact in self.facts if "@" in fact or _is_phone(fact))
-        return Person(self.ids, frozenset(found))
-
     def mentions(self, text: str) -> bool:
         return bool(self._pattern.search(text))
 

@@ -5,7 +5,8 @@
 3. the bodies of events: the whole outbox;
 4. the whole table: kept replies, what receivers answered, what jobs were asked for, and words that
    a write which failed has left;
-5. files of exports.
+5. files of exports;
+6. imports: files that were uploaded, reports, and what their jobs quote of them.
 
 Since the job was asked for, the customer takes no more orders (`hold_for_erasure`). Each step does
 again what it did if it dies; what counts is what is about the person, changed before or not.
@@ -26,16 +27,19 @@ from chalicelib.customers import store as customers
 from chalicelib.erasures import store
 from chalicelib.exports import store as exports
 from chalicelib.forgetting import Person
-from chalicelib.imports import store as imports
+from chalicelib.imports.forgotten import store as imports
+from chalicelib.imports.forgotten.store import Left
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import MOST_AT_ONCE, Counter, Job, Step
 from chalicelib.orders import store as orders
+from chalicelib.undo import store as undo
 from chalicelib.webhooks import store as webhooks
 
 _LANES: Final = 5
 _SECONDS: Final = 10  # of a step that looks through a table
 _LEFT_SECONDS: Final = 15 * 60  # a write that has begun ends before
 _JOBS: Final = 50
+_IMPORT_SECONDS: Final = 15  # until it is looked again whether an import has ended
 
 
 @dataclass
@@ -46,6 +50,7 @@ class _Done:
     touched: Tally[str] = field(default_factory=Tally)
     counts: Mapping[Counter, int] = field(default_factory=dict)
     set: Mapping[str, Any] = field(default_factory=dict)
+    wait: int = 0
 
 
 def step(job: Job) -> Step:
@@ -67,6 +72,7 @@ def step(job: Job) -> Step:
         },
         counts=done.counts,
         set=done.set,
+        wait=done.wait,
     )
 
 
@@ -136,7 +142,7 @@ _FORGOTTEN: Final[Mapping[str, Callable[[Item, Person], dict[str, Any] | None]]]
     "replies": idempotency.forgotten,
     "attempts": webhooks.forgotten,
     "jobs": jobs.forgotten,
-    "imports": imports.forgotten,
+    "undos": undo.forgotten,
     "erasures": store.forgotten,
 }
 
@@ -177,4 +183,25 @@ def _exports(job: Job, person: Person, after: Any) -> _Done:
     return _Done(page.next, Tally(exports=gone))
 
 
-_PHASES: Final = (_orders, _customer, _events, _table, _exports)
+def _imports(job: Job, person: Person, after: Any) -> _Done:
+    """From the beginning again until there is nothing left: an import that has ended may have been
+    asked for again (`retry`) before its file went, and one that goes on has to end first."""
+    begin = {"page": "", "found": False, "waits": False}
+    at = after or dict(begin)
+    page = jobs.page(listing.Query(limit=_JOBS, cursor=at["page"]))
+    touched: Tally[str] = Tally()
+    until = time.monotonic() + _SECONDS
+    for each in page.records:
+        left = imports.forget(each, person, str(job.fields["createdAt"]), until)
+        at["found"] |= left is not Left.NOTHING
+        if left is Left.MORE:
+            return _Done(at, touched)
+        at["waits"] |= left is Left.OPEN
+        touched["imports"] += left is Left.GONE
+    if page.next is not None:
+        return _Done({**at, "page": page.next}, touched)
+    wait = _IMPORT_SECONDS if at["waits"] else 0
+    return _Done(begin if at["found"] else None, touched, wait=wait)
+
+
+_PHASES: Final = (_orders, _customer, _events, _table, _exports, _imports)

@@ -12,8 +12,9 @@
 No text of a client's is in a key.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Final
 
 from botocore.exceptions import ClientError
@@ -25,6 +26,7 @@ _PIECE: Final = 1 << 18
 REPORT_URL_SECONDS: Final = 3_600
 _COPIED_AT_ONCE: Final = 256 << 20
 _COPIERS: Final = 10
+_REMOVERS: Final = 8
 _GONE: Final = frozenset({"PreconditionFailed", "412", "NoSuchKey", "404"})
 
 
@@ -202,6 +204,25 @@ def report_url(job_id: str, file_name: str) -> str:
         ExpiresIn=REPORT_URL_SECONDS,
     )
     return url
+
+
+# --- What an erasure takes away ------------------------------------------------------------------
+
+
+def kept(job_id: str) -> list[str]:
+    """The keys of what there is of a job's upload and reports, up to 1,000 of each."""
+    found = []
+    for prefix in (_upload_key(job_id), f"reports/{job_id}"):
+        reply = client().list_objects_v2(Bucket=settings.bucket(), Prefix=prefix)
+        found += [each["Key"] for each in reply.get("Contents", ())]
+    return found
+
+
+def remove(keys: Iterable[str]) -> None:
+    remove = partial(client().delete_object, Bucket=settings.bucket())
+    with ThreadPoolExecutor(_REMOVERS) as removers:
+        for removing in [removers.submit(remove, Key=key) for key in keys]:
+            removing.result()
 
 
 # --- Another attempt ------------------------------------------------------------------------------

@@ -361,6 +361,11 @@ class ImportJob(jobs.Job):
         return "report" in self.fields
 
     @property
+    def is_erased(self) -> bool:
+        """Whether its file and reports, and what was quoted of them, went with a customer."""
+        return "erasedAt" in self.fields
+
+    @property
     def is_read(self) -> bool:
         """Whether the planner has seen the whole file."""
         return "chunks" in self.fields
@@ -405,7 +410,7 @@ def show(job: ImportJob, now: datetime) -> dict[str, Any]:
         "dialect": fields.get("dialect"),
         **{name: fields.get("format", {}).get(name) for name in ("encoding", "delimiter")},
         "ignoredColumns": fields.get("ignoredColumns", []),
-        "warnings": [_not_read(column) for column in fields.get("missedColumns", ())],
+        "warnings": _warnings(job),
         "sourceJobId": fields.get("sourceJobId"),
         "total": fields.get("total"),
         **{name: fields[name] for name in ("processed", *Outcome)},
@@ -432,6 +437,13 @@ def show_whole(job: ImportJob, now: datetime, **more: Any) -> dict[str, Any]:
         **dict.fromkeys(("errorReportUrl", "savedMapping")),
     }
     return {**show(job, now), **none, **more}
+
+
+def _warnings(job: ImportJob) -> list[Warning]:
+    if job.is_erased:
+        message = "Since a customer was erased, its file, samples, errors and report are gone."
+        return [{"code": "file_erased", "message": message, "column": ""}]
+    return [_not_read(column) for column in job.fields.get("missedColumns", ())]
 
 
 def _not_read(column: str) -> Warning:

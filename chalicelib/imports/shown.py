@@ -14,6 +14,6 @@ def whole(job: ImportJob) -> dict[str, Any]:
         shown["errors"] = store.errors(job.id)
     if job.is_dry_run and (job.created or job.updated):
         shown["preview"] = store.previews_of(job.id)
-    if job.has_report:
+    if job.has_report and not job.is_erased:
         shown["errorReportUrl"] = files.report_url(job.id, str(job.fields["fileName"]))
     return show_whole(job, clock.now(), **shown)

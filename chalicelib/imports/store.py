@@ -33,13 +33,11 @@ from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import INLINE_ERRORS, KIND, JobStatus, index_of
 
 if TYPE_CHECKING:
-    from chalicelib.forgetting import Person
     from chalicelib.imports.formats import Dialect
 
 _PARTS: Final = 1_000  # chunks that are looked at in one query
 MOST_PREVIEWS: Final = 50
 _NAMES: Final = ("slug", "sku", "name")
-_QUOTING: Final = ("job", "columns", "error#", "preview#")  # what quotes a file
 _SHOWN_COLUMNS: Final = ("columns", "savedMapping", "fields", "encodings")
 
 OutcomeCounts = Mapping[Outcome, int]
@@ -330,21 +328,6 @@ def errors(job_id: str) -> list[dict[str, Any]]:
 def _errors(job_id: str) -> list[Item]:
     begins = table.sk.begins_with("error#")
     return table.query(job_id, where=begins, limit=INLINE_ERRORS).items
-
-
-# --- Who is forgotten -----------------------------------------------------------------------------
-
-
-def forgotten(item: Item, person: "Person") -> dict[str, Any]:
-    """The attributes of an import, of its columns, errors and preview that are different when a
-    person is forgotten whose e-mail or phone somebody put into a file."""
-    if not item["pk"].startswith("job_") or not item["sk"].startswith(_QUOTING):
-        return {}
-    if item["sk"] == "job" and item.get("type") != "product_import":
-        return {}
-    names = ("fileName", "error") if item["sk"] == "job" else item.keys() - {"pk", "sk"}
-    left = {name: person.contacts.without(item[name]) for name in names if name in item}
-    return {name: value for name, value in left.items() if value != item[name]}
 
 
 # --- What a dry run shows -------------------------------------------------------------------------

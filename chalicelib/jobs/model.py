@@ -154,7 +154,8 @@ class Step:
     """What one step of a job did.
 
     `cursor`: JSON for the next step; None when there is none. `counts`: what became of records;
-    `read`: how many were only read. `set`: attributes of the job.
+    `read`: how many were only read. `set`: attributes of the job. `wait`: seconds until the next
+    step, up to 900.
     """
 
     cursor: Any = None
@@ -162,6 +163,7 @@ class Step:
     read: int = 0
     errors: Sequence[RecordError] = ()
     set: Mapping[str, Any] = field(default_factory=dict)
+    wait: int = 0
 
 
 def index_of(fields: Item) -> listing.Index:

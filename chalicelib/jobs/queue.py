@@ -5,8 +5,10 @@ import json
 from chalicelib import settings, sqs
 
 
-def send(job_id: str, step: int) -> None:
-    message = {"MessageBody": json.dumps({"job": job_id, "step": step})}
+def send(job_id: str, step: int, seconds: int = 0) -> None:
+    """`seconds`: until it is received, up to 900."""
+    body = json.dumps({"job": job_id, "step": step})
+    message = {"MessageBody": body, "DelaySeconds": seconds}
     sqs.send(settings.jobs_queue_url(), [message])
 
 

@@ -52,19 +52,20 @@ def _work(job: Job, step: int, again: bool, work: Work) -> None:
     # Of an ended step that comes again: whoever ended it may have died before the next was sent.
     until = time.monotonic() + _SECONDS
     current: Job | None = store.begin(job)
+    wait = 0
     do = _step_of(job, work)
     while current is not None and current.status is JobStatus.RUNNING:
-        if current.step != job.step and time.monotonic() > until:
-            queue.send(current.id, current.step)
+        if wait or (current.step != job.step and time.monotonic() > until):
+            queue.send(current.id, current.step, wait)
             return
-        current = _advanced(current, do)
+        current, wait = _advanced(current, do)
     if current is not None and current.status is JobStatus.COMPLETED:
         counts = {f"Records{name.title()}": int(current.fields[name]) for name in Counter}
         telemetry.measured("job finished", counts, jobId=current.id, type=current.type)
 
 
-def _advanced(job: Job, do: Callable[[Job], Step]) -> Job | None:
-    """The job after its next step; None where another worker is at it."""
+def _advanced(job: Job, do: Callable[[Job], Step]) -> tuple[Job | None, int]:
+    """The job after its next step, None where another worker is at it; and how long to wait."""
     try:
         step = do(job)
     except Problem as problem:
@@ -72,8 +73,8 @@ def _advanced(job: Job, do: Callable[[Job], Step]) -> Job | None:
         if problem.status >= 500:
             raise
         store.fail(job.id, str(problem.body()["code"]), str(problem))
-        return store.find(job.id)
-    return store.advance(job, step)
+        return store.find(job.id), 0
+    return store.advance(job, step), step.wait
 
 
 def _step_of(job: Job, work: Work) -> Callable[[Job], Step]:

@@ -16,6 +16,7 @@ from chalicelib import clock, table
 from chalicelib.attributes import Item
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
+from chalicelib.forgetting import Person
 from chalicelib.products.model import Product
 from chalicelib.undo.model import FieldChange, difference
 
@@ -115,6 +116,23 @@ def mark(commit: Commit, entries: Sequence[Entry], undone_by: str) -> None:
             when=table.present & Attr("undoneBy").not_exists(),
             otherwise=Raced(),
         )
+
+
+def forgotten(item: Item, person: Person) -> dict[str, Any]:
+    """What is different of an entry about an order of somebody who is forgotten: its tags, as those
+    of the order itself."""
+    from chalicelib.orders import store as orders  # only an erasure needs it
+
+    if not item["sk"].startswith(f"{_PREFIX}ord_"):
+        return {}
+    change = json.loads(item["change"])
+    before = change.get("fields", {}).get("tags") or []
+    left = [[tag for tag in tags if not person.mentions(tag)] for tags in before]
+    found = orders.load([_entry(item["pk"], item).record]) if left != before else []
+    if left == before or any(not person.is_about(order.fields) for order in found):
+        return {}
+    change["fields"]["tags"] = left
+    return {"change": json.dumps(change, ensure_ascii=False)}
 
 
 def unmark(commit: Commit, marked: Sequence[str], job_id: str, undone_by: str) -> None:

@@ -23,6 +23,7 @@ _LOOKUP = "com.amazonaws.cloudtrail.v20131101.CloudTrail_20131101.LookupEvents"
 _S3_ACTIONS = {
     "POST.s3": "PutObject",
     "HeadObject": "GetObject",
+    "ListObjects": "ListBucket",
     **dict.fromkeys(
         ("CreateMultipartUpload", "UploadPart", "UploadPartCopy", "CompleteMultipartUpload"),
         "PutObject",
@@ -102,9 +103,9 @@ def _needed(event: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None]]:
         case "dynamodb":
             yield from _of_table(name, request)
         case "s3":
-            bucket, key = (each["ResourceName"] for each in event["Resources"])
             action = _S3_ACTIONS.get(name, name)
-            yield f"s3:{action}", f"arn:aws:s3:::{bucket}/{key}", None
+            place = "/".join(each["ResourceName"] for each in event["Resources"])  # bucket, key
+            yield f"s3:{action}", f"arn:aws:s3:::{place}", None
         case "sqs":
             queue = request["QueueUrl"].rpartition("/")[2]
             # On AWS there is no permission for batches: that of the single call is asked for.

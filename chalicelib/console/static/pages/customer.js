@@ -265,6 +265,7 @@ function page(visit, path, { data: customer, etag }, found) {
       title: `Erase ${name}?`,
       text: [
         "Name, email, phone, addresses and notes are removed everywhere: here, from orders, search, events and exports.",
+        "The files, samples and error reports of all imports are deleted. If an import is running, this ends after it.",
         "Order numbers, items and amounts stay. This cannot be undone.",
       ],
       word: name,

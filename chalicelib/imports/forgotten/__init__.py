@@ -1,0 +1,1 @@
+"""`store`: what an erasure takes away of imports."""

@@ -1,0 +1,116 @@
+"""What an erasure takes away of an import: its file and reports, and what its job quotes of them.
+
+All of it, whoever is in it: a name alone may be a product's, an address may be written in many
+ways, and a file in any encoding.
+"""
+
+import time
+from enum import Enum, auto
+from functools import partial
+from typing import Any, Final
+
+from chalicelib import clock, table
+from chalicelib.attributes import Key
+from chalicelib.conditions import Attr
+from chalicelib.forgetting import Person
+from chalicelib.imports import files
+from chalicelib.imports.model import ImportJob
+from chalicelib.jobs import store as jobs
+from chalicelib.jobs.model import Job, JobStatus
+
+_QUOTING: Final = ("columns", "error#", "preview#", "waiting#", "product#", "would#")
+_AT_ONCE: Final = 400  # items of each kind
+# One that does not know that its job has ended is cut off before (.chalice/config.json).
+_WORKER_SECONDS: Final = 180
+_PLANNER_SECONDS: Final = 960
+_MESSAGE: Final = "A customer was erased before anybody said how to read the file. Upload it again."
+
+
+class Left(Enum):
+    """NOTHING: there was none, or it is of later; GONE; MORE: there was no time for all; OPEN: the
+    import has to end first."""
+
+    NOTHING = auto()
+    GONE = auto()
+    MORE = auto()
+    OPEN = auto()
+
+
+def forget(job: Job, person: Person, asked_at: str, until: float) -> Left:
+    """Takes away what there is of an import that was asked for before `asked_at`, or reads the file
+    of another. One that waits for a mapping fails. It works until that moment (`time.monotonic`);
+    doing it again changes nothing."""
+    if job.type != "product_import":
+        return Left.NOTHING
+    found = ImportJob(job.fields)
+    _rename(found, person)
+    is_later = str(found.fields["createdAt"]) > asked_at and "sourceJobId" not in found.fields
+    if found.is_erased or is_later or _awaits_its_file(found):
+        return Left.NOTHING
+    if _goes_on(found) or not _has_ended(found):
+        return Left.OPEN
+    gone = False
+    while what := _kept(job.id):
+        keys, items = what
+        files.remove(keys)
+        table.batch_write(deletes=items)
+        gone = True
+        if time.monotonic() > until:
+            return Left.MORE
+    jobs.update_if(job.id, table.present, set=_erased(found))
+    return Left.GONE if gone else Left.NOTHING
+
+
+def _erased(job: ImportJob) -> dict[str, Any]:
+    """Columns may be somebody's data, and nothing is read of the file any more."""
+    form = job.fields.get("format", {})
+    return {
+        "erasedAt": clock.iso(clock.now()),
+        "format": {name: form.get(name) for name in ("encoding", "delimiter")},
+        "mapping": None,
+        "ignoredColumns": [],
+        "missedColumns": [],
+    }
+
+
+def _rename(job: ImportJob, person: Person) -> None:
+    for name in ("fileName", "error"):
+        before = job.fields.get(name)
+        left = person.without(before)
+        if left != before:
+            jobs.update_if(job.id, Attr(name).eq(before), set={name: left})
+
+
+def _awaits_its_file(job: ImportJob) -> bool:
+    """What is uploaded from now on is of later."""
+    is_queued = job.status is JobStatus.QUEUED and "sourceJobId" not in job.fields
+    return is_queued and not files.kept(job.id)
+
+
+def _goes_on(job: ImportJob) -> bool:
+    """Whether somebody may be at work on it: also for a while after it was stopped."""
+    if job.status in {JobStatus.QUEUED, JobStatus.RUNNING}:
+        return job.given_up(clock.now()) is None
+    if job.status is JobStatus.COMPLETED or "startedAt" not in job.fields or not job.has_ended:
+        return False
+    planner = _PLANNER_SECONDS if job.status is JobStatus.CANCELLED else 0
+    seconds = _WORKER_SECONDS if job.is_read else planner
+    return str(job.fields["completedAt"]) > clock.iso(clock.after(-seconds))
+
+
+def _has_ended(job: ImportJob) -> bool:
+    """Ends one that waits for a mapping; whether nobody has given it one meanwhile."""
+    if job.status is not JobStatus.NEEDS_MAPPING:
+        return True
+    error = {"code": "customer_erased", "message": _MESSAGE, "row": None}
+    ended = {"status": JobStatus.FAILED, "completedAt": clock.iso(clock.now()), "error": error}
+    return jobs.update_if(job.id, Attr("status").eq(JobStatus.NEEDS_MAPPING), set=ended)
+
+
+def _kept(job_id: str) -> tuple[list[str], list[Key]] | None:
+    """Some of what there is: the keys of objects in S3, and of items; None where there is none."""
+    read = partial(table.query, job_id, limit=_AT_ONCE, fields=("pk", "sk"))
+    queries = [partial(read, where=table.sk.begins_with(prefix)) for prefix in _QUOTING]
+    keys, *rows = table.together([partial(files.kept, job_id), *queries])
+    items: list[Key] = [(item["pk"], item["sk"]) for each in rows for item in each.items]
+    return (keys, items) if keys or items else None

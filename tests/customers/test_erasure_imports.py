@@ -1,0 +1,224 @@
+"""What somebody uploaded goes with an erasure, whoever is in it; what is at work ends first."""
+
+import json
+from typing import Any
+
+import pytest
+
+from chalicelib import aws, clock, settings, table
+from chalicelib.imports import files
+from chalicelib.jobs import queue as jobs_queue
+from tests.customers.build import customer
+from tests.customers.test_erasure import HOME, PERSON, in_tables, mentions, path
+from tests.imports.test_workbooks import xlsx
+from tests.jobs.conftest import jobs
+from tests.orders.build import placed
+from tests.support.dynamodb_double import Crash
+from tests.support.import_desk import IMPORT, Desk
+from tests.support.job_desk import JobDesk
+
+__all__ = ["jobs"]
+
+GOOD = "slug,name,price\nmug,Mug,4.00\n"
+BAD = f"slug,name,price\nmug,Rose,{PERSON['email']}\n"
+UNKNOWN = f"E-Mail,Who\n{PERSON['email']},Quillfeather\n"
+
+
+@pytest.fixture
+def desk(jobs: JobDesk) -> Desk:
+    return Desk(jobs.shop, jobs.dynamodb)
+
+
+@pytest.fixture
+def made(jobs: JobDesk) -> Any:
+    return customer(jobs.shop, **PERSON, addresses=[HOME])
+
+
+def objects() -> list[str]:
+    found = aws.client("s3").list_objects_v2(Bucket=settings.bucket())
+    return [each["Key"] for each in found.get("Contents", [])]
+
+
+def later(jobs: JobDesk, job_id: str) -> Any:
+    """The job after the message that was to be received later."""
+    found = table.get((job_id, "job"))
+    assert found and found["status"] == "RUNNING"
+    jobs_queue.send(job_id, int(found["step"]))
+    return jobs.finished(job_id)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252", "cp1250"])
+def test_a_file_goes_in_whatever_encoding(
+    jobs: JobDesk, desk: Desk, made: Any, encoding: str
+) -> None:
+    who = f"Zénobia Quillfeather,{PERSON['phone']},7 Obelisk Lane"
+    desk.imported(f"slug,name,sku,price\n{who},\n".encode(encoding))
+    desk.imported(f"Wer,Telefon,Wo\n{who}\n".encode(encoding))
+    assert mentions(jobs, ["obelisk"])
+    assert jobs.done(f"{path(made)}/erase")["touched"]["imports"] == 2
+    assert objects() == [] and mentions(jobs) == []
+
+
+def test_a_workbook_that_was_no_good_goes_too(jobs: JobDesk, desk: Desk, made: Any) -> None:
+    data = xlsx(["slug", "name"], ["a", PERSON["email"]])
+    assert desk.imported(data, sheet="of another name")["status"] == "FAILED"
+    assert objects()
+    jobs.done(f"{path(made)}/erase")
+    assert objects() == []
+
+
+def test_what_is_shown_of_an_import_says_that_its_file_is_gone(
+    jobs: JobDesk, desk: Desk, made: Any
+) -> None:
+    written, failed = desk.imported(GOOD), desk.imported(BAD)
+    tried = desk.imported("slug,name,price\njug,Jug,5\n", dryRun="true")
+    asks = desk.imported(UNKNOWN)
+    assert failed["errorReportUrl"] and tried["preview"] and asks["columns"]
+    jobs.done(f"{path(made)}/erase")
+    for before in (written, failed, tried):
+        job = desk.job(before["id"])
+        assert job["status"] == "COMPLETED" and job["failed"] == before["failed"]
+        assert [each["code"] for each in job["warnings"]] == ["file_erased"]
+        assert job["errorReportUrl"] is None
+        assert job["errors"] == job["preview"] == job["columns"] == []
+    ended = desk.job(asks["id"])
+    assert (ended["status"], ended["error"]["code"]) == ("FAILED", "customer_erased")
+    for id, again in ((failed["id"], "retry"), (asks["id"], "retry"), (tried["id"], "run")):
+        refused = jobs.shop.post(f"/api/admin/jobs/{id}/{again}")
+        assert (refused.status, refused.json["code"]) == (409, "file_missing")
+    said = jobs.shop.post(f"/api/admin/jobs/{asks['id']}/mapping", {"columns": {"Who": "name"}})
+    assert (said.status, said.json["code"]) == (409, "job_not_waiting")
+    # What it wrote is the shop's, and can still be taken back.
+    assert jobs.shop.get("/api/admin/products?search=mug").json["total"] == 1
+    assert jobs.done(f"/api/admin/jobs/{written['id']}/undo")["deleted"] == 1
+
+
+def test_columns_that_are_somebodys_data_go(jobs: JobDesk, desk: Desk, made: Any) -> None:
+    """A list of customers without a header."""
+    mapping = {"jar": "slug", "Mug": "name", "4.00": "price", PERSON["email"]: None}
+    data = f"jar,Mug,4.00,{PERSON['email']}\ncup,Cup,3.00,x\n"
+    assert desk.imported(data, mapping=json.dumps(mapping))["created"] == 1
+    desk.imported(f"slug,name,price,Quillfeather\n,,,{PERSON['email']}\n", onUnknownColumns="fail")
+    assert in_tables(jobs, ["palmyra"]) and in_tables(jobs, ["quillfeather"])
+    jobs.done(f"{path(made)}/erase")
+    assert mentions(jobs) == []
+
+
+def test_an_import_at_work_ends_first(jobs: JobDesk, desk: Desk, made: Any) -> None:
+    rows = "".join(f"mug-{n},Mug,4.00\n" for n in range(30))
+    running = desk.send(f"slug,name,price\n{rows}mug,Rose,{PERSON['email']}\n")
+    just_there = desk.send(BAD)
+    desk.uploaded(running)
+    never = jobs.shop.post(f"{IMPORT}/uploads", {"fileName": "Quillfeather.csv"}).json["jobId"]
+    erasure = jobs.start(f"{path(made)}/erase")
+    jobs.work()
+    assert jobs.job(erasure)["status"] == "RUNNING"
+    assert jobs.shop.get(path(made)).json["email"] is None  # it waits with nothing else
+    desk.work()
+    assert desk.job(running)["created"] == 30 and desk.job(running)["failed"] == 1
+    assert later(jobs, erasure)["status"] == "RUNNING"
+    desk.finished(just_there)
+    job = later(jobs, erasure)
+    assert (job["status"], job["touched"]["imports"]) == ("COMPLETED", 2)
+    assert objects() == [] and mentions(jobs) == []
+    # One that has no file yet is not waited for, and takes the one that comes.
+    files.put(never, GOOD.encode())
+    assert desk.finished(never)["status"] == "COMPLETED"
+
+
+def test_an_import_that_was_stopped_may_have_a_worker_yet(
+    jobs: JobDesk, desk: Desk, made: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped = desk.send(BAD)
+    desk.uploaded(stopped)
+    (message,) = desk.messages()
+    erasure = jobs.start(f"{path(made)}/erase")
+    put_part = files.put_part
+
+    def late(*args: Any) -> None:
+        desk.cancel(stopped)
+        jobs.work()
+        put_part(*args)
+
+    monkeypatch.setattr(files, "put_part", late)
+    desk.handle(message)
+    assert objects() and jobs.job(erasure)["status"] == "RUNNING"
+    before = clock.iso(clock.after(-181))
+    table.update((stopped, "job"), set={"completedAt": before})
+    assert later(jobs, erasure)["status"] == "COMPLETED"
+    assert objects() == [] and mentions(jobs) == []
+
+
+@pytest.mark.parametrize("is_copied", [False, True])
+def test_a_file_that_is_being_copied_for_another_attempt_goes(
+    jobs: JobDesk, desk: Desk, made: Any, is_copied: bool
+) -> None:
+    failed = desk.imported(BAD)
+    erasure = jobs.start(f"{path(made)}/erase")
+    again = jobs.shop.post(f"/api/admin/jobs/{failed['id']}/retry").json["jobId"]
+    table.update((again, "job"), set={"createdAt": clock.iso(clock.after(60))})
+    if is_copied:
+        desk.work()
+    jobs.work()
+    assert jobs.job(erasure)["status"] == "RUNNING"
+    desk.work()  # finds no file to be copied, where it was not
+    if is_copied:
+        desk.finished(again)
+    else:
+        table.update((again, "job"), set={"uploadBy": clock.iso(clock.after(-1))})
+    assert later(jobs, erasure)["status"] == "COMPLETED"
+    assert objects() == [] and mentions(jobs) == []
+
+
+def test_what_is_uploaded_after_the_request_stays(jobs: JobDesk, desk: Desk, made: Any) -> None:
+    erasure = jobs.start(f"{path(made)}/erase")
+    new = desk.imported(BAD)
+    asks = desk.imported(UNKNOWN)
+    for job in (new, asks):
+        table.update((job["id"], "job"), set={"createdAt": clock.iso(clock.after(60))})
+    assert jobs.finished(erasure)["status"] == "COMPLETED"
+    assert desk.job(new["id"])["errors"] and desk.job(asks["id"])["status"] == "NEEDS_MAPPING"
+    assert len(objects()) >= 3
+
+
+@pytest.mark.parametrize("nth", [1, 2, 3])
+def test_a_death_between_two_files_changes_nothing(
+    jobs: JobDesk, desk: Desk, made: Any, nth: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(3):
+        desk.imported(BAD)
+    calls, remove = 0, files.remove
+
+    def dies(keys: list[str]) -> None:
+        nonlocal calls
+        calls += 1
+        remove(keys[: len(keys) // 2] if calls == nth else keys)
+        if calls == nth:
+            raise Crash
+
+    monkeypatch.setattr(files, "remove", dies)
+    assert jobs.done(f"{path(made)}/erase")["status"] == "COMPLETED"
+    assert calls > nth and objects() == [] and mentions(jobs) == []
+
+
+def test_many_items_of_an_import_go_in_several_steps(
+    jobs: JobDesk, desk: Desk, made: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chalicelib.imports.forgotten.store._AT_ONCE", 5)
+    monkeypatch.setattr("chalicelib.erasures.work._SECONDS", -1)
+    rows = "".join(f"mug-{n},{PERSON['email']},4.00\n" for n in range(40))
+    desk.imported(f"slug,name,price\n{rows}", dryRun="true")
+    assert jobs.done(f"{path(made)}/erase")["status"] == "COMPLETED"
+    assert objects() == [] and mentions(jobs) == []
+
+
+def test_tags_in_what_a_bulk_edit_remembers_go_and_those_of_others_stay(jobs: JobDesk) -> None:
+    tags = ["for Quillfeather", "gift"]
+    order = placed(jobs.shop, customer=PERSON, tags=tags)
+    other = placed(jobs.shop, customer={"email": "q@example.com"}, tags=tags)
+    ids = [order["id"], other["id"]]
+    edit = jobs.done("/api/admin/orders/bulk-edit", {"ids": ids, "change": {"removeTags": tags}})
+    jobs.done(f"{path(order['customer'])}/erase")
+    assert jobs.done(f"/api/admin/jobs/{edit['id']}/undo")["updated"] == 2
+    assert jobs.now(order)["tags"] == ["gift"]
+    assert jobs.now(other)["tags"] == tags
