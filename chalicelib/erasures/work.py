@@ -6,7 +6,8 @@
 4. the whole table: kept replies, what receivers answered, what jobs were asked for, and words that
    a write which failed has left;
 5. files of exports;
-6. imports: files that were uploaded, reports, and what their jobs quote of them.
+6. jobs that went on meanwhile, and imports: files that were uploaded, reports, and what their jobs
+   quote of them.
 
 Since the job was asked for, the customer takes no more orders (`hold_for_erasure`). Each step does
 again what it did if it dies; what counts is what is about the person, changed before or not.
@@ -183,9 +184,9 @@ def _exports(job: Job, person: Person, after: Any) -> _Done:
     return _Done(page.next, Tally(exports=gone))
 
 
-def _imports(job: Job, person: Person, after: Any) -> _Done:
+def _jobs(job: Job, person: Person, after: Any) -> _Done:
     """From the beginning again until there is nothing left: an import that has ended may have been
-    asked for again (`retry`) before its file went, and one that goes on has to end first."""
+    asked for again (`retry`) before its file went, and what goes on has to end first."""
     begin = {"page": "", "found": False, "waits": False}
     at = after or dict(begin)
     page = jobs.page(listing.Query(limit=_JOBS, cursor=at["page"]))
@@ -196,7 +197,9 @@ def _imports(job: Job, person: Person, after: Any) -> _Done:
         at["found"] |= left is not Left.NOTHING
         if left is Left.MORE:
             return _Done(at, touched)
-        at["waits"] |= left is Left.OPEN
+        goes_on = _names(each, person)
+        at["found"] |= goes_on
+        at["waits"] |= goes_on or left is Left.OPEN
         touched["imports"] += left is Left.GONE
     if page.next is not None:
         return _Done({**at, "page": page.next}, touched)
@@ -204,4 +207,15 @@ def _imports(job: Job, person: Person, after: Any) -> _Done:
     return _Done(begin if at["found"] else None, touched, wait=wait)
 
 
-_PHASES: Final = (_orders, _customer, _events, _table, _exports, _imports)
+def _names(job: Job, person: Person) -> bool:
+    """Whether a job goes on that names the person. One that went on when the table was looked
+    through, and has ended, names nobody any more."""
+    if not jobs.names(job, person):
+        return False
+    if job.has_ended:
+        item = dict(job.fields)
+        _change(item, jobs.forgotten(item, person))
+    return not job.has_ended
+
+
+_PHASES: Final = (_orders, _customer, _events, _table, _exports, _jobs)

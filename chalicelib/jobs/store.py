@@ -239,6 +239,15 @@ def forgotten(item: Item, person: Person) -> dict[str, Any]:
         return _without(item, ("message",), person)
     if item["sk"] != "job" or item.get("type") not in _MAY_NAME or Job(item).status in OPEN:
         return {}
+    return _unnamed(item, person)
+
+
+def names(job: Job, person: Person) -> bool:
+    """Whether a job says who a person is. Not another erasure, which sees to that at its end."""
+    return job.type in _MAY_NAME - WHOLE and _unnamed(job.fields, person) != {}
+
+
+def _unnamed(item: Mapping[str, Any], person: Person) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     if person.mentions(item.get("cursor", "")):  # where it stopped: it has ended
         changes["cursor"] = "null"

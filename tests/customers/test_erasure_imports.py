@@ -212,6 +212,24 @@ def test_many_items_of_an_import_go_in_several_steps(
     assert objects() == [] and mentions(jobs) == []
 
 
+def test_what_a_job_that_went_on_was_asked_for_is_forgotten(jobs: JobDesk, made: Any) -> None:
+    filters = {"search": "quillfeather"}
+    export = jobs.start("/api/admin/exports", {"type": "customers", "filters": filters})
+    tags = {"filters": filters, "change": {"addTags": ["x"]}}
+    edit = jobs.start("/api/admin/orders/bulk-edit", tags)
+    for id in (export, edit):
+        table.update((id, "job"), set={"status": "RUNNING"})
+    erasure = jobs.start(f"{path(made)}/erase")
+    *others, message = jobs._messages()
+    jobs.handle(message)
+    assert jobs.job(erasure)["status"] == "RUNNING"
+    for other in others:
+        jobs.handle(other)
+    assert later(jobs, erasure)["status"] == "COMPLETED"
+    assert jobs.job(edit)["status"] == "COMPLETED" and jobs.job(export)["status"] == "FAILED"
+    assert mentions(jobs) == []
+
+
 def test_tags_in_what_a_bulk_edit_remembers_go_and_those_of_others_stay(jobs: JobDesk) -> None:
     tags = ["for Quillfeather", "gift"]
     order = placed(jobs.shop, customer=PERSON, tags=tags)
