@@ -3,8 +3,8 @@
 import pytest
 from cfnlint.decode import cfn_yaml
 
-from infra import lanes
-from tests.infra.test_templates import INFRA
+from infra import deploy, lanes
+from tests.infra.test_templates import INFRA, function_of, mappings
 
 
 @pytest.mark.parametrize("limit", [10, 20, 40, 50, 91, 92, 100, 198, 1_000])
@@ -26,6 +26,25 @@ def test_the_template_has_each_column_with_that_total_and_what_aws_takes_at_leas
     for column in columns.values():
         assert 1 <= column["FanOut"] <= 10
         assert all(2 <= n <= 1_000 for lane, n in column.items() if lane != "FanOut")
+
+
+def test_what_is_chosen_is_what_is_deployed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lanes, "limit", lambda: 10)
+    assert deploy._with_lanes({"A": "b"}) == {"A": "b", "Lanes": "least"}
+    assert deploy._with_lanes({"Lanes": "few"})["Lanes"] == "few"
+    widths = {
+        (function_of(each["FunctionName"]), width["Fn::FindInMap"][2])
+        for each in mappings().values()
+        if (width := each.get("ScalingConfig", {}).get("MaximumConcurrency"))
+        or (width := each.get("ParallelizationFactor"))
+    }
+    assert widths == {
+        ("import_chunk", "Imports"),
+        ("run_job", "Jobs"),
+        ("deliver", "Deliveries"),
+        ("deliver", "Retries"),
+        ("fan_out", "FanOut"),
+    }
 
 
 def test_a_small_account_is_told_what_the_api_keeps_and_how_to_get_more() -> None:

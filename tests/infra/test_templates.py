@@ -173,6 +173,13 @@ def test_every_function_is_watched_for_errors_and_for_what_it_logs() -> None:
     assert read == {f"/aws/lambda/{name}" for name in names}
 
 
+def test_the_runbook_looks_into_the_log_of_every_function() -> None:
+    text = (INFRA.parent / "docs/operations.md").read_text()
+    (loop,) = re.findall(r"^for f in (.+); do$", text, re.MULTILINE)
+    named = {"backroom-${Stage}" + ending.strip('"') for ending in loop.split()}
+    assert named == set(steps.functions("${Stage}"))
+
+
 def test_the_alarms_that_are_free_are_ten_and_of_one_metric_each() -> None:
     resources = cfn_yaml.load(str(INFRA / "alarms.yaml"))["Resources"].values()
     always = [r for r in resources if r["Type"].endswith("::Alarm") and "Condition" not in r]
