@@ -34,13 +34,14 @@ client: .venv/ready
 
 # What these tests ask of DynamoDB, asked of AWS's own engine too (docs/conformance.md). Java 17 and Maven; the engine is
 # copied below .conformance/.
-CONFORMANCE ?= tests/test_table.py tests/test_commit.py tests/api_keys tests/request/test_rate_limits.py \
-  tests/orders/test_repeats.py tests/orders/test_machine.py tests/customers/test_erasure.py tests/listing/test_agreement.py tests/listing/test_recount.py \
-  tests/imports/test_crashes.py tests/imports/test_jobs.py tests/webhooks/test_delivery.py tests/webhooks/test_life.py
+CONFORMANCE ?= tests/orders/test_machine.py tests/listing/test_agreement.py tests/customers/test_erasure.py \
+  tests/test_table.py tests/test_commit.py tests/api_keys tests/request/test_rate_limits.py \
+  tests/orders/test_repeats.py tests/listing/test_recount.py tests/imports/test_crashes.py tests/imports/test_jobs.py \
+  tests/webhooks/test_delivery.py tests/webhooks/test_life.py
 conformance: conformance-dynamodb conformance-roles
 
 conformance-dynamodb: .venv/ready .conformance/ready
-	LISTING_STEPS=$${LISTING_STEPS:-2000} $(VENV)/python -m pytest -p tests.conformance.plugin -p no:xdist --timeout=1800 $(CONFORMANCE)
+	LISTING_STEPS=$${LISTING_STEPS:-2000} $(PYTEST) -n 2 -p tests.conformance.plugin --timeout=1800 $(CONFORMANCE)
 
 # What AWS's rules say to each call that a function makes, and to what it should not do; Node. The simulator's licence is
 # AGPL: it is installed below .conformance/, and is no part of this project.

@@ -2,7 +2,7 @@
 
 DynamoDB Local answers the test. The project's double, and moto while its tables are small, get the
 same request; where one answers otherwise, it is noted, and the run fails unless the difference is a
-line of `known.py`, whose table is docs/conformance.md.
+line of `known.py`, whose table is docs/conformance.md. With `-n`, each worker has an engine.
 """
 
 import json
@@ -27,14 +27,44 @@ MOTO_WRITES = 60  # moto copies a table for each item of a transaction
 _ITEM_BYTES = 1_000  # what an item is taken for, where a test says how long a page of a scan is
 
 
-class Three:
-    """The double, with the other two behind it."""
+class Found:
+    """How many answers were compared, and what differed."""
 
     def __init__(self) -> None:
-        self.engine = Engine()
         self.compared: Counter[str] = Counter()
         self.differences: Counter[tuple[str, str, str]] = Counter()
         self.examples: dict[tuple[str, str, str], str] = {}
+
+    def note(self, who: str, operation: str, request: Wire, engine: Answer, other: Answer) -> None:
+        self.compared[who] += 1
+        if (what := difference(engine, other, operation)) is not None:
+            key = (who, operation, what[:300])
+            self.differences[key] += 1
+            text = f"{json.dumps(request)[:1_500]}\n  engine {engine}\n  {who} {other}"
+            self.examples.setdefault(key, text[:4_000])
+
+    @property
+    def unknown(self) -> list[tuple[str, str, str]]:
+        return [each for each in self.differences if not any(k.covers(*each) for k in KNOWN)]
+
+    def told(self) -> Any:
+        """What a worker tells."""
+        differed = [[*key, n, self.examples[key]] for key, n in self.differences.items()]
+        return {"compared": dict(self.compared), "differed": differed}
+
+    def add(self, told: Any) -> None:
+        self.compared.update(told["compared"])
+        for *key, number, example in told["differed"]:
+            who, operation, what = key
+            self.differences[who, operation, what] += number
+            self.examples.setdefault((who, operation, what), example)
+
+
+class Three:
+    """The double, with the other two behind it."""
+
+    def __init__(self, found: Found) -> None:
+        self.engine, self.found = Engine(), found
         self._lock = threading.RLock()
         self._spaces = 0
         self.moto_tables: set[str] = set()
@@ -83,18 +113,10 @@ class Three:
                 limit = max(1, double.scan_bytes // _ITEM_BYTES)
                 return _value(self.engine.answer(space, operation, request | {"Limit": limit}))
             by_engine = self.engine.answer(space, operation, request)
-            self._note("the double", operation, request, by_engine, by_double)
+            self.found.note("the double", operation, request, by_engine, by_double)
             if (by_moto := self._by_moto(double, space, operation, request)) is not None:
-                self._note("moto", operation, request, by_engine, by_moto)
+                self.found.note("moto", operation, request, by_engine, by_moto)
         return _value(by_engine)
-
-    def _note(self, who: str, operation: str, request: Wire, engine: Answer, other: Answer) -> None:
-        self.compared[who] += 1
-        if (what := difference(engine, other, operation)) is not None:
-            key = (who, operation, what[:300])
-            self.differences[key] += 1
-            text = f"{json.dumps(request)[:1_500]}\n  engine {engine}\n  {who} {other}"
-            self.examples.setdefault(key, text[:4_000])
 
     def _by_double(self, double: Double, operation: str, request: Wire) -> Answer:
         try:
@@ -169,14 +191,15 @@ def _value(answer: Answer) -> Wire:
     raise Refused(code, message, status, **reply)
 
 
+_found = Found()
 _three: list[Three] = []
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    three = Three()
-    _three.append(three)
-    three.install()
-    config.add_cleanup(three.engine.stop)
+    if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
+        _three.append(Three(_found))
+        _three[0].install()
+        config.add_cleanup(_three[0].engine.stop)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -187,25 +210,26 @@ def pytest_runtest_protocol() -> Iterator[None]:
         return (yield)
 
 
-def _unknown() -> list[tuple[str, str, str]]:
-    (three,) = _three
-    return [each for each in three.differences if not any(k.covers(*each) for k in KNOWN)]
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    if error is None:
+        _found.add(node.workeroutput["conformance"])
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    if _unknown() and session.exitstatus == 0:
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["conformance"] = _found.told()
+    elif _found.unknown and session.exitstatus == 0:
         session.exitstatus = 1
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    (three,) = _three
     write = terminalreporter.write_line
-    for who, number in three.compared.items():
+    for who, number in _found.compared.items():
         write(f"{number:,} answers of {who} were compared with those of DynamoDB Local")
-    unknown = _unknown()
-    for key, number in three.differences.most_common():
+    for key, number in _found.differences.most_common():
         who, operation, what = key
-        state = "UNKNOWN" if key in unknown else "known"
+        state = "UNKNOWN" if key in _found.unknown else "known"
         write(f"{state}: {who}, {operation}, {number} times: {what}")
-        if key in unknown:
-            write(three.examples[key])
+        if key in _found.unknown:
+            write(_found.examples[key])
