@@ -53,9 +53,32 @@ def call(operation: str, request: Connection) -> Connection:
     """
     direct = _direct(client())
     if direct is not None:
-        return direct.call(operation, request)
+        return direct.reply(operation, direct.send(operation, request))
     reply: Connection = getattr(client(), botocore.xform_name(operation))(**request)
     return reply
+
+
+def send(operation: str, request: Connection) -> "Sent | None":
+    """A call whose reply is read later: `call` in two halves. None where botocore makes the calls,
+    which has no halves. Raises one of NO_ANSWER where nothing could be sent."""
+    direct = _direct(client())
+    return Sent(direct, operation, direct.send(operation, request)) if direct is not None else None
+
+
+class Sent:
+    """A call that is on its way. It is to be read or closed, once."""
+
+    def __init__(self, direct: "_Direct", operation: str, way: Any) -> None:
+        self._direct, self._operation, self._way = direct, operation, way
+
+    def result(self) -> Connection:
+        """What `call` answers or raises."""
+        return self._direct.reply(self._operation, self._way)
+
+    def close(self) -> None:
+        """For who does not want the reply any more."""
+        if isinstance(self._way, HTTPConnection):
+            self._way.close()
 
 
 @lru_cache(maxsize=1)
@@ -90,15 +113,25 @@ class _Direct:
         self._idle: deque[HTTPConnection] = deque()
         self._prepared("GetItem", b"{}")
 
-    def call(self, operation: str, request: Connection) -> Connection:
+    def send(self, operation: str, request: Connection) -> Any:
+        """The connection that the request went through, or the answer of a hook."""
         body = json.dumps(request).encode()
         prepared = self._prepared(operation, body)
         event = f"before-send.dynamodb.{operation}"
         _, hooked = self._emit(event, request=prepared)
         if hooked is not None:
-            status, headers, content = hooked.status_code, hooked.headers, hooked.content
+            return hooked
+        connection = self._connection()
+        with _closed_on_failure(connection):
+            connection.request("POST", "/", body, prepared.headers)
+        return connection
+
+    def reply(self, operation: str, way: Any) -> Connection:
+        """What came to what `send` sent."""
+        if isinstance(way, HTTPConnection):
+            status, headers, content = self._received(way)
         else:
-            status, headers, content = self._sent(prepared.headers, body)
+            status, headers, content = way.status_code, way.headers, way.content
         expected = headers.get("x-amz-crc32")
         if expected is not None and int(expected) != zlib.crc32(content):
             raise HTTPClientError(error="the checksum of the answer is wrong")
@@ -123,19 +156,11 @@ class _Direct:
         }
         return AWSPreparedRequest("POST", f"{self._url}/", headers, body, False)
 
-    def _sent(self, headers: Mapping[str, str], body: bytes) -> tuple[int, Any, bytes]:
+    def _received(self, connection: HTTPConnection) -> tuple[int, Any, bytes]:
         """The status, headers and body of the answer."""
-        connection = self._connection()
-        try:
-            connection.request("POST", "/", body, headers)
+        with _closed_on_failure(connection):
             answer = connection.getresponse()
             content = answer.read()
-        except (OSError, HTTPException) as error:
-            connection.close()
-            raise HTTPClientError(error=f"{type(error).__name__}: {error}") from error
-        except BaseException:
-            connection.close()
-            raise
         if answer.will_close:
             connection.close()
         else:
@@ -164,6 +189,23 @@ class _Direct:
             raise HTTPClientError(error=f"{type(error).__name__}: {error}") from error
         made.sock.settimeout(read)
         return made
+
+
+class _closed_on_failure:
+    """Whatever fails inside, the connection is of no use to the next call."""
+
+    def __init__(self, connection: HTTPConnection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, failure: BaseException | None, __: object) -> None:
+        if failure is None:
+            return
+        self._connection.close()
+        if isinstance(failure, OSError | HTTPException):
+            raise HTTPClientError(error=f"{type(failure).__name__}: {failure}") from failure
 
 
 def _has_ended(connection: HTTPConnection) -> bool:

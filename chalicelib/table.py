@@ -4,12 +4,14 @@ Items are plain Python values: str, int, Decimal, bool, None, list, dict, frozen
 read is consistent: what a write answered is what the next read shows. Keys are `(pk, sk)`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
-from functools import cache, partial
-from typing import Any, Final
+from functools import cache, partial, update_wrapper
+from threading import Lock
+from typing import Any, Final, Generic, ParamSpec, TypeVar
 
 from botocore.exceptions import ClientError
 
@@ -32,6 +34,9 @@ REFUSED: Final = frozenset(
     }
 )
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 client = dynamodb.client
 absent = Attr("pk").not_exists()
 present = Attr("pk").exists()
@@ -46,21 +51,140 @@ class ConditionFailed(Exception):
         self.key, self.old = key, old
 
 
+# A request, for its reply.
+Steps = Generator[tuple[str, dict[str, Any]], Any, T]
+
+
+class Stepwise(Generic[P, T]):
+    """A function that asks DynamoDB by yielding requests: it is given the replies.
+
+    So the first requests of several can be sent before the first reply is read, without threads:
+    those cost as much CPU as the calls. `steps`: for another such function to go through.
+    """
+
+    def __init__(self, steps: Callable[P, Steps[T]]) -> None:
+        self.steps = steps
+        update_wrapper(self, steps)
+
+    def __call__(self, *arguments: P.args, **named: P.kwargs) -> T:
+        steps = self.steps(*arguments, **named)
+        try:
+            asked = next(steps)
+            while True:
+                asked = _answered(steps, partial(_ask, *asked))
+        except StopIteration as end:
+            result: T = end.value
+            return result
+
+
+def _answered(steps: Steps[Any], reply: Callable[[], Any]) -> tuple[str, dict[str, Any]]:
+    """The next request. Raises StopIteration with the result."""
+    try:
+        given = reply()
+    except Exception as failure:
+        return steps.throw(failure)
+    return steps.send(given)
+
+
+class _Underway(Generic[T]):
+    """A call of a Stepwise function whose request has been sent, until it has `ended`."""
+
+    result: T
+
+    def __init__(self, call: "partial[T]") -> None:
+        function: Any = call.func
+        self._steps: Steps[T] = function.steps(*call.args, **call.keywords)
+        self.ended = False
+        self._ask(partial(next, self._steps))
+
+    def go_on(self) -> None:
+        """Waits for the reply; sends the next request, if there is one."""
+        reply = partial(_ask, *self._asked, self._sent)
+        self._ask(partial(_answered, self._steps, reply))
+
+    def finish(self) -> T:
+        while not self.ended:
+            self.go_on()
+        return self.result
+
+    def close(self) -> None:
+        """Nobody waits for the reply any more."""
+        if isinstance(self._sent, dynamodb.Sent):
+            self._sent.close()
+
+    def _ask(self, step: Callable[[], tuple[str, dict[str, Any]]]) -> None:
+        self._sent: dynamodb.Sent | Future[Any] | None = None
+        try:
+            self._asked = step()
+        except StopIteration as end:
+            self.result, self.ended = end.value, True
+            return
+        with suppress(*NO_ANSWER):  # else it is sent when the reply is waited for
+            self._sent = dynamodb.send(*self._asked) or _elsewhere(dynamodb.call, *self._asked)
+
+
 @cache
 def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=16, thread_name_prefix="dynamodb")
 
 
+def _elsewhere(call: Callable[..., T], *arguments: Any) -> Future[T]:
+    return _pool().submit(copy_context().run, call, *arguments)
+
+
+def begin(call: "partial[T]") -> Callable[[], T]:
+    """Sends the first request of a call of a Stepwise function.
+
+    What it returns does the rest, in the context of now, for whoever asks first; all who ask, from
+    whatever thread, are answered alike.
+    """
+    underway, context, lock, outcome = _Underway(call), copy_context(), Lock(), Future[T]()
+
+    def finish() -> T:
+        with lock:
+            if not outcome.done():
+                try:
+                    outcome.set_result(context.run(underway.finish))
+                except BaseException as failure:
+                    outcome.set_exception(failure)
+        return outcome.result()
+
+    return finish
+
+
 def together(calls: Sequence[Callable[[], Any]]) -> list[Any]:
     """The results of independent calls, made at the same time: one round trip instead of several.
 
-    Only the first, which runs in this thread, may itself use `together`: the pool could otherwise
-    fill with callers who wait for a place in it.
+    Calls of Stepwise functions (`partial`) and the first are made in this thread, others in threads
+    of their own. Of those, none may itself use `together`: the pool could otherwise fill with
+    callers who wait for a place in it.
     """
-    if not calls:
-        return []
-    rest = [_pool().submit(copy_context().run, call) for call in calls[1:]]
-    return [calls[0](), *(future.result() for future in rest)]
+    if len(calls) == 1:
+        return [calls[0]()]
+    results: list[Any] = [None] * len(calls)
+    underway: dict[int, _Underway[Any]] = {}
+    try:
+        others = dict[int, Future[Any]]()
+        for place, call in enumerate(calls):
+            if isinstance(call, partial) and isinstance(call.func, Stepwise):
+                underway[place] = _Underway(call)
+            elif place:
+                others[place] = _elsewhere(call)
+        if calls and 0 not in underway:
+            results[0] = calls[0]()
+        while underway:
+            for place, one in list(underway.items()):
+                if one.ended:
+                    results[place] = one.result
+                    del underway[place]
+                else:
+                    one.go_on()
+        for place, other in others.items():
+            results[place] = other.result()
+    finally:
+        for one in underway.values():
+            one.close()
+    return results
 
 
 _before_writes: ContextVar[Callable[[], object]] = ContextVar("writes", default=lambda: None)
@@ -73,10 +197,11 @@ def may_write() -> None:
     _before_writes.get()()
 
 
-def get(key: Key, table: str | None = None) -> Item | None:
+@Stepwise
+def get(key: Key, table: str | None = None) -> Steps[Item | None]:
     """The item, of the main table unless another is named."""
     name = table or settings.table()
-    reply = _ask("GetItem", {"TableName": name, "Key": pack_key(key), "ConsistentRead": True})
+    reply = yield "GetItem", {"TableName": name, "Key": pack_key(key), "ConsistentRead": True}
     return unpack(reply["Item"]) if "Item" in reply else None
 
 
@@ -103,12 +228,13 @@ def _only(fields: Iterable[str]) -> dict[str, Any]:
     return said.into({"ProjectionExpression": ", ".join(names)}) if len(names) > 2 else {}
 
 
-def _batch(name: str, keys: Sequence[Key], only: dict[str, Any]) -> dict[Key, Item]:
+@Stepwise
+def _batch(name: str, keys: Sequence[Key], only: dict[str, Any]) -> Steps[dict[Key, Item]]:
     pending: list[dict[str, Any]] = [pack_key(key) for key in keys]
     found: dict[Key, Item] = {}
     for _ in deadline.attempts():
         wanted = {name: {"Keys": pending, "ConsistentRead": True, **only}}
-        reply = _ask("BatchGetItem", {"RequestItems": wanted})
+        reply = yield "BatchGetItem", {"RequestItems": wanted}
         for stored in reply["Responses"].get(name, ()):
             item = unpack(stored)
             found[item["pk"], item["sk"]] = item
@@ -126,6 +252,7 @@ class Rows:
     after: str | None
 
 
+@Stepwise
 def query(
     pk: str,
     *,
@@ -135,7 +262,7 @@ def query(
     forward: bool = True,
     limit: int | None = None,
     fields: Sequence[str] = (),
-) -> Rows:
+) -> Steps[Rows]:
     """Up to `limit` items (or 1 MB) of one partition in the order of `sk`.
 
     `where` is a condition on `sk`; `filter` drops items after they were read and
@@ -158,7 +285,7 @@ def query(
         request["Limit"] = limit
     if after is not None:
         request["ExclusiveStartKey"] = pack_key((pk, after))
-    reply = _ask("Query", said.into(request))
+    reply = yield "Query", said.into(request)
     last = reply.get("LastEvaluatedKey")
     return Rows([unpack(stored) for stored in reply["Items"]], last["sk"]["S"] if last else None)
 
@@ -172,7 +299,8 @@ class Tally:
     whole: bool
 
 
-def tally(pk: str, *, where: Condition | None, filter: Condition | None, most: int) -> Tally:
+@Stepwise
+def tally(pk: str, *, where: Condition | None, filter: Condition | None, most: int) -> Steps[Tally]:
     """Counts items without reading them, in as many calls as it takes to look at `most`."""
     said = Expressions()
     partition = Attr("pk").eq(pk)
@@ -187,7 +315,7 @@ def tally(pk: str, *, where: Condition | None, filter: Condition | None, most: i
     said.into(request)
     passed = looked = 0
     while True:
-        reply = _ask("Query", request)
+        reply = yield "Query", request
         passed, looked = passed + int(reply["Count"]), looked + int(reply["ScannedCount"])
         last = reply.get("LastEvaluatedKey")
         if last is None or looked >= most:
@@ -195,9 +323,15 @@ def tally(pk: str, *, where: Condition | None, filter: Condition | None, most: i
         request["ExclusiveStartKey"] = last
 
 
-def everything(pk: str, **options: Any) -> list[Item]:
+@Stepwise
+def everything(pk: str, **options: Any) -> Steps[list[Item]]:
     """All items of a partition that is known to be small, whatever number of calls it takes."""
-    return [item for items in pages(pk, **options) for item in items]
+    rows = yield from query.steps(pk, **options)
+    found = rows.items
+    while rows.after is not None:
+        rows = yield from query.steps(pk, **{**options, "after": rows.after})
+        found += rows.items
+    return found
 
 
 def pages(pk: str, **options: Any) -> Iterator[list[Item]]:
@@ -251,6 +385,7 @@ def put(item: Item, when: Condition | None = None, table: str | None = None) -> 
     _single("PutItem", request, said, when, (item["pk"], item["sk"]))
 
 
+@Stepwise
 def update(
     key: Key,
     *,
@@ -258,7 +393,7 @@ def update(
     add: Mapping[str, Any] | None = None,
     remove: Iterable[str] = (),
     when: Condition | None = None,
-) -> Item:
+) -> Steps[Item]:
     """The whole item after the update. Raises ConditionFailed."""
     said = Expressions()
     request = {
@@ -267,7 +402,7 @@ def update(
         "UpdateExpression": said.update(set or {}, add or {}, remove),
         "ReturnValues": "ALL_NEW",
     }
-    reply = _single("UpdateItem", request, said, when, key)
+    reply = yield from _single.steps("UpdateItem", request, said, when, key)
     return unpack(reply["Attributes"])
 
 
@@ -288,22 +423,24 @@ def batch_write(puts: Iterable[Item] = (), deletes: Iterable[Key] = ()) -> None:
     together([partial(_batch_written, settings.table(), part) for part in slices])
 
 
-def _batch_written(name: str, pending: Sequence[dict[str, Any]]) -> None:
+@Stepwise
+def _batch_written(name: str, pending: Sequence[dict[str, Any]]) -> Steps[None]:
     for _ in deadline.attempts():
-        reply = _ask("BatchWriteItem", {"RequestItems": {name: pending}})
+        reply = yield "BatchWriteItem", {"RequestItems": {name: pending}}
         pending = reply.get("UnprocessedItems", {}).get(name, [])
         if not pending:
             return
     raise Busy
 
 
+@Stepwise
 def _single(
     operation: str,
     request: dict[str, Any],
     said: Expressions,
     when: Condition | None,
     key: Key,
-) -> Any:
+) -> Steps[Any]:
     """A write whose answer is lost is sent again, and may then fail its own condition: who must
     tell that from another's write puts something of his own into it, and looks for it in `old`."""
     if when is not None:
@@ -311,7 +448,7 @@ def _single(
         request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
     may_write()
     try:
-        return _ask(operation, said.into(request))
+        return (yield operation, said.into(request))
     except ClientError as error:
         if error.response["Error"]["Code"] != "ConditionalCheckFailedException":
             raise
@@ -319,11 +456,15 @@ def _single(
         raise ConditionFailed(key, unpack(reply.get("Item", {})) or None) from None
 
 
-def _ask(operation: str, request: dict[str, Any]) -> Any:
-    """The reply. Raises Busy where DynamoDB refuses or does not answer for too long."""
+def _ask(
+    operation: str, request: dict[str, Any], sent: "dynamodb.Sent | Future[Any] | None" = None
+) -> Any:
+    """The reply; `sent`: the first attempt, where that was made before. Raises Busy where DynamoDB
+    refuses or does not answer for too long."""
     for _ in deadline.attempts():
+        first, sent = sent, None
         try:
-            return dynamodb.call(operation, request)
+            return first.result() if first else dynamodb.call(operation, request)
         except ClientError as error:
             if not may_repeat(error):
                 raise

@@ -1,9 +1,12 @@
 """The door to DynamoDB, through calls of our own and through botocore's client."""
 
 import contextlib
+import json
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -19,7 +22,6 @@ from tests.support.dynamodb_double import Double, Fault
 from tests.support.environment import SETTINGS
 
 OWN_CALLS, BOTOCORE = "on", "off"
-EMPTY = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
 
 @pytest.fixture(params=[OWN_CALLS, BOTOCORE], autouse=True)
@@ -28,6 +30,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iter
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     monkeypatch.setenv("DIRECT_CALLS", request.param)
+    monkeypatch.setattr(table, "_pool", cache(table._pool.__wrapped__))
     aws.forget()
     yield request.param
     aws.forget()
@@ -92,10 +95,15 @@ def _text(value: Any) -> str:
 
 
 class Server:
-    """Answers each request with the next of `answers`: bytes, or None to close without one."""
+    """Answers each request with the next of `answers`: bytes, or None to close without one. Where
+    there is none: an item that has the key of the request, where it has one.
+
+    `gathers`: so many requests have to arrive before it answers any.
+    """
 
     def __init__(self) -> None:
         self.answers: list[bytes | None] = []
+        self.gathers = threading.Barrier(1)
         self.requests: list[bytes] = []
         self.connections = 0
         self.has_closed = threading.Event()
@@ -125,14 +133,24 @@ class Server:
                     name, _, value = line.partition(b":")
                     head += line
                     length = int(value) if name.lower() == b"content-length" else length
-                self.requests.append(head + stream.read(length))
-                answer = self.answers.pop(0) if self.answers else EMPTY
+                body = stream.read(length)
+                self.requests.append(head + body)
+                self.gathers.wait(10)
+                answer = self.answers.pop(0) if self.answers else _echo(body)
                 if answer is None:
                     return
                 connection.sendall(answer)
                 if b"close" in answer:
                     break
         self.has_closed.set()
+
+
+def _echo(body: bytes) -> bytes:
+    asked = json.loads(body)
+    values = asked.get("ExpressionAttributeValues", {})
+    key = asked.get("Key") or ({"pk": values[":0"]} if "KeyConditionExpression" in asked else {})
+    found = {"Item": key, "Items": [key], "Attributes": key, "Count": 1, "ScannedCount": 1}
+    return answer(200, json.dumps(found if key else {}).encode())
 
 
 @pytest.fixture
@@ -150,8 +168,8 @@ def answer(status: int, body: bytes, *headers: str) -> bytes:
 
 
 def test_calls_share_a_connection(server: Server) -> None:
-    for _ in range(3):
-        assert table.get(("a", "1")) is None
+    for n in "123":
+        assert table.get(("a", n)) == {"pk": "a", "sk": n}
     assert (len(server.requests), server.connections) == (3, 1)
 
 
@@ -181,7 +199,7 @@ def test_a_connection_that_was_closed_meanwhile_is_not_used_again(
     server.answers = [answer(200, b"{}", "x-then: close")]
     assert table.get(("a", "1")) is None
     server.has_closed.wait(5)
-    assert table.get(("a", "1")) is None
+    assert table.get(("a", "1"))
     assert (len(server.requests), server.connections) == (2, 2)
 
 
@@ -224,6 +242,82 @@ def test_a_cancelled_transaction_says_for_each_item_why(server: Server) -> None:
     with pytest.raises(table.ConditionFailed) as raised:
         commit.send()
     assert (raised.value.key, raised.value.old) == (("b", "1"), {"n": 7})
+
+
+# --- Several calls together -----------------------------------------------------------------------
+
+REFUSED = answer(400, b'{"__type": "x#ValidationException", "message": "too long"}')
+
+
+def read(pk: str) -> Any:
+    return partial(table.everything, pk)
+
+
+def test_the_last_is_sent_before_the_first_is_answered(server: Server, way: str) -> None:
+    server.gathers = threading.Barrier(4)
+    count = partial(table.tally, "d", where=None, filter=None, most=1)
+    one, other, third, counted = table.together([read("a"), read("b"), read("c"), count])
+    assert [one, other, third] == [[{"pk": "a"}], [{"pk": "b"}], [{"pk": "c"}]]
+    assert counted == table.Tally(1, 1, True)
+    pooled = table._pool.cache_info().currsize
+    assert pooled == (way == BOTOCORE), "calls of our own need no threads"
+
+
+def test_any_other_calls_are_made_at_the_same_time(server: Server) -> None:
+    server.gathers = threading.Barrier(4)
+    first, last = (lambda: table.get(("a", "1"))), (lambda: table.everything("d"))
+    found = table.together([first, read("b"), read("c"), last])
+    assert found == [{"pk": "a", "sk": "1"}, [{"pk": "b"}], [{"pk": "c"}], [{"pk": "d"}]]
+
+
+def test_pages_that_follow_are_read_at_the_same_time_too(server: Server) -> None:
+    more = b'{"Items": [], "LastEvaluatedKey": {"pk": {"S": "x"}, "sk": {"S": "y"}}}'
+    server.gathers = threading.Barrier(2)
+    server.answers = [answer(200, more), answer(200, more)]
+    assert table.together([read("a"), read("b")]) == [[{"pk": "a"}], [{"pk": "b"}]]
+    assert len(server.requests) == 4
+
+
+def test_after_one_that_is_refused_no_other_is_given_its_reply(server: Server) -> None:
+    server.gathers = threading.Barrier(3)
+    server.answers = [REFUSED]
+    with pytest.raises(ClientError, match="too long"):
+        table.together([read("a"), read("b"), read("c")])
+    server.gathers = threading.Barrier(1)
+    assert [table.get((pk, "1")) for pk in "def"] == [{"pk": pk, "sk": "1"} for pk in "def"]
+
+
+@pytest.mark.parametrize("first", [None, answer(503, b"{}")])
+def test_one_that_fails_for_a_moment_is_asked_again(server: Server, first: bytes | None) -> None:
+    server.answers = [first]
+    assert table.together([read("a"), read("b")]) == [[{"pk": "a"}], [{"pk": "b"}]]
+    assert len(server.requests) == 3
+
+
+def test_nobody_there_is_busy_for_several_too(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 0.1)
+    server.close()
+    with pytest.raises(Busy):
+        table.together([read("a"), read("b")])
+
+
+def test_what_was_begun_is_finished_once_for_all_who_ask(server: Server) -> None:
+    finish = table.begin(partial(table.get, ("a", "1")))
+    with ThreadPoolExecutor(8) as askers:
+        found = list(askers.map(lambda _: finish(), range(50)))
+    assert all(each is found[0] for each in found) and found[0] == {"pk": "a", "sk": "1"}
+    assert len(server.requests) == 1
+
+
+def test_what_was_begun_and_failed_fails_for_all_who_ask(server: Server) -> None:
+    server.answers = [REFUSED]
+    finish = table.begin(partial(table.get, ("a", "1")))
+    for _ in range(3):
+        with pytest.raises(ClientError, match="too long"):
+            finish()
+    assert len(server.requests) == 1
 
 
 # --- What happens to the commit, whatever the way -------------------------------------------------

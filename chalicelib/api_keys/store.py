@@ -137,7 +137,8 @@ def is_well_formed(key: str) -> bool:
     return key.startswith(PREFIX)
 
 
-def admit(key: str, *, reads: bool, minute: int) -> Admission | None:
+@table.Stepwise
+def admit(key: str, *, reads: bool, minute: int) -> table.Steps[Admission | None]:
     """Authenticates a key and counts the request, at once; None when there is no such key.
 
     `minute` is Unix time in whole minutes. Under concurrency exactly the limit is admitted.
@@ -155,7 +156,7 @@ def admit(key: str, *, reads: bool, minute: int) -> Admission | None:
     lives = Attr("until").not_exists() | Attr("until").gte(now)
     where = (_pk(digest_of(key)), "key")
     try:
-        item = table.update(
+        item = yield from table.update.steps(
             where,
             add={counter: 1},
             when=table.present & lives & (first_of_the_minute | below_raised | below_usual),

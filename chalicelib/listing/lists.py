@@ -67,7 +67,7 @@ class Lists:
         """The first query of each partition, to find `need` records that pass."""
         limit = self._limit(need, shards)
         pks = self._places(shards)
-        return [partial(self._read, pk, forward, limit, after, None) for pk in pks]
+        return [self._read(pk, forward, limit, after) for pk in pks]
 
     def positions(
         self,
@@ -120,9 +120,10 @@ class Lists:
         return max(1, min(_CALL_ENTRIES, math.ceil(part + 3 * math.sqrt(part)) + 1))
 
     def _read(
-        self, pk: str, forward: bool, limit: int, after: str | None, behind: str | None
-    ) -> table.Rows:
-        return table.query(
+        self, pk: str, forward: bool, limit: int, after: str | None, behind: str | None = None
+    ) -> Read:
+        return partial(
+            table.query,
             pk,
             where=self._where(behind or after, forward=forward),
             filter=_filter(self.rest),
@@ -146,7 +147,7 @@ class Lists:
         return table.sk.lt(end) if end else None
 
     def _stream(
-        self, rows: table.Rows, read: Callable[..., table.Rows], limit: int, after: str | None
+        self, rows: table.Rows, read: Callable[..., Read], limit: int, after: str | None
     ) -> Iterator[str]:
         while True:
             yield from (item["sk"] for item in rows.items)
@@ -154,7 +155,7 @@ class Lists:
                 return
             # What passes may all be far away: the fewer calls, the further.
             limit = min(_CALL_ENTRIES, limit * 4)
-            rows = read(limit, after, rows.after)
+            rows = read(limit, after, rows.after)()
 
 
 def serving(kind: Kind, where: Where, between: Range) -> Lists | None:

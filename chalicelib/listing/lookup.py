@@ -55,14 +55,15 @@ def _blocks(
         yield from zip(words, blocks, strict=True)
 
 
-def _read(pk: str, begins: Sequence[str]) -> list[list[str]]:
+@table.Stepwise
+def _read(pk: str, begins: Sequence[str]) -> table.Steps[list[list[str]]]:
     """The keys with each of these beginnings in one partition, or as many as a query gives: from
     where the first is, as far as that goes, then from where the next is that was not reached."""
     found: list[list[str]] = []
     while len(found) < len(begins):
         start = begins[len(found)]
         between = table.sk.between(start, begins[-1] + _LAST)
-        rows = table.query(pk, where=between, limit=_ENTRIES, fields=("sk",))
+        rows = yield from table.query.steps(pk, where=between, limit=_ENTRIES, fields=("sk",))
         keys = [item["sk"] for item in rows.items]
         for begin in begins[len(found) :]:
             block = keys[bisect_left(keys, begin) : bisect_left(keys, begin + _LAST)]

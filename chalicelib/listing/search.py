@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from chalicelib import clock, table
 from chalicelib.attributes import Item, Key
@@ -195,12 +195,15 @@ def _narrow(parts: Iterable[tuple[str, Matches | None]], most: int) -> dict[str,
     return {term: all for term, all in found.items() if all is not None and len(all) <= most}
 
 
-def _shard(pk: str, begin: str, most: int) -> Matches | None:
+@table.Stepwise
+def _shard(pk: str, begin: str, most: int) -> table.Steps[Matches | None]:
     """The matches in one shard, or None when they are too many to be read."""
     found = Matches()
-    where = table.sk.begins_with(begin)
-    for items in table.pages(pk, where=where, limit=most + 1, fields=("sk", "at")):
-        for item in items:
+    asked: dict[str, Any] = {"where": table.sk.begins_with(begin), "fields": ("sk", "at")}
+    after = None
+    while True:
+        rows = yield from table.query.steps(pk, limit=most + 1, after=after, **asked)
+        for item in rows.items:
             _, sort, id = item["sk"].split("#")
             if "+" in sort:
                 sort, _, generation = sort.partition("+")
@@ -211,4 +214,6 @@ def _shard(pk: str, begin: str, most: int) -> Matches | None:
                 found.sure[id] = sort
         if len(found) > most:
             return None
-    return found
+        if rows.after is None:
+            return found
+        after = rows.after

@@ -6,12 +6,11 @@ for that, and so does the first write: whoever is refused is answered nothing, a
 """
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from typing import Final
 
-from chalicelib import clock
+from chalicelib import clock, table
 from chalicelib.api_keys import store
 from chalicelib.api_keys.model import READS_PER_MINUTE, WRITES_PER_MINUTE, Caller
 from chalicelib.problems import Forbidden, RateLimited, Unauthorized
@@ -52,16 +51,11 @@ def authenticate(call: Call) -> Callable[[], object]:
         admit(call)
         return _is_admitted
     call.caller = known.caller
-    return _threads().submit(admit, call).result
+    return table.begin(partial(admit, call))
 
 
 def _is_admitted() -> None:
     return None
-
-
-@cache
-def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=16, thread_name_prefix="admission")
 
 
 def _reads_first(call: Call) -> bool:
@@ -84,19 +78,22 @@ def is_admin(call: Call) -> bool:
     return f"{call.path}/".startswith("/api/admin/")
 
 
-def _admit_address(call: Call) -> None:
+@table.Stepwise
+def _admit_address(call: Call) -> table.Steps[None]:
     try:
-        call.answer_headers.update(rate.count(call.address, STOREFRONT).headers())
+        window = yield from rate.count.steps(call.address, STOREFRONT)
+        call.answer_headers.update(window.headers())
     except RateLimited:
         _admitted.pop(_who(call), None)
         raise
     _remember(call, None)
 
 
-def _admit_key(call: Call) -> None:
+@table.Stepwise
+def _admit_key(call: Call) -> table.Steps[None]:
     minute = rate.this_minute()
     try:
-        admission = store.admit(call.bearer, reads=call.reads, minute=minute)
+        admission = yield from store.admit.steps(call.bearer, reads=call.reads, minute=minute)
         if admission is None:
             raise Unauthorized(_wrong(call))
     except Unauthorized as refused:

@@ -45,12 +45,13 @@ def this_minute() -> int:
     return clock.unix() // 60
 
 
-def count(address: str, scope: str) -> Window:
+@table.Stepwise
+def count(address: str, scope: str) -> table.Steps[Window]:
     """Counts a request of an address. Raises RateLimited when it had its share."""
     limit, minute = LIMITS[scope], this_minute()
     requests = Attr("n")
     try:
-        item = table.update(
+        item = yield from table.update.steps(
             _key(address, scope, minute),
             set={"expiresAt": (minute + 60) * 60},
             add={"n": 1},
