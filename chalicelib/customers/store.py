@@ -181,7 +181,7 @@ def load(ids: Iterable[str], fields: Iterable[str] = ()) -> list[Customer]:
     """The customers that exist of these, in their order; of each these fields, if some are
     named."""
     wanted = list(ids)
-    only = ("id", "index", "version", *fields) if fields else ()
+    only = ("id", "version", *fields) if fields else ()
     items = table.batch_get(map(_key, wanted), fields=only)
     return [read(items[_key(id)]) for id in wanted if _key(id) in items]
 
@@ -193,7 +193,7 @@ def find(id: str) -> Customer | None:
 
 def get(id: str, fields: Iterable[str] = ()) -> Customer:
     """Raises NotFound; Merged where it is another one by now."""
-    only = ("id", "index", "version", "into", *fields) if fields else ()
+    only = ("id", "version", "into", *fields) if fields else ()
     wanted = [_key(id), _gone_key(id)] if _may_be(id) else []
     items = table.batch_get(wanted, fields=only)
     if _may_be(id) and _key(id) in items:
@@ -208,7 +208,7 @@ def _may_be(id: str) -> bool:
 
 
 def page(query: listing.Query, fields: Iterable[str] = ()) -> listing.Page[Customer]:
-    return listing.page(KIND, query, partial(load, fields=fields))
+    return listing.page(KIND, query, partial(load, fields=query.reads(fields)))
 
 
 # --- Writing --------------------------------------------------------------------------------------

@@ -69,6 +69,13 @@ class Query:
     def offset(self) -> int:
         return (self.page - 1) * self.limit
 
+    def reads(self, shown: Iterable[str]) -> tuple[str, ...]:
+        """The fields to load of each record so that these can be shown; none: all. With its index,
+        where records are compared with what is asked for."""
+        fields = tuple(shown)
+        compares = self.where or self.search or self.between or self.order
+        return (*fields, "index") if fields and compares else fields
+
     def parts(self, kind: Kind) -> Where:
         """`where` as the index holds facets."""
         return _key_parts(kind, self.where)

@@ -83,7 +83,7 @@ RECORDS: Final = listing.Records(KIND, _key, index_of)
 def load(ids: Iterable[str], fields: Iterable[str] = ()) -> list[Order]:
     """The orders that exist of these, in their order; of each these fields, if some are named."""
     wanted = list(ids)
-    only = ("id", "index", "version", *fields) if fields else ()
+    only = ("id", "version", *fields) if fields else ()
     items = table.batch_get(map(_key, wanted), fields=only)
     return [read(items[_key(id)]) for id in wanted if _key(id) in items]
 
@@ -97,7 +97,7 @@ def get(id: str, fields: Iterable[str] = ()) -> Order:
 
 
 def page(query: listing.Query, fields: Iterable[str] = ()) -> listing.Page[Order]:
-    return listing.page(KIND, query, partial(load, fields=fields))
+    return listing.page(KIND, query, partial(load, fields=query.reads(fields)))
 
 
 def days(first: date, last: date) -> list[DaySales]:

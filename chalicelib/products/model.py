@@ -407,7 +407,7 @@ def attributes_of(fields: Iterable[str]) -> set[str]:
         "variants": {"variants", "sku", "price", "quantities"},
     }
     asked = [made_of.get(field, {field}) for field in fields]
-    return {"id", "index", "version"}.union(*asked) if asked else set()
+    return {"id", "version"}.union(*asked) if asked else set()
 
 
 def reads_stock(fields: Iterable[str]) -> bool:

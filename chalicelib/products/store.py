@@ -154,7 +154,7 @@ def is_empty() -> bool:
 
 
 def page(query: listing.Query, fields: Iterable[str] = ()) -> listing.Page[Product]:
-    found = listing.page(KIND, query, partial(load, fields=fields))
+    found = listing.page(KIND, query, partial(load, fields=query.reads(fields)))
     if found.total or not query.search or listing.is_ready(KIND):
         return found
     # Until all records are indexed anew: a whole SKU for which the last release had no room.
