@@ -10,6 +10,7 @@ import pytest
 from cfnlint.decode import cfn_yaml
 
 from app import app
+from chalicelib.imports.steps import plan
 from infra import steps
 
 INFRA = Path(__file__).resolve().parents[2] / "infra"
@@ -212,6 +213,12 @@ def test_a_message_comes_again_only_after_its_function_must_have_ended() -> None
     assert set(read) >= {function_of(q["QueueName"]) for q in working_queues().values()}
     for queue, function in read.items():
         assert by_name[queue]["VisibilityTimeout"] >= 6 * timeout(function), queue
+
+
+def test_the_planner_has_a_whole_core_and_ends_before_its_function_does() -> None:
+    """1,769 MB are one core (AWS): else 5 GB take longer than a function may."""
+    assert CONFIG["lambda_functions"]["plan_import"]["lambda_memory_size"] >= 1_769
+    assert plan._PLANNING_SECONDS + 30 <= timeout("plan_import") <= 900
 
 
 def test_a_retry_that_waits_by_visibility_is_not_condemned_for_it() -> None:
