@@ -1,7 +1,8 @@
 """How lists of orders and customers, and the search in everything, grow with the orders.
 
 As `bench/growth.py`, whose tables these go on from: an order a minute, ten orders a customer.
-`python -m bench.growth_orders 1000 10000` measures at these sizes only.
+`python -m bench.growth_orders 1000 10000` measures at these sizes only. At last, an order that is
+found by its number among a million.
 """
 
 import gc
@@ -17,8 +18,9 @@ from bench.growth import Cost, Costs, cost_of, show
 from chalicelib import clock, listing
 from chalicelib.commit import Commit
 from chalicelib.customers import store as customers
+from chalicelib.listing.entries import word_keys
 from chalicelib.orders import lifecycle, store
-from chalicelib.orders.model import NewOrder
+from chalicelib.orders.model import KIND, NewOrder
 from chalicelib.products import bulk
 from chalicelib.products.model import NewProduct
 from chalicelib.search.store import find
@@ -26,6 +28,7 @@ from tests.support.dynamodb_double import Double
 from tests.support.environment import SETTINGS
 
 SIZES: Final = (1_000, 10_000, 100_000)
+MANY: Final = (1_000, 1_000_000)
 BEGAN: Final = datetime(2026, 1, 1, tzinfo=UTC)
 ORDERS_A_CUSTOMER: Final = 10
 PAGE: Final = 20
@@ -41,7 +44,7 @@ class Shop:
         self.products = {product.id: product for product in made}
         gc.disable()  # millions of live objects and no garbage
         for number in range(size):
-            self._fill(number)
+            self.fill(number)
         gc.freeze()
         gc.enable()
 
@@ -75,7 +78,7 @@ class Shop:
     def _rare(self, number: int) -> list[str]:
         return ["rare"] if number % max(1, self.size // PAGE) == 0 else []
 
-    def _fill(self, number: int) -> None:
+    def fill(self, number: int) -> None:
         self.dynamodb.load(self.order(number)._request()["TransactItems"])
 
     def _load(self, write: Callable[..., object], record: object) -> None:
@@ -131,6 +134,27 @@ def measured(shop: Shop) -> Costs:
     return {name: cost_of(shop.dynamodb, work) for name, work in requests.items()}
 
 
+def number_in_everything(dynamodb: Double, size: int) -> Cost:
+    """What the search in everything costs for the number of one of so many orders.
+
+    Of all but that one, only what such a search reads is there: the entries of their numbers.
+    """
+    dynamodb.empty()
+    gc.disable()
+    for n in range(size):
+        now, number = clock.iso(BEGAN + timedelta(minutes=n)), str(1_000 + n)
+        index = listing.Index.of(sort=now, facets={}, texts=[number], exact=[number])
+        for pk, sk in word_keys(KIND, f"ord_{n:026}", index):
+            item = {"pk": {"S": pk}, "sk": {"S": sk}}
+            dynamodb.load([{"Put": {"TableName": SETTINGS["TABLE"], "Item": item}}])
+    shop = Shop(dynamodb, 0)
+    shop.fill(size)
+    found = cost_of(dynamodb, lambda: find(str(1_000 + size)))
+    assert [order.fields["number"] for order in find(str(1_000 + size))[0]] == [str(1_000 + size)]
+    dynamodb.empty()
+    return found
+
+
 def main(sizes: tuple[int, ...] = SIZES) -> None:
     with patch.dict(os.environ, SETTINGS), Double() as dynamodb:
         by_size: list[dict[str, Cost]] = []
@@ -141,6 +165,10 @@ def main(sizes: tuple[int, ...] = SIZES) -> None:
             print(f"{size:,} orders after {time.monotonic() - began:.0f} s", flush=True)
             by_size.append(measured(shop))
         show(list(sizes), by_size, of="orders")
+        for size in MANY:
+            cost = number_in_everything(dynamodb, size)
+            print(f"one of {size:,} by its number, in everything: {cost.calls:g} calls,", end=" ")
+            print(f"{cost.read:g} read units, {cost.cpu:.1f} ms CPU", flush=True)
 
 
 if __name__ == "__main__":
