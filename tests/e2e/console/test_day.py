@@ -139,6 +139,19 @@ def filter_by_date(hands: Hands, shop: Api) -> None:
     expect(hands.page.locator(".results")).not_to_have_attribute("aria-busy", "true")
 
 
+def filter_by_rep(hands: Hands, shop: Api) -> None:
+    """The id as the shop's staff list has it, which is pasted in."""
+    order = placed(shop)
+    shop.patch(f"orders/{order['id']}", {"salesRepId": "emp_day"})
+    hands.begin()
+    hands.click(hands.page.locator("#menu").get_by_role("link", name="Orders"))
+    hands.click(hands.desk.label("Sales rep"))
+    hands.page.keyboard.insert_text("emp_day")
+    hands.press("Enter")
+    expect(hands.page.locator(".chips")).to_contain_text("Sales rep: emp_day")
+    expect(hands.page.locator(".results tbody tr")).to_have_count(1)
+
+
 def sell_to_a_known_customer(hands: Hands, shop: Api) -> None:
     known = {"email": "knut@day.example", "firstName": "Knut", "lastName": "Vik"}
     shop.post("customers", known)
@@ -178,6 +191,7 @@ JOBS: dict[str, tuple[Callable[[Hands, Api], None], int]] = {
     "archive 20 products": (archive_twenty, 4 + 14),
     "low stock, correct it": (correct_low_stock, 2 + 3),
     "orders of the last 7 days": (filter_by_date, 3),
+    "orders of a sales rep": (filter_by_rep, 3),
     "export orders": (export_orders, 3),
 }
 
