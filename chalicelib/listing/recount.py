@@ -3,6 +3,7 @@ unless code was wrong or somebody wrote into the table by hand."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain
@@ -99,9 +100,10 @@ def repair(wrong: Iterable[Wrong]) -> None:
     """Adds to each cell what it lacks, while others may count in it."""
     for one in wrong:
         if not one.sharded:
-            table.update(
-                one.cell, add={one.attribute: one.counted - one.stored}, when=table.present
-            )
+            with suppress(table.ConditionFailed):  # the record is gone, and its total with it
+                table.update(
+                    one.cell, add={one.attribute: one.counted - one.stored}, when=table.present
+                )
             continue
         pk, cell = one.cell
         if pk.startswith("count#"):
