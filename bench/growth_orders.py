@@ -6,6 +6,7 @@ found by its number among a million.
 """
 
 import gc
+import json
 import os
 import sys
 import time
@@ -79,12 +80,12 @@ class Shop:
         return ["rare"] if number % max(1, self.size // PAGE) == 0 else []
 
     def fill(self, number: int) -> None:
-        self.dynamodb.load(self.order(number)._request()["TransactItems"])
+        self.dynamodb.load(json.loads(self.order(number)._request())["TransactItems"])
 
     def _load(self, write: Callable[..., object], record: object) -> None:
         commit = Commit()
         write(commit, record)
-        self.dynamodb.load(commit._request()["TransactItems"])
+        self.dynamodb.load(json.loads(commit._request())["TransactItems"])
 
 
 def measured(shop: Shop) -> Costs:

@@ -163,7 +163,7 @@ def _replayed(endpoint: str, sent: list[bytes]) -> float:
     their own, by clients that do nothing else."""
     bodies: queues.SimpleQueue[bytes] = queues.SimpleQueue()
     for body in sent:
-        fresh = body.replace(b'"ClientRequestToken": "0', b'"ClientRequestToken": "9')
+        fresh = body.replace(b'"ClientRequestToken":"0', b'"ClientRequestToken":"9')
         assert fresh != body
         bodies.put(fresh.replace(b'"backroom-bench', b'"backroom-plain'))
     began = time.perf_counter()

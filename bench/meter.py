@@ -1,5 +1,6 @@
 """Measures what a piece of work asks of DynamoDB: calls, round trips in a row, units, CPU."""
 
+import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -68,10 +69,11 @@ class Meter:
         self._work = None
         return found
 
-    def _call(self, operation: str, params: Params) -> Any:
+    def _call(self, operation: str, params: Params | str) -> Any:
         work = self._work
         assert work is not None
-        before = self._stored(params) if self._units else {}
+        asked = json.loads(params) if self._units and isinstance(params, str) else params
+        before = self._stored(asked) if self._units else {}
         start, cpu = time.perf_counter(), time.thread_time()
         if self._units:
             time.sleep(_SLOW_SECONDS)
@@ -80,7 +82,7 @@ class Meter:
         work.spans.append((start, time.perf_counter()))
         work.calls.append(operation)
         if self._units:
-            self._bill(work, operation, params, reply, before)
+            self._bill(work, operation, asked, reply, before)
         return reply
 
     def _send(self, operation: str, params: Params) -> Any:

@@ -10,6 +10,7 @@ import contextlib
 import gc
 import io
 import itertools
+import json
 import os
 import sys
 import time
@@ -162,7 +163,7 @@ class Ledger:
         dynamodb = self.dynamodb
 
         def load(commit: Any) -> None:
-            dynamodb.load(commit._request()["TransactItems"])
+            dynamodb.load(json.loads(commit._request())["TransactItems"])
 
         return load
 

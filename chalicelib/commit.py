@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 from chalicelib import deadline, dynamodb, ids, outbox, settings, table
 from chalicelib.attributes import Expressions, Item, Key, pack, pack_key, unpack
 from chalicelib.conditions import Condition
-from chalicelib.dynamodb import NO_ANSWER
+from chalicelib.dynamodb import NO_ANSWER, encoded
 from chalicelib.problems import Busy, Invalid
 from chalicelib.table import ConditionFailed, may_repeat, together
 
@@ -31,7 +31,7 @@ _CONFLICTS: Final = frozenset(
 
 
 class _Write(NamedTuple):
-    action: dict[str, dict[str, Any]]
+    action: str  # as the request writes it
     otherwise: Otherwise | None
     waits: bool = True
 
@@ -70,9 +70,17 @@ class Commit:
         otherwise: Otherwise | None = None,
     ) -> None:
         key = item["pk"], item["sk"]
-        self._add(
-            key, {"Put": {"Item": pack(item)}}, Expressions() if when else None, when, otherwise
-        )
+        self._add(key, {"Put": {"Item": pack(item)}}, Expressions(), when, otherwise)
+
+    def put_each(self, keys: Iterable[Key], attributes: Mapping[str, Any]) -> None:
+        """Items that differ in nothing but their keys, such as the entries of one record in several
+        lists: what they have in common is written out once."""
+        rest = encoded(pack(attributes))[1:]
+        behind = f'{"," if attributes else ""}{rest},"TableName":{encoded(self._table)}}}}}'
+        for key in keys:
+            pk, sk = map(encoded, key)
+            action = f'{{"Put":{{"Item":{{"pk":{{"S":{pk}}},"sk":{{"S":{sk}}}{behind}'
+            self._keep(key, _Write(action, None))
 
     def update(
         self,
@@ -200,41 +208,43 @@ class Commit:
         self,
         key: Key,
         action: dict[str, dict[str, Any]],
-        said: Expressions | None,
+        said: Expressions,
         when: Condition | None,
         otherwise: Otherwise | None,
         *,
         waits: bool = True,
     ) -> None:
+        (request,) = action.values()
+        if when is not None:
+            request["ConditionExpression"] = said.condition(when)
+            request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+        said.into(request)
+        request["TableName"] = self._table
+        self._keep(key, _Write(encoded(action), otherwise, waits))
+
+    def _keep(self, key: Key, write: _Write) -> None:
         if key in self._writes:
             raise ValueError(f"{key} is written twice in one commit")
-        (request,) = action.values()
-        if said is not None:
-            if when is not None:
-                request["ConditionExpression"] = said.condition(when)
-                request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
-            said.into(request)
-        request["TableName"] = self._table
-        self._writes[key] = _Write(action, otherwise, waits)
+        self._writes[key] = write
 
     def _tally(self, cell: Key, numbers: Mapping[str, int | Decimal]) -> None:
         counter = self._counts.setdefault(cell, {})
         for name, number in numbers.items():
             counter[name] = counter.get(name, 0) + number
 
-    def _request(self) -> dict[str, Any]:
+    def _request(self) -> str:
         # One for all cells: two commits meet at all of their cells, or at none.
         shard = random.randrange(COUNT_SHARDS)
         actions = [write.action for write in self._writes.values()]
         actions += [
-            _counted(cell, numbers, shard)
+            _counted(self._table, cell, numbers, shard)
             for cell, numbers in self._counts.items()
             if any(numbers.values())
         ]
         if self._events:
             item = pack(outbox.item(self._events))
-            actions.append({"Put": {"TableName": settings.outbox_table(), "Item": item}})
-        return {"TransactItems": actions, "ClientRequestToken": ids.ulid()}
+            actions.append(encoded({"Put": {"TableName": settings.outbox_table(), "Item": item}}))
+        return f'{{"TransactItems":[{",".join(actions)}],"ClientRequestToken":"{ids.ulid()}"}}'
 
     def _explain(self, reasons: Sequence[Mapping[str, Any]], error: ClientError) -> None:
         """Returns when the commit may be sent again; raises the reason otherwise."""
@@ -323,13 +333,13 @@ def _waves(commits: Sequence[Commit]) -> Iterator[list[list[int]]]:
     yield wave
 
 
-def _counted(key: Key, numbers: Mapping[str, int | Decimal], shard: int) -> dict[str, Any]:
+def _counted(table: str, key: Key, numbers: Mapping[str, int | Decimal], shard: int) -> str:
     pk, cell = key
     changes = {name: number for name, number in numbers.items() if number}
     said = Expressions()
     request = {
-        "TableName": settings.table(),
+        "TableName": table,
         "Key": pack_key((pk, f"{cell}#{shard}")),
         "UpdateExpression": said.update({}, changes, ()),
     }
-    return {"Update": said.into(request)}
+    return encoded({"Update": said.into(request)})

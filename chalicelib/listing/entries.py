@@ -1,5 +1,7 @@
 """The entries that a record leaves, and their difference between two of its versions."""
 
+from itertools import groupby
+
 from chalicelib import clock
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
@@ -28,9 +30,9 @@ def change(
     if after is not None:
         after = settled(before, after, inside=kind.inside if inside is None else inside, room=room)
     old_entries, new_entries = list_entries(kind, id, before), list_entries(kind, id, after)
-    for key, item in new_entries.items():
-        if old_entries.get(key) != item:
-            commit.put(item)
+    differing = [key for key, known in new_entries.items() if old_entries.get(key) != known]
+    for known, keys in groupby(differing, new_entries.__getitem__):
+        commit.put_each(keys, known)
     for key in [key for key in old_entries if key not in new_entries]:
         commit.delete(key)
     if not (before and after and before.worded == after.worded):
@@ -45,14 +47,14 @@ def change(
 def _change_words(commit: Commit, old: dict[Key, bool], new: dict[Key, bool], room: int) -> None:
     """`old`, `new`: the keys of words, and whether each is one of a generation."""
     fits = len(old.keys() ^ new.keys()) <= room
-    for key in [key for key in new if key not in old]:
-        pk, sk = key
-        if not new[key]:
-            commit.put({"pk": pk, "sk": sk})
-        elif fits:
-            commit.put({"pk": pk, "sk": sk, "at": clock.unix()})
-        else:
-            commit.write_before({"pk": pk, "sk": sk, "at": clock.unix()})
+    added = [key for key in new if key not in old]
+    commit.put_each((key for key in added if not new[key]), {})
+    ahead, at = [key for key in added if new[key]], clock.unix()
+    if fits:
+        commit.put_each(ahead, {"at": at})
+    else:
+        for pk, sk in ahead:
+            commit.write_before({"pk": pk, "sk": sk, "at": at})
     for key in [key for key in old if key not in new]:
         if fits or not old[key]:
             commit.delete(key)
@@ -66,9 +68,10 @@ def entries_of(kind: Kind, id: str, index: Index | None) -> set[Key]:
 
 
 def list_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
+    """The keys of the list entries, and the other attributes of each."""
     if index is None:
         return {}
-    shards, items = kinds.SHAPES[index.version].list_shards, {}
+    shards = kinds.SHAPES[index.version].list_shards
     sorts = dict.fromkeys(kind.lists(index.facets), index.sort)
     if index.many:
         sorts[f"{kind.several}*"] = index.sort
@@ -79,12 +82,13 @@ def list_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
     if index.several:
         known[SEVERAL] = frozenset(index.several)
     shard = shard_of(id, shards)
-    for name, sort in sorts.items():
-        key = kind.list_pk(name, shard, shards), f"{sort}#{id}"
-        items[key] = {"pk": key[0], "sk": key[1], **known}
+    entries = {
+        (kind.list_pk(name, shard, shards), f"{sort}#{id}"): known for name, sort in sorts.items()
+    }
     if index.ahead:
-        items[kind.entry_key("*", id, index.sort, shards)]["generation"] = index.generation
-    return items
+        whole = kind.entry_key("*", id, index.sort, shards)
+        entries[whole] = {**known, "generation": index.generation}
+    return entries
 
 
 def word_keys(kind: Kind, id: str, index: Index | None) -> dict[Key, bool]:

@@ -1,5 +1,6 @@
 """No product is too large for the transaction that writes it: the caps are derived here."""
 
+import json
 from typing import Any
 
 from chalicelib.commit import TRANSACTION_ITEMS, Commit
@@ -43,7 +44,8 @@ def test_a_change_of_everything_fits_one_transaction(shop: Shop) -> None:
 
 
 def test_the_conditions_on_all_variants_fit_one_expression(shop: Shop) -> None:
-    actions = [next(iter(a.values())) for a in the_largest_change()._request()["TransactItems"]]
+    request = json.loads(the_largest_change()._request())
+    actions = [next(iter(action.values())) for action in request["TransactItems"]]
     for action in actions:
         for name in ("ConditionExpression", "UpdateExpression"):
             expression = action.get(name, "")
