@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from functools import partial
+from json.encoder import encode_basestring_ascii
 from typing import Any, Final, NamedTuple
 
 from botocore.exceptions import ClientError
@@ -78,7 +79,7 @@ class Commit:
         rest = encoded(pack(attributes))[1:]
         behind = f'{"," if attributes else ""}{rest},"TableName":{encoded(self._table)}}}}}'
         for key in keys:
-            pk, sk = map(encoded, key)
+            pk, sk = map(encode_basestring_ascii, key)
             action = f'{{"Put":{{"Item":{{"pk":{{"S":{pk}}},"sk":{{"S":{sk}}}{behind}'
             self._keep(key, _Write(action, None))
 
@@ -277,11 +278,11 @@ def send_all(commits: Sequence[Commit], lanes: int = 4) -> list[Exception | None
     """
     outcomes: list[Exception | None] = [None] * len(commits)
 
-    def send(places: list[int]) -> None:
-        failure = _failure([commits[place] for place in places])
-        is_for_all = len(places) == 1 or failure is None or isinstance(failure, Busy)
-        for place in places:
-            outcomes[place] = failure if is_for_all else _failure([commits[place]])
+    def send(call: _Call) -> None:
+        failure = _failure(call.joint)
+        is_for_all = len(call.places) == 1 or failure is None or isinstance(failure, Busy)
+        for place in call.places:
+            outcomes[place] = failure if is_for_all else _failure(commits[place])
 
     # Here, because the lanes, which are in `together`, may not use it themselves.
     table.batch_write(item for commit in commits for item in commit._before)
@@ -297,49 +298,46 @@ def _delete(made: Iterable[Commit]) -> None:
         table.batch_write(deletes=[key for commit in made for key in commit._after])
 
 
-def _failure(commits: Sequence[Commit]) -> Exception | None:
-    """What sending them in one call raised."""
-    joint = Commit()
-    for commit in commits:
-        joint.join(commit)
+def _failure(commit: Commit) -> Exception | None:
+    """What sending it raised."""
     try:
-        joint._transact(None)
+        commit._transact(None)
     except Exception as error:
         return error
     return None
 
 
-def _each(call: Callable[[list[int]], None], arguments: list[list[int]]) -> None:
-    for argument in arguments:
-        call(argument)
+class _Call(NamedTuple):
+    places: list[int]  # of the commits in it
+    joint: Commit
 
 
-def _waves(commits: Sequence[Commit]) -> Iterator[list[list[int]]]:
-    """Waves of calls, none writing an item twice; a call is the places of the commits in it."""
-    wave: list[list[int]] = []
+def _each(send: Callable[[_Call], None], calls: list[_Call]) -> None:
+    for call in calls:
+        send(call)
+
+
+def _waves(commits: Sequence[Commit]) -> Iterator[list[_Call]]:
+    """Waves of calls, none writing an item twice."""
+    wave: list[_Call] = []
     written: set[Key] = set()
-    size = Commit()
     for place, commit in enumerate(commits):
         if not written.isdisjoint(commit._writes):
             yield wave
-            wave, written, size = [], set(), Commit()
-        if wave and size.takes(commit):
-            wave[-1].append(place)
-        else:
-            wave.append([place])
-            size = Commit()
-        size.join(commit)
+            wave, written = [], set()
+        if not wave or not wave[-1].joint.takes(commit):
+            wave.append(_Call([], Commit()))
+        wave[-1].places.append(place)
+        wave[-1].joint.join(commit)
         written |= commit._writes.keys()
     yield wave
 
 
-def _counted(table: str, key: Key, numbers: Mapping[str, int | Decimal], shard: int) -> str:
-    pk, cell = key
+def _counted(table: str, at: Key, numbers: Mapping[str, int | Decimal], shard: int) -> str:
+    pk, cell = at
     changes = {name: number for name, number in numbers.items() if number}
     said = Expressions()
-    request = {
-        "TableName": table,
-        "Key": pack_key((pk, f"{cell}#{shard}")),
-        "UpdateExpression": said.update({}, changes, ()),
-    }
+    expression = said.update({}, changes, ())
+    key = pack_key((pk, f"{cell}#{shard}"))
+    request = {"TableName": table, "Key": key, "UpdateExpression": expression}
     return encoded({"Update": said.into(request)})

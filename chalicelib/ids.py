@@ -2,22 +2,33 @@
 
 import hashlib
 import os
+import re
 import time
 from datetime import UTC, datetime
 from urllib.parse import quote
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS = [first + second for first in _CROCKFORD for second in _CROCKFORD]
+_LETTERS = (_CROCKFORD * 8).encode()  # one for each byte, all as often
+_PLAIN = re.compile(r"[\w.~-]*", re.ASCII)
 
 
 def ulid() -> str:
     """26 characters: 48 bits of milliseconds, 80 of chance; sorts by time."""
-    return _ulid(int(time.time() * 1000), int.from_bytes(os.urandom(10), "big"))
+    return _letters(int(time.time() * 1000), 5) + _chance(16)
+
+
+def _chance(length: int) -> str:
+    """Letters of five bits each."""
+    return os.urandom(length).translate(_LETTERS).decode()
+
+
+def _letters(number: int, pairs: int) -> str:
+    return "".join([_PAIRS[number >> shift & 1023] for shift in range(10 * pairs - 10, -1, -10)])
 
 
 def _ulid(milliseconds: int, chance: int) -> str:
-    number = milliseconds << 80 | chance
-    return "".join([_PAIRS[number >> shift & 1023] for shift in range(120, -1, -10)])
+    return _letters(milliseconds << 80 | chance, 13)
 
 
 def new(prefix: str) -> str:
@@ -33,7 +44,7 @@ def derived(prefix: str, milliseconds: int, seed: str) -> str:
 
 def new_variant(product_id: str) -> str:
     """`var_<product's part><10 of chance>`: it finds its product without an index."""
-    return f"var_{product_id.removeprefix('prod_')}{ulid()[-10:]}"
+    return f"var_{product_id.removeprefix('prod_')}{_chance(10)}"
 
 
 def product_of(variant_id: str) -> str:
@@ -48,7 +59,8 @@ def key_part(value: str, longest: int = 200) -> str:
     `#` separates the parts of a key, and DynamoDB takes 2,048 bytes of partition key and 1,024 of
     sort key.
     """
-    encoded = quote(value, safe="", errors="surrogatepass")
+    is_plain = _PLAIN.fullmatch(value)  # most are, and need no encoding
+    encoded = value if is_plain else quote(value, safe="", errors="surrogatepass")
     if len(encoded) < longest:
         return encoded
     digest = hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()[:32]

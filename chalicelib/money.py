@@ -4,6 +4,7 @@ An amount is a Decimal with at most the currency's number of decimals; it is ans
 with exactly those (`"19.90"`, in JPY `"1990"`, in KWD `"19.900"`).
 """
 
+import re
 from decimal import Context, Decimal, InvalidOperation
 from typing import Final
 
@@ -23,6 +24,7 @@ _DECIMALS: Final = {
 LARGEST: Final = Decimal(10) ** 12
 _EXACT: Final = Context(prec=100)
 # A sum of doubles, such as 30.299999999999997, means the nearest amount.
+_RENDERED: Final = re.compile(r"(?:0|[1-9][0-9]{0,11})(?:\.([0-9]+))?")
 _NOISE: Final = Decimal("1e-6")
 
 
@@ -52,6 +54,12 @@ def parse(value: object) -> Decimal:
     if abs(exact - amount) > _NOISE:
         raise ValueError(f"must have at most {decimals()} decimals ({settings.currency()})")
     return exact or abs(exact)  # zero has no sign
+
+
+def is_rendered(value: object) -> bool:
+    """Whether it is an amount already, written as `render` does."""
+    found = _RENDERED.fullmatch(value) if isinstance(value, str) else None
+    return found is not None and len(found[1] or "") == decimals()
 
 
 def render(amount: Decimal) -> str:

@@ -30,6 +30,8 @@ _UNSEEN: Final = re.compile(
 _PLAIN: Final = str.maketrans(
     {"ı": "i", "ø": "o", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "æ": "ae", "œ": "oe", "þ": "th"}
 )
+# What `_starts` finds in ASCII without an @.
+_ASCII_STARTS: Final = re.compile("(?<![0-9a-z])[0-9a-z]|[0-9](?=[0-9]{2})")
 # No text: control characters, and halves of characters, which cannot be stored.
 _NO_TEXT: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 # Scripts written without blanks between words: every character may start one.
@@ -40,9 +42,9 @@ _UNSPACED: Final = re.compile(
 
 def fold(text: str) -> str:
     """Without case and accents: `ÉTÉ` → `ete`, `Straße` → `strasse`."""
-    text = _NO_TEXT.sub(" ", text)
     if text.isascii():
-        return text.lower()
+        return (text if text.isprintable() else _NO_TEXT.sub(" ", text)).lower()
+    text = _NO_TEXT.sub(" ", text)
     bare = _UNSEEN.sub("", unicodedata.normalize("NFKD", text.casefold()))
     return unicodedata.normalize("NFC", bare.casefold().translate(_PLAIN))
 
@@ -74,8 +76,13 @@ def whole(text: str) -> str:
 
 def _inner(word: str) -> Iterable[str]:
     """What follows each start inside a word."""
-    if word.isascii() and word.isalpha():
-        return  # most words: nothing starts inside
+    if word.isascii() and "@" not in word:
+        if not word.isalpha():  # most words: nothing starts inside
+            yield from (
+                word[start.start() : start.start() + LONGEST_WORD]
+                for start in _ASCII_STARTS.finditer(word, 1)
+            )
+        return
     for at in range(1, len(word)):
         if _starts(word, at):
             yield word[at : at + LONGEST_WORD]

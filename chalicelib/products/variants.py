@@ -31,6 +31,8 @@ def matched(listed: Sequence[_Given], product: Product | None) -> list[str | Non
             del unclaimed[id]
     if None not in ids:
         return ids  # as an import gives them, which has matched them before
+    if product is None:
+        return ids  # all are new
     only = _only(listed, product)
 
     def claim(key: Callable[[_Given], Hashable]) -> None:
