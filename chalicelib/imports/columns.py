@@ -7,7 +7,7 @@ from chalicelib.imports import mappings
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.formats import Format, Mapped, by_name, fitted, read_as, recognise
 from chalicelib.imports.formats.mapped import changed, faults, field_of, fields_of
-from chalicelib.imports.formats.proposal import propose
+from chalicelib.imports.formats.proposal import propose, samples_of
 from chalicelib.imports.formats.sheet import plain
 from chalicelib.imports.model import ImportJob, Options, UnknownColumns
 
@@ -50,9 +50,10 @@ def shown(
 ) -> dict[str, Any]:
     """The columns with samples, and what they are read as; or, without a format, proposed as: what
     was sent along, else what was saved for this header, else what their names and values say."""
-    proposed = propose(header, samples)
     saved = None
-    fields: Mapping[str, str | None] = {each.column: each.field for each in proposed}
+    fields: Mapping[str, str | None] = {}
+    if format is None:
+        fields = {each.column: each.field for each in propose(header, samples)}
     if format is not None:
         said = {plain(column): field for column, field in (options.mapping or {}).items()}
         fields = {
@@ -74,12 +75,12 @@ def shown(
     return {
         "columns": [
             {
-                "column": each.column,
-                "samples": [sample[:longest] for sample in each.samples],
-                "field": fields[each.column],
-                "ignored": fields[each.column] is None,
+                "column": name,
+                "samples": [sample[:longest] for sample in samples_of(at, samples)],
+                "field": fields[name],
+                "ignored": fields[name] is None,
             }
-            for each in proposed
+            for at, name in enumerate(header)
         ],
         "savedMapping": saved["name"] if saved else None,
         "fields": fields_of(type(format) if format else Mapped),

@@ -23,6 +23,8 @@ DELIMITERS: Final = ",;\t|"
 MAX_COLUMNS: Final = 2000
 _BLANK_COLUMNS: Final = 1 << 17  # behind the last name; Excel saves up to 16,384
 _SNIFFED: Final = 1 << 16
+_FIRST_LINES: Final = 1 << 12
+_COMPARED: Final = 6  # lines
 _SEARCHED: Final = 1 << 22  # bytes, for what is no ASCII
 _JUDGED: Final = 2000  # lines
 _NEARLY_ALL: Final = 0.9
@@ -146,10 +148,9 @@ def open_csv(
         else:
             encoding = _of_bytes(head, again)
     sample = head[mark : mark + _SNIFFED].decode(encoding, "replace")
-    if not re.sub("[\\s\0\ufeff]+", "", sample):
+    if not re.search("[^\\s\0\ufeff]", sample):
         raise FileRejected("empty_file", "The file is empty.")
-    line_end = _LINE_END.search(_QUOTED.sub("", sample))
-    bare_returns = line_end is not None and line_end[0] == "\r"
+    bare_returns = _first_line_end(sample) == "\r"
     delimiter, width, above = _delimiter(sample, delimiter)
     text = blocks(chain([head[mark:]], pieces), encoding, bare_returns)
     records = _Splitter(delimiter, width, offset=mark, line=1).split(text)
@@ -255,11 +256,11 @@ def _is_utf8(line: bytes) -> bool:
 def _delimiter(sample: str, said: str) -> tuple[str, int, int]:
     """The delimiter, unless it was said, the number of columns, and how many lines stand above the
     header: Excel's `sep=;`, or a title."""
-    hint = _HINT.fullmatch(_filled_lines(sample)[0])
-    lines = _filled_lines(_QUOTED.sub("x", sample))
+    hint = _HINT.fullmatch(_first_filled_line(sample))
+    lines = _first_lines(sample)
     if hint and len(lines) > 1 and said in ("", hint[1]):
         return hint[1], lines[1].count(hint[1]) + 1, 1
-    bare = (line.rstrip(f"{DELIMITERS} ") for line in lines[:6])
+    bare = (line.rstrip(f"{DELIMITERS} ") for line in lines[:_COMPARED])
     found = [max(map(line.count, said or DELIMITERS)) for line in bare]
     most = max(found)
     # A title has no columns, or but a comma where the lines below it have many.
@@ -268,8 +269,40 @@ def _delimiter(sample: str, said: str) -> tuple[str, int, int]:
     return best, lines[above].count(best) + 1, above
 
 
-def _filled_lines(text: str) -> list[str]:
-    return [line for line in re.split("[\r\n]+", text) if line.strip()]
+def _first_line_end(sample: str) -> str:
+    """The line end that stands first outside quotes."""
+    for size in _beginnings(sample):
+        text = _QUOTED.sub("", sample[:size])
+        found = _LINE_END.search(text)
+        if found and (size == len(sample) or text[found.end() :].strip("\r")):
+            return found[0]
+    return ""
+
+
+def _first_filled_line(sample: str) -> str:
+    at = len(sample) - len(sample.lstrip())
+    begin = max(sample.rfind("\r", 0, at), sample.rfind("\n", 0, at)) + 1
+    return re.split("[\r\n]", sample[begin:], maxsplit=1)[0]
+
+
+def _first_lines(sample: str) -> list[str]:
+    """The first lines that are not blank, each quoted cell as an x."""
+    lines: list[str] = []
+    for size in _beginnings(sample):
+        text = _QUOTED.sub("x", sample[:size])
+        lines = [line for line in re.split("[\r\n]+", text) if line.strip()]
+        if len(lines) > _COMPARED:  # the last may go on
+            break
+    return lines
+
+
+def _beginnings(sample: str) -> Iterator[int]:
+    """Lengths of a sample's beginning, of which most files need the first alone."""
+    size = _FIRST_LINES
+    while size < len(sample):
+        yield size
+        size *= 8
+    yield len(sample)
 
 
 class _Splitter:

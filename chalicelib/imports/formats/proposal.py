@@ -54,7 +54,7 @@ def propose(columns: Sequence[str], samples: Sequence[Sequence[str]]) -> list[Co
     if "price" not in taken:
         _promote(given, ("salePrice", "variantPrice", "compareAtPrice"), "price")
     return [
-        Column(name, [v[:_LONGEST_SAMPLE] for v in found[:SAMPLES]], given.get(at), at not in given)
+        Column(name, _shown(found), given.get(at), at not in given)
         for at, (name, found) in enumerate(zip(columns, values, strict=True))
     ]
 
@@ -70,6 +70,15 @@ def _promote(given: dict[int, str], fields: Sequence[str], to: str) -> None:
     prices = [at for at, field in given.items() if field in fields]
     if len(prices) == 1 and given[prices[0]] != "variantPrice":
         given[prices[0]] = to
+
+
+def samples_of(at: int, rows: Sequence[Sequence[str]]) -> list[str]:
+    """Up to three different values of a column."""
+    return _shown(_values(at, rows))
+
+
+def _shown(values: list[str]) -> list[str]:
+    return [value[:_LONGEST_SAMPLE] for value in values[:SAMPLES]]
 
 
 def _values(at: int, samples: Sequence[Sequence[str]]) -> list[str]:
