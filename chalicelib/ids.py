@@ -15,12 +15,7 @@ _PLAIN = re.compile(r"[\w.~-]*", re.ASCII)
 
 def ulid() -> str:
     """26 characters: 48 bits of milliseconds, 80 of chance; sorts by time."""
-    return _letters(int(time.time() * 1000), 5) + _chance(16)
-
-
-def _chance(length: int) -> str:
-    """Letters of five bits each."""
-    return os.urandom(length).translate(_LETTERS).decode()
+    return _letters(int(time.time() * 1000), 5) + os.urandom(16).translate(_LETTERS).decode()
 
 
 def _letters(number: int, pairs: int) -> str:
@@ -44,7 +39,7 @@ def derived(prefix: str, milliseconds: int, seed: str) -> str:
 
 def new_variant(product_id: str) -> str:
     """`var_<product's part><10 of chance>`: it finds its product without an index."""
-    return f"var_{product_id.removeprefix('prod_')}{_chance(10)}"
+    return f"var_{product_id.removeprefix('prod_')}{ulid()[-10:]}"
 
 
 def product_of(variant_id: str) -> str:

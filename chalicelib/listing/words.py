@@ -8,6 +8,7 @@ Case and accents do not count.
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 # Text counts up to here; a search is clipped alike, so what is longer still matches itself.
@@ -30,8 +31,6 @@ _UNSEEN: Final = re.compile(
 _PLAIN: Final = str.maketrans(
     {"ı": "i", "ø": "o", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "æ": "ae", "œ": "oe", "þ": "th"}
 )
-# What `_starts` finds in ASCII without an @.
-_ASCII_STARTS: Final = re.compile("(?<![0-9a-z])[0-9a-z]|[0-9](?=[0-9]{2})")
 # No text: control characters, and halves of characters, which cannot be stored.
 _NO_TEXT: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 # Scripts written without blanks between words: every character may start one.
@@ -80,12 +79,18 @@ def _inner(word: str) -> Iterable[str]:
         if not word.isalpha():  # most words: nothing starts inside
             yield from (
                 word[start.start() : start.start() + LONGEST_WORD]
-                for start in _ASCII_STARTS.finditer(word, 1)
+                for start in _ascii_starts(_SHORTEST_ENDING).finditer(word, 1)
             )
         return
     for at in range(1, len(word)):
         if _starts(word, at):
             yield word[at : at + LONGEST_WORD]
+
+
+@lru_cache(2)
+def _ascii_starts(digits: int) -> re.Pattern[str]:
+    """What `_starts` finds in ASCII without an @."""
+    return re.compile(f"(?<![0-9a-z])[0-9a-z]|[0-9](?=[0-9]{{{digits - 1}}})")
 
 
 def _starts(word: str, at: int) -> bool:

@@ -5,11 +5,13 @@ import io
 import itertools
 import tracemalloc
 from collections.abc import Iterator
+from unittest.mock import patch
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from chalicelib.imports.csv import records
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.records import MAX_RECORD, CsvRecord, FileFormat, open_csv, read
 from chalicelib.imports.formats.sheet import Sheet, unreadable
@@ -74,6 +76,23 @@ def test_lines_that_end_with_a_return_alone_may_hold_line_feeds_and_any_letter(e
 )
 def test_the_delimiter_is_one_that_stands_outside_quotes(header, delimiter):
     assert open_csv([f"{header}\nx\n".encode()]).format.delimiter == delimiter
+
+
+_marks = st.sampled_from([*',;|"\t\r\n', '""', "\r\n", "a", "b c", " ", "sep=;"])
+
+
+@given(st.lists(_marks, max_size=60).map("".join), st.integers(1, 30), st.sampled_from(["", ";"]))
+@example("a\r\r\nb,c", 3, "")
+def test_however_little_is_looked_at_first_a_file_is_opened_the_same(text, little, delimiter):
+    def opened(size):
+        with patch.object(records, "_FIRST_LINES", size):
+            try:
+                table = open_csv([text.encode()], delimiter=delimiter)
+                return table.format, table.header_line
+            except FileRejected as rejected:
+                return rejected.code, rejected.message
+
+    assert opened(little) == opened(1 << 16)
 
 
 def test_what_can_be_made_out_of_a_broken_line_is_in_its_cells():

@@ -68,7 +68,11 @@ class Format:
         instead: Mapping[str, str | None] | None = None,
     ) -> None:
         self.sheet = Sheet(columns, self.table if table is None else table, instead)
-        self._given = [field for field in _ONCE if field in self.sheet]
+        self._once = [
+            (field, key, self.readings.get(field, plain_reading))
+            for field, (key, plain_reading) in _ONCE.items()
+            if field in self.sheet
+        ]
         self._priced = [field for field in PRICES if field in self.sheet]
 
     # --- Of a file ---
@@ -165,9 +169,9 @@ class Format:
 
     def once(self, draft: Draft, row: Row, *, keep: bool) -> None:
         """What the product has once; `keep`: unless an earlier row has said it."""
-        for field in self._given:
-            key, plain_reading = _ONCE[field]
-            draft.put(row, field, key, self.readings.get(field, plain_reading), keep=keep)
+        for field, key, read in self._once:
+            if row[field]:  # a variant's row gives none of them
+                draft.put(row, field, key, read, keep=keep)
         draft.categories(row, self.readings.get("category", reading.single))
         draft.read(row, "currency", lambda code: reading.currency(code, draft.shop))
 

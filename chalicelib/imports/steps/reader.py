@@ -40,9 +40,15 @@ class Reader:
         """All keys of the file."""
         return Seen(bytearray(files.read_keys(self.job.id)))
 
+    @cached_property
+    def _again(self) -> Seen | None:
+        """The keys that the file has at several places, if there are any."""
+        is_known_to_have_none = self.job.fields.get("repeats") is False
+        return None if is_known_to_have_none else _again(self.job.id)
+
     def _rows(self, group: Group) -> Rows:
         rows = Rows.of(group.records, self.dialect, self.shop)
-        again = _again(self.job.id)
+        again = self._again
         if again is not None and any(name in again for name in group.names if name):
             rows.names = [name for name in dict.fromkeys(group.names) if name]
         return rows
@@ -55,7 +61,7 @@ class Reader:
 
 @lru_cache(2)
 def _again(job_id: str) -> Seen | None:
-    """The keys that the file has at several places, if there are any."""
+    """The planner puts them before a chunk is begun."""
     try:
         return Seen.unpacked(files.read_keys(job_id, "again"))
     except files.FileChanged:
