@@ -25,6 +25,7 @@ def test_orders_are_filtered_by_day_payment_and_rep_and_sorted(desk: Desk) -> No
     expect(desk.page.locator("td.key")).to_have_text([open_, paid, old])
     desk.label("Sort").select_option("orderDate")
     expect(desk.page.locator("td.key")).to_have_text([old, paid, open_])
+    desk.page.get_by_text("More filters").click()
     desk.label("Payment").select_option("PAID")
     expect(desk.page.locator("td.key")).to_have_text([paid])
     desk.button("Clear Payment").click()

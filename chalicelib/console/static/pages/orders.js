@@ -37,6 +37,7 @@ export async function show(visit) {
         options: [["", "All"], ["open", "Open"], ...STATUSES.map((each) => [each, words(each)])],
       },
       { name: "period", label: "Date", options: PERIODS },
+      { name: "salesRepId", label: "Sales rep ID", placeholder: "emp_…" },
       {
         name: "sort",
         label: "Sort",
@@ -53,7 +54,6 @@ export async function show(visit) {
         options: [["", "All"], ...PAYMENTS.map((each) => [each, words(each)])],
         more: true,
       },
-      { name: "salesRepId", label: "Sales rep ID", placeholder: "emp_…", more: true },
       { name: "tag", label: "Tag", more: true },
       { name: "customerId", label: "Customer ID", placeholder: "cus_…", more: true },
       { name: "source", label: "Source", placeholder: "All", known: true, more: true },
