@@ -128,6 +128,8 @@ class _Direct:
         # In one piece: `HTTPConnection.request` sends two, for three times the CPU.
         lines = "".join(f"{name}: {value}\r\n" for name, value in prepared.headers.items())
         head = f"POST / HTTP/1.1\r\n{lines}content-length: {len(body)}\r\n\r\n"
+        if len(head.splitlines()) != len(prepared.headers) + 3:
+            raise ValueError("a header has a line break: the credentials may have one")
         connection = self._connection()
         with _closed_on_failure(connection):
             connection.sock.sendall(head.encode("ascii") + body)
@@ -168,7 +170,8 @@ class _Direct:
         with _closed_on_failure(connection), HTTPResponse(connection.sock, method="POST") as answer:
             answer.begin()
             content = answer.read()
-        if answer.will_close:
+        # Every answer of DynamoDB has a body. After another, such as an early hint, one may follow.
+        if answer.will_close or not content:
             connection.close()
         else:
             self._idle.append(connection)
@@ -216,10 +219,11 @@ class _closed_on_failure:
 
 
 def _has_ended(connection: HTTPConnection) -> bool:
-    """Nobody answers what was not asked: what there is to read is the end of the connection."""
-    poll = select.poll()
-    poll.register(connection.sock, select.POLLIN)
-    return bool(poll.poll(0))
+    """Nobody asked for what there is to read: mostly it is the end of the connection. Of a TLS
+    record that was read in part, the socket has nothing any more."""
+    sock, poll = connection.sock, select.poll()
+    poll.register(sock, select.POLLIN)
+    return bool(poll.poll(0)) or (isinstance(sock, ssl.SSLSocket) and sock.pending() > 0)
 
 
 def _tls() -> ssl.SSLContext:

@@ -10,8 +10,9 @@ from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from functools import cache, partial, update_wrapper
+from itertools import islice
 from threading import Lock
-from typing import Any, Final, Generic, ParamSpec, TypeVar
+from typing import Any, Final, Generic, ParamSpec, TypeGuard, TypeVar
 
 from botocore.exceptions import ClientError
 
@@ -23,6 +24,7 @@ from chalicelib.problems import Busy
 
 BATCH_KEYS: Final = 100  # AWS: at most 100 keys in a BatchGetItem call
 BATCH_WRITES: Final = 25  # AWS: at most 25 writes in a BatchWriteItem call
+_AT_ONCE: Final = 32  # calls of one thread, each of which has a connection
 
 # The refusals after which a write surely did not happen, and may be sent again.
 REFUSED: Final = frozenset(
@@ -96,6 +98,8 @@ class _Underway(Generic[T]):
         self._steps: Steps[T] = function.steps(*call.args, **call.keywords)
         self.ended = False
         self._ask(partial(next, self._steps))
+        if not self.ended and self._sent is None:
+            self.go_on()  # at once: others could not be sent either, each after a wait
 
     def go_on(self) -> None:
         """Waits for the reply; sends the next request, if there is one."""
@@ -155,22 +159,26 @@ def begin(call: "partial[T]") -> Callable[[], T]:
 def together(calls: Sequence[Callable[[], Any]]) -> list[Any]:
     """The results of independent calls, made at the same time: one round trip instead of several.
 
-    Calls of Stepwise functions (`partial`) and the first are made in this thread, others in threads
-    of their own. Of those, none may itself use `together`: the pool could otherwise fill with
-    callers who wait for a place in it.
+    Calls of Stepwise functions (`partial`, 32 at once) and the first are made in this thread,
+    others in threads of their own. Of those, none may itself use `together`: the pool could
+    otherwise fill with callers who wait for a place in it.
     """
     if len(calls) == 1:
         return [calls[0]()]
     results: list[Any] = [None] * len(calls)
+    stepwise = {place: call for place, call in enumerate(calls) if _is_stepwise(call)}
+    waiting = iter(stepwise.items())
     underway: dict[int, _Underway[Any]] = {}
+
+    def send() -> None:
+        for place, call in islice(waiting, _AT_ONCE - len(underway)):
+            underway[place] = _Underway(call)
+
     try:
-        others = dict[int, Future[Any]]()
-        for place, call in enumerate(calls):
-            if isinstance(call, partial) and isinstance(call.func, Stepwise):
-                underway[place] = _Underway(call)
-            elif place:
-                others[place] = _elsewhere(call)
-        if calls and 0 not in underway:
+        send()
+        rest = [place for place in range(1, len(calls)) if place not in stepwise]
+        others = {place: _elsewhere(calls[place]) for place in rest}
+        if calls and 0 not in stepwise:
             results[0] = calls[0]()
         while underway:
             for place, one in list(underway.items()):
@@ -179,12 +187,17 @@ def together(calls: Sequence[Callable[[], Any]]) -> list[Any]:
                     del underway[place]
                 else:
                     one.go_on()
+            send()
         for place, other in others.items():
             results[place] = other.result()
     finally:
         for one in underway.values():
             one.close()
     return results
+
+
+def _is_stepwise(call: Callable[[], Any]) -> TypeGuard["partial[Any]"]:
+    return isinstance(call, partial) and isinstance(call.func, Stepwise)
 
 
 _before_writes: ContextVar[Callable[[], object]] = ContextVar("writes", default=lambda: None)

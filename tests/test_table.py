@@ -3,10 +3,12 @@
 import contextlib
 import json
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,8 +22,10 @@ from chalicelib.commit import Commit
 from chalicelib.problems import Busy
 from tests.support.dynamodb_double import Double, Fault
 from tests.support.environment import SETTINGS
+from tests.webhooks.certificates import issue
 
 OWN_CALLS, BOTOCORE = "on", "off"
+_READ_AT_ONCE = 8192  # bytes that a socket is asked for
 
 
 @pytest.fixture(params=[OWN_CALLS, BOTOCORE], autouse=True)
@@ -100,12 +104,13 @@ class Server:
     """Answers each request with the next of `answers`: bytes, or None to close without one. Where
     there is none: an item that has the key of the request, where it has one.
 
-    `gathers`: so many requests have to arrive before it answers any.
+    `gathers`: so many requests have to arrive before it answers any. `tls`: what it shows.
     """
 
     def __init__(self) -> None:
         self.answers: list[bytes | None] = []
         self.gathers = threading.Barrier(1)
+        self.tls: ssl.SSLContext | None = None
         self.requests: list[bytes] = []
         self.connections = 0
         self.has_closed = threading.Event()
@@ -128,6 +133,8 @@ class Server:
             threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
 
     def _answer(self, connection: socket.socket) -> None:
+        if self.tls is not None:
+            connection = self.tls.wrap_socket(connection, server_side=True)
         # Who has what he wanted may hang up before the rest is there.
         with contextlib.suppress(ConnectionError), connection, connection.makefile("rb") as stream:
             while head := stream.readline():
@@ -321,6 +328,76 @@ def test_what_was_begun_and_failed_fails_for_all_who_ask(server: Server) -> None
         with pytest.raises(ClientError, match="too long"):
             finish()
     assert len(server.requests) == 1
+
+
+# --- What must not come to another call, and what must not take all there is ----------------------
+
+
+@pytest.mark.parametrize("way", [OWN_CALLS], indirect=True)
+@pytest.mark.parametrize("status", [103, 204])
+def test_a_connection_is_given_up_where_the_answer_may_still_come(
+    server: Server, status: int
+) -> None:
+    server.answers = [f"HTTP/1.1 {status} X\r\nContent-Length: 9\r\n\r\n".encode()]
+    with pytest.raises(ClientError):
+        table.get(("a", "1"))
+    assert table.get(("b", "1")) == {"pk": "b", "sk": "1"}
+    assert server.connections == 2
+
+
+@pytest.mark.parametrize("way", [OWN_CALLS], indirect=True)
+def test_what_came_unasked_within_tls_is_nobodys_answer(
+    server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It is in one record with the answer, so the socket has nothing to read any more."""
+    certificates = issue(tmp_path, "127.0.0.1")
+    server.tls = certificates.server
+    monkeypatch.setenv("AWS_ENDPOINT_URL", server.url.replace("http:", "https:"))
+    monkeypatch.setenv("AWS_CA_BUNDLE", str(certificates.authority))
+    others = answer(200, b'{"Item": {"pk": {"S": "another\'s"}}}')
+    body = b'{"Item": {"pk": {"S": "%s"}}}'
+    # Its length has four digits either way.
+    room = _READ_AT_ONCE - len(answer(200, body % (b"x" * 1_000))) + 1_000
+    mine = answer(200, body % (b"x" * room))
+    assert len(mine) == _READ_AT_ONCE
+    server.answers = [mine + others]
+    assert table.get(("a", "1")) == {"pk": "x" * room}
+    assert table.get(("b", "1")) == {"pk": "b", "sk": "1"}
+
+
+@pytest.mark.parametrize("way", [OWN_CALLS], indirect=True)
+@pytest.mark.parametrize("end", ["\n", "\r\nx-amz-target: DynamoDB_20120810.Scan"])
+def test_credentials_with_a_line_break_are_not_sent(
+    server: Server, end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_SESSION_TOKEN", f"token{end}")
+    with pytest.raises(ValueError, match="line break"):
+        table.get(("a", "1"))
+    assert server.requests == []
+
+
+def test_many_calls_share_a_few_connections(server: Server) -> None:
+    pks = [str(n) for n in range(100)]
+    assert table.together([read(pk) for pk in pks]) == [[{"pk": pk}] for pk in pks]
+    assert server.connections <= 32
+
+
+@pytest.mark.parametrize("way", [OWN_CALLS], indirect=True)
+def test_where_one_cannot_connect_the_others_do_not_try(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each would wait a second for it, one after the other."""
+    tried: list[object] = []
+
+    def connect(connection: object) -> None:
+        tried.append(connection)
+        raise TimeoutError
+
+    monkeypatch.setattr(dynamodb.HTTPConnection, "connect", connect)
+    monkeypatch.setattr(deadline, "PATIENCE_SECONDS", -1.0)  # one attempt
+    with pytest.raises(Busy):
+        table.together([read(pk) for pk in "abcdefgh"])
+    assert len(tried) == 2, "to send it, and when its answer was waited for"
 
 
 # --- What happens to the commit, whatever the way -------------------------------------------------
