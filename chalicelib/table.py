@@ -92,6 +92,7 @@ class _Underway(Generic[T]):
     """A call of a Stepwise function whose request has been sent, until it has `ended`."""
 
     result: T
+    _sent: "dynamodb.Sent | Future[Any] | None"
 
     def __init__(self, call: "partial[T]") -> None:
         function: Any = call.func
@@ -106,6 +107,24 @@ class _Underway(Generic[T]):
         reply = partial(_ask, *self._asked, self._sent)
         self._ask(partial(_answered, self._steps, reply))
 
+    def go_on_beside_others(self) -> None:
+        """The same, but a call that is refused for a moment is repeated by another thread: nobody
+        else waits for its pauses."""
+        if not isinstance(self._sent, dynamodb.Sent):
+            self.go_on()
+            return
+        try:
+            given = self._sent.result()
+        except NO_ANSWER:
+            self._sent = _elsewhere(_ask, *self._asked)
+        except Exception as failure:
+            if isinstance(failure, ClientError) and may_repeat(failure):
+                self._sent = _elsewhere(_ask, *self._asked)
+            else:
+                self._ask(partial(self._steps.throw, failure))
+        else:
+            self._ask(partial(self._steps.send, given))
+
     def finish(self) -> T:
         while not self.ended:
             self.go_on()
@@ -117,7 +136,7 @@ class _Underway(Generic[T]):
             self._sent.close()
 
     def _ask(self, step: Callable[[], tuple[str, dict[str, Any]]]) -> None:
-        self._sent: dynamodb.Sent | Future[Any] | None = None
+        self._sent = None
         try:
             self._asked = step()
         except StopIteration as end:
@@ -186,7 +205,7 @@ def together(calls: Sequence[Callable[[], Any]]) -> list[Any]:
                     results[place] = one.result
                     del underway[place]
                 else:
-                    one.go_on()
+                    one.go_on_beside_others()
             send()
         for place, other in others.items():
             results[place] = other.result()

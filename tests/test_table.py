@@ -304,6 +304,26 @@ def test_one_that_fails_for_a_moment_is_asked_again(server: Server, first: bytes
     assert len(server.requests) == 3
 
 
+def test_those_that_are_refused_together_wait_together(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a list in a shop that is throttled would wait for the pauses of each, in a row."""
+    pauses: list[threading.Event] = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(threading.Event())
+        if len(pauses) >= 8:
+            for each in pauses:
+                each.set()
+        assert pauses[-1].wait(10), "another has to pause at the same time"
+
+    monkeypatch.setattr("time.sleep", pause)
+    monkeypatch.setattr(deadline.random, "uniform", lambda low, high: high)
+    throttled = answer(400, b'{"__type": "x#ThrottlingException"}')
+    server.answers = [throttled] * 16
+    assert table.together([read(pk) for pk in "abcdefgh"]) == [[{"pk": pk}] for pk in "abcdefgh"]
+
+
 def test_nobody_there_is_busy_for_several_too(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,7 +24,7 @@ def reading(kind: Kind, terms: Sequence[str]) -> list[_Read]:
             for shard in range(shards):
                 pk = kind.word_pk(term, shard, shards)
                 most = _BEGINNING if len(terms) == 1 else _BESIDE
-                calls += [_newest(pk, f"{begin}#"), partial(_first, pk, begin, most)]
+                calls += [_newest(pk, f"{begin}#"), _first(pk, begin, most)]
     return calls
 
 
@@ -51,5 +51,5 @@ def _newest(pk: str, begin: str) -> _Read:
     return partial(table.query, pk, where=begins, forward=False, limit=_WHOLE, fields=("sk",))
 
 
-def _first(pk: str, begin: str, most: int) -> table.Rows:
-    return table.query(pk, where=table.sk.begins_with(begin), limit=most, fields=("sk",))
+def _first(pk: str, begin: str, most: int) -> _Read:
+    return partial(table.query, pk, where=table.sk.begins_with(begin), limit=most, fields=("sk",))
