@@ -6,7 +6,6 @@ found by its number among a million.
 """
 
 import gc
-import json
 import os
 import sys
 import time
@@ -80,12 +79,12 @@ class Shop:
         return ["rare"] if number % max(1, self.size // PAGE) == 0 else []
 
     def fill(self, number: int) -> None:
-        self.dynamodb.load(json.loads(self.order(number)._request())["TransactItems"])
+        self.dynamodb.place(self.order(number))
 
     def _load(self, write: Callable[..., object], record: object) -> None:
         commit = Commit()
         write(commit, record)
-        self.dynamodb.load(json.loads(commit._request())["TransactItems"])
+        self.dynamodb.place(commit)
 
 
 def measured(shop: Shop) -> Costs:

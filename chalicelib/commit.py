@@ -77,10 +77,10 @@ class Commit:
         """Items that differ in nothing but their keys, such as the entries of one record in several
         lists: what they have in common is written out once."""
         rest = encoded(pack(attributes))[1:]
-        behind = f'{"," if attributes else ""}{rest},"TableName":{encoded(self._table)}}}}}'
+        tail = f'{"," if attributes else ""}{rest},"TableName":{encoded(self._table)}}}}}'
         for key in keys:
             pk, sk = map(encode_basestring_ascii, key)
-            action = f'{{"Put":{{"Item":{{"pk":{{"S":{pk}}},"sk":{{"S":{sk}}}{behind}'
+            action = f'{{"Put":{{"Item":{{"pk":{{"S":{pk}}},"sk":{{"S":{sk}}}{tail}'
             self._keep(key, _Write(action, None))
 
     def update(
@@ -262,7 +262,7 @@ class Commit:
             raise error
 
     def _pause_after(self, reasons: Sequence[Mapping[str, Any]]) -> float:
-        """The longest pause: where others held counts alone, another shard is free by then."""
+        """The longest pause. Where only counts conflicted, another shard is soon free."""
         codes = [reason.get("Code") for reason in reasons]
         of_writes, of_counts = set(codes[: len(self._writes)]), set(codes[len(self._writes) :])
         met_at_counts = of_writes <= {"None"} and of_counts <= {"None", "TransactionConflict"}

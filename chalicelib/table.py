@@ -115,10 +115,8 @@ class _Underway(Generic[T]):
             return
         try:
             given = self._sent.result()
-        except NO_ANSWER:
-            self._sent = _elsewhere(_ask, *self._asked)
         except Exception as failure:
-            if isinstance(failure, ClientError) and may_repeat(failure):
+            if _passes(failure):
                 self._sent = _elsewhere(_ask, *self._asked)
             else:
                 self._ask(partial(self._steps.throw, failure))
@@ -158,8 +156,8 @@ def _elsewhere(call: Callable[..., T], *arguments: Any) -> Future[T]:
 def begin(call: "partial[T]") -> Callable[[], T]:
     """Sends the first request of a call of a Stepwise function.
 
-    What it returns does the rest, in the context of now, for whoever asks first; all who ask, from
-    whatever thread, are answered alike.
+    The function that it returns reads the reply and makes the remaining calls, once, in the context
+    of `begin`. Every caller, in any thread, gets the same result.
     """
     underway, context, lock, outcome = _Underway(call), copy_context(), Lock(), Future[T]()
 
@@ -497,12 +495,17 @@ def _ask(
         first, sent = sent, None
         try:
             return first.result() if first else dynamodb.call(operation, request)
-        except ClientError as error:
-            if not may_repeat(error):
+        except Exception as failure:
+            if not _passes(failure):
                 raise
-        except NO_ANSWER:
-            pass
     raise Busy
+
+
+def _passes(failure: Exception) -> bool:
+    """Whether the same call may succeed later."""
+    if isinstance(failure, ClientError):
+        return may_repeat(failure)
+    return isinstance(failure, NO_ANSWER)
 
 
 def may_repeat(error: ClientError) -> bool:

@@ -185,8 +185,8 @@ def _exports(job: Job, person: Person, after: Any) -> _Done:
 
 
 def _jobs(job: Job, person: Person, after: Any) -> _Done:
-    """From the beginning again until there is nothing left: an import that has ended may have been
-    asked for again (`retry`) before its file went, and what goes on has to end first."""
+    """All jobs, repeatedly until nothing is left: a `retry` may have copied a file before that was
+    deleted, and jobs that are running have to end first."""
     begin = {"page": "", "found": False, "waits": False}
     at = after or dict(begin)
     page = jobs.page(listing.Query(limit=_JOBS, cursor=at["page"]))
@@ -208,8 +208,8 @@ def _jobs(job: Job, person: Person, after: Any) -> _Done:
 
 
 def _names(job: Job, person: Person) -> bool:
-    """Whether a job goes on that names the person. One that went on when the table was looked
-    through, and has ended, names nobody any more."""
+    """Whether a job is running that names the person. In one that has ended since the table was
+    scanned, the person is replaced here."""
     if not jobs.names(job, person):
         return False
     if job.has_ended:

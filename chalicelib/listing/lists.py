@@ -120,12 +120,12 @@ class Lists:
         return max(1, min(_CALL_ENTRIES, math.ceil(part + 3 * math.sqrt(part)) + 1))
 
     def _read(
-        self, pk: str, forward: bool, limit: int, after: str | None, behind: str | None = None
+        self, pk: str, forward: bool, limit: int, after: str | None, page: str | None = None
     ) -> Read:
         return partial(
             table.query,
             pk,
-            where=self._where(behind or after, forward=forward),
+            where=self._where(page or after, forward=forward),
             filter=_filter(self.rest),
             forward=forward,
             limit=limit,

@@ -47,21 +47,21 @@ class Found:
     def unknown(self) -> list[tuple[str, str, str]]:
         return [each for each in self.differences if not any(k.covers(*each) for k in KNOWN)]
 
-    def told(self) -> Any:
+    def summary(self) -> Any:
         """What a worker tells."""
         differed = [[*key, n, self.examples[key]] for key, n in self.differences.items()]
         return {"compared": dict(self.compared), "differed": differed}
 
-    def add(self, told: Any) -> None:
-        self.compared.update(told["compared"])
-        for *key, number, example in told["differed"]:
+    def add(self, summary: Any) -> None:
+        self.compared.update(summary["compared"])
+        for *key, number, example in summary["differed"]:
             who, operation, what = key
             self.differences[who, operation, what] += number
             self.examples.setdefault((who, operation, what), example)
 
 
 class Three:
-    """The double, with the other two behind it."""
+    """The double, which also sends each request to the other two."""
 
     def __init__(self, found: Found) -> None:
         self.engine, self.found = Engine(), found
@@ -218,7 +218,7 @@ def pytest_testnodedown(node: Any, error: object) -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["conformance"] = _found.told()
+        session.config.workeroutput["conformance"] = _found.summary()
     elif _found.unknown and session.exitstatus == 0:
         session.exitstatus = 1
 

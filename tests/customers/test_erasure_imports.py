@@ -1,4 +1,4 @@
-"""What somebody uploaded goes with an erasure, whoever is in it; what is at work ends first."""
+"""An erasure deletes every uploaded file, and waits for imports that are running."""
 
 import json
 from typing import Any

@@ -49,7 +49,7 @@ def listening(stack: Stack, home: Path, forward_to: str) -> Iterator[None]:
             process.wait(30)
 
 
-def told(receiver: Receiver) -> list[str]:
+def names_in(receiver: Receiver) -> list[str]:
     return [json.loads(each.body)["data"]["name"] for each in receiver.requests]
 
 
@@ -79,12 +79,12 @@ def test_data_outlives_a_stop_and_fresh_begins_anew(tmp_path: Path) -> None:
             call(f"{first.base_url}/api/admin/webhooks", first.api_key, send=new)
             terminals.enter_context(listening(first, tmp_path, forwarded.url("/ok")))
             add(first, "Enamel mug")
-            until(lambda: told(webhook) == ["Enamel mug"], 180)
+            until(lambda: names_in(webhook) == ["Enamel mug"], 180)
         with running(tmp_path, port, keeps=True) as second:
             assert second == first
             assert names(second) == ["Enamel mug"]
             add(second, "Tin cup")
-            until(lambda: told(forwarded) == ["Enamel mug", "Tin cup"], 180)
+            until(lambda: names_in(forwarded) == ["Enamel mug", "Tin cup"], 180)
     with running(tmp_path, port, "--fresh", sample=True) as third:
         assert third.api_key != first.api_key
         assert len(names(third)) == 20, "the first page of the sample catalogue"

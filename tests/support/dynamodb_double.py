@@ -24,6 +24,7 @@ from typing import Any, Final
 from botocore.awsrequest import AWSResponse
 
 from chalicelib import clock, table
+from chalicelib.commit import Commit
 from tests.support import units
 from tests.support.dynamodb_expressions import (
     Scope,
@@ -107,6 +108,10 @@ class Double:
             ((verb, request),) = action.items()
             if verb != "ConditionCheck":
                 self._store(request["TableName"], *self._written(verb, request)[1:])
+
+    def place(self, commit: Commit) -> None:
+        """The writes of a commit, loaded likewise."""
+        self.load(json.loads(commit._request())["TransactItems"])
 
     def empty(self) -> None:
         """Forgets every item, and every token."""

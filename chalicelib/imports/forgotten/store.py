@@ -1,7 +1,7 @@
 """What an erasure takes away of an import: its file and reports, and what its job quotes of them.
 
-All of it, whoever is in it: a name alone may be a product's, an address may be written in many
-ways, and a file in any encoding.
+Everything is deleted, whether or not it names the person, because that cannot be decided: a product
+may have the same name, an address can be written in many ways, and a file can be in any encoding.
 """
 
 import time

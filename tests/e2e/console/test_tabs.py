@@ -26,7 +26,7 @@ def heading(page: Page, text: str) -> None:
 
 
 def nothing_is_loaded(page: Page) -> None:
-    """What a page still asks for when its key ends tells it so, before anybody clicks."""
+    """A request on its way when the key is revoked would open the dialog by itself."""
     expect(page.locator("main:not([aria-busy]) h1")).to_be_visible()
     page.wait_for_load_state("networkidle")
 
