@@ -14,7 +14,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib import clock
-from chalicelib.imports.csv.records import MAX_RECORD, FileFormat
+from chalicelib.imports.csv.records import MAX_COLUMNS, MAX_RECORD, FileFormat
 from chalicelib.jobs import model as jobs
 from chalicelib.jobs.model import JobStatus
 from chalicelib.schemas import Choice, Input, QueryParameters
@@ -23,7 +23,7 @@ LARGEST_UPLOAD: Final = 5 * 1024**3  # bytes; S3: one POST takes 5 GB
 LARGEST_FORM: Final = 4_400_000  # bytes: Lambda takes 6 MB of event, where a file is a third longer
 LARGEST_WORKBOOK: Final = 50 << 20  # bytes
 LARGEST_ROW: Final = MAX_RECORD
-MOST_COLUMNS: Final = 2_000
+MOST_COLUMNS: Final = MAX_COLUMNS
 _ASKED: Final = timedelta(days=7)  # until a file whose columns nobody has mapped is given up
 _READING: Final = timedelta(hours=2)  # three attempts of 15 minutes, within an hour (triggers.yaml)
 

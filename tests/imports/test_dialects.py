@@ -9,7 +9,7 @@ import pytest
 
 from chalicelib.imports.csv.faults import FileRejected, RowError
 from chalicelib.imports.csv.groups import grouped
-from chalicelib.imports.csv.records import open_csv
+from chalicelib.imports.csv.opening import open_csv
 from chalicelib.imports.formats import ImportedProduct, Shop, read_as
 from chalicelib.imports.formats.report import report, template
 

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from chalicelib.imports.csv import records as csv_records
+from chalicelib.imports.csv import opening
 from chalicelib.imports.csv.encodings import KNOWN, Undecided, judged, named
 from chalicelib.imports.csv.faults import FileRejected
-from chalicelib.imports.csv.records import open_csv, read
+from chalicelib.imports.csv.opening import open_csv
+from chalicelib.imports.csv.records import read
 from tests.support.import_desk import Desk
 
 TEXTS = [
@@ -103,7 +104,7 @@ def test_what_is_no_ascii_is_looked_for_far_into_a_file() -> None:
 def test_what_is_no_ascii_decides_however_far_behind_it_stands(
     monkeypatch: pytest.MonkeyPatch, encoding: str
 ) -> None:
-    monkeypatch.setattr(csv_records, "_SEARCHED", 70_000)  # a large file, for so small a test
+    monkeypatch.setattr(opening, "_SEARCHED", 70_000)  # a large file, for so small a test
     words = {"cp1250": "Zażółć gęślą jaźń", "cp932": "青いマグカップ"}.get(encoding, "Größe Weiße")
     plain = "".join(f"p{at},plain\n" for at in range(20_000))
     data = ("slug,name\n" + plain).encode() + f"y,{words}\nz,{words}".encode(encoding)
@@ -130,7 +131,7 @@ def test_what_is_no_ascii_decides_however_far_behind_it_stands(
 def test_the_first_letter_that_is_no_ascii_may_be_cut_in_two(
     monkeypatch: pytest.MonkeyPatch, encoding: str, word: str, before: int, searched: int
 ) -> None:
-    monkeypatch.setattr(csv_records, "_SEARCHED", searched)
+    monkeypatch.setattr(opening, "_SEARCHED", searched)
     data = b"slug,name\n" + b"p,plain\n" * (before // 8) + b"z," + word.encode(encoding) + b"\n"
     cut = data.index(word.encode(encoding)) + 1
 
@@ -149,7 +150,7 @@ def test_the_first_letter_that_is_no_ascii_may_be_cut_in_two(
 def test_what_can_be_two_things_is_asked_about_however_far_behind_it_stands(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(csv_records, "_SEARCHED", 70_000)
+    monkeypatch.setattr(opening, "_SEARCHED", 70_000)
     plain = "".join(f"p{at},plain\n" for at in range(20_000))
     data = ("slug,name\n" + plain).encode() + "z,Červené tričko\n".encode("cp1250")
     with pytest.raises(Undecided) as caught:

@@ -16,7 +16,8 @@ import pytest
 
 from chalicelib.imports.csv.encodings import KNOWN
 from chalicelib.imports.csv.groups import grouped
-from chalicelib.imports.csv.records import CsvRecord, open_csv
+from chalicelib.imports.csv.opening import open_csv
+from chalicelib.imports.csv.records import CsvRecord
 from chalicelib.imports.formats import FORMATS, Format, ImportedProduct, Ours, Shop, recognise
 from chalicelib.imports.formats.sheet import Sheet
 from tests.support.import_desk import Desk

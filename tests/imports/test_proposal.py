@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from chalicelib.imports.csv.groups import grouped
-from chalicelib.imports.csv.records import open_csv
+from chalicelib.imports.csv.opening import open_csv
 from chalicelib.imports.formats import FIELDS, Format, ImportedProduct, Mapped, Shop, recognise
 from chalicelib.imports.formats.mapped import faults
 from chalicelib.imports.formats.proposal import propose

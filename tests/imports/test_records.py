@@ -11,9 +11,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chalicelib.imports.csv import records
+from chalicelib.imports.csv import opening
 from chalicelib.imports.csv.faults import FileRejected
-from chalicelib.imports.csv.records import MAX_RECORD, CsvRecord, FileFormat, open_csv, read
+from chalicelib.imports.csv.opening import open_csv
+from chalicelib.imports.csv.records import MAX_RECORD, CsvRecord, FileFormat, read
 from chalicelib.imports.formats.sheet import Sheet, unreadable
 
 HEADER = "slug,name,description\n"
@@ -85,7 +86,7 @@ _marks = st.sampled_from([*',;|"\t\r\n', '""', "\r\n", "a", "b c", " ", "sep=;"]
 @example("a\r\r\nb,c", 3, "")
 def test_however_little_is_looked_at_first_a_file_is_opened_the_same(text, little, delimiter):
     def opened(size):
-        with patch.object(records, "_FIRST_LINES", size):
+        with patch.object(opening, "_FIRST_LINES", size):
             try:
                 table = open_csv([text.encode()], delimiter=delimiter)
                 return table.format, table.header_line

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chalicelib.imports.csv.groups import MAX_ROWS, Chunk, Unreadable, grouped, plan
-from chalicelib.imports.csv.records import Table, open_csv, read
+from chalicelib.imports.csv.opening import Table, open_csv
+from chalicelib.imports.csv.records import read
 from chalicelib.imports.formats import Dialect, read_as
 
 HEADER = "Handle,Title,Variant SKU,Variant Price\n"

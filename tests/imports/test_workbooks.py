@@ -12,7 +12,7 @@ import python_calamine
 
 from chalicelib.imports.csv import workbooks
 from chalicelib.imports.csv.faults import FileRejected
-from chalicelib.imports.csv.records import open_csv
+from chalicelib.imports.csv.opening import open_csv
 from chalicelib.imports.csv.workbooks import as_csv, is_workbook
 from tests.imports.test_formats import told
 from tests.support.import_desk import Desk

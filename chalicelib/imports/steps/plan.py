@@ -15,9 +15,9 @@ from chalicelib.imports.csv import workbooks
 from chalicelib.imports.csv.encodings import Undecided
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.groups import Chunk, Unreadable, plan
-from chalicelib.imports.csv.records import open_csv
+from chalicelib.imports.csv.opening import open_csv
 from chalicelib.imports.csv.seen import Seen
-from chalicelib.imports.model import MOST_COLUMNS, ImportJob, Outcome, UnknownColumns
+from chalicelib.imports.model import ImportJob, Outcome, UnknownColumns
 from chalicelib.imports.steps import advance
 from chalicelib.imports.steps.lanes import Plan
 from chalicelib.imports.steps.queue import ChunkMessage
@@ -71,8 +71,8 @@ def _plan(waiting: ImportJob) -> None:
             telemetry.info("import asks for an encoding", jobId=job_id)
         return
     header, records = table.format.header, table.records()
-    if len(header) > MOST_COLUMNS or sum(map(len, header)) > _LONGEST_HEADER:
-        message = f"It has more than {MOST_COLUMNS} columns or {_LONGEST_HEADER} characters."
+    if sum(map(len, header)) > _LONGEST_HEADER:
+        message = f"The header has more than {_LONGEST_HEADER} characters."
         raise FileRejected("bad_header", message, table.header_line)
     first = list(islice(records, _SAMPLED))
     samples = [record.cells for record in first if record.problem is None]

@@ -1,0 +1,256 @@
+"""A file is opened: what it is, its encoding and delimiter, and its header.
+
+Reads the beginning of a file of any length; the records that follow are cut by `records`.
+"""
+
+import codecs
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Final
+
+from chalicelib.imports.csv import encodings
+from chalicelib.imports.csv.faults import FileRejected
+from chalicelib.imports.csv.lines import blocks
+from chalicelib.imports.csv.records import (
+    DELIMITERS,
+    MAX_COLUMNS,
+    CsvRecord,
+    FileFormat,
+    Splitter,
+)
+
+_BLANK_COLUMNS: Final = 1 << 17  # behind the last name; Excel saves up to 16,384
+_SNIFFED: Final = 1 << 16
+_FIRST_LINES: Final = 1 << 12
+_COMPARED: Final = 6  # lines
+_SEARCHED: Final = 1 << 22  # bytes, for what is no ASCII
+_JUDGED: Final = 2000  # lines
+_NEARLY_ALL: Final = 0.9
+_WORD: Final = 100  # bytes
+
+# A quoted cell of a header: what stands in it separates nothing.
+_QUOTED: Final = re.compile(r'(?<![^,;\t|\r\n]) *"(?:[^"]|"")*"?')
+_LINE_END: Final = re.compile(r"\r+\n|\r|\n")
+_HINT: Final = re.compile(r' *"?sep=([^"])"? *', re.IGNORECASE)
+
+_BOMS: Final = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_NOT_CSV: Final = (
+    (codecs.BOM_UTF32_LE, "text in UTF-32"),
+    (codecs.BOM_UTF32_BE, "text in UTF-32"),
+    (b"PK\x03\x04", "an Excel workbook (.xlsx) or a ZIP archive"),
+    (b"PK\x05\x06", "an empty ZIP archive"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel workbook (.xls)"),
+    (b"%PDF", "a PDF"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"\x89PNG", "a picture"),
+    (b"\xff\xd8\xff", "a picture"),
+    (b"{\\rtf", "a text document (RTF)"),
+    (b"{", "JSON"),
+    (b"[{", "JSON"),
+    (b"<", "HTML or XML"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """An opened file: its format, and its records in one pass."""
+
+    format: FileFormat
+    header_line: int
+    _rest: Iterator[CsvRecord]
+
+    def records(self) -> Iterator[CsvRecord]:
+        """Every record after the header that is not blank. Raises FileRejected if there is none."""
+        record = None
+        for record in self._rest:
+            yield record
+        if record is None:
+            raise FileRejected(
+                "no_rows",
+                "The file has a header and no rows below it.",
+                self.header_line,
+            )
+
+
+def open_csv(
+    pieces: Iterable[bytes],
+    encoding: str = "",
+    delimiter: str = "",
+    again: Callable[[], Iterable[bytes]] | None = None,
+) -> Table:
+    """Open a whole file, given as pieces of any size (the body of an S3 object), in an encoding
+    and with a delimiter that somebody has said, or with those that it is found to have.
+
+    Reads the beginning only; where that is all ASCII, the file up to what is not, and then
+    `again`. Lines above the header that have one cell, such as a title, are skipped. Raises
+    FileRejected: empty_file, not_csv, bad_header; unknown_encoding (`encodings.Undecided`).
+    """
+    pieces = iter(pieces)
+    head = b""
+    for piece in pieces:
+        head += piece
+        if len(head) >= _SNIFFED:
+            break
+    _refuse_what_is_not_csv(head)
+    encoding, mark = _encoding(head, encoding)
+    if not encoding:
+        head, told = _until_no_ascii(head, pieces, further=again is not None)
+        if told and again:
+            encoding = _of_bytes(head + told, chain([told], pieces))
+            # What was passed over is ASCII, which is the same in all that are left.
+            pieces = _behind(again(), len(head))
+        else:
+            encoding = _of_bytes(head, again)
+    sample = head[mark : mark + _SNIFFED].decode(encoding, "replace")
+    if not re.search("[^\\s\0\ufeff]", sample):
+        raise FileRejected("empty_file", "The file is empty.")
+    bare_returns = _first_line_end(sample) == "\r"
+    delimiter, width, above = _delimiter(sample, delimiter)
+    text = blocks(chain([head[mark:]], pieces), encoding, bare_returns)
+    records = Splitter(delimiter, width, offset=mark, line=1).split(text)
+    header = next(islice(records, above, None), None)
+    if header is None or header.problem:
+        why = header.problem.message if header and header.problem else "There is none."
+        line = header.line if header else 1
+        raise FileRejected("bad_header", f"The header cannot be read. {why}", line)
+    names = tuple(" ".join(cell.split()) for cell in header.cells[:_BLANK_COLUMNS])
+    names = names[: max((at for at, name in enumerate(names, 1) if name), default=0)]
+    if len(names) > MAX_COLUMNS:
+        message = f"The header has more than {MAX_COLUMNS} columns."
+        raise FileRejected("bad_header", message, header.line)
+    return Table(FileFormat(encoding, delimiter, bare_returns, names), header.line, records)
+
+
+def _refuse_what_is_not_csv(head: bytes) -> None:
+    if not head.strip():
+        raise FileRejected("empty_file", "The file is empty.")
+    start = head.removeprefix(codecs.BOM_UTF8).lstrip()
+    for magic, what in _NOT_CSV:
+        if start.startswith(magic):
+            raise FileRejected(
+                "not_csv", f"This is {what}, not CSV. Save it as CSV (UTF-8) and try again."
+            )
+
+
+def _encoding(head: bytes, said: str) -> tuple[str, int]:
+    """The encoding, if somebody or the first bytes say it, and the length of the mark that does."""
+    for mark, encoding in _BOMS:
+        if head.startswith(mark):
+            return encoding, len(mark)
+    if said:
+        return encodings.named(said), 0
+    # Latin text in UTF-16 without a mark has a zero in every other byte.
+    start = head[:256]
+    if start[1::2].count(0) > len(start) * 0.3:
+        return "utf-16-le", 0
+    if start[::2].count(0) > len(start) * 0.3:
+        return "utf-16-be", 0
+    return "", 0
+
+
+def _until_no_ascii(head: bytes, pieces: Iterator[bytes], *, further: bool) -> tuple[bytes, bytes]:
+    """The beginning, and what is no ASCII, which alone tells encodings apart, with a little before
+    it, where that is further behind it."""
+    for piece in pieces if head.isascii() else ():
+        head += piece
+        if not piece.isascii() or len(head) > _SEARCHED:
+            break
+    if not head.isascii():
+        # One more: the first letter that is no ASCII may go on in it.
+        return head + next(pieces, b""), b""
+    told = b""
+    for piece in pieces if further else ():
+        told += piece
+        if not piece.isascii():
+            told += next(pieces, b"")
+            break
+        told = told[-_WORD:]
+    return head, told
+
+
+def _behind(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
+    """All but so many bytes at the beginning."""
+    for piece in pieces:
+        yield piece[size:]
+        size = max(0, size - len(piece))
+
+
+def _of_bytes(head: bytes, whole: Iterable[bytes] | Callable[[], Iterable[bytes]] | None) -> str:
+    """UTF-8, if nearly all lines that are no ASCII are; else what the words of the whole file say.
+    Raises encodings.Undecided, as where some lines are and some are not."""
+    foreign = [line for line in head.splitlines() if not line.isascii()][:_JUDGED]
+    if len(foreign) > 1 and not head.endswith((b"\n", b"\r")):
+        foreign.pop()  # it may end within a letter
+    valid = sum(map(_is_utf8, foreign))
+    if valid >= len(foreign) * _NEARLY_ALL:
+        return "utf-8"
+    # Two bytes of another encoding may happen to be UTF-8; more of them do not.
+    is_mixed = valid > len(foreign) * (1 - _NEARLY_ALL)
+    pieces = whole() if callable(whole) else whole
+    return encodings.judged([head] if pieces is None else pieces, is_mixed)
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _delimiter(sample: str, said: str) -> tuple[str, int, int]:
+    """The delimiter, unless it was said, the number of columns, and how many lines stand above the
+    header: Excel's `sep=;`, or a title."""
+    hint = _HINT.fullmatch(_first_filled_line(sample))
+    lines = _first_lines(sample)
+    if hint and len(lines) > 1 and said in ("", hint[1]):
+        return hint[1], lines[1].count(hint[1]) + 1, 1
+    bare = (line.rstrip(f"{DELIMITERS} ") for line in lines[:_COMPARED])
+    found = [max(map(line.count, said or DELIMITERS)) for line in bare]
+    most = max(found)
+    # A title has no columns, or but a comma where the lines below it have many.
+    above = next(at for at, count in enumerate(found) if count * 3 > most or count == most)
+    best = said or max(DELIMITERS, key=lines[above].count)
+    return best, lines[above].count(best) + 1, above
+
+
+def _first_line_end(sample: str) -> str:
+    """The line end that stands first outside quotes."""
+    for size in _beginnings(sample):
+        text = _QUOTED.sub("", sample[:size])
+        found = _LINE_END.search(text)
+        if found and (size == len(sample) or text[found.end() :].strip("\r")):
+            return found[0]
+    return ""
+
+
+def _first_filled_line(sample: str) -> str:
+    at = len(sample) - len(sample.lstrip())
+    begin = max(sample.rfind("\r", 0, at), sample.rfind("\n", 0, at)) + 1
+    return re.split("[\r\n]", sample[begin:], maxsplit=1)[0]
+
+
+def _first_lines(sample: str) -> list[str]:
+    """The first lines that are not blank, each quoted cell as an x."""
+    lines: list[str] = []
+    for size in _beginnings(sample):
+        text = _QUOTED.sub("x", sample[:size])
+        lines = [line for line in re.split("[\r\n]+", text) if line.strip()]
+        if len(lines) > _COMPARED:  # the last may go on
+            break
+    return lines
+
+
+def _beginnings(sample: str) -> Iterator[int]:
+    """Lengths of a sample's beginning, of which most files need the first alone."""
+    size = _FIRST_LINES
+    while size < len(sample):
+        yield size
+        size *= 8
+    yield len(sample)
