@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from chalicelib import table
 from chalicelib.api_keys import store
 from tests.conftest import Clock
 from tests.support.faults import Faults
@@ -80,6 +81,21 @@ def test_whoever_never_waits_sees_the_minute_end_on_a_slower_clock_too(
     assert {write(shop, key).status for _ in range(60)} == {405}
     time_stands.seconds += 60
     assert limits(write(shop, key))[1] == 59
+    time_stands.seconds -= 60  # another function, whose clock is behind
+    assert write(shop, key).status == 429
+
+
+def test_sweeping_counters_of_past_minutes_forgets_no_request_of_this_or_the_last(
+    shop: Shop, time_stands: Clock
+) -> None:
+    key = shop.mint()
+    assert {write(shop, key).status for _ in range(60)} == {405}
+    past = {f"w{time_stands.seconds // 60 - n}": 1 for n in range(1, 40)}
+    table.update((f"key#{store.digest_of(key)}", "key"), set=past)
+    time_stands.seconds += 60
+    assert limits(read(shop, key))[1] == 119
+    assert past.keys().isdisjoint(*(item for item in shop.stored() if item["sk"] == "key"))
+    assert limits(read(shop, key))[1] == 118
     time_stands.seconds -= 60  # another function, whose clock is behind
     assert write(shop, key).status == 429
 
