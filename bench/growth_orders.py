@@ -18,6 +18,7 @@ from bench.growth import Cost, Costs, cost_of, show
 from chalicelib import clock, listing
 from chalicelib.commit import Commit
 from chalicelib.customers import store as customers
+from chalicelib.customers.items import insert
 from chalicelib.listing.entries import word_keys
 from chalicelib.orders import lifecycle, store
 from chalicelib.orders.model import KIND, NewOrder
@@ -65,7 +66,7 @@ class Shop:
             asked = NewOrder.model_validate({**sent, "customer": person}).customer
             assert asked
             self.customer = customers.created(asked, now)
-            self._load(customers._insert, self.customer)
+            self._load(insert, self.customer)
         new = NewOrder.model_validate(sent)
         numbered = str(1_000 + number)
         placed = lifecycle.placed(

@@ -43,7 +43,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 KEPT: Final = ROOT / ".mutants"
 EQUIVALENT: Final = Path(__file__).with_name("mutants_equivalent.txt")
 CORE: Final = """commit table idempotency outbox feed money timezone slugs deadline sqs validation
-  conditions attributes listing/* orders/* products/* customers/store webhooks/fan_out
+  conditions attributes listing/* orders/* products/* customers/* webhooks/fan_out
   webhooks/deliveries webhooks/sending/* webhooks/parked/* imports/apply imports/upsert
   imports/store imports/steps/* jobs/* bulk_edits/* undo/* api_keys/store request/rate
   request/parse request/size request/authenticate""".split()  # noqa: SIM905

@@ -1,21 +1,19 @@
 """Customers: who they are, and how they are listed. The first order with an e-mail makes one."""
 
-import json
 import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any, ClassVar, Final, NotRequired
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
-from typing_extensions import TypedDict
 
 from chalicelib import addresses, ids, listing, money
-from chalicelib.addresses import Address, AddressInput, Phone, Text
+from chalicelib.addresses import AddressInput, Phone, Text
 from chalicelib.attributes import Item
-from chalicelib.problems import Invalid
-from chalicelib.schemas import Choice, Input, Sparse, Walk
+from chalicelib.problems import Conflict, Invalid
+from chalicelib.schemas import Choice, Input, Walk
 
 # Together with an order's this has to leave room in a transaction: see `orders/model.py`.
 KIND: Final = listing.Kind(
@@ -43,6 +41,15 @@ Tags = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=50)]],
     Field(max_length=50),
 ]
+
+
+class EmailTaken(Conflict):
+    """409 with `id`, whose e-mail it is."""
+
+    code = "email_taken"
+
+    def __init__(self, id: str) -> None:
+        super().__init__("Another customer has this e-mail.", field="email", id=id)
 
 
 class CustomerInput(Input):
@@ -153,48 +160,6 @@ class ListCustomers(Walk):
         )
 
 
-class CustomerOfOrder(TypedDict):
-    """As the customer was when the order was placed."""
-
-    id: str
-    email: str | None
-    firstName: str | None
-    lastName: str | None
-    phone: str | None
-
-
-class CustomerAddress(Address):
-    id: str
-
-
-class ShownCustomer(TypedDict):
-    """A customer as the admin interface answers it."""
-
-    id: str
-    email: str | None
-    firstName: str | None
-    lastName: str | None
-    company: str | None
-    phone: str | None
-    note: str | None
-    tags: list[str]
-    addresses: list[CustomerAddress]
-    defaultAddressId: str | None
-    ordersCount: Annotated[int, Field(description="Orders that are not cancelled")]
-    totalSpent: Annotated[str, Field(description="Totals of those that are paid")]
-    createdAt: str
-    updatedAt: str
-    erasedAt: NotRequired[Annotated[str, Field(description="Only of one who was erased")]]
-
-
-class CustomerFields(Sparse):
-    shape: ClassVar[Any] = ShownCustomer
-
-
-class ListCustomerFields(ListCustomers, CustomerFields):
-    pass
-
-
 # --- What is stored -------------------------------------------------------------------------------
 
 # Those that a client changes, with what they are where a record is from before they came.
@@ -210,7 +175,6 @@ _EMPTY: Final[Mapping[str, Any]] = {
     "defaultAddressId": None,
 }
 EDITABLE: Final = tuple(_EMPTY)
-OF_ORDER: Final = tuple(CustomerOfOrder.__annotations__)
 
 
 @dataclass(frozen=True)
@@ -427,25 +391,3 @@ def read(item: Item) -> Customer:
     fields = {**_EMPTY, "ordersCount": 0, "totalSpent": Decimal(0), **fields}
     fields.setdefault("updatedAt", fields.get("createdAt"))  # until now nothing changed one
     return Customer(fields, int(item.get("version", 0)))
-
-
-def show(customer: Customer, asked: Any = ()) -> dict[str, Any]:
-    """The shape of ShownCustomer, or these fields of it."""
-    fields = customer.fields
-    names = [name for name in ShownCustomer.__annotations__ if not asked or name in asked]
-    shown = {name: fields[name] for name in names if name in fields}
-    if "ordersCount" in shown:
-        shown["ordersCount"] = int(shown["ordersCount"])
-    if "totalSpent" in shown:
-        shown["totalSpent"] = money.render(shown["totalSpent"])
-    return shown
-
-
-def text(customer: Customer) -> str:
-    """The JSON of an answer that is kept."""
-    return json.dumps(show(customer), ensure_ascii=False, separators=(",", ":"))
-
-
-def of_order(customer: Customer) -> dict[str, Any]:
-    """The shape of CustomerOfOrder."""
-    return {name: customer.fields[name] for name in OF_ORDER}

@@ -3,14 +3,8 @@
 from chalice.app import Response
 
 from chalicelib.customers import store
-from chalicelib.customers.model import (
-    CustomerChange,
-    CustomerFields,
-    ListCustomerFields,
-    NewCustomer,
-    ShownCustomer,
-    show,
-)
+from chalicelib.customers.model import CustomerChange, NewCustomer
+from chalicelib.customers.shown import CustomerFields, ListCustomerFields, ShownCustomer, show
 from chalicelib.problems import Conflict, NotFound, PreconditionFailed
 from chalicelib.request import (
     IDEMPOTENT,

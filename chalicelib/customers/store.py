@@ -1,16 +1,4 @@
-"""Customers in the table: the record, and a lock on the e-mail address.
-
-| item | pk | sk |
-|---|---|---|
-| customer | `cus_…` | `customer` |
-| e-mail lock | `email#<lower case>` | `lock` |
-| merged | `cus_…` | `gone`: `into`, the id of who has all that it had |
-
-The lock repeats what an order copies of the customer: an order that names an e-mail needs one read,
-whether or not anybody has it. Totals are added to in the transaction of the order that
-changes them, so they are no part of the record's version: two orders at once both succeed, and so
-do an order and a change.
-"""
+"""Customers: what orders ask of them, reading, changing, merging and erasing them."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -19,8 +7,17 @@ from typing import Any, Final
 from chalicelib import clock, deadline, ids, listing, settings, table
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
-from chalicelib.conditions import Attr, Condition
+from chalicelib.conditions import Attr
 from chalicelib.customers import model
+from chalicelib.customers.items import (
+    CustomerChanged,
+    gone_key,
+    insert,
+    is_unchanged,
+    lock_key,
+    record_key,
+    write,
+)
 from chalicelib.customers.model import (
     EDITABLE,
     KIND,
@@ -31,22 +28,14 @@ from chalicelib.customers.model import (
     Totals,
     index_of,
     made,
-    of_order,
     read,
-    show,
 )
+from chalicelib.customers.shown import of_order, text_of
 from chalicelib.idempotency import Once
 from chalicelib.orders.model import KIND as ORDERS
 from chalicelib.problems import Busy, Conflict, Invalid, NotFound, PreconditionFailed, Problem
 
-
-class EmailTaken(Conflict):
-    """409 with `id`, whose e-mail it is."""
-
-    code = "email_taken"
-
-    def __init__(self, id: str) -> None:
-        super().__init__("Another customer has this e-mail.", field="email", id=id)
+RECORDS: Final = listing.Records(KIND, record_key, index_of)
 
 
 class HasOrders(Conflict):
@@ -81,10 +70,6 @@ class Merged(NotFound):
         super().__init__(f"The customer {id!r} was merged into {into!r}.", into=into)
 
 
-class Changed(Exception):
-    """Somebody else wrote the customer since it was read."""
-
-
 class CustomerMoved(Exception):
     """The customer takes no more orders since it was read: it is being merged, erased or gone."""
 
@@ -93,30 +78,15 @@ class CustomerGone(Exception):
     """There is no such customer any more: nothing can be counted to it."""
 
 
-def _key(id: str) -> Key:
-    return id, "customer"
-
-
-def _gone_key(id: str) -> Key:
-    return id, "gone"
-
-
-RECORDS: Final = listing.Records(KIND, _key, index_of)
-
-
-def _lock_key(email: str) -> Key:
-    return f"email#{ids.key_part(email.lower())}", "lock"
-
-
 # --- For orders -----------------------------------------------------------------------------------
 
 
 def key(asked: CustomerInput) -> Key:
     """What to read, for `from_items`, where a customer is read together with other things."""
     if asked.id is not None:
-        return _key(asked.id)
+        return record_key(asked.id)
     assert asked.email is not None
-    return _lock_key(asked.email)
+    return lock_key(asked.email)
 
 
 def from_items(asked: CustomerInput, items: Mapping[Key, Item]) -> Customer | None:
@@ -133,7 +103,7 @@ def from_items(asked: CustomerInput, items: Mapping[Key, Item]) -> Customer | No
 def created(asked: CustomerInput, now: str) -> Customer:
     """The customer that is missing; `now` is ISO 8601. Raises Invalid."""
     if asked.id is not None:
-        gone = table.get(_gone_key(asked.id)) if len(asked.id) < 100 else None
+        gone = table.get(gone_key(asked.id)) if len(asked.id) < 100 else None
         more = f": it was merged into {gone['into']}" if gone else ""
         message = f"there is no customer {asked.id!r}{more}"
         raise Invalid.field("customer.id", "unknown_customer", message)
@@ -158,20 +128,20 @@ def sample() -> Customer:
 def register(commit: Commit, customer: Customer, ordered: Totals, room: int) -> None:
     """A new customer, with a first order, of whose words there is room for so many; it takes six
     items besides. Emits customer.created. The commit raises EmailTaken."""
-    _insert(commit, model.counted(customer, ordered), inside=room, room=room)
+    insert(commit, model.counted(customer, ordered), inside=room, room=room)
 
 
 def count(commit: Commit, id: str, change: Totals, *, placing: bool) -> None:
     """Adds an order's change to the totals; others may do so too. `placing`: it is a new order, and
-    the commit raises Moved where the customer takes none; otherwise Gone where there is no
-    customer any more."""
+    the commit raises CustomerMoved where the customer takes none; otherwise CustomerGone where
+    there is no customer any more."""
     when = table.present
     otherwise: Exception = CustomerMoved() if placing else CustomerGone()
     if placing:
         when &= Attr("leaving").not_exists() & Attr("erasedAt").not_exists()
     elif not change:
         return
-    commit.update(_key(id), add=change.numbers(), when=when, otherwise=otherwise)
+    commit.update(record_key(id), add=change.numbers(), when=when, otherwise=otherwise)
 
 
 # --- Reading --------------------------------------------------------------------------------------
@@ -182,8 +152,8 @@ def load(ids: Iterable[str], fields: Iterable[str] = ()) -> list[Customer]:
     named."""
     wanted = list(ids)
     only = ("id", "version", *fields) if fields else ()
-    items = table.batch_get(map(_key, wanted), fields=only)
-    return [read(items[_key(id)]) for id in wanted if _key(id) in items]
+    items = table.batch_get(map(record_key, wanted), fields=only)
+    return [read(items[record_key(id)]) for id in wanted if record_key(id) in items]
 
 
 def find(id: str) -> Customer | None:
@@ -194,12 +164,12 @@ def find(id: str) -> Customer | None:
 def get(id: str, fields: Iterable[str] = ()) -> Customer:
     """Raises NotFound; Merged where it is another one by now."""
     only = ("id", "version", "into", *fields) if fields else ()
-    wanted = [_key(id), _gone_key(id)] if _may_be(id) else []
+    wanted = [record_key(id), gone_key(id)] if _may_be(id) else []
     items = table.batch_get(wanted, fields=only)
-    if _may_be(id) and _key(id) in items:
-        return read(items[_key(id)])
-    if _may_be(id) and _gone_key(id) in items:
-        raise Merged(id, str(items[_gone_key(id)]["into"]))
+    if _may_be(id) and record_key(id) in items:
+        return read(items[record_key(id)])
+    if _may_be(id) and gone_key(id) in items:
+        raise Merged(id, str(items[gone_key(id)]["into"]))
     raise NotFound.of("customer", id)
 
 
@@ -222,11 +192,11 @@ def create(new: NewCustomer, once: Once | None) -> tuple[Customer, str]:
     if once:
         once.look()
     customer = made(ids.new("cus"), new.given(), _now())
-    text = model.text(customer)
+    text = text_of(customer)
     commit = Commit()
     if once:
         once.record(commit, text, customer.etag)
-    _insert(commit, customer)
+    insert(commit, customer)
     try:
         commit.send()
     except Problem:
@@ -269,7 +239,7 @@ def rewrite(
         try:
             commit.send()
             return after
-        except Changed:
+        except CustomerChanged:
             continue
     raise Busy
 
@@ -287,7 +257,7 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
         try:
             commit.send()
             return
-        except Changed:
+        except CustomerChanged:
             continue
     raise Busy
 
@@ -303,7 +273,7 @@ def hold_for_merge(commit: Commit, source: Customer, into: Customer, job_id: str
     _hold(commit, into, job_id, {})
     if source.email:
         holders = Attr("id").is_in([source.id, into.id])
-        pk, sk = _lock_key(source.email)
+        pk, sk = lock_key(source.email)
         lock = {"pk": pk, "sk": sk, **of_order(into)}
         commit.put(lock, when=table.absent | holders, otherwise=CustomerBusy(None))
 
@@ -315,7 +285,7 @@ def hold_for_erasure(commit: Commit, customer: Customer, job_id: str) -> None:
     _hold(commit, customer, job_id, {"leaving": {}})
     if customer.email and not customer.is_leaving:
         free = table.absent | Attr("id").eq(customer.id)
-        commit.delete(_lock_key(customer.email), when=free, otherwise=CustomerBusy(None))
+        commit.delete(lock_key(customer.email), when=free, otherwise=CustomerBusy(None))
 
 
 def leaves_into(customer: Customer, id: str) -> bool:
@@ -324,10 +294,10 @@ def leaves_into(customer: Customer, id: str) -> bool:
 
 def _hold(commit: Commit, customer: Customer, job_id: str, more: Mapping[str, Any]) -> None:
     commit.update(
-        _key(customer.id),
+        record_key(customer.id),
         set={"held": job_id, **more},
         add={"version": 1},
-        when=_is(customer),
+        when=is_unchanged(customer),
         otherwise=CustomerBusy(customer.held),
     )
 
@@ -347,7 +317,7 @@ def absorb(source_id: str, into_id: str, job_id: str) -> int:
                 _send_write(into, Customer(fields, into.version + 1), [source.id])
             _remove_merged(source, into_id, job_id)
             return left
-        except Changed:
+        except CustomerChanged:
             continue
     raise Busy
 
@@ -370,7 +340,7 @@ def _remove_merged(source: Customer, into_id: str, job_id: str) -> None:
 
 
 def _merged_item(id: str, into: str) -> Item:
-    pk, sk = _gone_key(id)
+    pk, sk = gone_key(id)
     return {"pk": pk, "sk": sk, "into": into}
 
 
@@ -389,7 +359,7 @@ def forget(id: str) -> None:
         try:
             commit.send()
             return
-        except Changed:
+        except CustomerChanged:
             continue
     raise Busy
 
@@ -400,13 +370,15 @@ def let_go(id: str, job_id: str) -> None:
     _let_go(commit, id, job_id)
     try:
         commit.send()
-    except Changed:
+    except CustomerChanged:
         return  # it was before
 
 
 def _let_go(commit: Commit, id: str, job_id: str) -> None:
     ours = Attr("held").eq(job_id)
-    commit.update(_key(id), remove=["held", "leaving"], when=ours, otherwise=Changed())
+    commit.update(
+        record_key(id), remove=["held", "leaving"], when=ours, otherwise=CustomerChanged()
+    )
 
 
 def _has_orders(id: str) -> bool:
@@ -422,86 +394,6 @@ def _unchanged_since(if_match: frozenset[str] | None, customer: Customer) -> Cus
     if not customer.matches(if_match):
         raise PreconditionFailed("The customer was changed since it was read.")
     return customer
-
-
-def _insert(commit: Commit, customer: Customer, **room: int) -> None:
-    if customer.email:
-        _put_lock(commit, customer.email, customer, table.absent)
-    index = listing.change(commit, KIND, customer.id, None, customer.index, **room)
-    assert index is not None
-    pk, sk = _key(customer.id)
-    item = {"pk": pk, "sk": sk, **customer.fields, "version": customer.version}
-    commit.put({**item, "index": index.stored()}, when=table.absent)
-    commit.announce("customer.created", show(customer))
-
-
-def write(
-    commit: Commit,
-    before: Customer,
-    after: Customer | None,
-    *,
-    holders: Iterable[str] = (),
-    locks: bool = True,
-) -> None:
-    """All that changes between two versions of a customer, but for the totals.
-
-    `holders`: who else may have had the locks of both e-mails until now; `locks`: whether those
-    change. Emits customer.updated or customer.deleted. The commit raises Changed,
-    EmailTaken.
-    """
-    unchanged = _is(before)
-    if not locks:
-        pass
-    elif after is None or after.email != before.email:
-        _move_lock(commit, before, after, [before.id, *holders])
-    elif after.email and of_order(after) != of_order(before):
-        _put_lock(commit, after.email, after, Attr("id").eq(after.id))
-    new_index = after.index if after else None
-    index = listing.change(commit, KIND, before.id, before.index, new_index)
-    if after is None:
-        # With no order, it has none until now: one that is being placed counts itself here.
-        same = Attr("orders").eq(before.fields["orders"]) if "orders" in before.fields else None
-        none_since = same or Attr("orders").not_exists()
-        commit.delete(_key(before.id), when=unchanged & none_since, otherwise=Changed())
-        commit.announce("customer.deleted", show(before))
-        return
-    assert index is not None
-    fields = {name: after.fields[name] for name in (*EDITABLE, "updatedAt")}
-    more = {name: after.fields[name] for name in ("erasedAt", "merged") if name in after.fields}
-    commit.update(
-        _key(after.id),
-        set={**fields, **more, "index": index.stored(), "version": after.version},
-        when=unchanged,
-        otherwise=Changed(),
-    )
-    commit.announce("customer.updated", show(after))
-
-
-def _is(customer: Customer) -> Condition:
-    version = Attr("version")
-    known = version.eq(customer.version) if customer.version else version.not_exists()
-    return table.present & known
-
-
-def _move_lock(
-    commit: Commit, before: Customer, after: Customer | None, holders: Iterable[str]
-) -> None:
-    old = _lock_key(before.email) if before.email else None
-    new = _lock_key(after.email) if after and after.email else None
-    free = table.absent | Attr("id").is_in(holders)
-    if after and after.email:
-        _put_lock(commit, after.email, after, free)
-    if old and old != new:
-        commit.delete(old, when=free, otherwise=Changed())
-
-
-def _put_lock(commit: Commit, email: str, customer: Customer, when: Condition) -> None:
-    pk, sk = _lock_key(email)
-    commit.put({"pk": pk, "sk": sk, **of_order(customer)}, when=when, otherwise=_taken)
-
-
-def _taken(lock: Item | None) -> Exception:
-    return EmailTaken(str(lock["id"])) if lock else Changed()
 
 
 def _now() -> str:

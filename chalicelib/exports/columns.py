@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from chalicelib.addresses import Address
-from chalicelib.customers.model import CustomerOfOrder, ShownCustomer
-from chalicelib.customers.model import show as show_customer
+from chalicelib.customers.shown import CustomerOfOrder, ShownCustomer
+from chalicelib.customers.shown import show as show_customer
 from chalicelib.exports import products
 from chalicelib.exports.cells import lines, listed
 from chalicelib.exports.model import ColumnSet, Ending, Records

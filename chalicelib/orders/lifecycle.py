@@ -8,7 +8,8 @@ from itertools import accumulate
 from typing import Any, Final
 
 from chalicelib import addresses, ids, money, settings
-from chalicelib.customers.model import Customer, Totals, of_order
+from chalicelib.customers.model import Customer, Totals
+from chalicelib.customers.shown import of_order
 from chalicelib.forgetting import Person
 from chalicelib.orders.model import (
     ADDRESSES,

@@ -7,7 +7,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.addresses import Address
-from chalicelib.customers.model import CustomerOfOrder
+from chalicelib.customers.shown import CustomerOfOrder
 from chalicelib.orders.model import ListOrders, Order, OrderStatus, PaymentStatus
 from chalicelib.schemas import Sparse
 

@@ -16,7 +16,7 @@ from chalicelib.attributes import Key
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
 from chalicelib.customers import store as customers
-from chalicelib.customers.model import Customer
+from chalicelib.customers.model import Customer, EmailTaken
 from chalicelib.forgetting import Person
 from chalicelib.idempotency import Once
 from chalicelib.listing.counts import counts, places
@@ -137,7 +137,7 @@ def place(new: NewOrder, by: str, once: Once | None) -> Placed:
         for _ in deadline.attempts(until):
             try:
                 return _place(new, by, once, numbers, until)
-            except (products.Moved, customers.EmailTaken, customers.CustomerMoved, NumberTaken):
+            except (products.Moved, EmailTaken, customers.CustomerMoved, NumberTaken):
                 numbers.are_contended = True
     except Problem:
         # It may fail for what the same request, sent twice, just did: it bought the last piece.

@@ -6,8 +6,8 @@ from chalice.app import Response
 from pydantic import AfterValidator, Field
 from typing_extensions import TypedDict
 
-from chalicelib.customers.model import ShownCustomer
-from chalicelib.customers.model import show as show_customer
+from chalicelib.customers.shown import ShownCustomer
+from chalicelib.customers.shown import show as show_customer
 from chalicelib.orders.model import bare
 from chalicelib.orders.shown import ShownOrder
 from chalicelib.orders.shown import show as show_order

@@ -49,9 +49,9 @@ def sample(event: EventKind) -> dict[str, Any]:
 
             return orders.sample_of(event.value)
         case "customer":
-            from chalicelib.customers import model, store
+            from chalicelib.customers import shown, store
 
-            return model.show(store.sample())
+            return shown.show(store.sample())
     from chalicelib.products import store as products
 
     return products.sample_of(event.value)

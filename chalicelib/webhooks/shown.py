@@ -16,7 +16,7 @@ from chalicelib.webhooks.model import Delivery, DeliveryStatus, Endpoint, EventK
 def announced(kind: EventKind) -> tuple[Any, str]:
     """What `data` of such an event is, and when there is one."""
     # Imported by the description alone.
-    from chalicelib.customers.model import ShownCustomer
+    from chalicelib.customers.shown import ShownCustomer
     from chalicelib.orders.shown import ShownOrder
     from chalicelib.products.shown import LowStock, ShownProduct, UpdatedProduct
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ConfigDict, TypeAdapter
 
-from chalicelib.customers.model import ShownCustomer
+from chalicelib.customers.shown import ShownCustomer
 from chalicelib.orders.shown import ShownOrder
 from chalicelib.products.shown import LowStock, ShownProduct
 from chalicelib.webhooks import master_key

@@ -1,0 +1,121 @@
+"""The items of a customer in the table, and how they change together: the record, and a lock on the
+e-mail address.
+
+| item | pk | sk |
+|---|---|---|
+| customer | `cus_…` | `customer` |
+| e-mail lock | `email#<lower case>` | `lock` |
+| merged | `cus_…` | `gone`: `into`, the id of who has all that it had |
+
+The lock repeats what an order copies of the customer: an order that names an e-mail needs one read,
+whether or not anybody has it. Totals are added to in the transaction of the order that
+changes them, so they are no part of the record's version: two orders at once both succeed, and so
+do an order and a change.
+"""
+
+from collections.abc import Iterable
+
+from chalicelib import ids, listing, table
+from chalicelib.attributes import Item, Key
+from chalicelib.commit import Commit
+from chalicelib.conditions import Attr, Condition
+from chalicelib.customers.model import EDITABLE, KIND, Customer, EmailTaken
+from chalicelib.customers.shown import of_order, show
+
+
+class CustomerChanged(Exception):
+    """Somebody else wrote the customer since it was read."""
+
+
+def record_key(id: str) -> Key:
+    return id, "customer"
+
+
+def gone_key(id: str) -> Key:
+    return id, "gone"
+
+
+def lock_key(email: str) -> Key:
+    return f"email#{ids.key_part(email.lower())}", "lock"
+
+
+def insert(commit: Commit, customer: Customer, **room: int) -> None:
+    if customer.email:
+        _put_lock(commit, customer.email, customer, table.absent)
+    index = listing.change(commit, KIND, customer.id, None, customer.index, **room)
+    assert index is not None
+    pk, sk = record_key(customer.id)
+    item = {"pk": pk, "sk": sk, **customer.fields, "version": customer.version}
+    commit.put({**item, "index": index.stored()}, when=table.absent)
+    commit.announce("customer.created", show(customer))
+
+
+def write(
+    commit: Commit,
+    before: Customer,
+    after: Customer | None,
+    *,
+    holders: Iterable[str] = (),
+    locks: bool = True,
+) -> None:
+    """All that changes between two versions of a customer, but for the totals.
+
+    `holders`: who else may have had the locks of both e-mails until now; `locks`: whether those
+    change. Emits customer.updated or customer.deleted. The commit raises CustomerChanged,
+    EmailTaken.
+    """
+    unchanged = is_unchanged(before)
+    if not locks:
+        pass
+    elif after is None or after.email != before.email:
+        _move_lock(commit, before, after, [before.id, *holders])
+    elif after.email and of_order(after) != of_order(before):
+        _put_lock(commit, after.email, after, Attr("id").eq(after.id))
+    new_index = after.index if after else None
+    index = listing.change(commit, KIND, before.id, before.index, new_index)
+    if after is None:
+        # With no order, it has none until now: one that is being placed counts itself here.
+        same = Attr("orders").eq(before.fields["orders"]) if "orders" in before.fields else None
+        none_since = same or Attr("orders").not_exists()
+        commit.delete(
+            record_key(before.id), when=unchanged & none_since, otherwise=CustomerChanged()
+        )
+        commit.announce("customer.deleted", show(before))
+        return
+    assert index is not None
+    fields = {name: after.fields[name] for name in (*EDITABLE, "updatedAt")}
+    more = {name: after.fields[name] for name in ("erasedAt", "merged") if name in after.fields}
+    commit.update(
+        record_key(after.id),
+        set={**fields, **more, "index": index.stored(), "version": after.version},
+        when=unchanged,
+        otherwise=CustomerChanged(),
+    )
+    commit.announce("customer.updated", show(after))
+
+
+def is_unchanged(customer: Customer) -> Condition:
+    version = Attr("version")
+    known = version.eq(customer.version) if customer.version else version.not_exists()
+    return table.present & known
+
+
+def _move_lock(
+    commit: Commit, before: Customer, after: Customer | None, holders: Iterable[str]
+) -> None:
+    old = lock_key(before.email) if before.email else None
+    new = lock_key(after.email) if after and after.email else None
+    free = table.absent | Attr("id").is_in(holders)
+    if after and after.email:
+        _put_lock(commit, after.email, after, free)
+    if old and old != new:
+        commit.delete(old, when=free, otherwise=CustomerChanged())
+
+
+def _put_lock(commit: Commit, email: str, customer: Customer, when: Condition) -> None:
+    pk, sk = lock_key(email)
+    commit.put({"pk": pk, "sk": sk, **of_order(customer)}, when=when, otherwise=_taken)
+
+
+def _taken(lock: Item | None) -> Exception:
+    return EmailTaken(str(lock["id"])) if lock else CustomerChanged()
