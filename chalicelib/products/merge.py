@@ -63,7 +63,8 @@ def changed(product: Product, given: Given, now: str, *, exactly: bool = False) 
     the prices that are given, also where one equals the old price that it followed. Raises Invalid.
     """
     fields = {**product.fields, **_cleaned(given, product.fields)}
-    if product.fields["price"] is None and fields["price"] == product.price:
+    asked = fields["price"]
+    if product.fields["price"] is None and asked == product.price:
         fields["price"] = None  # sent back as it was shown, it stays the lowest of the variants'
     quantities = dict(product.quantities)
     if "variants" in given:
@@ -71,6 +72,8 @@ def changed(product: Product, given: Given, now: str, *, exactly: bool = False) 
         is_priced = fields["price"] is not None and not moves
         listed = given["variants"]
         fields["variants"], quantities = _variants(product.id, listed, product, is_priced)
+        if any(variant["price"] is None for variant in fields["variants"]):
+            fields["price"] = asked  # which that variant follows
     if fields == product.fields and quantities == product.quantities:
         return product
     fields["updatedAt"] = now

@@ -3,6 +3,7 @@
 import contextlib
 
 from chalicelib import table
+from chalicelib.commit import Commit
 from chalicelib.imports import store
 from chalicelib.imports.model import JobStatus, Options, Outcome
 from chalicelib.imports.steps.waiting import Waiting, first_waiting, put_waiting, settle
@@ -40,6 +41,16 @@ def test_a_chunk_that_is_delivered_twice_is_counted_once(desk: Desk) -> None:
     assert store.finish(job_id, "chunk#1", {Outcome.UPDATED: 3})
     assert not store.finish(job_id, "chunk#1", {Outcome.UPDATED: 3})
     assert counted(job_id) == (3, 3)
+
+
+def test_what_a_file_has_is_counted_once_though_it_is_planned_twice(desk: Desk) -> None:
+    job_id = desk.send("name,price\nHat,2\n")
+    desk.uploaded(job_id)
+    commit = Commit()
+    store.count(commit, job_id, {Outcome.CREATED: 1}, total=1)  # of which the planner knew nothing
+    commit.send()
+    store.planned(job_id, 1, 1, 1, repeats=False)
+    assert store.get(job_id).fields["total"] == 2
 
 
 def test_a_late_step_of_a_job_that_is_gone_does_not_make_it_again(desk: Desk) -> None:

@@ -120,6 +120,29 @@ def test_the_price_of_a_shopify_product_is_the_lowest_of_its_variants(desk: Desk
     assert desk.products()["tee"]["price"] == "9.00"
 
 
+def prices(desk: Desk, slug: str) -> tuple[str, list[str]]:
+    product = desk.products()[slug]
+    return product["price"], [variant["price"] for variant in product["variants"]]
+
+
+def test_a_variant_without_a_price_has_its_products_which_is_the_lowest(desk: Desk) -> None:
+    header = "Handle,Title,Option1 Value,Variant SKU,Variant Price\n"
+    job = desk.imported(header + "tee,Tee,S,T-S,9\ntee,,M,T-M,\ntee,,L,T-L,8\n")
+    assert job["created"] == 1, job
+    assert prices(desk, "tee") == ("8.00", ["9.00", "8.00", "8.00"])
+    desk.imported(header + "mug,Mug,S,M-S,5\nmug,,M,M-M,6\n")
+    job = desk.imported(header + "mug,,M,M-M,7\nmug,,L,M-L,\n")
+    assert job["updated"] == 1, job
+    assert prices(desk, "mug") == ("5.00", ["5.00", "7.00", "5.00"])
+
+
+def test_a_product_whose_variants_follow_its_price_keeps_it(desk: Desk) -> None:
+    shirt(desk)
+    header = "Handle,Title,Option1 Value,Variant SKU,Variant Price\n"
+    desk.imported(header + "shirt,,S,SH-S,17\n")
+    assert prices(desk, "shirt") == ("20.00", ["17.00", "20.00"])
+
+
 def test_an_error_in_a_variant_names_its_own_row(desk: Desk) -> None:
     shirt(desk)
     long = "x" * 101

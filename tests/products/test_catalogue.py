@@ -168,6 +168,19 @@ def test_what_was_read_can_be_sent_back_and_changes_nothing(shop: Shop) -> None:
     ]
 
 
+def test_a_variant_without_a_price_is_added_where_each_other_has_one(shop: Shop) -> None:
+    variants = [{"title": "S", "price": "3"}, {"title": "M", "price": "2"}]
+    made = shop.post("/api/admin/products", {"name": "x", "variants": variants}).json
+    sent = {**made, "variants": [*made["variants"], {"title": "L"}]}
+    answer = shop.put(f"/api/admin/products/{made['id']}", sent)
+    assert answer.status == 200, answer.text
+    assert answer.json["price"] == "2.00"
+    assert [v["price"] for v in answer.json["variants"]] == ["3.00", "2.00", "2.00"]
+    assert shop.put(f"/api/admin/products/{made['id']}", answer.json).json == answer.json
+    refused = shop.put(f"/api/admin/products/{made['id']}", {"price": None})
+    assert fields_of(refused) == ["variants.2.price"]
+
+
 def test_the_default_variant_follows_sku_and_price(shop: Shop) -> None:
     made = shop.post("/api/admin/products", new_product(sku="A")).json
     path = f"/api/admin/products/{made['id']}"
