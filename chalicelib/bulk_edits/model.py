@@ -14,7 +14,6 @@ from chalicelib.products.model import ListProducts as ProductFilters
 from chalicelib.products.model import Price, ProductStatus, Stock
 from chalicelib.schemas import Input
 
-TYPE: Final = "bulk_edit"
 MOST_IDS: Final = 500
 
 _Ids = Annotated[list[Annotated[str, Field(min_length=1, max_length=60)]], Field(max_length=500)]

@@ -4,10 +4,10 @@ from typing import Any
 
 from chalice.app import Response
 
-from chalicelib.bulk_edits.model import TYPE, BulkOrderEdit, BulkProductEdit, filtered
+from chalicelib.bulk_edits.model import BulkOrderEdit, BulkProductEdit, filtered
 from chalicelib.idempotency import Once
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import StartedJob
+from chalicelib.jobs.model import JobType, StartedJob
 from chalicelib.problems import Invalid
 from chalicelib.request import IDEMPOTENT, Role, Routes, body_once, caller
 from chalicelib.request.answer import reply_text
@@ -52,5 +52,5 @@ def _started(kind: str, asked: BulkProductEdit | BulkOrderEdit, once: Once | Non
         filtered(kind, asked.filters)
     about: dict[str, Any] = {"kind": kind, "change": change}
     about |= {"ids": asked.ids} if asked.ids is not None else {"filters": asked.filters}
-    _, text = jobs.create(TYPE, about, caller().name, dry_run=asked.dry_run, once=once)
+    _, text = jobs.create(JobType.BULK_EDIT, about, caller().name, dry_run=asked.dry_run, once=once)
     return reply_text(202, text)

@@ -7,9 +7,8 @@ from chalice.app import Response
 from chalicelib.commit import Commit
 from chalicelib.customers import store as customers
 from chalicelib.customers.model import Customer
-from chalicelib.erasures.model import TYPE
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import StartedJob
+from chalicelib.jobs.model import JobType, StartedJob
 from chalicelib.problems import Conflict, NotFound
 from chalicelib.request import IDEMPOTENT, Role, Routes, caller, once
 from chalicelib.request.answer import reply_text
@@ -37,9 +36,8 @@ def erase_customer(id: str) -> Response:
         asked.look()
     customer = customers.get(id)
     jobs.require_free(customer.held, customers.CustomerBusy)
-    _, text = jobs.create(
-        TYPE, {"customer": id}, caller().name, once=asked, also=partial(_hold, customer)
-    )
+    hold, about = partial(_hold, customer), {"customer": id}
+    _, text = jobs.create(JobType.CUSTOMER_ERASURE, about, caller().name, once=asked, also=hold)
     return reply_text(202, text)
 
 

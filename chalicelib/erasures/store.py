@@ -7,11 +7,11 @@ e-mail of that time.
 from collections.abc import Iterable
 from typing import Any, Final
 
-from chalicelib import clock, table
+from chalicelib import table
 from chalicelib.attributes import Item, Key
 from chalicelib.forgetting import Person
+from chalicelib.jobs import store as jobs
 
-_KEPT_SECONDS: Final = 30 * 86_400
 _MOST_BYTES: Final = 300_000  # DynamoDB: 400 KB an item
 
 
@@ -30,7 +30,7 @@ def learn(job_id: str, known: Person, facts: Iterable[str]) -> Person:
     both = known.facts | new
     if not new or sum(len(fact.encode()) for fact in both) > _MOST_BYTES:
         return known
-    more = {"of": frozenset(known.ids), "expiresAt": clock.unix() + _KEPT_SECONDS}
+    more = {"of": frozenset(known.ids), "expiresAt": jobs.expires()}
     table.update(_key(job_id), add={"texts": new}, set=more)
     return Person(known.ids, both)
 

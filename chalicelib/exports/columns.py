@@ -10,7 +10,7 @@ from chalicelib.customers.shown import CustomerOfOrder, ShownCustomer
 from chalicelib.customers.shown import show as show_customer
 from chalicelib.exports import products
 from chalicelib.exports.cells import lines, listed
-from chalicelib.exports.model import ColumnSet, Ending, Records
+from chalicelib.exports.model import ColumnSet, Ending, ExportType
 from chalicelib.orders.shown import Line, ShownOrder
 from chalicelib.orders.shown import show as show_order
 from chalicelib.products.shown import show as show_product
@@ -36,9 +36,9 @@ _PLAIN: Final = tuple(
 ORDERS: Final = (*_PLAIN, "tags", *_CUSTOMER.values(), *_LINE.values(), *_ADDRESSES)
 CUSTOMERS: Final = tuple(ShownCustomer.__annotations__)
 _SHOW: Final[Mapping[str, Callable[[Any], dict[str, Any]]]] = {
-    Records.PRODUCTS: show_product,
-    Records.ORDERS: show_order,
-    Records.CUSTOMERS: show_customer,
+    ExportType.PRODUCTS: show_product,
+    ExportType.ORDERS: show_order,
+    ExportType.CUSTOMERS: show_customer,
 }
 
 
@@ -60,9 +60,9 @@ def writer(records: str, ending: str, columns: str) -> Writer:
 def _table(
     records: str, columns: str
 ) -> tuple[Sequence[str], Callable[[Any], Iterator[Sequence[Any]]]]:
-    if records == Records.ORDERS:
+    if records == ExportType.ORDERS:
         return ORDERS, lambda order: _order_rows(show_order(order))
-    if records == Records.CUSTOMERS:
+    if records == ExportType.CUSTOMERS:
         return CUSTOMERS, lambda customer: iter([_customer_row(show_customer(customer))])
     if columns == ColumnSet.SHOPIFY:
         return products.SHOPIFY, products.shopify_rows

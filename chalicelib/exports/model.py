@@ -13,10 +13,8 @@ from chalicelib.orders.model import ListOrders
 from chalicelib.products.model import ListProducts
 from chalicelib.schemas import Input
 
-TYPE: Final = "export"
 
-
-class Records(StrEnum):
+class ExportType(StrEnum):
     PRODUCTS = "products"
     ORDERS = "orders"
     CUSTOMERS = "customers"
@@ -35,7 +33,7 @@ class ColumnSet(StrEnum):
 class NewExport(Input):
     """Which records, as what."""
 
-    type: Records
+    type: ExportType
     format: Annotated[Ending, Field(description="jsonl: a record a line, as the API shows it")] = (
         Ending.CSV
     )
@@ -47,15 +45,15 @@ class NewExport(Input):
 
     @model_validator(mode="after")
     def _columns_of_products(self) -> "NewExport":
-        if self.columns is not ColumnSet.BACKROOM and self.type is not Records.PRODUCTS:
+        if self.columns is not ColumnSet.BACKROOM and self.type is not ExportType.PRODUCTS:
             raise PydanticCustomError("columns", "only products have columns other than backroom")
         return self
 
 
 _LISTS: Final[dict[str, Any]] = {
-    Records.PRODUCTS: ListProducts,
-    Records.ORDERS: ListOrders,
-    Records.CUSTOMERS: ListCustomers,
+    ExportType.PRODUCTS: ListProducts,
+    ExportType.ORDERS: ListOrders,
+    ExportType.CUSTOMERS: ListCustomers,
 }
 
 

@@ -2,9 +2,9 @@
 
 from chalice.app import Response
 
-from chalicelib.exports.model import TYPE, NewExport, query
+from chalicelib.exports.model import NewExport, query
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import StartedJob
+from chalicelib.jobs.model import JobType, StartedJob
 from chalicelib.request import IDEMPOTENT, Role, Routes, body_once, caller
 from chalicelib.request.answer import reply_text
 
@@ -26,5 +26,5 @@ def start() -> Response:
     asked, once = body_once(NewExport)
     query(asked.type, asked.filters, 1)
     about = asked.model_dump(by_alias=True, mode="json")
-    _, text = jobs.create(TYPE, about, caller().name, once=once)
+    _, text = jobs.create(JobType.EXPORT, about, caller().name, once=once)
     return reply_text(202, text)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from chalicelib.exports import files
-from chalicelib.exports.model import TYPE, Records
+from chalicelib.exports.model import ExportType
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import Job, JobStatus
+from chalicelib.jobs.model import Job, JobStatus, JobType
 
 _MESSAGE = "A customer who is in it was erased. Ask for the export again."
 
@@ -13,7 +13,7 @@ _MESSAGE = "A customer who is in it was erased. Ask for the export again."
 def forget(job: Job, ids: Sequence[str]) -> bool:
     """Removes the file of an export that has one of these customers, or is being written and may
     have; whether it was one. Doing it again changes nothing."""
-    if job.type != TYPE or job.asked["type"] == Records.PRODUCTS:
+    if job.type != JobType.EXPORT or job.asked["type"] == ExportType.PRODUCTS:
         return False
     if not job.has_ended:
         jobs.fail(job.id, "customer_erased", _MESSAGE)

@@ -8,7 +8,7 @@ from typing import Any, Final
 from chalicelib.customers import store as customers
 from chalicelib.exports import files
 from chalicelib.exports.columns import writer
-from chalicelib.exports.model import Records, query
+from chalicelib.exports.model import ExportType, query
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import Job, Step
 from chalicelib.orders import store as orders
@@ -16,9 +16,9 @@ from chalicelib.products import store as products
 
 _PAGE: Final = 100
 _PAGES: Final[dict[str, Any]] = {
-    Records.PRODUCTS: products.page,
-    Records.ORDERS: orders.page,
-    Records.CUSTOMERS: customers.page,
+    ExportType.PRODUCTS: products.page,
+    ExportType.ORDERS: orders.page,
+    ExportType.CUSTOMERS: customers.page,
 }
 
 

@@ -1,4 +1,4 @@
-"""What an import job is: what clients send, what is stored, and how it is shown.
+"""What an import job is: what clients send, and what is stored.
 
 A job counts in products, each once, wherever its rows are (`steps/tally.py`). It ends with
 created + updated + unchanged + failed = total, unless it was cancelled or failed as a whole.
@@ -203,101 +203,12 @@ class Upload(TypedDict):
     expiresAt: str
 
 
-class ShownRowError(TypedDict):
-    """`row`: the line in the file, the header being line 1; `field`: the file's column; and the
-    product as its rows name it."""
-
-    row: int
-    field: str
-    code: str
-    message: str
-    slug: str | None
-    sku: str | None
-    name: str | None
-
-
-class ShownColumn(TypedDict):
-    """A column of the file; `field`: what it is read as, or proposed as."""
-
-    column: str
-    samples: Annotated[list[str], Field(description="Up to three different values")]
-    field: str | None
-    ignored: bool
-
-
-class ShownReading(TypedDict):
-    """An encoding that the file may be in."""
-
-    encoding: Annotated[str, Field(description="As it is to be chosen")]
-    samples: Annotated[list[str], Field(description="What the first words would be")]
-
-
-class Warning(TypedDict):
-    """What the shop should look at, though nothing failed."""
-
-    code: str
-    message: str
-    column: str
-
-
-class Preview(TypedDict):
-    """What a product of a dry run would become: the fields that differ. `before` is null where it
-    would be created. Long texts and lists are cut."""
-
-    row: int
-    outcome: str
-    id: str | None
-    slug: str
-    name: str
-    before: dict[str, Any] | None
-    after: dict[str, Any]
-
-
 class FileError(TypedDict):
     """Why the job as a whole failed; `row` where a line of the file is the reason."""
 
     code: str
     message: str
     row: int | None
-
-
-class ListedJob(TypedDict):
-    id: str
-    type: str
-    fileName: str
-    status: JobStatus
-    mode: Mode
-    dryRun: bool
-    allowZeroPrices: bool
-    dialect: Annotated[str | None, Field(description="Whose columns the file has")]
-    encoding: Annotated[str | None, Field(description="Of the file's text")]
-    delimiter: str | None
-    ignoredColumns: list[str]
-    warnings: list[Warning]
-    sourceJobId: Annotated[str | None, Field(description="Of which this is the retry or the run")]
-    total: Annotated[int | None, Field(description="Products in the file; null until it was read")]
-    processed: int
-    created: int
-    updated: int
-    unchanged: int
-    failed: int
-    progress: Annotated[int, Field(description="Percent")]
-    error: FileError | None
-    createdAt: str
-    startedAt: str | None
-    completedAt: str | None
-
-
-class ShownJob(ListedJob):
-    errors: Annotated[list[ShownRowError], Field(description="The first 100, by line")]
-    errorReportUrl: Annotated[str | None, Field(description="A CSV of all rows that failed")]
-    columns: Annotated[list[ShownColumn], Field(description="Empty until the file was seen")]
-    savedMapping: Annotated[str | None, Field(description="The saved mapping that is proposed")]
-    fields: Annotated[list[str], Field(description="What a column can be read as")]
-    encodings: Annotated[
-        list[ShownReading], Field(description="Between which somebody has to choose")
-    ]
-    preview: Annotated[list[Preview], Field(description="Of a dry run: the first 50 that change")]
 
 
 class ImportJob(jobs.Job):
@@ -399,53 +310,3 @@ class ImportJob(jobs.Job):
                 error: FileError = {"code": "planning_failed", "message": message, "row": None}
                 return clock.iso(until), error
         return None
-
-
-def show(job: ImportJob, now: datetime) -> dict[str, Any]:
-    """The shape of ListedJob."""
-    fields = job.fields
-    shown: dict[str, Any] = {
-        **{name: fields[name] for name in ("id", "type", "fileName", "status", "mode", "dryRun")},
-        "allowZeroPrices": bool(fields.get("allowZeroPrices")),
-        "dialect": fields.get("dialect"),
-        **{name: fields.get("format", {}).get(name) for name in ("encoding", "delimiter")},
-        "ignoredColumns": fields.get("ignoredColumns", []),
-        "warnings": _warnings(job),
-        "sourceJobId": fields.get("sourceJobId"),
-        "total": fields.get("total"),
-        **{name: fields[name] for name in ("processed", *Outcome)},
-        "progress": jobs.progress(job, *_counted(job)),
-        "error": fields.get("error"),
-        **{name: fields.get(name) for name in ("createdAt", "startedAt", "completedAt")},
-    }
-    given_up = job.given_up(now)
-    if given_up is not None:
-        since, error = given_up
-        shown |= {"status": JobStatus.FAILED, "error": error, "completedAt": since}
-    return shown
-
-
-def _counted(job: ImportJob) -> tuple[str, str]:
-    """What progress is told by: groups of rows, because a product may have several."""
-    return ("groups", "handled") if "groups" in job.fields else ("total", "processed")
-
-
-def show_whole(job: ImportJob, now: datetime, **more: Any) -> dict[str, Any]:
-    """The shape of ShownJob."""
-    none: dict[str, Any] = {
-        **{name: [] for name in ("errors", "columns", "fields", "encodings", "preview")},
-        **dict.fromkeys(("errorReportUrl", "savedMapping")),
-    }
-    return {**show(job, now), **none, **more}
-
-
-def _warnings(job: ImportJob) -> list[Warning]:
-    if job.is_erased:
-        message = "Since a customer was erased, its file, samples, errors and report are gone."
-        return [{"code": "file_erased", "message": message, "column": ""}]
-    return [_not_read(column) for column in job.fields.get("missedColumns", ())]
-
-
-def _not_read(column: str) -> Warning:
-    message = f'Nothing is read from the column "{column}".'
-    return {"code": "column_not_read", "message": message, "column": column}

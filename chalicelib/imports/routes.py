@@ -22,11 +22,10 @@ from chalicelib.imports.model import (
     SavedColumns,
     SavedMapping,
     SavedMappings,
-    ShownJob,
     UnknownColumns,
     Upload,
 )
-from chalicelib.imports.shown import whole
+from chalicelib.imports.shown import ShownJob, show_whole
 from chalicelib.imports.steps import queue
 from chalicelib.jobs.model import OPEN, JobStatus, StartedJob
 from chalicelib.problems import Conflict, Invalid, NotFound, PayloadTooLarge
@@ -270,7 +269,7 @@ def map_import_columns(id: str) -> Response:
     if answered is None:
         raise Conflict("The job does not wait for a mapping.", code="job_not_waiting")
     queue.send([{"job": job.id, "step": "copy", "from": job.id, "report": False}])
-    return reply(200, whole(answered))
+    return reply(200, show_whole(answered))
 
 
 def _read_again(job: ImportJob, asked: ChosenMapping) -> Options:

@@ -30,10 +30,10 @@ from chalicelib.imports.csv.faults import FileRejected, RowError
 from chalicelib.imports.csv.records import FileFormat
 from chalicelib.imports.model import ImportJob, Options, Outcome
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import INLINE_ERRORS, KIND, JobStatus, index_of
+from chalicelib.jobs.model import INLINE_ERRORS, KIND, JobStatus, JobType, index_of
 
 if TYPE_CHECKING:
-    from chalicelib.imports.formats import Dialect
+    from chalicelib.imports.formats import Format
 
 _PARTS: Final = 1_000  # chunks that are looked at in one query
 MOST_PREVIEWS: Final = 50
@@ -44,10 +44,6 @@ OutcomeCounts = Mapping[Outcome, int]
 
 _waiting = Attr("status").is_in([JobStatus.QUEUED, JobStatus.NEEDS_MAPPING])
 _running = Attr("status").eq(JobStatus.RUNNING)
-
-
-def expires() -> int:
-    return clock.unix() + jobs.KEPT_SECONDS
 
 
 # --- The job --------------------------------------------------------------------------------------
@@ -65,7 +61,7 @@ def create(
     the answer."""
     fields: dict[str, Any] = {
         "id": id or ids.new("job"),
-        "type": "product_import",
+        "type": JobType.PRODUCT_IMPORT,
         "fileName": file_name,
         "status": JobStatus.QUEUED,
         **options.stored(),
@@ -97,7 +93,7 @@ def get(job_id: str) -> ImportJob:
 
 
 def begin(
-    waiting: ImportJob, etag: str, *, form: FileFormat, dialect: "Dialect", met_products: bool
+    waiting: ImportJob, etag: str, *, form: FileFormat, dialect: "Format", met_products: bool
 ) -> ImportJob | None:
     """The job, running on this file; None when it is not to run, runs on another file already, or
     somebody has said meanwhile how the file is read.
@@ -121,7 +117,7 @@ def begin(
         return job if is_same and job and job.answers == waiting.answers else None
 
 
-def ask(waiting: ImportJob, form: FileFormat | None, dialect: "Dialect | None" = None) -> bool:
+def ask(waiting: ImportJob, form: FileFormat | None, dialect: "Format | None" = None) -> bool:
     """The job waits for somebody who says what its columns are, or, without a form, the encoding
     of its text; unless somebody has said something meanwhile."""
     asked = {
@@ -132,7 +128,7 @@ def ask(waiting: ImportJob, form: FileFormat | None, dialect: "Dialect | None" =
     return jobs.update_if(waiting.id, _asked_so_often(waiting), set=asked)
 
 
-def _read_as(form: FileFormat | None, dialect: "Dialect | None") -> dict[str, Any]:
+def _read_as(form: FileFormat | None, dialect: "Format | None") -> dict[str, Any]:
     return {
         "format": form.as_dict() if form else {},
         "dialect": dialect.name if dialect else None,
@@ -162,7 +158,7 @@ def answer(job_id: str, options: Options, seconds: int) -> ImportJob | None:
 
 def put_columns(job_id: str, shown: Mapping[str, Any]) -> None:
     """What `columns.shown` answers."""
-    table.put({"pk": job_id, "sk": "columns", **shown, "expiresAt": expires()})
+    table.put({"pk": job_id, "sk": "columns", **shown, "expiresAt": jobs.expires()})
 
 
 def columns(job_id: str) -> dict[str, Any]:
@@ -220,12 +216,12 @@ def finish(
     """
     pk, number = job_id, chunk.partition("#")[2]
     commit = Commit()
-    item = {"pk": pk, "sk": chunk, "part": has_part, "expiresAt": expires()}
+    item = {"pk": pk, "sk": chunk, "part": has_part, "expiresAt": jobs.expires()}
     commit.put(item, when=table.absent)
     for key in settled:
         commit.delete(key, when=table.present)
     if deferred:
-        commit.put({"pk": pk, "sk": f"deferred#{number}", **deferred, "expiresAt": expires()})
+        commit.put({"pk": pk, "sk": f"deferred#{number}", **deferred, "expiresAt": jobs.expires()})
     # Whatever became of the job meanwhile: what was done is counted.
     count(commit, job_id, counts, chunks_done=1 if chunk.startswith("chunk#") else 0)
     try:
@@ -311,7 +307,7 @@ def put_errors(job_id: str, errors: Iterable[tuple[RowError, Mapping[str, str | 
             **error._asdict(),
             **{name: (text := product.get(name)) and text[:200] for name in _NAMES},
             "field": error.field[:200],
-            "expiresAt": expires(),
+            "expiresAt": jobs.expires(),
         }
         for _, of_row in groupby(first, key=lambda one: one[0].row)
         for number, (error, product) in enumerate(of_row)
@@ -340,9 +336,9 @@ def put_previews(job_id: str, previews: Sequence[Mapping[str, Any]]) -> None:
     known = [int(preview["row"]) for preview in previews_of(job_id)]
     last = known[-1] if len(known) == MOST_PREVIEWS else 1 << 40
     rows = [one for one in sorted(previews, key=_row)[:MOST_PREVIEWS] if one["row"] < last]
+    expires = {"expiresAt": jobs.expires()}
     table.batch_write(
-        {"pk": job_id, "sk": f"preview#{_row(one):09d}", "preview": one, "expiresAt": expires()}
-        for one in rows
+        {"pk": job_id, "sk": f"preview#{_row(one):09d}", "preview": one, **expires} for one in rows
     )
 
 
@@ -377,11 +373,11 @@ def would_have(job_id: str, skus: Sequence[str]) -> dict[str, set[str]]:
 def would_put(job_id: str, slug: str, skus: Iterable[str], product: Mapping[str, Any]) -> Commit:
     commit = Commit()
     pk, sk = _would_key(job_id, slug)
-    commit.put({"pk": pk, "sk": sk, "product": product, "expiresAt": expires()})
+    commit.put({"pk": pk, "sk": sk, "product": product, "expiresAt": jobs.expires()})
     for sku in skus:
         pk, sk = _would_key(job_id, f"sku {sku}")
         sk = f"{sk}#{ids.key_part(slug)}"
-        commit.put({"pk": pk, "sk": sk, "slug": slug, "expiresAt": expires()})
+        commit.put({"pk": pk, "sk": sk, "slug": slug, "expiresAt": jobs.expires()})
     return commit
 
 

@@ -15,7 +15,7 @@ from chalicelib.imports import apply, preview
 from chalicelib.imports.catalogue import Catalogue, catalogue
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import CsvRecord
-from chalicelib.imports.formats import Dialect, ImportedProduct, Shop
+from chalicelib.imports.formats import Format, ImportedProduct, Shop
 from chalicelib.imports.formats.cells import spoilt
 from chalicelib.imports.model import ImportJob, Mode, Outcome
 from chalicelib.problems import Busy, Invalid
@@ -46,7 +46,7 @@ class Rows:
     errors: list[RowError] = field(default_factory=list)
 
     @classmethod
-    def of(cls, records: Sequence[CsvRecord], dialect: Dialect, shop: Shop) -> "Rows":
+    def of(cls, records: Sequence[CsvRecord], dialect: Format, shop: Shop) -> "Rows":
         imported = dialect.product(records, shop)
         rows = cls(records[0].line, records, imported)
         if imported.errors:

@@ -15,6 +15,16 @@ from chalicelib.attributes import Item
 KIND: Final = listing.Kind("job")
 MOST_AT_ONCE: Final = 25  # records that one step works on
 INLINE_ERRORS: Final = 100
+PREVIEWED: Final = 100
+
+
+class JobType(StrEnum):
+    PRODUCT_IMPORT = "product_import"
+    BULK_EDIT = "bulk_edit"
+    EXPORT = "export"
+    UNDO = "undo"
+    CUSTOMER_MERGE = "customer_merge"
+    CUSTOMER_ERASURE = "customer_erasure"
 
 
 class JobStatus(StrEnum):
@@ -29,7 +39,8 @@ class JobStatus(StrEnum):
 
 
 # Types of jobs that cannot be cancelled.
-WHOLE: Final = frozenset({"customer_merge", "customer_erasure"})
+WHOLE: Final = frozenset({JobType.CUSTOMER_MERGE, JobType.CUSTOMER_ERASURE})
+UNDOABLE: Final = (JobType.PRODUCT_IMPORT, JobType.BULK_EDIT, JobType.UNDO)
 OPEN: Final = frozenset({JobStatus.QUEUED, JobStatus.NEEDS_MAPPING, JobStatus.RUNNING})
 
 
@@ -86,10 +97,12 @@ class ListedWork(TypedDict):
 
 
 class ShownWork(ListedWork):
-    errors: Annotated[list[RecordError], Field(description="The first 100")]
+    errors: Annotated[list[RecordError], Field(description=f"The first {INLINE_ERRORS}")]
     preview: Annotated[
         list[dict[str, Any]],
-        Field(description="Of a dry run: the first 100 records as `{id, before, after}`"),
+        Field(
+            description=f"Of a dry run: the first {PREVIEWED} records as `{{id, before, after}}`"
+        ),
     ]
     downloadUrl: Annotated[str | None, Field(description="Of an export: its file, for an hour")]
     bytes: Annotated[int | None, Field(description="Of an export: the size of its file")]

@@ -7,17 +7,17 @@ from chalice.app import Response
 from chalicelib import clock, listing
 from chalicelib.exports.shown import download_url
 from chalicelib.idempotency import fingerprint
-from chalicelib.imports.model import ImportJob, ListedJob, ShownJob
-from chalicelib.imports.model import show as show_import
-from chalicelib.imports.shown import whole as whole_import
+from chalicelib.imports.model import ImportJob
+from chalicelib.imports.shown import ListedJob, ShownJob
+from chalicelib.imports.shown import show as show_import
+from chalicelib.imports.shown import show_whole as show_whole_import
 from chalicelib.jobs import store
-from chalicelib.jobs.model import Job, ListedWork, ShownWork, show, show_whole
+from chalicelib.jobs.model import Job, JobType, ListedWork, ShownWork, show, show_whole
 from chalicelib.problems import Conflict, NotFound
 from chalicelib.request import Role, Routes, query, reply, reply_page
 from chalicelib.schemas import Walk, Walked
 
 routes = Routes(__name__, "Jobs")
-_IMPORT = "product_import"
 _SIGNED_ANEW = {"errorReportUrl", "downloadUrl"}
 
 
@@ -45,9 +45,7 @@ def list_jobs() -> Response:
 def get(id: str) -> Response:
     """How far it is, and what failed: the first 100 errors here, all of an import in its report."""
     shown = _whole(store.get(id))
-    lasting = {
-        name: v for name, v in shown.items() if name not in {"errorReportUrl", "downloadUrl"}
-    }
+    lasting = {name: value for name, value in shown.items() if name not in _SIGNED_ANEW}
     return reply(200, shown, etag=fingerprint(lasting)[:16])
 
 
@@ -65,14 +63,14 @@ def cancel(id: str) -> Response:
 
 
 def _listed(job: Job) -> dict[str, Any]:
-    if job.type == _IMPORT:
+    if job.type == JobType.PRODUCT_IMPORT:
         return show_import(ImportJob(job.fields), clock.now())
     return show(job)
 
 
 def _whole(job: Job) -> dict[str, Any]:
-    if job.type == _IMPORT:
-        return whole_import(ImportJob(job.fields))
+    if job.type == JobType.PRODUCT_IMPORT:
+        return show_whole_import(ImportJob(job.fields))
     errors = store.errors(job.id)
     url = download_url(job) if "bytes" in job.fields else None
     return show_whole(job, errors, url)

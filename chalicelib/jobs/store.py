@@ -25,10 +25,12 @@ from chalicelib.jobs.model import (
     INLINE_ERRORS,
     KIND,
     OPEN,
+    PREVIEWED,
     WHOLE,
     Counter,
     Job,
     JobStatus,
+    JobType,
     RecordError,
     Step,
     index_of,
@@ -38,11 +40,10 @@ from chalicelib.problems import Conflict, NotFound
 R = TypeVar("R", bound=listing.Indexed)
 
 KEPT_SECONDS: Final = 30 * 86_400  # as long as resources.yaml keeps the files of imports
-PREVIEWED: Final = 100
 _PREVIEW_BYTES: Final = 200_000
 
 # Types of jobs whose request may name a person, and the parts of it that never do.
-_MAY_NAME: Final = frozenset({"bulk_edit", "export", "customer_erasure"})
+_MAY_NAME: Final = frozenset({JobType.BULK_EDIT, JobType.EXPORT, JobType.CUSTOMER_ERASURE})
 _NO_TEXT: Final = ("type", "format", "columns", "kind", "ids")
 
 _open = Attr("status").is_in(sorted(OPEN))
@@ -59,6 +60,11 @@ class CannotCancel(Conflict):
         super().__init__("What is done in part would be no use: it goes on until it is done.")
 
 
+def expires() -> int:
+    """When what belongs to a job that is written now may go."""
+    return clock.unix() + KEPT_SECONDS
+
+
 def key(job_id: str) -> Key:
     return job_id, "job"
 
@@ -67,7 +73,7 @@ RECORDS: Final = listing.Records(KIND, key, index_of)
 
 
 def create(
-    type: str,
+    type: JobType,
     asked: Mapping[str, Any],
     by: str,
     *,
@@ -176,7 +182,6 @@ def advance(job: Job, step: Step) -> Job | None:
 
 
 def _advance(job: Job, step: Step, ends: Mapping[str, Any], when: Any) -> bool:
-    expires = clock.unix() + KEPT_SECONDS
     same_step = Attr("step").eq(job.step)
     counts = {str(name): n for name, n in step.counts.items() if n}
     commit = Commit()
@@ -188,7 +193,7 @@ def _advance(job: Job, step: Step, ends: Mapping[str, Any], when: Any) -> bool:
     )
     for place, error in enumerate(step.errors):
         sk = f"left#{job.step:06d}#{place:03d}"
-        commit.put({"pk": job.id, "sk": sk, **error, "expiresAt": expires})
+        commit.put({"pk": job.id, "sk": sk, **error, "expiresAt": expires()})
     try:
         commit.send()
     except table.ConditionFailed:

@@ -1,12 +1,10 @@
 """What clients send to merge customers."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import Field
 
 from chalicelib.schemas import Input
-
-TYPE: Final = "customer_merge"
 
 
 class Merge(Input):

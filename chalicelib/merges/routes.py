@@ -8,8 +8,8 @@ from chalicelib.commit import Commit
 from chalicelib.customers import store as customers
 from chalicelib.customers.model import Customer
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import StartedJob
-from chalicelib.merges.model import TYPE, Merge
+from chalicelib.jobs.model import JobType, StartedJob
+from chalicelib.merges.model import Merge
 from chalicelib.problems import Conflict, Invalid, NotFound
 from chalicelib.request import IDEMPOTENT, Role, Routes, body_once, caller
 from chalicelib.request.answer import reply_text
@@ -42,7 +42,7 @@ def merge_customer(id: str) -> Response:
         raise customers.Erased
     about = {"customer": id, "into": into.id}
     hold = partial(_hold, source, into)
-    _, text = jobs.create(TYPE, about, caller().name, once=once, also=hold)
+    _, text = jobs.create(JobType.CUSTOMER_MERGE, about, caller().name, once=once, also=hold)
     return reply_text(202, text)
 
 

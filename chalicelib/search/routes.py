@@ -28,7 +28,7 @@ class Search(QueryParameters):
     ]
 
 
-class Found(TypedDict):
+class SearchResult(TypedDict):
     """Up to five of each."""
 
     orders: list[ShownOrder]
@@ -41,7 +41,7 @@ class Found(TypedDict):
     "Search in everything",
     role=Role.READER,
     query=Search,
-    answers={200: Found},
+    answers={200: SearchResult},
 )
 def search_everything() -> Response:
     """Orders, products and customers that have all words of `q`. What has one of them as a whole, a

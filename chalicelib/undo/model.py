@@ -11,8 +11,6 @@ from typing import Any, Final
 
 from chalicelib.products.model import Product
 
-TYPE: Final = "undo"
-
 FieldChange = dict[str, Any]
 Fields = dict[str, Any]
 

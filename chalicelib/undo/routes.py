@@ -7,15 +7,13 @@ from chalice.app import Response
 
 from chalicelib import clock
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import Job, JobStatus, StartedJob
+from chalicelib.jobs.model import UNDOABLE, Job, JobStatus, JobType, StartedJob
 from chalicelib.problems import Conflict, NotFound
 from chalicelib.request import IDEMPOTENT, Role, Routes, caller, once
 from chalicelib.request.answer import reply_text
-from chalicelib.undo.model import TYPE
 
 routes = Routes(__name__, "Jobs")
-_UNDOABLE: Final = ("product_import", "bulk_edit", TYPE)
-_KEPT: Final = timedelta(days=30)
+_KEPT: Final = timedelta(seconds=jobs.KEPT_SECONDS)
 
 
 @routes.post(
@@ -33,17 +31,17 @@ def undo_job(id: str) -> Response:
     twice changes nothing; an undo can be undone. Within 30 days."""
     job = jobs.get(id)
     _check(job)
-    _, text = jobs.create(TYPE, {"job": id}, caller().name, once=once(None))
+    _, text = jobs.create(JobType.UNDO, {"job": id}, caller().name, once=once(None))
     return reply_text(202, text)
 
 
 def _check(job: Job) -> None:
     """Raises Conflict, with the reason, for what cannot be undone."""
-    if job.type not in _UNDOABLE:
+    if job.type not in UNDOABLE:
         raise Conflict(f"A job of type {job.type} changes nothing.", code="nothing_to_undo")
     if job.status in {JobStatus.QUEUED, JobStatus.RUNNING}:
         raise Conflict(f"The job is {job.status}.", code="job_not_finished")
     if job.is_dry_run:
         raise Conflict("The job was a dry run and changed nothing.", code="nothing_to_undo")
     if clock.now() - clock.parse(str(job.fields["createdAt"])) > _KEPT:
-        raise Conflict("A job can be undone for 30 days.", code="undo_expired")
+        raise Conflict(f"A job can be undone for {_KEPT.days} days.", code="undo_expired")

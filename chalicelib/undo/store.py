@@ -4,7 +4,7 @@
 |---|---|---|
 | entry | `job_…` | `changed#<record id>#<version>` |
 
-`change`: JSON of `model.py`; `undoneBy`: the job that took it back. Entries leave after 30 days.
+`change`: JSON of `model.py`; `undoneBy`: the job that took it back. Entries leave with their job.
 """
 
 import json
@@ -12,15 +12,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from chalicelib import clock, table
+from chalicelib import table
 from chalicelib.attributes import Item
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
 from chalicelib.forgetting import Person
+from chalicelib.jobs import store as jobs
 from chalicelib.products.model import Product
 from chalicelib.undo.model import FieldChange, difference
 
-KEPT_SECONDS: Final = 30 * 86_400
 _PREFIX: Final = "changed#"
 _DIGITS: Final = 9
 
@@ -61,7 +61,7 @@ def note(commit: Commit, job_id: str, record_id: str, change: FieldChange) -> No
 
 def _item(job_id: str, sk: str, change: FieldChange) -> Item:
     text = json.dumps(change, ensure_ascii=False, default=int)  # numbers of DynamoDB
-    return {"pk": job_id, "sk": sk, "change": text, "expiresAt": clock.unix() + KEPT_SECONDS}
+    return {"pk": job_id, "sk": sk, "change": text, "expiresAt": jobs.expires()}
 
 
 def _sk(record_id: str, version: int) -> str:

@@ -16,7 +16,7 @@ from chalicelib.forgetting import Person
 from chalicelib.imports import files
 from chalicelib.imports.model import ImportJob
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import Job, JobStatus
+from chalicelib.jobs.model import Job, JobStatus, JobType
 
 _QUOTING: Final = ("columns", "error#", "preview#", "waiting#", "product#", "would#")
 _AT_ONCE: Final = 400  # items of each kind
@@ -40,7 +40,7 @@ def forget(job: Job, person: Person, asked_at: str, until: float) -> Left:
     """Takes away what there is of an import that was asked for before `asked_at`, or reads the file
     of another. One that waits for a mapping fails. It works until that moment (`time.monotonic`);
     doing it again changes nothing."""
-    if job.type != "product_import":
+    if job.type != JobType.PRODUCT_IMPORT:
         return Left.NOTHING
     found = ImportJob(job.fields)
     _rename(found, person)

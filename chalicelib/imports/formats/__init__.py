@@ -39,7 +39,6 @@ from chalicelib.imports.formats.woocommerce import WooCommerce
 __all__ = [
     "FIELDS",
     "FORMATS",
-    "Dialect",
     "Format",
     "ImportedProduct",
     "Mapped",
@@ -51,7 +50,6 @@ __all__ = [
     "recognise",
 ]
 
-Dialect = Format
 # Those of other systems.
 FORMATS: tuple[type[Format], ...] = (
     *(Shopify, ShopifyInventory, WooCommerce, Spree, Vendure, Medusa, Wix, Squarespace, Square),

@@ -9,7 +9,7 @@ from chalicelib.imports import columns, files
 from chalicelib.imports.csv.groups import Group, groups, name_key
 from chalicelib.imports.csv.records import read
 from chalicelib.imports.csv.seen import Seen
-from chalicelib.imports.formats import Dialect, Shop
+from chalicelib.imports.formats import Format, Shop
 from chalicelib.imports.model import ImportJob
 from chalicelib.imports.steps.waiting import Waiting
 from chalicelib.imports.upsert import Rows
@@ -19,7 +19,7 @@ from chalicelib.products.model import Product
 class Reader:
     def __init__(self, job: ImportJob) -> None:
         self.job = job
-        self.dialect: Dialect = columns.of_job(job)
+        self.dialect: Format = columns.of_job(job)
         today, location = clock.now().date(), job.options.location
         self.shop = Shop(settings.currency(), today, location)
 

@@ -17,6 +17,7 @@ from chalicelib.commit import Commit
 from chalicelib.imports import store
 from chalicelib.imports.model import Outcome
 from chalicelib.imports.upsert import Rows
+from chalicelib.jobs import store as jobs
 
 _AT_ONCE: Final = 30  # groups; each may write three items, of a hundred
 _ALIAS: Final = {"alias": True}
@@ -28,7 +29,7 @@ def count(job_id: str, chunk: str, rows: Sequence[Rows]) -> None:
     its groups. Again, by the same chunk, is no harm."""
     for at in range(0, len(rows), _AT_ONCE):
         commit = Commit()
-        done = {"pk": job_id, "sk": f"counted#{chunk}#{at:05d}", "expiresAt": store.expires()}
+        done = {"pk": job_id, "sk": f"counted#{chunk}#{at:05d}", "expiresAt": jobs.expires()}
         commit.put(done, when=table.absent)
         _count(commit, job_id, rows[at : at + _AT_ONCE], are_first=chunk.startswith("chunk#"))
         try:
@@ -62,7 +63,7 @@ def _count(commit: Commit, job_id: str, rows: Sequence[Rows], *, are_first: bool
             items[first] = {**items[first], "outcome": after}
         changed |= {key, first, *aliases}
     for pk, sk in changed:
-        commit.put({**items[pk, sk], "pk": pk, "sk": sk, "expiresAt": store.expires()})
+        commit.put({**items[pk, sk], "pk": pk, "sk": sk, "expiresAt": jobs.expires()})
     handled = sum(row.outcome is not None for row in rows)
     store.count(commit, job_id, counts, handled=handled, total=new)
 

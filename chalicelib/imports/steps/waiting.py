@@ -8,6 +8,7 @@ from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
 from chalicelib.imports import store
 from chalicelib.imports.model import Outcome
+from chalicelib.jobs import store as jobs
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Waiting:
 
 
 def put_waiting(job_id: str, waiting: Iterable[Waiting]) -> None:
-    expires = {"expiresAt": store.expires()}
+    expires = {"expiresAt": jobs.expires()}
     keyed = [(row.key(job_id), row) for row in waiting]
     table.batch_write({"pk": pk, "sk": sk, **vars(row), **expires} for (pk, sk), row in keyed)
 

@@ -1,24 +1,22 @@
 // Jobs that run in the background: watched to their end, and taken back.
 
+import { ENDED_JOBS, UNDOABLE } from "../facts.js";
 import { plural, words } from "../format.js";
 import { toast } from "./notice.js";
 
 const FIRST_PAUSE = 500; // milliseconds between looks; each is a fifth longer, up to 3 s
 const LONGEST_PAUSE = 3000;
-const UNDOABLE = new Set(["product_import", "bulk_edit", "undo"]);
-const ENDED = new Set(["COMPLETED", "FAILED", "CANCELLED"]);
 const NAMES = {
   product_import: "Import",
   bulk_edit: "Bulk edit",
   undo: "Undo",
-  product_export: "Export",
   export: "Export",
 };
 
-export const hasEnded = ({ status }) => ENDED.has(status);
+export const hasEnded = ({ status }) => ENDED_JOBS.includes(status);
 export const jobName = ({ type, fileName }) => fileName || NAMES[type] || words(type);
 export const canUndo = (job) =>
-  hasEnded(job) && !job.dryRun && UNDOABLE.has(job.type) && counted(job) > 0;
+  hasEnded(job) && !job.dryRun && UNDOABLE.includes(job.type) && counted(job) > 0;
 const counted = ({ created, updated, deleted }) => created + updated + (deleted ?? 0);
 
 // Completed with records that failed is not simply good.
