@@ -1,31 +1,36 @@
-"""Starts ministack, with two functions replaced.
+"""Starts ministack, with some of its functions replaced.
 
     python -P infra/emulator_start.py
 
-A Query reads what it answers, not the whole partition. Its own sorts a partition for each query and
-evaluates the key condition on every item: a list among 10,000 products takes 200 ms. Here the sort
-keys of a partition are kept in order and bisected, and its own code then answers from what was
-found, with all its checks: the answers are the same (`tests/e2e/test_emulator.py`).
+Its answers stay the same (`tests/e2e/test_emulator.py`), but large shops and imports are slow
+without this (docs/decisions/2026-11-22-emulator.md):
 
-An invocation whose process cannot start fails alone. Its own ends all processes of the function.
-Those that were just starting fail then, too, and end others: after a deployment that requests ran
-into, all requests failed for seconds.
+- `Index`: a Query reads what it answers, not the whole partition.
+- `parse_once`, `check_once`: a role's policies, a request's body and an expression are parsed once,
+  and a transaction is authorized once for each action and table.
+- `take_turns`: other requests are served between two transactions.
+- `fail_alone`: an invocation whose process cannot start ends no others.
 
 In another version than the one that was tested, nothing is replaced.
 """
 
+import asyncio
+import gc
 import importlib.metadata
+import json
 import re
 import sys
 import threading
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterator, Mapping
-from types import FunctionType, ModuleType
+from functools import lru_cache
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
 TESTED = "1.5.33"
 _SMALL = 64  # items, which are as quickly sorted
 _LAST = "\U0010ffff" * 2
+_HOPS = 10  # of the event loop, from the arrival of a request to its answer
 
 Answer = tuple[int, dict[str, str], Any]
 Wire = Mapping[str, Any]
@@ -49,20 +54,27 @@ class Span(NamedTuple):
 def main() -> None:
     """In the interpreter that ministack is installed for."""
     from ministack import app
-    from ministack.core import lambda_runtime
+    from ministack.core import iam_actions, iam_evaluator, lambda_runtime
     from ministack.services import dynamodb
 
     version = importlib.metadata.version("ministack")
     if version == TESTED:
         Index(dynamodb).install()
         fail_alone(lambda_runtime.Worker)
+        parse_once(dynamodb, iam_actions, iam_evaluator)
+        check_once(iam_actions)
+        take_turns(app)
+        # A full collection walks all the shop's data, and stops every request for seconds.
+        gc.set_threshold(20_000, 20, 1_000_000)
     else:
         print(f"ministack {version} is not the tested {TESTED}: large lists are slow", flush=True)
     app.main()
 
 
 def fail_alone(worker: Any) -> None:
-    """What `invoke` raises becomes its answer; who called it would end the function's processes."""
+    """What `invoke` raises becomes its answer. Its own caller ends all processes of the function
+    then; those that are just starting fail, too, and end others: after a deployment that requests
+    ran into, all requests failed for seconds."""
     own = worker.invoke
 
     def invoke(self: Any, *arguments: Any, **named: Any) -> Any:
@@ -74,8 +86,54 @@ def fail_alone(worker: Any) -> None:
     worker.invoke = invoke
 
 
+def parse_once(dynamodb: ModuleType, actions: ModuleType, evaluator: ModuleType) -> None:
+    """Its own parses the policies of a role and the body of a request for each check of it, and an
+    expression for each item."""
+    own = evaluator.parse_policy_document
+    kept = lru_cache(1_000)(own)
+    evaluator.__dict__["parse_policy_document"] = lambda document: (
+        kept(document) if isinstance(document, str) else own(document)
+    )
+    last = {**vars(json), "loads": lru_cache(1)(json.loads)}
+    for name in ("resource_arns", "service_context", "transaction_checks"):
+        reads = getattr(actions, f"dynamodb_{name}")
+        once = FunctionType(reads.__code__, {**vars(actions), "json": SimpleNamespace(**last)})
+        actions.__dict__[reads.__name__] = once
+    syntax_error = lru_cache(10_000)(dynamodb._condition_syntax_error)
+    dynamodb.__dict__["_condition_syntax_error"] = syntax_error
+
+
+def check_once(actions: ModuleType) -> None:
+    """Its own authorizes each item of a transaction, though only action and table matter."""
+    own = actions.dynamodb_transaction_checks
+    actions.__dict__["dynamodb_transaction_checks"] = lambda *given: list(
+        dict.fromkeys(own(*given))
+    )
+
+
+def take_turns(app: ModuleType) -> None:
+    """Its own serves all transactions that have arrived before it looks for others: a list waited
+    for a dozen transactions of an import, at each of its calls."""
+    own, turn = app._dispatch_service_request, asyncio.Lock()
+
+    async def dispatch(method: str, path: str, headers: Any, *rest: Any) -> Any:
+        if not headers.get("x-amz-target", "").endswith(".TransactWriteItems"):
+            return await own(method, path, headers, *rest)
+        async with turn:
+            answer = await own(method, path, headers, *rest)
+            for _ in range(_HOPS):
+                await asyncio.sleep(0)
+        return answer
+
+    app.__dict__["_dispatch_service_request"] = dispatch
+
+
 class Index:
-    """The sort keys of each partition of some size, in order, kept next to ministack's tables."""
+    """The sort keys of each large partition, in order, kept next to ministack's tables.
+
+    Its own Query sorts a partition for each request and evaluates the key condition on every item.
+    Here the keys are bisected, and its own code answers from what was found, with all its checks.
+    """
 
     def __init__(self, dynamodb: ModuleType) -> None:
         self._dynamodb = dynamodb

@@ -1,10 +1,16 @@
 """What infra/emulator_start.py changes of the emulator, looked at in the emulator's interpreter."""
 
+import asyncio
 import os
 import subprocess
+import time
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
+
+from infra import emulator_start
 
 PROJECT = Path(__file__).resolve().parents[2]
 PYTHON = os.environ.get("EMULATOR_PYTHON") or str(PROJECT / ".venv-emulator/bin/python")
@@ -41,6 +47,59 @@ print(lambda_svc._execute_function_warm(broken, {}, "1")["body"]["errorMessage"]
 print("runs" if running._proc and running._proc.poll() is None else "was ended")
 lambda_runtime.reset()
 """
+RANDOM_POLICIES_AND_TRANSACTIONS = """
+import json, random, runpy
+from ministack.core import iam_actions, iam_evaluator
+from ministack.core.responses import get_account_id
+from ministack.services import dynamodb, iam, sts
+
+account = get_account_id()
+iam._roles["shop"] = role = {"RoleName": "shop", "InlinePolicies": {}, "AttachedPolicies": []}
+sts._sessions["ASIASHOP"] = {
+    "Arn": f"arn:aws:sts::{account}:assumed-role/shop/one", "SecretAccessKey": "secret",
+    "SessionToken": "token", "AccountId": account, "UserId": "one",
+}
+ACTIONS = {"Put": "PutItem", "Update": "UpdateItem", "ConditionCheck": "ConditionCheckItem"}
+
+def policy(chance):
+    arn = f"arn:aws:dynamodb:us-east-1:{account}:table/"
+    return json.dumps({"Statement": [{
+        "Effect": chance.choice(["Allow", "Allow", "Deny"]),
+        "Action": chance.sample([f"dynamodb:{one}" for one in (*ACTIONS.values(), "*")], 3),
+        "Resource": arn + chance.choice(["one", "two", "*"]),
+    } for _ in range(3)]})
+
+def denied(body):
+    of = "dynamodb:TransactWriteItems"
+    context = iam_actions.dynamodb_service_context(body)
+    for action, arn in iam_actions.dynamodb_transaction_checks(of, body, "us-east-1", account):
+        refused = iam_evaluator.enforce("ASIASHOP", action, "dynamodb", "us-east-1", arn, context)
+        if refused:
+            return action, arn, vars(refused)
+    return None
+
+chance, asked = random.Random(16), []
+for _ in range(500):
+    if chance.random() < 0.4:
+        role["InlinePolicies"]["shop"] = policy(chance)
+    items = [
+        {chance.choice([*ACTIONS]): {"TableName": chance.choice(["one", "two"])}} for _ in range(6)
+    ]
+    body = json.dumps({"TransactItems": items}).encode()
+    asked.append((role["InlinePolicies"].get("shop", "{}"), body))
+
+def answers():
+    for text, body in asked:
+        role["InlinePolicies"]["shop"] = text
+        yield denied(body)
+
+own = list(answers())
+start = runpy.run_path("infra/emulator_start.py")
+start["parse_once"](dynamodb, iam_actions, iam_evaluator)
+start["check_once"](iam_actions)
+assert list(answers()) == own
+print(own.count(None) > 100, len(own) - own.count(None) > 100)
+"""
 
 
 def run(*arguments: str) -> str:
@@ -68,3 +127,31 @@ def test_an_invocation_whose_process_cannot_start_fails_alone() -> None:
     failed, other = run("-c", ONE_RUNS_AND_ONE_CANNOT_START).splitlines()
     assert "No module named 'app'" in failed
     assert other == "runs"
+
+
+def test_a_transaction_is_permitted_and_denied_as_the_emulator_itself_does_it() -> None:
+    assert run("-c", RANDOM_POLICIES_AND_TRANSACTIONS) == "True True\n"
+
+
+def test_a_list_does_not_wait_for_all_transactions_that_came_before_it() -> None:
+    served = []
+
+    async def serve(method: str, path: str, headers: dict[str, str]) -> None:
+        time.sleep(0.001)
+        served.append(headers["x-amz-target"])
+
+    async def ask(shop: ModuleType, action: str, hops: int = 0) -> Any:
+        for _ in range(hops):
+            await asyncio.sleep(0)
+        await shop._dispatch_service_request("POST", "/", {"x-amz-target": f"DynamoDB.{action}"})
+
+    async def ask_all(shop: ModuleType) -> None:
+        writes = [ask(shop, "TransactWriteItems") for _ in range(20)]
+        await asyncio.gather(*writes, ask(shop, "Query", hops=6))
+
+    emulated = ModuleType("app")
+    emulated.__dict__["_dispatch_service_request"] = serve
+    emulator_start.take_turns(emulated)
+    asyncio.run(ask_all(emulated))
+    assert len(served) == 21
+    assert served.index("DynamoDB.Query") <= 2
