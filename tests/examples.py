@@ -23,7 +23,7 @@ from chalicelib.events.model import cursor
 from chalicelib.feed import Place
 from chalicelib.problems import Busy
 from chalicelib.request import authenticate
-from chalicelib.request.routes import MEGABYTE, matched
+from chalicelib.request.routes import LARGEST_BODY, matched
 from chalicelib.summary import store as summary
 from chalicelib.webhooks.model import EventKind
 from chalicelib.webhooks.sample_event import sample
@@ -386,7 +386,7 @@ def _of_every_operation(day: Day) -> None:
     day.refused(401, "GET", "/me", key=None)
     day.refused(403, "GET", "/keys", key=day.shop.as_("READER"))
     day.refused(400, "POST", "/customers", b"{", headers={"Content-Type": "application/json"})
-    day.refused(413, "POST", "/customers", {"note": "x" * MEGABYTE})
+    day.refused(413, "POST", "/customers", {"note": "x" * LARGEST_BODY})
     day.refused(415, "POST", "/customers", b"name=Ann", headers={"Content-Type": "text/plain"})
     caller, busy = api_keys.mint("Till 2", Role.STAFF)
     api_keys.limit(caller.id, read=1, write=1)

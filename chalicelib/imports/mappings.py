@@ -9,10 +9,10 @@ from chalicelib.attributes import Item, Key
 from chalicelib.imports.formats import FIELDS, by_name
 from chalicelib.imports.formats.mapped import changed, faults, field_of
 from chalicelib.imports.formats.sheet import REPORT_COLUMNS, plain
+from chalicelib.imports.model import MOST_MAPPINGS
 from chalicelib.problems import Conflict, Invalid, NotFound
 
 _PK: Final = "mappings"
-_MOST: Final = 200
 _REMARKS: Final = frozenset(map(plain, REPORT_COLUMNS))
 
 
@@ -57,8 +57,8 @@ def put(
     """Saves it, all columns in it; of a format, None where it has them as it does by itself. Raises
     Conflict where there are too many."""
     saved = all()
-    if len(saved) >= _MOST and not any(one["name"] == name for one in saved):
-        raise Conflict(f"There are {_MOST} saved mappings.", code="too_many_mappings")
+    if len(saved) >= MOST_MAPPINGS and not any(one["name"] == name for one in saved):
+        raise Conflict(f"There are {MOST_MAPPINGS} saved mappings.", code="too_many_mappings")
     known = by_name(format or "")
     given: Mapping[str, str | None] = mapping or {}
     if known and mapping is not None:

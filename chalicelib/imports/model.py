@@ -14,7 +14,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib import clock
-from chalicelib.imports.csv.records import MAX_COLUMNS, MAX_RECORD, FileFormat
+from chalicelib.imports.csv import groups, records
+from chalicelib.imports.csv.records import FileFormat
 from chalicelib.jobs import model as jobs
 from chalicelib.jobs.model import JobStatus
 from chalicelib.schemas import Choice, Input, QueryParameters
@@ -22,8 +23,16 @@ from chalicelib.schemas import Choice, Input, QueryParameters
 LARGEST_UPLOAD: Final = 5 * 1024**3  # bytes; S3: one POST takes 5 GB
 LARGEST_FORM: Final = 4_400_000  # bytes: Lambda takes 6 MB of event, where a file is a third longer
 LARGEST_WORKBOOK: Final = 50 << 20  # bytes
-LARGEST_ROW: Final = MAX_RECORD
-MOST_COLUMNS: Final = MAX_COLUMNS
+LARGEST_UNPACKED: Final = 400 << 20  # bytes of a workbook: what a planner has memory for
+LARGEST_CELLS: Final = 1 << 30  # bytes, of all cells of a workbook in memory
+LARGEST_SHEET: Final = 400 << 20  # bytes of CSV
+LARGEST_ROW: Final = records.LARGEST_RECORD
+MOST_COLUMNS: Final = records.MOST_COLUMNS
+LONGEST_HEADER: Final = 50_000  # characters: it is kept in the job; DynamoDB takes 400 KB
+MOST_ROWS: Final = groups.MOST_ROWS
+LARGEST_GROUP: Final = groups.LARGEST_GROUP
+MOST_MAPPINGS: Final = 200  # that are saved
+LONGEST_MAPPING_NAME: Final = 100
 _ASKED: Final = timedelta(days=7)  # until a file whose columns nobody has mapped is given up
 _READING: Final = timedelta(hours=2)  # three attempts of 15 minutes, within an hour (triggers.yaml)
 
@@ -115,7 +124,7 @@ Columns = Annotated[
     dict[Annotated[str, Field(max_length=1_000)], Annotated[str, Field(max_length=50)] | None],
     Field(min_length=1, max_length=MOST_COLUMNS, description="Column → field; null: not read"),
 ]
-_Name = Annotated[str, Field(min_length=1, max_length=100)]
+_Name = Annotated[str, Field(min_length=1, max_length=LONGEST_MAPPING_NAME)]
 _Encoding = Annotated[
     str, Field(max_length=40, description="Of the file's text, such as cp1250; else it is found.")
 ]

@@ -12,6 +12,7 @@ from chalicelib.imports import files, form, mappings, store
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.model import (
     LARGEST_FORM,
+    LONGEST_MAPPING_NAME,
     ChosenMapping,
     Columns,
     ImportJob,
@@ -314,8 +315,9 @@ def save_import_mapping(name: str) -> Response:
     """Name every column of the file, with null for those that are not read. Replaces one of the
     same name."""
     asked = body(SavedColumns)
-    if len(name) > 100:
-        raise Invalid.field("name", "too_long", "must be at most 100 characters")
+    if len(name) > LONGEST_MAPPING_NAME:
+        message = f"must be at most {LONGEST_MAPPING_NAME} characters"
+        raise Invalid.field("name", "too_long", message)
     header = list(asked.columns)
     # Of a format with no field for any column, as it is shown: they are read as the format does.
     as_it_does = asked.format is not None and not any(asked.columns.values())

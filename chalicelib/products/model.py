@@ -21,9 +21,11 @@ from chalicelib.validation import DEEPEST, depth
 
 MOST_VARIANTS: Final = 500
 BULK_PRODUCTS: Final = 500  # docs/contract.md#bulk
+LARGEST_BULK: Final = 6_000_000  # bytes of such a body: Lambda takes 6 MB of event
 # Variants, tags and words of one request. Each is 0.8 to 2.5 write units, beside some 20 a product
 # and 4 a KB: 80,000 at most, which a new table takes in 20 of the function's 28 seconds.
 MOST_PARTS: Final = 30_000
+LARGEST_DESCRIPTION: Final = 32_768  # bytes
 LARGEST_METADATA: Final = 16_384  # bytes of JSON
 LARGEST_PRODUCT: Final = 200_000  # bytes of JSON: DynamoDB takes 400 KB, index and events included
 LOW_STOCK: Final = 5
@@ -84,8 +86,8 @@ def _web_address(value: str) -> str:
 
 
 def _description(value: str) -> str:
-    if len(value.encode()) > 32_768:
-        raise ValueError("must be at most 32 KB")
+    if len(value.encode()) > LARGEST_DESCRIPTION:
+        raise ValueError(f"must be at most {LARGEST_DESCRIPTION >> 10} KB")
     return value
 
 
@@ -94,7 +96,7 @@ def _metadata(value: dict[str, Any]) -> dict[str, Any]:
     if depth(text) > DEEPEST_METADATA:
         raise ValueError(f"must be nested at most {DEEPEST_METADATA} levels deep")
     if len(text.encode()) > LARGEST_METADATA:
-        raise ValueError("must be at most 16 KB of JSON")
+        raise ValueError(f"must be at most {LARGEST_METADATA >> 10} KB of JSON")
     # As it will be read again, so that sending back what was shown is no change.
     plain: dict[str, Any] = json.loads(text)
     return plain

@@ -16,6 +16,7 @@ from chalicelib.problems import (
 from chalicelib.products import bulk, moves, store
 from chalicelib.products.model import (
     BULK_PRODUCTS,
+    LARGEST_BULK,
     BulkProducts,
     BulkStatus,
     NewProduct,
@@ -157,7 +158,7 @@ def move_stock(id: str) -> Response:
     body=BulkProducts,
     answers={200: BulkResult},
     headers=IDEMPOTENT,
-    largest_body=6_000_000,
+    largest_body=LARGEST_BULK,
 )
 def create_products() -> Response:
     """An array of products, or `{"products": […]}`. Each succeeds or fails for itself. One write

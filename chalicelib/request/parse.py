@@ -20,7 +20,7 @@ Parameters = TypeVar("Parameters", bound=QueryParameters)
 
 LONGEST_NUMBER: Final = 400  # characters; the largest double has 309 digits
 _WHOLE_DIGITS: Final = 15  # from there on, a double is no exact whole number
-_LARGEST_EXPONENT: Final = 307  # of what every other reader of JSON takes: a double
+LARGEST_EXPONENT: Final = 307  # of what every other reader of JSON takes: a double
 _ESCAPED_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _IN_BRACKETS: Final = re.compile(r"\[[0-9]*\]$")
@@ -111,14 +111,14 @@ def _number(text: str) -> Decimal | int:
     if len(text) > LONGEST_NUMBER:
         raise ValueError("nobody's number")
     number = Decimal(text)
-    if number and abs(number.adjusted()) > _LARGEST_EXPONENT:
+    if number and abs(number.adjusted()) > LARGEST_EXPONENT:
         raise ValueError("no double, and hours of arithmetic")
     whole = number == number.to_integral_value() and number.adjusted() < _WHOLE_DIGITS
     return int(number) if whole else number
 
 
 def _integer(text: str) -> int:
-    if len(text.lstrip("-")) > _LARGEST_EXPONENT + 1:
+    if len(text.lstrip("-")) > LARGEST_EXPONENT + 1:
         raise ValueError("no double")
     return int(text)
 

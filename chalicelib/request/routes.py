@@ -16,7 +16,7 @@ View = Callable[..., Response]
 Problems = Iterable[type[Problem]]
 
 METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-MEGABYTE: Final = 1_048_576
+LARGEST_BODY: Final = 1_048_576
 JSON: Final = "application/json"
 # What no slice answers. The second alone would do, if API Gateway's choice were written down.
 ANY_PATHS: Final = ("/api/{proxy+}", "/{proxy+}")
@@ -116,7 +116,7 @@ class Routes(Blueprint):
         problems: Problems = (),
         headers: Mapping[str, str] | None = None,
         consumes: str = JSON,
-        largest_body: int = MEGABYTE,
+        largest_body: int = LARGEST_BODY,
         reads_first: bool | None = None,
     ) -> Callable[[View], View]:
         def register(view: View) -> View:

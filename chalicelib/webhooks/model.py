@@ -24,6 +24,10 @@ from chalicelib.webhooks import filter
 from chalicelib.webhooks.sending.retry import FAILING_STREAK
 
 LONGEST_OVERLAP: Final = 72  # hours in which two secrets sign
+MOST_SECRETS: Final = 5  # that sign at once
+MOST_FILTER_VALUES: Final = filter.MOST_VALUES
+LARGEST_FILTER: Final = filter.LARGEST
+DEEPEST_FILTER: Final = filter.DEEPEST
 
 
 class EventKind(Choice):
@@ -92,7 +96,7 @@ Filter = Annotated[
     dict[str, Any],
     Field(
         description="A pattern like EventBridge's on the body: at most"
-        f" {filter.MOST_VALUES} values, {filter.LARGEST:,} bytes and {filter.DEEPEST} levels",
+        f" {MOST_FILTER_VALUES} values, {LARGEST_FILTER:,} bytes and {DEEPEST_FILTER} levels",
         json_schema_extra={"examples": [{"data": {"total": [{"numeric": [">=", 500]}]}}]},
     ),
 ]

@@ -1,15 +1,14 @@
 """A test event: made up, for one endpoint, and sent the way of all events."""
 
 import json
-from typing import Any, Final
+from typing import Any
 
 from chalicelib import outbox, settings, table
+from chalicelib.orders.model import LARGEST_ORDER
 from chalicelib.problems import Invalid
 from chalicelib.webhooks import deliveries, replay, store
 from chalicelib.webhooks.filter import lets_through
 from chalicelib.webhooks.model import Delivery, Endpoint, EventKind, TestEvent
-
-_LARGEST: Final = 64_000  # bytes of data to try a filter on: as large as an order may be
 
 
 def send(endpoint_id: str, kind: EventKind | None) -> tuple[Delivery, bool]:
@@ -33,8 +32,8 @@ def tried(endpoint: Endpoint, asked: TestEvent) -> dict[str, Any]:
     own = store.checked_filter(asked.filter)
     data = asked.data if asked.data is not None else sample(event)
     body = json.dumps({"event": event, "data": data}, default=float)
-    if len(body) > _LARGEST:
-        raise Invalid.field("data", "too_long", f"must be at most {_LARGEST:,} bytes of JSON")
+    if len(body) > LARGEST_ORDER:
+        raise Invalid.field("data", "too_long", f"must be at most {LARGEST_ORDER:,} bytes of JSON")
     pattern = own if "filter" in asked.model_fields_set else endpoint.filter
     return {"event": event, "data": data, "passesFilter": lets_through(pattern, body)}
 

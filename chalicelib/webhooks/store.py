@@ -19,6 +19,7 @@ from chalicelib.problems import Conflict, Invalid, NotFound, PreconditionFailed
 from chalicelib.webhooks.filter import faults
 from chalicelib.webhooks.master_key import current_secret
 from chalicelib.webhooks.model import (
+    MOST_SECRETS,
     Endpoint,
     EndpointChange,
     NewEndpoint,
@@ -31,7 +32,6 @@ from chalicelib.webhooks.shown import etag
 _PK: Final = "webhooks"
 _HOUR: Final = 3_600
 _TRIES: Final = 8
-_MOST_PREVIOUS: Final = 4
 
 
 class TooManySecrets(Conflict):
@@ -155,7 +155,7 @@ def rotate(id: str, overlap_hours: int) -> tuple[Endpoint, str]:
         valid: list[tuple[int, int]] = []
         if overlap_hours:
             valid = [(before.secret_version, now + overlap_hours * _HOUR), *before.overlaps(now)]
-        if len(valid) > _MOST_PREVIOUS:
+        if len(valid) >= MOST_SECRETS:
             raise _too_many_secrets(before, now)
         previous = [{"version": version, "until": end} for version, end in valid]
         rotated = {"secretVersion": before.secret_version + 1, "previous": previous}
@@ -172,7 +172,7 @@ def _too_many_secrets(endpoint: Endpoint, now: int) -> TooManySecrets:
     ends = clock.iso(datetime.fromtimestamp(until, UTC))
     tail = current_secret(endpoint.id, version)[-4:]
     return TooManySecrets(
-        f"{1 + _MOST_PREVIOUS} secrets sign already. The overlap of the secret that ends in {tail} "
+        f"{MOST_SECRETS} secrets sign already. The overlap of the secret that ends in {tail} "
         f"ends first, at {ends}. Rotate after that, or without overlap, which ends all others now.",
         endsFirst={"secretEndsIn": tail, "expiresAt": ends},
     )

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from chalicelib.imports.csv import opening
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.opening import open_csv
-from chalicelib.imports.csv.records import MAX_RECORD, CsvRecord, FileFormat, read
+from chalicelib.imports.csv.records import LARGEST_RECORD, CsvRecord, FileFormat, read
 from chalicelib.imports.formats.sheet import Sheet, unreadable
 
 HEADER = "slug,name,description\n"
@@ -183,10 +183,10 @@ def test_an_unclosed_quote_costs_its_own_row_and_names_its_line():
 
 
 def test_an_unclosed_quote_before_more_rows_than_a_record_holds_swallows_none():
-    rows = "b,two\n" * (MAX_RECORD // 3)
+    rows = "b,two\n" * (LARGEST_RECORD // 3)
     records = opened('slug,name\na,"one\n' + rows)
     assert records[0].problem.code == "unclosed_quote"
-    assert len(records) == 1 + MAX_RECORD // 3
+    assert len(records) == 1 + LARGEST_RECORD // 3
 
 
 def test_a_quote_that_is_not_doubled_is_named_with_its_line():
@@ -226,7 +226,7 @@ def test_memory_does_not_grow_with_the_file():
         assert record.cells[0] == "a"
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak < 16 * MAX_RECORD
+    assert peak < 16 * LARGEST_RECORD
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.imports.csv.groups import MAX_ROWS, Chunk, Unreadable, grouped, plan
+from chalicelib.imports.csv.groups import MOST_ROWS, Chunk, Unreadable, grouped, plan
 from chalicelib.imports.csv.opening import Table, open_csv
 from chalicelib.imports.csv.records import read
 from chalicelib.imports.formats import Dialect, read_as
@@ -68,7 +68,7 @@ def test_rows_of_a_product_far_apart_are_groups_of_their_own():
 
 
 def test_a_product_with_too_many_rows_fails_alone_and_its_neighbours_are_planned():
-    many = "".join(f"m,M,s{i},1\n" for i in range(MAX_ROWS + 1))
+    many = "".join(f"m,M,s{i},1\n" for i in range(MOST_ROWS + 1))
     _, _, parts = planned((HEADER + "a,A,s,1\n" + many + "b,B,t,1\n").encode())
     before, failed, after = parts
     assert (before.rows, after.rows) == (1, 1)

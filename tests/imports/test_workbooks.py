@@ -286,7 +286,7 @@ def test_what_is_written_once_and_stands_in_too_many_cells_is_refused(
 def test_a_sheet_that_is_too_large_as_csv_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     book = xlsx(*[[f"name {n}", "x" * 90] for n in range(20)])
     assert len(lines(book)) == 21
-    monkeypatch.setattr(workbooks, "_MOST_WRITTEN", 1_900)
+    monkeypatch.setattr(workbooks, "LARGEST_SHEET", 1_900)
     assert refused(book).code == "workbook_too_large"
 
 

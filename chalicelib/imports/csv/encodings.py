@@ -10,6 +10,7 @@ from itertools import chain, pairwise
 from typing import Final, NamedTuple
 
 from chalicelib.imports.csv.faults import FileRejected
+from chalicelib.imports.csv.lines import LARGEST_LINE
 
 # Python's names, by which `encoding=` says them too, and the letters of their languages: those of
 # the west in one alphabet, because shops there borrow words from each other (Crêpe, Süßes).
@@ -45,7 +46,6 @@ _ALIASES: Final[Mapping[str, str]] = {
     **{"euc-jp": "euc_jp", "euc-kr": "euc_kr", "cp949": "euc_kr"},
 }
 _SAMPLE: Final = 1 << 16
-_LONGEST_LINE: Final = 1 << 20
 _MARGIN: Final = 0.1
 _SHOWN: Final = 8  # words
 # Words with a byte that is no ASCII; a second byte of East Asian ones may be.
@@ -110,7 +110,7 @@ def _words_in(pieces: Iterable[bytes]) -> list[bytes]:
     size, held = 0, b""
     for piece in chain(pieces, [b"\n"]):
         held += piece
-        end = max(held.rfind(b"\n"), held.rfind(b"\r")) + 1 or len(held) - len(held) % _LONGEST_LINE
+        end = max(held.rfind(b"\n"), held.rfind(b"\r")) + 1 or len(held) - len(held) % LARGEST_LINE
         lines, held = held[:end], held[end:]
         if lines.isascii():
             continue

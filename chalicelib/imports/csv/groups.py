@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple, Protocol
 
 from chalicelib.imports.csv.faults import RowError
-from chalicelib.imports.csv.records import MAX_RECORD, CsvRecord
+from chalicelib.imports.csv.records import LARGEST_RECORD, CsvRecord
 
-MAX_ROWS: Final = 2000
-MAX_BYTES: Final = 8 * MAX_RECORD
+MOST_ROWS: Final = 2_000  # of one product
+LARGEST_GROUP: Final = 8 * LARGEST_RECORD  # bytes of them
 
 
 class Keys(Protocol):
@@ -93,14 +93,14 @@ def plan(
     records: Iterable[CsvRecord],
     keys: Keys,
     rows: int = 200,
-    size: int = MAX_RECORD,
+    size: int = LARGEST_RECORD,
     seen: Callable[[str], bool] = _never,
 ) -> Iterator[Chunk | Unreadable]:
     """Cut a file into chunks of at most `rows` records and `size` bytes, if no product has more.
     `seen` notes the key of a group, and tells whether it was asked about that key before.
 
-    A product of more than MAX_ROWS records or MAX_BYTES bytes, or with a record above MAX_RECORD,
-    comes out by itself as Unreadable. Everything is in the order of the file.
+    A product of more than MOST_ROWS records or LARGEST_GROUP bytes, or with a record above
+    LARGEST_RECORD, comes out by itself as Unreadable. Everything is in the order of the file.
     """
     chunk: Chunk | None = None
     for group in _measured(records, keys, seen):
@@ -150,7 +150,7 @@ def _measured(
             begin, line, rows, too_large = record.offset, record.line, 0, None
         end, names = record.offset + record.length, known_as
         rows += 1
-        if record.length > MAX_RECORD:
+        if record.length > LARGEST_RECORD:
             too_large = too_large or record.problem
     if rows:
         yield measured()
@@ -159,11 +159,11 @@ def _measured(
 def _group(
     begin: int, end: int, line: int, rows: int, too_large: RowError | None
 ) -> Chunk | Unreadable:
-    if too_large is None and rows > MAX_ROWS:
-        message = f"This product has {rows} rows; at most {MAX_ROWS} are read."
+    if too_large is None and rows > MOST_ROWS:
+        message = f"This product has {rows} rows; at most {MOST_ROWS} are read."
         too_large = RowError(line, "", "too_many_rows", message)
-    if too_large is None and end - begin > MAX_BYTES:
-        message = f"The rows of this product are larger than {MAX_BYTES >> 20} MB together."
+    if too_large is None and end - begin > LARGEST_GROUP:
+        message = f"The rows of this product are larger than {LARGEST_GROUP >> 20} MB together."
         too_large = RowError(line, "", "product_too_large", message)
     if too_large is not None:
         return Unreadable(begin, end - begin, line, rows, too_large)

@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-MAX_LINE: Final = 1 << 20
+LARGEST_LINE: Final = 1 << 20
 _BLOCK: Final = 1 << 18
 _PREFIX: Final = 4096
 
@@ -58,7 +58,7 @@ def blocks(
         if end:
             yield _lines(bytes(held[:end]), encoding, utf16)
             del held[:end]
-        elif len(held) > MAX_LINE and _size(held, utf16) > MAX_LINE:
+        elif len(held) > LARGEST_LINE and _size(held, utf16) > LARGEST_LINE:
             cut, cut_size = _cut(bytes(held), encoding), _size(held, utf16)
             held.clear()
     if cut is not None:
@@ -88,9 +88,9 @@ def _lines(block: bytes, encoding: str, utf16: bool) -> tuple[list[str], list[in
         # Line by line, so that one bad line does not change how its neighbours are read.
         lines = [_decoded(line, encoding) for line in raw]
     sizes = [_size(line, utf16) for line in raw] if utf16 else list(map(len, raw))
-    if max(sizes) > MAX_LINE:
+    if max(sizes) > LARGEST_LINE:
         lines = [
-            _cut(line, encoding) if size > MAX_LINE else text
+            _cut(line, encoding) if size > LARGEST_LINE else text
             for line, size, text in zip(raw, sizes, lines, strict=True)
         ]
     return lines, sizes

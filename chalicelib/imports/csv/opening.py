@@ -15,7 +15,7 @@ from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.lines import blocks
 from chalicelib.imports.csv.records import (
     DELIMITERS,
-    MAX_COLUMNS,
+    MOST_COLUMNS,
     CsvRecord,
     FileFormat,
     Splitter,
@@ -121,8 +121,8 @@ def open_csv(
         raise FileRejected("bad_header", f"The header cannot be read. {why}", line)
     names = tuple(" ".join(cell.split()) for cell in header.cells[:_BLANK_COLUMNS])
     names = names[: max((at for at, name in enumerate(names, 1) if name), default=0)]
-    if len(names) > MAX_COLUMNS:
-        message = f"The header has more than {MAX_COLUMNS} columns."
+    if len(names) > MOST_COLUMNS:
+        message = f"The header has more than {MOST_COLUMNS} columns."
         raise FileRejected("bad_header", message, header.line)
     return Table(FileFormat(encoding, delimiter, bare_returns, names), header.line, records)
 

@@ -2,7 +2,7 @@
 
 The csv module does the parsing, a block of lines at a time; what is added here is the place of each
 record in the file, and a way on after a quote that is never closed or a cell of 30 MB. At most one
-record (MAX_RECORD) and one block are held.
+record (LARGEST_RECORD) and one block are held.
 """
 
 import csv
@@ -14,10 +14,10 @@ from itertools import accumulate, islice
 from typing import Any, Final, NamedTuple, Self
 
 from chalicelib.imports.csv.faults import RowError
-from chalicelib.imports.csv.lines import MAX_LINE, CutLine, blocks
+from chalicelib.imports.csv.lines import LARGEST_LINE, CutLine, blocks
 
-MAX_RECORD: Final = MAX_LINE
-MAX_COLUMNS: Final = 2_000
+LARGEST_RECORD: Final = LARGEST_LINE
+MOST_COLUMNS: Final = 2_000
 DELIMITERS: Final = ",;\t|"
 _FOLLOWING: Final = 20  # lines
 _LONGEST_ODD: Final = 1 << 16  # characters of a record with blanks around its quotes
@@ -74,9 +74,10 @@ class Splitter:
     """Lines in, records out.
 
     A quote that is still open where the text ends, or where a quote cannot stand, costs the line it
-    began on and no more: reading goes on below it. Only what grows beyond MAX_RECORD and does not
-    look like rows of `width` cells is taken for one cell and skipped to its end; without a width,
-    for a range out of a file, nothing is skipped: whoever cut the range has left such cells out.
+    began on and no more: reading goes on below it. Only what grows beyond LARGEST_RECORD and does
+    not look like rows of `width` cells is taken for one cell and skipped to its end; without a
+    width, for a range out of a file, nothing is skipped: whoever cut the range has left such cells
+    out.
     """
 
     def __init__(self, delimiter: str, width: int | None, offset: int, line: int) -> None:
@@ -113,7 +114,7 @@ class Splitter:
             if start == count:
                 at = count
                 continue
-            beyond = stop < count or ends[stop] - ends[start] > MAX_RECORD
+            beyond = stop < count or ends[stop] - ends[start] > LARGEST_RECORD
             if failure is _Failure.OPEN and not beyond and not final:
                 at = start
                 break
@@ -151,7 +152,7 @@ class Splitter:
                 if any(map(str.strip, cells)):
                     size = ends[end] - ends[start]
                     record = CsvRecord(offset + ends[start], size, line + start, cells)
-                    yield record if size <= MAX_RECORD else _too_large(record)
+                    yield record if size <= LARGEST_RECORD else _too_large(record)
                 start = end
         except csv.Error as error:
             if "unexpected end" in str(error):
@@ -256,7 +257,7 @@ _MISREAD: Final = (_Failure.MISPLACED, _Failure.UNCLOSED)
 
 
 def _too_large(record: CsvRecord) -> CsvRecord:
-    message = f"This record is larger than {MAX_RECORD >> 20} MB."
+    message = f"This record is larger than {LARGEST_RECORD >> 20} MB."
     return record._replace(problem=RowError(record.line, "", "record_too_large", message))
 
 

@@ -18,12 +18,14 @@ from typing import Any, Final
 from xml.etree.ElementTree import Element, ParseError, iterparse
 
 from chalicelib.imports.csv.faults import FileRejected
-from chalicelib.imports.model import LARGEST_WORKBOOK
+from chalicelib.imports.model import (
+    LARGEST_CELLS,
+    LARGEST_SHEET,
+    LARGEST_UNPACKED,
+    LARGEST_WORKBOOK,
+)
 
-_UNPACKED: Final = 400 << 20  # bytes: what a planner has memory for
-_MOST_HELD: Final = 1 << 30  # bytes, of all cells
 _HELD: Final = 128  # bytes that a cell takes besides its text
-_MOST_WRITTEN: Final = 400 << 20  # bytes of CSV
 _SHORTEST_CELL: Final = len('<c t="s"><v>0</v></c>')
 _PIECE: Final = 1 << 20
 _LINE_BREAK: Final = "\u2028"  # within a cell: no line of the CSV ends there
@@ -68,11 +70,11 @@ def as_csv(data: bytes, sheet: str = "", delimiter: str = "") -> Iterator[bytes]
 
 
 def _bounded(lines: Iterator[bytes]) -> Iterator[bytes]:
-    left = _MOST_WRITTEN
+    left = LARGEST_SHEET
     for line in lines:
         left -= len(line)
         if left < 0:
-            message = f"The sheet is more than {_MOST_WRITTEN >> 20} MB as CSV. Save it so."
+            message = f"The sheet is more than {LARGEST_SHEET >> 20} MB as CSV. Save it so."
             raise FileRejected("workbook_too_large", message)
         yield line
 
@@ -110,11 +112,13 @@ def _refuse_bombs(data: bytes) -> None:
     if not any(part.filename in _PARTS for part in parts):
         message = "This is a ZIP archive and no workbook. Unpack it, and import the CSV in it."
         raise FileRejected("not_csv", message)
-    left = _UNPACKED
+    left = LARGEST_UNPACKED
     for part in parts:
         left -= part.file_size
         if left < 0 or _is_larger(data, part):
-            message = f"The workbook has more than {_UNPACKED >> 20} MB unpacked. Save it as CSV."
+            message = (
+                f"The workbook has more than {LARGEST_UNPACKED >> 20} MB unpacked. Save it as CSV."
+            )
             raise FileRejected("workbook_too_large", message)
 
 
@@ -157,7 +161,7 @@ def _refuse_repeats(data: bytes) -> None:
 
 
 def _is_too_large(sizes: Iterator[int]) -> bool:
-    return any(held > _MOST_HELD for held in accumulate(sizes))
+    return any(held > LARGEST_CELLS for held in accumulate(sizes))
 
 
 def _held_at_once(archive: zipfile.ZipFile) -> Iterator[Iterator[int]]:
@@ -176,7 +180,7 @@ def _held_at_once(archive: zipfile.ZipFile) -> Iterator[Iterator[int]]:
     for name in names:
         if name.startswith("xl/worksheets/"):
             most = archive.getinfo(name).file_size // _SHORTEST_CELL
-            if most * (_HELD + max(texts, default=0)) > _MOST_HELD:
+            if most * (_HELD + max(texts, default=0)) > LARGEST_CELLS:
                 with archive.open(name) as sheet:
                     yield _sizes_of_cells(sheet, texts)
 

@@ -13,9 +13,9 @@ from chalicelib.imports.csv.records import CsvRecord
 from chalicelib.imports.formats import cells
 from chalicelib.imports.formats.cells import BadCell, Shop, spoilt, text
 from chalicelib.imports.formats.sheet import Row, Sheet, unreadable
+from chalicelib.products.model import MOST_VARIANTS
 
 slug_of, slug_of_key = slugs.plain, slugs.of_key
-_MOST_VARIANTS: Final = 500
 PRICES: Final = ("price", "variantPrice", "salePrice", "compareAtPrice")
 
 
@@ -189,11 +189,11 @@ class Draft:
     def combined(self, row: Row, field: str, choices: Sequence[Sequence[str]]) -> list[str]:
         """The titles of all variants of a row that lists the values of each option."""
         titles: list[str] = []
-        if choices and sum(map(len, choices)) <= _MOST_VARIANTS:
-            combinations = islice(itertools.product(*choices), _MOST_VARIANTS + 1)
+        if choices and sum(map(len, choices)) <= MOST_VARIANTS:
+            combinations = islice(itertools.product(*choices), MOST_VARIANTS + 1)
             titles = [" / ".join(values) for values in combinations]
-        if len(titles) > _MOST_VARIANTS or (choices and not titles):
-            message = f"The options make more than {_MOST_VARIANTS} variants."
+        if len(titles) > MOST_VARIANTS or (choices and not titles):
+            message = f"The options make more than {MOST_VARIANTS} variants."
             self.fail(row, field, "too_many_variants", message)
             return []
         return titles

@@ -17,7 +17,7 @@ from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.groups import Chunk, Unreadable, plan
 from chalicelib.imports.csv.opening import open_csv
 from chalicelib.imports.csv.seen import Seen
-from chalicelib.imports.model import ImportJob, Outcome, UnknownColumns
+from chalicelib.imports.model import LONGEST_HEADER, ImportJob, Outcome, UnknownColumns
 from chalicelib.imports.steps import advance
 from chalicelib.imports.steps.lanes import Plan
 from chalicelib.imports.steps.queue import ChunkMessage
@@ -27,7 +27,6 @@ from chalicelib.products import store as products
 # Lambda ends a function after 900 s. 5 GB take some 400, with rows of 90 bytes or more.
 _PLANNING_SECONDS: Final = 840
 _SAMPLED: Final = 30  # rows of which a proposal is made
-_LONGEST_HEADER: Final = 50_000  # it is kept in the job: DynamoDB takes 400 KB
 
 
 def uploaded(event: Mapping[str, Any]) -> None:
@@ -71,8 +70,8 @@ def _plan(waiting: ImportJob) -> None:
             telemetry.info("import asks for an encoding", jobId=job_id)
         return
     header, records = table.format.header, table.records()
-    if sum(map(len, header)) > _LONGEST_HEADER:
-        message = f"The header has more than {_LONGEST_HEADER} characters."
+    if sum(map(len, header)) > LONGEST_HEADER:
+        message = f"The header has more than {LONGEST_HEADER} characters."
         raise FileRejected("bad_header", message, table.header_line)
     first = list(islice(records, _SAMPLED))
     samples = [record.cells for record in first if record.problem is None]

@@ -1,0 +1,208 @@
+"""A limit that protects is told: in the description of the API, and in docs/api.md#limits.
+
+A limit is a constant whose name says so, wherever it is, or a bound of a field that clients send.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, get_args
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from chalicelib.api_keys.model import READS_PER_MINUTE, WRITES_PER_MINUTE
+from chalicelib.openapi import _LIMITS
+from chalicelib.request.rate import LIMITS, STOREFRONT
+from chalicelib.request.routes import operations
+from tests.support.shop import Shop
+
+PROJECT: Final = Path(__file__).resolve().parents[1]
+IS_LIMIT: Final = re.compile(
+    r"_?(MAX|MOST|LARGEST|LONGEST|DEEPEST|HIGHEST)(_\w+)?|LIMITS|\w+_PER_MINUTE"
+)
+# By these nobody is refused anything.
+INTERNAL: Final = {
+    "how much one step reads, writes or looks at; there are more steps": """
+        erasures.store._MOST_BYTES feed.MOST_BYTES imports.csv.workbooks._MOST_ROWS
+        jobs.model.MOST_AT_ONCE listing.best.MOST listing.lookup._MOST listing.lookup._MOST_ALIKE
+        listing.search._MOST_READ listing.search._MOST_REMOVED listing.search._MOST_WHOLE
+        orders.store._MOST_ITEMS products.stock._MOST_CONDITIONS safe_post.post.MOST_ADDRESSES""",
+    "how much of a text or number is kept, shown, or found by": """
+        customers.model._MOST_DIGITS imports.formats.proposal._LONGEST_SAMPLE
+        imports.preview._LONGEST imports.preview._MOST imports.store.MOST_PREVIEWS
+        listing.index._LONGEST_SORT listing.words.LONGEST_WORD listing.words._LONGEST_WHOLE
+        orders.lifecycle._LONGEST_CHANGE request.routes._LONGEST_HINTED
+        safe_post.response.LONGEST_BODY safe_post.response.LONGEST_RAW_BODY search.store.MOST
+        slugs.LONGEST summary.store.MOST_LOW webhooks.deliveries._LONGEST_NAME""",
+    "how long something waits": """
+        deadline.LONGEST_PAUSE webhooks.sending.deliver._LONGEST_BACKOFF
+        webhooks.sending.retry.LONGEST_QUEUE_DELAY webhooks.sending.retry.LONGEST_QUEUE_STEP
+        webhooks.sending.retry.LONGEST_VISIBILITY webhooks.sending.retry.MOST_JITTER
+        webhooks.sending.retry.MOST_JITTER_SECONDS""",
+    "what a process remembers": """
+        imports.csv.seen._MOST imports.csv.seen._MOST_AGAIN
+        request.authenticate._MOST_REMEMBERED""",
+    "what is no number, address or quoted record any more, and is read as something else": """
+        imports.csv.records._LONGEST_ODD imports.formats.cells._LONGEST
+        request.proxies._MOST_HOPS""",
+    "events or items that other limits keep below it": """
+        imports.catalogue._MOST_SKUS outbox.MOST_EVENTS""",
+    "a larger file is erased without being searched": "exports.files._LARGEST_SEARCHED",
+}
+# `len(…) > 20` that refuses something nobody is told about.
+BARE: Final = {
+    "imports.formats.cells: len(digits) > 10": "so many digits has the largest stock",
+    "imports.formats.wix: len(cell) > 20": "no amount has as many",
+    "products.moves: len(product_id) > 100": "no identifier has as many",
+    "safe_post.destination: len(host) > 253": "DNS: the longest name",
+    "safe_post.response: len(self._unread) > 1024": "HTTP: the size of a chunk is a number",
+}
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    return {
+        ".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(
+            ".__init__"
+        ): ast.parse(path.read_text())
+        for path in sorted(PROJECT.glob("chalicelib/**/*.py"))
+    }
+
+
+def assigned(module: str) -> dict[str, ast.expr]:
+    """The constants of a module."""
+    found = {}
+    for node in modules()[module].body:
+        if isinstance(node, ast.AnnAssign) and node.value:
+            found[ast.unparse(node.target)] = node.value
+        elif isinstance(node, ast.Assign):
+            found[ast.unparse(node.targets[0])] = node.value
+    return found
+
+
+def imported(module: str) -> dict[str, str]:
+    """What its names are elsewhere."""
+    return {
+        alias.asname or alias.name: f"{node.module}.{alias.name}"
+        for node in modules()[module].body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+
+def origin(module: str, text: str) -> str:
+    """Where a name such as `filter.MOST` comes from: `chalicelib.webhooks.filter.MOST`."""
+    first, dot, rest = text.partition(".")
+    known = imported(module).get(first)
+    if known in modules():
+        return origin(known, rest) if dot else known
+    if known:
+        return origin(*known.rsplit(".", 1)) if known.rpartition(".")[0] in modules() else known
+    value = assigned(module).get(first)
+    if isinstance(value, ast.Name | ast.Attribute):
+        return origin(module, ast.unparse(value))
+    return f"{module}.{first}"
+
+
+def limits() -> set[str]:
+    return {
+        origin(module, name)
+        for module in modules()
+        for name in assigned(module)
+        if IS_LIMIT.fullmatch(name)
+    } - {"chalicelib.openapi._LIMITS"}
+
+
+def told() -> set[str]:
+    known = assigned("chalicelib.openapi")
+    nodes = [*ast.walk(known["_LIMITS"]), *ast.walk(known["_INTRODUCTION"])]
+    names = {ast.unparse(n) for n in nodes if isinstance(n, ast.Name | ast.Attribute)}
+    return {origin("chalicelib.openapi", name) for name in names}
+
+
+def test_every_limit_is_told_or_refuses_nobody() -> None:
+    internal = {f"chalicelib.{name}" for names in INTERNAL.values() for name in names.split()}
+    assert limits() - told() == internal
+
+
+def test_every_number_that_refuses_has_a_name() -> None:
+    found = {
+        f"{module.removeprefix('chalicelib.')}: {ast.unparse(each)}"
+        for module, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and any(isinstance(one, ast.Raise) for one in node.body)
+        for each in ast.walk(node.test)
+        if isinstance(each, ast.Compare) and re.fullmatch(r"len\(.*\) >=? \d\d+", ast.unparse(each))
+    }
+    assert found == BARE.keys()
+
+
+def test_the_description_and_the_docs_tell_the_same_limits(shop: Shop) -> None:
+    description = shop.get("/api/openapi.json").json["info"]["description"]
+    rest = (PROJECT / "docs/api.md").read_text().partition("\n## Limits\n")[2]
+    assert f"| admin, GET and HEAD | {READS_PER_MINUTE} a key |" in rest
+    assert f"| admin, everything else | {WRITES_PER_MINUTE} a key |" in rest
+    assert f"| storefront | {LIMITS[STOREFRONT]} a source address |" in rest
+    table = rest.partition("\n## ")[0].partition("| At most | |\n|---|---|\n")[2]
+    rows = table.partition("\n\n")[0].splitlines()
+    assert rows == [f"| {most:,} | {what} |" for what, most in _LIMITS.items()]
+    assert all(f"{most:,} {what}" in description for what, most in _LIMITS.items())
+
+
+def test_every_bound_of_a_field_that_is_sent_is_in_its_schema(shop: Shop) -> None:
+    described = set(in_schemas(shop.get("/api/openapi.json").json))
+    sent = {
+        (field.alias or name, bound)
+        for model in models()
+        for name, field in model.model_fields.items()
+        for bound in bounds(field)
+    }
+    assert ("lineItems", 200) in sent
+    assert sent - described == set()
+
+
+def models() -> set[type[BaseModel]]:
+    """All that clients send."""
+    found: set[type[BaseModel]] = set()
+    waiting = [each for one in operations.values() for each in (one.body, one.query)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, type) and issubclass(node, BaseModel):
+            if node not in found:
+                found.add(node)
+                waiting += [field.annotation for field in node.model_fields.values()]
+        else:
+            waiting += get_args(node)
+    return found
+
+
+def bounds(node: Any) -> Iterator[float]:
+    """The largest lengths and numbers that an annotation allows, wherever in it."""
+    inner = [node.annotation, *node.metadata] if isinstance(node, FieldInfo) else get_args(node)
+    for bound in ("max_length", "le", "lt"):
+        most = getattr(node, bound, None)
+        if isinstance(most, int | float):
+            yield most
+    for one in inner:
+        yield from bounds(one)
+
+
+def in_schemas(node: Any) -> Iterator[tuple[str, float]]:
+    """The name of each property or parameter, with each bound that its schema has."""
+    if isinstance(node, list):
+        for one in node:
+            yield from in_schemas(one)
+    if isinstance(node, dict):
+        named = dict(node.get("properties") or {})
+        if "in" in node and "schema" in node:
+            named[node["name"]] = node["schema"]
+        for name, schema in named.items():
+            text = json.dumps(schema)
+            for most in re.findall(r'"(?:max\w+|exclusiveMaximum)": ([\d.]+)', text):
+                yield name, float(most)
+        for one in node.values():
+            yield from in_schemas(one)
