@@ -179,7 +179,7 @@ def measured(shop: Catalogue) -> Costs:
         "rename": rename,
     }
     costs = {name: shop.cost(work) for name, work in requests.items()}
-    costs["walk of all pages, each"] = walk(shop)
+    costs["all pages by cursor, each"] = walk(shop)
     return costs
 
 
