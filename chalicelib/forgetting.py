@@ -45,7 +45,7 @@ class Person:
             return {name: empty.get(name, value) for name, value in data.items()}
         left = {**data, "note": None}
         if data.get("tags"):
-            known = Person(self.ids, self.facts | self.told(data))
+            known = Person(self.ids, self.facts | self.facts_in(data))
             left["tags"] = [tag for tag in data["tags"] if not known.mentions(tag)]
         left["customer"] = {**dict.fromkeys(data["customer"]), "id": data["customer"]["id"]}
         for name in _PLACES:
@@ -53,7 +53,7 @@ class Person:
                 left[name] = addresses.forgotten(data[name])
         return left
 
-    def told(self, data: Mapping[str, Any]) -> set[str]:
+    def facts_in(self, data: Mapping[str, Any]) -> set[str]:
         """What a customer, or an order, says of who it is."""
         own = data if data.get("id") in self.ids else self._of(data)
         parts = [own.get(name) for name in _NAMED]

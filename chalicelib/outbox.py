@@ -62,7 +62,7 @@ def forgotten(item: Mapping[str, Any], person: "Person") -> tuple[int, set[str],
         data, text = json.loads(entry["body"])["data"], entry["body"]
         if person.is_about(data):
             about += 1
-            facts |= person.told(data)
+            facts |= person.facts_in(data)
             text = body(entry["event"], person.forget(data))
         events.append({**entry, "body": text})
     return about, facts, {**item, "events": events}

@@ -150,7 +150,7 @@ def _with_lanes(parameters: dict[str, str]) -> dict[str, str]:
     """The parameters, with the lanes that suit the account where they are not given; says it."""
     limit = lanes.limit()
     column = parameters.get("Lanes") or lanes.chosen(limit)
-    print(lanes.told(limit, column))
+    print(lanes.summary(limit, column))
     return parameters | {"Lanes": column}
 
 

@@ -21,7 +21,7 @@ def chosen(limit: int) -> str:
     return next((name for name, total in COLUMNS.items() if total <= limit / 2), "least")
 
 
-def told(limit: int, column: str) -> str:
+def summary(limit: int, column: str) -> str:
     """What a person should know of it."""
     if column not in COLUMNS:
         return f"The account runs {limit:,} functions at once; the lanes are those of {column}."

@@ -59,8 +59,8 @@ def _next(job: Job) -> tuple[list[str], int, Any]:
     asked = job.asked
     if asked.get("ids") is not None:
         ids, at = list(dict.fromkeys(asked["ids"])), int(job.cursor or 0)
-        behind = at + MOST_AT_ONCE
-        return ids[at:behind], len(ids), behind if behind < len(ids) else None
+        end = at + MOST_AT_ONCE
+        return ids[at:end], len(ids), end if end < len(ids) else None
     kind = asked["kind"]
     filters = filtered(kind, asked["filters"])
     read: Any = orders.page if kind == "order" else products.page

@@ -81,7 +81,9 @@ def _orders(job: Job, person: Person, after: Any) -> _Done:
     query = orders.of_customer(str(job.asked["customer"]), MOST_AT_ONCE)
     found, total, after = jobs.records(job, query, orders.page, after)
     customer = customers.get(str(job.asked["customer"]))
-    facts = [person.told(fields) for fields in (customer.fields, *(one.fields for one in found))]
+    facts = [
+        person.facts_in(fields) for fields in (customer.fields, *(one.fields for one in found))
+    ]
     person = store.learn(job.id, person, set().union(*facts))
     calls = [partial(orders.forget, order.id, person) for order in found]
     changed: list[bool] = []
@@ -94,7 +96,7 @@ def _orders(job: Job, person: Person, after: Any) -> _Done:
 
 def _customer(job: Job, person: Person, after: Any) -> _Done:
     customer = customers.get(str(job.asked["customer"]))
-    store.learn(job.id, person, person.told(customer.fields))
+    store.learn(job.id, person, person.facts_in(customer.fields))
     customers.forget(customer.id)
     return _Done(touched=Tally(customers=1), counts={Counter.UPDATED: 1})
 
@@ -197,9 +199,9 @@ def _jobs(job: Job, person: Person, after: Any) -> _Done:
         at["found"] |= left is not Left.NOTHING
         if left is Left.MORE:
             return _Done(at, touched)
-        goes_on = _names(each, person)
-        at["found"] |= goes_on
-        at["waits"] |= goes_on or left is Left.OPEN
+        remains = _names(each, person)
+        at["found"] |= remains
+        at["waits"] |= remains or left is Left.OPEN
         touched["imports"] += left is Left.GONE
     if page.next is not None:
         return _Done({**at, "page": page.next}, touched)

@@ -170,8 +170,8 @@ class _Target:
 class Upsert:
     """The groups of one chunk. `source` orders the chunks of a job, and names this one.
 
-    `goes_on` is asked before writes: whether the job is still running. It raises Superseded.
-    `stands_in_file`: whether the file may have rows of its own for a product, None while that is
+    `is_running` is asked before writes: whether the job is still running. It raises Superseded.
+    `is_in_file`: whether the file may have rows of its own for a product, None while that is
     not known: rows about which it has to be asked then stay without an outcome.
     """
 
@@ -179,13 +179,13 @@ class Upsert:
         self,
         job: ImportJob,
         source: str,
-        goes_on: Callable[[], bool],
-        stands_in_file: Callable[[Product], bool] | None = None,
+        is_running: Callable[[], bool],
+        is_in_file: Callable[[Product], bool] | None = None,
     ) -> None:
         self.job = job
         self.source = source
-        self._goes_on = goes_on
-        self._stands_in_file = stands_in_file
+        self._is_running = is_running
+        self._is_in_file = is_in_file
         self._catalogue: Catalogue = catalogue(job)
         # A first import finds nothing by SKU, and asks for nothing until somebody was faster.
         self._asks_for_skus = job.met_products or not source.startswith("chunk#")
@@ -203,7 +203,7 @@ class Upsert:
             for target in targets:
                 self._fold(target, beginnings)
             changed = [target for target in targets if target.after is not target.before]
-            if changed and not self._goes_on() and not has_written:
+            if changed and not self._is_running() and not has_written:
                 # What an earlier run has written is counted; nothing more is.
                 targets, changed = [t for t in targets if t.after is t.before], []
             has_written = has_written or bool(changed)
@@ -274,11 +274,11 @@ class Upsert:
         for row in lost:
             same = _having(row, by_sku)
             if same and (row.gives_slug or row.is_known_by_name):
-                if self._stands_in_file is None:
+                if self._is_in_file is None:
                     del found[row]
                     continue
                 # Where the file has the product itself, this is another with that SKU.
-                same = [product for product in same if not self._stands_in_file(product)]
+                same = [product for product in same if not self._is_in_file(product)]
             if len(same) > 1:
                 ids = ", ".join(product.id for product in same[:5])
                 sku = next(sku for sku in row.skus if sku in same[0].skus)
@@ -304,7 +304,7 @@ class Upsert:
             target.done = self._done(target.before)
             memory = target.before.imported
             if memory.get("job") == self.job.id and memory["source"] > self.source:
-                self._goes_on()  # a later chunk has begun: is this one finished, and I am late?
+                self._is_running()  # a later chunk has begun: is this one finished, and I am late?
         rows = self._begin(target, beginnings) if self._is_new(target) else target.rows
         for row in rows:
             try:

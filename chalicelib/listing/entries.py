@@ -101,6 +101,6 @@ def word_keys(kind: Kind, id: str, index: Index | None) -> dict[Key, bool]:
     places = [(word, here, False) for word in index.words]
     places += [(word, ahead, True) for word in index.ahead]
     return {
-        (kind.word_pk(word, shard, shards), f"{escape(word)}{behind}"): is_ahead
-        for word, behind, is_ahead in places
+        (kind.word_pk(word, shard, shards), f"{escape(word)}{suffix}"): is_ahead
+        for word, suffix, is_ahead in places
     }

@@ -37,18 +37,18 @@ def _words_of(shards: int) -> Spread:
 
 
 def _blocks(
-    kind: Kind, wanted: list[str], spread: Spread, behind: str
+    kind: Kind, wanted: list[str], spread: Spread, suffix: str
 ) -> Iterator[tuple[str, list[str]]]:
-    """Each word, and the keys that begin with it and what is `behind`, for each partition that it
+    """Each word, and the keys that begin with it and what is `suffix`, for each partition that it
     may be in."""
     partitions: dict[str, list[str]] = {}
     for word in wanted:
         for pk in spread(kind, word):
             partitions.setdefault(pk, []).append(word)
     for words in partitions.values():
-        words.sort(key=lambda word: escape(word) + behind)
+        words.sort(key=lambda word: escape(word) + suffix)
     reads = [
-        partial(_read, pk, [escape(word) + behind for word in words])
+        partial(_read, pk, [escape(word) + suffix for word in words])
         for pk, words in partitions.items()
     ]
     for words, blocks in zip(partitions.values(), table.together(reads), strict=True):

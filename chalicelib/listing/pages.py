@@ -84,7 +84,7 @@ class Query:
 @dataclass(frozen=True)
 class Page(Generic[R]):
     """`next`: where the list goes on, None at its end. `at_least`: there are more than `total`, and
-    it was not counted how many. `behind`: where it goes on after the nth record; None for a page
+    it was not counted how many. `after`: where it goes on after the nth record; None for a page
     that was asked for by its number, which has to be whole."""
 
     records: list[R]
@@ -93,7 +93,7 @@ class Page(Generic[R]):
     limit: int
     next: str | None = None
     at_least: bool = False
-    behind: Callable[[int], str] | None = None
+    after: Callable[[int], str] | None = None
 
 
 @dataclass(frozen=True)
@@ -148,11 +148,11 @@ def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
         ]
     next_ = follows.text(asked) if follows else None
 
-    def behind(number: int) -> str:
+    def after(number: int) -> str:
         positions = {id_of(position): position for position in found.positions}
         return Cursor(positions[kept[number - 1].id], start.page + 1).text(asked)
 
-    by_cursor = behind if query.cursor else None
+    by_cursor = after if query.cursor else None
     return Page(kept, found.total, start.page, query.limit, next_, found.at_least, by_cursor)
 
 
@@ -269,13 +269,13 @@ class _Listing(Generic[R]):
         # The nearer end: the last pages cost as little as the first. For the first page that is
         # never the oldest: if an older one came since the total was read, the newest would be
         # missed.
-        behind = 0 if total is None else max(0, total - self.skip - query.limit)
-        backwards = total is not None and self.after is None and behind < self.skip
+        following = 0 if total is None else max(0, total - self.skip - query.limit)
+        backwards = total is not None and self.after is None and following < self.skip
         if backwards and total is not None:
             take = min(query.limit, total - self.skip)
-            found = base.positions(behind + take, forward=not query.forward)
-            positions = list(islice(found, behind, behind + take))[::-1]
-            return _Slice(positions, behind > 0, total)
+            found = base.positions(following + take, forward=not query.forward)
+            positions = list(islice(found, following, following + take))[::-1]
+            return _Slice(positions, following > 0, total)
         tallies = self._tallies(base) if total is None and query.counted else []
         reads = base.reads(self.need, self.after, query.forward, list_shards()[0])
         results = table.together([*tallies, *reads])

@@ -113,7 +113,7 @@ def matches(
 
 def _whole_words(kind: Kind, term: str) -> Matches:
     """What has the term as a word of its own, where more begin with it than are read."""
-    found = beginning(kind, term, min(_MOST_WHOLE, MOST_MATCHES), behind="#")
+    found = beginning(kind, term, min(_MOST_WHOLE, MOST_MATCHES), suffix="#")
     if not found:
         message = f"More than {MOST_MATCHES} records match. Search for something more specific."
         raise Invalid(message, code="search_too_broad")
@@ -121,12 +121,12 @@ def _whole_words(kind: Kind, term: str) -> Matches:
     return found
 
 
-def beginning(kind: Kind, term: str, most: int, behind: str = "") -> Matches | None:
-    """All matches of a term, or None when they are more than `most`. `behind`: what follows it in
+def beginning(kind: Kind, term: str, most: int, suffix: str = "") -> Matches | None:
+    """All matches of a term, or None when they are more than `most`. `suffix`: what follows it in
     the key, `#` for the term as a word of its own."""
     parts: list[tuple[str, Matches | None]] = []
     for shards in word_shards():
-        of, calls = _reading(kind, [term], shards, most, behind)
+        of, calls = _reading(kind, [term], shards, most, suffix)
         parts += zip(of, table.together(calls), strict=True)
     return _narrow(parts, most).get(term)
 
@@ -172,7 +172,7 @@ def _forget(key: Key, at: int) -> None:
 
 
 def _reading(
-    kind: Kind, terms: list[str], shards: int, most_matches: int, behind: str = ""
+    kind: Kind, terms: list[str], shards: int, most_matches: int, suffix: str = ""
 ) -> tuple[list[str], list[Callable[[], Matches | None]]]:
     """The calls that read the terms from the partitions of one spread, and the term of each."""
     # One shard's part of the most matches, with room for an uneven hash (ten times its spread).
@@ -180,7 +180,7 @@ def _reading(
     most = min(most_matches, math.ceil(part + 10 * math.sqrt(part)))
     parts = [(term, kind.word_pk(term, shard, shards)) for term in terms for shard in range(shards)]
     terms_read = [term for term, _ in parts]
-    return terms_read, [partial(_shard, pk, escape(term) + behind, most) for term, pk in parts]
+    return terms_read, [partial(_shard, pk, escape(term) + suffix, most) for term, pk in parts]
 
 
 def _narrow(parts: Iterable[tuple[str, Matches | None]], most: int) -> dict[str, Matches]:

@@ -65,10 +65,10 @@ def _page(records: list[Any], page: schemas.Paged) -> str:
     if size.fits(text):
         return text
     items = [encode(record) for record in records]
-    if page.behind is None:
+    if page.after is None:
         raise size.AnswerTooLarge(size.largest_page(items))
     number = max(1, size.fitting(items))
-    return encode(schemas.walked(records[:number], page, page.behind(number)))
+    return encode(schemas.walked(records[:number], page, page.after(number)))
 
 
 def reply_public_page(records: list[Any], page: schemas.Paged) -> Response:

@@ -84,8 +84,8 @@ def entry(job_id: str, record_id: str) -> Entry:
 def entries(job_id: str, after: str, most: int) -> tuple[list[list[Entry]], bool]:
     """The entries of up to `most` records after the record `after`, oldest first, record by
     record; and whether there are more."""
-    behind = f"{_PREFIX}{after}~" if after else _PREFIX
-    where = table.sk.between(behind, _PREFIX + "~")
+    start = f"{_PREFIX}{after}~" if after else _PREFIX
+    where = table.sk.between(start, _PREFIX + "~")
     found: list[list[Entry]] = []
     for entry in _read(job_id, where):
         if found and found[-1][0].record == entry.record:

@@ -64,13 +64,13 @@ def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> DeliveriesRead:
         looked_at = math.ceil((_LOOKED_AT if passes else 4 * asked.limit) / len(reading))
         table.together([partial(shard.read, oldest, passes, looked_at) for shard in reading])
     # Below where the least far has come, another shard may still have something to show first.
-    behind = max((shard.reached for shard in shards if shard.more), default="")
-    found = [item for shard in shards for item in shard.found if item["sk"] >= behind]
+    least_far = max((shard.reached for shard in shards if shard.more), default="")
+    found = [item for shard in shards for item in shard.found if item["sk"] >= least_far]
     found.sort(key=lambda item: item["sk"], reverse=True)
     shown = [read_delivery(item) for item in found[: asked.limit]]
     if len(found) > asked.limit:
         return DeliveriesRead(shown, shown[-1].id)
-    return DeliveriesRead(shown, behind or None)
+    return DeliveriesRead(shown, least_far or None)
 
 
 def full(id: str) -> dict[str, Any]:

@@ -48,8 +48,8 @@ def test_what_is_chosen_is_what_is_deployed(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_small_account_is_told_what_the_api_keeps_and_how_to_get_more() -> None:
-    said = lanes.told(10, lanes.chosen(10))
+    said = lanes.summary(10, lanes.chosen(10))
     assert "runs 10 functions at once" in said and "1 are left for the API" in said
     assert "request-service-quota-increase" in said
-    assert "increase" not in lanes.told(1_000, "usual")
-    assert "wide" in lanes.told(1_000, "wide")
+    assert "increase" not in lanes.summary(1_000, "usual")
+    assert "wide" in lanes.summary(1_000, "wide")

@@ -1,4 +1,4 @@
-// The one way to the API: the same requests that any client may make.
+// All requests to the API: the same that any client may make.
 
 import * as session from "./session.js";
 
@@ -13,7 +13,7 @@ export class Refusal extends Error {
   }
 }
 
-// The page was left, or something newer was asked: nothing is wrong.
+// The page was left, or a newer request replaced this one: not an error.
 export const isLeft = (error) => error.name === "AbortError";
 
 const waits = new Set();
@@ -82,7 +82,7 @@ async function content(answer, method) {
   }
 }
 
-// 429 did nothing yet. 503 may have, so only what can be repeated is.
+// After a 429 nothing has happened. After a 503 it may have, so only repeatable requests are retried.
 function isWorthWaiting(method, answer, idempotencyKey) {
   if (answer.status === 429) return true;
   return answer.status === 503 && (method === "GET" || Boolean(idempotencyKey));
@@ -101,7 +101,7 @@ export function sleep(milliseconds, signal) {
   return new Promise((resolve, reject) => {
     const stop = () => {
       clearTimeout(timer);
-      reject(new DOMException("It is not waited for any more.", "AbortError"));
+      reject(new DOMException("The wait was aborted.", "AbortError"));
     };
     const timer = setTimeout(() => {
       signal?.removeEventListener("abort", stop);

@@ -1,4 +1,4 @@
-// Starts the console: who is it, then the shell, then the page of the address.
+// Starts the console: signs in, then shows the shell, then the page of the address.
 
 import { call, isLeft, onWait } from "./api.js";
 import { h, replace } from "./dom.js";
@@ -90,11 +90,11 @@ async function showPage(main, arrived, found, y) {
   }
   if (signal.aborted) return;
   main.removeAttribute("aria-busy");
-  // Not from under a reader who scrolled meanwhile.
+  // Not if the user scrolled meanwhile.
   if (scrollY === 0) scrollTo(0, y);
 }
 
-// Its files may be of a version that was replaced: the new page brings the new ones, once.
+// Its files may be of an old version: reloading the page once loads the new ones.
 async function loaded(page) {
   try {
     const module = await import(`./pages/${page}.js`);
@@ -139,7 +139,7 @@ function leave() {
   location.reload();
 }
 
-// Another tab signed out. What is not saved here stays until somebody signs in, or goes.
+// Another tab signed out. Unsaved input stays here until the user signs in again or leaves.
 async function endedElsewhere() {
   if (!visit?.unsaved) location.reload();
   else await session.another(null);

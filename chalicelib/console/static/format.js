@@ -40,7 +40,7 @@ export const dateTime = (iso) => (iso ? time(moment.format(new Date(iso)), iso) 
 export const exact = (iso) => (iso ? time(precise.format(new Date(iso)), iso) : NONE);
 export const ago = (iso) => (iso ? time(distance(iso), iso) : NONE);
 
-// What is arranged and not done yet is due, not past.
+// A planned time that has passed is shown as due, not as past.
 export const due = (iso) => (new Date(iso) > Date.now() ? ago(iso) : time("due now", iso));
 
 export function distance(iso, now = Date.now()) {

@@ -1,7 +1,7 @@
 // Which page is shown. Addresses are in the hash (`#/products?search=shirt`), so they work wherever
 // the console is mounted, and no server has to know them.
 
-// The role is what the calls of the page need; the API decides, this saves the reader the way.
+// The role that the page's calls need. The API decides; this avoids opening a page in vain.
 const PAGES = [
   ["/", "home"],
   ["/products", "products"],
@@ -24,8 +24,8 @@ const PAGES = [
 ];
 
 let shown = null;
-// Where the reader was on each page of this tab's history, to come back to. The browser would try
-// before the page is drawn.
+// The scroll position of each page in this tab's history, restored on return. The browser would
+// restore it before the page is drawn.
 const scrolled = new Map();
 let entry = null;
 history.scrollRestoration = "manual";
@@ -65,7 +65,7 @@ export function match(address) {
   return { page: "nowhere", path, params: {}, query: {} };
 }
 
-// An address that was cut off, such as `…%e`, leads to nothing.
+// A truncated address, such as `…%e`, is not a page.
 function decoded(part) {
   try {
     return decodeURIComponent(part);
@@ -75,7 +75,7 @@ function decoded(part) {
 }
 
 let enterAgain = null;
-// Shows the page of the address once more.
+// Shows the page of the address again.
 export const again = () => enterAgain();
 
 // `visit()` is the one that is shown; `show(found, y)` begins another, to be scrolled to `y`.

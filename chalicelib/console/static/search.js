@@ -45,7 +45,7 @@ export function openSearch(begun, isEntered) {
   let asking = new AbortController();
   let pause = 0;
   let found = [];
-  let of = ""; // the text that `found` is of, once the shop has answered
+  let of = ""; // the text that `found` belongs to, once the API has answered
   let wanted = null; // the text that Enter was pressed for, before its answer came
   let at = 0;
   const box = h.ul({ id: `${id}-list`, role: "listbox", class: "results-list", "aria-label": "Results" });
@@ -147,7 +147,7 @@ export function openSearch(begun, isEntered) {
 
   function enter() {
     const text = input.value.trim();
-    // What the shop has may come before the pages that are known at once.
+    // Results of the API may be listed before pages, which are known at once.
     if (text && of !== text && at === 0 && !found[0]?.isSure) {
       wanted = text;
       clearTimeout(pause);
@@ -176,7 +176,7 @@ function pages(text) {
   return [...ids, ...named].filter(({ address }) => may(match(address).role));
 }
 
-// What matches exactly comes first in each; an order's number, a SKU or an email that is the text
+// Exact matches come first in each group; an order number, a SKU or an email that equals the text
 // comes before all others.
 async function search(text, signal) {
   const { data } = await call("GET", "admin/search", { query: { q: text }, signal });
@@ -209,7 +209,7 @@ async function search(text, signal) {
     address: `/customers/${id}`,
     isExact: email === text.toLowerCase(),
   }));
-  // Orders are found by their items too: what is no number means the product or customer first.
+  // Orders are also found by their items: text that is not a number means a product or customer first.
   const all = /^#?\d+$/.test(text)
     ? [...orders, ...products, ...customers]
     : [...products, ...customers, ...orders];

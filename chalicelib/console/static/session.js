@@ -18,7 +18,7 @@ export const who = () => me;
 export const may = (role = ROLES[0]) =>
   me !== null && ROLES.indexOf(me.role) >= ROLES.indexOf(role);
 
-// Uses a key for what is asked from now on, before it is known whose it is.
+// Uses a key for the next requests, before its owner is known.
 export const hold = (newKey) => sessionStorage.setItem(KEY, newKey);
 
 export function begin(newKey, its) {
@@ -42,9 +42,8 @@ export function end() {
 // A key that another tab is signed in with, or null.
 export const borrowed = () => tabs.ask([...refused]);
 
-// The key was refused while a page is open: what is typed there stays, and the call goes on with
-// another key, which another tab has or the reader is asked for. `askForKey` resolves when there is
-// one.
+// The key was refused while a page is open: input stays, and the call is repeated with another key,
+// from another tab or from the user. `askForKey` resolves when there is one.
 export function whenRefused(askForKey) {
   ask = askForKey;
 }
@@ -60,7 +59,7 @@ async function replaced(old) {
   await ask(await borrowed());
 }
 
-// Calls back when the key is another one, perhaps with another role.
+// Calls back when the key has changed, perhaps with another role.
 export const whenChanged = (tell) => (changed = tell);
 
 // Calls back when another tab signs in while this one waits for a key.

@@ -1,4 +1,4 @@
-// The frame around every page: menu by role, skip link, keys, and the place where news is spoken.
+// The frame around every page: menu by role, skip link, shortcuts, and the screen reader's announcements.
 
 import { h, replace } from "./dom.js";
 import { words } from "./format.js";
@@ -31,11 +31,11 @@ const MENU = [
   },
 ];
 
-// Where a letter is text. A checkbox or a button takes none.
+// Fields in which a key press is text input; not checkboxes or buttons.
 const TYPING =
   "textarea, select, dialog, [contenteditable], input:not([type=checkbox], [type=radio], [type=button], [type=submit], [type=file])";
 
-// What is typed before it is there is typed into it.
+// Keys typed before the search is loaded are typed into it.
 async function search() {
   let typed = "";
   let isEntered = false;
@@ -118,7 +118,7 @@ export function drawShell({ signOut }) {
   );
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") open(false);
-    // A key that is held down is one press.
+    // A key that is held down counts once.
     if (event.key === "Enter" && event.repeat && !event.target.matches?.("textarea"))
       event.preventDefault();
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
@@ -130,7 +130,7 @@ export function drawShell({ signOut }) {
     search();
   });
 
-  // As the key's role allows, which another key may change.
+  // By the key's role, which changes with another key.
   function drawMenu() {
     replace(menu, MENU.map(section));
     replace(

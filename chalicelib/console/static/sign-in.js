@@ -1,5 +1,5 @@
-// Signing in is giving an API key: as a page at the start, as a dialog when the key was revoked
-// while work is open.
+// Signing in with an API key: as a page at the start, as a dialog when the key was revoked
+// during work.
 
 import { call } from "./api.js";
 import { h, replace } from "./dom.js";

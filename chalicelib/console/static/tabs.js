@@ -1,5 +1,5 @@
-// Tabs of one console talk to each other, and to nobody else: a new one asks for the key that the
-// others hold. Nothing is stored for it, so the key is gone with the last tab.
+// Tabs of one console exchange messages only with each other: a new one asks for the others' key.
+// Nothing is stored, so the key is gone with the last tab.
 
 const PATIENCE = 250; // milliseconds that a new tab waits for an answer
 
@@ -16,7 +16,7 @@ export function listen({ held, given, ended }) {
   });
 }
 
-// A key of another tab that is none of `refused`, or null.
+// A key of another tab that is not in `refused`, or null.
 export function ask(refused) {
   return new Promise((answered) => {
     const heard = ({ data }) => {

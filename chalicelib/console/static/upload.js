@@ -7,7 +7,7 @@ import { another, key } from "./session.js";
 const FRAME = 10_000; // bytes of a form besides its file
 
 // Resolves to the job's id. `tell(sent, total)` in bytes.
-// A dry run waits until somebody has seen how the file is read.
+// A dry run waits until the user has checked how the file is read.
 export async function upload(file, { mode, dryRun }, tell, signal) {
   if (file.size <= LARGEST_FORM - FRAME) {
     const form = new FormData();
@@ -51,8 +51,8 @@ function send(url, form, headers, tell, signal) {
     request.onload = () => {
       const body = parsed(request.responseText);
       if (request.status < 300) return resolve(body);
-      const told = { "Retry-After": request.getResponseHeader("Retry-After") ?? "" };
-      return reject(new Refusal(request.status, body, new Headers(told)));
+      const headers = { "Retry-After": request.getResponseHeader("Retry-After") ?? "" };
+      return reject(new Refusal(request.status, body, new Headers(headers)));
     };
     request.onerror = () =>
       reject(

@@ -1,6 +1,6 @@
-// One visit to a page owns the page's life: what it shows, listens to, asks for, opens and waits for
+// A visit owns the page's lifetime: what it shows, listens to, requests, opens and waits for
 // ends with it. A page that was left draws nothing, leaves no dialog open, and its requests stop.
-// A write that is on its way goes on, and its outcome is told wherever the reader is by then.
+// A write that was sent still completes, and its outcome is shown on whatever page is open then.
 
 import { call, isLeft, sleep } from "./api.js";
 import { h } from "./dom.js";
@@ -35,7 +35,7 @@ export class Visit {
     this.signal.throwIfAborted();
   }
 
-  // --- What it asks for --------------------------------------------------------------------------
+  // --- Requests ----------------------------------------------------------------------------------
 
   // Resolves to { data, etag }, and never after the page was left.
   async get(path, query, signal = this.signal) {
@@ -44,21 +44,21 @@ export class Visit {
     return answer;
   }
 
-  // The signal of the newest of its kind: asking again ends what was asked before.
+  // The signal of the newest request of its kind: a new one aborts the one before.
   latest(kind) {
-    this.#newest.get(kind)?.abort(new DOMException("Something newer was asked.", "AbortError"));
+    this.#newest.get(kind)?.abort(new DOMException("A newer request replaced it.", "AbortError"));
     const controller = new AbortController();
     this.#newest.set(kind, controller);
     return AbortSignal.any([this.signal, controller.signal]);
   }
 
-  // A change. `told`: what to say when it is done, a text or made of the answer's data.
-  async send(method, path, { told, ...request } = {}) {
-    return this.finish(call(method, path, request), told);
+  // A change. `success`: the message when it is done, a text or a function of the answer's data.
+  async send(method, path, { success, ...request } = {}) {
+    return this.finish(call(method, path, request), success);
   }
 
-  // Waits for a change that was begun otherwise, such as an upload.
-  async finish(change, told) {
+  // Waits for a change that was started elsewhere, such as an upload.
+  async finish(change, success) {
     let answer;
     try {
       answer = await change;
@@ -67,17 +67,17 @@ export class Visit {
       this.#stay();
       throw refusal;
     }
-    if (told) toast(typeof told === "function" ? told(answer.data) : told);
+    if (success) toast(typeof success === "function" ? success(answer.data) : success);
     this.#stay();
     return answer;
   }
 
-  // Makes a handler of `work`, which runs once however often it is asked for: a double click, a
-  // key that repeats or a second button does not start it again. What it throws is told.
+  // A handler that runs `work` once at a time: a double click, a repeating key or a second button
+  // does not start it again. Its errors are shown.
   once(work) {
     return async (event) => {
       const button = event.currentTarget;
-      // The second half of a double click, which may meet the next button in the same place.
+      // The second half of a double click, which may hit the next button in the same place.
       if (event.detail > 1) return;
       if (this.#running) {
         if (this.#running !== button) announce("Still working on the last action.");
@@ -96,7 +96,7 @@ export class Visit {
     };
   }
 
-  // --- What it shows -----------------------------------------------------------------------------
+  // --- Drawing -----------------------------------------------------------------------------------
 
   draw(top, ...content) {
     if (this.signal.aborted) return;
@@ -121,7 +121,7 @@ export class Visit {
     return this.signal.aborted ? Promise.resolve(false) : ask(question, this.signal);
   }
 
-  // --- What it waits for and listens to ----------------------------------------------------------
+  // --- Waiting and listening ---------------------------------------------------------------------
 
   listen(target, type, listener, options) {
     target.addEventListener(type, listener, { ...options, signal: this.signal });
@@ -131,12 +131,12 @@ export class Visit {
     return sleep(milliseconds, signal);
   }
 
-  // Runs `work` after a pause in which it was not asked for again.
+  // Runs `work` after a pause without another call.
   after(milliseconds, kind, work) {
     this.sleep(milliseconds, this.latest(kind)).then(work, () => {});
   }
 
-  // --- Where it leads ----------------------------------------------------------------------------
+  // --- Addresses and leaving ---------------------------------------------------------------------
 
   go(path, query) {
     if (this.signal.aborted) return;

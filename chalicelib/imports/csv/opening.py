@@ -100,11 +100,11 @@ def open_csv(
     _refuse_what_is_not_csv(head)
     encoding, mark = _encoding(head, encoding)
     if not encoding:
-        head, told = _until_no_ascii(head, pieces, further=again is not None)
-        if told and again:
-            encoding = _of_bytes(head + told, chain([told], pieces))
+        head, telling = _until_no_ascii(head, pieces, further=again is not None)
+        if telling and again:
+            encoding = _of_bytes(head + telling, chain([telling], pieces))
             # What was passed over is ASCII, which is the same in all that are left.
-            pieces = _behind(again(), len(head))
+            pieces = _after(again(), len(head))
         else:
             encoding = _of_bytes(head, again)
     sample = head[mark : mark + _SNIFFED].decode(encoding, "replace")
@@ -164,17 +164,17 @@ def _until_no_ascii(head: bytes, pieces: Iterator[bytes], *, further: bool) -> t
     if not head.isascii():
         # One more: the first letter that is no ASCII may go on in it.
         return head + next(pieces, b""), b""
-    told = b""
+    telling = b""
     for piece in pieces if further else ():
-        told += piece
+        telling += piece
         if not piece.isascii():
-            told += next(pieces, b"")
+            telling += next(pieces, b"")
             break
-        told = told[-_WORD:]
-    return head, told
+        telling = telling[-_WORD:]
+    return head, telling
 
 
-def _behind(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
+def _after(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
     """All but so many bytes at the beginning."""
     for piece in pieces:
         yield piece[size:]

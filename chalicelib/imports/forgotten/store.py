@@ -47,7 +47,7 @@ def forget(job: Job, person: Person, asked_at: str, until: float) -> Left:
     is_later = str(found.fields["createdAt"]) > asked_at and "sourceJobId" not in found.fields
     if found.is_erased or is_later or _awaits_its_file(found):
         return Left.NOTHING
-    if _goes_on(found) or not _has_ended(found):
+    if _is_running(found) or not _has_ended(found):
         return Left.OPEN
     gone = False
     while what := _kept(job.id):
@@ -87,7 +87,7 @@ def _awaits_its_file(job: ImportJob) -> bool:
     return is_queued and not files.kept(job.id)
 
 
-def _goes_on(job: ImportJob) -> bool:
+def _is_running(job: ImportJob) -> bool:
     """Whether somebody may be at work on it: also for a while after it was stopped."""
     if job.status in {JobStatus.QUEUED, JobStatus.RUNNING}:
         return job.given_up(clock.now()) is None

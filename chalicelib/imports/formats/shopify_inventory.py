@@ -98,8 +98,8 @@ class ShopifyInventory(Format):
     @property
     def _columns(self) -> list[int]:
         """Older files: the columns behind the country of origin are the locations."""
-        behind = self.sheet.at("origin")
-        start = behind[0] + 1 if behind else len(self.sheet.header)
+        origin = self.sheet.at("origin")
+        start = origin[0] + 1 if origin else len(self.sheet.header)
         named = range(start, len(self.sheet.header))
         return [at for at in named if self.sheet.header[at] and at not in self.sheet.read]
 

@@ -68,12 +68,12 @@ def _again(job_id: str) -> Seen | None:
         return None
 
 
-def stands_in_file(reader: Reader) -> Callable[[Product], bool]:
+def is_in_file(reader: Reader) -> Callable[[Product], bool]:
     """Whether rows of the file give a product's own slug or name. A few are said to by mistake
     (`Seen`)."""
 
-    def stands(product: Product) -> bool:
+    def names(product: Product) -> bool:
         keys = (product.slug, name_key(product.fields["name"]))
         return any(key in reader.seen for key in keys)
 
-    return stands
+    return names

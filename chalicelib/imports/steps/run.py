@@ -19,7 +19,7 @@ from chalicelib.imports.model import ImportJob, Outcome
 from chalicelib.imports.steps import advance, lanes, queue, report, tally
 from chalicelib.imports.steps.begin import AllHere, NothingMore, WaitingRows, waiting_row
 from chalicelib.imports.steps.queue import ChunkMessage
-from chalicelib.imports.steps.reader import Reader, stands_in_file
+from chalicelib.imports.steps.reader import Reader, is_in_file
 from chalicelib.imports.steps.waiting import Waiting, first_waiting, put_waiting, settle
 from chalicelib.imports.upsert import Rows, Superseded, Upsert
 from chalicelib.jobs.model import JobStatus
@@ -87,7 +87,7 @@ def _chunk(message: ChunkMessage, again: bool) -> None:
         reader = Reader(job)
         rows = reader.rows(message)
         repeated = set(message["repeated"])
-        upsert = Upsert(job, chunk, partial(_goes_on, job_id, chunk))
+        upsert = Upsert(job, chunk, partial(_is_running, job_id, chunk))
         with suppress(Superseded):
             upsert.run([row for row in rows if row.line not in repeated], AllHere())
             store.put_previews(job_id, upsert.previews)
@@ -112,8 +112,8 @@ def _ordered(message: ChunkMessage, again: bool) -> None:
         reader = Reader(job)
         lines = set(left["lines"])
         rows = [row for row in reader.rows(left) if row.line in lines]
-        goes_on = partial(_goes_on, job_id, chunk)
-        upsert = Upsert(job, chunk, goes_on, stands_in_file(reader))
+        is_running = partial(_is_running, job_id, chunk)
+        upsert = Upsert(job, chunk, is_running, is_in_file(reader))
         waiting = WaitingRows(reader)
         with suppress(Superseded):
             upsert.run(rows, waiting)
@@ -139,9 +139,9 @@ def _leftover(message: ChunkMessage, again: bool) -> None:
     reader = Reader(job)
     rows = reader.waiting(waiting)
     chunk = f"swept#{waiting[0].line:09d}"
-    goes_on = partial(_goes_on, job.id, chunk)
+    is_running = partial(_is_running, job.id, chunk)
     with suppress(Superseded):
-        Upsert(job, chunk, goes_on, stands_in_file(reader)).run(rows, NothingMore())
+        Upsert(job, chunk, is_running, is_in_file(reader)).run(rows, NothingMore())
         _finish(job, chunk, rows, settled=waiting)
     advance.more_leftover(job)
 
@@ -170,7 +170,7 @@ _STEPS: Final[Mapping[str, Callable[[ChunkMessage, bool], None]]] = {
 # --- Parts of them --------------------------------------------------------------------------------
 
 
-def _goes_on(job_id: str, chunk: str) -> bool:
+def _is_running(job_id: str, chunk: str) -> bool:
     job, is_done = store.standing(job_id, chunk)
     if is_done:
         raise Superseded

@@ -159,7 +159,7 @@ def test_who_sends_a_file_chooses_the_encoding_whose_words_are_right(
     words = desk.label("The file says")
     expect(words).to_contain_text("Červené")
     words.select_option("cp1250")
-    desk.button("Read it so").click()
+    desk.button("Use this encoding").click()
     expect(desk.page.locator("header .badge")).to_have_text("Completed", timeout=MINUTES)
     (product,) = desk.api.get("products?search=tricko")["data"]
     assert product["name"] == "Červené tričko"

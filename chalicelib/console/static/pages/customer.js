@@ -59,7 +59,7 @@ function blank(visit) {
       const { data } = await visit.send("POST", "admin/customers", {
         body: read(typed),
         idempotencyKey,
-        told: "Customer added.",
+        success: "Customer added.",
       });
       visit.go(`/customers/${data.id}`);
     },
@@ -98,8 +98,8 @@ function guard(visit, node, was) {
 function page(visit, path, { data: customer, etag }, found) {
   const mayChange = may("STAFF") && !customer.erasedAt;
   const again = (answer) => page(visit, path, answer, found);
-  const patch = (body, ifMatch = etag, told = "Saved.") =>
-    visit.send("PATCH", path, { body, ifMatch, told });
+  const patch = (body, ifMatch = etag, success = "Saved.") =>
+    visit.send("PATCH", path, { body, ifMatch, success });
   const name = nameOf(customer) ?? "Erased customer";
   const button = (text, work, attributes) =>
     h.button({ type: "button", onclick: visit.once(work), ...attributes }, text);
@@ -240,7 +240,7 @@ function page(visit, path, { data: customer, etag }, found) {
     );
   }
 
-  // --- What cannot be taken back -----------------------------------------------------------------
+  // --- What cannot be undone ---------------------------------------------------------------------
 
   async function remove() {
     const yes = await visit.ask({
@@ -250,7 +250,7 @@ function page(visit, path, { data: customer, etag }, found) {
       bad: true,
     });
     if (!yes) return;
-    await visit.send("DELETE", path, { ifMatch: etag, told: "Customer deleted." });
+    await visit.send("DELETE", path, { ifMatch: etag, success: "Customer deleted." });
     visit.go("/customers");
   }
 
@@ -271,7 +271,7 @@ function page(visit, path, { data: customer, etag }, found) {
       word: name,
       yes: "Erase",
       async run() {
-        await ended(await visit.send("POST", `${path}/erase`, { idempotencyKey, told: "Erasing…" }));
+        await ended(await visit.send("POST", `${path}/erase`, { idempotencyKey, success: "Erasing…" }));
         visit.saved("customer");
         toast("Customer erased.");
         again(await visit.get(path));
@@ -317,7 +317,7 @@ function page(visit, path, { data: customer, etag }, found) {
         }
         const body = { into: into.id };
         await ended(
-          await visit.send("POST", `${path}/merge`, { body, idempotencyKey, told: "Merging…" }),
+          await visit.send("POST", `${path}/merge`, { body, idempotencyKey, success: "Merging…" }),
         );
         visit.saved("customer");
         toast("Customers merged.");

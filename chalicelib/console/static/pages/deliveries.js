@@ -101,7 +101,7 @@ export async function show(visit) {
     const { webhook, status, event, since } = asked;
     try {
       let next = cursor;
-      // Where a filter lets little through, a page may be empty before the end.
+      // If few deliveries match a filter, a page may be empty before the end.
       do {
         const after = since ? new Date(Date.now() - since * 3_600_000).toISOString() : "";
         const { data } = await visit.get(

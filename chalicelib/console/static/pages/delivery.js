@@ -1,4 +1,4 @@
-// One delivery: what was sent, what came back, when, and what comes next.
+// One delivery: its requests, responses, times, and the next attempt.
 
 import { isLeft } from "../api.js";
 import { h } from "../dom.js";
@@ -18,7 +18,7 @@ export async function show(visit) {
   const path = `admin/deliveries/${encodeURIComponent(visit.params.id)}`;
   const { data } = await visit.get(path);
   page(visit, path, data);
-  // What was just sent, or is about to be, shows its outcome by itself.
+  // A delivery that was just sent, or is about to be, updates automatically.
   if (isSoon(data)) follow(visit, path, data.attempts.length);
 }
 
@@ -31,7 +31,7 @@ async function follow(visit, path, known) {
       await visit.sleep(PAUSE);
       const { data } = await visit.get(path);
       if (data.attempts.length > known) page(visit, path, data);
-      // An attempt is recorded first, and what follows from it a moment later.
+      // An attempt is recorded first, and the delivery's new state a moment later.
       if (data.attempts.length > known && data.status !== "PENDING") {
         const newest = data.attempts.at(-1);
         toast(
@@ -57,7 +57,7 @@ function page(visit, path, delivery) {
         link("/settings/developer/deliveries", { webhook: delivery.endpointId }),
         "Deliveries",
       ],
-      beside: [badge(delivery.status), delivery.test && badge("TEST")],
+      badges: [badge(delivery.status), delivery.test && badge("TEST")],
       actions: h.button({ type: "button", class: "main", onclick: visit.once(replay) }, "Replay"),
     },
     h.div(
@@ -104,7 +104,7 @@ function page(visit, path, delivery) {
   );
 
   async function replay() {
-    await visit.send("POST", `${path}/replay`, { told: "Sending again." });
+    await visit.send("POST", `${path}/replay`, { success: "Sending again." });
     await follow(visit, path, attempts.length);
   }
 }

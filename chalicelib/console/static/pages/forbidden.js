@@ -1,4 +1,4 @@
-// A page whose calls the API would refuse: said before they are made.
+// Shown instead of a page whose calls the API would refuse.
 
 import { h } from "../dom.js";
 import { words } from "../format.js";

@@ -1,4 +1,4 @@
-// Bringing a catalogue in, and the imports so far.
+// Starts an import, and lists the imports so far.
 
 import { h } from "../dom.js";
 import { ago, number } from "../format.js";

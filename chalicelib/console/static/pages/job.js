@@ -1,4 +1,4 @@
-// One import, as it goes on.
+// One job, with its progress.
 
 import { isLeft } from "../api.js";
 import { h, replace } from "../dom.js";
@@ -27,7 +27,7 @@ export async function show(visit) {
   const state = h.span();
   const actions = h.div({ class: "actions" });
   visit.draw(
-    { title: jobName(job), back: may("STAFF") && [link("/import"), "Import"], beside: state, actions },
+    { title: jobName(job), back: may("STAFF") && [link("/import"), "Import"], badges: state, actions },
     into,
   );
   fill();
@@ -109,7 +109,7 @@ export async function show(visit) {
   async function takeBack() {
     const yes = await visit.ask({
       title: `Undo this ${jobKind(job)}?`,
-      text: "Values that nobody has changed since are set back. Products that it created, and nobody has changed or sold since, are deleted.",
+      text: "Values that were not changed since are set back. Products that it created are deleted, unless they were changed or sold since.",
       yes: "Undo",
       bad: true,
     });
@@ -121,7 +121,7 @@ export async function show(visit) {
   function how() {
     if (job.status === "FAILED") return null;
     const { total, processed } = job;
-    const told =
+    const summary =
       total === null ? "Reading the file…" : `${number(processed)} of ${plural(total, job.mode ? "product" : "record")}`;
     return h.div(
       { class: "going" },
@@ -130,7 +130,7 @@ export async function show(visit) {
         "aria-label": "Import",
         ...(total === null && job.status !== "COMPLETED" ? {} : { value: job.progress }),
       }),
-      h.p({ class: "soft" }, told),
+      h.p({ class: "soft" }, summary),
     );
   }
 

@@ -82,7 +82,7 @@ export async function show(visit) {
         async save(typed) {
           const { data } = await visit.send("POST", "admin/keys", {
             body: { ...typed, expiresAt: typed.expiresAt || null },
-            told: `API key ${typed.name} created.`,
+            success: `API key ${typed.name} created.`,
           });
           dialog.close();
           shownOnce(visit, data);
@@ -105,7 +105,7 @@ export async function show(visit) {
       }))
     )
       return;
-    await visit.send("DELETE", `admin/keys/${key.id}`, { told: `${key.name} revoked.` });
+    await visit.send("DELETE", `admin/keys/${key.id}`, { success: `${key.name} revoked.` });
     await load();
   }
 }

@@ -1,4 +1,4 @@
-// What runs low, to be ordered again or corrected.
+// Low stock, to be reordered or corrected.
 
 import { h } from "../dom.js";
 import { MOST_LOW } from "../facts.js";

@@ -21,7 +21,7 @@ export async function show(visit) {
   const known = visit.query.customer
     ? (await visit.get(`admin/customers/${encodeURIComponent(visit.query.customer)}`)).data
     : null;
-  // A repeated try, after the connection broke, is the same order.
+  // A retry after a lost connection is the same order.
   const idempotencyKey = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;
   let isPlacing = false;
   const sum = h.p({ class: "strong", role: "status" });
@@ -31,7 +31,7 @@ export async function show(visit) {
   const [methods, methodNames] = suggestions(METHODS);
   const items = orderLines({ changed: total, left: () => find.focus() });
   const who = chooseBuyer({ visit, known, changed: () => find.focus() });
-  // Asked for only by who needs it: a sale in the shop has none, and takes no key more.
+  // Collapsed: a sale in the shop has no address, and needs no extra key press.
   let shipsTo = null;
   const to = h.div({ class: "stack even", "data-field": "shippingAddress" });
   const find = finder({
@@ -168,7 +168,7 @@ export async function show(visit) {
     replace(sum, items.total(form.elements.tax.value));
   }
 
-  // Enter is a scanner's key: it places nothing, wherever the focus is.
+  // Scanners send Enter, so it never places the order, wherever the focus is.
   function pressed(event) {
     if (event.key !== "Enter" || event.defaultPrevented) return;
     if (event.ctrlKey || event.metaKey) {
@@ -212,7 +212,7 @@ export async function show(visit) {
         const { data } = await visit.send("POST", "admin/orders", {
           body: order(),
           idempotencyKey,
-          told: (placed) => `Order #${placed.number} created.`,
+          success: (placed) => `Order #${placed.number} created.`,
         });
         visit.go(`/orders/${data.id}`);
       } catch (refusal) {

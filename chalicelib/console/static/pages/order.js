@@ -48,7 +48,7 @@ export async function show(visit) {
   if (may("ADMIN")) await sent(visit, data);
 }
 
-// What webhooks were told of this order. It is looked for when the page is drawn.
+// The webhook deliveries of this order. They are loaded after the page is drawn.
 async function sent(visit, order) {
   try {
     const { data } = await visit.get("admin/deliveries", {
@@ -80,9 +80,9 @@ function fillDeliveries({ root, deliveries }) {
 
 function page(visit, path, order, etag) {
   const again = ({ data, etag: next }) => page(visit, path, data, next);
-  const patch = (body, ifMatch, told) => visit.send("PATCH", path, { body, ifMatch, told });
+  const patch = (body, ifMatch, success) => visit.send("PATCH", path, { body, ifMatch, success });
   const cash = (amount) => money(amount, order.currency);
-  // What is typed in the form and not saved yet: a move takes it along.
+  // Unsaved input of the form; a move saves it too.
   let unsaved = () => ({});
   const moves = (may("STAFF") ? MOVES[order.status] : []).toSorted((one, other) => BACKWARD.has(one) - BACKWARD.has(other));
 
@@ -90,7 +90,7 @@ function page(visit, path, order, etag) {
     {
       title: `Order #${order.number}`,
       back: [link("/orders"), "Orders"],
-      beside: [
+      badges: [
         badge(order.status),
         order.paymentStatus !== order.status &&
           badge(order.paymentStatus, `Payment: ${words(order.paymentStatus).toLowerCase()}`),
@@ -197,8 +197,8 @@ function page(visit, path, order, etag) {
     const address = order[name];
     const mayChange = may("STAFF") && order.status !== "DELIVERED";
     const label = NAMES[name];
-    const change = async (to, told = `${label} saved.`) => {
-      const answer = await patch({ [name]: to }, etag, told);
+    const change = async (to, success = `${label} saved.`) => {
+      const answer = await patch({ [name]: to }, etag, success);
       keeping(visit.root, () => again(answer));
     };
     const button = (text, work) =>
@@ -380,15 +380,15 @@ function page(visit, path, order, etag) {
 
   async function moved(body) {
     try {
-      const told = `Order #${order.number}: ${words(body.status).toLowerCase()}.`;
-      again(await patch({ ...unsaved(), ...body }, etag, told));
+      const success = `Order #${order.number}: ${words(body.status).toLowerCase()}.`;
+      again(await patch({ ...unsaved(), ...body }, etag, success));
     } catch (refusal) {
       if (refusal.status !== 412 && refusal.code !== "invalid_transition") throw refusal;
       await overtaken(refusal);
     }
   }
 
-  // Somebody else was faster. What is typed stays; else the page shows what is there now.
+  // Someone else changed it first. Unsaved input stays; otherwise the page shows the current order.
   async function overtaken(refusal) {
     if (refusal.status === 412 && Object.keys(unsaved()).length > 0) {
       toast("Not changed: this order was edited meanwhile. Save your changes first.", "bad");
@@ -408,16 +408,16 @@ function page(visit, path, order, etag) {
       bad: true,
     });
     if (!yes) return;
-    const told = `Order #${order.number} deleted.`;
-    await visit.send("DELETE", path, { ifMatch: etag, told });
+    const success = `Order #${order.number} deleted.`;
+    await visit.send("DELETE", path, { ifMatch: etag, success });
     visit.go("/orders");
   }
 }
 
 // `status PENDING → PAID, note` as people read it: Status: Pending → Paid, Note changed.
 function entry({ at, by, change }) {
-  const told = change === "created" ? "Order created" : change.split(", ").map(plain).join(", ");
-  return h.li(h.div(told), h.div({ class: "soft small" }, exact(at), " · ", h.bdi(by)));
+  const title = change === "created" ? "Order created" : change.split(", ").map(plain).join(", ");
+  return h.li(h.div(title), h.div({ class: "soft small" }, exact(at), " · ", h.bdi(by)));
 }
 
 function plain(part) {

@@ -41,7 +41,7 @@ function edit(visit, product, etag) {
     {
       title: product?.name ?? "New product",
       back: BACK,
-      beside: product && badge(product.status),
+      badges: product && badge(product.status),
       actions:
         product &&
         may("STAFF") &&
@@ -72,16 +72,16 @@ function edit(visit, product, etag) {
   }
 
   async function create() {
-    const told = ({ name }) => `${name} created.`;
+    const success = ({ name }) => `${name} created.`;
     const { data } = await visit.send("POST", "admin/products", {
       body: created(fields.read()),
-      told,
+      success,
     });
     visit.go(`/products/${data.id}`);
   }
 
-  // `latest`: the product as somebody else left it, whose new variants stay and whose deleted ones
-  // are not made again.
+  // `latest`: the product as someone else saved it. Its new variants stay, and its deleted ones are
+  // not created again.
   async function change(known, latest = product) {
     const body = changes(was, fields.read());
     if (body.variants) body.variants = together(body.variants, latest.variants);
@@ -90,7 +90,7 @@ function edit(visit, product, etag) {
       const { data, etag: next } = await visit.send("PUT", path, {
         body,
         ifMatch: known,
-        told: "Saved.",
+        success: "Saved.",
       });
       edit(visit, data, next);
     } catch (refusal) {
@@ -126,7 +126,7 @@ function edit(visit, product, etag) {
       bad: true,
     });
     if (!yes) return;
-    await visit.send("DELETE", path, { told: `${product.name} deleted.` });
+    await visit.send("DELETE", path, { success: `${product.name} deleted.` });
     visit.go("/products");
   }
 }

@@ -1,4 +1,4 @@
-// One webhook: what it takes, its secret, its newest deliveries.
+// One webhook: its events, its secret, its newest deliveries.
 
 import { isLeft } from "../api.js";
 import { h, replace } from "../dom.js";
@@ -35,7 +35,7 @@ export async function show(visit) {
   page(visit, path, data, etag);
 }
 
-// Without what all of them share, so that several of one host are told apart.
+// Without the common part, so that several URLs of one host can be distinguished.
 const addressOf = (url) => url.replace(/^https:\/\//, "").replace(/\/$/, "");
 
 // `typed`: what is in the form and not saved yet.
@@ -52,7 +52,7 @@ function page(visit, path, endpoint, etag, typed = {}) {
     {
       title: endpoint.description || addressOf(endpoint.url),
       back: [link("/settings/developer/webhooks"), "Webhooks"],
-      beside: badge(stateOf(endpoint)),
+      badges: badge(stateOf(endpoint)),
       actions: [
         h.button(
           { type: "button", class: "main", onclick: test, disabled: !endpoint.enabled },
@@ -65,7 +65,7 @@ function page(visit, path, endpoint, etag, typed = {}) {
               onward(
                 await visit.send("PUT", path, {
                   body: { enabled: !endpoint.enabled },
-                  told: endpoint.enabled ? "Webhook paused." : "Webhook resumed.",
+                  success: endpoint.enabled ? "Webhook paused." : "Webhook resumed.",
                 }),
               ),
             ),
@@ -79,7 +79,7 @@ function page(visit, path, endpoint, etag, typed = {}) {
     !endpoint.enabled &&
       h.p(
         { class: "notice warn" },
-        "Paused: new events are not delivered. Deliveries that are waiting stay as long as their event is kept: 60 days.",
+        "Paused: new events are not delivered. Waiting deliveries are kept as long as their event: 60 days.",
       ),
     endpoint.failingSince &&
       h.p(
@@ -157,8 +157,8 @@ function page(visit, path, endpoint, etag, typed = {}) {
     const sent = Object.fromEntries(differing(was, mine).map((name) => [name, mine[name]]));
     if (Object.keys(sent).length === 0) return toast("There are no changes to save.");
     try {
-      const told = "Saved.";
-      return again(await visit.send("PUT", path, { body: sent, ifMatch: known, told }));
+      const success = "Saved.";
+      return again(await visit.send("PUT", path, { body: sent, ifMatch: known, success }));
     } catch (refusal) {
       if (refusal.status !== 412) throw refusal;
     }
@@ -168,14 +168,14 @@ function page(visit, path, endpoint, etag, typed = {}) {
     const stays = await whichStays(visit, { was, now, mine, names: NAMES, what: "webhook" });
     if (stays === "theirs") again(latest);
     if (stays === "mine")
-      again(await visit.send("PUT", path, { body: sent, ifMatch: latest.etag, told: "Saved." }));
+      again(await visit.send("PUT", path, { body: sent, ifMatch: latest.etag, success: "Saved." }));
     return undefined;
   }
 
   function test() {
     const dialog = visit.modal("Send test", [
       h.p(
-        "Sends sample data the same way as real events, with the header ",
+        "Sends sample data like a real event, with the header ",
         h.code("X-Service-Test: true"),
         ".",
       ),
@@ -193,7 +193,7 @@ function page(visit, path, endpoint, etag, typed = {}) {
         async save({ event }) {
           const { data } = await visit.send("POST", `${path}/test`, {
             body: { event },
-            told: "Test sent.",
+            success: "Test sent.",
           });
           dialog.close();
           await visit.sleep(300);
@@ -228,7 +228,7 @@ function page(visit, path, endpoint, etag, typed = {}) {
           const hours = /^\d+$/.test(overlapHours.trim()) ? Number(overlapHours) : overlapHours;
           const answer = await visit.send("POST", `${path}/rotate-secret`, {
             body: { overlapHours: hours },
-            told: "Secret rotated.",
+            success: "Secret rotated.",
           });
           dialog.close();
           await showSecret(
@@ -255,7 +255,7 @@ function page(visit, path, endpoint, etag, typed = {}) {
       }))
     )
       return;
-    await visit.send("DELETE", path, { told: "Webhook deleted." });
+    await visit.send("DELETE", path, { success: "Webhook deleted." });
     visit.go("/settings/developer/webhooks");
   }
 }

@@ -61,7 +61,7 @@ function add(visit) {
     async save() {
       const { data } = await visit.send("POST", "admin/webhooks", {
         body: readEndpoint(node),
-        told: "Webhook added.",
+        success: "Webhook added.",
       });
       dialog.close();
       const notices = data.notices.map(({ message }) => message).join(" ");

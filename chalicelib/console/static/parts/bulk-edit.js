@@ -1,5 +1,5 @@
-// One change of many records: a dry run says what would happen, then it is confirmed, made, and can
-// be taken back.
+// One change of many records: a dry run shows what would happen, then it is confirmed, made, and can
+// be undone.
 
 import { isLeft } from "../api.js";
 import { h, replace } from "../dom.js";
@@ -11,7 +11,7 @@ import { skeleton } from "./page.js";
 const SHOWN_ERRORS = 5;
 
 // `which`: { ids } or { filters }; `change` as the API takes it; `title`: the question, such as Set
-// 3 products to draft?; `undoable`: whether it can be taken back.
+// 3 products to draft?; `undoable`: whether it can be undone.
 export async function bulkEdit(visit, { api, name, which, change, title, warning, undoable }, done) {
   const body = { ...which, change };
   const content = h.div({ class: "stack even" }, skeleton(2));
@@ -54,11 +54,11 @@ export async function bulkEdit(visit, { api, name, which, change, title, warning
   async function run() {
     const job = await made(body, `Changing ${plural(updated, name)}…`);
     dialog.close();
-    const told =
+    const message =
       `${plural(job.updated, name)} changed.` +
       (job.failed > 0 ? ` ${number(job.failed)} failed: ${job.errors[0]?.message ?? ""}` : "");
     const back = ["Undo", () => takeBack(job.id).catch(tell)];
-    toast(told, job.failed > 0 ? "bad" : "", undoable && job.updated > 0 ? back : null);
+    toast(message, job.failed > 0 ? "bad" : "", undoable && job.updated > 0 ? back : null);
     await done();
     // The button that began it is gone with the selection.
     if (document.activeElement === document.body)
@@ -70,10 +70,10 @@ export async function bulkEdit(visit, { api, name, which, change, title, warning
     await done();
   }
 
-  async function made(asked, told) {
+  async function made(asked, success) {
     const { data } = await visit.send("POST", api, {
       body: asked,
-      told,
+      success,
       idempotencyKey: crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`,
     });
     return watch(visit, data.jobId);

@@ -1,4 +1,4 @@
-// Whom an order is for: a customer that is known, a new one, or nobody.
+// The customer of an order: an existing one, a new one, or none.
 
 import { h, replace } from "../dom.js";
 import { field } from "./form.js";
@@ -68,8 +68,8 @@ export function chooseBuyer({ visit, known, changed }) {
     );
   }
 
-  // As an order takes it. A name alone is sent too: the API says that an address is missing,
-  // instead of losing it.
+  // In the API's shape. A name alone is sent too, so that the API reports the missing address
+  // and the name is not lost.
   function read(typed) {
     if (customer) return { id: customer.id };
     const [email, firstName, lastName, phone] = ["email", "firstName", "lastName", "phone"].map(

@@ -1,4 +1,4 @@
-// What cannot be taken back is confirmed by typing what it is done to.
+// Confirms an action that cannot be undone: the user types the name of its target.
 
 import { h } from "../dom.js";
 import { field, form } from "./form.js";

@@ -1,4 +1,4 @@
-// A value that is carried elsewhere.
+// A value to be copied.
 
 import { h, replace } from "../dom.js";
 import { announce } from "./notice.js";

@@ -1,5 +1,5 @@
 // Questions and small forms above a page. The browser's own <dialog> keeps the focus inside and
-// gives it back. A dialog closes with the page that opened it, whose `signal` it is given.
+// returns it. A dialog closes with the page that opened it, by the page's `signal`.
 
 import { h, newId } from "../dom.js";
 

@@ -74,7 +74,7 @@ export function endpointFields(endpoint) {
       value: filterText(endpoint?.filter),
       spellcheck: "false",
       placeholder: '{"data": {"total": [{"numeric": [">=", 500]}]}}',
-      hint: "A pattern as in Amazon EventBridge, as JSON. Only events that fit are sent. Leave blank for all.",
+      hint: "An Amazon EventBridge pattern as JSON. Only events that match are sent. Leave blank for all.",
     }),
   ];
 }
@@ -102,7 +102,7 @@ export function writeEndpoint(form, { events, filter, ...texts }) {
       .forEach((each) => (each.checked = events.includes(each.value)));
 }
 
-// Shown once. Resolves when it was put away; leaving before asks first.
+// Shown once. Resolves when the dialog is closed; leaving before that asks first.
 export function showSecret(visit, title, secret, more) {
   return new Promise((done) => {
     const dialog = visit.modal(

@@ -1,4 +1,4 @@
-// A filter next to a sample: whether an event like it would be sent. The API judges, nothing is sent.
+// Tries a filter on a sample event: the API says whether it would be sent; nothing is sent.
 
 import { h, replace } from "../dom.js";
 import { EVENT_KINDS } from "../facts.js";
@@ -6,7 +6,7 @@ import { field, form } from "./form.js";
 
 // `filter()`: the pattern as it is typed, saved or not.
 export function filterTrial(visit, endpoint, path, filter) {
-  const told = h.p({ role: "status" });
+  const result = h.p({ role: "status" });
   const node = form({
     fields: [
       field({
@@ -16,7 +16,7 @@ export function filterTrial(visit, endpoint, path, filter) {
         options: EVENT_KINDS.map((each) => [each, each]),
         onchange: () => {
           node.elements.data.value = "";
-          replace(told);
+          replace(result);
         },
       }),
       field({
@@ -29,27 +29,27 @@ export function filterTrial(visit, endpoint, path, filter) {
       }),
     ],
     submit: "Try the filter",
-    extra: told,
+    extra: result,
     async save({ event, data }) {
-      replace(told);
+      replace(result);
       const sample = jsonOf(data);
       const { data: tried } = await visit.send("POST", `${path}/test`, {
         body: { event, dryRun: true, filter: filter(), ...(sample === null ? {} : { data: sample }) },
       });
       node.elements.data.value = JSON.stringify(tried.data, null, 2);
-      told.className = tried.passesFilter ? "notice good" : "notice warn";
+      result.className = tried.passesFilter ? "notice good" : "notice warn";
       replace(
-        told,
+        result,
         tried.passesFilter
-          ? "Passes: an event like this is sent."
-          : "Does not pass: an event like this is not sent.",
+          ? "Matches: an event like this is sent."
+          : "Does not match: an event like this is not sent.",
       );
     },
   });
   return node;
 }
 
-// What is written as JSON; null for nothing, and the text itself where it is none: the API says so.
+// The text parsed as JSON; null if blank, and the text itself if it is invalid: the API reports that.
 export function jsonOf(text) {
   try {
     return text.trim() ? JSON.parse(text) : null;

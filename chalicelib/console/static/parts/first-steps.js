@@ -1,4 +1,4 @@
-// What somebody does first in an empty shop.
+// The first steps in an empty shop.
 
 import { h } from "../dom.js";
 import { link } from "../router.js";

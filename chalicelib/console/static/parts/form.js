@@ -16,8 +16,8 @@ export function field({
   ...attributes
 }) {
   const id = newId("field");
-  const told = newId("told");
-  const described = hint ? `${id}-hint ${told}` : told;
+  const errorId = newId("error");
+  const described = hint ? `${id}-hint ${errorId}` : errorId;
   const shared = { id, name, "aria-describedby": described, ...attributes };
   let control;
   if (options) {
@@ -30,7 +30,7 @@ export function field({
   } else if (rows) control = h.textarea({ ...shared, rows, value });
   else if (type === "checkbox") control = h.input({ ...shared, type, checked: Boolean(value) });
   else control = h.input({ ...shared, type, value: value ?? "" });
-  const error = h.p({ id: told, class: "error" });
+  const error = h.p({ id: errorId, class: "error" });
   const text = h.label({ for: id }, label);
   return h.div(
     {
@@ -66,8 +66,8 @@ function showErrors(node, errors) {
     const control = place.querySelector("input, select, textarea, [tabindex]");
     control?.setAttribute("aria-invalid", "true");
     place.closest(".line[hidden]")?.removeAttribute("hidden");
-    const told = place.querySelector(":scope > .error") ?? place.querySelector(".error");
-    told.textContent = `${told.textContent ? `${told.textContent}; ` : ""}${message}`;
+    const shown = place.querySelector(":scope > .error") ?? place.querySelector(".error");
+    shown.textContent = `${shown.textContent ? `${shown.textContent}; ` : ""}${message}`;
     first ??= control;
   }
   first?.focus();
@@ -79,7 +79,7 @@ function clearErrors(node) {
   node.querySelectorAll(".error").forEach((each) => (each.textContent = ""));
 }
 
-// `tags.3` is told at the field of `tags`.
+// `tags.3` is shown at the field of `tags`.
 function closest(node, name) {
   const parts = String(name).split(".");
   for (; parts.length; parts.pop()) {
@@ -138,13 +138,13 @@ export async function saving(node, button, summary, save) {
   } catch (refusal) {
     if (isLeft(refusal)) return false;
     const rest = showErrors(node, named(refusal));
-    const told = refusal.errors?.length ? rest : [refusal.message];
+    const lines = refusal.errors?.length ? rest : [refusal.message];
     replace(
       summary,
-      told.length > 0 &&
+      lines.length > 0 &&
         h.div(
           { class: "notice bad" },
-          told.map((line) => h.p(line)),
+          lines.map((line) => h.p(line)),
         ),
     );
     return false;

@@ -1,4 +1,4 @@
-// Small signs next to words; they say nothing that the words do not.
+// Small icons next to words; decorative only.
 
 import { h } from "../dom.js";
 

@@ -1,4 +1,4 @@
-// The columns of an import's file: what each is read as, and the question where that is not certain.
+// The columns of an import's file: what each is read as, and a form if the file is not recognised.
 
 import { h, replace } from "../dom.js";
 import { words } from "../format.js";
@@ -104,7 +104,7 @@ export function columnTable(columns) {
   );
 }
 
-// `answered(job)` gets the job that goes on.
+// `answered(job)` gets the job that continues.
 export function mappingForm(visit, job, path, answered) {
   const answer = async (body) =>
     answered((await visit.send("POST", `${path}/mapping`, { body })).data);
@@ -113,7 +113,7 @@ export function mappingForm(visit, job, path, answered) {
     : [columnsForm(job, answer), againForm(job, answer)];
 }
 
-// The words of the file as each encoding would have them: a person sees which are words.
+// The words of the file in each encoding, so that the user can choose.
 function encodingForm(job, answer) {
   const node = form({
     fields: field({
@@ -125,20 +125,20 @@ function encodingForm(job, answer) {
         `${samples.slice(0, 3).join(", ")} – ${ENCODINGS[encoding] ?? encoding}`,
       ]),
     }),
-    submit: "Read it so",
+    submit: "Use this encoding",
     save: () => answer({ encoding: values(node).encoding }),
   });
   return card(
     "Choose the encoding",
     h.p(
       { class: "soft" },
-      "The text of this file can be read in several ways. Choose the one whose words are right. Nothing has been imported yet.",
+      "Several encodings fit this file. Choose the one whose words are right. Nothing has been imported yet.",
     ),
     node,
   );
 }
 
-// For a file whose words or columns are seen to be wrong.
+// For a file whose words or columns look wrong.
 function againForm(job, answer) {
   const node = form({
     fields: [
@@ -192,14 +192,14 @@ function columnsForm(job, answer) {
     },
   });
 
-  // Of the format that was recognized each column can be changed; another one is taken as it is.
+  // Each column of the recognized format can be changed; another format is used unchanged.
   function draw() {
     const name = chosen();
     const fields = name === (job.dialect ?? "") ? job.fields : Object.keys(FIELDS);
     const error = h.p({ class: "error" });
     if (name && name !== job.dialect) {
-      const told = `All columns are read as in a ${FORMATS[name]}.`;
-      return replace(into, h.p({ class: "hint" }, told), error);
+      const message = `All columns are read as in this format: ${FORMATS[name]}.`;
+      return replace(into, h.p({ class: "hint" }, message), error);
     }
     const options = [["", "Do not import"], ...fields.map((each) => [each, fieldName(each)])];
     return replace(
@@ -248,8 +248,8 @@ function columnsForm(job, answer) {
 }
 
 function reason({ dialect, savedMapping }) {
-  if (dialect) return "Check how the file is read, and change what is wrong.";
+  if (dialect) return "Check how the file is read, and correct it if needed.";
   return savedMapping
     ? `The columns saved as ${savedMapping} are proposed.`
-    : "This file is in no format that Backroom knows for certain. Check what each column is.";
+    : "Backroom does not recognize this file's format. Check what each column is.";
 }

@@ -1,4 +1,4 @@
-// What a dry run found: products as they are and as they would be.
+// The result of a dry run: products as they are and as they would be.
 
 import { h } from "../dom.js";
 import { words } from "../format.js";
@@ -28,8 +28,8 @@ export function previewTable(preview) {
               h.div(
                 { class: "cut" },
                 h.span({ class: "soft" }, `${name}: `),
-                before && [h.del(told(before[name])), " → "],
-                h.span(told(value)),
+                before && [h.del(shown(before[name])), " → "],
+                h.span(shown(value)),
               ),
             ),
         },
@@ -39,12 +39,12 @@ export function previewTable(preview) {
   );
 }
 
-function told(value) {
+function shown(value) {
   if (value === null || value === undefined || value === "") return "none";
-  if (Array.isArray(value)) return value.map(told).join("; ") || "none";
+  if (Array.isArray(value)) return value.map(shown).join("; ") || "none";
   if (typeof value !== "object") return String(value);
   return Object.entries(value)
     .filter(([name, each]) => name !== "id" && each !== null && each !== "")
-    .map(([name, each]) => `${name} ${told(each)}`)
+    .map(([name, each]) => `${name} ${shown(each)}`)
     .join(", ");
 }

@@ -1,4 +1,4 @@
-// Jobs that run in the background: watched to their end, and taken back.
+// Background jobs: watched until they end, and undone.
 
 import { ENDED_JOBS, UNDOABLE } from "../facts.js";
 import { plural, words } from "../format.js";
@@ -19,7 +19,7 @@ export const canUndo = (job) =>
   hasEnded(job) && !job.dryRun && UNDOABLE.includes(job.type) && counted(job) > 0;
 const counted = ({ created, updated, deleted }) => created + updated + (deleted ?? 0);
 
-// Completed with records that failed is not simply good.
+// A job that completed with failed records is not shown as a full success.
 export const outcome = ({ status, failed }) => {
   if (status === "NEEDS_MAPPING") return [status, "Needs your input"];
   return status === "COMPLETED" && failed > 0
@@ -37,11 +37,11 @@ export async function watch(visit, id, seen = () => {}) {
   }
 }
 
-// Takes back what a job changed. Resolves to the job that did it.
+// Undoes a job. Resolves to the undo's job.
 export async function undo(visit, id) {
   const { data } = await visit.send("POST", `admin/jobs/${encodeURIComponent(id)}/undo`, {
     idempotencyKey: `undo-${id}-${Date.now()}`,
-    told: "Undoing…",
+    success: "Undoing…",
   });
   const job = await watch(visit, data.jobId);
   const back = plural(counted(job), "record");

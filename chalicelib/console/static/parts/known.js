@@ -43,7 +43,7 @@ function look(visit, api, names) {
 export const learn = (visit, api, names) =>
   looks.get(api)?.page ? null : look(visit, api, names);
 
-// The value that was meant by what was typed, which may be one that was not seen yet.
+// The known value that matches the text, or the text as a new value.
 export async function meant(visit, api, names, name, typed) {
   if (among(api, name).has(typed)) return typed;
   const begun = folded(typed);
@@ -60,7 +60,7 @@ export async function meant(visit, api, names, name, typed) {
 // As most shops would spell it: rain jackets → Rain Jackets.
 export const titled = (text) => text.replaceAll(/(^|[\s-])\p{L}/gu, (all) => all.toUpperCase());
 
-// A <datalist>, and what brings it up to date.
+// A <datalist>, and a function that updates it.
 export function offered(api, name) {
   const id = newId("known");
   const node = h.datalist({ id });

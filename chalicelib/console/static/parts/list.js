@@ -1,5 +1,4 @@
-// A list whose address says what it shows: searched as one types, filtered, paged, and the same
-// again when one comes back.
+// A list whose state is in its address: search as you type, filters, pages; restored on return.
 
 import { isLeft } from "../api.js";
 import { h, replace } from "../dom.js";
@@ -165,7 +164,7 @@ export async function list(visit, spec) {
     replace(count, pagination.total > 0 && [plural(pagination.total, name), limits]);
     exportButton.hidden = !spec.exports || total === 0;
     drawChosen();
-    // The same rows stay as they are: somebody may be clicking on one.
+    // Unchanged rows are not redrawn, because the user may be clicking on one.
     const rows = JSON.stringify([data, pagination, pagination.totalPages > 1 && asked]);
     if (rows === shown) return;
     shown = data.length > 0 ? rows : "";
@@ -175,10 +174,10 @@ export async function list(visit, spec) {
         { class: "button", href: link(path) },
         past ? "Go to the first page" : "Clear filters",
       );
-      const told = past ? "There is nothing on this page" : `No ${name}s match`;
+      const title = past ? "There is nothing on this page" : `No ${name}s match`;
       replace(
         results,
-        filtered || past ? h.div({ class: "empty" }, h.p({ class: "strong" }, told), clear) : none,
+        filtered || past ? h.div({ class: "empty" }, h.p({ class: "strong" }, title), clear) : none,
       );
       return;
     }

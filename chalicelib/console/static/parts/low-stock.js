@@ -44,10 +44,10 @@ export function lowStock(visit, rows) {
 // A number that Enter saves. Escape puts back what was there.
 function stockCell(visit, { productId, variantId, productName, variantTitle, stock }) {
   const name = [productName, variantTitle].filter(Boolean).join(" · ");
-  const told = newId("told");
+  const errorId = newId("error");
   let known = stock;
   let once = null; // [what was asked, its key]: a repeated try is the same move
-  const error = h.p({ id: told, class: "error" });
+  const error = h.p({ id: errorId, class: "error" });
   const reason = h.select(
     { "aria-label": `Reason for ${name}`, class: "reason" },
     REASONS.map((each) => h.option({ value: each }, words(each))),
@@ -57,7 +57,7 @@ function stockCell(visit, { productId, variantId, productName, variantTitle, sto
     inputmode: "numeric",
     autocomplete: "off",
     "aria-label": `Stock of ${name}`,
-    "aria-describedby": told,
+    "aria-describedby": errorId,
     onfocus: () => input.select(),
     oninput: () => /^[+-]/.test(input.value) && reason.value === "COUNTED" && guess(),
   });
@@ -118,7 +118,7 @@ function stockCell(visit, { productId, variantId, productName, variantTitle, sto
       reason.value = "COUNTED";
       form.classList.add("saved");
       const by = known - before;
-      if (by === 0) announce(`${name}: the stock is ${known} already.`);
+      if (by === 0) announce(`${name}: the stock is already ${known}.`);
       else
         toast(`${name}: stock is now ${number(known)}.`, "", [
           "Undo",

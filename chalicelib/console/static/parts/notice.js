@@ -1,4 +1,4 @@
-// News: spoken by screen readers, seen for a while. And problems, which stay.
+// Messages: read by screen readers, shown for a while. Problems stay.
 
 import { h, newId, replace } from "../dom.js";
 
@@ -23,7 +23,7 @@ export function live() {
   return [status, toasts, offline];
 }
 
-// For what is seen anyway, such as how many products were found.
+// For screen readers only, such as the number of products found.
 export function announce(text) {
   if (status) status.textContent = text;
 }
@@ -51,7 +51,7 @@ export function toast(text, tone = "", action = null) {
   setTimeout(() => shown.remove(), tone === "bad" || action ? FAILURE_SEEN : SEEN);
 }
 
-// The key's requests of this minute are used up: what was asked goes on by itself.
+// The key's requests of this minute are used up: pending requests continue automatically.
 export function waiting(until) {
   clearInterval(counting);
   toasts?.querySelector(".waiting")?.remove();

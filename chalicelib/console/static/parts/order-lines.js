@@ -12,7 +12,7 @@ export function orderLines({ changed, left }) {
   const lines = [];
   const node = h.div({ class: "rows order-lines" });
 
-  // A piece more of what is there already, or a new line.
+  // One more piece of an existing line, or a new line.
   function add(piece) {
     const same = lines.find(({ variant }) => variant.id === piece.variant.id);
     if (!same) return append(piece);
@@ -114,7 +114,7 @@ export function orderLines({ changed, left }) {
         quantity: whole(quantity.value.trim()),
         price: price.value.trim() || variant.price,
       })),
-    // As the service will compute it, where all that is typed are numbers.
+    // As the API will compute it, if all input is numbers.
     total: (tax) => {
       const all = lines.reduce(
         (so, { quantity, price }) => so + Number(quantity.value) * Number(price.value),

@@ -44,7 +44,7 @@ export const tagsOf = (text) =>
     .map((tag) => tag.trim())
     .filter(Boolean);
 
-// Carriers whose numbers have a form of their own. A number that only looks like many is nobody's.
+// Carriers whose numbers have a unique form. A number that fits several carriers is assigned to none.
 const CARRIERS = [
   {
     name: "UPS",
@@ -85,7 +85,7 @@ const CARRIERS = [
   },
 ];
 
-// { name, href } of whoever carries a parcel of this number, or null.
+// { name, href } of the carrier of a tracking number, or null.
 export function carrierOf(trackingNumber) {
   const number = String(trackingNumber ?? "")
     .toUpperCase()

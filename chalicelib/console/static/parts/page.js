@@ -1,21 +1,21 @@
-// The top of a page: its name, the way back, what can be done. And the shapes that pages share.
+// The top of a page: its title, the back link, its actions. And layouts that pages share.
 
 import { h } from "../dom.js";
 
-export function head({ title, back, actions, beside }) {
+export function head({ title, back, actions, badges }) {
   return h.header(
     { class: "page" },
     back && h.a({ class: "back", href: back[0] }, "← ", back[1]),
     h.div(
       { class: "title" },
       h.h1({ tabindex: "-1" }, h.bdi(title)),
-      beside,
+      badges,
       actions && h.div({ class: "actions" }, actions),
     ),
   );
 }
 
-// What is drawn again, such as after a save, leaves the keyboard where it was.
+// Redrawing, such as after a save, keeps the focus.
 export function keepFocus(root, draw) {
   const held = root.contains(document.activeElement) && placeOf(document.activeElement);
   draw();
@@ -53,7 +53,7 @@ export function empty(title, text, action) {
   );
 }
 
-// What is shown in place of something that is on its way.
+// A placeholder while something loads.
 export function skeleton(rows = 6) {
   return h.div(
     { class: "skeleton", "aria-hidden": "true" },

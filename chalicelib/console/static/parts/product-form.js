@@ -9,7 +9,7 @@ import { rows } from "./rows.js";
 import { differing } from "./stale.js";
 import { PRODUCT_STATUSES } from "../facts.js";
 
-// What the fields are called, where a conflict names them.
+// The names of fields in a conflict.
 export const NAMES = {
   name: "Name",
   slug: "URL slug",
@@ -44,7 +44,7 @@ const TEXTS = [
 ];
 
 const orNull = (text) => (text === "" ? null : text);
-// What is no whole number is sent as it is: the API says what is wrong with it.
+// Text that is not a whole number is sent unchanged: the API reports the error.
 const whole = (text) => (/^\d+$/.test(text) ? Number(text) : orNull(text));
 
 export function productForm(product) {
@@ -215,7 +215,7 @@ export function changes(was, now) {
   return sent;
 }
 
-// A new product: what was left blank is not sent, and an untouched variant is none.
+// A new product: blank fields and untouched variants are not sent.
 export function created(now) {
   const sent = Object.fromEntries(
     Object.entries(now).filter(

@@ -49,7 +49,7 @@ export function recoverForm(visit, endpoint, path, again) {
           return undefined;
         await visit.send("POST", `${path}/recover`, {
           body: { ...asked, dryRun: false },
-          told: `Resending ${all}.`,
+          success: `Resending ${all}.`,
         });
         return again(await visit.get(path));
       },

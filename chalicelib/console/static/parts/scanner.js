@@ -1,5 +1,5 @@
-// A scanner types faster than hands and ends with Enter. What it types while another field has the
-// focus is taken out of that field again, and goes where scans go.
+// A scanner types faster than people and ends with Enter. If another field has the focus, the scan is
+// removed from that field and handled as a scan.
 
 const FASTEST_HAND = 60; // milliseconds a key, on average
 const LONGEST_GAP = 150; // between two keys of one scan

@@ -1,4 +1,4 @@
-// JSON Schema as people read it: the names of an object, what they are, and one that would pass.
+// JSON Schema for people: an object's members, their types, and a valid example.
 
 const MOST_DEPTH = 4;
 

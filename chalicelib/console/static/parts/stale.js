@@ -1,4 +1,4 @@
-// Somebody else changed what is being edited: what was it, what is it now, what would it become.
+// Someone else changed the record that is being edited: its old, current and edited values.
 
 import { h } from "../dom.js";
 import { table } from "./table.js";
@@ -9,8 +9,8 @@ const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 export const differing = (one, other) =>
   Object.keys(other).filter((name) => !same(one[name], other[name]));
 
-// A record as single values: rows with an id, such as variants, each by itself, so that a price
-// that one changed and a stock that the other did are two things.
+// A record as single values: rows with an id, such as variants, are compared separately, so that a
+// price changed by one user and a stock changed by the other do not conflict.
 function values(record) {
   const found = new Map();
   for (const [name, value] of Object.entries(record)) {
@@ -29,7 +29,7 @@ function values(record) {
   return found;
 }
 
-// What the other one changed: [{ name, of, was, now, mine, both }].
+// The other user's changes: [{ name, of, was, now, mine, both }].
 export function overlap({ was, now, mine }) {
   const [before, theirs, own] = [was, now, mine].map(values);
   const keys = new Set([...before.keys(), ...theirs.keys()]);
@@ -44,8 +44,8 @@ export function overlap({ was, now, mine }) {
     }));
 }
 
-// Resolves to "mine" (save over it), "theirs" (drop what I typed) or null (go on editing). `names`:
-// what the fields are called on the page.
+// Resolves to "mine" (overwrite), "theirs" (discard my input) or null (continue editing). `names`:
+// the fields' labels.
 export function whichStays(visit, { was, now, mine, names = {}, what }) {
   const rows = overlap({ was, now, mine });
   const isSame = rows.some(({ both }) => both);
@@ -70,11 +70,11 @@ export function whichStays(visit, { was, now, mine, names = {}, what }) {
               title: "Field",
               cell: ({ name, of }) => h.b(of ? [h.bdi(of), " · "] : null, names[name] ?? name),
             },
-            { title: "Before", cell: (row) => told(row.was) },
-            { title: "Now", cell: (row) => told(row.now) },
+            { title: "Before", cell: (row) => shown(row.was) },
+            { title: "Now", cell: (row) => shown(row.now) },
             {
               title: "Yours",
-              cell: (row) => (row.both ? told(row.mine) : h.span({ class: "soft" }, "not changed")),
+              cell: (row) => (row.both ? shown(row.mine) : h.span({ class: "soft" }, "not changed")),
             },
           ],
           rows,
@@ -95,12 +95,12 @@ export function whichStays(visit, { was, now, mine, names = {}, what }) {
   });
 }
 
-function told(value) {
+function shown(value) {
   if (value === null || value === undefined || value === "")
     return h.span({ class: "soft" }, "none");
   if (value === true || value === false) return value ? "Yes" : "No";
   if (Array.isArray(value))
-    return value.length ? value.map((each) => h.div(told(each))) : told(null);
+    return value.length ? value.map((each) => h.div(shown(each))) : shown(null);
   if (typeof value === "object") {
     return Object.entries(value)
       .filter(([name, each]) => name !== "id" && each !== null && each !== "")

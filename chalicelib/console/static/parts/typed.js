@@ -1,13 +1,13 @@
-// What is typed and not saved, where a page is drawn anew.
+// Keeps unsaved input when a page is redrawn.
 
-// Runs a save of a form. What is typed meanwhile is not in it, and is typed again on the page drawn from its answer.
+// Saves a form. Input during the save is not part of it, and is restored on the page drawn from its answer.
 export async function during(save, form, page) {
   const sent = controls(form);
   await save();
   if (!form.isConnected) retype(page, sent, controls(form));
 }
 
-// Draws a page anew for another reason than its form: what is typed there and not saved stays.
+// Redraws a page for another reason than its form: unsaved input stays.
 export function keeping(page, draw) {
   const typed = controls(page);
   draw();

@@ -13,7 +13,7 @@ export const MODES = [
   ["update", "Only update existing products"],
 ];
 
-// The whole window takes the file: one that misses the box would else replace the page.
+// The whole window accepts the file; otherwise a file dropped next to the box would replace the page.
 export function uploadForm(visit, done) {
   let chosen = null;
   const picked = h.p({ class: "strong" }, "Drop a CSV file here");
@@ -31,8 +31,8 @@ export function uploadForm(visit, done) {
     h.p({ class: "error" }),
   );
   const bar = h.progress({ max: "1", value: 0, "aria-label": "Upload" });
-  const told = h.p({ class: "soft small" });
-  const running = h.div({ hidden: true }, bar, told);
+  const amount = h.p({ class: "soft small" });
+  const running = h.div({ hidden: true }, bar, amount);
   const summary = h.div({ role: "alert", class: "summary" });
   // A preview is a dry run; its page imports the same file.
   const start = h.button({ type: "submit", class: "main", name: "preview" }, "Preview import");
@@ -95,7 +95,7 @@ export function uploadForm(visit, done) {
   function progress(sent, total) {
     bar.value = total ? sent / total : 0;
     replace(
-      told,
+      amount,
       `${bytes(sent)} of ${bytes(total)} (${number(Math.round((100 * sent) / (total || 1)))} %)`,
     );
   }

@@ -9,7 +9,7 @@ const MOST = 100;
 export const variantName = ({ product, variant }) =>
   product.variants.length > 1 ? `${product.name} · ${variant.title}` : product.name;
 
-// What is not for sale says so.
+// The label of a product that is not for sale.
 export const notForSale = ({ status }) => (status === "ACTIVE" ? null : words(status));
 
 // The product's SKU is that of its only variant, where this has none.

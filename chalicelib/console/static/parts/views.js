@@ -1,4 +1,4 @@
-// Views of a list: filters under a name, kept in this browser.
+// Views of a list: named filters, stored in this browser.
 
 import { h } from "../dom.js";
 import { link } from "../router.js";

@@ -1,4 +1,4 @@
-// The styles of `work.css`, and what forms need: whatever imports this is drawn when they are there.
+// Loads the styles of `work.css`: modules that import this are drawn after they are loaded.
 
 import { h } from "../dom.js";
 import "./typed.js";

@@ -143,9 +143,9 @@ class Transport:
                 never_sent = isinstance(failed, httpx.ConnectError | httpx.ConnectTimeout)
                 if last or not (repeatable or never_sent):
                     raise errors.Unreachable(
-                        f"{request.url.copy_with(query=None)}: {_told(failed)}"
+                        f"{request.url.copy_with(query=None)}: {_reason(failed)}"
                     ) from failed
-                self.policy.wait(retry, 0, _told(failed))
+                self.policy.wait(retry, 0, _reason(failed))
                 continue
             again = answer.status_code == 429 or (repeatable and answer.status_code in _PASSING)
             if last or not again:
@@ -224,5 +224,5 @@ def _read(answer: httpx.Response) -> Any:
     return whole
 
 
-def _told(failed: httpx.TransportError) -> str:
+def _reason(failed: httpx.TransportError) -> str:
     return f"{type(failed).__name__}: {failed}".rstrip(": ")
