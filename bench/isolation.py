@@ -180,7 +180,7 @@ def measured(url: str, bad: str) -> None:
     by itself."""
     from chalicelib import settings, table
     from chalicelib.webhooks import fan_out, store
-    from chalicelib.webhooks.model import EventKind, NewEndpoint
+    from chalicelib.webhooks.model import EventKind, NewWebhook
     from tests.support import webhook_events as events
     from tests.support import webhook_world as world
 
@@ -190,7 +190,7 @@ def measured(url: str, bad: str) -> None:
     detected = 0.0
     with running(queues):
         made = [
-            store.create(NewEndpoint(url=f"{url}/as/{n}?delay={ANSWER}", events=[kind]))[0]
+            store.create(NewWebhook(url=f"{url}/as/{n}?delay={ANSWER}", events=[kind]))[0]
             for n in range(ENDPOINTS)
         ]
         hangs = made[-1].id

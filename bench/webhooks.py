@@ -89,7 +89,7 @@ def prepared(url: str) -> list[Any]:
     """Deliveries whose first turn is on the queue, as SQS hands them over, ten at a time."""
     from chalicelib import outbox, settings, table
     from chalicelib.webhooks import deliveries, store
-    from chalicelib.webhooks.model import EventKind, NewEndpoint
+    from chalicelib.webhooks.model import EventKind, NewWebhook
     from chalicelib.webhooks.sending.messages import Message
 
     os.environ.update(
@@ -102,7 +102,7 @@ def prepared(url: str) -> list[Any]:
         Name="/backroom/bench/master-key", Type="SecureString", Value="A" * 44
     )
     kind = EventKind.ORDER_PAID
-    endpoint, *_ = store.create(NewEndpoint(url=f"{url}/ok", events=[kind]))
+    endpoint, *_ = store.create(NewWebhook(url=f"{url}/ok", events=[kind]))
     records = []
     for number in range(DELIVERIES + 100):
         item = outbox.item([(kind.value, outbox.body(kind.value, {"n": number, "x": "x" * 700}))])

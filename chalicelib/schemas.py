@@ -172,7 +172,7 @@ class Pagination(TypedDict):
     totalPages: int
 
 
-class WalkedPagination(Pagination):
+class CursorPagination(Pagination):
     next: Annotated[str | None, Field(description="Send it as `cursor`; null at the end")]
 
 
@@ -188,7 +188,7 @@ class Walked(TypedDict, Generic[T]):
     """The answer of a list that a cursor walks through: `Walked[Product]`."""
 
     data: list[T]
-    pagination: WalkedPagination
+    pagination: CursorPagination
     total: int
     totalIsAtLeast: NotRequired[
         Annotated[bool, Field(description="There are more than `total`; they were not counted")]
@@ -226,7 +226,7 @@ def listed(data: list[T], total: int, page: PageQuery) -> Listed[T]:
 
 def walked(data: list[T], page: Paged, next: str | None = None) -> Walked[T]:
     """One page of a list, and where it goes on: `next`, or after the page."""
-    numbers: WalkedPagination = {
+    numbers: CursorPagination = {
         "page": page.page,
         "limit": page.limit,
         "total": page.total,

@@ -56,7 +56,7 @@ def _expiry(moment: datetime) -> datetime:
 Expiry = Annotated[datetime, AfterValidator(_expiry)]
 
 
-class NewKey(Input):
+class NewApiKey(Input):
     name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)] = (
         Field(description="Who or what uses the key.")
     )
@@ -67,7 +67,7 @@ class NewKey(Input):
     ] = None
 
 
-class Limits(TypedDict):
+class RateLimits(TypedDict):
     """Requests per minute."""
 
     read: int
@@ -78,18 +78,18 @@ class ApiKey(TypedDict):
     id: str
     name: str
     role: Role
-    limits: Limits
+    limits: RateLimits
     createdAt: str
     expiresAt: str | None
 
 
-class ListedKey(ApiKey):
+class ListedApiKey(ApiKey):
     lastUsedAt: Annotated[
         str | None, Field(description="The day of the last request, in UTC; null: never used.")
     ]
 
 
-class MintedKey(TypedDict):
+class ApiKeyWithSecret(TypedDict):
     """A new key. `key` is the secret itself, and never shown again."""
 
     id: str
@@ -111,5 +111,5 @@ def shown(caller: Caller) -> ApiKey:
     }
 
 
-def listed(caller: Caller) -> ListedKey:
+def listed(caller: Caller) -> ListedApiKey:
     return {**shown(caller), "lastUsedAt": caller.last_used_at}

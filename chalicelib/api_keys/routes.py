@@ -6,9 +6,9 @@ from chalicelib import schemas
 from chalicelib.api_keys import store
 from chalicelib.api_keys.model import (
     ApiKey,
-    ListedKey,
-    MintedKey,
-    NewKey,
+    ApiKeyWithSecret,
+    ListedApiKey,
+    NewApiKey,
     Role,
     listed,
     shown,
@@ -34,7 +34,7 @@ def get_current_key() -> Response:
     "List keys",
     role=Role.OWNER,
     query=PageQuery,
-    answers={200: Listed[ListedKey]},
+    answers={200: Listed[ListedApiKey]},
 )
 def list_api_keys() -> Response:
     """Newest first, without the keys themselves: nobody has those but their holders."""
@@ -47,13 +47,13 @@ def list_api_keys() -> Response:
     "/api/admin/keys",
     "Create a key",
     role=Role.OWNER,
-    body=NewKey,
-    answers={201: MintedKey},
+    body=NewApiKey,
+    answers={201: ApiKeyWithSecret},
     headers=IDEMPOTENT,
 )
 def create() -> Response:
     """`key` in the answer is the key. It is not stored, and never shown again."""
-    new, once = body_once(NewKey)
+    new, once = body_once(NewApiKey)
     if once is None:
         return reply(201, store.minted(*store.mint(new.name, new.role, expires=new.expires_at)))
     made, again = store.mint_once(new.name, new.role, new.expires_at, once, current().bearer)

@@ -23,8 +23,8 @@ from chalicelib import clock, ids, table
 from chalicelib.api_keys.model import (
     READS_PER_MINUTE,
     WRITES_PER_MINUTE,
+    ApiKeyWithSecret,
     Caller,
-    MintedKey,
     Role,
 )
 from chalicelib.attributes import Item, Key
@@ -90,7 +90,7 @@ def mint(
 
 def mint_once(
     name: str, role: Role, expires: datetime | None, once: Once, bearer: str
-) -> tuple[MintedKey, bool]:
+) -> tuple[ApiKeyWithSecret, bool]:
     """Makes a key, or shows again the one that this request made before, which the second of the
     answer says. Raises KeyReused.
 
@@ -107,7 +107,7 @@ def mint_once(
         return minted(mint(name, role, expires=expires, key=key, record=record)[0], key), False
     except Repeated as first:
         kept = json.loads(first.text)
-        again: MintedKey = kept["minted"]
+        again: ApiKeyWithSecret = kept["minted"]
         again["key"] = _derived(bearer, kept["nonce"])
         return again, True
 
@@ -122,7 +122,7 @@ def _keeps_the_shop_open(entry: Mapping[str, Any]) -> bool:
     return bool(entry["role"] == Role.OWNER and "until" not in entry)
 
 
-def minted(caller: Caller, key: str) -> MintedKey:
+def minted(caller: Caller, key: str) -> ApiKeyWithSecret:
     return {
         "id": caller.id,
         "name": caller.name,

@@ -3,18 +3,17 @@
 The log entry is also how a step that comes again knows what it has changed before it died.
 """
 
-from collections import Counter as Tally
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from chalicelib import table
 from chalicelib.bulk_edits import prices
 from chalicelib.bulk_edits.model import filtered
 from chalicelib.commit import Commit
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import MOST_AT_ONCE, Counter, Job, RecordError, Step
+from chalicelib.jobs.model import MOST_AT_ONCE, Job, JobRecordError, RecordOutcome, Step
 from chalicelib.orders import store as orders
 from chalicelib.orders.model import Order, OrderChange
 from chalicelib.orders.shown import show as show_order
@@ -26,11 +25,10 @@ from chalicelib.undo import store as undo
 from chalicelib.undo.model import difference
 from chalicelib.validation import validate
 
-_LANES: Final = 5
 # What can be set as it is sent.
 _PLAIN: Final = ("status", "published", "storefront", "type", "vendor", "lowStockThreshold")
 _Preview = dict[str, Any]
-_Outcome = tuple[Counter, list[RecordError], _Preview | None]
+_Outcome = tuple[RecordOutcome, list[JobRecordError], _Preview | None]
 
 
 def step(job: Job) -> Step:
@@ -38,14 +36,13 @@ def step(job: Job) -> Step:
     ids, total, cursor = _next(job)
     before = undo.changed(job.id, ids)
     one = _order if job.asked["kind"] == "order" else _product
-    done: list[_Outcome] = [(Counter.UPDATED, [], None)] * len(before)
+    done: list[_Outcome] = [(RecordOutcome.UPDATED, [], None)] * len(before)
     left = [id for id in ids if id not in before]
-    for at in range(0, len(left), _LANES):
-        done += table.together([partial(_edited, one, job, id) for id in left[at : at + _LANES]])
+    done += jobs.at_once([partial(_edited, one, job, id) for id in left])
     shown = [preview for _, _, preview in done if preview is not None]
     return Step(
         cursor=cursor,
-        counts=Tally(counter for counter, _, _ in done),
+        counts=Counter(counter for counter, _, _ in done),
         errors=[error for _, errors, _ in done for error in errors],
         set={
             **({} if job.step else {"total": total}),
@@ -73,13 +70,13 @@ def _edited(one: Any, job: Job, id: str) -> _Outcome:
     try:
         preview: _Preview | None = one(job, id)
     except undo.AlreadyChanged:
-        return Counter.UPDATED, [], None
+        return RecordOutcome.UPDATED, [], None
     except Problem as problem:
         if problem.status >= 500:
             raise
-        error: RecordError = {"id": id, "code": problem.code, "message": str(problem)[:1_000]}
-        return Counter.FAILED, [error], None
-    return (Counter.UNCHANGED if preview is None else Counter.UPDATED), [], preview
+        error: JobRecordError = {"id": id, "code": problem.code, "message": str(problem)[:1_000]}
+        return RecordOutcome.FAILED, [error], None
+    return (RecordOutcome.UNCHANGED if preview is None else RecordOutcome.UPDATED), [], preview
 
 
 def _preview(id: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> _Preview:

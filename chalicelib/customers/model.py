@@ -52,7 +52,7 @@ class EmailTaken(Conflict):
         super().__init__("Another customer has this e-mail.", field="email", id=id)
 
 
-class CustomerInput(Input):
+class OrderCustomerInput(Input):
     """An existing customer by `id`, or one by e-mail, who is made where there is none.
 
     With an `id` the other fields are ignored: a customer that was read can be sent as it is. One
@@ -72,7 +72,7 @@ class CustomerInput(Input):
     phone: Phone | None = None
 
     @model_validator(mode="after")
-    def _is_somebody(self) -> "CustomerInput":
+    def _is_somebody(self) -> "OrderCustomerInput":
         if self.id is None and self.email is None:
             raise ValueError("must have an email, or the id of an existing customer")
         return self
@@ -123,7 +123,7 @@ class CustomerChange(_Editable):
         return self
 
 
-class Sort(Choice):
+class CustomerSort(Choice):
     NEWEST = "-createdAt"
     NAME = "name"
 
@@ -145,10 +145,10 @@ class ListCustomers(Walk):
         AfterValidator(_bare),
     ] = ""
     tag: Annotated[str, Field(max_length=100, description="One of the customer's tags")] = ""
-    sort: Sort = Sort.NEWEST
+    sort: CustomerSort = CustomerSort.NEWEST
 
     def query(self) -> listing.Query:
-        by_name = self.sort is Sort.NAME
+        by_name = self.sort is CustomerSort.NAME
         return listing.Query(
             {"tag": frozenset({self.tag})} if self.tag else {},
             self.search,

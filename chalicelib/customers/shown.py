@@ -12,7 +12,7 @@ from chalicelib.customers.model import Customer, ListCustomers
 from chalicelib.schemas import Sparse
 
 
-class CustomerOfOrder(TypedDict):
+class OrderCustomer(TypedDict):
     """As the customer was when the order was placed."""
 
     id: str
@@ -72,5 +72,5 @@ def text_of(customer: Customer) -> str:
 
 
 def of_order(customer: Customer) -> dict[str, Any]:
-    """The shape of CustomerOfOrder."""
-    return {name: customer.fields[name] for name in CustomerOfOrder.__annotations__}
+    """The shape of OrderCustomer."""
+    return {name: customer.fields[name] for name in OrderCustomer.__annotations__}

@@ -23,8 +23,8 @@ from chalicelib.customers.model import (
     KIND,
     Customer,
     CustomerChange,
-    CustomerInput,
     NewCustomer,
+    OrderCustomerInput,
     Totals,
     index_of,
     made,
@@ -81,7 +81,7 @@ class CustomerGone(Exception):
 # --- For orders -----------------------------------------------------------------------------------
 
 
-def key(asked: CustomerInput) -> Key:
+def key(asked: OrderCustomerInput) -> Key:
     """What to read, for `from_items`, where a customer is read together with other things."""
     if asked.id is not None:
         return record_key(asked.id)
@@ -89,7 +89,7 @@ def key(asked: CustomerInput) -> Key:
     return lock_key(asked.email)
 
 
-def from_items(asked: CustomerInput, items: Mapping[Key, Item]) -> Customer | None:
+def from_items(asked: OrderCustomerInput, items: Mapping[Key, Item]) -> Customer | None:
     """The customer with this id or e-mail, if it is among the items that were read. Raises Invalid
     for one who takes no more orders."""
     item = items.get(key(asked))
@@ -100,7 +100,7 @@ def from_items(asked: CustomerInput, items: Mapping[Key, Item]) -> Customer | No
     return customer
 
 
-def created(asked: CustomerInput, now: str) -> Customer:
+def created(asked: OrderCustomerInput, now: str) -> Customer:
     """The customer that is missing; `now` is ISO 8601. Raises Invalid."""
     if asked.id is not None:
         gone = table.get(gone_key(asked.id)) if len(asked.id) < 100 else None

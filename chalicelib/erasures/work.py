@@ -14,7 +14,7 @@ again what it did if it dies; what counts is what is about the person, changed b
 """
 
 import time
-from collections import Counter as Tally
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -31,12 +31,11 @@ from chalicelib.forgetting import Person
 from chalicelib.imports.forgotten import store as imports
 from chalicelib.imports.forgotten.store import Left
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import MOST_AT_ONCE, Counter, Job, Step
+from chalicelib.jobs.model import MOST_AT_ONCE, Job, RecordOutcome, Step
 from chalicelib.orders import store as orders
 from chalicelib.undo import store as undo
 from chalicelib.webhooks import store as webhooks
 
-_LANES: Final = 5
 _SECONDS: Final = 10  # of a step that looks through a table
 _LEFT_SECONDS: Final = 15 * 60  # a write that has begun ends before
 _JOBS: Final = 50
@@ -48,8 +47,8 @@ class _Done:
     """What a step did: `after` is where the next one of its phase goes on, None at its end."""
 
     after: Any = None
-    touched: Tally[str] = field(default_factory=Tally)
-    counts: Mapping[Counter, int] = field(default_factory=dict)
+    touched: Counter[str] = field(default_factory=Counter)
+    counts: Mapping[RecordOutcome, int] = field(default_factory=dict)
     set: Mapping[str, Any] = field(default_factory=dict)
     wait: int = 0
 
@@ -64,7 +63,7 @@ def step(job: Job) -> Step:
     customer = customers.get(str(job.asked["customer"]))
     person = store.person(job.id, [customer.id, *customer.merged])
     done = _PHASES[at["phase"]](job, person, at["after"])
-    touched = Tally(at["touched"]) + done.touched
+    touched = Counter(at["touched"]) + done.touched
     return Step(
         cursor={
             "phase": at["phase"] + (done.after is None),
@@ -86,28 +85,26 @@ def _orders(job: Job, person: Person, after: Any) -> _Done:
     ]
     person = store.learn(job.id, person, set().union(*facts))
     calls = [partial(orders.forget, order.id, person) for order in found]
-    changed: list[bool] = []
-    for at in range(0, len(calls), _LANES):
-        changed += table.together(calls[at : at + _LANES])
-    counts = Tally(Counter.UPDATED if one else Counter.UNCHANGED for one in changed)
+    changed = jobs.at_once(calls)
+    counts = Counter(RecordOutcome.UPDATED if one else RecordOutcome.UNCHANGED for one in changed)
     first = {} if job.step else {"total": total + 1}  # and the customer
-    return _Done(after, Tally(orders=len(found)), counts, first)
+    return _Done(after, Counter(orders=len(found)), counts, first)
 
 
 def _customer(job: Job, person: Person, after: Any) -> _Done:
     customer = customers.get(str(job.asked["customer"]))
     store.learn(job.id, person, person.facts_in(customer.fields))
     customers.forget(customer.id)
-    return _Done(touched=Tally(customers=1), counts={Counter.UPDATED: 1})
+    return _Done(touched=Counter(customers=1), counts={RecordOutcome.UPDATED: 1})
 
 
 def _events(job: Job, person: Person, after: Any) -> _Done:
-    def look(item: Item) -> Tally[str]:
+    def look(item: Item) -> Counter[str]:
         about, _, left = outbox.forgotten(item, person)
         if left != item:
             with suppress(table.ConditionFailed):  # it has just expired
                 table.put(left, when=table.present, table=settings.outbox_table())
-        return Tally(events=about)
+        return Counter(events=about)
 
     # What they say is kept before it is gone.
     return _through(settings.outbox_table(), after, look, partial(_learn, job, person))
@@ -122,9 +119,9 @@ def _table(job: Job, person: Person, after: Any) -> _Done:
     words = listing.words_of(person.facts)
     left_before = clock.unix() - _LEFT_SECONDS
 
-    def look(item: Item) -> Tally[str]:
+    def look(item: Item) -> Counter[str]:
         if item["pk"] == job.id:
-            return Tally()
+            return Counter()
         for name, forgotten in _FORGOTTEN.items():
             changes = forgotten(item, person)
             if changes is None:
@@ -132,11 +129,11 @@ def _table(job: Job, person: Person, after: Any) -> _Done:
             elif changes:
                 _change(item, changes)
             if changes != {}:
-                return Tally({name: 1})
+                return Counter({name: 1})
         for records in (orders.RECORDS, customers.RECORDS):
             if listing.discard(records, item, words, left_before):
-                return Tally(words=1)
-        return Tally()
+                return Counter(words=1)
+        return Counter()
 
     return _through(settings.table(), after, look)
 
@@ -164,11 +161,11 @@ def _change(item: Item, changes: Mapping[str, Any]) -> None:
 def _through(
     name: str,
     after: Any,
-    look: Callable[[Item], Tally[str]],
+    look: Callable[[Item], Counter[str]],
     before: Callable[[list[Item]], None] = lambda items: None,
 ) -> _Done:
     """Looks at the items of a table, for some seconds."""
-    touched: Tally[str] = Tally()
+    touched: Counter[str] = Counter()
     until = time.monotonic() + _SECONDS
     place: Key | None = tuple(after) if after else None  # JSON knows no tuples
     while True:
@@ -183,7 +180,7 @@ def _through(
 def _exports(job: Job, person: Person, after: Any) -> _Done:
     page = jobs.page(listing.Query(limit=_JOBS, cursor=after or ""))
     gone = sum(exports.forget(each, sorted(person.ids)) for each in page.records)
-    return _Done(page.next, Tally(exports=gone))
+    return _Done(page.next, Counter(exports=gone))
 
 
 def _jobs(job: Job, person: Person, after: Any) -> _Done:
@@ -192,7 +189,7 @@ def _jobs(job: Job, person: Person, after: Any) -> _Done:
     begin = {"page": "", "found": False, "waits": False}
     at = after or dict(begin)
     page = jobs.page(listing.Query(limit=_JOBS, cursor=at["page"]))
-    touched: Tally[str] = Tally()
+    touched: Counter[str] = Counter()
     until = time.monotonic() + _SECONDS
     for each in page.records:
         left = imports.forget(each, person, str(job.fields["createdAt"]), until)

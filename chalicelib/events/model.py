@@ -37,7 +37,7 @@ class ReadEvents(QueryParameters):
         self.limit = min(self.limit, MOST_EVENTS)
 
 
-class FedEvent(TypedDict):
+class ShownEvent(TypedDict):
     """An event as it was committed; `data` is what its webhooks get."""
 
     id: str
@@ -58,12 +58,12 @@ class FedEvent(TypedDict):
 class EventFeed(TypedDict):
     """`next` is always there: ask again with it as `after`, for ever."""
 
-    data: list[FedEvent]
+    data: list[ShownEvent]
     next: str
 
 
 def show(happened: Happened) -> dict[str, Any]:
-    """The shape of FedEvent, without `stock`."""
+    """The shape of ShownEvent, without `stock`."""
     return {
         "id": happened.event.id,
         "event": happened.event.event,

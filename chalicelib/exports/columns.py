@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from chalicelib.addresses import Address
-from chalicelib.customers.shown import CustomerOfOrder, ShownCustomer
+from chalicelib.customers.shown import OrderCustomer, ShownCustomer
 from chalicelib.customers.shown import show as show_customer
 from chalicelib.exports import products
 from chalicelib.exports.cells import lines, listed
-from chalicelib.exports.model import ColumnSet, Ending, ExportType
-from chalicelib.orders.shown import Line, ShownOrder
+from chalicelib.exports.model import ExportColumns, ExportFormat, ExportType
+from chalicelib.orders.shown import LineItem, ShownOrder
 from chalicelib.orders.shown import show as show_order
 from chalicelib.products.shown import show as show_product
 
 _BOM: Final = "\ufeff".encode()
 # Sums of an order are in its first row only, so that a column of them adds up.
 _SUMS: Final = ("subtotal", "tax", "total")
-_LINE: Final = {name: f"line{name[0].upper()}{name[1:]}" for name in Line.__annotations__}
+_LINE: Final = {name: f"line{name[0].upper()}{name[1:]}" for name in LineItem.__annotations__}
 _CUSTOMER: Final = {
-    name: f"customer{name[0].upper()}{name[1:]}" for name in CustomerOfOrder.__annotations__
+    name: f"customer{name[0].upper()}{name[1:]}" for name in OrderCustomer.__annotations__
 }
 # By column: which address, and which part of it.
 _ADDRESSES: Final = {
@@ -51,7 +51,7 @@ class Writer:
 
 
 def writer(records: str, ending: str, columns: str) -> Writer:
-    if ending == Ending.JSONL:
+    if ending == ExportFormat.JSONL:
         return Writer(b"", lambda record: _json(_SHOW[records](record)))
     header, rows = _table(records, columns)
     return Writer(_BOM + lines([header]), lambda record: lines(rows(record)))
@@ -64,7 +64,7 @@ def _table(
         return ORDERS, lambda order: _order_rows(show_order(order))
     if records == ExportType.CUSTOMERS:
         return CUSTOMERS, lambda customer: iter([_customer_row(show_customer(customer))])
-    if columns == ColumnSet.SHOPIFY:
+    if columns == ExportColumns.SHOPIFY:
         return products.SHOPIFY, products.shopify_rows
     return products.BACKROOM, products.backroom_rows
 

@@ -20,12 +20,12 @@ class ExportType(StrEnum):
     CUSTOMERS = "customers"
 
 
-class Ending(StrEnum):
+class ExportFormat(StrEnum):
     CSV = "csv"
     JSONL = "jsonl"
 
 
-class ColumnSet(StrEnum):
+class ExportColumns(StrEnum):
     BACKROOM = "backroom"
     SHOPIFY = "shopify"
 
@@ -34,18 +34,20 @@ class NewExport(Input):
     """Which records, as what."""
 
     type: ExportType
-    format: Annotated[Ending, Field(description="jsonl: a record a line, as the API shows it")] = (
-        Ending.CSV
-    )
+    format: Annotated[
+        ExportFormat, Field(description="jsonl: a record a line, as the API shows it")
+    ] = ExportFormat.CSV
     filters: Annotated[
         dict[str, Any],
         Field(description="The query parameters of the list, but for page, limit and sort"),
     ] = Field(default_factory=dict)
-    columns: Annotated[ColumnSet, Field(description="Of a CSV of products")] = ColumnSet.BACKROOM
+    columns: Annotated[ExportColumns, Field(description="Of a CSV of products")] = (
+        ExportColumns.BACKROOM
+    )
 
     @model_validator(mode="after")
     def _columns_of_products(self) -> "NewExport":
-        if self.columns is not ColumnSet.BACKROOM and self.type is not ExportType.PRODUCTS:
+        if self.columns is not ExportColumns.BACKROOM and self.type is not ExportType.PRODUCTS:
             raise PydanticCustomError("columns", "only products have columns other than backroom")
         return self
 

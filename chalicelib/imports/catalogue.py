@@ -34,8 +34,8 @@ class Catalogue:
     def write(
         self, writes: Sequence[Write], left: Mapping[str, str] | None = None
     ) -> list[Exception | None]:
-        """What each raised: Changed, SlugTaken or SkuTaken where the product is to be read again.
-        `left`: SKUs whose products, which took them once, have them no more.
+        """What each raised: ProductChanged, SlugTaken or SkuTaken where the product is to be read
+        again. `left`: SKUs whose products, which took them once, have them no more.
 
         While some are sent, the next are made ready: that takes CPU, sending takes time.
         """

@@ -9,14 +9,14 @@ from chalicelib.imports.formats import Format, Mapped, by_name, fitted, read_as,
 from chalicelib.imports.formats.mapped import changed, faults, field_of, fields_of
 from chalicelib.imports.formats.proposal import propose, samples_of
 from chalicelib.imports.formats.sheet import plain
-from chalicelib.imports.model import ImportJob, Options, UnknownColumns
+from chalicelib.imports.model import ImportJob, Options, UnknownColumnsMode
 
 _SAMPLE_BYTES: Final = 60_000  # of all samples: they are kept in an item of the table
 
 
 def chosen(header: Sequence[str], options: Options, line: int) -> Format | None:
     """How the file is read; None if somebody has to be asked. Raises FileRejected."""
-    asks = options.on_unknown_columns is UnknownColumns.ASK
+    asks = options.on_unknown_columns is UnknownColumnsMode.ASK
     known = by_name(options.format) if options.format else None
     if options.mapping is not None:
         wrong = faults(header, options.mapping, known)

@@ -37,7 +37,7 @@ _ASKED: Final = timedelta(days=7)  # until a file whose columns nobody has mappe
 _READING: Final = timedelta(hours=2)  # three attempts of 15 minutes, within an hour (triggers.yaml)
 
 
-class Mode(Choice):
+class ImportMode(Choice):
     """What may happen to products: both, only new ones, only those that exist."""
 
     UPSERT = "upsert"
@@ -45,7 +45,7 @@ class Mode(Choice):
     UPDATE = "update"
 
 
-class Outcome(StrEnum):
+class ProductOutcome(StrEnum):
     """What became of one product of the file; also the names of the job's counters."""
 
     CREATED = "created"
@@ -54,7 +54,7 @@ class Outcome(StrEnum):
     FAILED = "failed"
 
 
-class UnknownColumns(Choice):
+class UnknownColumnsMode(Choice):
     """What happens to a file whose columns are not certain."""
 
     ASK = "ask"
@@ -69,10 +69,10 @@ class Options:
     a workbook, and whose stock counts; empty: as they are found, the first one, all of them.
     `review`: somebody has to confirm how the file is read."""
 
-    mode: Mode = Mode.UPSERT
+    mode: ImportMode = ImportMode.UPSERT
     dry_run: bool = False
     allow_zero_prices: bool = False
-    on_unknown_columns: UnknownColumns = UnknownColumns.ASK
+    on_unknown_columns: UnknownColumnsMode = UnknownColumnsMode.ASK
     mapping: Mapping[str, str | None] | None = None
     format: str | None = None
     encoding: str = ""
@@ -99,10 +99,10 @@ class Options:
     @classmethod
     def read(cls, fields: Mapping[str, Any]) -> "Options":
         return cls(
-            Mode(fields["mode"]),
+            ImportMode(fields["mode"]),
             bool(fields["dryRun"]),
             bool(fields.get("allowZeroPrices")),
-            UnknownColumns(fields.get("onUnknownColumns", "ask")),
+            UnknownColumnsMode(fields.get("onUnknownColumns", "ask")),
             fields.get("mapping"),
             fields.get("chosenFormat"),
             fields.get("chosenEncoding", ""),
@@ -114,11 +114,13 @@ class Options:
 
 
 _FileName = Annotated[str, Field(min_length=1, max_length=255)]
-_Mode = Annotated[Mode, Field(description="upsert, create (new only) or update (existing only).")]
+_Mode = Annotated[
+    ImportMode, Field(description="upsert, create (new only) or update (existing only).")
+]
 _DryRun = Annotated[bool, Field(description="Say what would happen, and write no product.")]
 _Zero = Annotated[bool, Field(description="Allow prices above zero to become zero.")]
 _Unknown = Annotated[
-    UnknownColumns, Field(description="`ask`: the job waits for a mapping; `fail`: it fails.")
+    UnknownColumnsMode, Field(description="`ask`: the job waits for a mapping; `fail`: it fails.")
 ]
 Columns = Annotated[
     dict[Annotated[str, Field(max_length=1_000)], Annotated[str, Field(max_length=50)] | None],
@@ -143,10 +145,10 @@ _Location = Annotated[
 class ImportOptions(QueryParameters):
     """Of the multipart import; form fields of these names say the same."""
 
-    mode: _Mode = Mode.UPSERT
+    mode: _Mode = ImportMode.UPSERT
     dry_run: _DryRun = False
     allow_zero_prices: _Zero = False
-    on_unknown_columns: _Unknown = UnknownColumns.ASK
+    on_unknown_columns: _Unknown = UnknownColumnsMode.ASK
     mapping: Annotated[
         str, Field(max_length=200_000, description="A saved mapping's name, or one as JSON.")
     ] = ""
@@ -157,12 +159,12 @@ class ImportOptions(QueryParameters):
     review: _Review = False
 
 
-class NewUpload(Input):
+class NewImportUpload(Input):
     file_name: _FileName
-    mode: _Mode = Mode.UPSERT
+    mode: _Mode = ImportMode.UPSERT
     dry_run: _DryRun = False
     allow_zero_prices: _Zero = False
-    on_unknown_columns: _Unknown = UnknownColumns.ASK
+    on_unknown_columns: _Unknown = UnknownColumnsMode.ASK
     mapping: Annotated[_Name | Columns | None, Field(description="Saved, by name, or itself.")] = (
         None
     )
@@ -185,7 +187,7 @@ class ChosenMapping(Input):
     save_as: _Name | None = None
 
 
-class SavedColumns(Input):
+class NewMapping(Input):
     """A mapping to be proposed for files with exactly these columns."""
 
     columns: Columns
@@ -199,11 +201,11 @@ class SavedMapping(TypedDict):
     updatedAt: str
 
 
-class SavedMappings(TypedDict):
+class SavedMappingList(TypedDict):
     data: list[SavedMapping]
 
 
-class Upload(TypedDict):
+class ImportUpload(TypedDict):
     """A form to post the file with, as `multipart/form-data`: `fields` first, then `file`."""
 
     jobId: str
@@ -212,7 +214,7 @@ class Upload(TypedDict):
     expiresAt: str
 
 
-class FileError(TypedDict):
+class ImportFailure(TypedDict):
     """Why the job as a whole failed; `row` where a line of the file is the reason."""
 
     code: str
@@ -228,8 +230,8 @@ class ImportJob(jobs.Job):
         return Options.read(self.fields)
 
     @property
-    def mode(self) -> Mode:
-        return Mode(self.fields["mode"])
+    def mode(self) -> ImportMode:
+        return ImportMode(self.fields["mode"])
 
     @property
     def has_numbers_of_source(self) -> bool:
@@ -266,15 +268,15 @@ class ImportJob(jobs.Job):
 
     @property
     def created(self) -> int:
-        return int(self.fields[Outcome.CREATED])
+        return int(self.fields[ProductOutcome.CREATED])
 
     @property
     def updated(self) -> int:
-        return int(self.fields[Outcome.UPDATED])
+        return int(self.fields[ProductOutcome.UPDATED])
 
     @property
     def failed(self) -> int:
-        return int(self.fields[Outcome.FAILED])
+        return int(self.fields[ProductOutcome.FAILED])
 
     @property
     def has_report(self) -> bool:
@@ -299,7 +301,7 @@ class ImportJob(jobs.Job):
         """Whether a product may stand at several places of the file."""
         return bool(self.fields["repeats"])
 
-    def given_up(self, now: datetime) -> tuple[str, FileError] | None:
+    def given_up(self, now: datetime) -> tuple[str, ImportFailure] | None:
         """Since when, and why, the job has failed without anybody having said so: nothing hangs,
         whoever died."""
         came = str(self.fields["uploadBy"])
@@ -310,12 +312,12 @@ class ImportJob(jobs.Job):
             until = clock.parse(self.fields["askedAt"]) + _ASKED
             if now > until:
                 message = "Nobody has said within 7 days how to read the file. Upload it again."
-                why: FileError = {"code": "mapping_missing", "message": message, "row": None}
+                why: ImportFailure = {"code": "mapping_missing", "message": message, "row": None}
                 return clock.iso(until), why
         if self.status is JobStatus.RUNNING and not self.is_read:
             until = clock.parse(self.fields["startedAt"]) + _READING
             if now > until:
                 message = "The file could not be read. Retry the job."
-                error: FileError = {"code": "planning_failed", "message": message, "row": None}
+                error: ImportFailure = {"code": "planning_failed", "message": message, "row": None}
                 return clock.iso(until), error
         return None

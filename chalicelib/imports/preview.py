@@ -12,7 +12,7 @@ _NOT_SHOWN: Final = {"createdAt", "updatedAt", "currency", "id", "metadata"}
 
 
 def of(row: int, before: Product | None, after: Product) -> dict[str, Any]:
-    """The shape of Preview."""
+    """The shape of ImportPreview."""
     new = show(after)
     old = show(before) if before else {}
     names = [name for name in new if name not in _NOT_SHOWN and old.get(name) != new[name]]

@@ -16,17 +16,17 @@ from chalicelib.imports.model import (
     ChosenMapping,
     Columns,
     ImportJob,
+    ImportMode,
     ImportOptions,
-    Mode,
-    NewUpload,
+    ImportUpload,
+    NewImportUpload,
+    NewMapping,
     Options,
-    SavedColumns,
     SavedMapping,
-    SavedMappings,
-    UnknownColumns,
-    Upload,
+    SavedMappingList,
+    UnknownColumnsMode,
 )
-from chalicelib.imports.shown import ShownJob, show_whole
+from chalicelib.imports.shown import ShownImportJob, show_whole
 from chalicelib.imports.steps import queue
 from chalicelib.jobs.model import OPEN, JobStatus, StartedJob
 from chalicelib.problems import Conflict, Invalid, NotFound, PayloadTooLarge
@@ -53,10 +53,10 @@ _FORM: Final[dict[str, Any]] = {
     "required": ["file"],
     "properties": {
         "file": {"type": "string", "format": "binary", "description": "A CSV, up to 4.4 MB"},
-        "mode": {"type": "string", "enum": list(Mode)},
+        "mode": {"type": "string", "enum": list(ImportMode)},
         "dryRun": {"type": "boolean"},
         "allowZeroPrices": {"type": "boolean"},
-        "onUnknownColumns": {"type": "string", "enum": list(UnknownColumns)},
+        "onUnknownColumns": {"type": "string", "enum": list(UnknownColumnsMode)},
         "review": {"type": "boolean"},
         **{name: {"type": "string"} for name in ("encoding", "delimiter", "sheet", "location")},
         "mapping": {"type": "string", "description": "A saved mapping's name, or one as JSON"},
@@ -99,7 +99,7 @@ def start() -> Response:
     return reply_text(202, text)
 
 
-def _options(asked: ImportOptions | NewUpload) -> Options:
+def _options(asked: ImportOptions | NewImportUpload) -> Options:
     """Raises Invalid for a mapping that does not exist, or is none."""
     mapping, format = _mapping(asked.mapping or None)
     return Options(
@@ -144,7 +144,7 @@ def _mapping(sent: str | Columns | None) -> tuple[Columns | None, str | None]:
         except (ValueError, RecursionError):
             raise Invalid.field("mapping", "malformed_json", "is no JSON") from None
     if sent is not None:
-        sent = validate(SavedColumns, {"columns": sent}).columns
+        sent = validate(NewMapping, {"columns": sent}).columns
         mappings.check(list(sent), sent, None)
     return sent, None
 
@@ -163,15 +163,15 @@ def _form_bytes() -> bytes:
     "/api/admin/products/import/uploads",
     "Get an address to upload a large CSV file to",
     role=Role.STAFF,
-    body=NewUpload,
-    answers={201: Upload},
+    body=NewImportUpload,
+    answers={201: ImportUpload},
     headers=IDEMPOTENT,
 )
 def prepare_upload() -> Response:
     """Post a form to `url` within the hour: all `fields`, then `file`, up to 5 GB. The import
     starts by itself. A job whose file never comes ends as FAILED, `upload_missing`. Repeated with
     its Idempotency-Key, it answers the same job with an address that is valid for an hour again."""
-    asked, repeatable = body_once(NewUpload)
+    asked, repeatable = body_once(NewImportUpload)
     id = repeatable.begin().id("job", 0) if repeatable else None
     job = store.create(asked.file_name, _options(asked), _UPLOAD_SECONDS, id=id)
     url, fields = files.upload_form(job.id, _URL_SECONDS)
@@ -253,7 +253,7 @@ def _again(old: ImportJob, options: Options, *, report: bool) -> Response:
     "Say what the columns of a file are",
     role=Role.STAFF,
     body=ChosenMapping,
-    answers={200: ShownJob},
+    answers={200: ShownImportJob},
     problems=[NotFound, Conflict],
 )
 def map_import_columns(id: str) -> Response:
@@ -296,7 +296,7 @@ def _mapped(job: ImportJob, asked: ChosenMapping) -> Options:
     "/api/admin/products/import/mappings",
     "List saved mappings",
     role=Role.STAFF,
-    answers={200: SavedMappings},
+    answers={200: SavedMappingList},
 )
 def list_import_mappings() -> Response:
     """All of them, by name. Each is proposed for files with exactly its columns."""
@@ -307,14 +307,14 @@ def list_import_mappings() -> Response:
     "/api/admin/products/import/mappings/{name}",
     "Save a mapping",
     role=Role.STAFF,
-    body=SavedColumns,
+    body=NewMapping,
     answers={200: SavedMapping},
     problems=[Conflict],
 )
 def save_import_mapping(name: str) -> Response:
     """Name every column of the file, with null for those that are not read. Replaces one of the
     same name."""
-    asked = body(SavedColumns)
+    asked = body(NewMapping)
     if len(name) > LONGEST_MAPPING_NAME:
         message = f"must be at most {LONGEST_MAPPING_NAME} characters"
         raise Invalid.field("name", "too_long", message)

@@ -8,12 +8,12 @@ from typing_extensions import TypedDict
 
 from chalicelib import clock
 from chalicelib.imports import files, store
-from chalicelib.imports.model import FileError, ImportJob, Mode, Outcome
+from chalicelib.imports.model import ImportFailure, ImportJob, ImportMode, ProductOutcome
 from chalicelib.imports.store import MOST_PREVIEWS
 from chalicelib.jobs.model import INLINE_ERRORS, JobStatus, progress
 
 
-class ShownRowError(TypedDict):
+class ImportRowError(TypedDict):
     """`row`: the line in the file, the header being line 1; `field`: the file's column; and the
     product as its rows name it."""
 
@@ -26,7 +26,7 @@ class ShownRowError(TypedDict):
     name: str | None
 
 
-class ShownColumn(TypedDict):
+class ImportColumn(TypedDict):
     """A column of the file; `field`: what it is read as, or proposed as."""
 
     column: str
@@ -35,14 +35,14 @@ class ShownColumn(TypedDict):
     ignored: bool
 
 
-class ShownReading(TypedDict):
+class ImportEncoding(TypedDict):
     """An encoding that the file may be in."""
 
     encoding: Annotated[str, Field(description="As it is to be chosen")]
     samples: Annotated[list[str], Field(description="What the first words would be")]
 
 
-class Warning(TypedDict):
+class ImportNotice(TypedDict):
     """What the shop should look at, though nothing failed."""
 
     code: str
@@ -50,7 +50,7 @@ class Warning(TypedDict):
     column: str
 
 
-class Preview(TypedDict):
+class ImportPreview(TypedDict):
     """What a product of a dry run would become: the fields that differ. `before` is null where it
     would be created. Long texts and lists are cut."""
 
@@ -63,19 +63,19 @@ class Preview(TypedDict):
     after: dict[str, Any]
 
 
-class ListedJob(TypedDict):
+class ImportJobSummary(TypedDict):
     id: str
     type: str
     fileName: str
     status: JobStatus
-    mode: Mode
+    mode: ImportMode
     dryRun: bool
     allowZeroPrices: bool
     dialect: Annotated[str | None, Field(description="Whose columns the file has")]
     encoding: Annotated[str | None, Field(description="Of the file's text")]
     delimiter: str | None
     ignoredColumns: list[str]
-    warnings: list[Warning]
+    warnings: list[ImportNotice]
     sourceJobId: Annotated[str | None, Field(description="Of which this is the retry or the run")]
     total: Annotated[int | None, Field(description="Products in the file; null until it was read")]
     processed: int
@@ -84,28 +84,31 @@ class ListedJob(TypedDict):
     unchanged: int
     failed: int
     progress: Annotated[int, Field(description="Percent")]
-    error: FileError | None
+    error: ImportFailure | None
     createdAt: str
     startedAt: str | None
     completedAt: str | None
 
 
-class ShownJob(ListedJob):
-    errors: Annotated[list[ShownRowError], Field(description=f"The first {INLINE_ERRORS}, by line")]
+class ShownImportJob(ImportJobSummary):
+    errors: Annotated[
+        list[ImportRowError], Field(description=f"The first {INLINE_ERRORS}, by line")
+    ]
     errorReportUrl: Annotated[str | None, Field(description="A CSV of all rows that failed")]
-    columns: Annotated[list[ShownColumn], Field(description="Empty until the file was seen")]
+    columns: Annotated[list[ImportColumn], Field(description="Empty until the file was seen")]
     savedMapping: Annotated[str | None, Field(description="The saved mapping that is proposed")]
     fields: Annotated[list[str], Field(description="What a column can be read as")]
     encodings: Annotated[
-        list[ShownReading], Field(description="Between which somebody has to choose")
+        list[ImportEncoding], Field(description="Between which somebody has to choose")
     ]
     preview: Annotated[
-        list[Preview], Field(description=f"Of a dry run: the first {MOST_PREVIEWS} that change")
+        list[ImportPreview],
+        Field(description=f"Of a dry run: the first {MOST_PREVIEWS} that change"),
     ]
 
 
 def show(job: ImportJob, now: datetime) -> dict[str, Any]:
-    """The shape of ListedJob."""
+    """The shape of ImportJobSummary."""
     fields = job.fields
     shown: dict[str, Any] = {
         **{name: fields[name] for name in ("id", "type", "fileName", "status", "mode", "dryRun")},
@@ -116,7 +119,7 @@ def show(job: ImportJob, now: datetime) -> dict[str, Any]:
         "warnings": _warnings(job),
         "sourceJobId": fields.get("sourceJobId"),
         "total": fields.get("total"),
-        **{name: fields[name] for name in ("processed", *Outcome)},
+        **{name: fields[name] for name in ("processed", *ProductOutcome)},
         "progress": progress(job, *_counted(job)),
         "error": fields.get("error"),
         **{name: fields.get(name) for name in ("createdAt", "startedAt", "completedAt")},
@@ -134,7 +137,7 @@ def _counted(job: ImportJob) -> tuple[str, str]:
 
 
 def show_whole(job: ImportJob) -> dict[str, Any]:
-    """The shape of ShownJob."""
+    """The shape of ShownImportJob."""
     shown: dict[str, Any] = {
         **show(job, clock.now()),
         **{name: [] for name in ("errors", "columns", "fields", "encodings", "preview")},
@@ -150,13 +153,13 @@ def show_whole(job: ImportJob) -> dict[str, Any]:
     return shown
 
 
-def _warnings(job: ImportJob) -> list[Warning]:
+def _warnings(job: ImportJob) -> list[ImportNotice]:
     if job.is_erased:
         message = "Since a customer was erased, its file, samples, errors and report are gone."
         return [{"code": "file_erased", "message": message, "column": ""}]
     return [_not_read(column) for column in job.fields.get("missedColumns", ())]
 
 
-def _not_read(column: str) -> Warning:
+def _not_read(column: str) -> ImportNotice:
     message = f'Nothing is read from the column "{column}".'
     return {"code": "column_not_read", "message": message, "column": column}

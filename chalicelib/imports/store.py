@@ -28,7 +28,7 @@ from chalicelib.commit import Commit
 from chalicelib.conditions import Attr, Condition
 from chalicelib.imports.csv.faults import FileRejected, RowError
 from chalicelib.imports.csv.records import FileFormat
-from chalicelib.imports.model import ImportJob, Options, Outcome
+from chalicelib.imports.model import ImportJob, Options, ProductOutcome
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import INLINE_ERRORS, KIND, JobStatus, JobType, index_of
 
@@ -40,7 +40,7 @@ MOST_PREVIEWS: Final = 50
 _NAMES: Final = ("slug", "sku", "name")
 _SHOWN_COLUMNS: Final = ("columns", "savedMapping", "fields", "encodings")
 
-OutcomeCounts = Mapping[Outcome, int]
+OutcomeCounts = Mapping[ProductOutcome, int]
 
 _waiting = Attr("status").is_in([JobStatus.QUEUED, JobStatus.NEEDS_MAPPING])
 _running = Attr("status").eq(JobStatus.RUNNING)
@@ -68,7 +68,7 @@ def create(
         **(source or {}),
         "createdAt": clock.iso(clock.now()),
         "uploadBy": clock.iso(clock.after(upload_seconds)),
-        **dict.fromkeys(("processed", "handled", "done", *Outcome), 0),
+        **dict.fromkeys(("processed", "handled", "done", *ProductOutcome), 0),
     }
     commit = Commit()
     index = listing.change(commit, KIND, fields["id"], None, index_of(fields))
@@ -316,7 +316,7 @@ def put_errors(job_id: str, errors: Iterable[tuple[RowError, Mapping[str, str | 
 
 
 def errors(job_id: str) -> list[dict[str, Any]]:
-    """The first errors of a job, in the shape of ShownRowError."""
+    """The first errors of a job, in the shape of ImportRowError."""
     names = (*RowError._fields, *_NAMES)
     return [{name: item.get(name) for name in names} for item in _errors(job_id)]
 
@@ -343,7 +343,7 @@ def put_previews(job_id: str, previews: Sequence[Mapping[str, Any]]) -> None:
 
 
 def previews_of(job_id: str) -> list[dict[str, Any]]:
-    """In the shape of Preview."""
+    """In the shape of ImportPreview."""
     begins = table.sk.begins_with("preview#")
     rows = table.query(job_id, where=begins, limit=MOST_PREVIEWS)
     return [item["preview"] for item in rows.items]

@@ -17,10 +17,10 @@ from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import CsvRecord
 from chalicelib.imports.formats import Format, ImportedProduct, Shop
 from chalicelib.imports.formats.cells import spoilt
-from chalicelib.imports.model import ImportJob, Mode, Outcome
+from chalicelib.imports.model import ImportJob, ImportMode, ProductOutcome
 from chalicelib.problems import Busy, Invalid
 from chalicelib.products.model import Product
-from chalicelib.products.store import Changed, SkuTaken, SlugTaken
+from chalicelib.products.store import ProductChanged, SkuTaken, SlugTaken
 
 _ROUNDS: Final = 6
 
@@ -30,7 +30,7 @@ class Superseded(Exception):
 
 
 @dataclass(eq=False)
-class Rows:
+class ProductRows:
     """One group of rows, and what became of it. `errors`: why it failed.
 
     `slugs`: by which the product is looked up, and of which a new one gets the first that is free.
@@ -42,11 +42,11 @@ class Rows:
     imported: ImportedProduct
     slugs: list[str] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
-    outcome: Outcome | None = None
+    outcome: ProductOutcome | None = None
     errors: list[RowError] = field(default_factory=list)
 
     @classmethod
-    def of(cls, records: Sequence[CsvRecord], dialect: Format, shop: Shop) -> "Rows":
+    def of(cls, records: Sequence[CsvRecord], dialect: Format, shop: Shop) -> "ProductRows":
         imported = dialect.product(records, shop)
         rows = cls(records[0].line, records, imported)
         if imported.errors:
@@ -119,7 +119,7 @@ class Rows:
         return self.imported.continues or self.imported.awaits_variants
 
     def fail(self, errors: list[RowError]) -> None:
-        self.outcome, self.errors = Outcome.FAILED, errors
+        self.outcome, self.errors = ProductOutcome.FAILED, errors
 
     def error(self, column: str, code: str, message: str) -> RowError:
         return RowError(*self.imported.locate(column), code, message)
@@ -147,10 +147,10 @@ class Fail:
 class Beginnings(Protocol):
     """What becomes of rows whose product does not exist."""
 
-    def fetch(self, rows: Sequence[Rows]) -> None:
+    def fetch(self, rows: Sequence[ProductRows]) -> None:
         """Reads what is needed to answer about these."""
 
-    def answer(self, rows: Sequence[Rows]) -> Create | Wait | Fail:
+    def answer(self, rows: Sequence[ProductRows]) -> Create | Wait | Fail:
         """About the first groups of a product: one, then one more, as long as they wait."""
         ...
 
@@ -160,10 +160,10 @@ class _Target:
     """A product that some rows are about: as it was read, and as it is to be."""
 
     before: Product | None
-    rows: list[Rows]
+    rows: list[ProductRows]
     slug: str = ""
     after: Product | None = None
-    outcomes: dict[Rows, Outcome] = field(default_factory=dict)
+    outcomes: dict[ProductRows, ProductOutcome] = field(default_factory=dict)
     done: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -192,7 +192,7 @@ class Upsert:
         self._left: dict[str, str] = {}  # SKUs, and the products that have them no more
         self.previews: list[dict[str, Any]] = []  # of a dry run
 
-    def run(self, rows: Iterable[Rows], beginnings: Beginnings) -> None:
+    def run(self, rows: Iterable[ProductRows], beginnings: Beginnings) -> None:
         """Gives every group its outcome, unless it waits, or the job has ended meanwhile."""
         todo = [row for row in rows if row.outcome is None]
         has_written = False
@@ -217,13 +217,13 @@ class Upsert:
                 return
         raise Busy
 
-    def _write(self, changed: Sequence[_Target]) -> list[Rows]:
+    def _write(self, changed: Sequence[_Target]) -> list[ProductRows]:
         """The rows that have to be judged anew, because others were faster."""
-        todo: list[Rows] = []
+        todo: list[ProductRows] = []
         writes = [(target.before, self._marked(target)) for target in changed]
         failures = self._catalogue.write(writes, self._left)
         for target, failure in zip(changed, failures, strict=True):
-            if isinstance(failure, Changed | SlugTaken | SkuTaken):
+            if isinstance(failure, ProductChanged | SlugTaken | SkuTaken):
                 todo += target.rows
                 target.outcomes.clear()
                 self._note(failure)
@@ -246,11 +246,11 @@ class Upsert:
 
     def _is_new(self, target: _Target) -> bool:
         updates = all(row.imported.only_updates for row in target.rows)
-        return target.before is None and self.job.mode is not Mode.UPDATE and not updates
+        return target.before is None and self.job.mode is not ImportMode.UPDATE and not updates
 
     # --- Which product is meant ---
 
-    def _targets(self, rows: list[Rows]) -> list[_Target]:
+    def _targets(self, rows: list[ProductRows]) -> list[_Target]:
         """The products that the rows are about. Rows that may be about several fail."""
         by_slug = self._catalogue.by_slug(sorted({slug for row in rows for slug in row.slugs}))
         found = {row: _by_slug(row, by_slug) for row in rows}
@@ -267,7 +267,7 @@ class Upsert:
             taken.add(target.slug)
         return list(targets.values())
 
-    def _find_by_sku(self, found: dict[Rows, Product | None]) -> None:
+    def _find_by_sku(self, found: dict[ProductRows, Product | None]) -> None:
         """Products that have another slug by now, or rows without one."""
         lost = [row for row in found if found[row] is None and row.skus]
         by_sku = self._catalogue.by_sku({sku for row in lost for sku in row.skus}) if lost else {}
@@ -312,33 +312,33 @@ class Upsert:
             except apply.Refused as refused:
                 row.fail(refused.errors)
 
-    def _apply(self, row: Rows, target: _Target) -> tuple[Product | None, Outcome]:
+    def _apply(self, row: ProductRows, target: _Target) -> tuple[Product | None, ProductOutcome]:
         product = target.after
         if str(row.line) in target.done:
-            return product, Outcome(target.done[str(row.line)])
+            return product, ProductOutcome(target.done[str(row.line)])
         if product is None:
-            what = "import" if self.job.mode is Mode.UPDATE else "file"
+            what = "import" if self.job.mode is ImportMode.UPDATE else "file"
             message = f"There is no such product, and this {what} only updates."
             raise apply.Refused([row.error("slug", "not_found", message)])
         is_ours = target.before is None or product.imported.get("job") == self.job.id
-        if self.job.mode is Mode.CREATE and not is_ours:
+        if self.job.mode is ImportMode.CREATE and not is_ours:
             message = "The product exists, and this import only creates."
             raise apply.Refused([row.error("slug", "exists", message)])
         after = apply.changed(row.imported, product)
         if not self.job.options.allow_zero_prices:
             apply.refuse_zero_prices(row.imported, product, after)
         if after is product or self._was_followed(row, product):
-            return product, Outcome.UNCHANGED
-        return after, Outcome.UPDATED
+            return product, ProductOutcome.UNCHANGED
+        return after, ProductOutcome.UPDATED
 
-    def _was_followed(self, row: Rows, product: Product) -> bool:
+    def _was_followed(self, row: ProductRows, product: Product) -> bool:
         """Whether an earlier import of this very file went on behind the row, and left the product
         as it is: then a later row decides."""
         memory = product.imported
         is_same_file = memory.get("file") == self.job.etag and memory["job"] != self.job.id
         return is_same_file and row.line < memory["line"] and memory["left"] == product.etag
 
-    def _begin(self, target: _Target, beginnings: Beginnings) -> list[Rows]:
+    def _begin(self, target: _Target, beginnings: Beginnings) -> list[ProductRows]:
         """Begins a product with its first groups; answers those to follow."""
         start = 0
         for end in range(1, len(target.rows) + 1):
@@ -355,7 +355,7 @@ class Upsert:
                 start = end
         return []
 
-    def _create(self, target: _Target, rows: list[Rows], whole: ImportedProduct) -> bool:
+    def _create(self, target: _Target, rows: list[ProductRows], whole: ImportedProduct) -> bool:
         """One product, perhaps of rows from several places: one group creates it, the others add to
         it."""
         try:
@@ -366,7 +366,10 @@ class Upsert:
                 row.fail(own or refused.errors)
             return False
         first, *others = rows
-        target.outcomes = {first: Outcome.CREATED, **dict.fromkeys(others, Outcome.UPDATED)}
+        target.outcomes = {
+            first: ProductOutcome.CREATED,
+            **dict.fromkeys(others, ProductOutcome.UPDATED),
+        }
         return True
 
     def _marked(self, target: _Target) -> Product:
@@ -393,14 +396,14 @@ class Upsert:
         return bool(product.fields["updatedAt"] < self.job.fields["startedAt"])
 
 
-def _by_slug(row: Rows, products: Mapping[str, Product]) -> Product | None:
+def _by_slug(row: ProductRows, products: Mapping[str, Product]) -> Product | None:
     """The product that has the slug which the rows give, or which their name makes."""
     slugs = row.slugs if row.imported.slug else []
     found = (products[slug] for slug in slugs if slug in products)
     return next((product for product in found if row.is_of(product)), None)
 
 
-def _having(row: Rows, by_sku: Mapping[str, list[Product]]) -> list[Product]:
+def _having(row: ProductRows, by_sku: Mapping[str, list[Product]]) -> list[Product]:
     """The products that have the SKU of the rows, or else any of their variants'."""
     if row.sku and by_sku.get(row.sku):
         return by_sku[row.sku]
@@ -408,5 +411,5 @@ def _having(row: Rows, by_sku: Mapping[str, list[Product]]) -> list[Product]:
     return list(found.values())
 
 
-def _lacks(row: Rows) -> str:
+def _lacks(row: ProductRows) -> str:
     return "name" if row.imported.continues else "price"

@@ -44,7 +44,7 @@ UNDOABLE: Final = (JobType.PRODUCT_IMPORT, JobType.BULK_EDIT, JobType.UNDO)
 OPEN: Final = frozenset({JobStatus.QUEUED, JobStatus.NEEDS_MAPPING, JobStatus.RUNNING})
 
 
-class Counter(StrEnum):
+class RecordOutcome(StrEnum):
     """What became of one record; also the names of the job's counters."""
 
     CREATED = "created"
@@ -54,7 +54,7 @@ class Counter(StrEnum):
     FAILED = "failed"
 
 
-class RecordError(TypedDict):
+class JobRecordError(TypedDict):
     """Why one record failed or was left as it is."""
 
     id: str
@@ -62,7 +62,7 @@ class RecordError(TypedDict):
     message: str
 
 
-class WholeError(TypedDict):
+class JobError(TypedDict):
     """Why the job as a whole failed."""
 
     code: str
@@ -73,7 +73,7 @@ class StartedJob(TypedDict):
     jobId: str
 
 
-class ListedWork(TypedDict):
+class JobSummary(TypedDict):
     """A job that changes or exports records of the shop."""
 
     id: str
@@ -88,7 +88,7 @@ class ListedWork(TypedDict):
     unchanged: int
     failed: int
     progress: Annotated[int, Field(description="Percent")]
-    error: WholeError | None
+    error: JobError | None
     createdAt: str
     startedAt: str | None
     completedAt: str | None
@@ -96,8 +96,8 @@ class ListedWork(TypedDict):
     about: Annotated[dict[str, Any], Field(description="What was asked for")]
 
 
-class ShownWork(ListedWork):
-    errors: Annotated[list[RecordError], Field(description=f"The first {INLINE_ERRORS}")]
+class ShownJob(JobSummary):
+    errors: Annotated[list[JobRecordError], Field(description=f"The first {INLINE_ERRORS}")]
     preview: Annotated[
         list[dict[str, Any]],
         Field(
@@ -172,9 +172,9 @@ class Step:
     """
 
     cursor: Any = None
-    counts: Mapping[Counter, int] = field(default_factory=dict)
+    counts: Mapping[RecordOutcome, int] = field(default_factory=dict)
     read: int = 0
-    errors: Sequence[RecordError] = ()
+    errors: Sequence[JobRecordError] = ()
     set: Mapping[str, Any] = field(default_factory=dict)
     wait: int = 0
 
@@ -184,12 +184,12 @@ def index_of(fields: Item) -> listing.Index:
 
 
 def show(job: Job) -> dict[str, Any]:
-    """The shape of ListedWork."""
+    """The shape of JobSummary."""
     fields = job.fields
     return {
         **{name: fields[name] for name in ("id", "type", "status", "dryRun")},
         "total": fields.get("total"),
-        **{name: fields[name] for name in ("processed", *Counter)},
+        **{name: fields[name] for name in ("processed", *RecordOutcome)},
         "progress": progress(job),
         "error": fields.get("error"),
         **{name: fields.get(name) for name in ("createdAt", "startedAt", "completedAt")},
@@ -198,8 +198,10 @@ def show(job: Job) -> dict[str, Any]:
     }
 
 
-def show_whole(job: Job, errors: Sequence[RecordError], download_url: str | None) -> dict[str, Any]:
-    """The shape of ShownWork."""
+def show_whole(
+    job: Job, errors: Sequence[JobRecordError], download_url: str | None
+) -> dict[str, Any]:
+    """The shape of ShownJob."""
     return {
         **show(job),
         "errors": list(errors),

@@ -8,11 +8,11 @@ from chalicelib import clock, listing
 from chalicelib.exports.shown import download_url
 from chalicelib.idempotency import fingerprint
 from chalicelib.imports.model import ImportJob
-from chalicelib.imports.shown import ListedJob, ShownJob
+from chalicelib.imports.shown import ImportJobSummary, ShownImportJob
 from chalicelib.imports.shown import show as show_import
 from chalicelib.imports.shown import show_whole as show_whole_import
 from chalicelib.jobs import store
-from chalicelib.jobs.model import Job, JobType, ListedWork, ShownWork, show, show_whole
+from chalicelib.jobs.model import Job, JobSummary, JobType, ShownJob, show, show_whole
 from chalicelib.problems import Conflict, NotFound
 from chalicelib.request import Role, Routes, query, reply, reply_page
 from chalicelib.schemas import Walk, Walked
@@ -26,7 +26,7 @@ _SIGNED_ANEW = {"errorReportUrl", "downloadUrl"}
     "List jobs",
     role=Role.READER,
     query=Walk,
-    answers={200: Walked[ListedJob | ListedWork]},
+    answers={200: Walked[ImportJobSummary | JobSummary]},
 )
 def list_jobs() -> Response:
     """Imports, exports, bulk edits and undos, newest first."""
@@ -39,7 +39,7 @@ def list_jobs() -> Response:
     "/api/admin/jobs/{id}",
     "Get a job",
     role=Role.READER,
-    answers={200: ShownJob | ShownWork, 304: None},
+    answers={200: ShownImportJob | ShownJob, 304: None},
     problems=[NotFound],
 )
 def get(id: str) -> Response:
@@ -53,7 +53,7 @@ def get(id: str) -> Response:
     "/api/admin/jobs/{id}/cancel",
     "Cancel a job",
     role=Role.STAFF,
-    answers={200: ShownJob | ShownWork},
+    answers={200: ShownImportJob | ShownJob},
     problems=[NotFound, Conflict],
 )
 def cancel(id: str) -> Response:

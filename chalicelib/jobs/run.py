@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 from chalicelib import telemetry
 from chalicelib.jobs import queue, store
-from chalicelib.jobs.model import Counter, Job, JobStatus, Step
+from chalicelib.jobs.model import Job, JobStatus, RecordOutcome, Step
 from chalicelib.problems import Problem
 
 _SECONDS: Final = 20  # of steps for one message: then other jobs have their turn
@@ -60,7 +60,7 @@ def _work(job: Job, step: int, again: bool, work: Work) -> None:
             return
         current, wait = _advanced(current, do)
     if current is not None and current.status is JobStatus.COMPLETED:
-        counts = {f"Records{name.title()}": int(current.fields[name]) for name in Counter}
+        counts = {f"Records{name.title()}": int(current.fields[name]) for name in RecordOutcome}
         telemetry.measured("job finished", counts, jobId=current.id, type=current.type)
 
 

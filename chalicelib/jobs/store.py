@@ -27,19 +27,21 @@ from chalicelib.jobs.model import (
     OPEN,
     PREVIEWED,
     WHOLE,
-    Counter,
     Job,
+    JobRecordError,
     JobStatus,
     JobType,
-    RecordError,
+    RecordOutcome,
     Step,
     index_of,
 )
 from chalicelib.problems import Conflict, NotFound
 
 R = TypeVar("R", bound=listing.Indexed)
+T = TypeVar("T")
 
 KEPT_SECONDS: Final = 30 * 86_400  # as long as resources.yaml keeps the files of imports
+_AT_ONCE: Final = 5
 _PREVIEW_BYTES: Final = 200_000
 
 # Types of jobs whose request may name a person, and the parts of it that never do.
@@ -96,7 +98,7 @@ def create(
         "by": by,
         "createdAt": clock.iso(clock.now()),
         "step": 0,
-        **dict.fromkeys(("processed", *Counter), 0),
+        **dict.fromkeys(("processed", *RecordOutcome), 0),
     }
     text = json.dumps({"jobId": fields["id"]})
     if once:
@@ -142,7 +144,7 @@ def page(query: listing.Query) -> listing.Page[Job]:
     return listing.page(KIND, query, load)
 
 
-def errors(job_id: str) -> list[RecordError]:
+def errors(job_id: str) -> list[JobRecordError]:
     """Of the first records that failed."""
     rows = table.query(job_id, where=table.sk.begins_with("left#"), limit=INLINE_ERRORS)
     return [
@@ -199,6 +201,14 @@ def _advance(job: Job, step: Step, ends: Mapping[str, Any], when: Any) -> bool:
     except table.ConditionFailed:
         return False
     return True
+
+
+def at_once(calls: Sequence[Callable[[], T]]) -> list[T]:
+    """What the calls of a step return, a few at the same time."""
+    done: list[T] = []
+    for at in range(0, len(calls), _AT_ONCE):
+        done += table.together(calls[at : at + _AT_ONCE])
+    return done
 
 
 def fail(job_id: str, code: str, message: str) -> None:

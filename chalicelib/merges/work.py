@@ -5,17 +5,13 @@ Since the job was asked for, the one that is merged takes no more orders (`hold_
 walk through its list finds all. A step that comes again finds fewer orders to move.
 """
 
-from collections import Counter as Tally
+from collections import Counter
 from functools import partial
-from typing import Final
 
-from chalicelib import table
 from chalicelib.customers import store as customers
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import MOST_AT_ONCE, Counter, Job, RecordError, Step
+from chalicelib.jobs.model import MOST_AT_ONCE, Job, JobRecordError, RecordOutcome, Step
 from chalicelib.orders import store as orders
-
-_LANES: Final = 5
 
 
 def step(job: Job) -> Step:
@@ -28,16 +24,16 @@ def step(job: Job) -> Step:
     found, total, after = jobs.records(job, query, orders.page, (job.cursor or {}).get("after"))
     target = customers.get(into)
     moves = [partial(orders.reassign, order.id, source, target, job.by) for order in found]
-    moved: list[bool] = []
-    for at in range(0, len(moves), _LANES):
-        moved += table.together(moves[at : at + _LANES])
+    moved = jobs.at_once(moves)
     return Step(
         cursor={"after": after} if after else {"all": True},
-        counts=Tally(Counter.UPDATED if done else Counter.UNCHANGED for done in moved),
+        counts=Counter(
+            RecordOutcome.UPDATED if done else RecordOutcome.UNCHANGED for done in moved
+        ),
         set={} if job.step else {"total": total},
     )
 
 
-def _no_room(customer: str, left: int) -> RecordError:
+def _no_room(customer: str, left: int) -> JobRecordError:
     message = f"{left} addresses had no room, and are on the orders only"
     return {"id": customer, "code": "too_many_addresses", "message": message}

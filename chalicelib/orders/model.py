@@ -24,7 +24,7 @@ from pydantic import (
 from chalicelib import clock, listing, timezone
 from chalicelib.addresses import AddressInput
 from chalicelib.attributes import Item
-from chalicelib.customers.model import CustomerInput, searchable
+from chalicelib.customers.model import OrderCustomerInput, searchable
 from chalicelib.products.model import Price, ShopCurrency
 from chalicelib.schemas import Choice, Input, Several, Walk
 
@@ -137,7 +137,7 @@ class _Input(Input):
         return self.model_dump(by_alias=True, exclude_unset=True)
 
 
-class LineInput(_Input):
+class LineItemInput(_Input):
     read_only: ClassVar[frozenset[str]] = frozenset({"id", "productId", "title", "sku", "total"})
 
     variant_id: Annotated[str, _text(60, 1)]
@@ -154,11 +154,11 @@ class NewOrder(_Input):
     )
 
     source: Name | None = None
-    customer: CustomerInput | None = None
+    customer: OrderCustomerInput | None = None
     shipping_address: AddressInput | None = None
     billing_address: AddressInput | None = None
     sales_rep_id: EmployeeId | None = None
-    line_items: Annotated[list[LineInput], Field(min_length=1, max_length=MOST_LINES)]
+    line_items: Annotated[list[LineItemInput], Field(min_length=1, max_length=MOST_LINES)]
     currency: ShopCurrency | None = None
     tax: Price | None = None
     subtotal: Price | None = None
@@ -210,7 +210,7 @@ def bare(search: str) -> str:
     return re.sub(r"(?<!\S)#(?=[0-9])", "", search)
 
 
-class Sort(Choice):
+class OrderSort(Choice):
     NEWEST = "-orderDate"
     OLDEST = "orderDate"
 
@@ -249,7 +249,7 @@ class ListOrders(Walk):
         Field(alias="from", description="Order date: a day of the shop, or a moment"),
     ] = ""
     to: Annotated[_Period, Field(description="The last day, or moment, that is meant")] = ""
-    sort: Sort = Sort.NEWEST
+    sort: OrderSort = OrderSort.NEWEST
 
     @field_validator("to")
     @classmethod
@@ -270,7 +270,7 @@ class ListOrders(Walk):
             self.limit,
             self.cursor,
             between=self.between(),
-            forward=self.sort is Sort.OLDEST,
+            forward=self.sort is OrderSort.OLDEST,
         )
 
     def where(self) -> dict[str, frozenset[str]]:

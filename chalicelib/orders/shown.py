@@ -7,12 +7,12 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.addresses import Address
-from chalicelib.customers.shown import CustomerOfOrder
+from chalicelib.customers.shown import OrderCustomer
 from chalicelib.orders.model import ListOrders, Order, OrderStatus, PaymentStatus
 from chalicelib.schemas import Sparse
 
 
-class Line(TypedDict):
+class LineItem(TypedDict):
     """`title`, `sku` and `price` are what they were when the order was placed."""
 
     id: str
@@ -25,7 +25,7 @@ class Line(TypedDict):
     total: str
 
 
-class Change(TypedDict):
+class OrderHistoryEntry(TypedDict):
     """`by`: the name of the API key. `change`: such as `status PENDING → PAID`."""
 
     at: str
@@ -42,11 +42,11 @@ class ShownOrder(TypedDict):
     paymentStatus: PaymentStatus
     paymentMethod: str | None
     source: str
-    customer: CustomerOfOrder | None
+    customer: OrderCustomer | None
     shippingAddress: Annotated[Address | None, Field(description="A copy; null if none was given")]
     billingAddress: Annotated[Address | None, Field(description="A copy; null if none was given")]
     salesRepId: str | None
-    lineItems: list[Line]
+    lineItems: list[LineItem]
     currency: str
     subtotal: str
     tax: str
@@ -59,10 +59,10 @@ class ShownOrder(TypedDict):
     shippedAt: str | None
     createdAt: str
     updatedAt: str
-    history: list[Change]
+    history: list[OrderHistoryEntry]
 
 
-_LINE: Final = tuple(Line.__annotations__)
+_LINE: Final = tuple(LineItem.__annotations__)
 _ORDER: Final = tuple(name for name in ShownOrder.__annotations__ if name != "lineItems")
 
 

@@ -58,7 +58,7 @@ class InsufficientStock(Invalid):
         super().__init__("There is too little stock for this order.", lines=lines)
 
 
-class Changed(Exception):
+class OrderChanged(Exception):
     """Somebody else wrote the order since it was read."""
 
 
@@ -137,7 +137,7 @@ def place(new: NewOrder, by: str, once: Once | None) -> Placed:
         for _ in deadline.attempts(until):
             try:
                 return _place(new, by, once, numbers, until)
-            except (products.Moved, EmailTaken, customers.CustomerMoved, NumberTaken):
+            except (products.StockMoved, EmailTaken, customers.CustomerMoved, NumberTaken):
                 numbers.are_contended = True
     except Problem:
         # It may fail for what the same request, sent twice, just did: it bought the last piece.
@@ -341,9 +341,9 @@ def _rewrite(
             return after
         except customers.CustomerGone:
             customer_is_gone = True
-        except products.Gone:
+        except products.VariantGone:
             something_is_gone = True
-        except Changed:
+        except OrderChanged:
             pass
     raise Busy
 
@@ -365,9 +365,9 @@ def _write(commit: Commit, before: Order | None, after: Order | None) -> None:
     )
     if after and index:
         item = {"pk": pk, "sk": sk, **stored(after), "index": index.stored()}
-        commit.put(item, when=unchanged, otherwise=Changed())
+        commit.put(item, when=unchanged, otherwise=OrderChanged())
     else:
-        commit.delete((pk, sk), when=unchanged, otherwise=Changed())
+        commit.delete((pk, sk), when=unchanged, otherwise=OrderChanged())
     sales.count(commit, before, after)
     if after:
         shown = show(after)

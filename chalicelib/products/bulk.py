@@ -94,7 +94,7 @@ def _created(
     for (place, product), failure in zip(products.items(), failures, strict=True):
         if failure is None:
             outcomes[place] = product
-        elif isinstance(failure, store.Changed):
+        elif isinstance(failure, store.ProductChanged):
             outcomes[place] = store.get(product.id)  # the same request, sent twice, was faster
         elif isinstance(failure, store.SlugTaken) and not news[place].given().get("slug"):
             outcomes[place] = _alone(news[place], ids.get(place))
@@ -127,7 +127,7 @@ def _alone(new: NewProduct, id: str | None) -> _Outcome:
     """Its numbered slug was taken after all: the way of a single creation finds one."""
     try:
         return store.create(new, id=id)
-    except store.Changed:
+    except store.ProductChanged:
         assert id is not None
         return store.get(id)
     except Problem as problem:
@@ -144,7 +144,7 @@ def set_status(ids: Sequence[str], status: ProductStatus) -> list[_Outcome]:
     outcomes: dict[str, _Outcome] = {id: NotFound.of("product", id) for id in ids}
     outcomes.update(changed)
     for id, failure in zip(differing, failures, strict=True):
-        if isinstance(failure, store.Changed):
+        if isinstance(failure, store.ProductChanged):
             outcomes[id] = _changed_alone(id, status)
         elif isinstance(failure, Problem):
             outcomes[id] = failure
@@ -162,7 +162,7 @@ def _changed_alone(id: str, status: ProductStatus) -> _Outcome:
 
 
 def status_result(ids: Sequence[str], outcomes: Sequence[_Outcome]) -> dict[str, Any]:
-    """The shape of StatusResult."""
+    """The shape of BulkStatusResult."""
     data: list[dict[str, Any]] = []
     for index, (id, outcome) in enumerate(zip(ids, outcomes, strict=True)):
         if isinstance(outcome, Product):

@@ -214,7 +214,7 @@ class NewProduct(_ProductFields):
 
 
 # The body of a bulk call, for the description only: its rows are validated one by one.
-BulkProducts = TypeAliasType("BulkProducts", list[NewProduct])
+NewProducts = TypeAliasType("NewProducts", list[NewProduct])
 
 
 class BulkStatus(_Input):
@@ -222,14 +222,14 @@ class BulkStatus(_Input):
     status: ProductStatus
 
 
-class Sort(Choice):
+class ProductSort(Choice):
     NEWEST = "-createdAt"
     OLDEST = "createdAt"
     NAME = "name"
     UPDATED = "-updatedAt"
 
 
-_ORDERS: Final = {Sort.NAME: "name", Sort.UPDATED: "updated"}
+_ORDERS: Final = {ProductSort.NAME: "name", ProductSort.UPDATED: "updated"}
 
 
 class ListProducts(Walk):
@@ -240,7 +240,7 @@ class ListProducts(Walk):
     vendor: Annotated[str, _text(255), Field(description="As a whole")] = ""
     tag: Annotated[str, _text(100), Field(description="One of the product's tags")] = ""
     published: bool | None = None
-    sort: Sort = Sort.NEWEST
+    sort: ProductSort = ProductSort.NEWEST
 
     def where(self) -> dict[str, frozenset[str]]:
         """The filters, by facet."""
@@ -262,7 +262,7 @@ class ListProducts(Walk):
             self.limit,
             self.cursor,
             order=_ORDERS.get(self.sort, ""),
-            forward=self.sort in {Sort.OLDEST, Sort.NAME},
+            forward=self.sort in {ProductSort.OLDEST, ProductSort.NAME},
         )
 
 

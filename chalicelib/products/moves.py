@@ -76,11 +76,11 @@ def move(
             if before.quantities.keys() != after.quantities.keys():
                 # It begins to be tracked, which an edit that takes it away would not notice.
                 store.unchanged(commit, before)
-            stock.edit(commit, before, after, exactly=False, otherwise=store.Changed())
+            stock.edit(commit, before, after, exactly=False, otherwise=store.ProductChanged())
         try:
             if len(commit):
                 commit.send()
-        except store.Changed:
+        except store.ProductChanged:
             continue
         for one in made:
             telemetry.info(_MADE, productId=product_id, movedBy=by, **one)

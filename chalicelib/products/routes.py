@@ -17,18 +17,18 @@ from chalicelib.products import bulk, moves, store
 from chalicelib.products.model import (
     BULK_PRODUCTS,
     LARGEST_BULK,
-    BulkProducts,
     BulkStatus,
     NewProduct,
+    NewProducts,
     ProductChange,
 )
 from chalicelib.products.moves import StockMoves
 from chalicelib.products.shown import (
     BulkResult,
+    BulkStatusResult,
     ListProductFields,
     ProductFields,
     ShownProduct,
-    StatusResult,
     show,
 )
 from chalicelib.request import (
@@ -155,7 +155,7 @@ def move_stock(id: str) -> Response:
     "/api/admin/products/bulk",
     "Create up to 500 products",
     role=Role.STAFF,
-    body=BulkProducts,
+    body=NewProducts,
     answers={200: BulkResult},
     headers=IDEMPOTENT,
     largest_body=LARGEST_BULK,
@@ -203,7 +203,7 @@ def _bulk_answer(outcomes: Sequence[bulk._Outcome]) -> str:
     "Set the status of up to 500 products",
     role=Role.STAFF,
     body=BulkStatus,
-    answers={200: StatusResult},
+    answers={200: BulkStatusResult},
 )
 def set_product_statuses() -> Response:
     """Each succeeds or fails for itself. One write against the rate limit, however many products.

@@ -102,7 +102,7 @@ class UpdatedProduct(ShownProduct):
     ]
 
 
-class LowStock(TypedDict):
+class LowStockVariant(TypedDict):
     """A variant whose stock is below its product's threshold."""
 
     productId: str
@@ -180,7 +180,7 @@ class BulkSummary(TypedDict):
     failed: int
 
 
-class StatusRow(TypedDict):
+class BulkStatusRow(TypedDict):
     """`error` (as an error body) where it was not updated."""
 
     index: int
@@ -189,16 +189,16 @@ class StatusRow(TypedDict):
     error: NotRequired[dict[str, Any]]
 
 
-class StatusSummary(TypedDict):
+class BulkStatusSummary(TypedDict):
     updated: int
     failed: int
 
 
-class StatusResult(TypedDict):
+class BulkStatusResult(TypedDict):
     """One row per id sent, in their order."""
 
-    data: list[StatusRow]
-    summary: StatusSummary
+    data: list[BulkStatusRow]
+    summary: BulkStatusSummary
 
 
 class BulkResult(TypedDict):

@@ -52,7 +52,7 @@ def levels(product_ids: Iterable[str]) -> dict[str, dict[str, int]]:
 
 def sell(commit: Commit, sales: Iterable[tuple[Product, Wanted]]) -> None:
     """Takes what is wanted, which is there, of each product: one item a product, and one more if
-    any falls below its threshold. Emits inventory.low. The commit raises Moved.
+    any falls below its threshold. Emits inventory.low. The commit raises StockMoved.
 
     What is not tracked is not taken, nor asserted: a shop that starts to count while an order is
     being placed counts what is left after it.
@@ -99,7 +99,7 @@ def _crossed(before: Wanted, after: Wanted, threshold: int) -> list[str]:
 
 
 def give_back(commit: Commit, product_id: str, taken: Wanted) -> None:
-    """The commit raises Gone where nothing can be given back to one of the variants."""
+    """The commit raises VariantGone where nothing can be given back to one of the variants."""
     exist = all_of(Attr(f"quantities.{id}").exists() for id in taken)
     given = {f"quantities.{id}": n for id, n in taken.items()}
     commit.update(key(product_id), add=given, when=exist, otherwise=VariantGone())

@@ -63,7 +63,7 @@ class SkuTaken(Exception):
         self.product_id = product_id
 
 
-class Changed(Exception):
+class ProductChanged(Exception):
     """Somebody else wrote the product, or sold from it, since it was read."""
 
 
@@ -172,7 +172,7 @@ def running_low(most: int) -> list[dict[str, Any]]:
 
 # --- The stock, for orders ------------------------------------------------------------------------
 
-Moved, Gone = stock.StockMoved, stock.VariantGone
+StockMoved, VariantGone = stock.StockMoved, stock.VariantGone
 levels, short, sell = stock.levels, stock.short, stock.sell
 give_back, still_there = stock.give_back, stock.still_there
 matched = variants.matched
@@ -223,7 +223,8 @@ def rewritten(product: Product, fields: dict[str, Any], quantities: dict[str, in
 
 def create(new: NewProduct, once: Once | None = None, id: str | None = None) -> Product:
     """Emits product.created. Raises SlugTaken for a slug that was given, and Invalid; with `once`
-    also Repeated and KeyReused; with an `id` of its own Changed, where that is there already."""
+    also Repeated and KeyReused; with an `id` of its own ProductChanged, where that is there
+    already."""
     if once:
         once.look()
     try:
@@ -326,7 +327,7 @@ def _again_if_changed(attempt: Callable[[], T], if_match: frozenset[str] | None)
     for _ in range(_TRIES):
         try:
             return attempt()
-        except Changed:
+        except ProductChanged:
             if if_match is not None:
                 raise PreconditionFailed("The product was changed since it was read.") from None
     raise Conflict("The product is being changed by others all the time. Try again.")
@@ -341,8 +342,8 @@ def writes(
     """All that changes between two versions of a product, as one commit.
 
     `exactly`: only if the stock, too, is what was read. `once`: a new product only if none was
-    created with its SKU, but for those given, by SKU, which have it no more. It raises Changed,
-    SlugTaken or SkuTaken.
+    created with its SKU, but for those given, by SKU, which have it no more. It raises
+    ProductChanged, SlugTaken or SkuTaken.
     """
     commit = Commit()
     product = after or before
@@ -353,9 +354,9 @@ def writes(
     )
     if after and index:
         item = {"pk": after.id, "sk": "product", **stored(after), "index": index.stored()}
-        commit.put(item, when=unchanged, otherwise=Changed())
+        commit.put(item, when=unchanged, otherwise=ProductChanged())
     else:
-        commit.delete(_product_key(product.id), when=unchanged, otherwise=Changed())
+        commit.delete(_product_key(product.id), when=unchanged, otherwise=ProductChanged())
     _write_slug(commit, before, after)
     if after and not before:
         _write_skus(commit, after, once)
@@ -363,14 +364,14 @@ def writes(
         commit.announce("product.updated" if before else "product.created", show(after))
     else:
         commit.announce("product.deleted", show(product))
-    stock.edit(commit, before, after, exactly=exactly, otherwise=Changed())
+    stock.edit(commit, before, after, exactly=exactly, otherwise=ProductChanged())
     return commit
 
 
 def unchanged(commit: Commit, product: Product) -> None:
     """That nobody has edited the product since it was read, for a commit that does not write it.
-    The commit raises Changed."""
-    commit.check(_product_key(product.id), Attr("version").eq(product.version), Changed())
+    The commit raises ProductChanged."""
+    commit.check(_product_key(product.id), Attr("version").eq(product.version), ProductChanged())
 
 
 def _write_slug(commit: Commit, before: Product | None, after: Product | None) -> None:
@@ -399,7 +400,7 @@ def _write_skus(commit: Commit, product: Product, once: Mapping[str, str] | None
 
 
 def _taken(sku: str) -> Callable[[Item | None], Exception]:
-    return lambda lock: SkuTaken(sku, str(lock["product"])) if lock else Changed()
+    return lambda lock: SkuTaken(sku, str(lock["product"])) if lock else ProductChanged()
 
 
 def _now() -> str:

@@ -5,12 +5,14 @@ from chalice.app import Response
 from chalicelib import timezone
 from chalicelib.request import Role, Routes, reply
 from chalicelib.summary import store
-from chalicelib.summary.store import Summary
+from chalicelib.summary.store import ShopSummary
 
 routes = Routes(__name__, "Summary")
 
 
-@routes.get("/api/admin/summary", "The shop at a glance", role=Role.READER, answers={200: Summary})
+@routes.get(
+    "/api/admin/summary", "The shop at a glance", role=Role.READER, answers={200: ShopSummary}
+)
 def get_summary() -> Response:
     """Sales of today and of the last 30 days by order date in the shop's time zone,
     orders by status until they are

@@ -11,20 +11,20 @@ from chalicelib import money, settings, table
 from chalicelib.orders import store as orders
 from chalicelib.orders.model import DaySales as DaySold
 from chalicelib.products import store as products
-from chalicelib.products.shown import LowStock
+from chalicelib.products.shown import LowStockVariant
 
 DAYS: Final = 30
 MOST_LOW: Final = 50
 
 
-class Sold(TypedDict):
+class Sales(TypedDict):
     """Orders that were not cancelled, and the totals of those that are paid; days of the shop."""
 
     orders: int
     revenue: str
 
 
-class Day(TypedDict):
+class SalesDay(TypedDict):
     date: str
     orders: int
     revenue: str
@@ -35,16 +35,16 @@ class OpenOrders(TypedDict):
     byStatus: dict[str, int]
 
 
-class Summary(TypedDict):
+class ShopSummary(TypedDict):
     """`days`: the last 30, today last. `lowStock`: up to 50 variants, those that became low last
     first."""
 
     currency: str
-    today: Sold
-    last30Days: Sold
-    days: list[Day]
+    today: Sales
+    last30Days: Sales
+    days: list[SalesDay]
     openOrders: OpenOrders
-    lowStock: list[LowStock]
+    lowStock: list[LowStockVariant]
 
 
 def first_day(today: date) -> date:
@@ -53,7 +53,7 @@ def first_day(today: date) -> date:
 
 
 def summary(today: date) -> dict[str, Any]:
-    """The shape of Summary. `today` in the shop's time zone."""
+    """The shape of ShopSummary. `today` in the shop's time zone."""
     low, days, by_status = table.together(
         [
             partial(products.running_low, MOST_LOW),  # first, because it itself does so

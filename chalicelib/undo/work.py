@@ -4,15 +4,15 @@ Each record is put back in one commit, which also says so in the log of the job 
 is logged in the undo's own: so an undo that dies repeats nothing, and can itself be undone.
 """
 
-from collections import Counter as Tally
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
-from chalicelib import deadline, table
+from chalicelib import deadline
 from chalicelib.commit import Commit
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import MOST_AT_ONCE, Counter, Job, RecordError, Step
+from chalicelib.jobs.model import MOST_AT_ONCE, Job, JobRecordError, RecordOutcome, Step
 from chalicelib.orders import store as orders
 from chalicelib.orders.model import Order, OrderChange
 from chalicelib.problems import Busy, NotFound, PreconditionFailed, Problem
@@ -22,22 +22,18 @@ from chalicelib.undo import store
 from chalicelib.undo.model import difference, is_untouched, restored
 from chalicelib.undo.store import Entry
 
-_LANES: Final = 5
-_Outcome = tuple[Counter, list[RecordError]]
+_Outcome = tuple[RecordOutcome, list[JobRecordError]]
 
 
 def step(job: Job) -> Step:
     """Puts back the next records."""
     undone = str(job.asked["job"])
     groups, more = store.entries(undone, job.cursor or "", MOST_AT_ONCE)
-    done: list[_Outcome] = []
-    for at in range(0, len(groups), _LANES):
-        calls = [partial(_put_back, job, group) for group in groups[at : at + _LANES]]
-        done += table.together(calls)
+    done = jobs.at_once([partial(_put_back, job, group) for group in groups])
     first = {} if job.step else {"total": _size(undone)}
     return Step(
         cursor=groups[-1][0].record if more else None,
-        counts=Tally(counter for counter, _ in done),
+        counts=Counter(counter for counter, _ in done),
         errors=[error for _, errors in done for error in errors],
         set=first,
     )
@@ -55,21 +51,21 @@ def _put_back(job: Job, entries: Sequence[Entry]) -> _Outcome:
         return _done_before(job, record)
     live = [entry for entry in entries if entry.undone_by is None]
     if not live:
-        return Counter.UNCHANGED, []
+        return RecordOutcome.UNCHANGED, []
     put_back = _put_back_order if record.startswith("ord_") else _put_back_product
     for _ in deadline.attempts():
         try:
             return put_back(job, record, live)
-        except (products.Changed, PreconditionFailed):
+        except (products.ProductChanged, PreconditionFailed):
             continue
         except store.Raced:
-            return Counter.UNCHANGED, [_error(record, "undone_meanwhile", _RACED)]
+            return RecordOutcome.UNCHANGED, [_error(record, "undone_meanwhile", _RACED)]
         except products.SlugTaken as taken:
-            return Counter.FAILED, [_error(record, taken.code, str(taken))]
+            return RecordOutcome.FAILED, [_error(record, taken.code, str(taken))]
         except Problem as problem:
             if problem.status >= 500:
                 raise
-            return Counter.FAILED, [_error(record, problem.code, str(problem))]
+            return RecordOutcome.FAILED, [_error(record, problem.code, str(problem))]
     raise Busy
 
 
@@ -80,7 +76,7 @@ def _done_before(job: Job, record: str) -> _Outcome:
     """What an earlier run of this step did, from its own log."""
     change = store.entry(job.id, record).change
     errors = _left(record, change.get("left", []))
-    return (Counter.DELETED if "deleted" in change else Counter.UPDATED), errors
+    return (RecordOutcome.DELETED if "deleted" in change else RecordOutcome.UPDATED), errors
 
 
 # --- Products -------------------------------------------------------------------------------------
@@ -94,34 +90,34 @@ def _put_back_product(job: Job, id: str, entries: Sequence[Entry]) -> _Outcome:
     if "created" in changes[0]:
         return _taken_out(job, product, entries)
     if product is None:
-        return Counter.UNCHANGED, [_error(id, "deleted_since", "It was deleted since.")]
+        return RecordOutcome.UNCHANGED, [_error(id, "deleted_since", "It was deleted since.")]
     now = restored(product, changes)
     after = products.rewritten(product, now.fields, now.quantities)
     if after is product:
-        return Counter.UNCHANGED, _left(id, now.left)
+        return RecordOutcome.UNCHANGED, _left(id, now.left)
     _write(job, product, after, entries, now.left)
-    return Counter.UPDATED, _left(id, now.left)
+    return RecordOutcome.UPDATED, _left(id, now.left)
 
 
 def _taken_out(job: Job, product: Product | None, entries: Sequence[Entry]) -> _Outcome:
     if product is None:
-        return Counter.UNCHANGED, []
+        return RecordOutcome.UNCHANGED, []
     if not is_untouched(product, [entry.change for entry in entries]):
         message = "It was changed or sold since, and stays."
-        return Counter.UNCHANGED, [_error(product.id, "changed_since", message)]
+        return RecordOutcome.UNCHANGED, [_error(product.id, "changed_since", message)]
     _write(job, product, None, entries, [])
-    return Counter.DELETED, []
+    return RecordOutcome.DELETED, []
 
 
 def _made_again(job: Job, product: Product | None, entries: Sequence[Entry]) -> _Outcome:
     change = entries[-1].change
     if product is not None:
-        return Counter.UNCHANGED, [_error(product.id, "changed_since", "It is there again.")]
+        return RecordOutcome.UNCHANGED, [_error(product.id, "changed_since", "It is there again.")]
     fields = dict(change["deleted"])
     version = int(fields.pop("version")) + 1
     quantities = {id: before for id, (before, _) in change["stock"].items()}
     _write(job, None, Product(fields, quantities, version), entries, [])
-    return Counter.CREATED, []
+    return RecordOutcome.CREATED, []
 
 
 def _write(
@@ -162,7 +158,7 @@ def _put_back_order(job: Job, id: str, entries: Sequence[Entry]) -> _Outcome:
     try:
         order = orders.get(id)
     except NotFound:
-        return Counter.UNCHANGED, [_error(id, "deleted_since", "It was deleted since.")]
+        return RecordOutcome.UNCHANGED, [_error(id, "deleted_since", "It was deleted since.")]
     back: dict[str, Any] = {}
     left: list[str] = []
     for entry in reversed(entries):
@@ -175,7 +171,7 @@ def _put_back_order(job: Job, id: str, entries: Sequence[Entry]) -> _Outcome:
             else:
                 left.append(f"{name}: an order moves on, not back")
     if not back:
-        return Counter.UNCHANGED, _left(id, left)
+        return RecordOutcome.UNCHANGED, _left(id, left)
 
     def log(commit: Commit, before: Order, after: Order) -> None:
         _log(commit, job, entries)
@@ -185,15 +181,15 @@ def _put_back_order(job: Job, id: str, entries: Sequence[Entry]) -> _Outcome:
 
     # As it was read: what somebody changes meanwhile stays.
     orders.change(id, OrderChange.model_validate(back), job.by, frozenset({order.etag}), log)
-    return Counter.UPDATED, _left(id, left)
+    return RecordOutcome.UPDATED, _left(id, left)
 
 
-def _left(record: str, names: Sequence[str]) -> list[RecordError]:
+def _left(record: str, names: Sequence[str]) -> list[JobRecordError]:
     if not names:
         return []
     message = f"Left as they are, because they were changed since: {', '.join(names)}"
     return [_error(record, "changed_since", message[:1_000])]
 
 
-def _error(record: str, code: str, message: str) -> RecordError:
+def _error(record: str, code: str, message: str) -> JobRecordError:
     return {"id": record, "code": code, "message": message}

@@ -121,7 +121,7 @@ class _Input(Input):
     model_config = ConfigDict(str_strip_whitespace=True)
 
 
-class NewEndpoint(_Input):
+class NewWebhook(_Input):
     # Whoever sends a secret wants that one, which is not possible.
     read_only: ClassVar[frozenset[str]] = _READ_ONLY - {"secret"}
 
@@ -133,7 +133,7 @@ class NewEndpoint(_Input):
     filter: Filter | None = None
 
 
-class EndpointChange(_Input):
+class WebhookChange(_Input):
     """What is absent stays; null clears `email`, `description` and `filter`."""
 
     read_only: ClassVar[frozenset[str]] = _READ_ONLY
@@ -182,7 +182,7 @@ class TestEvent(_Input):
     ] = None
 
 
-class Recover(_Input):
+class RecoverDeliveries(_Input):
     since: Moment
     dry_run: Annotated[bool, null_is(True), Field(strict=True, description="Only count")] = True
 

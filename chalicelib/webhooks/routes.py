@@ -24,23 +24,23 @@ from chalicelib.schemas import Deleted, Listed, PageQuery
 from chalicelib.webhooks import replay, sample_event, store, view
 from chalicelib.webhooks.model import (
     Endpoint,
-    EndpointChange,
     ListDeliveries,
-    NewEndpoint,
-    Recover,
+    NewWebhook,
+    RecoverDeliveries,
     RotateSecret,
     TestEvent,
+    WebhookChange,
 )
 from chalicelib.webhooks.parked import recover
 from chalicelib.webhooks.shown import (
-    DeliveryPage,
-    EndpointWithSecret,
-    FullDelivery,
-    Recovered,
+    DeliveryList,
+    DeliveryWithAttempts,
+    RecoveryResult,
     ShownDelivery,
-    ShownEndpoint,
+    ShownWebhook,
     TestDelivery,
     TriedEvent,
+    WebhookWithSecret,
     digest,
     etag,
     show_delivery,
@@ -57,7 +57,7 @@ Model = TypeVar("Model", bound=BaseModel)
     "List webhooks",
     role=Role.ADMIN,
     query=PageQuery,
-    answers={200: Listed[ShownEndpoint]},
+    answers={200: Listed[ShownWebhook]},
 )
 def list_webhooks() -> Response:
     """Newest first, without secrets."""
@@ -71,13 +71,13 @@ def list_webhooks() -> Response:
     "/api/admin/webhooks",
     "Add a webhook",
     role=Role.ADMIN,
-    body=NewEndpoint,
-    answers={201: EndpointWithSecret},
+    body=NewWebhook,
+    answers={201: WebhookWithSecret},
     headers=IDEMPOTENT,
 )
 def create() -> Response:
     """Events that happen from now on are sent to it. `secret` is not shown again."""
-    new, once = body_once(NewEndpoint)
+    new, once = body_once(NewWebhook)
     endpoint, secret, again = store.create(new, once)
     shown = {**show_endpoint(endpoint), "secret": secret}
     return reply(201, shown, etag=etag(endpoint), headers=REPLAYED if again else {})
@@ -87,7 +87,7 @@ def create() -> Response:
     "/api/admin/webhooks/{id}",
     "Get a webhook",
     role=Role.ADMIN,
-    answers={200: ShownEndpoint, 304: None},
+    answers={200: ShownWebhook, 304: None},
     problems=[NotFound],
 )
 def get(id: str) -> Response:
@@ -99,14 +99,14 @@ def get(id: str) -> Response:
     "/api/admin/webhooks/{id}",
     "Change a webhook",
     role=Role.ADMIN,
-    body=EndpointChange,
-    answers={200: ShownEndpoint},
+    body=WebhookChange,
+    answers={200: ShownWebhook},
     problems=[NotFound, Conflict, PreconditionFailed],
 )
 def update(id: str) -> Response:
     """What is absent stays. `enabled: false` pauses: new events make no deliveries, and pending
     ones wait until it is enabled again, as long as their event is kept: 60 days."""
-    endpoint = store.change(id, body(EndpointChange), if_match())
+    endpoint = store.change(id, body(WebhookChange), if_match())
     return reply(200, show_endpoint(endpoint), etag=etag(endpoint))
 
 
@@ -128,7 +128,7 @@ def delete(id: str) -> Response:
     "Rotate the secret",
     role=Role.ADMIN,
     body=RotateSecret,
-    answers={200: EndpointWithSecret},
+    answers={200: WebhookWithSecret},
     problems=[NotFound, Conflict],
 )
 def rotate_webhook_secret(id: str) -> Response:
@@ -166,14 +166,14 @@ def test(id: str) -> Response:
     "/api/admin/webhooks/{id}/recover",
     "Replay all that failed",
     role=Role.ADMIN,
-    body=Recover,
-    answers={200: Recovered, 202: Recovered},
+    body=RecoverDeliveries,
+    answers={200: RecoveryResult, 202: RecoveryResult},
     problems=[NotFound, Conflict],
 )
 def recover_deliveries(id: str) -> Response:
     """Counts what failed since then; with `dryRun: false`, sends it again within the next minute,
     100 a second at most. The webhook shows how far it has come."""
-    asked = body(Recover)
+    asked = body(RecoverDeliveries)
     if asked.dry_run:
         return reply(200, {"count": recover.count(store.get(id).id, asked.since)})
     endpoint = recover.begin(id, asked.since)
@@ -186,7 +186,7 @@ def recover_deliveries(id: str) -> Response:
     "List a webhook's deliveries",
     role=Role.ADMIN,
     query=ListDeliveries,
-    answers={200: DeliveryPage},
+    answers={200: DeliveryList},
     problems=[NotFound],
 )
 def list_webhook_deliveries(id: str) -> Response:
@@ -200,7 +200,7 @@ def list_webhook_deliveries(id: str) -> Response:
     "List all webhooks' deliveries",
     role=Role.ADMIN,
     query=ListDeliveries,
-    answers={200: DeliveryPage},
+    answers={200: DeliveryList},
 )
 def list_deliveries() -> Response:
     """Of every webhook there is, the newest event first; the rest as for one webhook."""
@@ -211,7 +211,7 @@ def list_deliveries() -> Response:
     "/api/admin/deliveries/{id}",
     "Get a delivery with every attempt",
     role=Role.ADMIN,
-    answers={200: FullDelivery, 304: None},
+    answers={200: DeliveryWithAttempts, 304: None},
     problems=[NotFound],
 )
 def get_delivery(id: str) -> Response:

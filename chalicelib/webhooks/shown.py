@@ -18,7 +18,7 @@ def announced(kind: EventKind) -> tuple[Any, str]:
     # Imported by the description alone.
     from chalicelib.customers.shown import ShownCustomer
     from chalicelib.orders.shown import ShownOrder
-    from chalicelib.products.shown import LowStock, ShownProduct, UpdatedProduct
+    from chalicelib.products.shown import LowStockVariant, ShownProduct, UpdatedProduct
 
     match kind.value.partition(".")[0]:
         case "order":
@@ -26,7 +26,7 @@ def announced(kind: EventKind) -> tuple[Any, str]:
         case "customer":
             return ShownCustomer, _WHEN[kind]
         case "inventory":
-            return LowStock, _WHEN[kind]
+            return LowStockVariant, _WHEN[kind]
     return UpdatedProduct if kind is EventKind.PRODUCT_UPDATED else ShownProduct, _WHEN[kind]
 
 
@@ -49,7 +49,7 @@ _WHEN: Final = {
 }
 
 
-class Recovery(TypedDict):
+class WebhookRecovery(TypedDict):
     """The newest recovery of an endpoint: how many of those that had failed are on their way."""
 
     id: str
@@ -60,7 +60,7 @@ class Recovery(TypedDict):
     completedAt: str | None
 
 
-class Notice(TypedDict):
+class WebhookNotice(TypedDict):
     """Something about a webhook that its owner should know. `code`: `two_signatures` (more than one
     secret signs), `no_summary_address`, `no_summary_sender` (no summary e-mail is sent)."""
 
@@ -68,7 +68,7 @@ class Notice(TypedDict):
     message: str
 
 
-class ShownEndpoint(TypedDict):
+class ShownWebhook(TypedDict):
     id: str
     url: str
     events: list[EventKind]
@@ -85,20 +85,20 @@ class ShownEndpoint(TypedDict):
     enabled: bool
     failingSince: Annotated[str | None, Field(description="Three failures in a row or more")]
     previousSecretExpiresAt: str | None
-    notices: list[Notice]
-    recovery: Recovery | None
+    notices: list[WebhookNotice]
+    recovery: WebhookRecovery | None
     createdAt: str
     updatedAt: str
 
 
-class EndpointWithSecret(ShownEndpoint):
+class WebhookWithSecret(ShownWebhook):
     """`secret` is shown this once. All of it, `whsec_` included, is the key of the HMAC."""
 
     secret: str
 
 
 def show_endpoint(endpoint: Endpoint) -> dict[str, Any]:
-    """The shape of ShownEndpoint."""
+    """The shape of ShownWebhook."""
     until = [end for _, end in endpoint.overlaps(clock.unix())]
     ends = clock.iso(datetime.fromtimestamp(max(until), UTC)) if until else None
     return {
@@ -156,7 +156,7 @@ def digest(shown: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(shown).encode()).hexdigest()[:16]
 
 
-class Subject(TypedDict):
+class DeliverySubject(TypedDict):
     """What the event is about. `name`: the number of an order, the name of a product."""
 
     id: str
@@ -172,7 +172,7 @@ class ShownDelivery(TypedDict):
     lastStatus: Annotated[int | None, Field(description="HTTP status of the newest attempt")]
     lastError: Annotated[str | None, Field(description="`error` of the newest attempt")]
     nextAttemptAt: str | None
-    subject: Subject | None
+    subject: DeliverySubject | None
     test: bool
     createdAt: str
     updatedAt: str
@@ -194,11 +194,11 @@ class TriedEvent(TypedDict):
     passesFilter: Annotated[bool, Field(description="Whether the filter lets it through")]
 
 
-class SentRequest(TypedDict):
+class AttemptRequest(TypedDict):
     headers: dict[str, str]
 
 
-class GivenResponse(TypedDict):
+class AttemptResponse(TypedDict):
     """`body`: the first 16 KB as text; `truncated`: it went on, or broke off."""
 
     status: int
@@ -207,7 +207,7 @@ class GivenResponse(TypedDict):
     truncated: bool
 
 
-class ShownAttempt(TypedDict):
+class DeliveryAttempt(TypedDict):
     """`error` is null on success, else one of those in `docs/webhooks.md`."""
 
     number: int
@@ -216,13 +216,13 @@ class ShownAttempt(TypedDict):
     replay: bool
     url: str
     address: str | None
-    request: SentRequest
-    response: GivenResponse | None
+    request: AttemptRequest
+    response: AttemptResponse | None
     error: str | None
     message: str | None
 
 
-class FullDelivery(TypedDict):
+class DeliveryWithAttempts(TypedDict):
     """A delivery with every attempt; `body` is the text that each of them sent."""
 
     id: str
@@ -230,27 +230,27 @@ class FullDelivery(TypedDict):
     endpointId: str
     status: DeliveryStatus
     attemptCount: int
-    attempts: list[ShownAttempt]
+    attempts: list[DeliveryAttempt]
     lastStatus: int | None
     lastError: str | None
     nextAttemptAt: str | None
-    subject: Subject | None
+    subject: DeliverySubject | None
     test: bool
     createdAt: str
     updatedAt: str
     body: str | None
 
 
-class DeliveryPage(TypedDict):
+class DeliveryList(TypedDict):
     """`nextCursor` is null at the end; before it, a page can be short, even empty."""
 
     data: list[ShownDelivery]
     nextCursor: str | None
 
 
-class Recovered(TypedDict):
+class RecoveryResult(TypedDict):
     count: int
-    recovery: NotRequired[Recovery]
+    recovery: NotRequired[WebhookRecovery]
 
 
 def show_delivery(delivery: Delivery, endpoint: Endpoint | None) -> dict[str, Any]:

@@ -21,8 +21,8 @@ from chalicelib.webhooks.master_key import current_secret
 from chalicelib.webhooks.model import (
     MOST_SECRETS,
     Endpoint,
-    EndpointChange,
-    NewEndpoint,
+    NewWebhook,
+    WebhookChange,
     read_endpoint,
 )
 from chalicelib.webhooks.parked import waking
@@ -75,7 +75,7 @@ def get(id: str) -> Endpoint:
 # --- Writing --------------------------------------------------------------------------------------
 
 
-def create(new: NewEndpoint, once: Once | None = None) -> tuple[Endpoint, str, bool]:
+def create(new: NewWebhook, once: Once | None = None) -> tuple[Endpoint, str, bool]:
     """The endpoint, its secret, and whether this request made it before: then it is what it was.
     Events that are committed from now on reach it.
 
@@ -88,7 +88,7 @@ def create(new: NewEndpoint, once: Once | None = None) -> tuple[Endpoint, str, b
         return made, current_secret(made.id, made.secret_version), True
 
 
-def _create(new: NewEndpoint, once: Once | None) -> tuple[Endpoint, str]:
+def _create(new: NewWebhook, once: Once | None) -> tuple[Endpoint, str]:
     if once:
         once.look()
     _check(new.url)
@@ -120,7 +120,7 @@ def _create(new: NewEndpoint, once: Once | None) -> tuple[Endpoint, str]:
     return made, secret
 
 
-def change(id: str, asked: EndpointChange, if_match: frozenset[str] | None) -> Endpoint:
+def change(id: str, asked: WebhookChange, if_match: frozenset[str] | None) -> Endpoint:
     """Raises NotFound, Invalid, PreconditionFailed, Conflict."""
     given = asked.given()
     for name in ("url", "events", "enabled"):

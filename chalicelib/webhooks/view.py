@@ -74,7 +74,7 @@ def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> DeliveriesRead:
 
 
 def full(id: str) -> dict[str, Any]:
-    """The shape of FullDelivery. Raises NotFound."""
+    """The shape of DeliveryWithAttempts. Raises NotFound."""
     delivery = deliveries.find(id) if is_delivery_id(id) else None
     if delivery is None:
         raise NotFound.of("delivery", id)

@@ -5,7 +5,7 @@ import contextlib
 from chalicelib import table
 from chalicelib.commit import Commit
 from chalicelib.imports import store
-from chalicelib.imports.model import JobStatus, Options, Outcome
+from chalicelib.imports.model import JobStatus, Options, ProductOutcome
 from chalicelib.imports.steps.waiting import Waiting, first_waiting, put_waiting, settle
 from chalicelib.jobs import store as jobs
 from tests.support.import_desk import Desk
@@ -22,7 +22,7 @@ def test_rows_that_waited_are_counted_once_however_often_they_are_settled(desk: 
     job_id = desk.send("name,price\nHat,2\n")
     put_waiting(job_id, ROWS)
     for _ in range(2):
-        settle(job_id, ROWS, Outcome.UPDATED)
+        settle(job_id, ROWS, ProductOutcome.UPDATED)
         assert counted(job_id) == (3, 3)
     assert first_waiting(job_id, 10) == []
 
@@ -31,15 +31,15 @@ def test_a_step_that_settles_what_another_has_settled_counts_nothing(desk: Desk)
     job_id = desk.send("name,price\nHat,2\n")
     put_waiting(job_id, ROWS)
     keys = [row.key(job_id) for row in ROWS]
-    assert store.finish(job_id, "swept#1", {Outcome.UPDATED: 3}, settled=keys)
-    assert not store.finish(job_id, "swept#2", {Outcome.UPDATED: 3}, settled=keys)
+    assert store.finish(job_id, "swept#1", {ProductOutcome.UPDATED: 3}, settled=keys)
+    assert not store.finish(job_id, "swept#2", {ProductOutcome.UPDATED: 3}, settled=keys)
     assert counted(job_id) == (3, 3)
 
 
 def test_a_chunk_that_is_delivered_twice_is_counted_once(desk: Desk) -> None:
     job_id = desk.send("name,price\nHat,2\n")
-    assert store.finish(job_id, "chunk#1", {Outcome.UPDATED: 3})
-    assert not store.finish(job_id, "chunk#1", {Outcome.UPDATED: 3})
+    assert store.finish(job_id, "chunk#1", {ProductOutcome.UPDATED: 3})
+    assert not store.finish(job_id, "chunk#1", {ProductOutcome.UPDATED: 3})
     assert counted(job_id) == (3, 3)
 
 
@@ -47,14 +47,16 @@ def test_what_a_file_has_is_counted_once_though_it_is_planned_twice(desk: Desk) 
     job_id = desk.send("name,price\nHat,2\n")
     desk.uploaded(job_id)
     commit = Commit()
-    store.count(commit, job_id, {Outcome.CREATED: 1}, total=1)  # of which the planner knew nothing
+    store.count(
+        commit, job_id, {ProductOutcome.CREATED: 1}, total=1
+    )  # of which the planner knew nothing
     commit.send()
     store.planned(job_id, 1, 1, 1, repeats=False)
     assert store.get(job_id).fields["total"] == 2
 
 
 def test_a_late_step_of_a_job_that_is_gone_does_not_make_it_again(desk: Desk) -> None:
-    assert not store.finish("job_gone", "chunk#1", {Outcome.CREATED: 1})
+    assert not store.finish("job_gone", "chunk#1", {ProductOutcome.CREATED: 1})
     for number in ("", "1"):
         with contextlib.suppress(table.ConditionFailed):
             store.follow("job_gone", number)

@@ -7,7 +7,7 @@ import pytest
 from chalicelib import table
 from chalicelib.commit import Commit
 from chalicelib.jobs import store
-from chalicelib.jobs.model import Counter, Job, JobStatus, Step
+from chalicelib.jobs.model import Job, JobStatus, RecordOutcome, Step
 from chalicelib.undo import store as undo
 from tests.support.job_desk import PRODUCTS, JobDesk
 
@@ -77,7 +77,7 @@ def test_only_the_undo_that_took_an_entry_back_gives_it_back(jobs: JobDesk) -> N
 
 def test_a_step_that_two_workers_end_is_counted_once(jobs: JobDesk) -> None:
     job = running(jobs)
-    step = Step(cursor="next", counts={Counter.UPDATED: 2})
+    step = Step(cursor="next", counts={RecordOutcome.UPDATED: 2})
     assert store.advance(job, step) is not None
     assert store.advance(job, step) is None
     assert processed(job) == (JobStatus.RUNNING, 2)
@@ -91,5 +91,5 @@ def test_the_last_step_of_a_cancelled_job_is_counted_and_the_job_stays_cancelled
 ) -> None:
     job = running(jobs)
     store.cancel(job.id)
-    assert store.advance(job, Step(counts={Counter.UPDATED: 2})) is not None
+    assert store.advance(job, Step(counts={RecordOutcome.UPDATED: 2})) is not None
     assert processed(job) == (JobStatus.CANCELLED, 2)

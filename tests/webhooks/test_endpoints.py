@@ -9,7 +9,7 @@ from pydantic import ConfigDict, TypeAdapter
 
 from chalicelib.customers.shown import ShownCustomer
 from chalicelib.orders.shown import ShownOrder
-from chalicelib.products.shown import LowStock, ShownProduct
+from chalicelib.products.shown import LowStockVariant, ShownProduct
 from chalicelib.webhooks import master_key
 from chalicelib.webhooks.model import EventKind
 from tests.support.shop import Shop
@@ -201,6 +201,6 @@ def test_a_test_looks_like_what_really_happens(
     (posted,) = world.posted
     data = json.dumps([json.loads(posted.body)["data"]])
     shapes = {"order": ShownOrder, "customer": ShownCustomer, "product": ShownProduct}
-    shape = shapes.get(kind.value.partition(".")[0], LowStock)
+    shape = shapes.get(kind.value.partition(".")[0], LowStockVariant)
     exact = TypeAdapter(list[shape], config=ConfigDict(extra="forbid"))
     exact.validate_json(data, strict=True)

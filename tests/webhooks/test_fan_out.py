@@ -6,7 +6,7 @@ import pytest
 
 from chalicelib import outbox, settings, table
 from chalicelib.webhooks import fan_out, store
-from chalicelib.webhooks.model import EventKind, NewEndpoint
+from chalicelib.webhooks.model import EventKind, NewWebhook
 from tests.support.dynamodb_double import Crash
 from tests.support.shop import Shop
 from tests.support.webhook_events import stream
@@ -128,7 +128,7 @@ def test_every_event_of_a_commit_goes_out(world: World, merchant: Shop) -> None:
 
 def test_a_thousand_endpoints_each_get_a_delivery(world: World) -> None:
     for _ in range(1_000):
-        store.create(NewEndpoint(url=URL, events=[EventKind.PRODUCT_CREATED]))
+        store.create(NewWebhook(url=URL, events=[EventKind.PRODUCT_CREATED]))
     announce()
     (item,) = world.unread_events()
     fan_out.records(stream([item]))

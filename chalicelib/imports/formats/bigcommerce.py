@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.format import Format, Prices
-from chalicelib.imports.formats.product import Draft, ImportedProduct, Variant
+from chalicelib.imports.formats.product import Draft, DraftVariant, ImportedProduct
 from chalicelib.imports.formats.sheet import Row
 
 # `Type=Swatch|Name=Color|Value=Red[#ff0000]`, one after the other; the old one writes
@@ -107,7 +107,7 @@ class BigCommerce(Format):
             given["compareAtPrice"] = ("retail", retail if above else None)
         return given
 
-    def stock(self, variant: Variant, row: Row) -> None:
+    def stock(self, variant: DraftVariant, row: Row) -> None:
         tracking = row["tracking"] or variant.draft.rows[0]["tracking"]
         if tracking.casefold() in {"none", "", "no"} and "tracking" in self.sheet:
             variant.set("tracking", "stock", None)

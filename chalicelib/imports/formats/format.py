@@ -14,7 +14,7 @@ from chalicelib.imports.csv.groups import name_key
 from chalicelib.imports.csv.records import CsvRecord
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.cells import Shop
-from chalicelib.imports.formats.product import PRICES, Draft, ImportedProduct, Variant, slug_of
+from chalicelib.imports.formats.product import PRICES, Draft, DraftVariant, ImportedProduct, slug_of
 from chalicelib.imports.formats.sheet import REPORT_COLUMNS, ColumnTable, Row, Sheet, pattern, plain
 
 Reading = Callable[[str], Any]
@@ -178,13 +178,13 @@ class Format:
     def images(self, draft: Draft, row: Row) -> None:
         draft.images(row, alt=row["imageAlt"])
 
-    def fill(self, draft: Draft, variant: Variant, row: Row) -> None:
+    def fill(self, draft: Draft, variant: DraftVariant, row: Row) -> None:
         variant.put("sku", "sku")
         for key, (field, value) in self.prices(draft, row).items():
             variant.set(field, key, value)
         self.stock(variant, row)
 
-    def stock(self, variant: Variant, row: Row) -> None:
+    def stock(self, variant: DraftVariant, row: Row) -> None:
         variant.count()
 
     def prices(self, draft: Draft, row: Row) -> Prices:

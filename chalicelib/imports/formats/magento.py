@@ -8,7 +8,7 @@ from typing import ClassVar
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.cells import BadCell
 from chalicelib.imports.formats.format import Format
-from chalicelib.imports.formats.product import Draft, ImportedProduct, Variant
+from chalicelib.imports.formats.product import Draft, DraftVariant, ImportedProduct
 from chalicelib.imports.formats.sheet import Row
 
 _HIDDEN = "not visible individually"
@@ -153,7 +153,7 @@ class Magento(Format):
         variant.put("sku", "sku")
         self._fill(draft, variant, row)
 
-    def _fill(self, draft: Draft, variant: Variant, row: Row) -> None:
+    def _fill(self, draft: Draft, variant: DraftVariant, row: Row) -> None:
         for key, (field, value) in self.prices(draft, row).items():
             variant.set(field, key, value)
         self.stock(variant, row)
@@ -172,7 +172,7 @@ class Magento(Format):
         """Most are paths in Magento's own store, which nobody else can open; addresses are read."""
         draft.images(row, read=lambda cell: reading.addresses(reading.listed(cell)))
 
-    def stock(self, variant: Variant, row: Row) -> None:
+    def stock(self, variant: DraftVariant, row: Row) -> None:
         if row["managed"] == "0" and row["configured"] != "1":
             variant.set("managed", "stock", None)
         else:

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.format import Format, Prices
-from chalicelib.imports.formats.product import Draft, Variant
+from chalicelib.imports.formats.product import Draft, DraftVariant
 from chalicelib.imports.formats.sheet import Row
 
 _DEFAULTS = {"default option value", "default", "default variant", "default title"}
@@ -73,7 +73,7 @@ class Medusa(Format):
             draft.fail(row, "amounts", "currency_mismatch", message)
         return {}
 
-    def stock(self, variant: Variant, row: Row) -> None:
+    def stock(self, variant: DraftVariant, row: Row) -> None:
         if row["tracked"].casefold() in {"false", "0"}:
             variant.set("tracked", "stock", None)
         else:

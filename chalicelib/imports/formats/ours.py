@@ -7,7 +7,7 @@ from typing import ClassVar
 from chalicelib.imports.csv.groups import name_key
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.format import Format
-from chalicelib.imports.formats.product import Draft, Variant
+from chalicelib.imports.formats.product import Draft, DraftVariant
 from chalicelib.imports.formats.sheet import Row, plain
 
 # The columns of the template, in its order.
@@ -84,7 +84,7 @@ class Ours(Format):
             if stock is not None:
                 draft.set(row, "stock", "stock", stock)
 
-    def fill(self, draft: Draft, variant: Variant, row: Row) -> None:
+    def fill(self, draft: Draft, variant: DraftVariant, row: Row) -> None:
         variant.put("variantSku", "sku")
         if row["option"] and not row["variantSku"]:
             variant.put("sku", "sku")

@@ -77,7 +77,7 @@ class Draft:
         self.sheet = sheet
         self.shop = shop
         self.rows: list[Row] = []
-        self.variants: list[Variant] = []
+        self.variants: list[DraftVariant] = []
         self._images: dict[str, dict[str, Any]] = {}
         self._tags: dict[str, None] = {}
         for record in records:
@@ -198,10 +198,10 @@ class Draft:
             return []
         return titles
 
-    def variant(self, row: Row, title: str) -> "Variant":
+    def variant(self, row: Row, title: str) -> "DraftVariant":
         """A variant to be filled from a row. The title and the SKU are its identity: of two rows
         that are the same variant the later wins."""
-        variant = Variant(self, row, title)
+        variant = DraftVariant(self, row, title)
         self.variants.append(variant)
         return variant
 
@@ -262,7 +262,7 @@ class Draft:
             message = f'"{sku}" has lost digits in a spreadsheet and can name no product.'
             product.errors.append(RowError(*product.locate("sku"), "spoilt_sku", message))
 
-    def _place(self, variants: "list[Variant]", own_prices: bool) -> None:
+    def _place(self, variants: "list[DraftVariant]", own_prices: bool) -> None:
         product = self.product
         priced = [v for v in variants if v.values.get("price") is not None]
         product.lowest_price = bool(priced) and not own_prices
@@ -284,7 +284,7 @@ class Draft:
             placed.append({**title, **variant.values})
 
 
-class Variant:
+class DraftVariant:
     """One variant while its product is being read; `fields` says which gave each value."""
 
     def __init__(self, draft: Draft, row: Row, title: str) -> None:
@@ -324,9 +324,9 @@ class Variant:
             self.set(field, "stock", sum(counts))
 
 
-def _each_once(variants: list[Variant]) -> list[Variant]:
+def _each_once(variants: list[DraftVariant]) -> list[DraftVariant]:
     """Of the rows of one variant, by title and SKU, the last, with what only earlier ones give."""
-    once: dict[tuple[str, Any], Variant] = {}
+    once: dict[tuple[str, Any], DraftVariant] = {}
     for variant in variants:
         identity = (variant.title, variant.values.get("sku"))
         earlier = once.get(identity)

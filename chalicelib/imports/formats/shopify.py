@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.format import Format
-from chalicelib.imports.formats.product import Draft, ImportedProduct, Variant
+from chalicelib.imports.formats.product import Draft, DraftVariant, ImportedProduct
 from chalicelib.imports.formats.sheet import Row
 
 _OLD = (
@@ -73,7 +73,7 @@ class Shopify(Format):
     def images(self, draft: Draft, row: Row) -> None:
         """None yet: their positions count over all rows."""
 
-    def stock(self, variant: Variant, row: Row) -> None:
+    def stock(self, variant: DraftVariant, row: Row) -> None:
         if "tracker" in self.sheet and not row["tracker"]:
             # Without a tracker the quantity is left over from some other time: it is not counted.
             variant.set("tracker", "stock", None)

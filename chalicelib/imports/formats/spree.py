@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.format import Format
-from chalicelib.imports.formats.product import Draft, ImportedProduct, Variant
+from chalicelib.imports.formats.product import Draft, DraftVariant, ImportedProduct
 from chalicelib.imports.formats.sheet import Row
 
 
@@ -36,7 +36,7 @@ class Spree(Format):
         if options or not row["name"]:
             self.fill(draft, draft.variant(row, options), row)
 
-    def stock(self, variant: Variant, row: Row) -> None:
+    def stock(self, variant: DraftVariant, row: Row) -> None:
         tracked = variant.read("tracked", reading.boolean)
         if tracked is False or row["stock"] == "∞":
             variant.set("tracked", "stock", None)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.format import Format, Prices
-from chalicelib.imports.formats.product import Draft, ImportedProduct, Variant
+from chalicelib.imports.formats.product import Draft, DraftVariant, ImportedProduct
 from chalicelib.imports.formats.sheet import Row
 
 _TOKEN = re.compile(r" \([A-Z0-9]{16,40}\)$")
@@ -70,7 +70,7 @@ class Square(Format):
             return {}
         return super().prices(draft, row)
 
-    def stock(self, variant: Variant, row: Row) -> None:
+    def stock(self, variant: DraftVariant, row: Row) -> None:
         """The sum over all locations, or that of the one that is asked for."""
         variant.sum("stock", lambda column: column[len("Current Quantity") :].strip())
 

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.format import Format
-from chalicelib.imports.formats.product import Draft, Variant
+from chalicelib.imports.formats.product import Draft, DraftVariant
 from chalicelib.imports.formats.sheet import Row
 
 
@@ -52,7 +52,7 @@ class Squarespace(Format):
     def is_on_sale(self, draft: Draft, row: Row) -> bool:
         return bool(draft.read(row, "onSale", reading.boolean))
 
-    def stock(self, variant: Variant, row: Row) -> None:
+    def stock(self, variant: DraftVariant, row: Row) -> None:
         if row["stock"].casefold() == "unlimited":
             variant.set("stock", "stock", None)
         else:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.format import Format
-from chalicelib.imports.formats.product import Draft, Variant
+from chalicelib.imports.formats.product import Draft, DraftVariant
 from chalicelib.imports.formats.sheet import Row
 
 _bars = reading.split("|")
@@ -60,7 +60,7 @@ class Vendure(Format):
         """Assets are names of files in Vendure's own store, or addresses, which are read."""
         draft.images(row, "assets", read=lambda cell: reading.addresses(_bars(cell)))
 
-    def stock(self, variant: Variant, row: Row) -> None:
+    def stock(self, variant: DraftVariant, row: Row) -> None:
         if row["tracked"].casefold() in {"false", "0"}:
             variant.set("tracked", "stock", None)
         else:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.cells import BadCell, Shop
 from chalicelib.imports.formats.format import Format, Prices
-from chalicelib.imports.formats.product import Draft, ImportedProduct, Variant
+from chalicelib.imports.formats.product import Draft, DraftVariant, ImportedProduct
 from chalicelib.imports.formats.sheet import Row
 
 _MEDIA = "https://static.wixstatic.com/media/"
@@ -89,7 +89,7 @@ class Wix(Format):
                 self._choice(draft, draft.variant(own, title), own)
         return super().finish(draft)
 
-    def _choice(self, draft: Draft, variant: Variant, own: Row) -> None:
+    def _choice(self, draft: Draft, variant: DraftVariant, own: Row) -> None:
         """A variant that has no row of its own, and nothing of its own but its options. A count is
         of all of them: nobody can say how many there are of each."""
         for key, (field, value) in self.prices(draft, own).items():
@@ -142,7 +142,7 @@ class Wix(Format):
             off = round(total * off / 100, 2)
         return min(Decimal(off), total)
 
-    def stock(self, variant: Variant, row: Row) -> None:
+    def stock(self, variant: DraftVariant, row: Row) -> None:
         word = row["stock"].casefold().replace("_", "").replace(" ", "")
         if word == "instock":
             variant.set("stock", "stock", None)

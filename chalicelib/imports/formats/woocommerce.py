@@ -8,8 +8,8 @@ from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.format import Format
 from chalicelib.imports.formats.product import (
     Draft,
+    DraftVariant,
     ImportedProduct,
-    Variant,
     slug_of,
     slug_of_key,
 )
@@ -103,7 +103,7 @@ class WooCommerce(Format):
             product.if_new["slug"] = product.slug
         return draft.finish(sku_is_key=True)
 
-    def stock(self, variant: Variant, row: Row) -> None:
+    def stock(self, variant: DraftVariant, row: Row) -> None:
         if row["stock"].casefold() != "parent":
             variant.count()
         if not row["stock"] and row["inStock"] == "0":

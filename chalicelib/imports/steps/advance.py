@@ -9,7 +9,7 @@ from typing import Any
 
 from chalicelib import telemetry
 from chalicelib.imports import store
-from chalicelib.imports.model import ImportJob, Outcome
+from chalicelib.imports.model import ImportJob, ProductOutcome
 from chalicelib.imports.steps import queue
 from chalicelib.jobs.model import JobStatus
 
@@ -75,7 +75,7 @@ def end(job: ImportJob) -> None:
     done = store.get(job.id)
     telemetry.measured(
         "import finished",
-        {f"Products{name.title()}": int(done.fields[name]) for name in Outcome},
+        {f"Products{name.title()}": int(done.fields[name]) for name in ProductOutcome},
         jobId=job.id,
         status=done.status,
     )

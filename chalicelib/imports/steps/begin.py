@@ -6,26 +6,26 @@ from functools import partial
 from chalicelib import table
 from chalicelib.imports.steps.reader import Reader
 from chalicelib.imports.steps.waiting import Waiting, waiting_for
-from chalicelib.imports.upsert import Create, Fail, Rows, Wait
+from chalicelib.imports.upsert import Create, Fail, ProductRows, Wait
 
 
 class AllHere:
     """While other chunks are on their way: complete rows make a product, others wait."""
 
-    def fetch(self, rows: Sequence[Rows]) -> None:
+    def fetch(self, rows: Sequence[ProductRows]) -> None:
         pass
 
-    def answer(self, rows: Sequence[Rows]) -> Create | Wait:
+    def answer(self, rows: Sequence[ProductRows]) -> Create | Wait:
         return Wait() if rows[0].is_incomplete else Create(rows[0].imported)
 
 
 class NothingMore:
     """At the end of the file."""
 
-    def fetch(self, rows: Sequence[Rows]) -> None:
+    def fetch(self, rows: Sequence[ProductRows]) -> None:
         pass
 
-    def answer(self, rows: Sequence[Rows]) -> Fail:
+    def answer(self, rows: Sequence[ProductRows]) -> Fail:
         return Fail()
 
 
@@ -35,16 +35,16 @@ class WaitingRows:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._waiting: dict[str, list[Waiting]] = {}
-        self._read: dict[str, list[Rows]] = {}
+        self._read: dict[str, list[ProductRows]] = {}
 
-    def of(self, row: Rows) -> list[Waiting]:
+    def of(self, row: ProductRows) -> list[Waiting]:
         """What waited for these rows' product when the step began."""
         return self._waiting.get(row.product, [])
 
-    def fetch(self, rows: Sequence[Rows]) -> None:
+    def fetch(self, rows: Sequence[ProductRows]) -> None:
         if not self._reader.job.has_repeats:
             return  # nothing else in the file can complete them
-        by_product: dict[str, list[Rows]] = {}
+        by_product: dict[str, list[ProductRows]] = {}
         for row in rows:
             if row.product not in self._waiting:
                 by_product.setdefault(row.product, []).append(row)
@@ -55,7 +55,7 @@ class WaitingRows:
             if waiting and _is_complete([*waiting, *map(waiting_row, own)]):
                 self._read[product] = self._reader.waiting(waiting)
 
-    def answer(self, rows: Sequence[Rows]) -> Create | Wait:
+    def answer(self, rows: Sequence[ProductRows]) -> Create | Wait:
         first = rows[0]
         waiting = self.of(first)
         if not self._reader.job.has_repeats or (not waiting and not first.is_incomplete):
@@ -70,7 +70,7 @@ def _is_complete(waiting: Sequence[Waiting]) -> bool:
     return any(row.named for row in waiting) and any(row.priced for row in waiting)
 
 
-def waiting_row(row: Rows) -> Waiting:
+def waiting_row(row: ProductRows) -> Waiting:
     first, last = row.records[0], row.records[-1]
     length = last.offset + last.length - first.offset
     named, priced = not row.imported.continues, not row.imported.awaits_variants

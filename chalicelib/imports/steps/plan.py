@@ -17,7 +17,12 @@ from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.groups import Chunk, Unreadable, plan
 from chalicelib.imports.csv.opening import open_csv
 from chalicelib.imports.csv.seen import Seen
-from chalicelib.imports.model import LONGEST_HEADER, ImportJob, Outcome, UnknownColumns
+from chalicelib.imports.model import (
+    LONGEST_HEADER,
+    ImportJob,
+    ProductOutcome,
+    UnknownColumnsMode,
+)
 from chalicelib.imports.steps import advance
 from chalicelib.imports.steps.lanes import Plan
 from chalicelib.imports.steps.queue import ChunkMessage
@@ -63,7 +68,7 @@ def _plan(waiting: ImportJob) -> None:
     try:
         table = open_csv(pieces, options.encoding, options.delimiter, again)
     except Undecided as undecided:
-        if options.on_unknown_columns is UnknownColumns.FAIL:
+        if options.on_unknown_columns is UnknownColumnsMode.FAIL:
             raise
         store.put_columns(job_id, {"encodings": [each._asdict() for each in undecided.readings]})
         if store.ask(waiting, None):
@@ -141,7 +146,7 @@ class _Cut:
             if isinstance(part, Unreadable):
                 self.products += 1
                 store.put_errors(self._job.id, [(part.error, {})])
-                store.finish(self._job.id, f"chunk#{number}", {Outcome.FAILED: 1})
+                store.finish(self._job.id, f"chunk#{number}", {ProductOutcome.FAILED: 1})
                 continue
             self.products += part.products
             self.repeats += len(part.repeated)

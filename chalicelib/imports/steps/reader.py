@@ -12,7 +12,7 @@ from chalicelib.imports.csv.seen import Seen
 from chalicelib.imports.formats import Format, Shop
 from chalicelib.imports.model import ImportJob
 from chalicelib.imports.steps.waiting import Waiting
-from chalicelib.imports.upsert import Rows
+from chalicelib.imports.upsert import ProductRows
 from chalicelib.products.model import Product
 
 
@@ -23,15 +23,15 @@ class Reader:
         today, location = clock.now().date(), job.options.location
         self.shop = Shop(settings.currency(), today, location)
 
-    def rows(self, part: Mapping[str, Any]) -> list[Rows]:
+    def rows(self, part: Mapping[str, Any]) -> list[ProductRows]:
         """The groups of a byte range that begins and ends between products."""
         return [self._rows(group) for group in self._groups(part)]
 
-    def waiting(self, waiting: Sequence[Waiting]) -> list[Rows]:
+    def waiting(self, waiting: Sequence[Waiting]) -> list[ProductRows]:
         found = table.together([partial(self._groups, vars(row)) for row in waiting])
         return [self._rows(group) for (group,) in found]
 
-    def whole(self, rows: Sequence[Rows]) -> Rows:
+    def whole(self, rows: Sequence[ProductRows]) -> ProductRows:
         """One product of rows from several places of the file."""
         return self._rows(Group([record for row in rows for record in row.records], ()))
 
@@ -46,8 +46,8 @@ class Reader:
         is_known_to_have_none = self.job.fields.get("repeats") is False
         return None if is_known_to_have_none else _again(self.job.id)
 
-    def _rows(self, group: Group) -> Rows:
-        rows = Rows.of(group.records, self.dialect, self.shop)
+    def _rows(self, group: Group) -> ProductRows:
+        rows = ProductRows.of(group.records, self.dialect, self.shop)
         again = self._again
         if again is not None and any(name in again for name in group.names if name):
             rows.names = [name for name in dict.fromkeys(group.names) if name]

@@ -15,7 +15,7 @@ from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import CsvRecord
 from chalicelib.imports.formats.report import numbers, report
 from chalicelib.imports.model import ImportJob
-from chalicelib.imports.upsert import Rows
+from chalicelib.imports.upsert import ProductRows
 
 _STEPS: Final = ("chunk", "ordered", "swept")
 _PIECE: Final = 8 << 20  # bytes; S3 takes 10,000 pieces, of at least 5 MB
@@ -23,7 +23,7 @@ _PATIENCE_SECONDS: Final = 30
 _READERS: Final = 8
 
 
-def put_errors(job: ImportJob, failed: Iterable[Rows]) -> None:
+def put_errors(job: ImportJob, failed: Iterable[ProductRows]) -> None:
     """Keeps what the job shows of the rows that failed in a chunk."""
     number = numbers(job.format, job.has_numbers_of_source)
     errors = []

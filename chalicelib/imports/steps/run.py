@@ -15,13 +15,13 @@ from typing import Any, Final
 
 from chalicelib import telemetry
 from chalicelib.imports import files, store
-from chalicelib.imports.model import ImportJob, Outcome
+from chalicelib.imports.model import ImportJob, ProductOutcome
 from chalicelib.imports.steps import advance, lanes, queue, report, tally
 from chalicelib.imports.steps.begin import AllHere, NothingMore, WaitingRows, waiting_row
 from chalicelib.imports.steps.queue import ChunkMessage
 from chalicelib.imports.steps.reader import Reader, is_in_file
 from chalicelib.imports.steps.waiting import Waiting, first_waiting, put_waiting, settle
-from chalicelib.imports.upsert import Rows, Superseded, Upsert
+from chalicelib.imports.upsert import ProductRows, Superseded, Upsert
 from chalicelib.jobs.model import JobStatus
 
 _LEFTOVER_ROWS: Final = 60  # at once: each is a write of the transaction that counts it
@@ -118,8 +118,8 @@ def _ordered(message: ChunkMessage, again: bool) -> None:
         with suppress(Superseded):
             upsert.run(rows, waiting)
             for row in rows:
-                if row.outcome is Outcome.CREATED:
-                    settle(job_id, waiting.of(row), Outcome.UPDATED)
+                if row.outcome is ProductOutcome.CREATED:
+                    settle(job_id, waiting.of(row), ProductOutcome.UPDATED)
             store.put_previews(job_id, upsert.previews)
             put_waiting(job_id, [waiting_row(row) for row in rows if row.outcome is None])
             was_first = _finish(job, chunk, rows)
@@ -180,7 +180,7 @@ def _is_running(job_id: str, chunk: str) -> bool:
 def _finish(
     job: ImportJob,
     chunk: str,
-    all_rows: Sequence[Rows],
+    all_rows: Sequence[ProductRows],
     message: ChunkMessage | None = None,
     settled: Iterable[Waiting] = (),
 ) -> bool:
@@ -188,7 +188,7 @@ def _finish(
     outcome, or whose product came before, are left for later."""
     later = set(message["repeated"]) if message else set()
     rows = [row for row in all_rows if row.line not in later]
-    failed = [row for row in rows if row.outcome is Outcome.FAILED]
+    failed = [row for row in rows if row.outcome is ProductOutcome.FAILED]
     report.put_errors(job, failed)
     has_part = report.put_part(job, chunk, [(row.records, row.errors) for row in failed])
     tally.count(job.id, chunk, [row for row in rows if row.names])

@@ -15,16 +15,22 @@ from chalicelib import ids, table
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
 from chalicelib.imports import store
-from chalicelib.imports.model import Outcome
-from chalicelib.imports.upsert import Rows
+from chalicelib.imports.model import ProductOutcome
+from chalicelib.imports.upsert import ProductRows
 from chalicelib.jobs import store as jobs
 
 _AT_ONCE: Final = 30  # groups; each may write three items, of a hundred
 _ALIAS: Final = {"alias": True}
-_RANKS: Final = ("", Outcome.UNCHANGED, Outcome.UPDATED, Outcome.CREATED, Outcome.FAILED)
+_RANKS: Final = (
+    "",
+    ProductOutcome.UNCHANGED,
+    ProductOutcome.UPDATED,
+    ProductOutcome.CREATED,
+    ProductOutcome.FAILED,
+)
 
 
-def count(job_id: str, chunk: str, rows: Sequence[Rows]) -> None:
+def count(job_id: str, chunk: str, rows: Sequence[ProductRows]) -> None:
     """Counts groups of such products: a product is what is worst, or else most, of what became of
     its groups. Again, by the same chunk, is no harm."""
     for at in range(0, len(rows), _AT_ONCE):
@@ -38,9 +44,9 @@ def count(job_id: str, chunk: str, rows: Sequence[Rows]) -> None:
             continue
 
 
-def _count(commit: Commit, job_id: str, rows: Sequence[Rows], *, are_first: bool) -> None:
+def _count(commit: Commit, job_id: str, rows: Sequence[ProductRows], *, are_first: bool) -> None:
     items = _items({(job_id, _sk(name)) for row in rows for name in row.names})
-    counts: Counter[Outcome] = Counter()
+    counts: Counter[ProductOutcome] = Counter()
     changed: set[Key] = set()
     new = 0
     for row in rows:
@@ -57,9 +63,9 @@ def _count(commit: Commit, job_id: str, rows: Sequence[Rows], *, are_first: bool
             items[alias] = {"same": first[1], **items.get(alias, {}), **_ALIAS}
         before, after = items[first]["outcome"], row.outcome or ""
         if _RANKS.index(after) > _RANKS.index(before):
-            counts[Outcome(after)] += 1
+            counts[ProductOutcome(after)] += 1
             if before:
-                counts[Outcome(before)] -= 1
+                counts[ProductOutcome(before)] -= 1
             items[first] = {**items[first], "outcome": after}
         changed |= {key, first, *aliases}
     for pk, sk in changed:

@@ -7,7 +7,7 @@ from chalicelib import ids, table
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
 from chalicelib.imports import store
-from chalicelib.imports.model import Outcome
+from chalicelib.imports.model import ProductOutcome
 from chalicelib.jobs import store as jobs
 
 
@@ -59,7 +59,7 @@ def _waiting(item: Item) -> Waiting:
     )
 
 
-def settle(job_id: str, waiting: Sequence[Waiting], outcome: Outcome) -> None:
+def settle(job_id: str, waiting: Sequence[Waiting], outcome: ProductOutcome) -> None:
     """Counts rows that waited, each once: those that wait no more were counted."""
     for at in range(0, len(waiting), 90):
         commit = Commit()

@@ -156,7 +156,7 @@ def forgotten(item: Mapping[str, Any], person: Person) -> dict[str, Any]:
 
 
 def show(attempt: Attempt) -> dict[str, Any]:
-    """The shape of ShownAttempt."""
+    """The shape of DeliveryAttempt."""
     response = None
     if attempt.status is not None:
         response = {
