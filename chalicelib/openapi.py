@@ -235,7 +235,7 @@ def document() -> Schema:
         "webhooks": told,
         "components": {
             "schemas": {**_named([paths, told], definitions), "Error": _ERROR},
-            "responses": refusals,
+            "responses": {**refusals, **_GATEWAYS_ANSWERS},
             "headers": _HEADERS,
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
         },
@@ -438,6 +438,7 @@ def _operation(
                 for status, model in operation.answers.items()
             },
             **_refusals(problems(operation), refusals),
+            **{status: {"$ref": f"#/components/responses/{name}"} for status, name in _GATEWAY},
         },
     }
     described["security"] = [{"key": []}] if operation.role else []
@@ -551,6 +552,20 @@ def _refusals(
     return responses
 
 
+# API Gateway's own, where no function was asked or none answered: docs/api.md. What is said of the
+# body would be more than is known.
+_GATEWAYS_ANSWERS: Final = {
+    "HeadersTooLarge": {
+        "description": "From API Gateway: request line and headers have more than 10,240 bytes."
+    },
+    "NoFunctionAnswered": {
+        "description": "From API Gateway: a function died or was not free. It may have happened."
+    },
+    "NoAnswerInTime": {
+        "description": "From API Gateway: nothing came within 29 seconds. It may have happened."
+    },
+}
+_GATEWAY: Final = tuple(zip(("431", "502", "504"), _GATEWAYS_ANSWERS, strict=True))
 _TEXT: Final = {"type": "string"}
 _DELIVERED: Final = {
     "X-Service-Event": "Kind of the event.",

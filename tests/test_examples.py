@@ -51,6 +51,8 @@ def test_every_status_that_refuses_has_an_example_that_the_code_made() -> None:
             if "$ref" not in answer:
                 assert status < "400"
                 continue
+            if status in {"431", "502", "504"}:  # API Gateway's own
+                continue
             (media,) = told[answer["$ref"].rpartition("/")[2]]["content"].values()
             assert media["examples"], f"{method} {path} {status}: tests/examples.py"
             for code, example in media["examples"].items():

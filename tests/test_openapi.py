@@ -41,7 +41,7 @@ def test_every_route_is_described(description: Any) -> None:
 def test_every_status_that_follows_from_a_declaration_is_described(description: Any) -> None:
     create = description["paths"]["/api/admin/keys"]["post"]
     assert set(create["responses"]) == {
-        "201", "400", "401", "403", "413", "415", "422", "429", "500", "503"
+        "201", "400", "401", "403", "413", "415", "422", "429", "431", "500", "502", "503", "504"
     }  # fmt: skip
     revoke = description["paths"]["/api/admin/keys/{id}"]["delete"]
     assert {"404", "409"} <= set(revoke["responses"])
@@ -181,6 +181,9 @@ def test_every_example_is_what_its_schema_says(description: Any) -> None:
                 if "example" in media:
                     jsonschema_rs.validator_for(schema).validate(media["example"])
     for answer in description["components"]["responses"].values():
+        if "API Gateway" in answer["description"]:
+            assert answer.keys() == {"description"}
+            continue
         (media,) = answer["content"].values()
         schema = {**media["schema"], "components": description["components"]}
         for example in media["examples"].values():
