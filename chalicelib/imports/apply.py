@@ -251,7 +251,7 @@ def _lowest_price(values: _Given, variants: Variants, before: Mapping[str, Any])
     The price before a reduction is that of the cheapest variant, which may not be in these rows."""
     own = {v["id"]: v["price"] for v in before.get("variants", ())}
     prices = [v.get("price") or own.get(v.get("id")) for v, _ in variants]
-    given = [v["price"] for v, place in variants if place is not None and v.get("price")]
+    given = [v["price"] for v, _ in variants if v.get("price")]
     lowest = min((price for price in prices if price), key=Decimal, default=None)
     if lowest and Decimal(lowest) < min(map(Decimal, given)):
         values.pop("compareAtPrice", None)

@@ -53,6 +53,13 @@ def test_when_a_sale_is_over_there_is_no_price_before_it(desk: Desk) -> None:
     assert (mug["price"], mug["compareAtPrice"]) == ("10.00", None)
 
 
+def test_a_price_of_zero_before_a_sale_is_none_and_changes_nothing(desk: Desk) -> None:
+    before = shirt(desk, compareAtPrice=0)
+    assert before["compareAtPrice"] == "0.00"
+    assert desk.imported("slug,name,compareAtPrice\nshirt,,0\n")["unchanged"] == 1
+    assert desk.products()["shirt"] == before
+
+
 @pytest.mark.parametrize("title", [None, "Large"])
 def test_a_spree_product_without_options_changes_the_variant_that_has_its_sku(
     desk: Desk, title: str | None
@@ -149,6 +156,7 @@ def test_an_error_in_a_variant_names_its_own_row(desk: Desk) -> None:
     job = desk.imported(f"{OURS}\nshirt,,,,,,S,,17,,\nshirt,,,,,,XL,{long},,,\n")
     (error,) = job["errors"]
     assert (error["row"], error["field"], error["code"]) == (3, "variantSku", "too_long")
+    assert error["message"].startswith("variantSku must have"), error
     assert desk.products()["shirt"]["variants"][0]["price"] == "18.00"
 
 
