@@ -34,7 +34,7 @@ from chalicelib.imports.model import (
 )
 from chalicelib.listing import MOST_WORD_BYTES
 from chalicelib.listing.lists import MOST_COUNTED
-from chalicelib.listing.pages import MOST_VALUES
+from chalicelib.listing.query import MOST_VALUES
 from chalicelib.listing.search import MOST_MATCHES
 from chalicelib.orders.model import (
     LARGEST_HISTORY,

@@ -5,8 +5,8 @@ process follows the writes to index them later.
 
 - what is indexed: `kinds` (which lists and facets there are), `index` (of one record), `words`
 - writing: `entries`
-- reading: `pages`, by `lists` (which list serves the filters), `search`, `lookup` (exact texts),
-  `best` (best matches), `counts` (totals), `cursor`
+- reading: `query` (what is asked), `pages`, `positions` (what to read), `lists` (which list serves
+  the filters), `search`, `lookup` (exact texts), `best` (best matches), `counts` (totals), `cursor`
 - keeping: `recount` (whether totals are right), `move` and `moved` (to another index)
 """
 
@@ -16,7 +16,8 @@ from chalicelib.listing.kinds import Kind
 from chalicelib.listing.lists import Range
 from chalicelib.listing.move import Records, reindex
 from chalicelib.listing.moved import discard, is_ready, ready, sweep, words_of
-from chalicelib.listing.pages import Indexed, Page, Query, count, page
+from chalicelib.listing.pages import Page, count, page
+from chalicelib.listing.query import Indexed, Query
 from chalicelib.listing.recount import Recount, Wrong, disagreement, everyone, recount, repair
 
 __all__ = [

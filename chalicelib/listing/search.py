@@ -18,7 +18,7 @@ MOST_MATCHES = 10_000
 # Terms that are read from the index; any others, the shortest ones, are checked on what was found.
 _MOST_READ: Final = 8
 # Loading a record and its parts costs as much CPU as reading this many entries, and more units.
-_ENTRIES_A_RECORD: Final = 50
+ENTRIES_A_RECORD: Final = 50
 _GARBAGE_SECONDS: Final = 3_600  # no write takes as long between its words and its transaction
 _MOST_REMOVED: Final = 20  # by one search
 _MOST_WHOLE: Final = 1_000
@@ -102,7 +102,7 @@ def matches(
         found = found.meet(other)
     for term in asked:
         # Less to read than the records that were found, to see whether they match it, too.
-        if term not in narrow and (most := len(found) * _ENTRIES_A_RECORD) > MOST_MATCHES:
+        if term not in narrow and (most := len(found) * ENTRIES_A_RECORD) > MOST_MATCHES:
             more = beginning(kind, term, most)
             if more is not None:
                 narrow[term] = more

@@ -21,7 +21,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from chalicelib import listing, table
 from chalicelib.commit import Commit
-from chalicelib.listing import entries, kinds, pages, search, words
+from chalicelib.listing import entries, kinds, positions, search, words
 from chalicelib.problems import Busy, Invalid
 from tests.listing import things
 from tests.listing.things import KIND, Thing
@@ -111,9 +111,9 @@ class Shop(RuleBasedStateMachine):
             patch.dict(os.environ, SETTINGS),
             patch("time.sleep"),
             patch.object(search, "MOST_MATCHES", FEW_MATCHES),
-            patch.object(search, "_ENTRIES_A_RECORD", 2),
-            patch.object(pages, "_NEAR", 5),
-            patch.object(pages, "_FEW", 3),
+            patch.object(search, "ENTRIES_A_RECORD", 2),
+            patch.object(positions, "_NEAR", 5),
+            patch.object(positions, "_FEW", 3),
             patch.object(kinds, "SHAPES", SHAPES),
             patch.object(kinds, "CURRENT", 1),
         ]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chalicelib import listing, table
-from chalicelib.listing import pages
+from chalicelib.listing import positions
 from tests.listing.things import KIND, Thing, create, names, page, passes, thing
 from tests.support.dynamodb_double import Double
 
@@ -28,7 +28,7 @@ def stock(dynamodb: Double) -> list[Thing]:
 def test_every_order_combines_with_filters_ranges_searches_pages_and_cursors(
     stock: list[Thing], monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
-    monkeypatch.setattr(pages, "_FEW", few)
+    monkeypatch.setattr(positions, "_FEW", few)
     between = listing.Range(stock[5].sort, stock[30].sort)
     wheres: list[dict[str, Any]] = [{}, {"status": ["DRAFT"]}, {"owner": ["ann"]}]
     wheres.append({"status": ["ACTIVE"], "owner": ["bob"]})

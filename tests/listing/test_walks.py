@@ -323,7 +323,7 @@ def test_a_term_that_matches_too_much_is_checked_on_what_the_others_find(
 ) -> None:
     create(*(thing(f"shirt {'blue' if n % 10 == 0 else 'red'}", sort=str(n)) for n in range(60)))
     monkeypatch.setattr(search, "MOST_MATCHES", 20)
-    monkeypatch.setattr(search, "_ENTRIES_A_RECORD", entries_a_record)
+    monkeypatch.setattr(search, "ENTRIES_A_RECORD", entries_a_record)
     assert page(search="shirt blue").total == 6
     assert page({"status": ["DRAFT"]}, search="shirt blue").total == 0
     for too_broad in ("shirt", "r", "shirt red"):

@@ -1,0 +1,296 @@
+"""The positions of a page: which lists to read, from which end, and what of them passes.
+
+Sequential round trips: keys and counts, then records, where the lists of one filter serve; else
+counts, keys, records. A search: words and counts; filters, if there are any; records.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import Final, Generic
+
+from chalicelib import table
+from chalicelib.attributes import Item
+from chalicelib.listing import lists
+from chalicelib.listing.counts import Counts, Where, counts, places
+from chalicelib.listing.index import SEVERAL
+from chalicelib.listing.kinds import Kind, list_shards
+from chalicelib.listing.lists import Lists, choices, serving
+from chalicelib.listing.query import Load, Query, R
+from chalicelib.listing.search import ENTRIES_A_RECORD, Found, Matches, matches, verified
+from chalicelib.problems import Invalid
+
+# A batch-get of an entry costs one read unit; a query reads this many entries for one.
+_ENTRIES_A_UNIT: Final = 20
+# Records that are in memory at once while a search checks many.
+_LOADED_AT_ONCE: Final = 500
+_NEAR = 500  # records: so far from the beginning it is read before it is known how many there are
+_FEW = 300  # records: so many are loaded to be sorted, rather than a list of all read
+_PROBE: Final = 10_000  # keys
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The positions of a page; whether something follows them; the total, and if it is one."""
+
+    positions: list[str]
+    follows: bool
+    total: int
+    at_least: bool = False
+
+
+@dataclass(frozen=True)
+class Listing(Generic[R]):
+    """One request. `after`: the position that its cursor names."""
+
+    kind: Kind
+    query: Query
+    where: Where
+    after: str | None
+    load: Load[R]
+
+    @property
+    def skip(self) -> int:
+        return 0 if self.after else self.query.offset
+
+    @property
+    def need(self) -> int:
+        """With one more, which tells whether something follows."""
+        return self.skip + self.query.limit + 1
+
+    @property
+    def features(self) -> set[str]:
+        """What is asked for, as the kind names it in `since`."""
+        facets = {self.kind.several if facet == SEVERAL else facet for facet in self.where}
+        return facets | {f"*{self.query.order}"} if self.query.order else facets
+
+    # --- Without a search -------------------------------------------------------------------------
+
+    def browsed(self) -> Slice:
+        near = self.skip + self.query.limit <= _NEAR
+        one = self._serving()
+        if one is None or not near:
+            return self._planned()
+        pks = self._cells()
+        tallies = self._tallies(one) if self._is_tallied else []
+        reads = one.reads(self.need, self.after, self.query.forward, list_shards()[0])
+        results = table.together([*tallies, *(partial(table.everything, pk) for pk in pks), *reads])
+        tallied, results = results[: len(tallies)], results[len(tallies) :]
+        known = counts(self.kind, self.where, results[: len(pks)])
+        known.require(self.features)
+        if not known.ready and set(one.names) & self.kind.since:
+            return self._planned()  # a list that not all records are in yet
+        read = results[len(pks) :]
+        total, at_least = self._total(known, one, tallied)
+        positions = one.positions(
+            self.need, after=self.after, forward=self.query.forward, read=read
+        )
+        return self._slice(islice(positions, self.skip, self.need), total, at_least)
+
+    def _serving(self) -> Lists | None:
+        if not self.query.order:
+            return serving(self.kind, self.where, self.query.between)
+        if self.where or self.query.between:
+            return None
+        return Lists(self.kind, [f"*{self.query.order}"], {})
+
+    @property
+    def _is_tallied(self) -> bool:
+        """Whether the total has to be counted from keys."""
+        under = [facet for facet in self.where if facet in self.kind.under]
+        known = {*self.kind.counted, *under[:1]}
+        is_known = self.where.keys() <= known and not self.query.between
+        return self.query.counted and not is_known
+
+    def _cells(self) -> list[str]:
+        return places(self.kind, self.where)
+
+    def _tallies(self, some: Lists, most: int | None = None) -> list[Callable[[], table.Tally]]:
+        # Where a record may be in two of the lists, it is counted by its position.
+        is_once = len(list_shards()) == 1 and len(self.where.get(SEVERAL, ())) < 2
+        return some.tallies(most) if is_once else []
+
+    def _total(self, known: Counts, base: Lists, tallied: list[table.Tally]) -> tuple[int, bool]:
+        if not self._is_tallied:
+            size = known.size(self.where) if self.query.counted else 0
+            return size or 0, False
+        if not tallied:
+            return base.counted(), False
+        return _sum(tallied)
+
+    def _planned(self) -> Slice:
+        """First the counts, then what they say is cheapest."""
+        pks, probes = self._cells(), list[Lists]()
+        if SEVERAL in self.where and self._is_tallied:
+            several = {SEVERAL: self.where[SEVERAL]}
+            probe = serving(self.kind, several, self.query.between)
+            if probe is not None and self._tallies(probe):
+                probes.append(Lists(self.kind, probe.names, self.where, self.query.between))
+        probing = [call for probe in probes for call in self._tallies(probe, _PROBE)]
+        results = table.together([*probing, *(partial(table.everything, pk) for pk in pks)])
+        probed, results = results[: len(probing)], results[len(probing) :]
+        known = counts(self.kind, self.where, results)
+        known.require(self.features)
+        ways = choices(self.kind, self.where, self.query.between, known)
+        if probed:
+            ways = [_sized(way, probes[0], probed) for way in ways]
+        total = None if self.query.between else known.size(self.where)
+        if probed and all(part.whole for part in probed):
+            total = sum(part.passed for part in probed)
+        if self.query.order:
+            return self._ordered(ways, total, known)
+        return self._read(min(ways, key=lambda way: way.cost(self.need)), total)
+
+    def _read(self, base: Lists, total: int | None) -> Slice:
+        """The page, from these lists; counted as well unless the total is known."""
+        query = self.query
+        if total is not None and self.skip >= total and not self.after and query.counted:
+            return Slice([], False, total)
+        if total is None and self.skip > lists.MOST_COUNTED:
+            message = f"comes after {lists.MOST_COUNTED:,} records; go on with the cursor"
+            raise Invalid.field("page", "too_deep", message)
+        # The nearer end: the last pages cost as little as the first. For the first page that is
+        # never the oldest: if an older one came since the total was read, the newest would be
+        # missed.
+        following = 0 if total is None else max(0, total - self.skip - query.limit)
+        backwards = total is not None and self.after is None and following < self.skip
+        if backwards and total is not None:
+            take = min(query.limit, total - self.skip)
+            found = base.positions(following + take, forward=not query.forward)
+            positions = list(islice(found, following, following + take))[::-1]
+            return Slice(positions, following > 0, total)
+        tallies = self._tallies(base) if total is None and query.counted else []
+        reads = base.reads(self.need, self.after, query.forward, list_shards()[0])
+        results = table.together([*tallies, *reads])
+        at_least = False
+        if total is None and query.counted:
+            tallied = results[: len(tallies)]
+            total, at_least = _sum(tallied) if tallied else (base.counted(), False)
+        found = base.positions(
+            self.need, after=self.after, forward=query.forward, read=results[len(tallies) :]
+        )
+        return self._slice(islice(found, self.skip, self.need), total or 0, at_least)
+
+    def _ordered(self, ways: list[Lists], total: int | None, known: Counts) -> Slice:
+        """In another order: of few records, by what they say; else from the list of all."""
+        size = known.size({}) or 0
+        few = total is not None and total <= _FEW
+        # To read the list in that order, or to load what passes: whichever is less.
+        few = few and (total or 0) ** 2 * ENTRIES_A_RECORD <= self.need * size
+        if self.query.between or few:
+            need = lists.UNKNOWN if total is None else total + 1
+            base = min(ways, key=lambda way: way.cost(need))
+            return self._sorted([id_of(position) for position in base.positions(need)])
+        order = [f"*{self.query.order}"]
+        return self._read(Lists(self.kind, order, self.where, size=size, total=total), total)
+
+    def _sorted(self, ids: list[str], total: int | None = None) -> Slice:
+        """These records in another order, by what they say of themselves."""
+        slices = (ids[at : at + _LOADED_AT_ONCE] for at in range(0, len(ids), _LOADED_AT_ONCE))
+        found = [
+            f"{record.index.orders.get(self.query.order, '!')}#{record.id}"
+            for some in slices
+            for record in self.load(some)
+            if record.index.passes(self.where) and self.query.between.holds(record.index.sort)
+        ]
+        return self._cut(found, len(found) if total is None else total)
+
+    # --- With one ---------------------------------------------------------------------------------
+
+    def searched(self, terms: list[str]) -> Slice:
+        where = self.where
+        is_filtered = bool(where or self.query.order)
+        matching, unchecked, known = matches(self.kind, where, terms, is_filtered)
+        if known:
+            known.require(self.features)
+        if self.query.between:
+            matching.keep(self.query.between.holds)
+        if unchecked:
+            found = self._checked(verified(self.kind, matching, all_of=False)[0], unchecked)
+        else:
+            found = self._filtered(matching, known if where else None)
+        if self.query.order and known:
+            return self._found_in_order(found, matching.at_least, known)
+        positions = [f"{sort}#{id}" for id, sort in found.items()]
+        return self._cut(positions, len(positions), matching.at_least)
+
+    def _checked(self, found: Found, terms: list[str]) -> Found:
+        """Those whose records pass the filters and match these terms too."""
+        ids = list(found)
+        slices = (ids[at : at + _LOADED_AT_ONCE] for at in range(0, len(ids), _LOADED_AT_ONCE))
+        records = (record for some in slices for record in self.load(some))
+        return {one.id: found[one.id] for one in records if one.index.matches(self.where, terms)}
+
+    def _filtered(self, matching: Matches, known: Counts | None) -> Found:
+        """Those that pass the filters: by their entries, or where that is cheaper, by a whole
+        list."""
+        if known is None:
+            return verified(self.kind, matching, all_of=False)[0]
+        total = known.size(self.where)
+        if total == 0:
+            return {}
+        ways = choices(self.kind, self.where, self.query.between, known)
+        sized = [way for way in ways if way.size is not None]
+        smallest = min(sized, key=lambda way: way.size or 0)
+        if len(matching) * _ENTRIES_A_UNIT > (smallest.size or 0):
+            found, _ = verified(self.kind, matching, all_of=False)
+            passing = map(id_of, smallest.positions(total or smallest.size or 0))
+            return {id: found[id] for id in passing if id in found}
+        found, entries = verified(self.kind, matching, all_of=True)
+        return {id: found[id] for id in entries if _passes(entries[id], self.where)}
+
+    def _found_in_order(self, found: Found, at_least: bool, known: Counts) -> Slice:
+        if len(found) * ENTRIES_A_RECORD <= max(_FEW * ENTRIES_A_RECORD, known.size({}) or 0):
+            in_order = self._sorted(list(found))
+            return Slice(in_order.positions, in_order.follows, in_order.total, at_least)
+        every = Lists(self.kind, [f"*{self.query.order}"], {}, size=known.size({}))
+        positions = [
+            position
+            for position in every.positions(known.size({}) or 0)
+            if id_of(position) in found
+        ]
+        return self._cut(positions, len(positions), at_least)
+
+    # --- Both -------------------------------------------------------------------------------------
+
+    def _cut(self, positions: list[str], total: int, at_least: bool = False) -> Slice:
+        """The page, of all positions there are."""
+        forward, after = self.query.forward, self.after
+        in_order = sorted(set(positions), reverse=not forward)
+        if after is not None:
+            in_order = [one for one in in_order if (one > after if forward else one < after)]
+        return self._slice(iter(in_order[self.skip : self.need]), total, at_least)
+
+    def _slice(self, found: Iterable[str], total: int, at_least: bool) -> Slice:
+        positions = list(found)
+        limit = self.query.limit
+        return Slice(positions[:limit], len(positions) > limit, total, at_least)
+
+
+def id_of(position: str) -> str:
+    return position.rsplit("#", 1)[1]
+
+
+def _sum(tallied: list[table.Tally]) -> tuple[int, bool]:
+    """The total, and whether there is more."""
+    passed, whole = sum(part.passed for part in tallied), all(part.whole for part in tallied)
+    return (passed, False) if whole else (min(passed, lists.MOST_COUNTED), True)
+
+
+def _sized(way: Lists, probe: Lists, probed: list[table.Tally]) -> Lists:
+    """With the size that was found out."""
+    if list(way.names) != list(probe.names):
+        return way
+    whole = all(part.whole for part in probed)
+    size = sum(part.looked for part in probed) if whole else lists.UNKNOWN
+    return Lists(way.kind, way.names, way.rest, way.between, size, way.total)
+
+
+def _passes(entry: Item, where: Where) -> bool:
+    return all(
+        not accepted.isdisjoint(entry.get(SEVERAL, ()))
+        if facet == SEVERAL
+        else entry.get(facet, "") in accepted
+        for facet, accepted in where.items()
+    )
