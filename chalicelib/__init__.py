@@ -14,7 +14,8 @@ Mechanisms:
 - DynamoDB: `table`, `commit`, `conditions`, `attributes`, `dynamodb` (one call), `listing` (lists,
   searches, totals), `outbox` and `feed` (events), `idempotency`
 - other AWS services: `aws` (clients), `sqs`, `safe_post` (a POST to an address that a client chose)
-- HTTP: `request`, `validation`, `schemas`, `problems`; the description: `openapi`, `public_names`
+- HTTP: `request`, `validation`, `schemas`, `problems`; the description: `openapi`,
+  `openapi_limits`, `openapi_schemas`, `public_names`
 - long work: `jobs`, `deadline` (retries)
 - values: `ids`, `clock`, `timezone`, `money`, `slugs`, `addresses`, `forgetting` (a person's data)
 - the process: `settings`, `telemetry`

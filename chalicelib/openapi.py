@@ -11,38 +11,16 @@ from typing import Any, Final
 from chalice.app import Response
 from pydantic import TypeAdapter
 
-from chalicelib import money, public_names, settings
-from chalicelib.api_keys.model import READS_PER_MINUTE, WRITES_PER_MINUTE
-from chalicelib.bulk_edits.model import MOST_IDS
-from chalicelib.customers.model import MOST_ADDRESSES
-from chalicelib.events.model import MOST_EVENTS
-from chalicelib.idempotency import LONGEST_KEY
-from chalicelib.imports.model import (
-    LARGEST_CELLS,
-    LARGEST_FORM,
-    LARGEST_GROUP,
-    LARGEST_ROW,
-    LARGEST_SHEET,
-    LARGEST_UNPACKED,
-    LARGEST_UPLOAD,
-    LARGEST_WORKBOOK,
-    LONGEST_HEADER,
-    LONGEST_MAPPING_NAME,
-    MOST_COLUMNS,
-    MOST_MAPPINGS,
-    MOST_ROWS,
-)
-from chalicelib.listing import MOST_WORD_BYTES
-from chalicelib.listing.lists import MOST_COUNTED
-from chalicelib.listing.query import MOST_VALUES
-from chalicelib.listing.search import MOST_MATCHES
-from chalicelib.orders.model import (
-    LARGEST_HISTORY,
-    LARGEST_ORDER,
-    MOST_HISTORY,
-    MOST_LINES,
-    MOST_PIECES,
-    MOST_PRODUCTS,
+from chalicelib import public_names, settings
+from chalicelib.openapi_limits import DESCRIPTION
+from chalicelib.openapi_schemas import (
+    REFERENCE,
+    Schema,
+    named,
+    one_line,
+    plain_schemas,
+    public,
+    references,
 )
 from chalicelib.problems import (
     Busy,
@@ -57,120 +35,26 @@ from chalicelib.problems import (
     Unauthorized,
     UnsupportedMediaType,
 )
-from chalicelib.products.model import (
-    BULK_PRODUCTS,
-    DEEPEST_METADATA,
-    DEEPEST_PUBLIC,
-    LARGEST_BULK,
-    LARGEST_DESCRIPTION,
-    LARGEST_METADATA,
-    LARGEST_PRODUCT,
-    MOST_PARTS,
-    MOST_STOCK,
-    MOST_VARIANTS,
-)
 from chalicelib.request import Routes, reply
 from chalicelib.request.call import current
 from chalicelib.request.middleware import InternalError
-from chalicelib.request.parse import LARGEST_EXPONENT, LONGEST_NUMBER
-from chalicelib.request.rate import LIMITS, STOREFRONT
-from chalicelib.request.routes import JSON, LARGEST_BODY, METHODS, Operation, operations
-from chalicelib.request.size import LARGEST_ANSWER
-from chalicelib.safe_post.destination import LONGEST_URL
-from chalicelib.safe_post.response import LONGEST_HEAD, MOST_HEADERS
-from chalicelib.safe_post.wire import MOST_RECEIVED
-from chalicelib.schemas import LARGEST_PAGE
-from chalicelib.validation import DEEPEST, MOST_ERRORS
+from chalicelib.request.routes import JSON, METHODS, Operation, operations
 from chalicelib.webhooks.model import (
-    DEEPEST_FILTER,
-    LARGEST_FILTER,
-    LONGEST_OVERLAP,
-    MOST_FILTER_VALUES,
-    MOST_SECRETS,
     EventKind,
 )
 from chalicelib.webhooks.shown import announced
 
-Schema = dict[str, Any]
-
 PATH: Final = "/api/openapi.json"
-_REFERENCE: Final = "#/components/schemas/{model}"
 _SUCCESS: Final = {
     200: "Done.",
     201: "Created.",
     202: "Accepted: it happens after this answer.",
     304: "Not modified: the client has it.",
 }
-_INTRODUCTION: Final = (
-    "Products, orders and webhooks of one shop. Requests below `/api/admin` carry an API key;"
-    " the others are open. Times are ISO 8601 in UTC, amounts are strings with the decimals of"
-    f" the shop's currency. Limits are per minute: {READS_PER_MINUTE} reads and {WRITES_PER_MINUTE}"
-    f" writes a key, {LIMITS[STOREFRONT]} requests a source address without one."
-)
-# What protects the service, besides what the schemas say of single fields; docs/api.md#limits has
-# the same (tests/test_limits.py).
-_LIMITS: Final = {
-    "bytes of a body": LARGEST_BODY,
-    "bytes of the body of a bulk call": LARGEST_BULK,
-    "levels of objects and lists in a body": DEEPEST,
-    "characters of a number": LONGEST_NUMBER,
-    "as the exponent of a number": LARGEST_EXPONENT,
-    "of an amount, which is below that": money.LARGEST,
-    "characters of an `Idempotency-Key`": LONGEST_KEY,
-    "bytes of an answer": LARGEST_ANSWER,
-    "errors in an answer": MOST_ERRORS,
-    "items of a page": LARGEST_PAGE,
-    "values of a filter": MOST_VALUES,
-    "matches that a search reads": MOST_MATCHES,
-    "records that are counted by their keys for a total": MOST_COUNTED,
-    "results that the storefront's pages reach": DEEPEST_PUBLIC,
-    "bytes of a product": LARGEST_PRODUCT,
-    "bytes of its `description`": LARGEST_DESCRIPTION,
-    "bytes of its `metadata`": LARGEST_METADATA,
-    "levels in its `metadata`": DEEPEST_METADATA,
-    "variants of a product": MOST_VARIANTS,
-    "bytes of words that it is found by": MOST_WORD_BYTES,
-    "pieces in stock": MOST_STOCK,
-    "products of a bulk call": BULK_PRODUCTS,
-    "variants, tags and words of all of them": MOST_PARTS,
-    "records of a bulk edit by `ids`": MOST_IDS,
-    "bytes of an order": LARGEST_ORDER,
-    "lines of an order": MOST_LINES,
-    "pieces of each": MOST_PIECES,
-    "products of an order": MOST_PRODUCTS,
-    "entries of its history, of which the first and the latest stay": MOST_HISTORY,
-    "bytes of these": LARGEST_HISTORY,
-    "addresses of a customer": MOST_ADDRESSES,
-    "events of a page of the feed": MOST_EVENTS,
-    "bytes of a file by form": LARGEST_FORM,
-    "bytes of an upload": LARGEST_UPLOAD,
-    "bytes of a workbook": LARGEST_WORKBOOK,
-    "bytes of a workbook that is unpacked": LARGEST_UNPACKED,
-    "bytes of its cells in memory": LARGEST_CELLS,
-    "bytes of its sheet as CSV": LARGEST_SHEET,
-    "columns of a file": MOST_COLUMNS,
-    "characters of its header": LONGEST_HEADER,
-    "bytes of a row of it": LARGEST_ROW,
-    "rows of one product in it": MOST_ROWS,
-    "bytes of these rows": LARGEST_GROUP,
-    "saved mappings": MOST_MAPPINGS,
-    "characters of the name of one": LONGEST_MAPPING_NAME,
-    "characters of a webhook's URL": LONGEST_URL,
-    "values in its filter": MOST_FILTER_VALUES,
-    "bytes of its filter": LARGEST_FILTER,
-    "levels of its filter": DEEPEST_FILTER,
-    "secrets of it that sign at once": MOST_SECRETS,
-    "hours in which an earlier secret signs": LONGEST_OVERLAP,
-    "lines of the head of a receiver's answer": MOST_HEADERS,
-    "bytes of this head": LONGEST_HEAD,
-    "bytes that a receiver sends, encryption and all": MOST_RECEIVED,
-}
 _INFO: Final = {
     "title": "Backroom",
     "version": "1",
-    "description": f"{_INTRODUCTION}\n\nAt most: "
-    + "; ".join(f"{most:,} {what}" for what, most in _LIMITS.items())
-    + ".",
+    "description": DESCRIPTION,
     "contact": {"name": "Backroom"},
     "license": {"name": "MIT", "identifier": "MIT"},
 }
@@ -234,7 +118,7 @@ def document() -> Schema:
         "paths": paths,
         "webhooks": told,
         "components": {
-            "schemas": {**_named([paths, told], definitions), "Error": _ERROR},
+            "schemas": {**named([paths, told], definitions), "Error": _ERROR},
             "responses": {**refusals, **_GATEWAYS_ANSWERS},
             "headers": _HEADERS,
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
@@ -254,94 +138,15 @@ def _in_order() -> list[tuple[tuple[str, str], Operation]]:
 
 def _schemas() -> tuple[dict[Any, Schema], dict[str, Schema]]:
     """The schemas of every model that an operation names, and the definitions that they share."""
-    named = [(place, mode, TypeAdapter(model)) for place, mode, model in _models()]
+    models = [(place, mode, TypeAdapter(model)) for place, mode, model in _models()]
     schemas, shared = TypeAdapter.json_schemas(
-        named, ref_template=_REFERENCE, schema_generator=_plain_schemas()
+        models, ref_template=REFERENCE, schema_generator=plain_schemas()
     )
-    found = {place: _public(schema) for (place, _), schema in schemas.items()}
+    found = {place: public(schema) for (place, _), schema in schemas.items()}
     return found, {
-        public_names.schema(name): _public(schema)
+        public_names.schema(name): public(schema)
         for name, schema in shared.get("$defs", {}).items()
     }
-
-
-def _public(node: Any) -> Any:
-    """With public names. Titles go: generators take them for names, and some repeat."""
-    if isinstance(node, list):
-        return [_public(inner) for inner in node]
-    if not isinstance(node, dict):
-        return node
-    made = {
-        key: (
-            {name: _public(inner) for name, inner in value.items()}
-            if key == "properties"
-            else _public(value)
-        )
-        for key, value in node.items()
-        if key != "title"
-    }
-    if "$ref" in made:
-        name = str(made["$ref"]).rpartition("/")[2]
-        made["$ref"] = _REFERENCE.format(model=public_names.schema(name))
-    return made
-
-
-def _named(paths: Any, definitions: Mapping[str, Schema]) -> dict[str, Schema]:
-    """The schemas that something refers to, each with its words."""
-    named: dict[str, Schema] = {}
-    wanted = list(_references(paths))
-    while wanted:
-        name = wanted.pop()
-        if name in definitions and name not in named:
-            named[name] = _with_words(name, definitions[name])
-            wanted += _references(named[name])
-    return dict(sorted(named.items()))
-
-
-def _references(node: Any) -> Iterator[str]:
-    """The names of the schemas that it refers to."""
-    if isinstance(node, dict):
-        if isinstance(node.get("$ref"), str):
-            yield node["$ref"].rpartition("/")[2]
-        node = list(node.values())
-    if isinstance(node, list):
-        for inner in node:
-            yield from _references(inner)
-
-
-def _with_words(name: str, schema: Schema) -> Schema:
-    made = {**schema, "description": _line(schema.get("description"), public_names.summary(name))}
-    if "properties" in schema:
-        made["properties"] = {
-            own: {
-                **field,
-                "description": _line(field.get("description"), public_names.property(name, own)),
-            }
-            for own, field in schema["properties"].items()
-        }
-    return made
-
-
-def _line(*texts: str | None) -> str:
-    """The first that there is, on one line."""
-    return " ".join(next((text for text in texts if text), "").split())
-
-
-def _plain_schemas() -> Any:
-    """pydantic's generator, without what says nothing: titles made from names, blank defaults."""
-    from pydantic.json_schema import GenerateJsonSchema
-
-    class Plain(GenerateJsonSchema):
-        def field_title_should_be_set(self, schema: Any) -> bool:
-            return False
-
-        def default_schema(self, schema: Any) -> Any:
-            made = super().default_schema(schema)
-            if made.get("default", ...) in ("", None, []):
-                del made["default"]
-            return made
-
-    return Plain
 
 
 def _models() -> Iterator[tuple[Any, Any, Any]]:
@@ -382,7 +187,7 @@ def _event_schema(kind: EventKind, data: Schema) -> tuple[str, Schema]:
 
 
 def _event(kind: EventKind) -> Schema:
-    schema = {"$ref": _REFERENCE.format(model=public_names.event_schema(kind.value))}
+    schema = {"$ref": REFERENCE.format(model=public_names.event_schema(kind.value))}
     return {
         "operationId": public_names.event(kind.value),
         "tags": ["Webhooks"],
@@ -416,7 +221,7 @@ def _operation(
         "operationId": public_names.operation(operation.name),
         "tags": [operation.tag],
         "summary": operation.summary,
-        "description": _line(operation.description, f"{operation.summary}."),
+        "description": one_line(operation.description, f"{operation.summary}."),
         "parameters": [
             *(
                 {
@@ -478,7 +283,7 @@ def _query_parameters(
             "name": name,
             "in": "query",
             "required": name in schema.get("required", ()),
-            "description": _line(field.get("description"), public_names.property(query, name)),
+            "description": one_line(field.get("description"), public_names.property(query, name)),
             "schema": described,
             **({"example": _read(example[name], described)} if name in example else {}),
         }
@@ -508,10 +313,10 @@ def _answer(
     definitions: Mapping[str, Schema],
     example: Mapping[str, Any],
 ) -> Schema:
-    name = next(_references(schema), "")
+    name = next(references(schema), "")
     about = public_names.summary(name) or definitions.get(name, {}).get("description")
     described: Schema = {
-        "description": _line(f"{_SUCCESS[status]} {about or ''}"),
+        "description": one_line(f"{_SUCCESS[status]} {about or ''}"),
         "headers": _EVERY_ANSWER,
     }
     media, shape = (model, _TEXT) if isinstance(model, str) else (JSON, schema)

@@ -1,0 +1,92 @@
+"""From pydantic's schemas to those of the description: public names, and words for each."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from chalicelib import public_names
+
+Schema = dict[str, Any]
+
+REFERENCE: Final = "#/components/schemas/{model}"
+
+
+def public(node: Any) -> Any:
+    """With public names. Titles go: generators take them for names, and some repeat."""
+    if isinstance(node, list):
+        return [public(inner) for inner in node]
+    if not isinstance(node, dict):
+        return node
+    made = {
+        key: (
+            {name: public(inner) for name, inner in value.items()}
+            if key == "properties"
+            else public(value)
+        )
+        for key, value in node.items()
+        if key != "title"
+    }
+    if "$ref" in made:
+        name = str(made["$ref"]).rpartition("/")[2]
+        made["$ref"] = REFERENCE.format(model=public_names.schema(name))
+    return made
+
+
+def named(paths: Any, definitions: Mapping[str, Schema]) -> dict[str, Schema]:
+    """The schemas that something refers to, each with its words."""
+    found: dict[str, Schema] = {}
+    wanted = list(references(paths))
+    while wanted:
+        name = wanted.pop()
+        if name in definitions and name not in found:
+            found[name] = _with_words(name, definitions[name])
+            wanted += references(found[name])
+    return dict(sorted(found.items()))
+
+
+def references(node: Any) -> Iterator[str]:
+    """The names of the schemas that it refers to."""
+    if isinstance(node, dict):
+        if isinstance(node.get("$ref"), str):
+            yield node["$ref"].rpartition("/")[2]
+        node = list(node.values())
+    if isinstance(node, list):
+        for inner in node:
+            yield from references(inner)
+
+
+def _with_words(name: str, schema: Schema) -> Schema:
+    made = {
+        **schema,
+        "description": one_line(schema.get("description"), public_names.summary(name)),
+    }
+    if "properties" in schema:
+        made["properties"] = {
+            own: {
+                **field,
+                "description": one_line(field.get("description"), public_names.property(name, own)),
+            }
+            for own, field in schema["properties"].items()
+        }
+    return made
+
+
+def one_line(*texts: str | None) -> str:
+    """The first that there is, on one line."""
+    return " ".join(next((text for text in texts if text), "").split())
+
+
+def plain_schemas() -> Any:
+    """pydantic's generator, without what says nothing: titles made from names, blank defaults."""
+    from pydantic.json_schema import GenerateJsonSchema
+
+    class Plain(GenerateJsonSchema):
+        def field_title_should_be_set(self, schema: Any) -> bool:
+            return False
+
+        def default_schema(self, schema: Any) -> Any:
+            made = super().default_schema(schema)
+            if made.get("default", ...) in ("", None, []):
+                del made["default"]
+            return made
+
+    return Plain
