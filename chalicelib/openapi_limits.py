@@ -48,7 +48,7 @@ from chalicelib.products.model import (
     MOST_VARIANTS,
 )
 from chalicelib.request.parse import LARGEST_EXPONENT, LONGEST_NUMBER
-from chalicelib.request.rate import LIMITS, STOREFRONT
+from chalicelib.request.rate import FAILED_SIGN_INS_PER_MINUTE, STOREFRONT_PER_MINUTE
 from chalicelib.request.routes import LARGEST_BODY
 from chalicelib.request.size import LARGEST_ANSWER
 from chalicelib.safe_post.destination import LONGEST_URL
@@ -68,7 +68,8 @@ _INTRODUCTION: Final = (
     "Products, orders and webhooks of one shop. Requests below `/api/admin` carry an API key;"
     " the others are open. Times are ISO 8601 in UTC, amounts are strings with the decimals of"
     f" the shop's currency. Limits are per minute: {READS_PER_MINUTE} reads and {WRITES_PER_MINUTE}"
-    f" writes a key, {LIMITS[STOREFRONT]} requests a source address without one."
+    f" writes a key, {STOREFRONT_PER_MINUTE} requests without one and"
+    f" {FAILED_SIGN_INS_PER_MINUTE} failed sign-ins a source address."
 )
 # What protects the service, besides what the schemas say of single fields; docs/api.md#limits has
 # the same (tests/test_limits.py).

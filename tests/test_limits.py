@@ -16,14 +16,12 @@ from pydantic.fields import FieldInfo
 
 from chalicelib.api_keys.model import READS_PER_MINUTE, WRITES_PER_MINUTE
 from chalicelib.openapi_limits import _LIMITS
-from chalicelib.request.rate import LIMITS, STOREFRONT
+from chalicelib.request.rate import FAILED_SIGN_INS_PER_MINUTE, STOREFRONT_PER_MINUTE
 from chalicelib.request.routes import operations
 from tests.support.shop import Shop
 
 PROJECT: Final = Path(__file__).resolve().parents[1]
-IS_LIMIT: Final = re.compile(
-    r"_?(MAX|MOST|LARGEST|LONGEST|DEEPEST|HIGHEST)(_\w+)?|LIMITS|\w+_PER_MINUTE"
-)
+IS_LIMIT: Final = re.compile(r"_?(MAX|MOST|LARGEST|LONGEST|DEEPEST|HIGHEST)(_\w+)?|\w+_PER_MINUTE")
 # By these nobody is refused anything.
 INTERNAL: Final = {
     "how much one step reads, writes or looks at; there are more steps": """
@@ -45,7 +43,7 @@ INTERNAL: Final = {
         webhooks.sending.retry.MOST_JITTER_SECONDS""",
     "what a process remembers": """
         imports.csv.seen._MOST imports.csv.seen._MOST_AGAIN
-        request.authenticate._MOST_REMEMBERED""",
+        request.authenticate._MOST_REMEMBERED request.rate._MOST_ADDRESSES""",
     "what is no number, address or quoted record any more, and is read as something else": """
         imports.csv.records._LONGEST_ODD imports.formats.cells._LONGEST
         request.proxies._MOST_HOPS""",
@@ -146,7 +144,8 @@ def test_the_description_and_the_docs_tell_the_same_limits(shop: Shop) -> None:
     rest = (PROJECT / "docs/api.md").read_text().partition("\n## Limits\n")[2]
     assert f"| admin, GET and HEAD | {READS_PER_MINUTE} a key |" in rest
     assert f"| admin, everything else | {WRITES_PER_MINUTE} a key |" in rest
-    assert f"| storefront | {LIMITS[STOREFRONT]} a source address |" in rest
+    assert f"| storefront | {STOREFRONT_PER_MINUTE} a source address |" in rest
+    assert f"| failed sign-ins | {FAILED_SIGN_INS_PER_MINUTE} a source address, in one" in rest
     table = rest.partition("\n## ")[0].partition("| At most | |\n|---|---|\n")[2]
     rows = table.partition("\n\n")[0].splitlines()
     assert rows == [f"| {most:,} | {what} |" for what, most in _LIMITS.items()]

@@ -16,7 +16,7 @@ from chalicelib.api_keys.model import READS_PER_MINUTE, WRITES_PER_MINUTE, Calle
 from chalicelib.problems import Forbidden, RateLimited, Unauthorized
 from chalicelib.request import rate
 from chalicelib.request.call import Call
-from chalicelib.request.rate import SIGN_IN, STOREFRONT, Window
+from chalicelib.request.rate import STOREFRONT_PER_MINUTE, Window
 
 _REMEMBERED_SECONDS: Final = 60
 _MOST_REMEMBERED: Final = 1_000
@@ -43,7 +43,7 @@ def authenticate(call: Call) -> Callable[[], object]:
     call.answer_headers.update(_unknown(call).headers())
     if call.request.method == "OPTIONS":
         # A browser asks before a request: that costs nobody a request of their minute.
-        call.answer_headers.update(rate.peek(call.address, STOREFRONT).headers())
+        call.answer_headers.update(rate.peek(call.address).headers())
         return _is_admitted
     admit = _admit_key if is_admin(call) else _admit_address
     known = _remembered(_who(call)) if _reads_first(call) else None
@@ -65,13 +65,13 @@ def _reads_first(call: Call) -> bool:
 def _unknown(call: Call) -> Window:
     """Until somebody has counted, and if nobody can: no answer goes without these headers."""
     usual = READS_PER_MINUTE if call.reads else WRITES_PER_MINUTE
-    limit = usual if is_admin(call) else rate.LIMITS[STOREFRONT]
+    limit = usual if is_admin(call) else STOREFRONT_PER_MINUTE
     return Window(limit, limit, rate.this_minute())
 
 
 def uncounted() -> Window:
     """What is said where nothing counts: the whole of the usual limit."""
-    return Window(rate.LIMITS[STOREFRONT], 0, rate.this_minute())
+    return Window(STOREFRONT_PER_MINUTE, 0, rate.this_minute())
 
 
 def is_admin(call: Call) -> bool:
@@ -81,7 +81,7 @@ def is_admin(call: Call) -> bool:
 @table.Stepwise
 def _admit_address(call: Call) -> table.Steps[None]:
     try:
-        window = yield from rate.count.steps(call.address, STOREFRONT)
+        window = yield from rate.count.steps(call.address)
         call.answer_headers.update(window.headers())
     except RateLimited:
         _admitted.pop(_who(call), None)
@@ -99,7 +99,7 @@ def _admit_key(call: Call) -> table.Steps[None]:
     except Unauthorized as refused:
         _admitted.pop(_who(call), None)
         # Guessing is limited, but never in the way of a valid key from the same address.
-        call.answer_headers.update(rate.count(call.address, SIGN_IN).headers())
+        call.answer_headers.update(rate.count_failed_sign_in(call.address).headers())
         refused.headers["WWW-Authenticate"] = "Bearer"
         raise
     window = Window(admission.limit, admission.used, minute)
@@ -165,3 +165,4 @@ def _remember(call: Call, caller: Caller | None) -> None:
 def forget() -> None:
     """As a process that has just begun."""
     _admitted.clear()
+    rate.forget()

@@ -8,9 +8,12 @@ from chalicelib.attributes import Key
 from chalicelib.conditions import Attr
 from chalicelib.problems import RateLimited
 
-STOREFRONT: Final = "storefront"
-SIGN_IN: Final = "sign-in"
-LIMITS: Final = {STOREFRONT: 300, SIGN_IN: 60}  # docs/contract.md#rate-limits
+# docs/contract.md#rate-limits
+STOREFRONT_PER_MINUTE: Final = 300
+FAILED_SIGN_INS_PER_MINUTE: Final = 60
+
+_MOST_ADDRESSES: Final = 1_000
+_failed: dict[tuple[str, int], int] = {}  # sign-ins of an address in a minute, in this process
 
 
 @dataclass(frozen=True)
@@ -46,28 +49,48 @@ def this_minute() -> int:
 
 
 @table.Stepwise
-def count(address: str, scope: str) -> table.Steps[Window]:
+def count(address: str) -> table.Steps[Window]:
     """Counts a request of an address. Raises RateLimited when it had its share."""
-    limit, minute = LIMITS[scope], this_minute()
+    minute = this_minute()
     requests = Attr("n")
     try:
         item = yield from table.update.steps(
-            _key(address, scope, minute),
+            _key(address, minute),
             set={"expiresAt": (minute + 60) * 60},
             add={"n": 1},
-            when=requests.not_exists() | requests.lt(limit),
+            when=requests.not_exists() | requests.lt(STOREFRONT_PER_MINUTE),
         )
     except table.ConditionFailed:
-        raise Window(limit, limit, minute).exceeded() from None
-    return Window(limit, int(item["n"]), minute)
+        raise Window(STOREFRONT_PER_MINUTE, STOREFRONT_PER_MINUTE, minute).exceeded() from None
+    return Window(STOREFRONT_PER_MINUTE, int(item["n"]), minute)
 
 
-def peek(address: str, scope: str) -> Window:
+def count_failed_sign_in(address: str) -> Window:
+    """Counts in this process only: a wrong key costs no call besides the one that looked for it.
+
+    Raises RateLimited when the address had its share.
+    """
+    minute = this_minute()
+    used = _failed.get((address, minute), 0)
+    if used >= FAILED_SIGN_INS_PER_MINUTE:
+        raise Window(FAILED_SIGN_INS_PER_MINUTE, used, minute).exceeded()
+    if len(_failed) >= _MOST_ADDRESSES:
+        _failed.clear()
+    _failed[address, minute] = used + 1
+    return Window(FAILED_SIGN_INS_PER_MINUTE, used + 1, minute)
+
+
+def peek(address: str) -> Window:
     """How much an address has used, without counting."""
     minute = this_minute()
-    item = table.get(_key(address, scope, minute))
-    return Window(LIMITS[scope], int(item["n"]) if item else 0, minute)
+    item = table.get(_key(address, minute))
+    return Window(STOREFRONT_PER_MINUTE, int(item["n"]) if item else 0, minute)
 
 
-def _key(address: str, scope: str, minute: int) -> Key:
-    return f"rate#{ids.key_part(address)}#{scope}", str(minute)
+def forget() -> None:
+    """As a process that has just begun."""
+    _failed.clear()
+
+
+def _key(address: str, minute: int) -> Key:
+    return f"rate#{ids.key_part(address)}#storefront", str(minute)

@@ -7,6 +7,7 @@ import pytest
 
 from chalicelib import table
 from chalicelib.api_keys import store
+from chalicelib.request import rate
 from tests.conftest import Clock
 from tests.support.faults import Faults
 from tests.support.shop import Answer, Shop
@@ -181,6 +182,19 @@ def test_guessing_keys_is_limited_but_never_in_the_way_of_a_valid_one(
     assert refused.status == 429
     assert refused.headers["Retry-After"] == "40"
     assert read(shop, valid).status == 200
+    elsewhere = Shop(address="203.0.113.99")
+    assert elsewhere.get("/api/admin/me", key="bk_another").status == 401
+    time_stands.seconds += 60
+    assert shop.get("/api/admin/me", key="bk_another").status == 401
+
+
+def test_failed_sign_ins_from_everywhere_take_no_memory(
+    shop: Shop, time_stands: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rate, "_MOST_ADDRESSES", 5)
+    for n in range(50):
+        Shop(address=f"203.0.113.{n}").get("/api/admin/me", key="bk_guess")
+        assert len(rate._failed) <= 5
 
 
 def test_a_preflight_costs_nobody_a_request(shop: Shop, time_stands: Clock) -> None:
