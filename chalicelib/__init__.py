@@ -1,5 +1,5 @@
 """The service. A folder is a slice (one capability of the shop) or a mechanism; a module here is a
-mechanism that all of them use. `docs/architecture.md` says how they meet.
+mechanism that all of them use. `docs/architecture.md` shows how they work together.
 
 Slices:
 
@@ -7,7 +7,7 @@ Slices:
 - sales: `orders`, `customers`, `merges`, `erasures`, `summary`
 - files and many records at once: `imports`, `exports`, `bulk_edits`, `undo`
 - events: `webhooks`, `events` (the change feed)
-- access and looking around: `api_keys`, `search`, `console`; `counts`, the nightly check of totals
+- access and overview: `api_keys`, `search`, `console`; `counts`, the nightly check of totals
 
 Mechanisms:
 

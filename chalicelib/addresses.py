@@ -44,7 +44,7 @@ Country = Annotated[
 
 
 class AddressInput(Input):
-    """A postal address. One that a customer has may be sent as it was read."""
+    """A postal address. A customer's address may be sent back as it was read."""
 
     model_config = ConfigDict(str_strip_whitespace=True)
     read_only: ClassVar[frozenset[str]] = frozenset({"id"})
@@ -62,7 +62,7 @@ class AddressInput(Input):
 
 
 class Address(TypedDict):
-    """Of an order whose customer was erased, the country is left."""
+    """Of an order whose customer was erased, only the country is left."""
 
     firstName: str | None
     lastName: str | None
@@ -80,12 +80,12 @@ FIELDS: Final = tuple(Address.__annotations__)
 
 
 def stored(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The shape of Address of what AddressInput gives; what is blank is null."""
+    """An AddressInput in the shape of Address; blank fields are null."""
     return {name: given.get(name) or None for name in FIELDS}
 
 
 def same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether both lead to the same place and person."""
+    """Whether both are the same place and person."""
     return all(_folded(one.get(name)) == _folded(other.get(name)) for name in FIELDS)
 
 

@@ -8,14 +8,14 @@ from botocore.config import Config
 
 from chalicelib import settings
 
-# Seconds to connect, seconds to answer, attempts; `table.py` repeats calls to DynamoDB besides.
+# Seconds to connect, seconds to answer, attempts; `table.py` also retries calls to DynamoDB.
 _USUAL: Final = (2, 8, 3)
 _OF: Final = {"dynamodb": (1, 6, 2), "s3": (2, 30, 4), "sqs": (2, 10, 4)}
 
 
 @cache
 def session() -> Any:
-    """botocore's, one for all clients: each would look for credentials anew."""
+    """botocore's session, shared by all clients, so that credentials are looked up once."""
     return botocore.session.get_session()
 
 
@@ -31,20 +31,20 @@ def client(service: str) -> Any:
             parameter_validation=False,
             max_pool_connections=32,
             **(_s3() if service == "s3" else {}),
-            user_agent="backroom",  # composing botocore's own takes a tenth of a call
+            user_agent="backroom",  # building botocore's own takes a tenth of a call
         ),
     )
 
 
 def forget() -> None:
-    """Clients are made anew: for tests and benchmarks, whose AWS is another one now."""
+    """Creates clients again: for tests and benchmarks that switch to another AWS."""
     client.cache_clear()
     session.cache_clear()
 
 
 def _s3() -> dict[str, Any]:
-    """Addresses in the bucket's own region: the global ones, which botocore signs by itself,
-    redirect or fail. An emulator has no name for each bucket."""
+    """Uses addresses in the bucket's own region: the global ones, botocore's default, redirect or
+    fail. An emulator has no host name for each bucket."""
     style = "auto" if settings.emulator() else "virtual"
     where = {"addressing_style": style, "us_east_1_regional_endpoint": "regional"}
     return {"signature_version": "s3v4", "s3": where}

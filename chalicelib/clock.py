@@ -1,4 +1,4 @@
-"""The time, and the one way in which it is written (docs/contract.md#times)."""
+"""The time, and its one format (docs/contract.md#times)."""
 
 import time
 from datetime import UTC, datetime, timedelta
@@ -27,7 +27,7 @@ def iso(moment: datetime) -> str:
 
 
 def parse(text: str) -> datetime:
-    """The moment that `iso` wrote, or any ISO 8601 text; without an offset it is UTC.
+    """The time of any ISO 8601 text, such as `iso` writes; without an offset it is UTC.
 
     Raises ValueError.
     """

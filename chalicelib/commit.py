@@ -25,14 +25,14 @@ OUTBOX_BYTES: Final = 300_000  # of bodies; DynamoDB: 400 KB an item
 _ITEM_BYTES: Final = 400 * 1024 - 1_001  # with the item's other attributes
 _EVENT_BYTES: Final = 50  # of an event without its body
 COUNT_SHARDS: Final = 32  # concurrent transactions on one cell would cancel each other
-_COUNTS_PAUSE: Final = 0.08  # the longest, in seconds, before counts are tried in another shard
+_COUNTS_PAUSE: Final = 0.08  # seconds, at most, before counts are retried in another shard
 _CONFLICTS: Final = frozenset(
     {"None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
 )
 
 
 class _Write(NamedTuple):
-    action: str  # as the request writes it
+    action: str  # as in the request
     otherwise: Otherwise | None
     waits: bool = True
 
@@ -40,13 +40,13 @@ class _Write(NamedTuple):
 class Commit:
     """Writes that happen together or not at all: one TransactWriteItems call.
 
-    Each condition may name what is raised when it does not hold (`otherwise`: an exception, or a
-    function from the item that was there to one). Where several do not hold, the one added first is
-    raised, so add them in the order in which a client should hear of them.
+    Each condition may name what is raised when it fails (`otherwise`: an exception, or a function
+    from the existing item to one). If several fail, the exception of the first is raised, so add
+    conditions in the order in which they should be reported.
 
     Counts of one cell are merged; events become one outbox item. At most 100 items and 4 MB
-    (AWS); `len` tells how many it has. What there is no room for, and means nothing by itself, is
-    written before it (`write_before`), and taken away after it (`delete_after`).
+    (AWS); `len` is the number of items. Items that have no effect alone, and no room in it, are
+    written before it (`write_before`) and deleted after it (`delete_after`).
     """
 
     def __init__(self) -> None:
@@ -74,8 +74,8 @@ class Commit:
         self._add(key, {"Put": {"Item": pack(item)}}, Expressions(), when, otherwise)
 
     def put_each(self, keys: Iterable[Key], attributes: Mapping[str, Any]) -> None:
-        """Items that differ in nothing but their keys, such as the entries of one record in several
-        lists: what they have in common is written out once."""
+        """Items that differ only in their keys, such as the entries of one record in several lists:
+        their common attributes are serialized once."""
         rest = encoded(pack(attributes))[1:]
         tail = f'{"," if attributes else ""}{rest},"TableName":{encoded(self._table)}}}}}'
         for key in keys:
@@ -94,7 +94,7 @@ class Commit:
         otherwise: Otherwise | None = None,
         waits: bool = True,
     ) -> None:
-        """Not `waits`: where others hold the item, that is as if the condition did not hold."""
+        """Without `waits`, a conflict on the item counts as a failed condition."""
         said = Expressions()
         request = {
             "Key": pack_key(key),
@@ -116,16 +116,16 @@ class Commit:
         self._add(key, {"ConditionCheck": {"Key": pack_key(key)}}, Expressions(), when, otherwise)
 
     def count(self, pk: str, cell: str, change: int, **sums: Decimal) -> None:
-        """Adds to a counter. It is kept in shards, `<cell>#<shard>`: attribute `n`, and next to it
-        the sums that are named, such as `revenue`."""
+        """Adds to a sharded counter, `<cell>#<shard>`: attribute `n` and the named sums, such as
+        `revenue`."""
         self._tally((pk, cell), {"n": change, **sums})
 
     def write_before(self, item: Item) -> None:
-        """An item that means nothing until this commit says so, nor if it fails."""
+        """An item that has no effect unless this commit succeeds."""
         self._before.append(item)
 
     def delete_after(self, key: Key) -> None:
-        """An item that means nothing once this commit was made."""
+        """An item that has no effect after this commit."""
         self._after.append(key)
 
     def announce(self, event: str, data: Mapping[str, Any]) -> None:
@@ -136,11 +136,11 @@ class Commit:
 
     @property
     def overflows(self) -> bool:
-        """Whether it is more than one call takes, or its events more than the one outbox item."""
+        """Whether it exceeds one call, or its events exceed the outbox item."""
         return not self._fits(OUTBOX_BYTES)
 
     def _fits(self, bodies: int) -> bool:
-        """`bodies`: for how many bytes of events there is room."""
+        """`bodies`: how many bytes of events are allowed."""
         return (
             len(self) <= TRANSACTION_ITEMS
             and len(self._events) <= outbox.MOST_EVENTS
@@ -148,8 +148,8 @@ class Commit:
         )
 
     def takes(self, other: "Commit") -> bool:
-        """Whether both fit into one call: no item in common, within the limits of a transaction and
-        of the one outbox item, of which the records are about as large again."""
+        """Whether both fit into one call: no common item, and within the limits of a transaction
+        and of the outbox item (the records are about as large as their events)."""
         return (
             self._writes.keys().isdisjoint(other._writes.keys())
             and len(self) + len(other) <= TRANSACTION_ITEMS
@@ -167,14 +167,13 @@ class Commit:
         self._after += other._after
 
     def send(self, conflicts_until: float | None = None) -> None:
-        """Raises what the first failed condition names, Invalid (422) for more than one transaction
-        or the outbox takes, or Busy (503) when others hold the items: for longer than usual, or at
+        """Raises the exception of the first failed condition, Invalid (422) if it exceeds a
+        transaction or the outbox, or Busy (503) after conflicts until the usual deadline or
         `conflicts_until` (`deadline.within`).
 
-        After a time-out nobody knows whether it happened; the same request with the same token is
-        idempotent for ten minutes, so it is that which is repeated, also when the repetition is
-        throttled. Only a cancellation is definite, and what follows is a new request with a new
-        token.
+        After a time-out the outcome is unknown. The same request with the same token is idempotent
+        for ten minutes, so that is what is retried, also if the retry is throttled. Only a
+        cancellation is definite; the attempt after it is a new request with a new token.
         """
         table.may_write()
         table.batch_write(self._before)
@@ -182,9 +181,9 @@ class Commit:
         _delete([self])
 
     def _transact(self, conflicts_until: float | None) -> None:
-        # What DynamoDB would refuse; `overflows` leaves room for what a record becomes.
+        # What DynamoDB would refuse; `overflows` leaves room for growth.
         if not self._fits(_ITEM_BYTES - _EVENT_BYTES * len(self._events)):
-            message = "This changes more at once than one transaction holds. Change less at a time."
+            message = "This change exceeds one transaction. Change less at a time."
             raise Invalid(message, code="too_large")
         request = self._request()
         for _ in deadline.attempts(longest=lambda: self._longest_pause):
@@ -234,7 +233,7 @@ class Commit:
             counter[name] = counter.get(name, 0) + number
 
     def _request(self) -> str:
-        # One for all cells: two commits meet at all of their cells, or at none.
+        # One for all cells: two commits conflict at all of their cells, or at none.
         shard = random.randrange(COUNT_SHARDS)
         actions = [write.action for write in self._writes.values()]
         actions += [
@@ -248,7 +247,7 @@ class Commit:
         return f'{{"TransactItems":[{",".join(actions)}],"ClientRequestToken":"{ids.ulid()}"}}'
 
     def _explain(self, reasons: Sequence[Mapping[str, Any]], error: ClientError) -> None:
-        """Returns when the commit may be sent again; raises the reason otherwise."""
+        """Returns if the commit may be sent again; otherwise raises the reason."""
         for (key, write), reason in zip(self._writes.items(), reasons, strict=False):
             is_held = reason.get("Code") == "TransactionConflict"
             if reason.get("Code") == "ConditionalCheckFailed" or (is_held and not write.waits):
@@ -262,7 +261,7 @@ class Commit:
             raise error
 
     def _pause_after(self, reasons: Sequence[Mapping[str, Any]]) -> float:
-        """The longest pause. Where only counts conflicted, another shard is soon free."""
+        """The longest pause. If only counts conflicted, another shard is soon free."""
         codes = [reason.get("Code") for reason in reasons]
         of_writes, of_counts = set(codes[: len(self._writes)]), set(codes[len(self._writes) :])
         met_at_counts = of_writes <= {"None"} and of_counts <= {"None", "TransactionConflict"}
@@ -270,11 +269,11 @@ class Commit:
 
 
 def send_all(commits: Sequence[Commit], lanes: int = 4) -> list[Exception | None]:
-    """Sends commits that do not depend on each other, several in one call where they fit.
+    """Sends independent commits, several in one call if they fit.
 
-    Answers for each what `send` would have raised. Commits that write the same item are sent in
-    their order. Where a call with several fails, each is sent alone, so that none fails for
-    another; unless its outcome is unknown (Busy), which then is the answer for all of them.
+    Returns for each what `send` would have raised. Commits that write the same item are sent in
+    order. If a call with several fails, each is sent alone, so that none fails because of another;
+    if its outcome is unknown, the result for all of them is Busy.
     """
     outcomes: list[Exception | None] = [None] * len(commits)
 
@@ -284,7 +283,7 @@ def send_all(commits: Sequence[Commit], lanes: int = 4) -> list[Exception | None
         for place in call.places:
             outcomes[place] = failure if is_for_all else _failure(commits[place])
 
-    # Here, because the lanes, which are in `together`, may not use it themselves.
+    # Here, because the lanes run in `together` and may not use it themselves.
     table.batch_write(item for commit in commits for item in commit._before)
     for wave in _waves(commits):
         together([partial(_each, send, wave[lane::lanes]) for lane in range(lanes)])
@@ -293,13 +292,13 @@ def send_all(commits: Sequence[Commit], lanes: int = 4) -> list[Exception | None
 
 
 def _delete(made: Iterable[Commit]) -> None:
-    """What means nothing after these commits. What is left of it is removed by readers."""
+    """Items without effect after these commits. Readers remove those that remain."""
     with suppress(Busy):
         table.batch_write(deletes=[key for commit in made for key in commit._after])
 
 
 def _failure(commit: Commit) -> Exception | None:
-    """What sending it raised."""
+    """The exception of sending it, or None."""
     try:
         commit._transact(None)
     except Exception as error:
@@ -308,7 +307,7 @@ def _failure(commit: Commit) -> Exception | None:
 
 
 class _Call(NamedTuple):
-    places: list[int]  # of the commits in it
+    places: list[int]  # the commits in it
     joint: Commit
 
 
@@ -318,7 +317,7 @@ def _each(send: Callable[[_Call], None], calls: list[_Call]) -> None:
 
 
 def _waves(commits: Sequence[Commit]) -> Iterator[list[_Call]]:
-    """Waves of calls, none writing an item twice."""
+    """Groups of calls; no group writes an item twice."""
     wave: list[_Call] = []
     written: set[Key] = set()
     for place, commit in enumerate(commits):

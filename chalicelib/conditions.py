@@ -1,7 +1,7 @@
 """Conditions on attributes: `Attr("version").eq(3) & Attr("n").lt(60)`.
 
 The spelling is that of boto3's `dynamodb.conditions`. Importing that costs a cold start 60 ms,
-because it loads all of boto3 with its S3 transfer; what is here costs none, and is all we use.
+because it loads all of boto3 with its S3 transfer; this module costs none, and has all we use.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,7 +16,7 @@ class Names(Protocol):
 
 
 class Condition:
-    """A condition, until it is written into a request with that request's placeholders."""
+    """A condition; a request writes it with its own placeholders."""
 
     def __init__(self, write: Callable[[Names], str]) -> None:
         self.write = write
@@ -32,7 +32,7 @@ class Condition:
 
 
 def all_of(conditions: Iterable[Condition]) -> Condition:
-    """All of at least one, side by side: however many there are, they are nested once."""
+    """All of at least one, on one level of nesting."""
     given = list(conditions)
     if len(given) == 1:
         return given[0]

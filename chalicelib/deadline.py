@@ -1,4 +1,4 @@
-"""Retry until a deadline: what AWS refuses for a moment is sent again after a pause."""
+"""Retry until a deadline: calls that AWS refuses temporarily are sent again after a pause."""
 
 import random
 import time
@@ -11,7 +11,7 @@ LONGEST_PAUSE: Final = 0.6
 
 
 def within(seconds: float | None = None) -> float:
-    """The moment (of `time.monotonic`) that is so far away; the usual patience unless given."""
+    """The deadline (of `time.monotonic`) after so many seconds, by default PATIENCE_SECONDS."""
     return time.monotonic() + (PATIENCE_SECONDS if seconds is None else seconds)
 
 
@@ -20,9 +20,8 @@ def attempts(
 ) -> Iterator[int]:
     """The numbers of attempts, from 0, with a pause before each but the first.
 
-    Full jitter, from 20 ms doubling to 0.6 s, or to `longest`, which is asked each time. It ends
-    when the next pause would end after the deadline (`within`, unless given); the caller then
-    raises what that means to him.
+    Full jitter, from 20 ms doubling to 0.6 s, or to `longest()`, called each time. It ends when
+    the next pause would end after the deadline (`within()` by default); then the caller raises.
     """
     end = within() if deadline is None else deadline
     for attempt in count():

@@ -1,12 +1,12 @@
-"""One call to DynamoDB, with a reply in the form of the wire.
+"""One call to DynamoDB; the reply is in DynamoDB's JSON.
 
 botocore finds, checks, builds, signs, sends and reads each call by a model of the service, which
-takes three quarters of its CPU. A call of ours has the form of the wire already: it is signed
-(Signature Version 4), sent and read here. Of botocore that takes what is public: the address, the
-credentials, and the `before-send` hooks of the client, through which tests answer.
+takes three quarters of its CPU. Our calls are DynamoDB's JSON already: they are signed (Signature
+Version 4), sent and read here, with public parts of botocore: the address, the credentials, and the
+client's `before-send` hooks, through which tests answer.
 
-Where something of that is missing, a proxy is set, or `DIRECT_CALLS` is `off`, the client of
-botocore makes the calls, after one warning.
+If one of those is missing, a proxy is set, or `DIRECT_CALLS` is `off`, botocore's client makes the
+calls, after one warning.
 """
 
 import json
@@ -35,9 +35,9 @@ from chalicelib.aws import session
 
 Connection = dict[str, Any]
 
-NO_ANSWER: Final = (HTTPClientError, ConnectionError)  # nobody knows whether it happened
+NO_ANSWER: Final = (HTTPClientError, ConnectionError)  # it may or may not have happened
 
-# Ours are trees: looking for a circle would take a fifth of the time.
+# Requests are trees: a check for cycles would take a fifth of the time.
 encoded: Final = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
 
 _JSON: Final = "application/x-amz-json-1.0"
@@ -52,7 +52,7 @@ def client() -> Any:
 def call(operation: str, request: Connection | str) -> Connection:
     """The reply to an operation, such as `GetItem`; a request may be JSON text already.
 
-    Raises ClientError for what DynamoDB refuses, one of NO_ANSWER where no answer came.
+    Raises ClientError if DynamoDB refuses, one of NO_ANSWER if no answer came.
     """
     direct = _direct(client())
     if direct is not None:
@@ -63,24 +63,24 @@ def call(operation: str, request: Connection | str) -> Connection:
 
 
 def send(operation: str, request: Connection) -> "Sent | None":
-    """A call whose reply is read later: `call` in two halves. None where botocore makes the calls,
-    which has no halves. Raises one of NO_ANSWER where nothing could be sent."""
+    """A call whose reply is read later: `call` in two halves. None if botocore makes the calls,
+    because it cannot split them. Raises one of NO_ANSWER if nothing could be sent."""
     direct = _direct(client())
     return Sent(direct, operation, direct.send(operation, request)) if direct is not None else None
 
 
 class Sent:
-    """A call that is on its way. It is to be read or closed, once."""
+    """A call that was sent. Read or close it, once."""
 
     def __init__(self, direct: "_Direct", operation: str, way: Any) -> None:
         self._direct, self._operation, self._way = direct, operation, way
 
     def result(self) -> Connection:
-        """What `call` answers or raises."""
+        """Returns or raises what `call` does."""
         return self._direct.reply(self._operation, self._way)
 
     def close(self) -> None:
-        """For who does not want the reply any more."""
+        """Discards the reply."""
         if isinstance(self._way, HTTPConnection):
             self._way.close()
 
@@ -102,7 +102,7 @@ def _direct(client: Any) -> "_Direct | None":
 
 class _Direct:
     def __init__(self, client: Any) -> None:
-        """Raises whatever there is if botocore does not have what a call needs of it."""
+        """Raises any exception if botocore lacks what a call needs."""
         self._url: str = client.meta.endpoint_url
         self._region: str = client.meta.region_name
         self._emit = client.meta.events.emit_until_response
@@ -112,7 +112,7 @@ class _Direct:
         parts = urlsplit(self._url)
         self._host, self._address, self._port = parts.netloc, parts.hostname or "", parts.port
         if parts.path not in ("", "/") or get_environ_proxies(self._url):
-            raise ValueError("it has a path or a proxy")
+            raise ValueError("a path in its address, or a proxy, is not supported")
         self._tls = _tls() if parts.scheme == "https" else None
         self._idle: deque[HTTPConnection] = deque()
         self._prepared("GetItem", b"{}")
@@ -136,7 +136,7 @@ class _Direct:
         return connection
 
     def reply(self, operation: str, way: Any) -> Connection:
-        """What came to what `send` sent."""
+        """The reply to what `send` sent."""
         if isinstance(way, HTTPConnection):
             status, headers, content = self._received(way)
         else:
@@ -170,7 +170,8 @@ class _Direct:
         with _closed_on_failure(connection), HTTPResponse(connection.sock, method="POST") as answer:
             answer.begin()
             content = answer.read()
-        # Every answer of DynamoDB has a body. After another, such as an early hint, one may follow.
+        # Every answer of DynamoDB has a body. After one without, such as an early hint, another may
+        # follow.
         if answer.will_close or not content:
             connection.close()
         else:
@@ -178,7 +179,7 @@ class _Direct:
         return answer.status, answer.headers, content
 
     def _connection(self) -> HTTPConnection:
-        """One that is open, if there is one that the other side has not closed meanwhile."""
+        """An idle connection that the server has not closed, or a new one."""
         while self._idle:
             try:
                 connection = self._idle.pop()
@@ -202,7 +203,7 @@ class _Direct:
 
 
 class _closed_on_failure:
-    """Whatever fails inside, the connection is of no use to the next call."""
+    """After any failure inside, the connection is not used again."""
 
     def __init__(self, connection: HTTPConnection) -> None:
         self._connection = connection
@@ -219,8 +220,8 @@ class _closed_on_failure:
 
 
 def _has_ended(connection: HTTPConnection) -> bool:
-    """Nobody asked for what there is to read: mostly it is the end of the connection. Of a TLS
-    record that was read in part, the socket has nothing any more."""
+    """An idle connection with data to read has mostly been closed. A TLS record that was read in
+    part is not visible at the socket."""
     sock, poll = connection.sock, select.poll()
     poll.register(sock, select.POLLIN)
     return bool(poll.poll(0)) or (isinstance(sock, ssl.SSLSocket) and sock.pending() > 0)
@@ -246,7 +247,7 @@ def _authorization(keys: Any, region: str, signed: Mapping[str, str], body: byte
 
 @lru_cache(maxsize=2)
 def _signing_key(secret: str, scope: str) -> bytes:
-    """It is the same for a day."""
+    """The same for a day."""
     key = f"AWS4{secret}".encode()
     for part in scope.split("/"):
         key = digest(key, part.encode(), "sha256")
@@ -254,12 +255,12 @@ def _signing_key(secret: str, scope: str) -> bytes:
 
 
 def _refusal(status: int, headers: Any, content: bytes) -> Connection:
-    """What botocore gives a ClientError: the reply, its `Error` and its `ResponseMetadata`."""
+    """The content of botocore's ClientError: the reply, its `Error` and its `ResponseMetadata`."""
     try:
         said = json.loads(content)
         reply: Connection = said if isinstance(said, dict) else {}
     except ValueError:
-        reply = {}  # of a server on the way, perhaps
+        reply = {}  # perhaps from a proxy
     code = str(reply.pop("__type", status)).rpartition("#")[2]
     message = str(reply.pop("message", reply.pop("Message", "")))
     metadata = {"HTTPStatusCode": status, "RequestId": headers.get("x-amzn-requestid")}

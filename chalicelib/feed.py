@@ -1,4 +1,4 @@
-"""Every event in one order, for who reads them all: `GET /api/admin/events`.
+"""Every event in one order: the change feed (`GET /api/admin/events`).
 
 | item | pk | sk |
 |---|---|---|
@@ -6,9 +6,9 @@
 | hour with entries | `feed` | `<hour>` |
 | has its entry | `evt_…` | `feed` |
 
-A commit writes nothing of this. The fan-out of the outbox's stream gives each item an entry, once,
-at the time at which it is written, however late the stream brings it. Nobody reads the last half
-minute, in which a write that has begun may still end: what was read never gets a new neighbour.
+A commit writes none of this. The fan-out of the outbox's stream gives each item an entry, once,
+with the time of that write, however late the stream brings it. The last half minute is not read,
+because writes may still be running: so no entry ever appears before one that was read.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -35,7 +35,7 @@ _HOUR: Final = len("2026-11-22T02")
 
 @dataclass(frozen=True)
 class Happened:
-    """An event, and when it was committed."""
+    """An event, and the time of its commit."""
 
     event: outbox.Event
     at: str
@@ -43,7 +43,7 @@ class Happened:
 
 @dataclass(frozen=True, order=True)
 class Place:
-    """Behind so many events of the entry `sk`. A time alone is in front of its entries."""
+    """After so many events of the entry `sk`. A time alone is before all its entries."""
 
     sk: str
     events: int = 0
@@ -51,7 +51,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Part:
-    """What comes next, the oldest first, and where to go on."""
+    """The next events, the oldest first, and where the next part starts."""
 
     events: list[Happened]
     next: Place
@@ -61,11 +61,11 @@ class Part:
 
 
 class _Placed(Exception):
-    """Another fan-out was faster."""
+    """Another fan-out wrote the entry first."""
 
 
 def enter(items: Sequence[Item]) -> None:
-    """Items of the outbox get their entries, those that have none. Raises Busy."""
+    """Writes entries for outbox items that have none. Raises Busy."""
     for start in range(0, len(items), _SLICE):
         part = items[start : start + _SLICE]
         for _ in range(_TRIES):
@@ -81,7 +81,7 @@ def enter(items: Sequence[Item]) -> None:
 
 
 def _enter(items: Sequence[Item]) -> None:
-    """In one transaction, so within the half minute by which readers lag."""
+    """In one transaction, so it ends within the half minute by which readers lag."""
     if not items:
         return
     now = clock.iso(clock.now())
@@ -101,7 +101,7 @@ def _enter(items: Sequence[Item]) -> None:
 
 @lru_cache(maxsize=2)
 def _open(hour: str) -> None:
-    """Once a process. Before its first entry, so that no entry is in an hour that nobody finds."""
+    """Once a process, before its first entry, so that readers find the hour of every entry."""
     table.put({"pk": "feed", "sk": hour, "expiresAt": clock.unix() + outbox.KEPT_SECONDS + 3_600})
 
 
@@ -113,7 +113,7 @@ def _mark(item: Item) -> Key:
 
 
 def start(since: datetime | None = None) -> Place:
-    """In front of what reached the feed since then, or else of the oldest that is kept."""
+    """Before what reached the feed since then, or by default before the oldest entry."""
     oldest = clock.now() - KEPT
     return Place(clock.iso(max(oldest, since) if since else oldest))
 
@@ -129,9 +129,9 @@ def read(
     most: int = MOST_BYTES,
     size_of: Callable[[str], int] = len,
 ) -> Part:
-    """At most `limit` events after a place, of some kinds or (none named) of all, whose bodies are
-    not larger than `most` together; one is given in any case. Where few are wanted of many, it is
-    what a bounded look finds, perhaps nothing, and where to go on."""
+    """At most `limit` events after a place, of these kinds or (if empty) all, with at most `most`
+    bytes of bodies, but at least one event. It looks through a limited number of entries, so it
+    may find none before the end."""
     until = clock.iso(clock.now() - BEHIND)
     if place.sk >= until:
         return Part([], place)
@@ -160,7 +160,7 @@ def read(
 
 
 def _entries(hours: Iterable[str], place: Place, until: str, limit: int) -> Iterator[list[Item]]:
-    """Pages of entries whose bodies are not too many to be read at once."""
+    """Entries in pages whose bodies can be read at once."""
     for hour in hours:
         after = None
         while True:
@@ -190,7 +190,7 @@ def _small(entries: Sequence[Item]) -> Iterator[list[Item]]:
 
 
 def _bodies(entries: Sequence[Item], kinds: frozenset[str]) -> dict[str, Item]:
-    """The outbox's items of those entries that have something to show, by id."""
+    """The outbox items of the entries with wanted events, by id."""
     wanted = [
         entry["sk"].partition("#")[2]
         for entry in entries

@@ -1,8 +1,8 @@
-"""Somebody who is to be forgotten: what is about that person, and what is left of it.
+"""A person who is erased: which data is about the person, and what is left of it.
 
-Orders, customers and the events and replies that show them have the same names, so one rule does
-for all of them. Other texts, such as what a receiver answered to a webhook, may repeat anything:
-those are looked through for what is known of the person.
+Orders, customers and the events and replies that show them have the same fields, so one rule fits
+all of them. Other texts, such as a receiver's response to a webhook, may repeat anything: they are
+searched for the person's known texts.
 """
 
 import json
@@ -20,13 +20,13 @@ ERASED: Final = "[erased]"
 _NAMED: Final = ("email", "firstName", "lastName", "company", "phone")
 _PLACES: Final = ("shippingAddress", "billingAddress")
 _PARTS: Final = ("firstName", "lastName", "company", "address1", "address2", "phone")
-_SHORTEST: Final = 2  # letters of what is looked for
+_SHORTEST: Final = 2  # letters of a text that is searched for
 
 
 @dataclass(frozen=True)
 class Person:
-    """`ids`: of the customer, and of those that were merged into it. `facts`: texts that say who it
-    is: e-mail addresses, names, phones, the lines of addresses."""
+    """`ids`: of the customer, and of those that were merged into it. `facts`: identifying texts:
+    e-mail addresses, names, phones, the lines of addresses."""
 
     ids: frozenset[str]
     facts: frozenset[str] = frozenset()
@@ -54,7 +54,7 @@ class Person:
         return left
 
     def facts_in(self, data: Mapping[str, Any]) -> set[str]:
-        """What a customer, or an order, says of who it is."""
+        """The identifying texts in a customer or an order."""
         own = data if data.get("id") in self.ids else self._of(data)
         parts = [own.get(name) for name in _NAMED]
         places = [data.get(name) or {} for name in _PLACES]
@@ -66,7 +66,7 @@ class Person:
         return bool(self._pattern.search(text))
 
     def without(self, value: Any) -> Any:
-        """A JSON value without any mention; names of members stay."""
+        """A JSON value without mentions of the person; names of members stay."""
         if isinstance(value, str):
             return self._pattern.sub(ERASED, value)
         if isinstance(value, list):
@@ -81,8 +81,8 @@ class Person:
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        """As written, without accents, as JSON may escape it, and as in an address of the web; a
-        phone also as its digits. Whole words only: Ann is not in `annual`."""
+        """As written, without accents, JSON-escaped, and URL-encoded; a phone also as its digits.
+        Whole words only: Ann is not in `annual`."""
         written = {form for fact in self.facts for form in _forms(fact)}
         if not written:
             return re.compile(r"(?!)")

@@ -1,10 +1,10 @@
-"""Requests that may be repeated: the first answer again, and nothing done twice.
+"""Requests that may be repeated: they get the first answer again, and nothing is done twice.
 
 `idem#<API key's id>#<Idempotency-Key>` / `reply`: `{fingerprint, text, etag, expiresAt}`, written
-in the commit of what it answers, so there is one exactly when that happened. Kept for 24 hours.
+in the commit that it answers, so it exists if and only if that happened. Kept for 24 hours.
 
-What takes several commits begins with `{fingerprint, seed, at, expiresAt}`. The ids of all that it
-makes follow from the seed, so that a repetition finds what is there already and makes the rest.
+A request with several commits begins with `{fingerprint, seed, at, expiresAt}`. The ids of all its
+records are derived from the seed, so that a retry finds those that exist and makes the rest.
 It ends with `parts`: the answer, compressed, in as many items `part#<n>`.
 """
 
@@ -25,7 +25,7 @@ from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
 from chalicelib.problems import Invalid
 
-if TYPE_CHECKING:  # models of addresses: no other request should pay for them
+if TYPE_CHECKING:  # loads the models of addresses, which other requests do not need
     from chalicelib.forgetting import Person
 
 KEPT_SECONDS: Final = 86_400
@@ -39,7 +39,7 @@ class KeyReused(Invalid):
     code = "idempotency_key_reused"
 
     def __init__(self) -> None:
-        super().__init__("This Idempotency-Key came with another request before. Use a new one.")
+        super().__init__("This Idempotency-Key was used for another request. Use a new one.")
 
 
 class Repeated(ChaliceUnhandledError):
@@ -73,7 +73,7 @@ class Once:
         self.judge(table.get(self.key))
 
     def judge(self, record: Item | None) -> None:
-        """`look`, where the record has been read together with other things."""
+        """As `look`, with a record that was already read."""
         if record is not None and record["expiresAt"] > clock.unix():
             is_open = "seed" in record and "parts" not in record
             if record["fingerprint"] != self.fingerprint or not is_open:
@@ -98,7 +98,7 @@ class Once:
         return Begun(self, fresh["seed"], now, again=False)
 
     def record(self, commit: Commit, text: str, etag: str) -> None:
-        """Part of the commit of what is answered; that raises what `look` does."""
+        """Part of the commit that is answered; the commit raises what `look` does."""
         pk, sk = self.key
         now = clock.unix()
         reply = {"fingerprint": self.fingerprint, "text": text, "etag": etag}
@@ -126,7 +126,7 @@ class Once:
 
 @dataclass(frozen=True)
 class Begun:
-    """A request that takes several commits. `again`: it was begun before and not answered."""
+    """A request with several commits. `again`: it was begun before and not answered."""
 
     once: Once
     seed: str
@@ -135,7 +135,7 @@ class Begun:
     again: bool
 
     def id(self, prefix: str, place: int) -> str:
-        """The identifier of what it makes at a place, whenever it is repeated."""
+        """The identifier of the record that it makes at a place: the same for every repetition."""
         return ids.derived(prefix, self.at * 1_000, f"{self.seed}#{place}")
 
     def finish(self, text: str) -> None:
@@ -151,12 +151,12 @@ class Begun:
         try:
             table.update(self.once.key, set={"parts": len(parts)}, when=Attr("seed").eq(self.seed))
         except table.ConditionFailed:
-            return  # a day has passed, and the key was used anew
+            return  # a day has passed, and the key was used again
 
 
 def forgotten(item: Item, person: "Person") -> dict[str, Any] | None:
-    """The attributes of a kept reply that are different when a person is forgotten; None: it has
-    to go, because the key that its client chose names the person."""
+    """The attributes of a kept reply that change when a person is erased; None: delete it,
+    because its Idempotency-Key names the person."""
     if not item["pk"].startswith(_PREFIX):
         return {}
     if person.mentions(item["pk"]):
@@ -172,15 +172,15 @@ def forgotten(item: Item, person: "Person") -> dict[str, Any] | None:
 
 
 def fingerprint(sent: Any) -> str:
-    """The same for equal JSON: whatever order its members and blanks have, `1.50` as `1.5`. Of any
-    two values that differ, in a type alone, too, each has its own."""
+    """The same for equal JSON: the order of members, blanks, and `1.50` for `1.5` do not matter.
+    Values that differ, even only in type, have different ones."""
     text = json.dumps(_canonical(sent), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _canonical(value: Any) -> Any:
-    """Lists say that they are lists, so that none is taken for the way in which a number is written
-    here. JSON that came with a request is nested at most `parse.DEEPEST` levels."""
+    """Lists are marked, so that none equals the form in which a number is written here. The JSON of
+    a request is nested at most `parse.DEEPEST` levels."""
     if isinstance(value, dict):
         return {name: _canonical(member) for name, member in value.items()}
     if isinstance(value, list):

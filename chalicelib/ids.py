@@ -1,4 +1,4 @@
-"""Identifiers: ULIDs with the spec's prefixes, and key parts made from what a client chose."""
+"""Identifiers: ULIDs with prefixes, and key parts made from clients' texts."""
 
 import hashlib
 import os
@@ -9,12 +9,12 @@ from urllib.parse import quote
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS = [first + second for first in _CROCKFORD for second in _CROCKFORD]
-_LETTERS = (_CROCKFORD * 8).encode()  # one for each byte, all as often
+_LETTERS = (_CROCKFORD * 8).encode()  # one for each byte, all equally often
 _PLAIN = re.compile(r"[\w.~-]*", re.ASCII)
 
 
 def ulid() -> str:
-    """26 characters: 48 bits of milliseconds, 80 of chance; sorts by time."""
+    """26 characters: 48 bits of milliseconds, 80 random bits; sorts by time."""
     return _letters(int(time.time() * 1000), 5) + os.urandom(16).translate(_LETTERS).decode()
 
 
@@ -32,25 +32,25 @@ def new(prefix: str) -> str:
 
 
 def derived(prefix: str, milliseconds: int, seed: str) -> str:
-    """The identifier that this moment and this seed make, always the same."""
+    """The identifier of this time and seed, always the same."""
     chance = hashlib.sha256(seed.encode()).digest()[:10]
     return f"{prefix}_{_ulid(milliseconds, int.from_bytes(chance, 'big'))}"
 
 
 def new_variant(product_id: str) -> str:
-    """`var_<product's part><10 of chance>`: it finds its product without an index."""
+    """`var_<product's part><10 random characters>`: leads to its product without an index."""
     return f"var_{product_id.removeprefix('prod_')}{ulid()[-10:]}"
 
 
 def product_of(variant_id: str) -> str:
-    """The id of the product to which a variant with this id belongs, if it exists at all."""
+    """The id of the product of a variant with this id, if it exists."""
     return f"prod_{variant_id.removeprefix('var_')[:26]}"
 
 
 def key_part(value: str, longest: int = 200) -> str:
     """A client's text as part of a key: percent-encoded, and hashed from `longest` characters on.
 
-    What is hashed has exactly that many, and what is not has fewer: no text has the key of another.
+    Hashed texts have exactly that many, others fewer: no two texts have the same key.
     `#` separates the parts of a key, and DynamoDB takes 2,048 bytes of partition key and 1,024 of
     sort key.
     """
@@ -63,7 +63,7 @@ def key_part(value: str, longest: int = 200) -> str:
 
 
 def made_at(id: str) -> datetime:
-    """When an identifier was made, by the clock of whoever made it."""
+    """When an identifier was made, by the clock of its maker."""
     milliseconds = 0
     for letter in id.partition("_")[2][:10]:
         milliseconds = milliseconds << 5 | _CROCKFORD.index(letter)
@@ -71,5 +71,5 @@ def made_at(id: str) -> datetime:
 
 
 def first_at(moment: datetime) -> str:
-    """The least ULID of a moment: what was made since sorts after it."""
+    """The smallest ULID of a time: those made since sort after it."""
     return _ulid(max(0, int(moment.timestamp() * 1000)), 0)

@@ -20,7 +20,7 @@ _DECIMALS: Final = {
     }.items()
     for code in codes.split()
 }
-# DynamoDB keeps 38 digits; a shop that sells for more than this has mistyped.
+# DynamoDB keeps 38 digits; a larger amount is a typing mistake.
 LARGEST: Final = Decimal(10) ** 12
 _EXACT: Final = Context(prec=100)
 # A sum of doubles, such as 30.299999999999997, means the nearest amount.
@@ -34,10 +34,10 @@ def decimals(currency: str | None = None) -> int:
 
 
 def parse(value: object) -> Decimal:
-    """The amount in a number or a numeric string.
+    """The amount of a number or a numeric string.
 
-    What is within 1e-6 of an amount with the currency's decimals is that amount. Raises ValueError
-    with a sentence for the client: not a number, too many decimals, too large.
+    A number within 1e-6 of an amount with the currency's decimals is that amount. Raises
+    ValueError with a message for the client: not a number, too many decimals, too large.
     """
     # json turns 19.99 into a float whose shortest text is what the client wrote.
     text = repr(value) if isinstance(value, float) else str(value).strip()
@@ -57,7 +57,7 @@ def parse(value: object) -> Decimal:
 
 
 def is_rendered(value: object) -> bool:
-    """Whether it is an amount already, written as `render` does."""
+    """Whether it is an amount as `render` writes it."""
     found = _RENDERED.fullmatch(value) if isinstance(value, str) else None
     return found is not None and len(found[1] or "") == decimals()
 

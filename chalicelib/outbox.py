@@ -1,8 +1,8 @@
-"""The events of one commit, as one item next to the records that they are about.
+"""The events of one commit, as one item written together with their records.
 
 Shape of the item: `{pk: "evt_<ulid>", sk: "events", events: [{event: "order.paid", body: "{…}"}],
 at: ISO 8601, expiresAt: Unix seconds}`. `body` is the exact text that every delivery of that event
-sends: whatever the resource becomes, and whatever code runs later.
+sends, even if the resource or the code changes later.
 The id of an event is the item's, followed by its place in the list, so an event finds its item.
 """
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from chalicelib import clock, ids
 
-if TYPE_CHECKING:  # models of addresses: no other request should pay for them
+if TYPE_CHECKING:  # loads the models of addresses, which other requests do not need
     from chalicelib.forgetting import Person
 
 # A replay on day 30 of a delivery's life, and the week of retries after it, still find the body.
@@ -53,11 +53,11 @@ def item(events: Sequence[tuple[str, str]]) -> dict[str, Any]:
 
 
 def forgotten(item: Mapping[str, Any], person: "Person") -> tuple[int, set[str], dict[str, Any]]:
-    """How many events of an item are about a person, what they say of who it is, and the item
-    without that."""
+    """How many events of an item are about a person, their identifying texts, and the item
+    without them."""
     about, facts, events = 0, set[str](), []
     if not isinstance(item["events"], list):
-        return 0, facts, dict(item)  # nobody can read it: it is in the dead letters
+        return 0, facts, dict(item)  # unreadable: it is in the dead letters
     for entry in item["events"]:
         data, text = json.loads(entry["body"])["data"], entry["body"]
         if person.is_about(data):
@@ -69,7 +69,7 @@ def forgotten(item: Mapping[str, Any], person: "Person") -> tuple[int, set[str],
 
 
 def key(event_id: str) -> tuple[str, str]:
-    """Where the outbox holds an event."""
+    """The key of an event's item."""
     return event_id[:30], "events"
 
 
@@ -80,7 +80,7 @@ def events_of(item: Mapping[str, Any]) -> Iterator[Event]:
 
 
 def _place(number: int) -> str:
-    """00 to 99, then A0 to ZZ: nearly all are the only event of their commit, and read like it."""
+    """00 to 99, then A0 to ZZ: nearly all are 00, the only event of their commit."""
     if number < 100:
         return f"{number:02d}"
     letter, digit = divmod(number - 100, 36)

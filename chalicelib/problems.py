@@ -1,6 +1,6 @@
-"""What can go wrong, as the client is told it.
+"""Errors, as they are reported to the client.
 
-Raise the fact; its family carries the status and the code. The body is
+Raise an error named for the fact; its base class has the status and the code. The body is
 `{"code", "message", …extra}`, whatever raised it (`docs/api.md`, Errors).
 """
 
@@ -11,7 +11,7 @@ from chalice.app import ChaliceUnhandledError
 
 
 class Problem(ChaliceUnhandledError):
-    """A fact that ends a request. Subclassed per status; `extra` are further fields of the body.
+    """An error that ends a request. Subclassed per status; `extra` are further fields of the body.
 
     It derives from ChaliceUnhandledError because only those reach the middleware as exceptions.
     """

@@ -1,4 +1,4 @@
-"""What the shapes of requests and answers have in common, for the slices' `model.py`.
+"""Common parts of the shapes of requests and answers, for the slices' `model.py`.
 
 Requests are pydantic models derived from `Input` and `Query`. Answers are TypedDicts with the
 API's own names (from typing_extensions: pydantic documents no others before Python 3.12): they cost
@@ -30,7 +30,8 @@ T = TypeVar("T")
 
 
 class Choice(StrEnum):
-    """An enumeration that clients may write in any case: `active` is ACTIVE, and answered so."""
+    """An enumeration that clients may write in any case: `active` is ACTIVE, and returned as
+    ACTIVE."""
 
     @classmethod
     def _missing_(cls, value: object) -> Self | None:
@@ -41,7 +42,7 @@ class Choice(StrEnum):
 
 
 class Input(BaseModel):
-    """A request body or a part of one: camelCase names, and no field that is not declared.
+    """A request body or a part of one: camelCase names, and no undeclared fields.
 
     A resource that was read may be sent back as it is: the names in `read_only` (as the API spells
     them) are ignored.
@@ -68,7 +69,7 @@ class Input(BaseModel):
 
 
 def null_is(default: object) -> BeforeValidator:
-    """null says the same as leaving the field out."""
+    """null means the same as leaving the field out."""
     return BeforeValidator(lambda sent: default if sent is None else sent)
 
 
@@ -96,7 +97,7 @@ Several = Annotated[list[T], BeforeValidator(_split)]
 
 
 class Sparse(QueryParameters):
-    """`fields` of a list or a get: which members an answer has. What is not asked for is not read.
+    """`fields` of a list or a get: which members an answer has. Other members are not read.
 
     `shape`: the TypedDict whose members there are.
     """
@@ -147,7 +148,7 @@ class PageQuery(QueryParameters):
 
 
 class Walk(PageQuery):
-    """A page by its number, or what follows another page."""
+    """A page by its number or by a cursor."""
 
     cursor: Annotated[
         str,
@@ -161,7 +162,7 @@ class Walk(PageQuery):
     @classmethod
     def _one_of_both(cls, value: str, info: ValidationInfo) -> str:
         if value and info.data.get("page", 1) != 1:
-            raise PydanticCustomError("value_error", "goes on by itself; send no page with it")
+            raise PydanticCustomError("value_error", "is a position already; send no page with it")
         return value
 
 
@@ -185,7 +186,7 @@ class Listed(TypedDict, Generic[T]):
 
 
 class Walked(TypedDict, Generic[T]):
-    """The answer of a list that a cursor walks through: `Walked[Product]`."""
+    """The answer of a list that can be read by cursor: `Walked[Product]`."""
 
     data: list[T]
     pagination: CursorPagination
@@ -225,7 +226,7 @@ def listed(data: list[T], total: int, page: PageQuery) -> Listed[T]:
 
 
 def walked(data: list[T], page: Paged, next: str | None = None) -> Walked[T]:
-    """One page of a list, and where it goes on: `next`, or after the page."""
+    """One page of a list, and the cursor after it: `next`, or after the page."""
     numbers: CursorPagination = {
         "page": page.page,
         "limit": page.limit,

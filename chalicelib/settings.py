@@ -1,7 +1,7 @@
 """The settings of the running function. The only reader of the environment.
 
-Every setting is read when it is asked for, so a test can change one and a function never fails at
-import because a setting that it does not use is missing.
+Every setting is read when it is used, so a test can change it, and a function never fails at
+import for a missing setting that it does not use.
 """
 
 import os
@@ -12,7 +12,7 @@ def stage() -> str:
 
 
 def in_lambda() -> bool:
-    """Not where Chalice's command line looks at the application, wherever that runs."""
+    """False while Chalice's command line imports the application, even in Lambda."""
     return "AWS_LAMBDA_FUNCTION_NAME" in os.environ and not at_chalices_command_line()
 
 
@@ -22,12 +22,12 @@ def direct_calls() -> bool:
 
 
 def at_chalices_command_line() -> bool:
-    """While `chalice deploy`, `chalice local` and the like look at the application."""
+    """While `chalice deploy`, `chalice local` and the like import the application."""
     return "AWS_CHALICE_CLI_MODE" in os.environ
 
 
 def conflict_seconds() -> float:
-    """How long an order waits for others who write the same, before 503."""
+    """How long an order's conflicting writes are retried before 503."""
     return float(os.environ.get("CONFLICT_SECONDS", "0.8"))
 
 
@@ -49,7 +49,7 @@ def emulator() -> str | None:
 
 
 def upload_origin() -> str:
-    """Where a browser may post the files of an import: the bucket's address in its own region. The
+    """Where a browser uploads files of an import: the bucket's address in its own region. The
     global one redirects to it, which breaks both CORS and the signature."""
     if address := emulator():
         return address
@@ -63,7 +63,7 @@ def import_queue_url() -> str:
 
 
 def imports_at_once() -> int:
-    """Parts of imports that the largest account handles at once (infra/triggers.yaml)."""
+    """Chunks that the largest account imports at once (infra/triggers.yaml)."""
     return 2 if emulator() else 50
 
 
@@ -93,7 +93,7 @@ def master_key_parameter() -> str:
 
 
 def base_path() -> str | None:
-    """Where the API is below its host, where API Gateway does not know: on the emulator."""
+    """The API's path below its host, if API Gateway does not provide it: on the emulator."""
     return os.environ.get("BASE_PATH")
 
 
@@ -108,7 +108,7 @@ def trusted_proxies() -> tuple[str, ...]:
 
 
 def storefront_max_age() -> int:
-    """Seconds for which browsers and CDNs may keep what the storefront answered."""
+    """Seconds for which browsers and CDNs may cache storefront answers."""
     return int(os.environ.get("STOREFRONT_MAX_AGE", "5"))
 
 
@@ -118,20 +118,20 @@ def timezone() -> str:
 
 
 def webhook_allowed_networks() -> tuple[str, ...]:
-    """CIDR blocks that receivers may live in although they are not public; empty in production."""
+    """CIDR blocks of receivers that need not be public; empty in production."""
     return tuple(os.environ.get("WEBHOOK_ALLOWED_NETWORKS", "").split())
 
 
 def webhook_schedule_scale() -> float:
-    """What the retry delays are multiplied with: 1 everywhere but in tests."""
+    """A factor of the retry delays: 1 everywhere but in tests."""
     return float(os.environ.get("WEBHOOK_SCHEDULE_SCALE", "1"))
 
 
 def mail_from() -> str:
-    """Sender of the summary e-mails; empty when none is to be sent."""
+    """Sender of the summary e-mails; empty: none are sent."""
     return os.environ.get("MAIL_FROM", "")
 
 
 def notify_email() -> str:
-    """Who gets the summaries of webhooks that have no `email`; empty for nobody."""
+    """Recipient of the summaries of webhooks without `email`; empty: none."""
     return os.environ.get("NOTIFY_EMAIL", "")

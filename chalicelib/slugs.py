@@ -1,4 +1,4 @@
-"""Slugs that are made and not given: from a name, a SKU or an id, in one place."""
+"""Automatic slugs: from a name, a SKU or an id."""
 
 import re
 import zlib
@@ -10,7 +10,8 @@ _NUMBERED: Final = 21
 
 
 def plain(text: str) -> str:
-    """`Éclair "Blå" 5″` → `eclair-bla-5`. Not shortened: two long texts stay two; may be empty."""
+    """`Éclair "Blå" 5″` → `eclair-bla-5`. Not shortened, so long texts stay distinct; may be
+    empty."""
     if not text.isascii():
         from anyascii import anyascii  # its tables take 15 ms to load
 
@@ -19,12 +20,12 @@ def plain(text: str) -> str:
 
 
 def of_name(name: str) -> str:
-    """The slug of a product whose name is all that is known of it."""
+    """The slug of a product with only a name."""
     return _shortened(plain(name)) or "product"
 
 
 def of_key(key: str) -> str:
-    """A slug for a SKU or an id: two that differ in more than case never have the same."""
+    """A slug for a SKU or an id; the same only for texts that differ in case alone."""
     slug = plain(key)
     if slug == key.lower() and len(slug) <= LONGEST:
         return slug
@@ -32,8 +33,8 @@ def of_key(key: str) -> str:
 
 
 def marked(slug: str, text: str) -> str:
-    """A slug that is told from others of its name by a checksum: whoever makes it again, from the
-    same text, makes the same."""
+    """A slug with a checksum that distinguishes it from others of its name; always the same for the
+    same text."""
     return f"{_shortened(slug) or 'product'}-{zlib.crc32(text.encode()):08x}"
 
 

@@ -1,4 +1,4 @@
-"""Batches to SQS, sent until every entry is taken."""
+"""Batches to SQS, sent until every entry is accepted."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,11 +15,11 @@ _SENDERS: Final = 8  # one after the other, the batches of a file of 5 GB would 
 
 
 class Unsent(Exception):
-    """SQS did not take all entries. Sending them all again is safe."""
+    """SQS did not accept all entries. Sending them all again is safe."""
 
 
 def send(url: str, messages: Iterable[Mapping[str, Any]]) -> None:
-    """`messages`: `MessageBody`, and what else SendMessageBatch takes of an entry; in no order.
+    """`messages`: entries of SendMessageBatch without an Id; sent in no particular order.
     Raises Unsent, or what botocore raises."""
     batches = _batches(messages)
     send = partial(_until_taken, aws.client("sqs").send_message_batch, url)
@@ -40,7 +40,8 @@ def send(url: str, messages: Iterable[Mapping[str, Any]]) -> None:
 def hide(url: str, seconds: Mapping[str, int]) -> None:
     """Hides received messages, by receipt handle, for so many seconds from now.
 
-    Those for which that fails come back after the queue's own visibility timeout, and raise Unsent.
+    Messages that cannot be hidden come back after the queue's own visibility timeout; raises
+    Unsent.
     """
     for batch in _batches(seconds.items()):
         entries = [{"ReceiptHandle": handle, "VisibilityTimeout": wait} for handle, wait in batch]
@@ -48,7 +49,7 @@ def hide(url: str, seconds: Mapping[str, int]) -> None:
 
 
 def _until_taken(call: Callable[..., Any], url: str, batch: Iterable[Mapping[str, Any]]) -> None:
-    """SQS may refuse some entries of a batch: those are sent again."""
+    """Entries that SQS refused are sent again."""
     pending = [{"Id": str(place), **entry} for place, entry in enumerate(batch)]
     if not pending:
         return

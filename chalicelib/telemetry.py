@@ -1,8 +1,8 @@
-"""Log lines and metrics: one JSON object a line on stdout, which is where Lambda collects them.
+"""Log lines and metrics: one JSON object a line on stdout, from where Lambda collects them.
 
 Powertools' Logger and Metrics make them. Metrics are lines too (CloudWatch's embedded metric
-format), so recording one costs no call, and a line is log and metric at once. Nothing here is
-handed a secret: callers name their fields.
+format), so recording one costs no call, and a line is log and metric at once. Callers choose
+the fields and pass no secrets.
 """
 
 import json
@@ -20,7 +20,7 @@ _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), def
 
 
 class _Stdout:
-    """What is standard output at the moment of writing: tests and servers replace it."""
+    """The standard output at the time of writing: tests and servers replace it."""
 
     def write(self, text: str) -> int:
         return sys.stdout.write(text)
@@ -42,7 +42,7 @@ _logger: Final = Logger(
 
 
 def info(message: str, **fields: Any) -> None:
-    """An outcome: a constant message, what varies in fields."""
+    """An outcome: a constant message, with everything variable in fields."""
     _logger.info(message, **fields)
 
 
@@ -51,7 +51,7 @@ def warning(message: str, **fields: Any) -> None:
 
 
 def error(message: str, cause: BaseException | None = None, **fields: Any) -> None:
-    """What a person has to look at, with the traceback of `cause` or of the `except` around it."""
+    """A failure that needs attention, with the traceback of `cause` or of the current exception."""
     _logger.error(message, exc_info=cause or sys.exc_info()[1], **fields)
 
 
@@ -64,7 +64,7 @@ def measured(
     """A log line whose `metrics` CloudWatch also counts, per stage and per value of `dimensions`.
 
     A metric whose name ends in `Ms` is in milliseconds, every other one is a count. Each
-    combination of dimension values is a metric that is paid for, so only few values make sense.
+    combination of dimension values is a separately billed metric, so use few values.
     """
     line = EphemeralMetrics(namespace=NAMESPACE)
     for dimension, of in {"Stage": settings.stage(), **(dimensions or {})}.items():
@@ -73,7 +73,7 @@ def measured(
         line.add_metric(metric, "Milliseconds" if metric.endswith("Ms") else "Count", value)
     for name, field in {"level": "INFO", "message": message, **fields}.items():
         line.add_metadata(name, field)
-    # `metrics` once more: a plain number in place of Powertools' list of one, for queries of the
-    # log. One write for text and line end: threads must not tear each other's lines.
+    # `metrics` again: a plain number instead of Powertools' list of one, for queries of the
+    # log. One write for text and line end, so that threads do not interleave lines.
     sys.stdout.write(_encode({**line.serialize_metric_set(), **metrics}) + "\n")
     sys.stdout.flush()

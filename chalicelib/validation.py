@@ -1,4 +1,4 @@
-"""What is wrong with data that a model does not take, in the API's own words."""
+"""Errors of invalid data, in the API's terms."""
 
 import re
 from collections.abc import Mapping
@@ -19,8 +19,8 @@ _LEVELS: Final = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
 def depth(text: str) -> int:
-    """How deep a JSON text is nested, found before it is decoded, without recursion: every Python
-    refuses the same, and what is accepted can be encoded again on any stack."""
+    """The depth of a JSON text, before it is decoded, without recursion: every Python version
+    refuses the same, and accepted text can be encoded again on any stack."""
     brackets = _NO_BRACKETS.sub("", _STRINGS.sub("", text))
     return max(accumulate(map(_LEVELS.__getitem__, brackets)), default=0)
 
@@ -35,13 +35,13 @@ def validate(model: type[Model], sent: Any, field: str = "") -> Model:
         raise invalid(error, field) from None
 
 
-# Of a list's query, what says which part of it is wanted.
+# Parameters of a list's query that are not filters.
 _PAGING: Final = frozenset({"page", "limit", "cursor", "sort", "fields"})
 
 
 def filters(model: type[Model], sent: Any, below: str) -> Model:
-    """The filters of a list, given as JSON: the query that its model reads, one value or a list of
-    them each. Raises Invalid, also for names that are no filters of the list."""
+    """The filters of a list, given as JSON with a value or a list of values for each: its query
+    model. Raises Invalid, also for names that are not filters of the list."""
     if not isinstance(sent, dict):
         raise Invalid.field(below, "invalid_type", "must be a JSON object")
     known = {
@@ -80,7 +80,7 @@ def _field(below: str, location: tuple[int | str, ...]) -> str:
     return ".".join(part for part in parts if part)[:200] or "body"
 
 
-# pydantic has a hundred types of error; a client tells these apart.
+# pydantic has a hundred types of error; clients distinguish these.
 _CODES: Final = {
     "missing": "required",
     "extra_forbidden": "unknown_field",
@@ -104,7 +104,7 @@ _WHOLE: Final = "must be a whole number"
 _TEXT: Final = "must be text"
 _OBJECT: Final = "must be a JSON object"
 _TRUTH: Final = "must be true or false"
-# By pydantic's type of error, with the limits of the field; what is not here says it itself.
+# By pydantic's type of error, with the limits of the field; others have pydantic's message.
 _MESSAGES: Final = {
     "missing": "is required",
     "extra_forbidden": "is not a field that can be sent here",

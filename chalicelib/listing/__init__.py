@@ -1,13 +1,13 @@
-"""Lists, searches and totals that are exact the moment a write is answered.
+"""Lists, searches and totals that are exact as soon as a write is answered.
 
-`change` adds the index writes of a record to the commit that changes it; `page` reads a page. No
-process follows the writes to index them later.
+`change` adds the index writes of a record to the commit that changes it; `page` reads a page.
+Nothing is indexed later.
 
-- what is indexed: `kinds` (which lists and facets there are), `index` (of one record), `words`
+- what is indexed: `kinds` (lists and facets), `index` (of one record), `words`
 - writing: `entries`
 - reading: `query` (what is asked), `pages`, `positions` (what to read), `lists` (which list serves
   the filters), `search`, `lookup` (exact texts), `best` (best matches), `counts` (totals), `cursor`
-- keeping: `recount` (whether totals are right), `move` and `moved` (to another index)
+- maintenance: `recount` (checks totals), `move` and `moved` (to another index)
 """
 
 from chalicelib.listing.entries import change

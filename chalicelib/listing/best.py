@@ -1,4 +1,4 @@
-"""The few records that match a search best: what has its words as a whole, then what is newest."""
+"""The few best matches of a search: whole words first, then the newest."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -7,16 +7,17 @@ from typing import Final
 from chalicelib import table
 from chalicelib.listing.kinds import Kind, escape, word_shards
 
-_WHOLE: Final = 5  # entries of a shard that have the term as a word of its own
+_WHOLE: Final = 5  # entries of a shard that have the term as a whole word
 _BEGINNING: Final = 15  # … that only begin with it
-_BESIDE: Final = 500  # … of one term among several, of which only few records may have all
-MOST: Final = 20  # candidates that are looked at
+_BESIDE: Final = 500  # … of one of several terms, because few records may have all of them
+MOST: Final = 20  # candidates that are loaded
 
 _Read = Callable[[], table.Rows]
 
 
 def reading(kind: Kind, terms: Sequence[str]) -> list[_Read]:
-    """The calls that read the index for `candidates`, however many records there are."""
+    """The calls that read the index for `candidates`; their number does not depend on the
+    records."""
     calls: list[_Read] = []
     for term in terms:
         begin = escape(term)
@@ -29,7 +30,7 @@ def reading(kind: Kind, terms: Sequence[str]) -> list[_Read]:
 
 
 def candidates(terms: Sequence[str], read: Sequence[table.Rows]) -> list[str]:
-    """The ids of records that may match all terms, from what `reading` gave."""
+    """The ids of records that may match all terms, from the results of `reading`."""
     each = len(read) // len(terms)
     whole, cut = set[str](), list[bool]()
     found: list[dict[str, str]] = []
@@ -41,7 +42,7 @@ def candidates(terms: Sequence[str], read: Sequence[table.Rows]) -> list[str]:
         cut.append(any(part.after is not None for part in rows[1::2]))
     common = set.intersection(*map(set, found))
     if not common and any(cut):
-        common = set(sorted(found, key=len)[0])  # what is missing may be among what was not read
+        common = set(sorted(found, key=len)[0])  # missing records may be among the unread entries
     sorts = {id: sort for some in found for id, sort in some.items()}
     return sorted(common, key=lambda id: (id in whole, sorts[id]), reverse=True)[:MOST]
 

@@ -12,15 +12,15 @@ Cells = list[tuple[dict[str, str], int]]
 
 
 class Reindexing(Problem):
-    """503: records are being indexed anew for this filter or order (`infra/reindex.py`)."""
+    """503: records are being reindexed for this filter or sort order (`infra/reindex.py`)."""
 
     status, code = 503, "reindexing"
 
 
 @dataclass(frozen=True)
 class Counts:
-    """The cells that a list with filters needs: of the whole kind, and under the values asked.
-    `ready`: whether all records are indexed as those of this release are."""
+    """The cells that a list with filters needs: of the whole kind, and under the requested values.
+    `ready`: whether all records are indexed as in this release."""
 
     kind: Kind
     where: Where
@@ -29,8 +29,8 @@ class Counts:
     ready: bool
 
     def size(self, where: Where) -> int | None:
-        """How many records pass `where`, a part of the filters; None where cells do not tell. No
-        fewer than none, though half of a change may be in what was read."""
+        """How many records match `where`, a part of the filters; None if no cells have it. At least
+        0, though half of a change may have been read."""
         apart = [facet for facet in where if facet in self.under]
         if len(apart) > 1 or not where.keys() <= {*self.kind.counted, *apart}:
             return None
@@ -46,7 +46,7 @@ class Counts:
         )
 
     def require(self, asked: set[str]) -> None:
-        """Raises Reindexing where that is asked for which not all records have yet."""
+        """Raises Reindexing for features for which not all records are indexed yet."""
         if not self.ready and (late := sorted(asked & self.kind.since)):
             message = f"The list cannot be asked for its {', '.join(late)} yet: records are being"
             raise Reindexing(f"{message} indexed anew. Try again.", headers={"Retry-After": "60"})
@@ -59,7 +59,7 @@ def places(kind: Kind, where: Where) -> list[str]:
 
 
 def counts(kind: Kind, where: Where, read: list[list[Item]]) -> Counts:
-    """From what was read of the partitions that `places` named, in its order."""
+    """From the contents of the partitions named by `places`, in its order."""
     main, *rest = map(_summed, read)
     under: dict[str, Cells] = {}
     parts = iter(rest)
@@ -71,7 +71,7 @@ def counts(kind: Kind, where: Where, read: list[list[Item]]) -> Counts:
 
 
 def _summed(items: list[Item]) -> dict[str, int]:
-    """The number in each cell, of all its shards."""
+    """The number in each cell, summed over its shards."""
     found: dict[str, int] = {}
     for item in items:
         name = item["sk"].rsplit("#", 1)[0]

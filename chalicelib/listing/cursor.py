@@ -1,7 +1,7 @@
-"""Where a walk through a list goes on: after a position, whatever was written meanwhile.
+"""Cursors: reading a list continues after a position, whatever was written meanwhile.
 
-A cursor says for which list it was made. It is no secret and no right: whoever made up one that
-holds would be given what is after a position of his choice in a list that he may read anyway.
+A cursor is bound to its list. It is not a secret and grants no rights: a forged cursor leads to a
+position in a list that its sender may read anyway.
 """
 
 import base64
@@ -13,27 +13,27 @@ from typing import Any, Final
 
 from chalicelib.problems import Invalid
 
-BEGIN: Final = "*"  # instead of a cursor: a walk from the beginning
-_VERSION: Final = 1  # of what positions mean: another one makes older cursors void
+BEGIN: Final = "*"  # instead of a cursor: starts from the beginning
+_VERSION: Final = 1  # of the meaning of positions: a new version invalidates older cursors
 _CHECK: Final = 12  # characters
 
 
 @dataclass(frozen=True)
 class Cursor:
-    """`position`: of the last record that was given. `page`: the number of the page after it."""
+    """`position`: of the last record returned. `page`: the number of the page after it."""
 
     position: str
     page: int
 
     def text(self, asked: Mapping[str, Any]) -> str:
-        """Opaque, and bound to what was asked for."""
+        """Opaque, and bound to the request."""
         body = json.dumps([self.position, self.page], ensure_ascii=False, separators=(",", ":"))
         whole = f"{_check(asked, body)}{body}".encode("utf-8", "surrogatepass")
         return base64.urlsafe_b64encode(whole).decode().rstrip("=")
 
 
 def read(text: str, asked: Mapping[str, Any]) -> Cursor:
-    """Raises Invalid for what is no cursor of this list."""
+    """Raises Invalid if it is not a cursor of this list."""
     if text == BEGIN:
         return Cursor("", 1)
     try:

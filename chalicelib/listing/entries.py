@@ -1,4 +1,4 @@
-"""The entries that a record leaves, and their difference between two of its versions."""
+"""The list and word entries of a record, and their difference between two of its versions."""
 
 from itertools import groupby
 
@@ -20,11 +20,11 @@ def change(
     inside: int | None = None,
     room: int | None = None,
 ) -> Index | None:
-    """Adds the index writes between two versions of a record to the commit that changes it; answers
-    how the record is indexed then, which its new version has to say.
+    """Adds the index writes between two versions of a record to the commit that changes it; returns
+    the index of the new version, which the record must store.
 
     `inside`, `room`: the kind's, unless given. Words without room in the transaction are written
-    before it, and taken away after it.
+    before it, and deleted after it.
     """
     room = kind.room if room is None else room
     if after is not None:
@@ -45,7 +45,7 @@ def change(
 
 
 def _change_words(commit: Commit, old: dict[Key, bool], new: dict[Key, bool], room: int) -> None:
-    """`old`, `new`: the keys of words, and whether each is one of a generation."""
+    """`old`, `new`: the keys of words, and whether each belongs to a generation."""
     fits = len(old.keys() ^ new.keys()) <= room
     added = [key for key in new if key not in old]
     commit.put_each((key for key in added if not new[key]), {})
@@ -63,7 +63,7 @@ def _change_words(commit: Commit, old: dict[Key, bool], new: dict[Key, bool], ro
 
 
 def entries_of(kind: Kind, id: str, index: Index | None) -> set[Key]:
-    """The keys of all list and word entries of a record that is indexed like this."""
+    """The keys of all list and word entries of a record with this index."""
     return {*list_entries(kind, id, index), *word_keys(kind, id, index)}
 
 
@@ -92,7 +92,7 @@ def list_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
 
 
 def word_keys(kind: Kind, id: str, index: Index | None) -> dict[Key, bool]:
-    """Where the words of a record are, and whether as those of a generation."""
+    """The keys of a record's words, and whether each belongs to a generation."""
     if index is None:
         return {}
     shards = kinds.SHAPES[index.version].word_shards

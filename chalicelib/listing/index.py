@@ -1,9 +1,9 @@
-"""How one record is indexed: what it says of itself, because its entries are removed from there.
+"""How one record is indexed. The record stores this, because its entries are removed by it.
 
 Words are in the word index in one of two ways. A few, `words`, are written with the record, and
-are true by themselves. The others, `ahead`, may be too many for the record's transaction; they are
-written before it, and count only while the record's list entry names their `generation`. What a
-write that failed has left names another one, and counts for nothing.
+always count. The others, `ahead`, may be too many for the record's transaction; they are
+written before it, and count only while the record's list entry names their `generation`. Words of
+a failed write have another generation, and never count.
 """
 
 import os
@@ -16,7 +16,7 @@ from chalicelib.listing import kinds
 from chalicelib.listing import words as text
 
 SEVERAL: Final = "several"
-_LONGEST_SORT: Final = 60  # characters of a text that count where a list is sorted by it
+_LONGEST_SORT: Final = 60  # characters of a text that count when a list is sorted by it
 MOST_WORD_BYTES: Final = 150_000  # with a product of 200 KB it fits DynamoDB's 400 KB an item
 
 
@@ -24,9 +24,9 @@ MOST_WORD_BYTES: Final = 150_000  # with a product of 200 KB it fits DynamoDB's 
 class Index:
     """`sort`: text in whose descending order the kind is listed. `facets`: as key parts; `several`:
     those of the facet with several values, `many` if they are too many for a list entry each.
-    `orders`: what it is sorted by in other orders. `words`, `ahead`: as stored. `version`: its
-    shape, `format`: what the last release did not know. `settled`: whether it was decided which
-    words are which (`change`)."""
+    `orders`: the keys of other sort orders. `words`, `ahead`: as stored. `version`: its shape,
+    `format`: its format, which the last release did not have. `settled`: whether words and ahead
+    were divided (`change`)."""
 
     sort: str
     facets: Mapping[str, str]
@@ -51,7 +51,7 @@ class Index:
         texts: Iterable[str] = (),
         exact: Iterable[str] = (),
     ) -> "Index":
-        """What a record wants to be found by: `texts`, and as a whole by each of the `exact`.
+        """The index of a record that is found by `texts`, and by each of the `exact` as a whole.
         `orders`: text, which is sorted without case and accents, or a time."""
         if "#" in sort or "+" in sort:
             raise ValueError(f"{sort!r} cannot be a sort key: # and + separate the parts of a key")
@@ -68,12 +68,12 @@ class Index:
 
     @property
     def worded(self) -> tuple[object, ...]:
-        """All that its word entries depend on."""
+        """Everything that its word entries depend on."""
         return self.words, self.ahead, self.generation, self.sort, self.version
 
     @property
     def counted(self) -> tuple[object, ...]:
-        """All that its count cells depend on."""
+        """Everything that its count cells depend on."""
         return self.facets, self.format
 
     def stored(self) -> dict[str, Any]:
@@ -131,7 +131,7 @@ class Index:
         )
 
     def passes(self, where: Mapping[str, frozenset[str]]) -> bool:
-        """`SEVERAL` is the facet with several values, whatever the kind calls it."""
+        """`SEVERAL` is the facet with several values, by whatever name in the kind."""
         return all(
             not wanted.isdisjoint(self.several)
             if facet == SEVERAL
@@ -141,11 +141,11 @@ class Index:
 
 
 def settled(before: Index | None, wanted: Index, *, inside: int, room: int) -> Index:
-    """Which words are true by themselves, and which belong to a generation.
+    """Decides which words always count, and which belong to a generation.
 
-    Those that stay keep their place. New ones are among the first `inside` where there is room.
-    If more than `room` differ, all others are written anew, ahead, as another generation: chance
-    names it, so that no other attempt to write the record leaves words that count.
+    Unchanged words keep their place. New ones are among the first `inside` if there is room. If
+    more than `room` differ, all others are written again, ahead, as a new generation. Its name is
+    random, so that no other attempt to write the record leaves words that count.
     """
     if before is not None and not before.settled:
         raise ValueError("the version before was never written")
@@ -160,7 +160,7 @@ def settled(before: Index | None, wanted: Index, *, inside: int, room: int) -> I
     new = [word for word in words if word not in known]
     differing = len(new) + len(had.every_word) - len(known)
     if before and (had.sort, had.version) != (wanted.sort, wanted.version):
-        differing = len(words) + len(had.every_word)  # each is elsewhere from now on
+        differing = len(words) + len(had.every_word)  # each has a new place
         kept, new = kept[:inside], [*kept[inside:], *new]
     free = inside - len(kept)
     if differing > room:
@@ -181,7 +181,7 @@ def settled(before: Index | None, wanted: Index, *, inside: int, room: int) -> I
 
 
 def several_part(value: str) -> str:
-    """A value of the facet with several, short enough for a hundred on each list entry."""
+    """A value of the facet with several, short enough for a hundred of them in each list entry."""
     return key_part(value, 40)
 
 

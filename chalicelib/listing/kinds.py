@@ -11,8 +11,8 @@ r"""What can be listed, and where its entries are.
 Lists are `*`, `<facet>=<value>`, the combined ones of the kind, and `<facet>*` of the records with
 more values of a facet than have a list entry each. Lists and words are sharded by a
 hash of the id, because one partition takes about 1,000 write units a second (AWS). The number of
-shards is in the key, so that two numbers of them never share a partition: a reader that looks into
-the old partitions before the new ones meets a record that moves between them at least once.
+shards is in the key, so that two numbers of them never share a partition: a reader that reads the
+old partitions before the new ones finds a record that moves between them at least once.
 """
 
 import zlib
@@ -24,21 +24,21 @@ from chalicelib.attributes import Key
 
 @dataclass(frozen=True)
 class Shape:
-    """Into how many partitions each list, and each letter of the word index, is spread."""
+    """The number of partitions of each list, and of each letter of the word index."""
 
     list_shards: int
     word_shards: int
 
 
-# How records may be indexed, by the version that each carries, and how they are from now on. For
-# another number of shards, deploy another version here, make it CURRENT in the next deployment, run
-# `infra/reindex.py`, and only then take the old one out (docs/listing.md).
+# The shapes in which records may be indexed, by version, and the current one. For another number
+# of shards, deploy another version here, make it CURRENT in the next deployment, run
+# `infra/reindex.py`, and only then remove the old one (docs/listing.md).
 SHAPES: dict[int, Shape] = {1: Shape(list_shards=2, word_shards=4)}
 CURRENT = 1
 
 
 def list_shards() -> list[int]:
-    """The numbers of shards that lists may be spread over, oldest first: what a read looks into."""
+    """The numbers of shards that lists may have, oldest first; reads use all of them."""
     return list(dict.fromkeys(shape.list_shards for _, shape in sorted(SHAPES.items())))
 
 
@@ -46,7 +46,7 @@ def word_shards() -> list[int]:
     return list(dict.fromkeys(shape.word_shards for _, shape in sorted(SHAPES.items())))
 
 
-FORMAT = 2  # how records are indexed, and counted, since there are filters by more than `counted`
+FORMAT = 2  # of indexes and counts, since there are filters by more than `counted`
 READY = "~ready"  # a cell without a number: all records of the kind are indexed so
 
 
@@ -54,16 +54,16 @@ READY = "~ready"  # a cell without a number: all records of the kind are indexed
 class Kind:
     """A listable kind of record.
 
-    `counted`: the facets that a count cell is made of; new ones are appended. `under`: facets with
-    so many values that their cells are kept apart, once more under each value. `listed`: facets
-    with a list for each value. `combined`: lists of what has several facet values at once.
-    `several`: the facet of which a record may have several values, with a list for each. A facet
-    without a value is "". `orders`: what else the list of all is kept sorted by.
+    `counted`: the facets of a count cell; new ones are appended. `under`: facets with so many
+    values that they have separate cells under each value. `listed`: facets with a list for each
+    value. `combined`: lists of records with several given facet values. `several`: the facet of
+    which a record may have several values, with a list for each. A facet without a value is "".
+    `orders`: further sort orders of the list of all.
 
-    `since`: the facets, combined lists and orders that only records indexed as `FORMAT` says have.
+    `since`: the facets, combined lists and orders that only records of this `FORMAT` have.
 
-    `inside`: how many words and values of a record are written with it; `room`: how many
-    differences of these one transaction has room for, with all else that it writes.
+    `inside`: how many words and values of a record are written with it; `room`: how many changes
+    of these a transaction has room for, next to its other writes.
     """
 
     name: str
@@ -83,7 +83,7 @@ class Kind:
             raise ValueError(f"{self.name}: {sorted(used - set(self.counted))} must be counted")
 
     def lists(self, facets: Mapping[str, str]) -> list[str]:
-        """The lists in which a record with these facets is, but those of `several`."""
+        """The lists of a record with these facets, except those of `several`."""
         return [
             "*",
             *(f"{facet}={facets[facet]}" for facet in self.listed if facets.get(facet)),
@@ -99,20 +99,20 @@ class Kind:
         return "|".join([*values, str(FORMAT)] if version == FORMAT else values)
 
     def cells(self, facets: Mapping[str, str], version: int = FORMAT) -> list[Key]:
-        """The count cells in which it counts."""
+        """The count cells that count it."""
         cell = self.cell(facets, version)
         cells = [(self.count_pk(), cell)]
         for facet in self.under:
-            # What there was before `since` is counted without a value, too.
+            # Facets from before `since` are also counted without a value.
             if facets.get(facet) or facet not in self.since:
                 cells.append((self.count_pk(facet, facets.get(facet, "")), cell))
         return cells
 
     def cell_facets(self, cell: str) -> tuple[dict[str, str], bool]:
-        """The facets of a cell, and whether its records are indexed as `FORMAT` says."""
+        """The facets of a cell, and whether its records have this `FORMAT`."""
         values = cell.split("|")
         is_new = len(values) > len(self.counted) and values[-1] == str(FORMAT)
-        # A cell from before a facet was appended to the kind has no value for it.
+        # A cell that is older than a facet of the kind has no value for it.
         facets = dict.fromkeys(self.counted, "") | dict(zip(self.counted, values, strict=False))
         return facets, is_new
 

@@ -1,4 +1,4 @@
-"""Reading lists: which of them serve given filters for the least, and what is in them."""
+"""Reading lists: which of them serve given filters at the lowest cost, and what is in them."""
 
 import heapq
 import math
@@ -14,20 +14,20 @@ from chalicelib.listing.counts import Counts, Where
 from chalicelib.listing.index import SEVERAL
 from chalicelib.listing.kinds import Kind, list_shards
 
-# What one more query costs, in entries read: a round trip's CPU against 200 bytes each.
+# The cost of one more query, in entries read: a call's CPU compared with 200 bytes each.
 _QUERY_COST: Final = 25
-# About as many entries fill the 1 MB that a query looks at.
+# About this many entries fill the 1 MB that a query reads.
 _CALL_ENTRIES: Final = 5_000
-MOST_COUNTED = 100_000  # keys that are looked at to count what no cell tells
+MOST_COUNTED = 100_000  # keys that are read for a total that no cell has
 _FEW_LISTS: Final = 3
-UNKNOWN: Final = 50_000  # records: taken for the size of a list that nothing tells
+UNKNOWN: Final = 50_000  # records: the assumed size of a list of unknown size
 
 Read = Callable[[], table.Rows]
 
 
 @dataclass(frozen=True)
 class Range:
-    """From which sort on (`first`), and before which (`end`); empty: no bound."""
+    """Sorts from `first` up to, but without, `end`; empty: no bound."""
 
     first: str = ""
     end: str = ""
@@ -44,10 +44,10 @@ EVERYTHING: Final = Range()
 
 @dataclass(frozen=True)
 class Lists:
-    """Lists that together hold what some of the filters ask for, each record once.
+    """Lists that together hold the records that match some of the filters, each once.
 
-    `rest`: the filters that are left to apply. `size`: how many records they hold; `total`: how
-    many of those pass; each None where no cell tells. Positions are `<sort>#<id>`.
+    `rest`: the remaining filters. `size`: how many records the lists hold; `total`: how many of
+    those match; each None if no cell has it. Positions are `<sort>#<id>`.
     """
 
     kind: Kind
@@ -58,13 +58,13 @@ class Lists:
     total: int | None = None
 
     def cost(self, need: int) -> float:
-        """Of finding `need` records that pass, in entries read."""
+        """The cost of finding `need` matching records, in entries read."""
         size = UNKNOWN if self.size is None else self.size
         read = need * size / self.total if self.total else size
         return min(size, read) + _QUERY_COST * len(self.names)
 
     def reads(self, need: int, after: str | None, forward: bool, shards: int) -> list[Read]:
-        """The first query of each partition, to find `need` records that pass."""
+        """The first query of each partition, to find `need` matching records."""
         limit = self._limit(need, shards)
         pks = self._places(shards)
         return [self._read(pk, forward, limit, after) for pk in pks]
@@ -77,10 +77,11 @@ class Lists:
         forward: bool = False,
         read: Sequence[table.Rows] | None = None,
     ) -> Iterator[str]:
-        """Positions of the records that pass, newest first or `forward`, from `after` on; for a
-        caller who takes `need` of them. `read`: what `reads` of the oldest spread gave."""
+        """Positions of the matching records, newest first or `forward`, after `after`; for a caller
+        that uses `need` of them. `read`: the results of `reads` of the oldest spread."""
         streams = []
-        # Old partitions first: a record that moves to the new ones meanwhile is met at least once.
+        # Old partitions first: a record that moves to the new ones meanwhile is found at least
+        # once.
         for shards in list_shards():
             firsts = read
             if firsts is None:
@@ -92,11 +93,11 @@ class Lists:
                 for pk, rows in zip(self._places(shards), firsts, strict=True)
             ]
         merged = heapq.merge(*streams, reverse=not forward)
-        # … or twice; and in a range `after` itself, which a key condition cannot leave out.
+        # … or twice; in a range also `after` itself, which a key condition cannot exclude.
         return (position for position, _ in groupby(merged) if position != after)
 
     def tallies(self, most: int | None = None) -> list[Callable[[], table.Tally]]:
-        """The calls that count what passes, by looking at up to `most` keys."""
+        """The calls that count the matches by reading up to `most` keys."""
         shards = list_shards()[0]
         pks = self._places(shards)
         each = -(-(MOST_COUNTED if most is None else most) // len(pks))
@@ -104,15 +105,15 @@ class Lists:
         return [partial(table.tally, pk, where=where, filter=condition, most=each) for pk in pks]
 
     def counted(self) -> int:
-        """What passes, while records move between spreads: by position, because the calls that
-        count would meet some twice."""
+        """The number of matches while records move between spreads: counted by position, because
+        the counting calls would count some twice."""
         return sum(1 for _ in self.positions(_CALL_ENTRIES))
 
     def _places(self, shards: int) -> list[str]:
         return [self.kind.list_pk(name, at, shards) for name in self.names for at in range(shards)]
 
     def _limit(self, need: int, shards: int) -> int:
-        """A shard's part, with room for an uneven hash; more where filters drop some of it."""
+        """A shard's part, with room for an uneven hash; more if filters drop some of it."""
         part = need / shards
         if self.rest:
             known = self.size is not None and self.total is not None
@@ -153,14 +154,14 @@ class Lists:
             yield from (item["sk"] for item in rows.items)
             if rows.after is None:
                 return
-            # What passes may all be far away: the fewer calls, the further.
+            # The matches may all be far away, so large pages save calls.
             limit = min(_CALL_ENTRIES, limit * 4)
             rows = read(limit, after, rows.after)()
 
 
 def serving(kind: Kind, where: Where, between: Range) -> Lists | None:
-    """The lists that hold what the filters ask for and nothing else, if they are few; or all
-    records, where there is no list for any of the filters."""
+    """The lists that hold exactly the matches, if they are few; or the list of all records if no
+    filter has a list."""
     for name, wanted in kind.combined.items():
         if where == {facet: frozenset({value}) for facet, value in wanted.items()}:
             return Lists(kind, [name], {}, between)
@@ -183,7 +184,7 @@ def choices(kind: Kind, where: Where, between: Range, known: Counts) -> list[Lis
     for facet, accepted in where.items():
         if names := _names(kind, facet, accepted):
             part = {facet: accepted}
-            # Of several values, records with too many of them for a list each are to be looked at.
+            # Records with too many of several values are in a common list, which is read too.
             rest = where if facet == SEVERAL else {f: v for f, v in where.items() if f != facet}
             found.append(Lists(kind, names, rest, between, known.size(part), total))
     for name, wanted in kind.combined.items():
@@ -196,7 +197,7 @@ def choices(kind: Kind, where: Where, between: Range, known: Counts) -> list[Lis
 
 
 def _names(kind: Kind, facet: str, accepted: frozenset[str]) -> list[str]:
-    """The lists of the values of a facet, where it has one for each."""
+    """The lists of a facet's values, if each has one."""
     if facet == SEVERAL:
         values = [f"{kind.several}={value}" for value in sorted(accepted)]
         return [*values, f"{kind.several}*"]

@@ -1,4 +1,4 @@
-"""Which records hold a text, such as a SKU, as a whole."""
+"""Which records contain a text, such as a SKU, as a whole."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,22 +10,22 @@ from chalicelib.listing.kinds import Kind, escape, word_shards
 from chalicelib.listing.search import beginning
 from chalicelib.listing.words import LONGEST_WORD, fold, whole
 
-_ENTRIES: Final = 100  # of one query: as much CPU as the query itself
+_ENTRIES: Final = 100  # entries that cost as much CPU as the query itself
 _LAST: Final = "\U0010ffff"
 
-Spread = Callable[[Kind, str], list[str]]  # the partitions in which a word of a kind may be
+Spread = Callable[[Kind, str], list[str]]  # the partitions that may hold a word of a kind
 
 
 def holding(kind: Kind, texts: Iterable[str]) -> dict[str, set[str]]:
-    """For each of the `exact` texts (`Index.of`) the ids of the records that may hold it: some too
-    many, to be compared.
+    """For each of the `exact` texts (`Index.of`) the ids of the records that may contain it. The
+    caller compares them, because a few do not.
 
-    Texts that begin alike are near each other in the index: one query of a shard answers many.
+    Texts with the same beginning are close together in the index: one query of a shard finds many.
     """
     words = {text: whole(text) for text in texts}
     wanted = sorted(set(words.values()) - {""})
     found: dict[str, set[str]] = {word: set() for word in words.values()}
-    # Old partitions first: a record that moves to the new ones meanwhile is met at least once.
+    # Old partitions first: a record that moves to the new ones meanwhile is found at least once.
     for shards in word_shards():
         for word, block in _blocks(kind, wanted, _words_of(shards), "#"):
             found[word].update(map(_id, block))
@@ -39,8 +39,8 @@ def _words_of(shards: int) -> Spread:
 def _blocks(
     kind: Kind, wanted: list[str], spread: Spread, suffix: str
 ) -> Iterator[tuple[str, list[str]]]:
-    """Each word, and the keys that begin with it and what is `suffix`, for each partition that it
-    may be in."""
+    """For each partition that may hold them, the words and the keys that begin with word and
+    `suffix`."""
     partitions: dict[str, list[str]] = {}
     for word in wanted:
         for pk in spread(kind, word):
@@ -57,8 +57,8 @@ def _blocks(
 
 @table.Stepwise
 def _read(pk: str, begins: Sequence[str]) -> table.Steps[list[list[str]]]:
-    """The keys with each of these beginnings in one partition, or as many as a query gives: from
-    where the first is, as far as that goes, then from where the next is that was not reached."""
+    """The keys with each of these prefixes in one partition, as many as a query returns: one query
+    from the first prefix on, the next from the first prefix that was not reached."""
     found: list[list[str]] = []
     while len(found) < len(begins):
         start = begins[len(found)]
@@ -67,7 +67,7 @@ def _read(pk: str, begins: Sequence[str]) -> table.Steps[list[list[str]]]:
         keys = [item["sk"] for item in rows.items]
         for begin in begins[len(found) :]:
             block = keys[bisect_left(keys, begin) : bisect_left(keys, begin + _LAST)]
-            # More of them may follow, or they may all be behind what was read.
+            # More of them may follow, or all of them may be after what was read.
             is_cut = rows.after is not None and not keys[-1] > begin + _LAST
             if is_cut and begin != start:
                 break
@@ -87,8 +87,8 @@ _NAME_SHARDS: Final = 4
 
 
 def holding_before(kind: Kind, texts: Iterable[str]) -> dict[str, set[str]]:
-    """The same of records that are not indexed anew yet (`infra/reindex.py`): a longer word that
-    begins with the text may stand for it, or, where the index had no room, a name of its own:
+    """The same for records that are not reindexed yet (`infra/reindex.py`): a longer word that
+    begins with the text may replace it, or, if the index had no room, a separate item:
     `name#<kind>#<first letter>#<shard>of4` / `<word>#<id>`."""
     words = {text: _longest(text) for text in texts}
     wanted = sorted(set(words.values()) - {""})

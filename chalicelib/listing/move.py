@@ -1,4 +1,4 @@
-"""Moving a record to where the code that runs now would index it (`infra/reindex.py`)."""
+"""Moving a record to the index of the current code (`infra/reindex.py`)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,10 +18,11 @@ _ATTEMPTS: Final = 20
 
 @dataclass(frozen=True)
 class Records:
-    """Where the records of a kind are, and how they are indexed now.
+    """The records of a kind, and their current index.
 
-    `key`: of a record, by its id. `index`: of a record as it is stored; it has `index`, as
-    `Index.stored` wrote it, and unless it never changes `version`, on which its writers condition.
+    `key`: of a record, by its id. `index`: the new index of a stored record. The record has
+    `index`, as `Index.stored` wrote it, and, unless it never changes, `version`, which its writers
+    use as a condition.
     """
 
     kind: Kind
@@ -30,10 +31,10 @@ class Records:
 
 
 def reindex(records: Records, id: str) -> bool:
-    """Moves one record, and says whether it had to be.
+    """Moves one record if needed; returns whether it was.
 
-    Nobody notices but a writer who has read it just before: to him it is a version that another
-    wrote, and he must not remove entries from where they were. Raises Busy.
+    A writer that has read the record before sees a new version: it must not remove entries from
+    their old places. Raises Busy.
     """
     for _ in range(_ATTEMPTS):
         item = table.get(records.key(id))
@@ -61,5 +62,5 @@ def reindex(records: Records, id: str) -> bool:
             commit.send()
             return True
         except table.ConditionFailed:
-            continue  # a client was faster; he may have indexed it, too
+            continue  # a client wrote it first, and may have indexed it too
     raise Busy

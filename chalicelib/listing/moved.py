@@ -1,7 +1,8 @@
-"""The end of a move to another index: what no record has is removed, and all may rely on the rest.
+"""The end of a move to another index: entries that no record has are removed, and the index is
+ready.
 
-Functions of the release before do not know the lists that came since. A record that they change or
-delete while a deployment goes on leaves its entries there. They are found by a scan of the table.
+Functions of the previous release do not know the new lists. Records that they change or delete
+during a deployment leave entries there. A scan of the table finds them.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -23,12 +24,12 @@ def is_ready(kind: Kind) -> bool:
 
 
 def ready(kind: Kind) -> None:
-    """All records of the kind are indexed as this release does it."""
+    """Notes that all records of the kind are indexed as in this release."""
     table.put({"pk": kind.count_pk(), "sk": f"{READY}#0", "n": 0})
 
 
 def sweep(records: Records) -> int:
-    """Removes the entries of a kind that its records do not have; how many there were."""
+    """Removes the entries of a kind that its records do not have; returns their number."""
     begins, removed = tuple(_since(records.kind)), 0
     for keys in table.scan(f"list#{records.kind.name}#"):
         ids = {key: key[1].rsplit("#", 1)[1] for key in keys if key[0].startswith(begins)}
@@ -39,7 +40,7 @@ def sweep(records: Records) -> int:
 
 
 def _removed(records: Records, key: Key, id: str, item: Item | None) -> bool:
-    """Unless the record, as it was read, has the entry; or somebody has written it since."""
+    """Unless the record, as it was read, has the entry, or was written since."""
     if item and key in entries_of(records.kind, id, Index.read(item["index"])):
         return False
     commit = Commit()
@@ -53,9 +54,9 @@ def _removed(records: Records, key: Key, id: str, item: Item | None) -> bool:
 
 
 def discard(records: Records, item: Item, words: Collection[str], before: int) -> bool:
-    """Removes a word entry of a generation that its record does not have: what a write that failed
-    has left behind. Only one of these words, and from before that time (Unix seconds), because a
-    write that has begun may still end."""
+    """Removes a word entry of a generation that its record does not have, left by a failed write.
+    Only one of these words, and from before that time (Unix seconds), because a write may still be
+    running."""
     key: Key = item["pk"], item["sk"]
     word, _, rest = item["sk"].partition("#")
     if not item["pk"].startswith(f"word#{records.kind.name}#") or word not in words:
@@ -67,13 +68,12 @@ def discard(records: Records, item: Item, words: Collection[str], before: int) -
 
 
 def words_of(texts: Iterable[str]) -> set[str]:
-    """The words under which a record with these texts, whole or in parts, may be found; as they
-    stand in keys."""
+    """The words of a record with these texts, whole or in parts, as written in keys."""
     return {escape(word) for one in texts for word in text.words([one], [one])}
 
 
 def _since(kind: Kind) -> Iterator[str]:
-    """How the partitions of the lists begin that came since."""
+    """The prefixes of the partitions of the new lists."""
     for name in kind.since:
         if name == kind.several:
             yield from (f"list#{kind.name}#{name}=", f"list#{kind.name}#{name}*#")

@@ -17,9 +17,9 @@ from chalicelib.problems import Invalid
 
 @dataclass(frozen=True)
 class Page(Generic[R]):
-    """`next`: where the list goes on, None at its end. `at_least`: there are more than `total`, and
-    it was not counted how many. `after`: where it goes on after the nth record; None for a page
-    that was asked for by its number, which has to be whole."""
+    """`next`: the cursor of the next page, None at the end. `at_least`: there are more than
+    `total`, not counted. `after`: the cursor after the nth record; None for a page by number, which
+    must be complete."""
 
     records: list[R]
     total: int
@@ -31,8 +31,8 @@ class Page(Generic[R]):
 
 
 def count(kind: Kind, where: Mapping[str, frozenset[str]]) -> int:
-    """How many records have one of the accepted values in every facet named: `counted` ones, and
-    one of those that are counted `under`."""
+    """How many records have one of the accepted values in every given facet: `counted` ones, and at
+    most one of `under`."""
     parts = key_parts(kind, where)
     read = table.together([partial(table.everything, pk) for pk in places(kind, parts)])
     total = counts(kind, parts, read).size(parts)
@@ -42,11 +42,11 @@ def count(kind: Kind, where: Mapping[str, frozenset[str]]) -> int:
 
 
 def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
-    """One page, in the order asked for.
+    """One page, in the requested order.
 
-    `load` gets the records of ids, in their order, leaving out what is gone. Raises Invalid for a
-    search that matches too much, a page that is too deep, too many values of a facet, or a cursor
-    of another list; Reindexing for what not all records are indexed for yet.
+    `load` returns the existing records of ids, in order. Raises Invalid for a search that matches
+    too much, a page that is too deep, too many values of a facet, or a cursor of another list;
+    Reindexing if not all records are indexed for it yet.
     """
     where = key_parts(kind, query.where)
     asked = _asked(kind, query, where)
@@ -81,7 +81,7 @@ def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
 
 
 def _asked(kind: Kind, query: Query, where: Where) -> dict[str, Any]:
-    """What makes two requests pages of one list."""
+    """The parts of a request that identify its list."""
     return {
         "kind": kind.name,
         "where": {facet: sorted(accepted) for facet, accepted in where.items()},

@@ -1,7 +1,7 @@
 """The positions of a page: which lists to read, from which end, and what of them passes.
 
-Sequential round trips: keys and counts, then records, where the lists of one filter serve; else
-counts, keys, records. A search: words and counts; filters, if there are any; records.
+Sequential round trips with at most one filter: keys and counts, then records; with more: counts,
+keys, records. A search: words and counts; filters, if there are any; records.
 """
 
 from collections.abc import Callable, Iterable
@@ -21,18 +21,18 @@ from chalicelib.listing.query import Load, Query, R
 from chalicelib.listing.search import ENTRIES_A_RECORD, Found, Matches, matches, verified
 from chalicelib.problems import Invalid
 
-# A batch-get of an entry costs one read unit; a query reads this many entries for one.
+# A batch-get of an entry costs one read unit; for that, a query reads this many entries.
 _ENTRIES_A_UNIT: Final = 20
 # Records that are in memory at once while a search checks many.
 _LOADED_AT_ONCE: Final = 500
-_NEAR = 500  # records: so far from the beginning it is read before it is known how many there are
-_FEW = 300  # records: so many are loaded to be sorted, rather than a list of all read
+_NEAR = 500  # records: up to here from the beginning, the list is read together with its total
+_FEW = 300  # records: up to this many are loaded and sorted, instead of reading a list of all
 _PROBE: Final = 10_000  # keys
 
 
 @dataclass(frozen=True)
 class Slice:
-    """The positions of a page; whether something follows them; the total, and if it is one."""
+    """The positions of a page; whether more follow; the total, and whether it is a lower bound."""
 
     positions: list[str]
     follows: bool
@@ -56,12 +56,12 @@ class Listing(Generic[R]):
 
     @property
     def need(self) -> int:
-        """With one more, which tells whether something follows."""
+        """Includes one more, to see whether more follow."""
         return self.skip + self.query.limit + 1
 
     @property
     def features(self) -> set[str]:
-        """What is asked for, as the kind names it in `since`."""
+        """The requested facets and order, as named in the kind's `since`."""
         facets = {self.kind.several if facet == SEVERAL else facet for facet in self.where}
         return facets | {f"*{self.query.order}"} if self.query.order else facets
 
@@ -107,7 +107,7 @@ class Listing(Generic[R]):
         return places(self.kind, self.where)
 
     def _tallies(self, some: Lists, most: int | None = None) -> list[Callable[[], table.Tally]]:
-        # Where a record may be in two of the lists, it is counted by its position.
+        # If a record may be in two of the lists, records are counted by position.
         is_once = len(list_shards()) == 1 and len(self.where.get(SEVERAL, ())) < 2
         return some.tallies(most) if is_once else []
 
@@ -120,7 +120,7 @@ class Listing(Generic[R]):
         return _sum(tallied)
 
     def _planned(self) -> Slice:
-        """First the counts, then what they say is cheapest."""
+        """First the counts, then the cheapest lists by them."""
         pks, probes = self._cells(), list[Lists]()
         if SEVERAL in self.where and self._is_tallied:
             several = {SEVERAL: self.where[SEVERAL]}
@@ -143,16 +143,16 @@ class Listing(Generic[R]):
         return self._read(min(ways, key=lambda way: way.cost(self.need)), total)
 
     def _read(self, base: Lists, total: int | None) -> Slice:
-        """The page, from these lists; counted as well unless the total is known."""
+        """The page, from these lists; counts their records unless the total is known."""
         query = self.query
         if total is not None and self.skip >= total and not self.after and query.counted:
             return Slice([], False, total)
         if total is None and self.skip > lists.MOST_COUNTED:
             message = f"comes after {lists.MOST_COUNTED:,} records; go on with the cursor"
             raise Invalid.field("page", "too_deep", message)
-        # The nearer end: the last pages cost as little as the first. For the first page that is
-        # never the oldest: if an older one came since the total was read, the newest would be
-        # missed.
+        # From the nearer end, so the last pages cost as little as the first. The first page is
+        # never read from the oldest: if an older record came since the total was read, the newest
+        # would be missed.
         following = 0 if total is None else max(0, total - self.skip - query.limit)
         backwards = total is not None and self.after is None and following < self.skip
         if backwards and total is not None:
@@ -173,10 +173,10 @@ class Listing(Generic[R]):
         return self._slice(islice(found, self.skip, self.need), total or 0, at_least)
 
     def _ordered(self, ways: list[Lists], total: int | None, known: Counts) -> Slice:
-        """In another order: of few records, by what they say; else from the list of all."""
+        """In another order: few records are loaded and sorted; otherwise from the list of all."""
         size = known.size({}) or 0
         few = total is not None and total <= _FEW
-        # To read the list in that order, or to load what passes: whichever is less.
+        # Reads the list in that order, or loads the matches, whichever is cheaper.
         few = few and (total or 0) ** 2 * ENTRIES_A_RECORD <= self.need * size
         if self.query.between or few:
             need = lists.UNKNOWN if total is None else total + 1
@@ -186,7 +186,7 @@ class Listing(Generic[R]):
         return self._read(Lists(self.kind, order, self.where, size=size, total=total), total)
 
     def _sorted(self, ids: list[str], total: int | None = None) -> Slice:
-        """These records in another order, by what they say of themselves."""
+        """These records in another order, by their own values."""
         slices = (ids[at : at + _LOADED_AT_ONCE] for at in range(0, len(ids), _LOADED_AT_ONCE))
         found = [
             f"{record.index.orders.get(self.query.order, '!')}#{record.id}"
@@ -196,7 +196,7 @@ class Listing(Generic[R]):
         ]
         return self._cut(found, len(found) if total is None else total)
 
-    # --- With one ---------------------------------------------------------------------------------
+    # --- With a search ----------------------------------------------------------------------------
 
     def searched(self, terms: list[str]) -> Slice:
         where = self.where
@@ -216,15 +216,14 @@ class Listing(Generic[R]):
         return self._cut(positions, len(positions), matching.at_least)
 
     def _checked(self, found: Found, terms: list[str]) -> Found:
-        """Those whose records pass the filters and match these terms too."""
+        """Those whose records match the filters and these terms too."""
         ids = list(found)
         slices = (ids[at : at + _LOADED_AT_ONCE] for at in range(0, len(ids), _LOADED_AT_ONCE))
         records = (record for some in slices for record in self.load(some))
         return {one.id: found[one.id] for one in records if one.index.matches(self.where, terms)}
 
     def _filtered(self, matching: Matches, known: Counts | None) -> Found:
-        """Those that pass the filters: by their entries, or where that is cheaper, by a whole
-        list."""
+        """Those that match the filters: by their entries, or by a whole list if that is cheaper."""
         if known is None:
             return verified(self.kind, matching, all_of=False)[0]
         total = known.size(self.where)
@@ -255,7 +254,7 @@ class Listing(Generic[R]):
     # --- Both -------------------------------------------------------------------------------------
 
     def _cut(self, positions: list[str], total: int, at_least: bool = False) -> Slice:
-        """The page, of all positions there are."""
+        """The page, from all positions."""
         forward, after = self.query.forward, self.after
         in_order = sorted(set(positions), reverse=not forward)
         if after is not None:
@@ -273,13 +272,13 @@ def id_of(position: str) -> str:
 
 
 def _sum(tallied: list[table.Tally]) -> tuple[int, bool]:
-    """The total, and whether there is more."""
+    """The total, and whether it is a lower bound."""
     passed, whole = sum(part.passed for part in tallied), all(part.whole for part in tallied)
     return (passed, False) if whole else (min(passed, lists.MOST_COUNTED), True)
 
 
 def _sized(way: Lists, probe: Lists, probed: list[table.Tally]) -> Lists:
-    """With the size that was found out."""
+    """With the size that was counted."""
     if list(way.names) != list(probe.names):
         return way
     whole = all(part.whole for part in probed)

@@ -27,12 +27,12 @@ Load = Callable[[list[str]], list[R]]
 
 @dataclass(frozen=True)
 class Query:
-    """What is asked for.
+    """A request for a page.
 
-    `where`: facet → accepted values, all facets must hold. `between`: of which sorts. `order`: one
-    of the kind's, or that of its sort; `forward`: with the lowest first. `page`: counted from the
-    beginning, or `cursor`: what an earlier page gave as `next`, or `*` to begin. `deepest`: how
-    many results may be paged through. `counted`: whether the total is asked for.
+    `where`: facet → accepted values; all facets must match. `between`: the range of sorts. `order`:
+    one of the kind's, or by sort if empty; `forward`: lowest first. `page`: counted from the
+    beginning, or `cursor`: `next` of an earlier page, or `*` to start. `deepest`: how many results
+    can be paged through. `counted`: whether the total is needed.
     """
 
     where: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -51,8 +51,8 @@ class Query:
         return (self.page - 1) * self.limit
 
     def reads(self, shown: Iterable[str]) -> tuple[str, ...]:
-        """The fields to load of each record so that these can be shown; none: all. With its index,
-        where records are compared with what is asked for."""
+        """The fields to load so that these can be shown; none: all. With `index`, if records are
+        compared with the request."""
         fields = tuple(shown)
         compares = self.where or self.search or self.between or self.order
         return (*fields, "index") if fields and compares else fields

@@ -1,5 +1,5 @@
-"""Whether the totals of a kind are what its list says. One transaction writes both, so they are,
-unless code was wrong or somebody wrote into the table by hand."""
+"""Checks the totals of a kind against its list. One transaction writes both, so they agree unless
+code was wrong or someone edited the table by hand."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ _LOOKS: Final = 3
 
 @dataclass(frozen=True)
 class Wrong:
-    """A count cell: what its `attribute` holds, and what the records that belong to it make.
+    """A wrong count cell: the value of its `attribute`, and the value computed from its records.
 
     `sharded`: it is kept in shards; otherwise `cell` is the key of a record."""
 
@@ -58,13 +58,12 @@ def recount(kind: Kind) -> Recount:
 def disagreement(
     look: Callable[[], tuple[Counted[K], Stored[K]]],
 ) -> tuple[Counted[K], dict[K, tuple[Number, Number]]]:
-    """What the last look counted, and of what is wrong what is stored and what was counted.
+    """The result of the last count, and for each wrong cell the stored and the counted value.
 
-    `look` counts, then reads what is stored. It is done once; again, up to three times, where the
-    two differ. A look takes a while, and clients write meanwhile. So a cell is wrong only if each
-    time more is between it, before or after, and the records counted, than was counted in it in
-    between. One in which much is counted all the time has to be wrong by more than that; it is
-    found when there is less to do.
+    `look` counts, then reads the stored values; it is repeated up to three times while they differ.
+    Clients write during a look. So a cell is wrong only if each time it differs from the records,
+    before and after the look, by more than it changed during the look. A busy cell must be wrong by
+    more than that; otherwise it is found at a quieter time.
     """
     counted, after = look()
     suspects = {
@@ -85,7 +84,7 @@ def disagreement(
 
 
 def _explained(first: Mapping[str, Any], last: Mapping[str, Any], counted: Number) -> bool:
-    """Whether what was counted in a cell during a look may be why it differs from the records."""
+    """Whether writes during a look can explain the difference between a cell and the records."""
     changed = sum(abs(last.get(shard, 0) - first.get(shard, 0)) for shard in {*first, *last})
     low, high = sorted((_sum(first), _sum(last)))
     return bool(low - changed <= counted <= high + changed)
@@ -97,10 +96,10 @@ def _sum(cell: Mapping[str, Any]) -> Number:
 
 
 def repair(wrong: Iterable[Wrong]) -> None:
-    """Adds to each cell what it lacks, while others may count in it."""
+    """Adds the difference to each cell; concurrent counts stay."""
     for one in wrong:
         if not one.sharded:
-            with suppress(table.ConditionFailed):  # the record is gone, and its total with it
+            with suppress(table.ConditionFailed):  # the record and its total were deleted
                 table.update(
                     one.cell, add={one.attribute: one.counted - one.stored}, when=table.present
                 )
@@ -112,7 +111,7 @@ def repair(wrong: Iterable[Wrong]) -> None:
 
 
 def everyone(kind: Kind, fields: Sequence[str], first: str = "") -> Iterator[dict[str, str]]:
-    """The entries of all records whose sort is not before `first`: `sk`, and these facets."""
+    """The entries of all records with a sort from `first` on: `sk`, and these facets."""
     spreads = list_shards()
     moving = len(spreads) > 1
     where = table.sk.gte(first) if first else None
@@ -120,8 +119,8 @@ def everyone(kind: Kind, fields: Sequence[str], first: str = "") -> Iterator[dic
     for shards in spreads:
         for shard in range(shards):
             pk = kind.list_pk("*", shard, shards)
-            # Newest first: what is created meanwhile is not met, and what changes most, the newest,
-            # is met before it does.
+            # Newest first: records created meanwhile are not read, and the newest, which change
+            # most, are read early.
             for item in _items(pk, ["sk", *fields], where=where, forward=False):
                 if moving and item["sk"] in met:
                     continue  # it was moved to another spread since (`reindex`)
@@ -131,8 +130,8 @@ def everyone(kind: Kind, fields: Sequence[str], first: str = "") -> Iterator[dic
 
 
 def _counted(kind: Kind) -> Counter[Key]:
-    """How many records belong to each cell, by the facets in their list entries, whatever the
-    format in which they are counted."""
+    """How many records belong to each cell, by the facets in their list entries, in either
+    format."""
     found: Counter[Key] = Counter()
     for item in everyone(kind, list(dict.fromkeys([*kind.counted, *kind.under]))):
         found.update((pk, kind.cell(item, 1)) for pk, _ in kind.cells(item))
@@ -140,7 +139,8 @@ def _counted(kind: Kind) -> Counter[Key]:
 
 
 def _stored(kind: Kind, counted: Counter[Key]) -> Stored[Key]:
-    """The cells other than those counted; of values that no record has, those of the whole kind."""
+    """The stored cells besides those counted; for values without records, those of the whole
+    kind."""
     found: defaultdict[Key, Counter[str]] = defaultdict(Counter)
     for pk in {kind.count_pk(), *(pk for pk, _ in counted)}:
         for item in _items(pk, ["sk", "n"]):

@@ -15,11 +15,12 @@ from chalicelib.listing.kinds import Kind, escape, list_shards, word_shards
 from chalicelib.problems import Invalid
 
 MOST_MATCHES = 10_000
-# Terms that are read from the index; any others, the shortest ones, are checked on what was found.
+# Terms that are read from the index; the others, the shortest ones, are checked on the records
+# found.
 _MOST_READ: Final = 8
-# Loading a record and its parts costs as much CPU as reading this many entries, and more units.
+# Loading a record costs as much CPU as reading this many entries, and more units.
 ENTRIES_A_RECORD: Final = 50
-_GARBAGE_SECONDS: Final = 3_600  # no write takes as long between its words and its transaction
+_GARBAGE_SECONDS: Final = 3_600  # longer than any write takes between its words and its transaction
 _MOST_REMOVED: Final = 20  # by one search
 _MOST_WHOLE: Final = 1_000
 
@@ -28,9 +29,9 @@ Found = dict[str, str]  # id → sort
 
 @dataclass
 class Matches:
-    """What the words say. `sure`: id → sort. `claimed`: id → the generations, each with its sort,
-    of which one has to be the record's: words that were written ahead of a record may have been
-    left by a write that failed, or by one that was followed by another."""
+    """The matches by words. `sure`: id → sort. `claimed`: id → generations with their sorts; a
+    match only if one of them is the record's, because words written ahead may be left by a failed
+    or superseded write."""
 
     sure: Found = field(default_factory=dict)
     claimed: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
@@ -44,7 +45,7 @@ class Matches:
         return id in self.sure or id in self.claimed
 
     def keep(self, holds: Callable[[str], bool]) -> None:
-        """Only what has such a sort."""
+        """Only those with such a sort."""
         self.sure = {id: sort for id, sort in self.sure.items() if holds(sort)}
         self.claimed = {
             id: kept
@@ -53,14 +54,14 @@ class Matches:
         }
 
     def join(self, other: "Matches") -> None:
-        """What is here or there."""
+        """The union."""
         self.sure |= other.sure
         for id, generations in other.claimed.items():
             self.claimed.setdefault(id, set()).update(generations)
         self.keys += other.keys
 
     def meet(self, other: "Matches") -> "Matches":
-        """What is here and there."""
+        """The intersection."""
         both = Matches(keys=self.keys + other.keys, at_least=self.at_least or other.at_least)
         for id in self.sure.keys() | self.claimed.keys():
             if id not in other:
@@ -77,15 +78,15 @@ class Matches:
 def matches(
     kind: Kind, where: Where, terms: list[str], counted: bool
 ) -> tuple[Matches, list[str], Counts | None]:
-    """The records that match every term that is narrow enough to be read whole; the other terms,
-    which are yet to be checked; and the counts, if they are asked for.
+    """The records that match every term that is narrow enough to be read completely; the other
+    terms, which are not checked yet; and the counts, if requested.
 
-    All of it is read at the same time. Raises Invalid (`search_too_broad`) where no term is narrow.
+    All is read in parallel. Raises Invalid (`search_too_broad`) if no term is narrow.
     """
     asked = sorted(terms, key=len, reverse=True)[:_MOST_READ]
     pks = places(kind, where) if counted else []
     cells = [partial(table.everything, pk) for pk in pks]
-    # While records move from old to new partitions, the old ones are read first: none is missed.
+    # The old partitions are read first, so that records that move to the new ones are not missed.
     oldest, *newer = word_shards()
     of, calls = _reading(kind, asked, oldest, MOST_MATCHES)
     results = table.together([*calls, *cells])
@@ -101,7 +102,7 @@ def matches(
     for other in others:
         found = found.meet(other)
     for term in asked:
-        # Less to read than the records that were found, to see whether they match it, too.
+        # Cheaper to read than to load the found records and compare them.
         if term not in narrow and (most := len(found) * ENTRIES_A_RECORD) > MOST_MATCHES:
             more = beginning(kind, term, most)
             if more is not None:
@@ -112,7 +113,7 @@ def matches(
 
 
 def _whole_words(kind: Kind, term: str) -> Matches:
-    """What has the term as a word of its own, where more begin with it than are read."""
+    """Records with the term as a whole word, if too many begin with it."""
     found = beginning(kind, term, min(_MOST_WHOLE, MOST_MATCHES), suffix="#")
     if not found:
         message = f"More than {MOST_MATCHES} records match. Search for something more specific."
@@ -122,8 +123,8 @@ def _whole_words(kind: Kind, term: str) -> Matches:
 
 
 def beginning(kind: Kind, term: str, most: int, suffix: str = "") -> Matches | None:
-    """All matches of a term, or None when they are more than `most`. `suffix`: what follows it in
-    the key, `#` for the term as a word of its own."""
+    """All matches of a term, or None if there are more than `most`. `suffix`: what follows it in
+    the key, `#` for the term as a whole word."""
     parts: list[tuple[str, Matches | None]] = []
     for shards in word_shards():
         of, calls = _reading(kind, [term], shards, most, suffix)
@@ -132,14 +133,14 @@ def beginning(kind: Kind, term: str, most: int, suffix: str = "") -> Matches | N
 
 
 def verified(kind: Kind, found: Matches, all_of: bool) -> tuple[Found, dict[str, Item]]:
-    """The records that are surely found; and, of these at least, the entries in the list of all;
-    `all_of`: of every one."""
+    """The verified matches; and the entries in the list of all, at least of these; `all_of`: of
+    every match."""
     sorts = {id: {sort for sort, _ in claims} for id, claims in found.claimed.items()}
     if all_of:
         for id, sort in found.sure.items():
             sorts.setdefault(id, set()).add(sort)
     entries: dict[Key, Item] = {}
-    # Old partitions first: a record that moves to the new ones meanwhile is met at least once.
+    # Old partitions first: a record that moves to the new ones meanwhile is found at least once.
     for shards in list_shards() if sorts else ():
         entries |= table.batch_get(
             kind.entry_key("*", id, sort, shards) for id, some in sorts.items() for sort in some
@@ -160,7 +161,7 @@ def verified(kind: Kind, found: Matches, all_of: bool) -> tuple[Found, dict[str,
 
 
 def _remove(claims: list[tuple[Key, int]]) -> None:
-    """Words of generations that are no record's, and so old that none will ever be."""
+    """Deletes words of generations that no record has, old enough that none ever will."""
     until = clock.unix() - _GARBAGE_SECONDS
     garbage = [(key, at) for key, at in claims if at < until][:_MOST_REMOVED]
     table.together([partial(_forget, key, at) for key, at in garbage])
@@ -174,7 +175,7 @@ def _forget(key: Key, at: int) -> None:
 def _reading(
     kind: Kind, terms: list[str], shards: int, most_matches: int, suffix: str = ""
 ) -> tuple[list[str], list[Callable[[], Matches | None]]]:
-    """The calls that read the terms from the partitions of one spread, and the term of each."""
+    """The calls that read the terms from the partitions of one spread, with the term of each."""
     # One shard's part of the most matches, with room for an uneven hash (ten times its spread).
     part = most_matches / shards
     most = min(most_matches, math.ceil(part + 10 * math.sqrt(part)))
@@ -184,7 +185,7 @@ def _reading(
 
 
 def _narrow(parts: Iterable[tuple[str, Matches | None]], most: int) -> dict[str, Matches]:
-    """What each term found, of those that did not find too much."""
+    """The matches of each term that does not have too many."""
     found: dict[str, Matches | None] = {}
     for term, part in parts:
         before = found.setdefault(term, Matches())
@@ -197,7 +198,7 @@ def _narrow(parts: Iterable[tuple[str, Matches | None]], most: int) -> dict[str,
 
 @table.Stepwise
 def _shard(pk: str, begin: str, most: int) -> table.Steps[Matches | None]:
-    """The matches in one shard, or None when they are too many to be read."""
+    """The matches in one shard, or None if there are too many."""
     found = Matches()
     asked: dict[str, Any] = {"where": table.sk.begins_with(begin), "fields": ("sk", "at")}
     after = None

@@ -1,8 +1,8 @@
-"""From text to the words under which a record is found, and from a search to its terms.
+"""The words under which a record is found, and the terms of a search.
 
-A term matches where it is the beginning of a word, or of what follows a start inside a word:
+A term matches the beginning of a word, or text from a start inside a word:
 `TSH-BLU-01` is found by `tsh-blu`, `blu` and `01`; order 20417 by `417`; `青いシャツ` by `シャツ`.
-Case and accents do not count.
+Case and accents are ignored.
 """
 
 import re
@@ -11,29 +11,29 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
-# Text counts up to here; a search is clipped alike, so what is longer still matches itself.
+# Text counts up to here; a search is clipped too, so longer text still matches itself.
 LONGEST_WORD: Final = 40
 _SHORTEST_ENDING: Final = 3  # digits of a number that may be searched by its end
 _LONGEST_WHOLE: Final = 120  # characters
-_BLANK: Final = "\x7f"  # in no word that is cut from a text, nor in a term
+_BLANK: Final = "\x7f"  # not part of any word or term
 
 # Marks that are accents on a letter (in kana and Devanagari, marks make other letters and stay).
-# With them goes what nobody sees or types: soft hyphens, joiners, marks of direction (which come
-# with what is pasted), variation selectors, tatweel.
+# Also invisible characters: soft hyphens, joiners, direction marks (common in pasted text),
+# variation selectors, tatweel.
 _UNSEEN: Final = re.compile(
     "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u065f\u0670"
     "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
     "\u00ad\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
     "\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
-# Letters that Unicode does not take apart, as they are typed where a keyboard lacks them. The
-# Turkish ı is an I in capitals.
+# Letters that Unicode does not decompose, as typed on keyboards without them. The Turkish ı is an I
+# in capitals.
 _PLAIN: Final = str.maketrans(
     {"ı": "i", "ø": "o", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "æ": "ae", "œ": "oe", "þ": "th"}
 )
-# No text: control characters, and halves of characters, which cannot be stored.
+# Not text: control characters, and halves of characters, which cannot be stored.
 _NO_TEXT: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-# Scripts written without blanks between words: every character may start one.
+# Scripts without blanks between words: every character may start one.
 _UNSPACED: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]"
 )
@@ -49,7 +49,7 @@ def fold(text: str) -> str:
 
 
 def terms(search: str) -> list[str]:
-    """What a search asks for, each once; a term that begins with another one replaces it."""
+    """The terms of a search, each once; a term replaces another one that it begins with."""
     return _longest_only([word[:LONGEST_WORD] for word in fold(search).split()])
 
 
@@ -57,8 +57,8 @@ def words(texts: Iterable[str], exact: Iterable[str] = ()) -> list[str]:
     """The words that the texts of a record are stored under.
 
     In the order of the texts, whole words of all texts before the starts inside them. A word that
-    another one begins with needs no entry of its own: that one takes its place. Each of the `exact`
-    texts, such as SKUs, has one all the same, by which `lookup.py` finds it.
+    is the beginning of another needs no entry. Each of the `exact` texts, such as SKUs, always has
+    one, by which `lookup.py` finds it.
     """
     wholes = list(dict.fromkeys(filter(None, map(whole, exact))))
     found = [word for text in texts for word in fold(text).split()]
@@ -69,14 +69,14 @@ def words(texts: Iterable[str], exact: Iterable[str] = ()) -> list[str]:
 
 
 def whole(text: str) -> str:
-    """The word that stands for a text as a whole, blanks and all; none if nothing of it is seen."""
+    """The word for a text as a whole, with its blanks; none if nothing of it is visible."""
     return _BLANK.join(fold(text).split())[:_LONGEST_WHOLE]
 
 
 def _inner(word: str) -> Iterable[str]:
-    """What follows each start inside a word."""
+    """The text from each start inside a word."""
     if word.isascii() and "@" not in word:
-        if not word.isalpha():  # most words: nothing starts inside
+        if not word.isalpha():  # most words: no start inside
             yield from (
                 word[start.start() : start.start() + LONGEST_WORD]
                 for start in _ascii_starts(_SHORTEST_ENDING).finditer(word, 1)
@@ -89,7 +89,7 @@ def _inner(word: str) -> Iterable[str]:
 
 @lru_cache(2)
 def _ascii_starts(digits: int) -> re.Pattern[str]:
-    """What `_starts` finds in ASCII without an @."""
+    """The same as `_starts`, for ASCII without an @."""
     return re.compile(f"(?<![0-9a-z])[0-9a-z]|[0-9](?=[0-9]{{{digits - 1}}})")
 
 
@@ -98,7 +98,7 @@ def _starts(word: str, at: int) -> bool:
     if not here.isalnum():
         return unicodedata.category(here) == "So"  # an emoji
     if before != "@" and "@" in word[1:at]:
-        return False  # a mail domain is found as a whole: nobody looks for `com`
+        return False  # a mail domain is found as a whole: `com` would match nearly all
     if _UNSPACED.match(here) or _UNSPACED.match(before):
         return True
     if not before.isalnum():
@@ -108,7 +108,8 @@ def _starts(word: str, at: int) -> bool:
 
 
 def _longest_only(found: list[str]) -> list[str]:
-    """Without the words that others begin with: each of those is where the first such was."""
+    """Without words that are the beginning of others; the longer word takes the first one's
+    place."""
     stands_for: dict[str, str] = {}
     longest = ""
     for word in sorted(set(found), reverse=True):

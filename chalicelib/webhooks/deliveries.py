@@ -1,12 +1,12 @@
-"""Deliveries in the table, and every way in which one changes.
+"""Deliveries in the table, and all their changes.
 
 | item | pk | sk |
 |---|---|---|
 | delivery | `deliveries#<wh_…>#<shard>` | `dlv_…` |
 | given up | `failed#<wh_…>` | `<time>#<dlv_…>` |
 
-`step` exists while the schedule runs, `claim` while somebody is posting. Whoever holds the claim
-records the attempt (`attempts.py`) and then settles it; every other change waits for that.
+`step` exists while the schedule runs, `claim` during a POST. The sender with the claim records the
+attempt (`attempts.py`) and then settles it; every other change waits for that.
 """
 
 import json
@@ -33,9 +33,9 @@ from chalicelib.webhooks.sending.retry import NextStep
 
 SHARDS: Final = 4  # a DynamoDB partition takes 1,000 write units a second, a delivery takes 4
 KEPT_SECONDS: Final = 30 * 86_400  # from the last change of one that has ended
-# One that has not, because its webhook is paused, outlives its event, so that it ends in any case.
+# One that has not ended, because its webhook is paused, outlives its event, so that it always ends.
 UNFINISHED_SECONDS: Final = attempts.KEPT_SECONDS
-# Longer than the sender's function may run (`.chalice/config.json`): nobody posts after a lease.
+# Longer than the sender's function may run (`.chalice/config.json`): no POST outlives its claim.
 LEASE: Final = timedelta(seconds=75)
 
 _LONGEST_NAME: Final = 100
@@ -43,10 +43,10 @@ _ENDED: Final = ("step", "nextAttemptAt", "claim")
 
 
 class Taken(Exception):
-    """The delivery is not as the claim supposed. `current` is what it is, None if it is gone."""
+    """The delivery changed before the claim. `current`: as it is now, None if it is gone."""
 
     def __init__(self, current: Delivery | None) -> None:
-        super().__init__("claimed by somebody else")
+        super().__init__("claimed by another sender")
         self.current = current
 
 
@@ -63,7 +63,7 @@ def failed_partition(endpoint_id: str) -> str:
 
 
 def failed(endpoint_id: str, where: Condition, fields: Sequence[str] = ()) -> Iterator[list[Item]]:
-    """What has given up, the oldest first, page by page: there may be a million of them."""
+    """The FAILED deliveries, the oldest first, in pages: there may be a million."""
     return table.pages(failed_partition(endpoint_id), where=where, fields=fields)
 
 
@@ -73,7 +73,7 @@ def find(id: str) -> Delivery | None:
 
 
 def create(event: Event, endpoint_id: str, *, test: bool) -> Delivery:
-    """The delivery of an event to an endpoint, made now or found."""
+    """The delivery of an event to an endpoint, created unless it exists."""
     now = clock.iso(clock.now())
     pk, sk = key(delivery_id(event.id, endpoint_id))
     item: Item = {
@@ -100,8 +100,8 @@ def create(event: Event, endpoint_id: str, *, test: bool) -> Delivery:
 
 
 def subject(event: Event) -> Item:
-    """What a list of deliveries says of the event: an order's number, a product's name. Of a
-    customer only the id: what is personal stays in the body, which is forgotten with the person."""
+    """What a list of deliveries shows of the event: an order's number, a product's name. For a
+    customer only the id: personal data stays in the body, which an erasure covers."""
     data = json.loads(event.body)["data"]
     id = data.get("id") or data.get("productId")
     if not isinstance(id, str):
@@ -121,9 +121,9 @@ def claim_step(id: str, generation: int, step: int, now: datetime) -> Delivery:
 
 
 def claim_replay(delivery: Delivery, replay: str, now: datetime) -> Delivery:
-    """Begins an attempt outside the schedule or, if that has ended, another schedule. Raises Taken.
+    """Begins an attempt outside the schedule or, if it has ended, a new schedule. Raises Taken.
 
-    `delivery` is what was read.
+    `delivery`: as it was read.
     """
     unchanged = Attr("attempts").eq(delivery.attempts) & Attr("status").eq(delivery.status)
     if delivery.step is not None:
@@ -144,7 +144,7 @@ def claim_replay(delivery: Delivery, replay: str, now: datetime) -> Delivery:
         set={**begun, **_lease(now, replay=False)},
         add={"attempts": 1},
         remove=["failedAt"],
-        when=unchanged,  # so nobody has claimed it either: that counts an attempt
+        when=unchanged,  # so it was not claimed either: a claim counts an attempt
         otherwise=lambda old: Taken(read_delivery(old) if old else None),
     )
     commit.delete(_failed_key(delivery.id, delivery.failed_at))
@@ -175,9 +175,9 @@ def _claim(id: str, lease: Mapping[str, Any], more: Mapping[str, Any], when: Any
 
 
 def delivered(delivery: Delivery, attempt: Attempt, *, first: bool = False) -> bool:
-    """The receiver has it. `first`: a short first attempt, recorded by this same write.
+    """The receiver accepted it. `first`: a short first attempt, recorded by this write.
 
-    This and the others answer whether the claim was still ours.
+    Like the functions below, returns whether the claim was still ours.
     """
     more = {"first": attempt.fields()} if first else {}
     done = {"status": DeliveryStatus.DELIVERED, **_met(attempt), **more}
@@ -185,7 +185,7 @@ def delivered(delivery: Delivery, attempt: Attempt, *, first: bool = False) -> b
 
 
 def retrying(delivery: Delivery, attempt: Attempt, following: NextStep) -> bool:
-    """The next step of the schedule is arranged."""
+    """The next step of the schedule is queued or parked."""
     waits = {
         "status": DeliveryStatus.RETRYING,
         "step": following.step,
@@ -198,12 +198,12 @@ def retrying(delivery: Delivery, attempt: Attempt, following: NextStep) -> bool:
 
 
 def replay_failed(delivery: Delivery, attempt: Attempt) -> bool:
-    """An attempt outside the schedule has failed: the schedule goes on as if it had not been."""
+    """An attempt outside the schedule has failed: the schedule continues unchanged."""
     return _settle(delivery, _met(attempt), ["claim"], UNFINISHED_SECONDS)
 
 
 def given_up(delivery: Delivery, attempt: Attempt) -> bool:
-    """The schedule has ended with this attempt."""
+    """The last attempt of the schedule has failed."""
     error = attempt.message or attempt.error
     now = clock.iso(clock.now())
     pk, sk = _failed_key(delivery.id, now)
@@ -236,7 +236,7 @@ def _met(attempt: Attempt) -> dict[str, Any]:
 
 
 def cancelled(delivery: Delivery) -> bool:
-    """Its endpoint is gone. Nobody may hold the claim."""
+    """Its endpoint was deleted. There must be no claim."""
     return _update(
         delivery.id,
         {"status": DeliveryStatus.CANCELLED},

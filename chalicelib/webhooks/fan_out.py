@@ -1,7 +1,7 @@
-"""From an event that was committed to one delivery for each endpoint that takes its kind.
+"""From a committed event to one delivery for each endpoint that gets its kind.
 
-The stream may bring a record again, late, or out of order, and the function may die anywhere: a
-delivery is made where there is none, and its first message is put on the queue unless it was taken.
+The stream may bring a record again, late, or out of order, and the function may crash anywhere: a
+delivery is created unless it exists, and its first message is queued unless it was handled.
 """
 
 import json
@@ -24,18 +24,18 @@ from chalicelib.webhooks.sending.messages import Message, Posted
 
 _Record = Mapping[str, Any]
 
-# What may go better the next time; anything else is the record's own fault, for ever.
+# Temporary failures; any other is permanent, caused by the record.
 _OURS: Final = (Busy, BotoCoreError, ClientError, sqs.Unsent)
-# What an event is late by is no reason to miss the endpoint that was registered just before it, on
-# another machine's clock; what is published anew does not concern those that came later.
+# Clocks differ, so an endpoint also gets events from this long before its registration. An event
+# that is republished does not go to endpoints registered later.
 _SLACK: Final = timedelta(minutes=1)
-_SLICE: Final = 100  # messages that one thread puts on the queue
+_SLICE: Final = 100  # messages that one thread sends
 
 
 def records(event: Mapping[str, Any]) -> dict[str, Any]:
     """The outbox's stream, `{"Records": […]}`, or by hand `{"republish": ["evt_…", …]}`.
 
-    Answers `{"batchItemFailures": [{"itemIdentifier": …}]}`: the stream goes on with that record.
+    Returns `{"batchItemFailures": [{"itemIdentifier": …}]}`: the stream continues with that record.
     """
     if "republish" in event:
         for id in event["republish"]:
@@ -58,7 +58,7 @@ def records(event: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _again_from(arrived: Sequence[_Record], done: int, first: Sequence[Posted]) -> dict[str, Any]:
-    """The records before the one that failed are done if their messages can be sent."""
+    """The record to continue with: the failed one, if the messages of those before can be sent."""
     try:
         if done < len(arrived):
             _send(first)
@@ -71,7 +71,7 @@ def _again_from(arrived: Sequence[_Record], done: int, first: Sequence[Posted]) 
 
 
 def _readable(record: _Record) -> Item | None:
-    """What belongs into the feed: no test, and nothing that cannot be read (see `_made`)."""
+    """The records of the feed: without tests and unreadable ones (see `_made`)."""
     try:
         item = attributes.unpack(record["dynamodb"]["NewImage"])
         list(outbox.events_of(item))
@@ -81,7 +81,7 @@ def _readable(record: _Record) -> Item | None:
 
 
 def _made(record: _Record, endpoints: Sequence[Endpoint]) -> list[Posted]:
-    """The deliveries of a record. One that cannot be read at all is put aside by its id."""
+    """The deliveries of a record. An unreadable record's id goes to the dead letters."""
     image = record["dynamodb"]["NewImage"]
     try:
         return _fan_out(attributes.unpack(image), endpoints)
@@ -96,7 +96,7 @@ def _made(record: _Record, endpoints: Sequence[Endpoint]) -> list[Posted]:
 
 
 def _republish(id: str) -> None:
-    """An event, or all of its commit: what has its delivery keeps that."""
+    """An event, or all events of a commit; existing deliveries stay."""
     item = table.get(outbox.key(id), table=settings.outbox_table())
     if item is None:
         raise LookupError(f"The outbox has no {id}: it keeps events for 60 days.")
@@ -123,7 +123,7 @@ def _fan_out(item: Item, endpoints: Sequence[Endpoint]) -> list[Posted]:
 
 
 def _takers(event: Event, endpoints: Sequence[Endpoint], only: str | None) -> Iterator[Endpoint]:
-    """Who gets it. What a filter holds back has no delivery, and costs none."""
+    """The endpoints that get it. A filtered event makes no delivery and costs nothing."""
     if only is not None:
         yield from (endpoint for endpoint in endpoints if endpoint.id == only)
         return

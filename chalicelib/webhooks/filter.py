@@ -1,8 +1,8 @@
-"""Which events a webhook takes: a pattern like EventBridge's on the body of a delivery.
+"""Which events a webhook gets: a pattern like EventBridge's for the body of a delivery.
 
-`{"data": {"source": ["IN_PERSON"], "total": [{"numeric": [">=", 500]}]}}`: every name must fit, by
-one of its values (docs/webhooks.md#filters). A number also fits text that is one, as amounts are.
-No regular expressions, and a bounded pattern: time grows with the body alone.
+`{"data": {"source": ["IN_PERSON"], "total": [{"numeric": [">=", 500]}]}}`: every member must
+match one of its values (docs/webhooks.md#filters). A number also matches text that is that number,
+such as an amount. No regular expressions, and a bounded pattern: time grows with the body only.
 """
 
 import json
@@ -28,7 +28,7 @@ _MATCHERS: Final = (
 
 
 def lets_through(pattern: str | None, body: str) -> bool:
-    """Whether a body fits a pattern in which `faults` finds nothing; both are JSON. None: any."""
+    """Whether a body matches a pattern without `faults`; both are JSON. None matches any."""
     exactly = partial(json.loads, parse_float=Decimal)
     return pattern is None or _all_fit(exactly(pattern), exactly(body))
 
@@ -47,10 +47,11 @@ def _fits(wanted: Any, body: Mapping[str, Any], name: str) -> bool:
 
 
 def _matcher(one: Any) -> Callable[[Any], bool]:
-    """Tells whether a value fits `one` of a list. Raises ValueError for what is no matcher."""
+    """A function that tells whether a value matches `one` of a list. Raises ValueError if it is not
+    a valid matcher."""
     match [*one.items()] if isinstance(one, dict) else ():
         case [("exists", bool())]:
-            return lambda value: False  # it asks for the name, not for a value
+            return lambda value: False  # tests the member, not a value
         case [("prefix", str(start))]:
             return lambda value: isinstance(value, str) and value.startswith(start)
         case [("anything-but", {"prefix": _} as inner)]:
@@ -97,7 +98,7 @@ def _number(value: Any) -> Decimal | None:
 
 
 def faults(pattern: Any, field: str) -> Iterator[tuple[str, str]]:
-    """(field, message) for what is wrong with a pattern; `field` is its own name."""
+    """(field, message) for each error in a pattern; `field` is the place in it."""
     if _size(pattern) > MOST_VALUES or len(json.dumps(pattern, default=str)) > LARGEST:
         yield field, f"must have at most {MOST_VALUES} values and {LARGEST:,} characters"
         return
@@ -114,14 +115,14 @@ def _size(node: Any) -> int:
 
 def _faults(pattern: Any, at: str, deep: int) -> Iterator[tuple[str, str]]:
     if not isinstance(pattern, dict) or not pattern or not deep:
-        yield at, f"must be an object with at least one name, at most {DEEPEST} levels deep"
+        yield at, f"must be an object with at least one member, at most {DEEPEST} levels deep"
         return
     for name, wanted in pattern.items():
         where = f"{at}.{name}"
         if isinstance(wanted, dict):
             yield from _faults(wanted, where, deep - 1)
         elif not isinstance(wanted, list) or not wanted:
-            yield where, 'must be a list of what fits, such as ["PAID"], or an object'
+            yield where, 'must be a list of values that match, such as ["PAID"], or an object'
         else:
             for place, one in enumerate(wanted):
                 try:

@@ -1,4 +1,4 @@
-"""The secrets of an endpoint, derived when they are needed from the one key that is kept."""
+"""The secrets of an endpoint, derived from the stored master key when they are needed."""
 
 import base64
 from functools import cache
@@ -16,14 +16,14 @@ def current_secret(endpoint_id: str, version: int) -> str:
 
 
 def valid_secrets(endpoint: Endpoint) -> list[str]:
-    """What a delivery to the endpoint is signed with now, the current secret first."""
+    """The secrets that sign a delivery to the endpoint now, the current one first."""
     overlaps = endpoint.overlaps(clock.unix())
     versions = [endpoint.secret_version, *(version for version, _ in overlaps)]
     return [signature.secret(_master_key(), endpoint.id, version) for version in versions]
 
 
 def _master_key() -> bytes:
-    """Asked for again after ten minutes: a key that was rotated needs no deployment."""
+    """Read again after ten minutes: a rotated key needs no deployment."""
     name = settings.master_key_parameter()
     return base64.b64decode(_parameters().get(name, decrypt=True, max_age=_KEPT_SECONDS))
 

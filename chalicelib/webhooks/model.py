@@ -31,7 +31,7 @@ DEEPEST_FILTER: Final = filter.DEEPEST
 
 
 class EventKind(Choice):
-    """docs/contract.md#event-kinds, and four that are sent as well to webhooks that name them."""
+    """The events of docs/contract.md#event-kinds, and four more for webhooks that list them."""
 
     ORDER_CREATED = "order.created"
     ORDER_UPDATED = "order.updated"
@@ -50,7 +50,7 @@ class EventKind(Choice):
 
 
 class DeliveryStatus(Choice):
-    """PENDING: not tried yet. RETRYING: failed so far. The others have ended."""
+    """PENDING: no attempt yet. RETRYING: failed so far. The others have ended."""
 
     PENDING = "PENDING"
     RETRYING = "RETRYING"
@@ -88,7 +88,7 @@ Url = Annotated[
 Events = Annotated[list[EventKind], Field(min_length=1), AfterValidator(_distinct)]
 Email = Annotated[
     str,
-    Field(max_length=254, description="Told when deliveries fail; else the shop's address is"),
+    Field(max_length=254, description="Notified when deliveries fail; default: the shop's address"),
     AfterValidator(_mailbox),
 ]
 Description = Annotated[str, Field(max_length=500)]
@@ -122,7 +122,7 @@ class _Input(Input):
 
 
 class NewWebhook(_Input):
-    # Whoever sends a secret wants that one, which is not possible.
+    # Silently ignoring a secret would mislead its sender.
     read_only: ClassVar[frozenset[str]] = _READ_ONLY - {"secret"}
 
     url: Url
@@ -163,22 +163,22 @@ class RotateSecret(_Input):
 
 
 class TestEvent(_Input):
-    # pytest would otherwise take the name for a test's.
+    # otherwise pytest takes the class for a test
     __test__: ClassVar[bool] = False
 
     event: Annotated[
-        EventKind | None, Field(description="Default: the first that the endpoint takes")
+        EventKind | None, Field(description="Default: the first of the endpoint's events")
     ] = None
     dry_run: Annotated[
         bool,
         null_is(False),
-        Field(strict=True, description="Only say whether it would be sent, by which filter"),
+        Field(strict=True, description="Send nothing; only report whether the filter lets it pass"),
     ] = False
     filter: Annotated[
-        Filter | None, Field(description="With `dryRun`: in place of the webhook's own")
+        Filter | None, Field(description="With `dryRun`: instead of the webhook's own")
     ] = None
     data: Annotated[
-        dict[str, Any] | None, Field(description="With `dryRun`: in place of made-up data")
+        dict[str, Any] | None, Field(description="With `dryRun`: instead of sample data")
     ] = None
 
 
@@ -195,10 +195,10 @@ class ListDeliveries(QueryParameters):
         int, Field(ge=1, description="Items per answer; more than 100 counts as 100")
     ] = PAGE_SIZE
     subject: Annotated[
-        str | None, Field(max_length=60, description="Id of what the event is about, such as ord_…")
+        str | None, Field(max_length=60, description="Id of the event's subject, such as ord_…")
     ] = None
     cursor: Annotated[
-        str | None, Field(max_length=100, description="`nextCursor` of the answer before")
+        str | None, Field(max_length=100, description="`nextCursor` of the previous answer")
     ] = None
 
     def model_post_init(self, context: Any, /) -> None:
@@ -218,27 +218,27 @@ class Endpoint:
     email: str | None
     description: str | None
     filter: str | None
-    """JSON of a pattern (`filter.py`) that the bodies fit which it gets; None: it gets all."""
+    """JSON of the pattern (`filter.py`) that its bodies match; None: it gets all."""
     enabled: bool
     created_at: str
     updated_at: str
     version: int
-    """Counts what clients changed."""
+    """Counts clients' changes."""
     secret_version: int
     previous: tuple[tuple[int, int], ...]
     """(version, until), the newest first."""
     streak: int
-    """Failures in a row, as far as they are counted (`health.py`)."""
+    """Failures in a row, up to the number that is counted (`health.py`)."""
     failing_since: str | None
     suspect: bool
-    """Whether a function ended while it posted to this endpoint, and perhaps because of it."""
+    """Whether a function crashed during a POST to this endpoint, perhaps because of it."""
     cleared_at: str | None
-    """When it last stopped to be a suspect."""
+    """When it last stopped being a suspect."""
     recovery: Mapping[str, Any] | None
     mailed_until: str
-    """Up to when the summary e-mails have reported what failed; empty at first."""
+    """Until when failures were reported by summary e-mails; empty at first."""
     warned_since: str | None
-    """The `failing_since` that an e-mail has told."""
+    """The `failing_since` that an e-mail has reported."""
 
     @property
     def failing(self) -> bool:
@@ -246,7 +246,7 @@ class Endpoint:
 
     @property
     def summary_email(self) -> str | None:
-        """Who is told what failed: every endpoint has somebody, unless the shop has nobody."""
+        """The recipient of its summaries: its own address, or else the shop's; may be empty."""
         return self.email or settings.notify_email() or None
 
     def overlaps(self, now: int) -> list[tuple[int, int]]:
@@ -280,11 +280,11 @@ def read_endpoint(item: Item) -> Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Somebody is posting, or died at it: nobody else does, until it has passed."""
+    """A sender is posting, or crashed while posting: no other does until it expires."""
 
     until: datetime
     replay: bool
-    """Whether the attempt is outside the schedule, which it leaves alone unless it succeeds."""
+    """Whether the attempt is outside the schedule; if it fails, the schedule does not change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,14 +295,14 @@ class Delivery:
     event: EventKind
     status: DeliveryStatus
     generation: int
-    """Counts the schedules that were begun: a replay after the end begins another."""
+    """Counts the schedules: a replay after the end of one begins another."""
     step: int | None
-    """The attempt of the schedule that comes next; None when it has ended."""
+    """The next attempt of the schedule; None if it has ended."""
     attempts: int
-    """How many were begun, in all generations; also the number of the last."""
+    """How many attempts were begun, in all generations; also the number of the last."""
     next_attempt_at: str | None
     daily_since: datetime | None
-    """From when the daily retries of this schedule are counted (`retry.py`)."""
+    """The time from which the daily retries of this schedule are counted (`retry.py`)."""
     created_at: str
     updated_at: str
     test: bool
@@ -310,13 +310,13 @@ class Delivery:
     replayed: str
     """The newest replay that was begun; their ids ascend."""
     failed_at: str | None
-    """Its place among those that failed, while it is one."""
+    """Its key among the failed deliveries, while it is one."""
     first: Item | None
-    """The record of the first attempt, if that was all it took."""
+    """The record of the first attempt, if it succeeded."""
     subject: Item | None
-    """What the event is about: `{id, name}`. None for what was sent by an earlier release."""
+    """The event's subject: `{id, name}`. None if sent by an earlier release."""
     last: Item
-    """What the newest settled attempt met: `{status, error}`, where there was one."""
+    """The result of the newest settled attempt: `{status, error}`, if there was one."""
 
     @property
     def endpoint_id(self) -> str:

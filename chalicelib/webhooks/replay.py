@@ -1,7 +1,7 @@
-"""Posts a delivery again, now, with its id and its bytes.
+"""Posts a delivery again, now, with the same id and body.
 
-If its schedule has ended another begins; otherwise it happens outside the schedule, which ends if
-it succeeds and knows nothing of it if it fails.
+If its schedule has ended, a new one begins. Otherwise the attempt is outside the schedule: success
+ends the schedule, failure changes nothing.
 """
 
 from datetime import timedelta
@@ -31,7 +31,7 @@ class EventExpired(Conflict):
 
 
 def again(id: str) -> Delivery:
-    """The delivery as it is before.
+    """Returns the delivery as it was before.
 
     Raises NotFound, WebhookDeleted, WebhookPaused, EventExpired.
     """
@@ -39,7 +39,7 @@ def again(id: str) -> Delivery:
     if delivery is None:
         raise NotFound.of("delivery", id)
     if is_too_old(id):
-        raise EventExpired("The event is too old: what it sent is no longer kept.")
+        raise EventExpired("The event is too old: its data is no longer kept.")
     try:
         endpoint = receiving(delivery.endpoint_id)
     except NotFound:
@@ -50,7 +50,7 @@ def again(id: str) -> Delivery:
 
 
 def receiving(endpoint_id: str) -> Endpoint:
-    """The endpoint, unless nothing is sent to it. Raises NotFound, WebhookPaused."""
+    """The endpoint. Raises NotFound, WebhookPaused."""
     endpoint = store.get(endpoint_id)
     if not endpoint.enabled:
         raise WebhookPaused("The webhook is paused: enable it first.")

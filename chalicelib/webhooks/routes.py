@@ -1,4 +1,4 @@
-"""Webhooks, and what became of each delivery: the console's Developer pages use this."""
+"""Webhooks and their deliveries: the console's Developer pages use this."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -105,7 +105,7 @@ def get(id: str) -> Response:
 )
 def update(id: str) -> Response:
     """What is absent stays. `enabled: false` pauses: new events make no deliveries, and pending
-    ones wait until it is enabled again, as long as their event is kept: 60 days."""
+    ones wait until it is enabled again, at most 60 days, as long as their event is kept."""
     endpoint = store.change(id, body(WebhookChange), if_match())
     return reply(200, show_endpoint(endpoint), etag=etag(endpoint))
 
@@ -132,10 +132,9 @@ def delete(id: str) -> Response:
     problems=[NotFound, Conflict],
 )
 def rotate_webhook_secret(id: str) -> Response:
-    """The new secret signs at once, and those before end. With `overlapHours` they sign as well
-    until then: `X-Service-Signature` has a `v1` for each secret, that of the current one first, and
-    `notices` says so. Five secrets may sign at once; a rotation beyond that is 409
-    `too_many_secrets`."""
+    """The new secret signs at once, and the older ones end. With `overlapHours` they also sign
+    until then: `X-Service-Signature` has a `v1` for each secret, the current one first, and
+    `notices` says so. Five secrets may sign at the same time; a sixth is 409 `too_many_secrets`."""
     endpoint, secret = store.rotate(id, _optional(RotateSecret).overlap_hours)
     return reply(200, {**show_endpoint(endpoint), "secret": secret}, etag=etag(endpoint))
 
@@ -149,9 +148,9 @@ def rotate_webhook_secret(id: str) -> Response:
     problems=[NotFound, Conflict],
 )
 def test(id: str) -> Response:
-    """Made-up data, marked with the header `X-Service-Test: true`, the way of every delivery, and
-    past the filter: `passesFilter` says whether a real event like it would be sent. With `dryRun`
-    nothing is sent, and another `filter` or `data` can be tried."""
+    """Sends sample data like any delivery, with the header `X-Service-Test: true`, but ignores the
+    filter: `passesFilter` says whether a real event like it would be sent. With `dryRun` nothing
+    is sent, and another `filter` or `data` can be tried."""
     asked = _optional(TestEvent)
     if asked.dry_run:
         return reply(200, sample_event.tried(store.get(id), asked))
@@ -171,8 +170,8 @@ def test(id: str) -> Response:
     problems=[NotFound, Conflict],
 )
 def recover_deliveries(id: str) -> Response:
-    """Counts what failed since then; with `dryRun: false`, sends it again within the next minute,
-    100 a second at most. The webhook shows how far it has come."""
+    """Counts the deliveries that failed since then; with `dryRun: false`, starts to send them again
+    within the next minute, at most 100 a second. The webhook's `recovery` shows the progress."""
     asked = body(RecoverDeliveries)
     if asked.dry_run:
         return reply(200, {"count": recover.count(store.get(id).id, asked.since)})
@@ -190,8 +189,8 @@ def recover_deliveries(id: str) -> Response:
     problems=[NotFound],
 )
 def list_webhook_deliveries(id: str) -> Response:
-    """The newest event first. `nextCursor` leads on until it is null; where a filter lets little
-    through, a page may be short, even empty, before that."""
+    """The newest event first. Follow `nextCursor` until it is null; if few match a filter, a page
+    may be short, even empty, before that."""
     return _deliveries([store.get(id)])
 
 
@@ -203,7 +202,7 @@ def list_webhook_deliveries(id: str) -> Response:
     answers={200: DeliveryList},
 )
 def list_deliveries() -> Response:
-    """Of every webhook there is, the newest event first; the rest as for one webhook."""
+    """Of all webhooks, the newest event first; otherwise as for one webhook."""
     return _deliveries(store.all())
 
 
@@ -227,8 +226,8 @@ def get_delivery(id: str) -> Response:
     problems=[NotFound, Conflict],
 )
 def replay_delivery(id: str) -> Response:
-    """Posts it again now, with the same id and body: outside its schedule while that runs, as the
-    start of another when it has ended. Answers the delivery as it is before that."""
+    """Posts it again now, with the same id and body: outside its schedule while that runs, or as
+    the start of a new one. Returns the delivery as it was before."""
     delivery = replay.again(id)
     return reply(202, show_delivery(delivery, store.find(delivery.endpoint_id)))
 
@@ -241,5 +240,5 @@ def _deliveries(endpoints: Sequence[Endpoint]) -> Response:
 
 
 def _optional(model: type[Model]) -> Model:
-    """The body, all of whose fields have defaults, so that it may be absent."""
+    """The body; it may be absent, because all its fields have defaults."""
     return body(model) if raw_body() else model()

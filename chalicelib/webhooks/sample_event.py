@@ -1,4 +1,4 @@
-"""A test event: made up, for one endpoint, and sent the way of all events."""
+"""A test event: sample data for one endpoint, sent like any event."""
 
 import json
 from typing import Any
@@ -12,10 +12,10 @@ from chalicelib.webhooks.model import Delivery, Endpoint, EventKind, TestEvent
 
 
 def send(endpoint_id: str, kind: EventKind | None) -> tuple[Delivery, bool]:
-    """Its delivery, and whether the filter would let such an event through. `kind` None: the first
-    that the endpoint takes. Raises NotFound, WebhookPaused.
+    """Its delivery, and whether such an event passes the filter. `kind` None: the endpoint's first.
+    Raises NotFound, WebhookPaused.
 
-    The stream brings the event to the fan-out, which finds the delivery made.
+    The stream brings the event to the fan-out, which finds the existing delivery.
     """
     endpoint = replay.receiving(endpoint_id)
     event = kind or endpoint.events[0]
@@ -39,9 +39,9 @@ def tried(endpoint: Endpoint, asked: TestEvent) -> dict[str, Any]:
 
 
 def sample(event: EventKind) -> dict[str, Any]:
-    """What such an event says, made by the slice that announces it: a receiver that takes this
-    takes the real ones."""
-    # Imported by whoever sends a test, so that no other request loads those slices.
+    """The data of such an event, made by the slice that announces it, so that it has the same shape
+    as real ones."""
+    # Imported here, so that other requests do not load those slices.
     match event.value.partition(".")[0]:
         case "order":
             from chalicelib.orders import store as orders

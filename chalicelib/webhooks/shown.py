@@ -1,4 +1,4 @@
-"""How endpoints, deliveries and attempts are shown."""
+"""Endpoints, deliveries and attempts as the API shows them."""
 
 import hashlib
 import json
@@ -14,8 +14,8 @@ from chalicelib.webhooks.model import Delivery, DeliveryStatus, Endpoint, EventK
 
 
 def announced(kind: EventKind) -> tuple[Any, str]:
-    """What `data` of such an event is, and when there is one."""
-    # Imported by the description alone.
+    """The type of such an event's `data`, and a description."""
+    # Imported only for the API's description.
     from chalicelib.customers.shown import ShownCustomer
     from chalicelib.orders.shown import ShownOrder
     from chalicelib.products.shown import LowStockVariant, ShownProduct, UpdatedProduct
@@ -43,14 +43,14 @@ _WHEN: Final = {
     EventKind.CUSTOMER_UPDATED: "A customer was changed.",
     EventKind.CUSTOMER_DELETED: "A customer was deleted: as it was before.",
     EventKind.PRODUCT_CREATED: "A product was created.",
-    EventKind.PRODUCT_UPDATED: "A product differs from before.",
+    EventKind.PRODUCT_UPDATED: "A product was changed.",
     EventKind.PRODUCT_DELETED: "A product was deleted: as it was before.",
     EventKind.INVENTORY_LOW: "A variant is below its product's threshold, and was not before.",
 }
 
 
 class WebhookRecovery(TypedDict):
-    """The newest recovery of an endpoint: how many of those that had failed are on their way."""
+    """The newest recovery of an endpoint: how many failed deliveries were queued again."""
 
     id: str
     since: str
@@ -92,7 +92,7 @@ class ShownWebhook(TypedDict):
 
 
 class WebhookWithSecret(ShownWebhook):
-    """`secret` is shown this once. All of it, `whsec_` included, is the key of the HMAC."""
+    """`secret` is shown only once. The whole text, including `whsec_`, is the key of the HMAC."""
 
     secret: str
 
@@ -157,7 +157,7 @@ def digest(shown: Mapping[str, Any]) -> str:
 
 
 class DeliverySubject(TypedDict):
-    """What the event is about. `name`: the number of an order, the name of a product."""
+    """The event's subject. `name`: the number of an order, the name of a product."""
 
     id: str
     name: str | None
@@ -179,10 +179,10 @@ class ShownDelivery(TypedDict):
 
 
 class TestDelivery(ShownDelivery):
-    """The delivery of a test event, which is sent in any case."""
+    """The delivery of a test event, which is always sent."""
 
     passesFilter: Annotated[
-        bool, Field(description="Whether the webhook's filter would let such an event through")
+        bool, Field(description="Whether such an event would pass the webhook's filter")
     ]
 
 
@@ -190,8 +190,8 @@ class TriedEvent(TypedDict):
     """An event that was not sent, and whether it would be."""
 
     event: EventKind
-    data: Annotated[dict[str, Any], Field(description="What its webhooks would get as `data`")]
-    passesFilter: Annotated[bool, Field(description="Whether the filter lets it through")]
+    data: Annotated[dict[str, Any], Field(description="The `data` that its webhooks would get")]
+    passesFilter: Annotated[bool, Field(description="Whether it passes the filter")]
 
 
 class AttemptRequest(TypedDict):
@@ -199,7 +199,7 @@ class AttemptRequest(TypedDict):
 
 
 class AttemptResponse(TypedDict):
-    """`body`: the first 16 KB as text; `truncated`: it went on, or broke off."""
+    """`body`: the first 16 KB as text; `truncated`: it was longer, or was cut off."""
 
     status: int
     headers: dict[str, str]
@@ -223,7 +223,7 @@ class DeliveryAttempt(TypedDict):
 
 
 class DeliveryWithAttempts(TypedDict):
-    """A delivery with every attempt; `body` is the text that each of them sent."""
+    """A delivery with every attempt; `body` is the text of each."""
 
     id: str
     event: EventKind
@@ -254,8 +254,8 @@ class RecoveryResult(TypedDict):
 
 
 def show_delivery(delivery: Delivery, endpoint: Endpoint | None) -> dict[str, Any]:
-    """The shape of ShownDelivery. Without its endpoint, what has not ended is cancelled: nothing
-    will be posted, although nobody may have come to write it down."""
+    """The shape of ShownDelivery. Without its endpoint, a pending delivery is shown as CANCELLED:
+    it will not be posted, even if that is not stored yet."""
     cancelled = endpoint is None and delivery.step is not None
     return {
         "id": delivery.id,

@@ -1,7 +1,8 @@
-"""Endpoints in the table: `webhooks` / `wh_…`, in one partition, for the fan-out reads them all.
+"""Endpoints in the table: `webhooks` / `wh_…`, in one partition, because the fan-out reads them
+all.
 
-What clients change is guarded by `version`; what the sender knows of an endpoint's health, and the
-progress of a recovery, are in the same item and change without it.
+`version` guards clients' changes; the endpoint's health and the progress of a recovery are in the
+same item and change without it.
 """
 
 import json
@@ -35,7 +36,7 @@ _TRIES: Final = 8
 
 
 class TooManySecrets(Conflict):
-    """`endsFirst` says which overlap ends first, and when."""
+    """`endsFirst`: the overlap that ends first, and when."""
 
     code = "too_many_secrets"
 
@@ -76,10 +77,10 @@ def get(id: str) -> Endpoint:
 
 
 def create(new: NewWebhook, once: Once | None = None) -> tuple[Endpoint, str, bool]:
-    """The endpoint, its secret, and whether this request made it before: then it is what it was.
-    Events that are committed from now on reach it.
+    """The endpoint, its secret, and whether an earlier attempt of this request created it.
+    It gets events that are committed from now on.
 
-    Raises Invalid for a URL to which nothing would ever be posted; with `once` also KeyReused.
+    Raises Invalid for a URL that is not allowed; with `once` also KeyReused.
     """
     try:
         return (*_create(new, once), False)
@@ -110,11 +111,11 @@ def _create(new: NewWebhook, once: Once | None) -> tuple[Endpoint, str]:
         "previous": [],
     }
     made = read_endpoint(item)
-    # First, because an endpoint whose secret nobody was told is of no use.
+    # First, because an endpoint is useless without its secret.
     secret = current_secret(made.id, made.secret_version)
     commit = Commit()
     if once:
-        once.record(commit, json.dumps(item), "")  # without the secret, which is kept nowhere
+        once.record(commit, json.dumps(item), "")  # without the secret, which is not stored
     commit.put(item, when=table.absent)
     commit.send()
     return made, secret
@@ -135,7 +136,7 @@ def change(id: str, asked: WebhookChange, if_match: frozenset[str] | None) -> En
         if given.get("url", before.url) != before.url:
             _check(given["url"])
         if given.get("enabled"):
-            # First, so that what waited while it was paused moves on even if we die in between.
+            # First, so that waiting deliveries continue even if this function crashes in between.
             waking.soon(id)
         try:
             return _write(before, given)
@@ -145,7 +146,7 @@ def change(id: str, asked: WebhookChange, if_match: frozenset[str] | None) -> En
 
 
 def rotate(id: str, overlap_hours: int) -> tuple[Endpoint, str]:
-    """Another secret; with an overlap, the ones before sign as well until theirs ends.
+    """A new secret; with an overlap, the older ones also sign until it ends.
 
     Raises NotFound, TooManySecrets, Conflict.
     """
@@ -179,7 +180,7 @@ def _too_many_secrets(endpoint: Endpoint, now: int) -> TooManySecrets:
 
 
 def remove(id: str, if_match: frozenset[str] | None) -> None:
-    """What is pending is CANCELLED: when its message comes, and shown so from now on.
+    """Pending deliveries become CANCELLED when their message comes, and are shown so at once.
 
     Raises NotFound, PreconditionFailed, Conflict.
     """
@@ -195,8 +196,8 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
 
 
 def note(id: str, changes: Mapping[str, Any], when: Any = table.present) -> Endpoint:
-    """Writes what clients do not change; None removes. Raises ConditionFailed, also when the
-    endpoint is gone: nothing brings it back."""
+    """Writes attributes that clients do not change; None removes. Raises ConditionFailed, also if
+    the endpoint was deleted."""
     removed = [name for name, value in changes.items() if value is None]
     kept = {name: value for name, value in changes.items() if value is not None}
     item = table.update(key(id), set=kept, remove=removed, when=table.present & when)
@@ -216,7 +217,7 @@ def _unchanged_since(if_match: frozenset[str] | None, endpoint: Endpoint) -> End
 
 
 def checked_filter(pattern: Mapping[str, Any] | None, field: str = "filter") -> str | None:
-    """The pattern as JSON. Raises Invalid, by the names in it."""
+    """The pattern as JSON. Raises Invalid, with the place in it."""
     if pattern is None:
         return None
     wrong = [
@@ -241,8 +242,7 @@ def _check(url: str) -> None:
 
 
 def forgotten(item: Item, person: Person) -> dict[str, Any]:
-    """The attributes of a delivery, or of an attempt, that are different when a person is
-    forgotten."""
+    """The attributes of a delivery, or of an attempt, that change when a person is erased."""
     if item["sk"].startswith("attempt#"):
         return attempts.forgotten(item, person)
     if not item["sk"].startswith("dlv_"):

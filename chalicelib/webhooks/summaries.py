@@ -1,8 +1,8 @@
-"""One e-mail an hour about an endpoint, if there is something to say: what failed since the last,
-that it has been failing for an hour, that it answers again (docs/contract.md#delivery-and-retries).
+"""At most one e-mail an hour about an endpoint: deliveries that failed since the last, that it has
+been failing for an hour, or that it answers again (docs/contract.md#delivery-and-retries).
 
-An hour is claimed before the e-mail goes out and marked after it. Whoever dies in between has
-perhaps sent it: a stale claim sends again rather than not at all.
+An hour is claimed before the e-mail is sent and marked after it. After a crash in between it may
+have been sent: a stale claim sends again rather than not at all.
 """
 
 from collections import Counter
@@ -20,13 +20,13 @@ from chalicelib.webhooks.model import Endpoint
 
 _HOUR: Final = 3_600
 _CLAIM: Final = 600  # seconds; longer than the function may run
-_LATE: Final = timedelta(minutes=1)  # what is written now may carry a time shortly before
+_LATE: Final = timedelta(minutes=1)  # records written now may have a slightly earlier time
 _WARNED_AFTER: Final = timedelta(hours=1)
 
 
 @dataclass
 class _Failed:
-    """What is reported of those that failed. There may be a million: they are counted, not kept."""
+    """The report of failed deliveries. There may be a million: they are counted, not kept."""
 
     by_event: Counter[str] = field(default_factory=Counter)
     first: Item = field(default_factory=dict)
@@ -54,7 +54,7 @@ class _News:
 
 
 def send() -> None:
-    """Raises RuntimeError when some could not be sent: they come with the next run."""
+    """Raises RuntimeError if some could not be sent; the next run sends them."""
     failed = 0
     for endpoint in store.all():
         try:
@@ -134,7 +134,7 @@ def _lines(endpoint: Endpoint, news: _News) -> Iterator[str]:
         yield "It answers again."
     if endpoint.failing_since:
         yield f"It has been failing since {endpoint.failing_since}."
-        yield "New events are still tried at once, then again for a week."
+        yield "New events are still sent at once, and retried for a week."
     if news.failed:
         yield from _failures(endpoint, news.failed)
 
@@ -147,7 +147,7 @@ def _failures(endpoint: Endpoint, failed: _Failed) -> Iterator[str]:
         yield f"  {event}: {number}"
     yield f"The last error: {failed.last['error']}"
     yield ""
-    yield "When the receiver works again, send them all once more in the administration pages"
+    yield "When the receiver works again, send them all again in the console"
     yield "(Developer, Webhooks, Recover), or with:"
     yield f"  POST /api/admin/webhooks/{endpoint.id}/recover"
     yield f'  {{"since": "{since}", "dryRun": false}}'

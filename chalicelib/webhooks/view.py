@@ -1,4 +1,4 @@
-"""The Deliveries view: what was sent to endpoints, the newest event first, page by page."""
+"""The Deliveries view: deliveries of endpoints in pages, the newest event first."""
 
 import json
 import math
@@ -28,7 +28,7 @@ _FIRST: Final = "dlv_0"
 _LAST: Final = "dlv_~"
 _LOOKED_AT: Final = 4_000  # deliveries that one round filters
 _ROUNDS: Final = 8
-_ANSWERS: Final = 2_000_000  # characters of receivers' answers in one of ours, which has 6 MB
+_ANSWERS: Final = 2_000_000  # characters of receivers' responses in one answer, which has 6 MB
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ class DeliveriesRead:
 
 
 def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> DeliveriesRead:
-    """Of these endpoints together: an id begins with its event's, so ids sort by event whoever
-    they are for. Raises Invalid for a cursor that is none.
+    """Of these endpoints together: an id begins with its event's, so ids sort by event across
+    endpoints. Raises Invalid for an invalid cursor.
 
-    Where a filter lets little through, a page is what a bounded look finds: short, perhaps empty,
-    with a cursor after it.
+    Only a limited number of deliveries is filtered, so if few match, a page is short, perhaps
+    empty, with a cursor after it.
     """
     if asked.cursor is not None and not is_delivery_id(asked.cursor):
         raise Invalid.field("cursor", "invalid", "must be the nextCursor of an answer")
@@ -56,14 +56,14 @@ def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> DeliveriesRead:
     passes = _filter(asked)
     for _ in range(_ROUNDS):
         met = sorted((item["sk"] for shard in shards for item in shard.found), reverse=True)
-        # Once there are enough for the page, what is below its last has no place on it.
+        # Once there are enough for the page, deliveries older than its last are not needed.
         last = met[asked.limit - 1] if len(met) >= asked.limit else ""
         reading = [shard for shard in shards if shard.more and shard.reached > last]
         if not reading:
             break
         looked_at = math.ceil((_LOOKED_AT if passes else 4 * asked.limit) / len(reading))
         table.together([partial(shard.read, oldest, passes, looked_at) for shard in reading])
-    # Below where the least far has come, another shard may still have something to show first.
+    # Older deliveries than the least advanced shard has reached are not complete yet.
     least_far = max((shard.reached for shard in shards if shard.more), default="")
     found = [item for shard in shards for item in shard.found if item["sk"] >= least_far]
     found.sort(key=lambda item: item["sk"], reverse=True)
@@ -86,7 +86,7 @@ def full(id: str) -> dict[str, Any]:
 
 
 def _shown(found: Sequence[Attempt]) -> list[dict[str, Any]]:
-    """Of many long answers, the newest whole."""
+    """If there are many long responses, only the newest are complete."""
     shown = [attempts.show(attempt) for attempt in found]
     size = 0
     for response in (one["response"] for one in reversed(shown)):

@@ -1,4 +1,4 @@
-"""Messages that are due later than a queue can hold, or not before their endpoint is enabled again.
+"""Messages that are due later than a queue can hold them, or when their endpoint is enabled again.
 
 `due#<wh_…>` / `<time>#<dlv_…>`: the message, to be put back on the queue by `redrive.py`.
 """
@@ -17,30 +17,31 @@ from chalicelib.webhooks.parked import waking
 from chalicelib.webhooks.sending import messages
 from chalicelib.webhooks.sending.messages import Message
 
-_LAST: Final = "~"  # after every time
+_LAST: Final = "~"  # sorts after every time
 
 
 def park(message: Message, due: datetime) -> None:
-    """Until its time has come. The entry first, then the alarm: never an alarm in vain."""
+    """Until it is due. The entry is written before the execution is started, so that it is
+    found."""
     _put(message, due)
     waking.at(endpoint_of(message.delivery), due)
 
 
 def hold(message: Message) -> None:
-    """Until its endpoint is enabled again, which sees to it. To be called before a last look at
-    whether it is enabled, so that one of both sees the other."""
+    """Until its endpoint is enabled, which redrives it. Call it before reading again whether the
+    endpoint is enabled, so that one of both sees the other."""
     _put(message, clock.now())
 
 
 def due(endpoint_id: str, until: datetime | None, limit: int) -> list[tuple[Key, Message]]:
-    """What is due by then, the oldest first; without a time, whatever is parked."""
+    """The messages due by then, the oldest first; without a time, all that are parked."""
     before = sk.lt(f"{clock.iso(until)}~" if until else _LAST)
     rows = table.query(_partition(endpoint_id), where=before, limit=limit)
     return [((item["pk"], item["sk"]), messages.parse(item["message"])) for item in rows.items]
 
 
 def forget(entries: Sequence[Key]) -> None:
-    """They are on the queue."""
+    """Deletes entries whose messages are on the queue."""
     table.together([partial(table.delete, entry) for entry in entries])
 
 

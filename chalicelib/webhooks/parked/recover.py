@@ -1,7 +1,7 @@
 """Replays all deliveries of an endpoint that failed since a time, at the pace of `redrive.py`.
 
-The endpoint carries how far it has come. A message that is sent twice is one replay: both carry
-the recovery's id.
+The endpoint stores its progress. A message that is sent twice is one replay: both have the
+recovery's id.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _TRIES: Final = 8
 
 
 def count(endpoint_id: str, since: datetime) -> int:
-    """How many deliveries failed since then, were not replayed, and still can be."""
+    """How many deliveries failed since then and can still be replayed."""
     pages = deliveries.failed(endpoint_id, sk.gte(clock.iso(since)), ("sk",))
     return sum(len(_replayable(page)) for page in pages)
 
@@ -31,8 +31,8 @@ def count(endpoint_id: str, since: datetime) -> int:
 def begin(endpoint_id: str, since: datetime) -> Endpoint:
     """The endpoint with its recovery begun. Raises NotFound, WebhookPaused, Conflict.
 
-    One that runs already is taken over with all that it had left to do, also one that somebody
-    else begins at the same moment.
+    It takes over the rest of a recovery that is already running, also of one that begins at the
+    same moment.
     """
     for _ in range(_TRIES):
         endpoint = replay.receiving(endpoint_id)
@@ -48,7 +48,7 @@ def begin(endpoint_id: str, since: datetime) -> Endpoint:
             "count": count(endpoint_id, first),
             "sent": 0,
         }
-        # First, so that a recovery that was written down is carried out, whatever becomes of us.
+        # First, so that a stored recovery is carried out even if this function crashes.
         waking.soon(endpoint_id)
         known = Attr("recovery.id")
         unchanged = known.eq(running["id"]) if running else known.not_exists()
@@ -56,12 +56,12 @@ def begin(endpoint_id: str, since: datetime) -> Endpoint:
             return store.note(endpoint_id, {"recovery": recovery}, unchanged)
         except table.ConditionFailed:
             continue  # another recovery began, or the webhook was deleted
-    raise Conflict("The webhook is being recovered by others all the time. Try again.")
+    raise Conflict("Others keep starting recoveries of this webhook. Try again.")
 
 
 @dataclass(frozen=True)
 class Next:
-    """What a recovery sends next; `after` is where those after it begin, None at the end."""
+    """What a recovery sends next; `after`: where the next part begins, None at the end."""
 
     messages: list[Message]
     after: str | None
@@ -86,7 +86,7 @@ def following(endpoint: Endpoint, limit: int) -> Next | None:
 
 
 def sent(endpoint: Endpoint, those: Next) -> None:
-    """They are on the queue."""
+    """Stores the progress after messages were queued."""
     recovery = endpoint.recovery
     assert recovery is not None
     changes: dict[str, Any] = {"recovery.sent": recovery["sent"] + len(those.messages)}

@@ -1,7 +1,7 @@
-"""Puts what is due back on the queue: parked messages, and what a recovery asks for.
+"""Puts due messages back on the queue: parked ones, and those of a recovery.
 
-Runs for one endpoint when its slot has come, again while there is more, and in between lets the
-receiver breathe: one that was away for hours meets what waited at a pace, not at once.
+Runs for one endpoint when its slot begins, and again while there is more. It is paced: a receiver
+that was down for hours gets its backlog gradually.
 """
 
 import math
@@ -19,19 +19,19 @@ from chalicelib.webhooks.sending.messages import Message, Posted
 
 PAGE: Final = 1_000  # messages a run; Step Functions: 25,000 events an execution, about 10 a run
 PER_SECOND: Final = 100  # messages of one endpoint
-_SLICE: Final = 100  # messages that one thread puts on the queue
+_SLICE: Final = 100  # messages that one thread sends
 _LEASE: Final = 120  # seconds: a run of a minute, and the pause after it
 _LOOK_AGAIN: Final = 60  # seconds
 
 
 def run(event: Mapping[str, Any]) -> dict[str, Any]:
     """`{"endpoint": "wh_…", "due": ISO 8601, "until": ISO 8601}` → `{"more": bool, "wait": seconds,
-    "paced": ISO 8601}`; `due` is when the execution started, `redriven` what the last run answered.
-    Without `until`, as an operator starts it and the release before did, it is `due`.
+    "paced": ISO 8601}`; `due`: when the execution started; `redriven`: the result of the last run.
+    Without `until`, as an operator or the previous release starts it, it is `due`.
 
-    Everything that is due until then, or by now, arrives when it is due, at the pace at most. While
-    an endpoint is paused nothing is: whoever enables it starts another run. When it is gone
-    everything is, to be cancelled.
+    Everything due until then, or by now, arrives when it is due, at most at the pace. While an
+    endpoint is paused nothing is due: enabling it starts another run. After its deletion everything
+    is due, to be cancelled.
     """
     endpoint = store.find(event["endpoint"])
     paced = _paced(event)
@@ -56,7 +56,7 @@ def run(event: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _paced(event: Mapping[str, Any]) -> datetime:
-    """When the next message may arrive: the run before has arranged what arrives until then."""
+    """When the next message may arrive: after those of the previous run."""
     before = event.get("redriven", {}).get("paced")
     return max(clock.now(), clock.parse(before)) if before else clock.now()
 
@@ -64,7 +64,7 @@ def _paced(event: Mapping[str, Any]) -> datetime:
 def _page(endpoint_id: str, until: datetime | None, paced: datetime) -> tuple[int, datetime]:
     entries = parking.due(endpoint_id, until, PAGE)
     paced = _send([message for _, message in entries], paced)
-    # Behind it: dying in between puts them on the queue twice, not never.
+    # After sending: a crash in between sends them twice rather than never.
     parking.forget([entry for entry, _ in entries])
     return len(entries), paced
 
@@ -75,7 +75,7 @@ def _answer(sent: int, unfinished: bool, paced: datetime) -> dict[str, Any]:
 
 
 def _send(waiting: Sequence[Message], paced: datetime) -> datetime:
-    """The next arrives when it is due, and not before `paced`. Answers the pace after them."""
+    """Each arrives when it is due, and not before `paced`. Returns `paced` after them."""
     now = clock.now()
     pause = timedelta(seconds=settings.webhook_schedule_scale() / PER_SECOND)
     posted = []
@@ -95,7 +95,7 @@ def _scaled(seconds: int) -> int:
 
 
 def _begun(endpoint_id: str, by: str) -> bool:
-    """One execution at a time, or their paces would add up; the others wait for it to end."""
+    """One execution at a time, because their paces would add up; others wait for its end."""
     now = clock.unix()
     redriving = Attr("redriving.by")
     free = redriving.not_exists() | redriving.eq(by) | Attr("redriving.until").lt(now)
@@ -110,4 +110,4 @@ def _ended(endpoint_id: str, by: str) -> None:
     try:
         store.note(endpoint_id, {"redriving": None}, Attr("redriving.by").eq(by))
     except table.ConditionFailed:
-        return  # another took over, or the endpoint is gone
+        return  # another took over, or the endpoint was deleted

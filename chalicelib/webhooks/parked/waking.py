@@ -1,4 +1,4 @@
-"""Step Functions as an alarm clock: `redrive.py` runs for an endpoint at a time.
+"""Step Functions as a timer: starts `redrive.py` for an endpoint at a time.
 
 One execution serves all deliveries of an endpoint that are due in one slot of five minutes, so a
 dead endpoint with a million deliveries costs a few transitions.
@@ -20,26 +20,26 @@ _SOON: Final = 30  # seconds; a request that starts one and then writes what it 
 
 
 def at(endpoint_id: str, due: datetime) -> None:
-    """In the slot of `due`. Starting what runs already, or has run, is no error."""
+    """In the slot of `due`. An execution that already exists is no error."""
     scale = settings.webhook_schedule_scale()
     _start_once(endpoint_id, retry.slot(endpoint_id, due, clock.now(), scale))
 
 
 @lru_cache(maxsize=_KNOWN)
 def _start_once(endpoint_id: str, slot: Slot) -> None:
-    """An account may start a few hundred executions a second, while thousands of messages wait for
-    the same one: a name that was started is not asked for again. What raises is not remembered."""
+    """An account may start a few hundred executions a second, but thousands of messages wait for
+    the same one: a started name is not started again. Failures are not remembered."""
     _start(slot.name, endpoint_id, slot.at, slot.until)
 
 
 def forget() -> None:
-    """As a process that has just begun."""
+    """As in a new process."""
     _start_once.cache_clear()
 
 
 def soon(endpoint_id: str) -> None:
-    """In half a minute, for everything that is due by then, and a slot beyond: the execution of the
-    slot that has begun may have found the endpoint paused."""
+    """In half a minute, for everything due until a slot later: the execution of the current slot
+    may have found the endpoint paused."""
     scale = settings.webhook_schedule_scale()
     due = clock.now() + timedelta(seconds=max(2, _SOON * scale))
     slot = timedelta(seconds=retry.slot_seconds(scale))

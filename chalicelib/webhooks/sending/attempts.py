@@ -1,8 +1,8 @@
-"""What was sent and what came back: `dlv_…` / `attempt#<n>`, numbered from 1 without gaps.
+"""Requests and responses: `dlv_…` / `attempt#<n>`, numbered from 1 without gaps.
 
-The record decides: whoever puts it first says what became of attempt n, and everybody settles the
-delivery by what it says. So a sender that dies after its record has still said all, and one that
-dies before is found out by the next, which records an interruption.
+The first record of attempt n decides its result, and every sender settles the delivery by it. So if
+a sender crashes after its record, nothing is lost; if it crashes before, the next sender records an
+interruption.
 """
 
 from collections.abc import Mapping
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 INTERRUPTED: Final = "interrupted"
 EVENT_EXPIRED: Final = "event_expired"
-# Longer than the body of the event: a delivery that a pause holds ends when that is gone, and is
-# shown with all its attempts.
+# Longer than the event's body: a delivery that waits in a pause ends when the body expires, and is
+# then shown with all its attempts.
 KEPT_SECONDS: Final = outbox.KEPT_SECONDS + 30 * 86_400
-_SHORT: Final = 2_000  # characters of an answer that is kept in the delivery itself
+_SHORT: Final = 2_000  # characters of a response that is stored in the delivery itself
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """`error` None is success. Names are those of the table."""
+    """`error` None is success. Names as in the table."""
 
     number: int
     at: str
@@ -82,7 +82,7 @@ def made(
 
 
 def interrupted(delivery: Delivery, at: datetime, url: str) -> Attempt:
-    """Nobody knows whether the receiver got it: the sender died at it, `at` the latest."""
+    """The sender crashed, at the latest at `at`; the receiver may have got it."""
     return Attempt(
         number=delivery.attempts,
         at=clock.iso(at),
@@ -92,7 +92,7 @@ def interrupted(delivery: Delivery, at: datetime, url: str) -> Attempt:
         url=url,
         sent={},
         error=INTERRUPTED,
-        message="The sender was interrupted; the receiver may have got it.",
+        message="The sender was interrupted; the receiver may have received it.",
     )
 
 
@@ -113,7 +113,7 @@ def expired(delivery: Delivery, url: str) -> Attempt:
 
 
 def keep(delivery_id: str, attempt: Attempt) -> Attempt:
-    """Records it, unless that attempt has a record already; the record that counts."""
+    """Records it unless the attempt has a record; returns the record that counts."""
     item = {
         "pk": delivery_id,
         "sk": f"attempt#{attempt.number:06d}",
@@ -129,7 +129,7 @@ def keep(delivery_id: str, attempt: Attempt) -> Attempt:
 
 
 def of(delivery: Delivery) -> list[Attempt]:
-    """All that have ended, in their order."""
+    """All that have ended, in order."""
     items = table.everything(delivery.id, where=table.sk.begins_with("attempt#"))
     first = [_read(delivery.first)] if delivery.first else []
     return [*first, *map(_read, items)]
@@ -144,8 +144,8 @@ def _read(item: Mapping[str, Any]) -> Attempt:
 
 
 def forgotten(item: Mapping[str, Any], person: Person) -> dict[str, Any]:
-    """The attributes of an attempt's record that are different when a person is forgotten: what
-    the receiver answered may repeat what it was sent."""
+    """The attributes of an attempt's record that change when a person is erased: the receiver's
+    response may repeat the request."""
     changes: dict[str, Any] = {}
     if person.mentions(item.get("body", "")):
         changes["body"] = ERASED

@@ -1,4 +1,4 @@
-"""Beginning an attempt: one sender at a time, and what a dead sender left is settled first."""
+"""Beginning an attempt: one sender at a time; the attempt of a crashed sender is settled first."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -11,12 +11,12 @@ from chalicelib.webhooks.sending import settle
 from chalicelib.webhooks.sending.life import Verdict, judge
 from chalicelib.webhooks.sending.messages import Message
 
-_LOOK_AGAIN: Final = timedelta(seconds=12)  # by then, whoever is posting has ended
+_LOOK_AGAIN: Final = timedelta(seconds=12)  # by then, a current POST has ended
 _LOOKS: Final = 5
 
 
 class NotDue(Exception):
-    """The message is to come again at `at`."""
+    """The message must come again at `at`."""
 
     def __init__(self, at: datetime) -> None:
         super().__init__("not yet")
@@ -24,13 +24,13 @@ class NotDue(Exception):
 
 
 def begin(message: Message, endpoint: Endpoint) -> Delivery | None:
-    """The delivery with its next attempt begun and ours; None when there is nothing to do.
+    """The delivery with its next attempt begun and claimed; None if there is nothing to do.
 
-    Raises NotYet while somebody else is at it.
+    Raises NotDue while another sender has the claim.
     """
     try:
         if not message.replay:
-            # Nearly always it is due: that costs no read before.
+            # Nearly always it is due, so it is claimed without a read.
             return _claim(message, None)
         seen = deliveries.find(message.delivery)
     except Taken as taken:
@@ -59,7 +59,7 @@ def _claim(message: Message, seen: Delivery | None) -> Delivery:
 
 
 def cancel(message: Message) -> None:
-    """The endpoint is gone: whatever message comes is the last. Raises NotYet."""
+    """The endpoint was deleted: this message is the last. Raises NotDue."""
     delivery = deliveries.find(message.delivery)
     if delivery and delivery.claim and delivery.claim.until <= clock.now():
         settle.interrupted(delivery, None)

@@ -1,8 +1,8 @@
-"""The sender: takes a batch of messages, makes their attempts at once, and arranges what follows.
+"""The sender: makes the attempts of a batch of messages in parallel, and arranges the next steps.
 
-A receiver's failure is never the function's: that would slow the queue down for everybody. What is
-reported as failed is what must come again: messages that another sender is working on, hidden until
-then, and messages that failed for a reason of our own.
+A receiver's failure is never a failure of the function: that would slow the queue down for all.
+Reported as failed are the messages that must come again: those with another sender, hidden until
+then, and those on which our code failed.
 """
 
 import random
@@ -31,13 +31,13 @@ Post = Callable[..., PostResult]
 
 IN_FLIGHT: Final = 10  # the batch size of triggers.yaml
 _POST_SECONDS: Final = 10.0  # docs/contract.md#delivery-and-retries
-_SUSPECTS_SECONDS: Final = 15.0  # within which posting to another suspect begins
+_SUSPECTS_SECONDS: Final = 15.0  # until the POST to another suspect may begin
 _LONGEST_BACKOFF: Final = 360  # seconds
 
 
 @dataclass(frozen=True)
 class _Known:
-    """What the messages of a batch need, read at once."""
+    """The data for a batch, read in parallel."""
 
     endpoints: Mapping[str, Endpoint]
     events: Mapping[str, Event]
@@ -45,8 +45,8 @@ class _Known:
 
 @dataclass
 class _Batch:
-    """What became of a batch: `again` by message id and receipt handle, and the health of
-    endpoints as (id, success) in the order of the answers."""
+    """The results of a batch: `again` by message id and receipt handle, and the health of endpoints
+    as (id, success) in the order of the answers."""
 
     again: dict[tuple[str, str], datetime] = field(default_factory=dict)
     health: list[tuple[str, bool]] = field(default_factory=list)
@@ -59,14 +59,14 @@ class _Batch:
         self.again[record["messageId"], record["receiptHandle"]] = until
 
     def put_off(self, record: _Record) -> None:
-        """From ten seconds, doubling: the dead letters are hours of trouble away."""
+        """Doubling from ten seconds, so that a message becomes a dead letter only after hours."""
         received = int(record["attributes"]["ApproximateReceiveCount"])
         wait = min(_LONGEST_BACKOFF, 5 * 2 ** min(received, 7))
         self.hide(record, clock.now() + timedelta(seconds=wait))
 
 
 def batch(event: Mapping[str, Any], post: Post = safe_post.post) -> dict[str, Any]:
-    """Answers `{"batchItemFailures": [{"itemIdentifier": …}]}`: those that must come again."""
+    """Returns `{"batchItemFailures": [{"itemIdentifier": …}]}`: those that must come again."""
     became = _Batch()
     due = _due(event["Records"], became)
     try:
@@ -89,7 +89,7 @@ def batch(event: Mapping[str, Any], post: Post = safe_post.post) -> dict[str, An
 
 
 def _due(records: Sequence[_Record], became: _Batch) -> list[tuple[_Record, Message]]:
-    """Those whose time has come; the others wait on."""
+    """The messages that are due; the others keep waiting."""
     due, early = [], []
     for record in records:
         try:
@@ -107,8 +107,8 @@ def _due(records: Sequence[_Record], became: _Batch) -> list[tuple[_Record, Mess
 
 
 def _wait_on(early: Sequence[tuple[_Record, Message, datetime]], became: _Batch) -> None:
-    """Hidden until they are due. Where very many wait, they are sent again with a delay instead:
-    hidden messages are in flight, of which a queue may have 120,000; of delayed ones, any number.
+    """Hides them until they are due. If very many wait, they are sent again with a delay instead:
+    hidden messages are in flight, of which a queue may have 120,000; delayed ones are unlimited.
     """
     if early and not messages.may_hide(settings.retries_queue_url(), len(early)):
         now = clock.now()
@@ -123,8 +123,8 @@ def _wait_on(early: Sequence[tuple[_Record, Message, datetime]], became: _Batch)
 def _on_their_lane(
     due: Sequence[tuple[_Record, Message]], known: _Known, became: _Batch
 ) -> list[tuple[_Record, Message]]:
-    """Those that are posted on this lane. What lay among new events when its endpoint began to fail
-    goes over to the other lane: there may be a million of them, and each can hang for 10 seconds.
+    """The messages that are posted on this lane. New events of an endpoint that began to fail move
+    to the other lane: there may be a million of them, and each can hang for 10 seconds.
     """
     here, over = [], []
     for record, message in due:
@@ -140,7 +140,7 @@ def _on_their_lane(
 def _suspects(
     due: Sequence[tuple[_Record, Message]], known: _Known
 ) -> tuple[list[tuple[_Record, Message]], list[tuple[_Record, Message]]]:
-    """Those that may end the function, the likeliest last; and the others."""
+    """The messages to suspects, the likeliest to crash the function last; and the others."""
     suspects, others = [], []
     for record, message in due:
         endpoint = known.endpoints.get(endpoint_of(message.delivery))
@@ -148,7 +148,7 @@ def _suspects(
             suspects.append((endpoint.streak, record, message))
         else:
             others.append((record, message))
-    # By chance where they are alike, so that not the same one is always in front of the others.
+    # In random order if equal, so that not always the same one is before the others.
     suspects.sort(key=lambda suspect: (suspect[0], random.random()))
     return [(record, message) for _, record, message in suspects], others
 
@@ -156,8 +156,8 @@ def _suspects(
 def _one_by_one(
     suspects: Sequence[tuple[_Record, Message]], known: _Known, post: Post, became: _Batch
 ) -> None:
-    """Each when the others have ended and all that they did is written, so that it ends nobody with
-    itself, and nobody else is blamed. Those for which there is no time left come again."""
+    """Each after the others have ended and were recorded, so that a crash harms and blames no other
+    endpoint. Those for which there is no time left come again."""
     begun = time.monotonic()
     for record, message in suspects:
         if time.monotonic() - begun > _SUSPECTS_SECONDS:
@@ -214,7 +214,7 @@ def _take_or_put_off(
 
 
 def _take(message: Message, known: _Known, post: Post, became: _Batch) -> None:
-    """One message, to its end. Raises NotYet."""
+    """Handles one message completely. Raises NotDue."""
     endpoint = known.endpoints.get(endpoint_of(message.delivery))
     if endpoint is None:
         claim.cancel(message)
@@ -232,7 +232,7 @@ def _take(message: Message, known: _Known, post: Post, became: _Batch) -> None:
     attempt = _attempt(delivery, endpoint, event, post)
     became.health.append((endpoint.id, attempt.error is None))
     if attempt.error is None and attempt.number == 1 and attempt.is_short:
-        # Nearly all end here: the record and the state are one write.
+        # Nearly all end here, with record and state in one write.
         deliveries.delivered(delivery, attempt, first=True)
     else:
         attempt = attempts.keep(delivery.id, attempt)
@@ -271,17 +271,17 @@ def _attempt(delivery: Delivery, endpoint: Endpoint, event: Event, post: Post) -
 
 
 def _hold(message: Message) -> None:
-    """It waits until its endpoint is enabled again."""
+    """Parks it until its endpoint is enabled again."""
     parking.hold(message)
     id = endpoint_of(message.delivery)
     endpoint = store.find(id)
     if endpoint is None or endpoint.enabled:
-        # Whoever changed that may have looked for what waits before our entry was there.
+        # It may have been enabled, and the redrive may have read, before our entry was written.
         waking.soon(id)
 
 
 def _hide(one: _Record, again: Mapping[tuple[str, str], datetime]) -> None:
-    """Where this fails, they come back after the queue's visibility timeout: later, no worse."""
+    """If this fails, they come back after the queue's visibility timeout, which is harmless."""
     if not again:
         return
     now = clock.now()

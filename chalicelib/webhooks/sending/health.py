@@ -1,11 +1,11 @@
 """Whether an endpoint is failing: three failures in a row, until a success.
 
-An endpoint that answers costs no write, and one that fails none beyond its tenth failure: that is
-all that `retry.py` asks for. The count steers lanes and parking; nothing is lost with it.
+An endpoint that answers costs no write, and one that fails none after its tenth failure, the most
+that `retry.py` needs. The count only controls lanes and parking.
 
-An attempt that ended with its function is a failure, too. Which of the receivers of a batch ended
-it, nobody knows: all that were being posted to become suspects until their next success, and
-`deliver.py` posts to suspects after the others, one at a time.
+An attempt whose function crashed is a failure, too. Which receiver of the batch caused the crash is
+unknown: all of them become suspects until their next success, and `deliver.py` posts to suspects
+after the others, one at a time.
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,8 +32,8 @@ def note(endpoints: Mapping[str, Endpoint], outcomes: Iterable[tuple[str, bool]]
 
 
 def interrupted(endpoint: Endpoint, begun: datetime) -> None:
-    """An attempt to it ended with its function. What began before it was cleared of that, and is
-    found out only now, says nothing new."""
+    """The function of an attempt to it crashed. Attempts from before it was last cleared are
+    ignored."""
     if endpoint.cleared_at and clock.iso(begun) <= endpoint.cleared_at:
         return
     try:

@@ -1,4 +1,4 @@
-"""What a message means for a delivery, as it is found. Pure."""
+"""What a message means for a delivery in its current state. Pure functions."""
 
 from datetime import datetime
 from enum import Enum, auto
@@ -11,16 +11,16 @@ class Verdict(Enum):
     CLAIM = auto()
     """It is due."""
     DROP = auto()
-    """It was made, or will never be."""
+    """The attempt was made, or will never be."""
     WAIT = auto()
-    """Somebody else is posting. Come back when their claim has passed."""
+    """Another sender is posting. Come back when its claim has expired."""
     INTERRUPTED = auto()
-    """Somebody else died at it: their attempt is to be settled first."""
+    """Another sender crashed: its attempt must be settled first."""
 
 
 def judge(message: Message, delivery: Delivery | None, now: datetime) -> Verdict:
-    """A duplicate of a message is not dropped while its attempt is being made: if its
-    taker dies, this is what finds out."""
+    """A duplicate message is not dropped during its attempt: if the sender crashes, the duplicate
+    detects it."""
     if delivery is None or _had_its_turn(message, delivery):
         return Verdict.DROP
     if delivery.claim:

@@ -1,7 +1,7 @@
-"""What the queues carry, and the two lanes on which it travels.
+"""The messages of the queues, and the two lanes.
 
-Two, so that waiting never shares the queue of new events: `deliveries` for first attempts,
-`retries` for the rest and for first attempts to an endpoint that is failing. A message names a
+There are two lanes, so that new events never wait for retries: `deliveries` for first attempts,
+`retries` for the rest and for first attempts to a failing endpoint. A message names a
 delivery and a step of its schedule; everything else is read when it arrives. Any message may come
 twice, late, or at the same time as another.
 """
@@ -17,8 +17,8 @@ from typing import Any, Final
 from chalicelib import aws, clock, settings, sqs, telemetry
 from chalicelib.webhooks.model import endpoint_of
 
-# A queue may have 120,000 messages in flight, and says how many about a minute later (AWS). What a
-# hundred functions hide in two minutes has to fit above what is a crowd.
+# A queue may have 120,000 messages in flight, and reports the number about a minute late (AWS). The
+# messages that a hundred functions hide in two minutes must fit above CROWD.
 CROWD: Final = 30_000
 HIDDEN_A_MINUTE: Final = 300  # by one process
 _LOOK_SECONDS: Final = 10
@@ -26,10 +26,10 @@ _LOOK_SECONDS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """An attempt that is to be made: the `step` of a `generation`, or a replay.
+    """An attempt to make: the `step` of a `generation`, or a replay.
 
-    `replay` is a ULID: the press of a button, or a recovery. `only_failed`: a recovery has nothing
-    to do where somebody was faster. `due`: before that it is hidden.
+    `replay`: a ULID, of a request or of a recovery. `only_failed`: a recovery skips deliveries
+    replayed meanwhile. `due`: it is hidden until then.
     """
 
     delivery: str
@@ -51,7 +51,7 @@ class Message:
 
 
 def parse(text: str) -> Message:
-    """Raises ValueError, KeyError or TypeError for what is none of ours."""
+    """Raises ValueError, KeyError or TypeError for unknown messages."""
     told = json.loads(text)
     return Message(
         delivery=told["delivery"],
@@ -92,9 +92,9 @@ def _entry(one: Posted) -> dict[str, Any]:
 
 
 def may_hide(url: str, many: int) -> bool:
-    """Whether so many more messages of a queue may be hidden, which the caller then does.
+    """Whether so many more messages of a queue may be hidden; if so, the caller hides them.
 
-    Not in a crowd, nor where it cannot be known, nor more than a process may in a minute.
+    Not above CROWD, nor if the number is unknown, nor more than a process may hide in a minute.
     """
     minute = clock.unix() // 60
     if _hidden.get(minute, 0) + many > HIDDEN_A_MINUTE:
@@ -107,7 +107,7 @@ def may_hide(url: str, many: int) -> bool:
     return True
 
 
-_hidden: dict[int, int] = {}  # minute → how many
+_hidden: dict[int, int] = {}  # minute → number
 
 
 @lru_cache(maxsize=2)
@@ -123,6 +123,6 @@ def _in_flight(url: str, look: int) -> float:
 
 
 def forget() -> None:
-    """As a process that has just begun."""
+    """As in a new process."""
     _in_flight.cache_clear()
     _hidden.clear()

@@ -1,4 +1,4 @@
-"""When a failed delivery is tried again, and by which means. Pure: time and chance are arguments.
+"""When and how a failed delivery is retried. Pure: time and randomness are arguments.
 
 `step` counts the attempts of one schedule: 0 is the first attempt, 12 the last.
 """
@@ -15,8 +15,8 @@ MINUTE, HOUR, DAY = 60, 3_600, 86_400
 # docs/contract.md#delivery-and-retries: seconds from the end of attempt n to attempt n + 1.
 SCHEDULE = (1 * MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 12 * HOUR, *[1 * DAY] * 7)
 FIRST_DAILY = 5
-"""The step whose failure begins the daily retries. All seven are counted from that moment, so that
-what delays one of them delays no other."""
+"""The step whose failure begins the daily retries. All seven are counted from that time, so that a
+delay of one does not delay the next."""
 LAST_STEP = len(SCHEDULE)
 
 # SQS: DelaySeconds ends at 15 minutes; a message can stay invisible for 12 hours after a receive.
@@ -33,16 +33,16 @@ FAILING_STREAK = 3
 
 LONG_STREAK = 10
 """Failures in a row after which an endpoint's waits from 30 minutes on are parked: one execution
-serves them all, where the queue would have each of them in flight."""
+serves them all, while on the queue each would be in flight."""
 
 SLOT = 5 * MINUTE
 
 
 class Means(StrEnum):
     QUEUE_DELAY = "QUEUE_DELAY"
-    """One message with DelaySeconds does it all."""
+    """One message with DelaySeconds suffices."""
     VISIBILITY = "VISIBILITY"
-    """A message with DelaySeconds; received too early, it is hidden until it is due."""
+    """A message with DelaySeconds; if received too early, it is hidden until it is due."""
     PARK = "PARK"
     """An entry in the due index, and one Step Functions execution for its slot."""
     GIVE_UP = "GIVE_UP"
@@ -53,15 +53,15 @@ class Means(StrEnum):
 class NextStep:
     means: Means
     step: int
-    """The step to make next; after the last one, the step that failed."""
+    """The next step; after the last one, the step that failed."""
     delay: float
-    """Seconds until it is due, jitter included; 0 when giving up."""
+    """Seconds until it is due, including jitter; 0 after the last step."""
     at: datetime
     """When it is due."""
     queue_delay: int
     """DelaySeconds of its message; 0 unless it waits in the queue."""
     daily_since: datetime | None = None
-    """From when the daily retries are counted, once they have begun."""
+    """The time from which the daily retries are counted, once they have begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Slot:
     at: datetime
     """When it begins, and the execution starts."""
     until: datetime
-    """When it ends: what is due before that is put on the queue, to arrive when it is due."""
+    """When it ends: messages due before that are queued with the remaining delay."""
 
 
 def next_step(
@@ -87,11 +87,11 @@ def next_step(
 ) -> NextStep:
     """What follows when the attempt of `step` has failed at `now`.
 
-    `chance` in [0, 1) becomes a jitter that only adds: 10 % of the wait, a minute at most. `status`
-    and `retry_after` are the answer's status and its Retry-After header as it came; on 429 and 503
-    it lengthens the steps up to 2 h, to 2 h at most. `failing_streak` counts the failures in a row
-    of the endpoint. `daily_since` is that of the step before. `scale` multiplies the delays at the
-    very end, so that a test runs a week in a minute by the same means.
+    `chance` in [0, 1) becomes a jitter that only adds: 10 % of the wait, at most a minute. `status`
+    and `retry_after`: the response's status and raw Retry-After header; on 429 and 503 it lengthens
+    waits of up to 2 h, to at most 2 h. `failing_streak` counts the failures in a row of the
+    endpoint. `daily_since`: of the previous step. `scale` multiplies the final delays, so that a
+    test runs a week in a minute with the same means.
     """
     if step >= LAST_STEP:
         return NextStep(Means.GIVE_UP, step, 0, now, 0)
@@ -109,7 +109,7 @@ def next_step(
 
 
 def _means(wait: float, delay: float, streak: int, scale: float) -> tuple[Means, int]:
-    """How a wait is waited, and the DelaySeconds of its message."""
+    """The means of a wait, and the DelaySeconds of its message."""
     too_long_for_a_queue = wait > LONGEST_QUEUE_STEP
     dead_for_long = streak >= LONG_STREAK and wait >= 30 * MINUTE
     if too_long_for_a_queue or dead_for_long:
@@ -120,9 +120,9 @@ def _means(wait: float, delay: float, streak: int, scale: float) -> tuple[Means,
 
 
 def _daily_since(step: int, now: datetime, known: datetime | None, scale: float) -> datetime:
-    """From when the daily retries are counted: the failure that began them. What failed more than
-    half a day late, because its webhook was paused, is counted from that failure instead: else the
-    retries that were missed would all be made at once."""
+    """The time from which the daily retries are counted: the failure before the first of them.
+    After a failure that came more than half a day late, because the webhook was paused, it is that
+    failure: otherwise the missed retries would all follow at once."""
     days = timedelta(seconds=(step - FIRST_DAILY) * DAY * scale)
     late = timedelta(seconds=DAY * scale / 2)
     if step > FIRST_DAILY and known and known + days + late >= now:
@@ -131,7 +131,7 @@ def _daily_since(step: int, now: datetime, known: datetime | None, scale: float)
 
 
 def hide_for(due: datetime, now: datetime) -> int:
-    """For how many seconds to hide a message that was received at `now`; 0: it is due."""
+    """How many seconds to hide a message that was received at `now`; 0: it is due."""
     early = math.ceil((due - now).total_seconds())
     return min(max(early, 0), LONGEST_VISIBILITY)
 
@@ -141,11 +141,11 @@ def slot_seconds(scale: float) -> int:
 
 
 def slot(endpoint_id: str, due: datetime, now: datetime, scale: float = 1) -> Slot:
-    """The slot of 5 minutes in which what is due at `due` is redriven, named after its begin.
+    """The slot of 5 minutes in which messages due at `due` are redriven, named after its start.
 
-    It is still to come by a minute, the time to write the due entry and start the execution. So
-    what is parked late, after a crash, never meets the name of an execution that has looked
-    already: Step Functions would refuse that name for 90 days, and nobody would look again.
+    It starts at least a minute from now, the time to write the due entry and start the execution.
+    So a message that is parked late, after a crash, never gets the name of an execution that has
+    already run: Step Functions refuses a used name for 90 days, and the message would be stuck.
     Raises ValueError for an id that cannot be part of the name (AWS: 80 characters of A-Za-z0-9-_).
     """
     length = slot_seconds(scale)
@@ -161,13 +161,13 @@ def slot(endpoint_id: str, due: datetime, now: datetime, scale: float = 1) -> Sl
 
 
 def _seconds(retry_after: str | None, now: datetime) -> float:
-    """Retry-After as seconds from `now` (RFC 9110, 10.2.3); 0 when it says nothing usable."""
+    """Retry-After as seconds from `now` (RFC 9110, 10.2.3); 0 if it is not usable."""
     text = (retry_after or "").strip()
     if re.fullmatch(r"[0-9]{1,9}", text):
         return int(text)
     try:
         moment = parsedate_to_datetime(text)
-        # The oldest of the three forms has no zone; all of them mean GMT.
+        # The oldest of the three formats has no zone; all mean GMT.
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         return max(0.0, (moment - now).total_seconds())
     except (ValueError, OverflowError):

@@ -1,8 +1,8 @@
-"""What follows from an attempt that has its record: the end, or the next step.
+"""What follows a recorded attempt: the end, or the next step.
 
-The next step is arranged first and written down second. Whoever dies in between leaves a claim, and
-the message of either step finds it and settles the attempt again: by the same record and the same
-chance, so to the same moment.
+The next step is queued or parked first and stored second. A crash in between leaves a claim; the
+message of either step finds it and settles the attempt again, with the same record and the same
+jitter, so for the same time.
 """
 
 import zlib
@@ -18,9 +18,9 @@ from chalicelib.webhooks.sending.retry import Means, NextStep
 
 
 def settle(delivery: Delivery, attempt: Attempt, streak: int) -> bool:
-    """Whether it was ours to settle: another may have found our claim and been faster.
+    """Whether this settled it: another sender may have found our claim and done it first.
 
-    `streak`: how often in a row the endpoint has failed.
+    `streak`: the endpoint's failures in a row.
     """
     if attempt.error is None:
         return deliveries.delivered(delivery, attempt)
@@ -40,7 +40,7 @@ def settle(delivery: Delivery, attempt: Attempt, streak: int) -> bool:
 
 
 def interrupted(delivery: Delivery, endpoint: Endpoint | None) -> bool:
-    """Settles the attempt of somebody whose claim has passed."""
+    """Settles the attempt of an expired claim."""
     assert delivery.claim is not None
     begun = delivery.claim.until - deliveries.LEASE
     attempt = attempts.interrupted(delivery, begun, endpoint.url if endpoint else "")
@@ -52,7 +52,7 @@ def interrupted(delivery: Delivery, endpoint: Endpoint | None) -> bool:
 
 
 def expired(delivery: Delivery, url: str) -> bool:
-    """Ends a delivery that is ours, because the outbox no longer has what it should send."""
+    """Ends a claimed delivery, because the outbox no longer has its body."""
     attempt = attempts.keep(delivery.id, attempts.expired(delivery, url))
     return settle(delivery, attempt, 0)
 
@@ -72,5 +72,5 @@ def _following(delivery: Delivery, attempt: Attempt, streak: int) -> NextStep:
 
 
 def _chance(delivery: Delivery) -> float:
-    """Different for every attempt, the same whenever one is settled."""
+    """Different for every attempt, the same each time one is settled."""
     return zlib.crc32(f"{delivery.id}#{delivery.attempts}".encode()) / 2**32

@@ -1,5 +1,5 @@
-"""How a delivery proves where it comes from (docs/contract.md#signature); besides that, as Standard
-Webhooks has it, for the libraries that verify that (https://www.standardwebhooks.com)."""
+"""The signature of a delivery (docs/contract.md#signature), also in the form of Standard Webhooks,
+for libraries that verify it (https://www.standardwebhooks.com)."""
 
 import base64
 import hashlib
@@ -12,13 +12,13 @@ PREFIX = "whsec_"
 def secret(master_key: bytes, endpoint_id: str, version: int) -> str:
     """The signing secret of one endpoint, `whsec_` and 64 hex digits; the whole text is the key.
 
-    It is derived whenever it is needed and stored nowhere, so a copy of the table signs nothing.
-    Rotating is counting `version` up: the secrets before can still be derived while they overlap.
+    It is derived when needed and not stored, so a copy of the table cannot sign.
+    A rotation increases `version`: earlier secrets can still be derived during an overlap.
     Raises ValueError for a master key below 32 bytes.
     """
     if len(master_key) < 32:
         raise ValueError("The master key must have at least 32 bytes.")
-    # The label keeps what this key signs here apart from whatever else it may sign one day.
+    # The label separates these secrets from any later use of the master key.
     message = f"webhook-secret\n{endpoint_id}\n{version}".encode()
     return PREFIX + hmac.new(master_key, message, hashlib.sha256).hexdigest()
 
@@ -26,7 +26,7 @@ def secret(master_key: bytes, endpoint_id: str, version: int) -> str:
 def sign(timestamp: int, body: bytes, secrets: Sequence[str]) -> str:
     """`t=<timestamp>,v1=<hex>`, one `v1` for each secret, the newest first.
 
-    `timestamp` is Unix seconds, `body` the very bytes that are sent. Raises ValueError without a
+    `timestamp` is Unix seconds, `body` the exact bytes that are sent. Raises ValueError without a
     secret.
     """
     if not secrets:
@@ -37,8 +37,8 @@ def sign(timestamp: int, body: bytes, secrets: Sequence[str]) -> str:
 
 
 def sign_standard(delivery_id: str, timestamp: int, body: bytes, secrets: Sequence[str]) -> str:
-    """`v1,<base64>` for each secret, the newest first, with blanks in between. The key is what the
-    secret says in base64 after its prefix: our hex digits are that, too."""
+    """`v1,<base64>` for each secret, the newest first, with blanks in between. The key is the
+    part after the secret's prefix, decoded as base64; our hex digits are valid base64."""
     signed = b"%b.%d.%b" % (delivery_id.encode(), timestamp, body)
     keys = (base64.b64decode(each.removeprefix(PREFIX)) for each in secrets)
     marks = (base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()) for key in keys)
@@ -57,7 +57,7 @@ def headers(
     """The headers of one attempt, as docs/contract.md#delivery-request lists them, and those of
     Standard Webhooks.
 
-    A delivery that was asked for with the test button says so, in one header more.
+    A test delivery has one more header.
     """
     table = {
         "Content-Type": "application/json",

@@ -86,7 +86,7 @@ NewProducts: TypeAlias = "list[NewProduct]"
 
 
 class Address(TypedDict):
-    """Of an order whose customer was erased, the country is left."""
+    """Of an order whose customer was erased, only the country is left."""
 
     firstName: str | None
     """Given name."""
@@ -111,7 +111,7 @@ class Address(TypedDict):
 
 
 class AddressInput(TypedDict):
-    """A postal address. One that a customer has may be sent as it was read."""
+    """A postal address. A customer's address may be sent back as it was read."""
 
     firstName: NotRequired[str | None]
     """Given name."""
@@ -455,7 +455,7 @@ class CustomerChange(TypedDict):
 
 
 class CustomerList(TypedDict):
-    """The answer of a list that a cursor walks through: `Walked[Product]`."""
+    """The answer of a list that can be read by cursor: `Walked[Product]`."""
 
     data: list[Customer]
     """The items."""
@@ -901,7 +901,7 @@ class JobError(TypedDict):
 
 
 class JobList(TypedDict):
-    """The answer of a list that a cursor walks through: `Walked[Product]`."""
+    """The answer of a list that can be read by cursor: `Walked[Product]`."""
 
     data: list[ImportJobSummary | JobSummary]
     """The items."""
@@ -1373,7 +1373,7 @@ class OrderHistoryEntry(TypedDict):
 
 
 class OrderList(TypedDict):
-    """The answer of a list that a cursor walks through: `Walked[Product]`."""
+    """The answer of a list that can be read by cursor: `Walked[Product]`."""
 
     data: list[Order]
     """The items."""
@@ -1525,7 +1525,7 @@ class ProductEdit(TypedDict):
 
 
 class ProductList(TypedDict):
-    """The answer of a list that a cursor walks through: `Walked[Product]`."""
+    """The answer of a list that can be read by cursor: `Walked[Product]`."""
 
     data: list[Product]
     """The items."""
@@ -1573,7 +1573,7 @@ class PublicProduct(TypedDict):
 
 
 class PublicProductList(TypedDict):
-    """The answer of a list that a cursor walks through: `Walked[Product]`."""
+    """The answer of a list that can be read by cursor: `Walked[Product]`."""
 
     data: list[PublicProduct]
     """The items."""
