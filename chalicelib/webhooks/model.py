@@ -95,7 +95,7 @@ Description = Annotated[str, Field(max_length=500)]
 Filter = Annotated[
     dict[str, Any],
     Field(
-        description="A pattern like EventBridge's on the body: at most"
+        description="A pattern like EventBridge's for the body: at most"
         f" {MOST_FILTER_VALUES} values, {LARGEST_FILTER:,} bytes and {DEEPEST_FILTER} levels",
         json_schema_extra={"examples": [{"data": {"total": [{"numeric": [">=", 500]}]}}]},
     ),
@@ -156,8 +156,8 @@ class RotateSecret(_Input):
             strict=True,
             ge=0,
             le=LONGEST_OVERLAP,
-            description="How long the secret before signs as well. Without it, or with 0, that "
-            "one ends at once",
+            description="How long the previous secret also signs. Without it, or with 0, it "
+            "ends at once",
         ),
     ] = 0
 

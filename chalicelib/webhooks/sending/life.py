@@ -21,21 +21,21 @@ class Verdict(Enum):
 def judge(message: Message, delivery: Delivery | None, now: datetime) -> Verdict:
     """A duplicate message is not dropped during its attempt: if the sender crashes, the duplicate
     detects it."""
-    if delivery is None or _had_its_turn(message, delivery):
+    if delivery is None or _had_is_next(message, delivery):
         return Verdict.DROP
     if delivery.claim:
         return Verdict.WAIT if now < delivery.claim.until else Verdict.INTERRUPTED
     if not message.replay:
-        # A step that is still to come was arranged by a taker who died before writing it down; that
-        # taker's claim is what the lines above found. Without one, nothing is due.
-        its_turn = (delivery.generation, delivery.step) == (message.generation, message.step)
-        return Verdict.CLAIM if its_turn else Verdict.DROP
+        # A future step was queued by a sender that crashed before it stored that; the lines above
+        # found its claim. Without a claim, nothing is due.
+        is_next = (delivery.generation, delivery.step) == (message.generation, message.step)
+        return Verdict.CLAIM if is_next else Verdict.DROP
     if message.only_failed and delivery.status is not DeliveryStatus.FAILED:
         return Verdict.DROP
     return Verdict.CLAIM if message.replay > delivery.replayed else Verdict.DROP
 
 
-def _had_its_turn(message: Message, delivery: Delivery) -> bool:
+def _had_is_next(message: Message, delivery: Delivery) -> bool:
     if message.replay:
         return message.replay <= delivery.replayed and not delivery.claim
     if message.generation != delivery.generation:

@@ -14,7 +14,7 @@ CustomerSort: TypeAlias = Literal["-createdAt", "name"]
 """The order of a list of customers."""
 
 DeliveryStatus: TypeAlias = Literal["PENDING", "RETRYING", "DELIVERED", "FAILED", "CANCELLED"]
-"""PENDING: not tried yet. RETRYING: failed so far. The others have ended."""
+"""PENDING: no attempt yet. RETRYING: failed so far. The others have ended."""
 
 EventKind: TypeAlias = Literal[
     "order.created",
@@ -32,7 +32,7 @@ EventKind: TypeAlias = Literal[
     "product.deleted",
     "inventory.low",
 ]
-"""docs/contract.md#event-kinds, and four that are sent as well to webhooks that name them."""
+"""The events of docs/contract.md#event-kinds, and four more for webhooks that list them."""
 
 ExportColumns: TypeAlias = Literal["backroom", "shopify"]
 """Whose columns a CSV has."""
@@ -188,7 +188,7 @@ class AttemptRequest(TypedDict):
 
 
 class AttemptResponse(TypedDict):
-    """`body`: the first 16 KB as text; `truncated`: it went on, or broke off."""
+    """`body`: the first 16 KB as text; `truncated`: it was longer, or was cut off."""
 
     status: int
     """HTTP status."""
@@ -540,7 +540,7 @@ class DeliveryList(TypedDict):
 
 
 class DeliverySubject(TypedDict):
-    """What the event is about. `name`: the number of an order, the name of a product."""
+    """The event's subject. `name`: the number of an order, the name of a product."""
 
     id: str
     """Identifier."""
@@ -549,7 +549,7 @@ class DeliverySubject(TypedDict):
 
 
 class DeliveryWithAttempts(TypedDict):
-    """A delivery with every attempt; `body` is the text that each of them sent."""
+    """A delivery with every attempt; `body` is the text of each."""
 
     id: str
     """Identifier."""
@@ -1631,7 +1631,7 @@ class RotateSecret(TypedDict):
     """How long the secret before signs as well."""
 
     overlapHours: NotRequired[int]
-    """How long the secret before signs as well. Without it, or with 0, that one ends at once"""
+    """How long the previous secret also signs. Without it, or with 0, it ends at once"""
 
 
 class Sales(TypedDict):
@@ -1749,7 +1749,7 @@ class StockMoves(TypedDict):
 
 
 class TestDelivery(TypedDict):
-    """The delivery of a test event, which is sent in any case."""
+    """The delivery of a test event, which is always sent."""
 
     id: str
     """Identifier."""
@@ -1776,20 +1776,20 @@ class TestDelivery(TypedDict):
     updatedAt: str
     """When it was last changed."""
     passesFilter: bool
-    """Whether the webhook's filter would let such an event through"""
+    """Whether such an event would pass the webhook's filter"""
 
 
 class TestEvent(TypedDict):
     """Which kind of event is made up, and whether it is sent."""
 
     event: NotRequired[EventKind | None]
-    """Default: the first that the endpoint takes"""
+    """Default: the first of the endpoint's events"""
     dryRun: NotRequired[bool]
-    """Only say whether it would be sent, by which filter"""
+    """Send nothing; only report whether the filter lets it pass"""
     filter: NotRequired[dict[str, Any] | None]
-    """With `dryRun`: in place of the webhook's own"""
+    """With `dryRun`: instead of the webhook's own"""
     data: NotRequired[dict[str, Any] | None]
-    """With `dryRun`: in place of made-up data"""
+    """With `dryRun`: instead of sample data"""
 
 
 class TriedEvent(TypedDict):
@@ -1798,9 +1798,9 @@ class TriedEvent(TypedDict):
     event: EventKind
     """Kind of the event."""
     data: dict[str, Any]
-    """What its webhooks would get as `data`"""
+    """The `data` that its webhooks would get"""
     passesFilter: bool
-    """Whether the filter lets it through"""
+    """Whether it passes the filter"""
 
 
 class Variant(TypedDict):
@@ -1905,7 +1905,7 @@ class WebhookNotice(TypedDict):
 
 
 class WebhookRecovery(TypedDict):
-    """The newest recovery of an endpoint: how many of those that had failed are on their way."""
+    """The newest recovery of an endpoint: how many failed deliveries were queued again."""
 
     id: str
     """Identifier."""
@@ -1922,7 +1922,7 @@ class WebhookRecovery(TypedDict):
 
 
 class WebhookWithSecret(TypedDict):
-    """`secret` is shown this once. All of it, `whsec_` included, is the key of the HMAC."""
+    """`secret` is shown only once. The whole text, including `whsec_`, is the key of the HMAC."""
 
     id: str
     """Identifier."""

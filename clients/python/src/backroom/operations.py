@@ -253,7 +253,7 @@ class Operations:
     ) -> DeliveryList:
         """List all webhooks' deliveries.
 
-        Of every webhook there is, the newest event first; the rest as for one webhook.
+        Of all webhooks, the newest event first; otherwise as for one webhook.
 
         `GET /api/admin/deliveries`, from the role ADMIN on.
         """
@@ -311,8 +311,8 @@ class Operations:
     def replay_delivery(self, id: str) -> Delivery:
         """Replay a delivery.
 
-        Posts it again now, with the same id and body: outside its schedule while that runs, as
-        the start of another when it has ended. Answers the delivery as it is before that.
+        Posts it again now, with the same id and body: outside its schedule while that runs, or
+        as the start of a new one. Returns the delivery as it was before.
 
         `POST /api/admin/deliveries/{id}/replay`, from the role ADMIN on.
         """
@@ -1066,7 +1066,8 @@ class Operations:
         """Change a webhook.
 
         What is absent stays. `enabled: false` pauses: new events make no deliveries, and
-        pending ones wait until it is enabled again, as long as their event is kept: 60 days.
+        pending ones wait until it is enabled again, at most 60 days, as long as their event is
+        kept.
 
         `PUT /api/admin/webhooks/{id}`, from the role ADMIN on.
         """
@@ -1100,8 +1101,8 @@ class Operations:
     ) -> DeliveryList:
         """List a webhook's deliveries.
 
-        The newest event first. `nextCursor` leads on until it is null; where a filter lets
-        little through, a page may be short, even empty, before that.
+        The newest event first. Follow `nextCursor` until it is null; if few match a filter, a
+        page may be short, even empty, before that.
 
         `GET /api/admin/webhooks/{id}/deliveries`, from the role ADMIN on.
         """
@@ -1148,8 +1149,9 @@ class Operations:
     def recover_deliveries(self, id: str, body: RecoverDeliveries) -> RecoveryResult:
         """Replay all that failed.
 
-        Counts what failed since then; with `dryRun: false`, sends it again within the next
-        minute, 100 a second at most. The webhook shows how far it has come.
+        Counts the deliveries that failed since then; with `dryRun: false`, starts to send them
+        again within the next minute, at most 100 a second. The webhook's `recovery` shows the
+        progress.
 
         `POST /api/admin/webhooks/{id}/recover`, from the role ADMIN on.
         """
@@ -1161,10 +1163,10 @@ class Operations:
     def rotate_webhook_secret(self, id: str, body: RotateSecret) -> WebhookWithSecret:
         """Rotate the secret.
 
-        The new secret signs at once, and those before end. With `overlapHours` they sign as
-        well until then: `X-Service-Signature` has a `v1` for each secret, that of the current
-        one first, and `notices` says so. Five secrets may sign at once; a rotation beyond that
-        is 409 `too_many_secrets`.
+        The new secret signs at once, and the older ones end. With `overlapHours` they also sign
+        until then: `X-Service-Signature` has a `v1` for each secret, the current one first, and
+        `notices` says so. Five secrets may sign at the same time; a sixth is 409
+        `too_many_secrets`.
 
         `POST /api/admin/webhooks/{id}/rotate-secret`, from the role ADMIN on.
         """
@@ -1176,9 +1178,9 @@ class Operations:
     def test_webhook(self, id: str, body: TestEvent) -> TriedEvent | TestDelivery:
         """Send a test event.
 
-        Made-up data, marked with the header `X-Service-Test: true`, the way of every delivery,
-        and past the filter: `passesFilter` says whether a real event like it would be sent.
-        With `dryRun` nothing is sent, and another `filter` or `data` can be tried.
+        Sends sample data like any delivery, with the header `X-Service-Test: true`, but ignores
+        the filter: `passesFilter` says whether a real event like it would be sent. With
+        `dryRun` nothing is sent, and another `filter` or `data` can be tried.
 
         `POST /api/admin/webhooks/{id}/test`, from the role ADMIN on.
         """
