@@ -39,9 +39,7 @@ from chalicelib.request import Routes, reply
 from chalicelib.request.call import current
 from chalicelib.request.middleware import InternalError
 from chalicelib.request.routes import JSON, METHODS, Operation, operations
-from chalicelib.webhooks.model import (
-    EventKind,
-)
+from chalicelib.webhooks.model import RECEIVER_SECONDS, RETRIED_DAYS, EventKind
 from chalicelib.webhooks.shown import announced
 
 PATH: Final = "/api/openapi.json"
@@ -202,8 +200,10 @@ def _event(kind: EventKind) -> Schema:
             "content": {JSON: {"schema": schema, "example": examples()["events"].get(kind.value)}},
         },
         "responses": {
-            "2XX": {"description": "Delivered, if it comes within 10 seconds."},
-            "default": {"description": "Not delivered: it is sent again, for 8 days."},
+            "2XX": {"description": f"Delivered, if it comes within {RECEIVER_SECONDS} seconds."},
+            "default": {
+                "description": f"Not delivered: it is sent again, for {RETRIED_DAYS} days."
+            },
         },
         "security": [],
     }

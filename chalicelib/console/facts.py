@@ -14,7 +14,7 @@ from chalicelib.orders import store as orders
 from chalicelib.orders.model import PaymentStatus
 from chalicelib.products.model import ProductStatus
 from chalicelib.summary.store import MOST_LOW
-from chalicelib.webhooks.model import LONGEST_OVERLAP, DeliveryStatus, EventKind
+from chalicelib.webhooks.model import LONGEST_OVERLAP, RECEIVER_SECONDS, DeliveryStatus, EventKind
 
 NAME: Final = "facts.js"
 
@@ -39,6 +39,7 @@ def _facts() -> Mapping[str, Any]:
         "EVENT_KINDS": list(EventKind),
         "DELIVERY_STATUSES": list(DeliveryStatus),
         "LONGEST_OVERLAP": LONGEST_OVERLAP,
+        "RECEIVER_SECONDS": RECEIVER_SECONDS,
         "MOST_LOW": MOST_LOW,
         "LARGEST_FORM": LARGEST_FORM,
         "ENDED_JOBS": [status for status in JobStatus if status not in OPEN],

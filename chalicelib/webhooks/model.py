@@ -1,5 +1,6 @@
 """Endpoints and deliveries: what clients send, what is stored, and in which states it can be."""
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,8 +22,10 @@ from chalicelib.schemas import (
     null_is,
 )
 from chalicelib.webhooks import filter
-from chalicelib.webhooks.sending.retry import FAILING_STREAK
+from chalicelib.webhooks.sending.retry import DAY, FAILING_STREAK, SCHEDULE
 
+RECEIVER_SECONDS: Final = 10  # to answer in: docs/contract.md#delivery-and-retries
+RETRIED_DAYS: Final = math.ceil(sum(SCHEDULE) / DAY)
 LONGEST_OVERLAP: Final = 72  # hours in which two secrets sign
 MOST_SECRETS: Final = 5  # that sign at once
 MOST_FILTER_VALUES: Final = filter.MOST_VALUES

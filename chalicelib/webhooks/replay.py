@@ -10,12 +10,12 @@ from typing import Final
 from chalicelib import clock, ids, outbox
 from chalicelib.problems import Conflict, NotFound
 from chalicelib.webhooks import deliveries, store
-from chalicelib.webhooks.model import Delivery, Endpoint, event_of, is_delivery_id
+from chalicelib.webhooks.model import RETRIED_DAYS, Delivery, Endpoint, event_of, is_delivery_id
 from chalicelib.webhooks.sending import messages
 from chalicelib.webhooks.sending.messages import Message, Posted
 
-# The outbox keeps a body for 60 days, and a schedule takes up to 8.
-_OLDEST: Final = timedelta(seconds=outbox.KEPT_SECONDS) - timedelta(days=8)
+# What is replayed can still be tried for a whole schedule.
+_OLDEST: Final = timedelta(seconds=outbox.KEPT_SECONDS) - timedelta(days=RETRIED_DAYS)
 
 
 class WebhookPaused(Conflict):

@@ -4,14 +4,19 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
 import pytest
 
 from chalicelib import addresses
+from chalicelib.api_keys.model import Role
 from chalicelib.console import facts, routes
+from chalicelib.exports.model import ExportColumns, ExportFormat
 from chalicelib.imports import formats
 from chalicelib.imports.csv.encodings import KNOWN
+from chalicelib.imports.csv.records import DELIMITERS
+from chalicelib.imports.model import ImportMode, _Delimiter
+from chalicelib.jobs.model import UNDOABLE, JobType
 from tests.support.shop import Answer, Shop
 
 STATIC: Final = Path(routes.__file__).parent / "static"
@@ -194,6 +199,25 @@ def test_formats_and_fields_of_imports_are_those_of_the_source() -> None:
     assert said("FORMATS") == {each.name: each.title for each in known}
     assert said("FIELDS").keys() == formats.FIELDS.keys()
     assert said("ENCODINGS").keys() == set(KNOWN)
+    (line,) = re.findall(r"const DELIMITERS = (.*);", text)
+    assert {key.replace("\\t", "\t") for key in re.findall(r'"(.|\\t)":', line)} == set(DELIMITERS)
+    assert {*DELIMITERS, ""} == set(get_args(get_args(_Delimiter)[0]))
+
+
+@pytest.mark.parametrize(
+    ("script", "constant", "names"),
+    [
+        ("parts/upload-form.js", "MODES", set(ImportMode)),
+        ("parts/export.js", "FORMATS", {*ExportColumns, ExportFormat.JSONL}),
+        ("pages/keys.js", "ROLES", set(Role)),
+        ("parts/jobs.js", "NAMES", {*UNDOABLE, JobType.EXPORT}),
+    ],
+)
+def test_names_that_the_console_has_words_for_are_those_of_the_source(
+    script: str, constant: str, names: set[str]
+) -> None:
+    block = (STATIC / script).read_text().partition(f"const {constant} = ")[2].partition(";")[0]
+    assert set(re.findall(r'^  (?:\[")?(\w+)"?[:,]', block, re.MULTILINE)) == names
 
 
 @pytest.mark.parametrize("script", SCRIPTS)

@@ -19,7 +19,7 @@ from chalicelib.outbox import Event
 from chalicelib.safe_post import post as safe_post
 from chalicelib.safe_post.post import PostResult
 from chalicelib.webhooks import deliveries, master_key, store
-from chalicelib.webhooks.model import Delivery, Endpoint, endpoint_of, event_of
+from chalicelib.webhooks.model import RECEIVER_SECONDS, Delivery, Endpoint, endpoint_of, event_of
 from chalicelib.webhooks.parked import parking, waking
 from chalicelib.webhooks.sending import attempts, claim, health, messages, retry, settle, signature
 from chalicelib.webhooks.sending.attempts import Attempt
@@ -30,7 +30,6 @@ _Record = Mapping[str, Any]
 Post = Callable[..., PostResult]
 
 IN_FLIGHT: Final = 10  # the batch size of triggers.yaml
-_POST_SECONDS: Final = 10.0  # docs/contract.md#delivery-and-retries
 _SUSPECTS_SECONDS: Final = 15.0  # until the POST to another suspect may begin
 _LONGEST_BACKOFF: Final = 360  # seconds
 
@@ -264,7 +263,7 @@ def _attempt(delivery: Delivery, endpoint: Endpoint, event: Event, post: Post) -
         sent,
         body,
         allowed_networks=settings.webhook_allowed_networks(),
-        timeout=_POST_SECONDS,
+        timeout=RECEIVER_SECONDS,
     )
     replay = bool(delivery.claim and delivery.claim.replay)
     return attempts.made(delivery.attempts, at, outcome, replay=replay, url=endpoint.url, sent=sent)

@@ -2,6 +2,7 @@
 
 import { isLeft } from "../api.js";
 import { h } from "../dom.js";
+import { RECEIVER_SECONDS } from "../facts.js";
 import { dateTime, due, exact, number, words } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { about } from "../parts/deliveries.js";
@@ -12,7 +13,7 @@ import { link } from "../router.js";
 
 const LOOKS = 20; // after a replay, at most
 const PAUSE = 1500; // milliseconds
-const TIMEOUT = 10_000; // milliseconds; a receiver has no longer
+const TIMEOUT = RECEIVER_SECONDS * 1000; // milliseconds
 
 export async function show(visit) {
   const path = `admin/deliveries/${encodeURIComponent(visit.params.id)}`;

@@ -1,0 +1,74 @@
+"""What the templates, the time-outs of functions and the code must know of each other."""
+
+import json
+import re
+
+import app
+from chalicelib.exports import files as exports
+from chalicelib.imports import files as imports
+from chalicelib.imports.forgotten import store as forgotten
+from chalicelib.imports.model import ProductOutcome
+from chalicelib.jobs import run
+from chalicelib.jobs.model import Job, JobType
+from chalicelib.jobs.store import KEPT_SECONDS
+from chalicelib.products import routes as products
+from chalicelib.webhooks import deliveries, summaries
+from chalicelib.webhooks.model import RECEIVER_SECONDS
+from chalicelib.webhooks.parked import redrive
+from chalicelib.webhooks.sending import deliver
+from infra import steps
+from tests.infra.test_templates import INFRA, function_of, mappings, of_type, timeout
+
+
+def test_nobody_is_taken_for_dead_while_the_function_may_run() -> None:
+    assert deliveries.LEASE.total_seconds() > timeout("deliver")
+    assert timeout("redrive") < redrive._LEASE
+    assert timeout("send_summaries") < summaries._CLAIM
+    assert timeout("import_chunk") < forgotten._WORKER_SECONDS
+    assert timeout("plan_import") < forgotten._PLANNER_SECONDS
+
+
+def test_work_ends_before_its_function_does() -> None:
+    assert timeout(steps.API) > products._BULK_SECONDS
+    assert timeout("run_job") > run._SECONDS
+    assert timeout("deliver") > deliver._SUSPECTS_SECONDS + 2 * RECEIVER_SECONDS
+
+
+def test_a_batch_is_posted_at_once() -> None:
+    sizes = {
+        m["BatchSize"] for m in mappings().values() if function_of(m["FunctionName"]) == "deliver"
+    }
+    assert sizes == {deliver.IN_FLIGHT}
+
+
+def test_files_are_where_and_as_long_as_the_bucket_keeps_them() -> None:
+    (bucket,) = of_type("resources.yaml", "AWS::S3::Bucket").values()
+    rules = bucket["LifecycleConfiguration"]["Rules"]
+    kept = {rule["Prefix"]: rule["ExpirationInDays"] for rule in rules if "Prefix" in rule}
+    export = exports._key(Job({"id": "job_1", "asked": json.dumps({"format": "csv"})}))
+    written = {export, imports._upload_key("job_1"), imports._report_key("job_1")}
+    assert {f"{key.partition('/')[0]}/" for key in written} == kept.keys()
+    assert {days * 86_400 for days in kept.values()} == {KEPT_SECONDS}
+    (rule,) = (
+        rule
+        for rule in of_type("triggers.yaml", "AWS::Events::Rule").values()
+        if "EventPattern" in rule
+    )
+    (started_by,) = rule["EventPattern"]["detail"]["object"]["key"]
+    assert imports._upload_key("job_1").startswith(started_by["prefix"])
+
+
+def test_each_type_of_job_has_who_does_its_steps() -> None:
+    assert app.WORK.keys() | {JobType.PRODUCT_IMPORT} == set(JobType)
+
+
+def test_the_dashboard_shows_metrics_that_somebody_writes() -> None:
+    (board,) = of_type("alarms.yaml", "AWS::CloudWatch::Dashboard").values()
+    source = "".join(path.read_text() for path in (INFRA.parent / "chalicelib").rglob("*.py"))
+    text = str(board["DashboardBody"]["Fn::Sub"])
+    for widget in json.loads(re.sub(r"\$\{[^}]*\}", "x", text))["widgets"]:
+        metrics = widget["properties"]["metrics"]
+        if metrics[0][0] == "Backroom":
+            names = {metric[1] for metric in metrics}
+            outcomes = {f"Products{name.title()}" for name in ProductOutcome}
+            assert names == outcomes or all(f'"{name}"' in source for name in names), names

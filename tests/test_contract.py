@@ -1,0 +1,90 @@
+"""docs/contract.md says what the code does: its tables and numbers are those of the source."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+from backroom import webhooks as client
+from backroom.cli import listen
+
+from chalicelib.api_keys.model import READS_PER_MINUTE, WRITES_PER_MINUTE, Role
+from chalicelib.openapi import _DELIVERED
+from chalicelib.orders.transitions import MOVES, PAYMENT_MOVES
+from chalicelib.products.model import BULK_PRODUCTS, LOW_STOCK, MOST_PARTS
+from chalicelib.request.rate import LIMITS, SIGN_IN, STOREFRONT
+from chalicelib.schemas import LARGEST_PAGE, PAGE_SIZE
+from chalicelib.webhooks.model import RECEIVER_SECONDS, RETRIED_DAYS, EventKind
+from chalicelib.webhooks.sending import signature
+from chalicelib.webhooks.sending.retry import DAY, HOUR, MINUTE, SCHEDULE
+from infra import receiver
+
+PROJECT: Final = Path(__file__).resolve().parents[1]
+
+
+def section(title: str) -> str:
+    text = (PROJECT / "docs/contract.md").read_text()
+    found = text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    assert found, title
+    return found
+
+
+def moves(title: str) -> set[tuple[str, str]]:
+    """The pairs of its table, whose first columns are a state and what may follow."""
+    return {
+        (start, wanted)
+        for row in re.findall(r"^\| (`\w+`) \| ([^|]*)\|", section(title), re.MULTILINE)
+        for start in re.findall(r"\w+", row[0])
+        for wanted in re.findall(r"\w+", row[1])
+    }
+
+
+def test_each_move_of_an_order_and_its_payment_is_in_the_tables() -> None:
+    assert moves("Order status") == {(a, b) for a, after in MOVES.items() for b in after}
+    pairs = {(a, b) for a, after in PAYMENT_MOVES.items() for b in after}
+    assert moves("Payment status") == pairs
+
+
+def test_each_kind_of_event_is_in_the_table_and_only_those() -> None:
+    assert set(re.findall(r"`([a-z]+\.[a-z]+)`", section("Event kinds"))) == set(EventKind)
+
+
+def test_the_retries_are_those_of_the_schedule() -> None:
+    units = {"minute": MINUTE, "minutes": MINUTE, "hours": HOUR}
+    text = section("Delivery and retries")
+    early, _, daily = text.partition("daily for ")
+    waits = [int(n) * units[unit] for n, unit in re.findall(r"(\d+) (minutes?|hours)", early)]
+    days, attempts = re.findall(r"(\d+) (?:days|attempts)", daily)[:2]
+    assert (*waits, *[DAY] * int(days)) == SCHEDULE and int(attempts) == len(SCHEDULE) + 1
+    assert sum(SCHEDULE) < RETRIED_DAYS * DAY
+    assert f"2xx within {RECEIVER_SECONDS} seconds" in text
+    assert listen.RECEIVER_SECONDS == RECEIVER_SECONDS
+
+
+def test_limits_a_minute_pages_and_bulk_are_those_of_the_source() -> None:
+    limits = section("Rate limits")
+    assert re.findall(r"\| (\d+) a (?:key|source)", limits) == [
+        str(one) for one in (READS_PER_MINUTE, WRITES_PER_MINUTE, LIMITS[STOREFRONT])
+    ] + [str(LIMITS[SIGN_IN])]
+    assert f"`limit` is {PAGE_SIZE} unless given and at most {LARGEST_PAGE};" in section("Pages")
+    bulk = " ".join(section("Bulk").split())
+    assert f"Up to {BULK_PRODUCTS} products" in bulk and f"{MOST_PARTS:,} variants" in bulk
+    assert f", {LOW_STOCK} unless given" in section("Inventory low")
+
+
+def test_the_roles_are_named_in_their_order() -> None:
+    assert re.findall(r"`([A-Z]+)`", section("Keys")) == list(Role)
+
+
+def test_a_receiver_of_ours_is_as_strict_as_the_contract_asks() -> None:
+    (seconds,) = re.findall(r"more than (\d+) seconds", section("Signature"))
+    assert int(seconds) == client.TOLERANCE == receiver._TOLERANCE
+    assert client.PREFIX == signature.PREFIX
+
+
+def test_the_description_has_the_headers_of_a_delivery() -> None:
+    sent = signature.headers(
+        "order.paid", "dlv_1", 0, b"{}", [signature.secret(b"m" * 32, "wh_1", 1)]
+    )
+    assert list(_DELIVERED) == [name for name in sent if name != "Content-Type"]
+    told = set(re.findall(r"`(X-[\w-]+)`", section("Delivery request")))
+    assert told == {name for name in sent if name.startswith("X-")}
