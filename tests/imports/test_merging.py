@@ -96,6 +96,32 @@ def test_the_stock_of_a_product_with_several_variants_needs_one_to_be_named(desk
     assert (error["row"], error["field"], error["code"]) == (2, "stock", "unknown_variant")
 
 
+@pytest.mark.parametrize(
+    ("row", "column"),
+    [
+        ("shirt,,Default Title,X-1,6,2", "Variant SKU"),
+        ("shirt,,Default Title,,6,2", "Variant Inventory Qty"),
+        ("shirt,,Default Title,,6,", "Variant Price"),
+    ],
+)
+def test_what_may_be_of_several_variants_is_refused_by_the_column_that_says_it(
+    desk: Desk, row: str, column: str
+) -> None:
+    shirt(desk)
+    header = "Handle,Title,Option1 Value,Variant SKU,Variant Price,Variant Inventory Qty"
+    (error,) = desk.imported(f"{header}\n{row}\n")["errors"]
+    assert (error["row"], error["field"], error["code"]) == (2, column, "unknown_variant")
+
+
+def test_a_variant_that_a_file_of_stock_cannot_make_is_refused_by_its_own_row(desk: Desk) -> None:
+    before = shirt(desk)
+    header = "Handle,Option1 Name,Option1 Value,SKU,Location,On hand\n"
+    rows = "shirt,Size,S,SH-S,Berlin,1\nshirt,Size,XL,SH-XL,Berlin,2\n"
+    (error,) = desk.imported(header + rows)["errors"]
+    assert (error["row"], error["field"], error["code"]) == (3, "SKU", "unknown_variant")
+    assert desk.products()["shirt"] == before
+
+
 def test_the_stock_of_an_only_variant_is_the_products(desk: Desk) -> None:
     desk.imported(f"{OURS}\nmug,Mug,5,,MUG,9,,,,,\n")
     assert desk.imported(f"{OURS}\nmug,,,,,8,,,,,\n")["updated"] == 1
