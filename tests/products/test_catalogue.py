@@ -152,6 +152,34 @@ def test_put_merges_what_is_given_and_null_clears(shop: Shop) -> None:
     assert shop.events()[-1]["data"] == changed
 
 
+FULL = {
+    **{"description": "D", "status": "ACTIVE", "published": False, "compareAtPrice": 99},
+    **{"sku": "A", "vendor": "V", "type": "T", "storefront": "s", "tags": ["a"]},
+    **{"images": [{"url": "https://img.example/1.jpg"}], "seo": {"title": "T"}},
+    **{"lowStockThreshold": 9, "metadata": {"a": 1}},
+}
+
+
+def test_null_makes_each_field_what_it_is_where_nothing_was_given(shop: Shop) -> None:
+    plain = shop.post("/api/admin/products", {"name": "x", "price": 1}).json
+    made = shop.post("/api/admin/products", {"name": "x", "price": 1, **FULL}).json
+    assert all(made[name] != plain[name] for name in FULL)
+    nothing = dict.fromkeys(FULL)
+    cleared = shop.put(f"/api/admin/products/{made['id']}", nothing).json
+    new = shop.post("/api/admin/products", {"name": "x", "price": 1, **nothing}).json
+    for product in (cleared, new):
+        assert {name: product[name] for name in FULL} == {name: plain[name] for name in FULL}
+
+
+def test_a_blank_sku_of_a_variant_is_none(shop: Shop) -> None:
+    variants = [{"title": "S", "sku": "A"}, {"title": "M", "sku": ""}, {"title": "L", "sku": ""}]
+    made = shop.post("/api/admin/products", new_product(variants=variants)).json
+    path = f"/api/admin/products/{made['id']}"
+    assert [variant["sku"] for variant in made["variants"]] == ["A", None, None]
+    made["variants"][0]["sku"] = ""
+    assert [variant["sku"] for variant in shop.put(path, made).json["variants"]] == [None] * 3
+
+
 def test_what_was_read_can_be_sent_back_and_changes_nothing(shop: Shop) -> None:
     variants = [{"title": "S", "sku": "A", "stock": 5}, {"title": "M", "price": "3"}]
     sent = new_product(variants=variants, metadata={"a": 0.1, "b": [1, None]})

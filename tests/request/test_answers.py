@@ -39,6 +39,7 @@ def test_a_request_leaves_one_line_that_is_its_metrics_too(
     assert line["keyId"] == answer.json["id"]
     assert (line["method"], line["route"], line["status"]) == ("GET", "/api/admin/me", 200)
     assert line["LatencyMs"] > 0
+    assert (line["Requests"], line["ClientErrors"], line["ServerErrors"]) == (1, 0, 0)
     (directive,) = line["_aws"]["CloudWatchMetrics"]
     assert directive["Dimensions"] == [["Stage"]]
     for metric in directive["Metrics"]:
