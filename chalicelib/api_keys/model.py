@@ -1,4 +1,4 @@
-"""API keys: who may call the admin interface, as what, and how often."""
+"""API keys: who may call the admin API, with which role, and how often."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ WRITES_PER_MINUTE: Final = 60
 
 
 class Role(Choice):
-    """What a key may do. Each role may also do what those before it may; READER only reads."""
+    """The rights of a key. Each role includes those before it; READER only reads."""
 
     READER = "READER"
     STAFF = "STAFF"
@@ -30,7 +30,7 @@ class Role(Choice):
 
 @dataclass(frozen=True)
 class Caller:
-    """Whoever holds the key of a request."""
+    """The owner of a request's key."""
 
     id: str
     name: str
@@ -63,7 +63,7 @@ class NewApiKey(Input):
     role: Role
     expires_at: Annotated[
         Expiry | None,
-        Field(description="From then on it is 401 `key_expired`; never, unless given."),
+        Field(description="Requests after it are 401 `key_expired`; default: never."),
     ] = None
 
 
@@ -90,7 +90,7 @@ class ListedApiKey(ApiKey):
 
 
 class ApiKeyWithSecret(TypedDict):
-    """A new key. `key` is the secret itself, and never shown again."""
+    """A new key. `key` is the secret itself, shown only once."""
 
     id: str
     name: str

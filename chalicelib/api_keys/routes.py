@@ -1,4 +1,4 @@
-"""Keys: who am I, and (for Owners) who else may call."""
+"""Keys: the own one, and (for Owners) all others."""
 
 from chalice.app import Response
 
@@ -37,7 +37,7 @@ def get_current_key() -> Response:
     answers={200: Listed[ListedApiKey]},
 )
 def list_api_keys() -> Response:
-    """Newest first, without the keys themselves: nobody has those but their holders."""
+    """Newest first, without the keys themselves, which are not stored."""
     asked = query(PageQuery)
     keys, total = store.page((asked.page - 1) * asked.limit, asked.limit)
     return reply(200, schemas.listed([listed(key) for key in keys], total, asked))
@@ -52,7 +52,7 @@ def list_api_keys() -> Response:
     headers=IDEMPOTENT,
 )
 def create() -> Response:
-    """`key` in the answer is the key. It is not stored, and never shown again."""
+    """`key` in the answer is the key. It is not stored, and shown only once."""
     new, once = body_once(NewApiKey)
     if once is None:
         return reply(201, store.minted(*store.mint(new.name, new.role, expires=new.expires_at)))
@@ -68,6 +68,6 @@ def create() -> Response:
     problems=[NotFound, Conflict],
 )
 def revoke(id: str) -> Response:
-    """It opens nothing from then on. The last Owner key stays: 409 `last_owner_key`."""
+    """The key stops working at once. The last Owner key cannot be revoked: 409 `last_owner_key`."""
     store.revoke(id)
     return reply(200, {"id": id, "deleted": True})

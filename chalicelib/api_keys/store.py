@@ -1,12 +1,13 @@
-"""API keys as they are kept: only the hash of a key is, so a copy of the table admits nobody.
+"""Stored API keys: only the hash of a key, so a copy of the table grants no access.
 
 `key#<sha256>` / `key`: the key with its role, its limits if raised, when it ends, and its counters.
-`keys` / `key_…`: the same without counters, for lists. `keys` / `owners`: how many Owner keys live.
+`keys` / `key_…`: the same without counters, for lists. `keys` / `owners`: the number of live Owner
+keys.
 
 A counter is an attribute per minute in which the key was used, such as `r29384756` for the reads:
-each minute has its own, so one conditional update authenticates and counts, always, without a
-window that somebody must reset. Attributes of past minutes are swept when there are some; the last
-one stays, and tells when the key was last used.
+each minute has its own, so one conditional update authenticates and counts, without a window to
+reset. Attributes of past minutes are removed when there are some; the last one stays, and shows
+when the key was last used.
 """
 
 import base64
@@ -47,7 +48,7 @@ class KeyExpired(Unauthorized):
 
 @dataclass(frozen=True)
 class Admission:
-    """The answer to a key. `used` counts this request, if it was `admitted`."""
+    """The result for a key. `used` includes this request, if it was `admitted`."""
 
     caller: Caller
     admitted: bool
@@ -63,8 +64,8 @@ def mint(
     key: str = "",
     record: Callable[[Commit, Caller], None] | None = None,
 ) -> tuple[Caller, str]:
-    """Makes a key. Returns its record and the key itself: `bk_…` with 256 bits of chance, unless it
-    is given. `record` adds to the commit that makes it."""
+    """Creates a key. Returns its record and the key itself: `bk_…` with 256 random bits, unless
+    given. `record` adds to the commit."""
     key = key or PREFIX + secrets.token_urlsafe(32)
     digest = digest_of(key)
     until = clock.iso(expires) if expires else None
@@ -91,11 +92,11 @@ def mint(
 def mint_once(
     name: str, role: Role, expires: datetime | None, once: Once, bearer: str
 ) -> tuple[ApiKeyWithSecret, bool]:
-    """Makes a key, or shows again the one that this request made before, which the second of the
-    answer says. Raises KeyReused.
+    """Creates a key, or returns the one that this request created before; the second value says
+    which. Raises KeyReused.
 
-    A repetition has to answer the same key, which is stored nowhere: it is derived from a nonce,
-    which is kept with the reply, and from the key that asks for it, of which there is a hash only.
+    A repetition must return the same key, which is not stored: it is derived from a nonce, which
+    is stored with the reply, and from the caller's key, of which only a hash is stored.
     """
     nonce = secrets.token_urlsafe(32)
 
@@ -118,7 +119,7 @@ def _derived(bearer: str, nonce: str) -> str:
 
 
 def _keeps_the_shop_open(entry: Mapping[str, Any]) -> bool:
-    """An Owner key that ends some day is none that a shop may be left with."""
+    """An Owner key that expires does not count as the last one."""
     return bool(entry["role"] == Role.OWNER and "until" not in entry)
 
 
@@ -139,7 +140,7 @@ def is_well_formed(key: str) -> bool:
 
 @table.Stepwise
 def admit(key: str, *, reads: bool, minute: int) -> table.Steps[Admission | None]:
-    """Authenticates a key and counts the request, at once; None when there is no such key.
+    """Authenticates a key and counts the request in one update; None if there is no such key.
 
     `minute` is Unix time in whole minutes. Under concurrency exactly the limit is admitted.
     Raises KeyExpired.
@@ -184,7 +185,7 @@ def all() -> list[Caller]:
 
 
 def page(offset: int, most: int) -> tuple[list[Caller], int]:
-    """Some of them with the day of their last use, and how many there are."""
+    """A page of them with the day of their last use, and their total number."""
     entries = _entries()
     asked = entries[offset : offset + most]
     used = table.batch_get((_pk(entry["hash"]), "key") for entry in asked)
@@ -209,7 +210,7 @@ def _is_counter(name: str) -> bool:
 
 
 def revoke(id: str) -> None:
-    """The key opens nothing from now on. Raises NotFound; Conflict when it is the last Owner's."""
+    """The key stops working at once. Raises NotFound; Conflict for the last Owner key."""
     entry = _entry(id)
     commit = Commit()
     commit.delete(("keys", id), when=table.present, otherwise=NotFound.of("key", id))
@@ -221,7 +222,7 @@ def revoke(id: str) -> None:
 
 
 def limit(id: str, *, read: int | None = None, write: int | None = None) -> Caller:
-    """Gives a key limits of its own, in requests per minute; None is the usual limit.
+    """Sets a key's limits, in requests per minute; None is the default.
 
     Raises NotFound. Returns the key as it is now.
     """
@@ -239,7 +240,7 @@ def limit(id: str, *, read: int | None = None, write: int | None = None) -> Call
 
 def _last_owner() -> Conflict:
     return Conflict(
-        "This is the last Owner key. Make another before you revoke it.", code="last_owner_key"
+        "This is the last Owner key. Create another before you revoke it.", code="last_owner_key"
     )
 
 
@@ -277,7 +278,7 @@ def _caller(item: Mapping[str, Any]) -> Caller:
 
 
 def digest_of(key: str) -> str:
-    """By which a key is found: nothing else of it is kept."""
+    """The hash by which a key is found; the key itself is not stored."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""One change to many products or orders, each of which succeeds or fails for itself.
+"""One change to many products or orders, each of which succeeds or fails independently.
 
-`routes` starts a job, `work` does it; `prices` says what a change of prices makes of a product.
+`routes` starts a job, `work` does it; `prices` computes changed prices.
 """

@@ -20,9 +20,9 @@ _Ids = Annotated[list[Annotated[str, Field(min_length=1, max_length=60)]], Field
 _Tags = Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]], Field(max_length=100)]
 _Filters = Annotated[
     dict[str, Any],
-    Field(description="The query parameters of the list, but for page, limit and sort"),
+    Field(description="The query parameters of the list, except page, limit and sort"),
 ]
-_DryRun = Annotated[bool, Field(description="Say what would change, and change nothing.")]
+_DryRun = Annotated[bool, Field(description="Report what would change, and change nothing.")]
 
 
 def _one_of(model: Input, *names: str) -> None:
@@ -33,7 +33,7 @@ def _one_of(model: Input, *names: str) -> None:
 
 
 class PriceChange(Input):
-    """Of a product and its variants alike."""
+    """For a product and its variants."""
 
     set: Price | None = None
     add: Annotated[Decimal | None, Field(description="An amount; negative to reduce")] = None
@@ -63,7 +63,7 @@ class CompareAtPriceChange(Input):
 
 
 class ProductEdit(Input):
-    """What is absent stays; null clears."""
+    """Absent fields stay; null clears."""
 
     status: ProductStatus | None = None
     published: bool | None = None
@@ -78,7 +78,7 @@ class ProductEdit(Input):
 
 
 class OrderEdit(Input):
-    """What is absent stays; a null `salesRepId` unassigns."""
+    """Absent fields stay; a null `salesRepId` unassigns."""
 
     status: OrderStatus | None = None
     sales_rep_id: EmployeeId | None = None
@@ -98,19 +98,19 @@ class _BulkEdit(Input):
 
 
 class BulkProductEdit(_BulkEdit):
-    """Which products, by `ids` or by `filters`, and what becomes of them."""
+    """The products, by `ids` or by `filters`, and the change."""
 
     change: ProductEdit
 
 
 class BulkOrderEdit(_BulkEdit):
-    """Which orders, by `ids` or by `filters`, and what becomes of them."""
+    """The orders, by `ids` or by `filters`, and the change."""
 
     change: OrderEdit
 
 
 def filtered(kind: str, filters: dict[str, Any]) -> ProductFilters | OrderFilters:
-    """The filters as the list of the kind takes them. Raises Invalid, named `filters.…`."""
+    """The filters as a query of the kind's list. Raises Invalid, named `filters.…`."""
     if kind == "product":
         return validation.filters(ProductFilters, filters, "filters")
     return validation.filters(OrderFilters, filters, "filters")

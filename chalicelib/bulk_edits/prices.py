@@ -1,4 +1,4 @@
-"""What a change of prices makes of a product: pure arithmetic in the shop's currency."""
+"""Changed prices of a product: pure arithmetic in the shop's currency."""
 
 from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal
@@ -10,10 +10,10 @@ from chalicelib.products.model import Product
 
 
 def repriced(product: Product, change: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a product change: `price`, and `variants` where any has a price of its own.
+    """The fields of a product change: `price`, and `variants` if any has its own price.
 
-    `change`: `set`, `add` or `percent`, and `roundTo`, as sent. Raises Invalid where a price would
-    fall below zero, or to zero though it is not set.
+    `change`: `set`, `add` or `percent`, and `roundTo`, as sent. Raises Invalid if a price would
+    fall below zero, or become zero without `set`.
     """
     given: dict[str, Any] = {}
     own = product.fields["price"]

@@ -1,4 +1,4 @@
-"""Changing many records at once: a job does it, and says what became of each."""
+"""Changing many records at once, by a job that reports on each."""
 
 from typing import Any
 
@@ -24,8 +24,8 @@ routes = Routes(__name__, "Bulk edits")
     headers=IDEMPOTENT,
 )
 def edit_products() -> Response:
-    """Up to 500 by `ids`, or all that match `filters`. The job counts what became of each; with
-    `dryRun` it shows the first 100 as before and after. Emits what a PUT of each would. It can be
+    """Up to 500 by `ids`, or all that match `filters`. The job counts the results; with `dryRun` it
+    shows the first 100 as before and after. Emits the same events as a PUT of each. It can be
     undone: `POST /api/admin/jobs/{id}/undo`."""
     return _started("product", *body_once(BulkProductEdit))
 

@@ -1,6 +1,6 @@
-"""A bulk edit: each record in a commit of its own, with the log entry by which it can be undone.
+"""A bulk edit: each record in its own commit, with the log entry for an undo.
 
-The log entry is also how a step that comes again knows what it has changed before it died.
+A repeated step also finds in the log what it changed before a crash.
 """
 
 from collections import Counter
@@ -93,7 +93,7 @@ def _preview(id: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> _P
 
 
 def _product(job: Job, id: str) -> _Preview | None:
-    """What changed of a product; None where nothing had to. Raises what a PUT raises."""
+    """The change of a product; None if nothing differs. Raises what a PUT raises."""
     change = job.asked["change"]
 
     def given(before: Product) -> ProductChange:
@@ -136,7 +136,7 @@ def _tagged(tags: Sequence[str], change: Mapping[str, Any]) -> list[str]:
 
 
 def _order(job: Job, id: str) -> _Preview | None:
-    """What changed of an order; None where nothing had to. Raises what a PATCH raises."""
+    """The change of an order; None if nothing differs. Raises what a PATCH raises."""
     change = job.asked["change"]
     logged: list[Order] = []
     before = orders.get(id)

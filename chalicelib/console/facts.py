@@ -1,5 +1,5 @@
-"""What the console has to know that the API decides: served as its module `facts.js`, so that it is
-written down once.
+"""The API's facts that the console needs, served as its module `facts.js`, so that they are defined
+once.
 """
 
 import json

@@ -1,7 +1,7 @@
 """The administration console: files of `static/`, served as text by the API's own function.
 
-Every address in the pages is relative, so they work under the stage of API Gateway, on a domain of
-their own and on the emulator. Pages have hash addresses (`/console#/orders`): the server knows one.
+Every address in the pages is relative, so they work under the stage of API Gateway, on a custom
+domain and on the emulator. Pages have hash addresses (`/console#/orders`): the server knows one.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from chalicelib.request.answer import reply
 from chalicelib.request.call import current, entity_tags, header
 
 _STATIC: Final = Path(__file__).parent / "static"
-# Only types that API Gateway carries as text: a binary one would have to be asked for by name.
+# Only types that API Gateway sends as text: a binary one would need an Accept header.
 _TYPES: Final = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
@@ -34,9 +34,9 @@ routes = Blueprint(__name__)
 
 @routes.route("/console", methods=["GET", "HEAD"], content_types=[], name="console.page")
 def page() -> Response:
-    """The one page. It names the files of exactly this version, so they may be kept for ever."""
+    """The page. It links the files of exactly this version, so they may be cached for ever."""
     if str(current().request.context.get("path", "")).endswith("/"):
-        # Relative addresses would lead astray from there.
+        # Relative addresses would be wrong from there.
         return _sent("", {"Location": "../console"}, status=302)
     known = entity_tags(current().request.headers.get("if-none-match"))
     headers = {
@@ -54,10 +54,11 @@ def page() -> Response:
 
 @routes.route("/console/{proxy+}", methods=["GET", "HEAD"], content_types=[], name="console.below")
 def below() -> Response:
-    """A file, at `/console/assets/<version>/<path>`; anything else leads to the page of that name.
+    """A file, at `/console/assets/<version>/<path>`; any other path redirects to the page of that
+    name.
 
-    A tab that was opened before a deployment asks for files of a version that is gone: 404 tells it
-    to load itself again.
+    A tab from before a deployment requests files of a version that is gone: after the 404 it
+    reloads.
     """
     asked = str((current().request.uri_params or {}).get("proxy", ""))
     kind, _, rest = asked.partition("/")
@@ -83,7 +84,7 @@ def api() -> Response:
 
 
 def _links() -> Response:
-    """The console for a browser, and for anything else JSON with what there is."""
+    """Links to the console and the API: HTML for a browser, otherwise JSON."""
     called = str(current().request.context.get("path", "")).rstrip("/").removesuffix("/api")
     base = called if settings.base_path() is None else settings.base_path()
     links = {
@@ -109,7 +110,7 @@ def _sent(text: str, headers: Mapping[str, str], status: int = 200) -> Response:
 
 
 def _policy() -> str:
-    """No script or style but our files, no markup made of text, no address but ours and S3's."""
+    """Only our own scripts and styles, no markup from text, no connections except to us and S3."""
     uploads = settings.upload_origin()
     return "; ".join(
         (

@@ -1,4 +1,4 @@
-"""The nightly look at whether totals agree with lists, and sales and customers' totals with orders;
+"""The nightly check of totals against lists, and of sales and customers' totals against orders;
 `infra/counts.py` repairs."""
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ ALL: Final = (products.RECORDS, orders.RECORDS, customers.RECORDS, jobs.RECORDS)
 
 
 def check() -> None:
-    """Says each cell that is wrong, and how many there are: an alarm watches that number."""
+    """Logs each wrong cell, and their number as a metric with an alarm."""
     records, wrong = 0, 0
     for kind, found in recounts():
         records += found.records

@@ -5,12 +5,11 @@ e-mail address.
 |---|---|---|
 | customer | `cus_…` | `customer` |
 | e-mail lock | `email#<lower case>` | `lock` |
-| merged | `cus_…` | `gone`: `into`, the id of who has all that it had |
+| merged | `cus_…` | `gone`: `into`, the id of the customer that it was merged into |
 
-The lock repeats what an order copies of the customer: an order that names an e-mail needs one read,
-whether or not anybody has it. Totals are added to in the transaction of the order that
-changes them, so they are no part of the record's version: two orders at once both succeed, and so
-do an order and a change.
+The lock also holds what an order copies of the customer, so an order with an e-mail needs one read,
+whether or not the customer exists. Totals change in the transaction of the order and are not part
+of the record's version: two concurrent orders both succeed, and so do an order and a change.
 """
 
 from collections.abc import Iterable
@@ -24,7 +23,7 @@ from chalicelib.customers.shown import of_order, show
 
 
 class CustomerChanged(Exception):
-    """Somebody else wrote the customer since it was read."""
+    """The customer was changed since it was read."""
 
 
 def record_key(id: str) -> Key:
@@ -58,7 +57,7 @@ def write(
     holders: Iterable[str] = (),
     locks: bool = True,
 ) -> None:
-    """All that changes between two versions of a customer, but for the totals.
+    """All writes between two versions of a customer, except the totals.
 
     `holders`: who else may have had the locks of both e-mails until now; `locks`: whether those
     change. Emits customer.updated or customer.deleted. The commit raises CustomerChanged,
@@ -74,7 +73,7 @@ def write(
     new_index = after.index if after else None
     index = listing.change(commit, KIND, before.id, before.index, new_index)
     if after is None:
-        # With no order, it has none until now: one that is being placed counts itself here.
+        # On condition that it has no orders: an order that is being placed counts itself here.
         same = Attr("orders").eq(before.fields["orders"]) if "orders" in before.fields else None
         none_since = same or Attr("orders").not_exists()
         commit.delete(

@@ -1,4 +1,4 @@
-"""Customers: who they are, and how they are listed. The first order with an e-mail makes one."""
+"""Customers: their fields and their lists. The first order with an e-mail creates one."""
 
 import re
 import unicodedata
@@ -15,7 +15,7 @@ from chalicelib.attributes import Item
 from chalicelib.problems import Conflict, Invalid
 from chalicelib.schemas import Choice, Input, Walk
 
-# Together with an order's this has to leave room in a transaction: see `orders/model.py`.
+# Together with an order's this must leave room in a transaction: see `orders/model.py`.
 KIND: Final = listing.Kind(
     "customer",
     several="tag",
@@ -23,7 +23,7 @@ KIND: Final = listing.Kind(
     since=frozenset({"tag", "*name"}),
 )
 MOST_ADDRESSES: Final = 20
-_MOST_DIGITS: Final = 20  # of a phone number that are searched
+_MOST_DIGITS: Final = 20  # of a phone number that are searchable
 
 
 def _email(value: str) -> str:
@@ -44,7 +44,7 @@ Tags = Annotated[
 
 
 class EmailTaken(Conflict):
-    """409 with `id`, whose e-mail it is."""
+    """409 with the `id` of the customer who has the e-mail."""
 
     code = "email_taken"
 
@@ -53,10 +53,10 @@ class EmailTaken(Conflict):
 
 
 class OrderCustomerInput(Input):
-    """An existing customer by `id`, or one by e-mail, who is made where there is none.
+    """An existing customer by `id`, or one by e-mail, which is created if unknown.
 
-    With an `id` the other fields are ignored: a customer that was read can be sent as it is. One
-    who is known by the e-mail keeps the name and phone that are stored.
+    With an `id` the other fields are ignored, so a customer that was read can be sent back. A
+    customer known by the e-mail keeps the stored name and phone.
     """
 
     model_config = ConfigDict(str_strip_whitespace=True)
@@ -79,7 +79,7 @@ class OrderCustomerInput(Input):
 
 
 class CustomerAddressInput(AddressInput):
-    """With the `id` of one that the customer has, it is that one, changed; else it is a new one."""
+    """With the `id` of an existing address, it changes that one; otherwise it is new."""
 
     read_only: ClassVar[frozenset[str]] = frozenset()
 
@@ -101,11 +101,11 @@ class _Editable(Input):
     tags: Tags | None = None
     addresses: Annotated[list[CustomerAddressInput], Field(max_length=MOST_ADDRESSES)] | None = None
     default_address_id: Annotated[
-        str | None, Field(max_length=60, description="The first one, unless given")
+        str | None, Field(max_length=60, description="Default: the first one")
     ] = None
 
     def given(self) -> dict[str, Any]:
-        """What the client sent, and nothing else: absent and null differ."""
+        """Only the fields that the client sent: absent and null differ."""
         return self.model_dump(by_alias=True, exclude_unset=True)
 
 
@@ -114,7 +114,7 @@ class NewCustomer(_Editable):
 
 
 class CustomerChange(_Editable):
-    """The fields of a PATCH: what is absent stays, null clears, a list is the new list."""
+    """The fields of a PATCH: absent fields stay, null clears, a list replaces the old list."""
 
     @model_validator(mode="after")
     def _not_empty(self) -> "CustomerChange":
@@ -129,7 +129,7 @@ class CustomerSort(Choice):
 
 
 def _bare(search: str) -> str:
-    """A phone number is searched by its digits, however it is written."""
+    """A phone number is searched by its digits, in any notation."""
     if re.fullmatch(r"[-+()/. 0-9]{3,}", search):
         return re.sub(r"[-()/.]", " ", search)
     return search
@@ -162,7 +162,7 @@ class ListCustomers(Walk):
 
 # --- What is stored -------------------------------------------------------------------------------
 
-# Those that a client changes, with what they are where a record is from before they came.
+# Fields that clients change, with their defaults for older records.
 _EMPTY: Final[Mapping[str, Any]] = {
     "email": None,
     "firstName": None,
@@ -179,11 +179,11 @@ EDITABLE: Final = tuple(_EMPTY)
 
 @dataclass(frozen=True)
 class Customer:
-    """A customer as stored: names as shown, and `index` where it was read to be listed.
+    """A customer as stored: names as shown, and `index` if it was read for a list.
 
-    Beside what is shown: `held`, the job that merges or erases it; `leaving`, where it goes:
-    `{"into": id}`, or `{}` into nothing; `merged`, the ids that were merged into it; `orders`, how
-    many it has, cancelled ones too.
+    Not shown: `held`, the job that merges or erases it; `leaving`: `{"into": id}` for a merge, `{}`
+    for an erasure; `merged`, the ids that were merged into it; `orders`, how many it has,
+    including cancelled ones.
     """
 
     fields: Mapping[str, Any]
@@ -208,7 +208,7 @@ class Customer:
 
     @property
     def is_leaving(self) -> bool:
-        """Whether it takes no more orders, nor changes."""
+        """Whether it takes no more orders or changes."""
         return "leaving" in self.fields or self.is_erased
 
     @property
@@ -222,20 +222,19 @@ class Customer:
 
     @property
     def etag(self) -> str:
-        """Changes with every change, and with what was ordered; without quotes."""
+        """Changes with every change and every order; without quotes."""
         spent = money.render(self.fields["totalSpent"])
         return f"{self.version}.{self.fields['ordersCount']}.{spent}"
 
     def matches(self, tags: frozenset[str] | None) -> bool:
-        """Whether a client who has one of these ETags has seen the last change. An order that was
-        placed since is none."""
+        """Whether one of these ETags includes the last change; later orders do not count."""
         return tags is None or any(tag.partition(".")[0] == str(self.version) for tag in tags)
 
 
 @dataclass(frozen=True)
 class Totals:
-    """A change of what a customer has ordered: of all `orders`, of the `count` that are not
-    cancelled, and of what was `spent` on those that are paid."""
+    """A change of a customer's totals: of all `orders`, of the `count` that are not cancelled, and
+    of the amount `spent` on those that are paid."""
 
     orders: int = 0
     count: int = 0
@@ -266,7 +265,7 @@ def counted(customer: Customer, change: Totals) -> Customer:
 
 def _somebody(fields: Mapping[str, Any]) -> None:
     if not any(fields[name] for name in ("email", "phone", "firstName", "lastName", "company")):
-        message = "must be given where there is no phone and no name"
+        message = "is required without a phone and a name"
         raise Invalid.field("email", "required", message)
 
 
@@ -280,15 +279,14 @@ def made(id: str, given: Mapping[str, Any], now: str) -> Customer:
 
 
 def changed(customer: Customer, given: Mapping[str, Any], now: str) -> Customer:
-    """The customer after a PATCH with what was `given`; itself where nothing differs. Raises
-    Invalid."""
+    """The customer after a PATCH with `given`; itself if nothing differs. Raises Invalid."""
     fields = {**customer.fields, **_edited(customer.fields, given, is_new=False)}
     _somebody(fields)
     return rewritten(customer, fields, now)
 
 
 def rewritten(customer: Customer, fields: Mapping[str, Any], now: str) -> Customer:
-    """The customer with these fields; itself where none that a client changes differs."""
+    """The customer with these fields; itself if none that clients change differs."""
     if all(fields[name] == customer.fields[name] for name in EDITABLE):
         return customer
     after = {**fields, "updatedAt": now}
@@ -300,7 +298,7 @@ def _edited(before: Mapping[str, Any], given: Mapping[str, Any], *, is_new: bool
     if "tags" in fields:
         fields["tags"] = list(dict.fromkeys(fields["tags"] or ()))
     default = fields.pop("defaultAddressId", before["defaultAddressId"])
-    names: dict[str, str] = {}  # of a copy: the ids that were sent, and those that they become
+    names: dict[str, str] = {}  # of a copy: the ids that were sent, and the new ones
     kept = before["addresses"]
     if "addresses" in fields:
         known = {address["id"] for address in kept}
@@ -308,7 +306,7 @@ def _edited(before: Mapping[str, Any], given: Mapping[str, Any], *, is_new: bool
         for place, address in enumerate(fields["addresses"] or ()):
             sent = address.get("id")
             if sent and not is_new and (sent not in known or sent in names):
-                message = "is no address of this customer; leave the id out for a new one"
+                message = "is not an address of this customer; omit the id for a new one"
                 raise Invalid.field(f"addresses.{place}.id", "unknown_address", message)
             own = sent if sent and not is_new else ids.new("adr")
             names[sent or own] = own
@@ -325,11 +323,11 @@ def _edited(before: Mapping[str, Any], given: Mapping[str, Any], *, is_new: bool
 
 
 def merged(into: Customer, other: Customer, now: str) -> tuple[Customer, int]:
-    """The customer with what it lacks from another, and how many addresses had no room."""
+    """The customer with another's values for what it lacks, and how many addresses did not fit."""
     fields = dict(into.fields)
     for name in ("email", "firstName", "lastName", "company", "phone"):
         fields[name] = fields[name] or other.fields[name]
-    # Two people's names do not make one.
+    # First and last name are not mixed from two people.
     if into.fields["firstName"] or into.fields["lastName"]:
         fields |= {name: into.fields[name] for name in ("firstName", "lastName")}
     notes = [one.fields["note"] for one in (into, other) if one.fields["note"]]
@@ -352,7 +350,7 @@ def merged(into: Customer, other: Customer, now: str) -> tuple[Customer, int]:
 
 
 def erased(customer: Customer, now: str) -> Customer:
-    """What is left of a customer who is forgotten: the id, and what was spent."""
+    """What is left of an erased customer: the id and the totals."""
     kept = ("id", "createdAt", "ordersCount", "totalSpent", "orders", "merged")
     fields = {name: customer.fields[name] for name in kept if name in customer.fields}
     fields |= {**_EMPTY, "updatedAt": now, "erasedAt": customer.fields.get("erasedAt", now)}
@@ -372,13 +370,13 @@ def index_of(fields: Mapping[str, Any]) -> listing.Index:
 
 
 def searchable(customer: Mapping[str, Any]) -> list[str]:
-    """The texts by which a customer, and his orders, are found."""
+    """The texts by which a customer and their orders are found."""
     texts = (customer["email"], customer["firstName"], customer["lastName"])
     return [text for text in texts if text]
 
 
 def _more_texts(fields: Mapping[str, Any]) -> list[str]:
-    """By which a customer is found besides: company, cities, and the digits of the phone."""
+    """Further texts by which a customer is found: company, cities, and the digits of the phone."""
     found = [fields.get("company"), *(one["city"] for one in fields.get("addresses", ()))]
     phone = fields.get("phone") or ""
     digits = "".join(re.findall(r"[0-9]", phone))[:_MOST_DIGITS]

@@ -1,4 +1,4 @@
-"""Customers, as the shop's own people and programs work on them."""
+"""Customers, for the shop's staff and programs."""
 
 from chalice.app import Response
 
@@ -49,7 +49,7 @@ def list_customers() -> Response:
     headers=IDEMPOTENT,
 )
 def create() -> Response:
-    """With an e-mail, a phone, a company or a name at least. Where another customer has the e-mail:
+    """With at least an e-mail, a phone, a company or a name. If another customer has the e-mail:
     409 `email_taken` with that `id`. Emits customer.created."""
     customer, text = store.create(*body_once(NewCustomer))
     return reply_text(201, text, etag=customer.etag)
@@ -64,7 +64,7 @@ def create() -> Response:
     problems=[NotFound],
 )
 def get(id: str) -> Response:
-    """With `fields` there is no ETag. One who was merged is 404 `merged` with `into`."""
+    """With `fields` there is no ETag. A merged customer is 404 `merged` with `into`."""
     fields = query(CustomerFields).fields
     customer = store.get(id, fields)
     return reply(200, show(customer, fields), etag=None if fields else customer.etag)
@@ -80,9 +80,9 @@ def get(id: str) -> Response:
     reads_first=True,
 )
 def update(id: str) -> Response:
-    """What is absent stays, null clears; `addresses` is the new list, in which one with an `id` is
-    that one. Orders keep what they were placed with. 409 `email_taken` with the `id` of whose
-    e-mail it is. An order that was placed since is no reason for a 412. Emits customer.updated."""
+    """Absent fields stay, null clears; `addresses` replaces the list, and one with an `id` changes
+    that address. Orders keep their copies. 409 `email_taken` has the `id` of the customer with
+    the e-mail. Orders placed since do not cause a 412. Emits customer.updated."""
     customer = store.change(id, body(CustomerChange), if_match())
     return reply(200, show(customer), etag=customer.etag)
 
@@ -96,6 +96,6 @@ def update(id: str) -> Response:
     reads_first=True,
 )
 def delete(id: str) -> Response:
-    """Only one without orders: otherwise 409 `has_orders`. Emits customer.deleted."""
+    """Only without orders; otherwise 409 `has_orders`. Emits customer.deleted."""
     store.remove(id, if_match())
     return reply(200, {"id": id, "deleted": True})

@@ -1,4 +1,4 @@
-"""Customers: what orders ask of them, reading, changing, merging and erasing them."""
+"""Customers: their part in orders, reading, changing, merging and erasing."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -58,11 +58,11 @@ class Erased(Conflict):
     code = "erased"
 
     def __init__(self) -> None:
-        super().__init__("The customer was erased, and stays so.")
+        super().__init__("The customer was erased. This cannot be undone.")
 
 
 class Merged(NotFound):
-    """404 with `into`, the id of who has all that it had."""
+    """404 with `into`, the id of the customer that it was merged into."""
 
     code = "merged"
 
@@ -71,11 +71,12 @@ class Merged(NotFound):
 
 
 class CustomerMoved(Exception):
-    """The customer takes no more orders since it was read: it is being merged, erased or gone."""
+    """The customer takes no more orders since it was read: it is being merged or erased, or was
+    deleted."""
 
 
 class CustomerGone(Exception):
-    """There is no such customer any more: nothing can be counted to it."""
+    """The customer no longer exists, so its totals cannot change."""
 
 
 # --- For orders -----------------------------------------------------------------------------------
@@ -91,7 +92,7 @@ def key(asked: OrderCustomerInput) -> Key:
 
 def from_items(asked: OrderCustomerInput, items: Mapping[Key, Item]) -> Customer | None:
     """The customer with this id or e-mail, if it is among the items that were read. Raises Invalid
-    for one who takes no more orders."""
+    if it takes no more orders."""
     item = items.get(key(asked))
     customer = read(item) if item else None
     if customer and customer.is_leaving:
@@ -101,7 +102,7 @@ def from_items(asked: OrderCustomerInput, items: Mapping[Key, Item]) -> Customer
 
 
 def created(asked: OrderCustomerInput, now: str) -> Customer:
-    """The customer that is missing; `now` is ISO 8601. Raises Invalid."""
+    """A new customer for an order; `now` is ISO 8601. Raises Invalid."""
     if asked.id is not None:
         gone = table.get(gone_key(asked.id)) if len(asked.id) < 100 else None
         more = f": it was merged into {gone['into']}" if gone else ""
@@ -126,15 +127,15 @@ def sample() -> Customer:
 
 
 def register(commit: Commit, customer: Customer, ordered: Totals, room: int) -> None:
-    """A new customer, with a first order, of whose words there is room for so many; it takes six
-    items besides. Emits customer.created. The commit raises EmailTaken."""
+    """A new customer with a first order; the commit has room for so many of its words, and for six
+    more items. Emits customer.created. The commit raises EmailTaken."""
     insert(commit, model.counted(customer, ordered), inside=room, room=room)
 
 
 def count(commit: Commit, id: str, change: Totals, *, placing: bool) -> None:
-    """Adds an order's change to the totals; others may do so too. `placing`: it is a new order, and
-    the commit raises CustomerMoved where the customer takes none; otherwise CustomerGone where
-    there is no customer any more."""
+    """Adds an order's change to the totals, also concurrently. `placing`: it is a new order, and
+    the commit raises CustomerMoved if the customer takes none; otherwise CustomerGone if the
+    customer no longer exists."""
     when = table.present
     otherwise: Exception = CustomerMoved() if placing else CustomerGone()
     if placing:
@@ -162,7 +163,7 @@ def find(id: str) -> Customer | None:
 
 
 def get(id: str, fields: Iterable[str] = ()) -> Customer:
-    """Raises NotFound; Merged where it is another one by now."""
+    """Raises NotFound; Merged if it was merged into another."""
     only = ("id", "version", "into", *fields) if fields else ()
     wanted = [record_key(id), gone_key(id)] if _may_be(id) else []
     items = table.batch_get(wanted, fields=only)
@@ -200,7 +201,7 @@ def create(new: NewCustomer, once: Once | None) -> tuple[Customer, str]:
     try:
         commit.send()
     except Problem:
-        # It may fail for what the same request, sent twice, just did: it took the e-mail.
+        # Perhaps the same request, sent twice, has just taken the e-mail.
         if once:
             once.look()
         raise
@@ -208,7 +209,7 @@ def create(new: NewCustomer, once: Once | None) -> tuple[Customer, str]:
 
 
 def change(id: str, asked: CustomerChange, if_match: frozenset[str] | None) -> Customer:
-    """Emits customer.updated where something differs. Raises NotFound, Invalid, EmailTaken,
+    """Emits customer.updated if something differs. Raises NotFound, Invalid, EmailTaken,
     PreconditionFailed, CustomerBusy, Erased."""
     given = asked.given()
 
@@ -227,8 +228,8 @@ def rewrite(
     change: Callable[[Customer], Customer],
     if_match: frozenset[str] | None = None,
 ) -> Customer:
-    """Writes what `change` makes of the customer: judged anew, whenever somebody else was faster;
-    nothing, where it is the same."""
+    """Writes the result of `change`, computed again after a concurrent change; nothing if it is the
+    same."""
     for _ in deadline.attempts(deadline.within(settings.conflict_seconds())):
         before = _unchanged_since(if_match, get(id))
         after = change(before)
@@ -266,9 +267,9 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
 
 
 def hold_for_merge(commit: Commit, source: Customer, into: Customer, job_id: str) -> None:
-    """Part of the commit that starts a merge: `source` takes no more orders, whoever orders with
-    its e-mail is `into`, and neither is merged, erased or deleted until the job lets go. So no two
-    merges make a circle. Raises CustomerBusy where they changed since they were read."""
+    """Part of the commit that starts a merge: `source` takes no more orders, orders with its e-mail
+    belong to `into`, and neither is merged, erased or deleted until the job ends. So merges cannot
+    form a cycle. Raises CustomerBusy if either changed since it was read."""
     _hold(commit, source, job_id, {"leaving": {"into": into.id}})
     _hold(commit, into, job_id, {})
     if source.email:
@@ -279,9 +280,8 @@ def hold_for_merge(commit: Commit, source: Customer, into: Customer, job_id: str
 
 
 def hold_for_erasure(commit: Commit, customer: Customer, job_id: str) -> None:
-    """Part of the commit that starts an erasure: the customer takes no more orders, and whoever
-    orders with the e-mail is somebody new. Raises CustomerBusy where it changed since it was
-    read."""
+    """Part of the commit that starts an erasure: the customer takes no more orders, and an order
+    with the e-mail creates a new customer. Raises CustomerBusy if it changed since it was read."""
     _hold(commit, customer, job_id, {"leaving": {}})
     if customer.email and not customer.is_leaving:
         free = table.absent | Attr("id").eq(customer.id)
@@ -303,8 +303,9 @@ def _hold(commit: Commit, customer: Customer, job_id: str, more: Mapping[str, An
 
 
 def absorb(source_id: str, into_id: str, job_id: str) -> int:
-    """Ends a merge: what `into` lacks, it has from `source`, which is gone. Emits customer.updated
-    and customer.deleted. How many addresses had no room. Doing it again changes nothing."""
+    """Ends a merge: `into` gets what it lacks from `source`, which is deleted. Emits
+    customer.updated and customer.deleted. Returns how many addresses did not fit. Doing it again
+    changes nothing."""
     for _ in deadline.attempts():
         source, into = find(source_id), find(into_id)
         if source is None or into is None:
@@ -345,7 +346,7 @@ def _merged_item(id: str, into: str) -> Item:
 
 
 def forget(id: str) -> None:
-    """Takes out who the customer is; the totals stay. Emits customer.updated. Doing it again
+    """Removes the customer's personal data; the totals stay. Emits customer.updated. Doing it again
     changes nothing."""
     for _ in deadline.attempts():
         before = find(id)
@@ -355,7 +356,7 @@ def forget(id: str) -> None:
         if before.is_erased and all(before.fields[n] == after.fields[n] for n in EDITABLE):
             return
         commit = Commit()
-        write(commit, before, after, locks=False)  # the e-mail may be somebody else's by now
+        write(commit, before, after, locks=False)  # the e-mail may be taken by now
         try:
             commit.send()
             return
@@ -365,7 +366,7 @@ def forget(id: str) -> None:
 
 
 def let_go(id: str, job_id: str) -> None:
-    """An erasure is through."""
+    """Notes that an erasure has ended."""
     commit = Commit()
     _let_go(commit, id, job_id)
     try:
@@ -382,7 +383,7 @@ def _let_go(commit: Commit, id: str, job_id: str) -> None:
 
 
 def _has_orders(id: str) -> bool:
-    """Also those from before orders were counted."""
+    """Including orders from before they were counted."""
     where = {"customerId": frozenset({id})}
     found: listing.Page[Customer] = listing.page(
         ORDERS, listing.Query(where, limit=1), lambda _: []

@@ -1,2 +1,2 @@
-"""Forgetting a customer: `routes` starts a job, `work` does it, `store` keeps what is looked for
-while it does."""
+"""Erasing a customer: `routes` starts a job, `work` does it, `store` keeps the person's texts until
+it ends."""

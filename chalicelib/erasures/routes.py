@@ -1,4 +1,4 @@
-"""Forgetting customers over HTTP."""
+"""Erasing customers over HTTP."""
 
 from functools import partial
 
@@ -25,11 +25,11 @@ routes = Routes(__name__, "Customers")
     headers=IDEMPOTENT,
 )
 def erase_customer(id: str) -> Response:
-    """Name, e-mail, phone, addresses and notes are taken out of the customer, its orders, search,
+    """Removes name, e-mail, phone, addresses and notes from the customer, its orders, search,
     lists, kept replies, events, deliveries and exports. Numbers, lines, money and countries stay.
-    Uploaded files, reports and samples of all imports are deleted, once those at work have ended.
-    The job's `touched` says how many of each. It cannot be cancelled, nor undone. From the answer
-    on the customer takes no more orders, and the e-mail is free. Emits order.updated for each
+    Uploaded files, reports and samples of all imports are deleted, after running ones have ended.
+    The job's `touched` has the number of each. It cannot be cancelled or undone. From the answer
+    on, the customer takes no more orders, and the e-mail is free. Emits order.updated for each
     order, and customer.updated."""
     asked = once(None)
     if asked:

@@ -1,7 +1,7 @@
-"""What a job that erases a customer looks for: `job_…` / `facts`, a set of texts, until it is done.
+"""The texts that an erasure searches for: `job_…` / `facts`, until it is done.
 
-It is needed longer than it is anywhere else: what a receiver answered last year names the
-e-mail of that time.
+They are stored here because they may be gone elsewhere: an old response of a receiver may have an
+earlier e-mail.
 """
 
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ def person(job_id: str, ids: Iterable[str]) -> Person:
 
 
 def learn(job_id: str, known: Person, facts: Iterable[str]) -> Person:
-    """The person, with what more is known by now."""
+    """The person, with more known texts."""
     new = frozenset(facts) - known.facts
     both = known.facts | new
     if not new or sum(len(fact.encode()) for fact in both) > _MOST_BYTES:
@@ -36,8 +36,8 @@ def learn(job_id: str, known: Person, facts: Iterable[str]) -> Person:
 
 
 def forgotten(item: Item, person: Person) -> dict[str, Any] | None:
-    """None, which is to take it away, for what an earlier erasure of this person has left, which
-    did not end."""
+    """None, which deletes it, for the texts of an earlier erasure of this person that did not
+    end."""
     is_left = item["sk"] == "facts" and not person.ids.isdisjoint(item.get("of", ()))
     return None if is_left else {}
 

@@ -1,16 +1,15 @@
-"""An erasure, in this order, so that nothing gets a new mention after it was looked through:
+"""An erasure, in this order, so that nothing mentions the person again after it was read:
 
-1. the orders of the customer, each in a commit of its own;
+1. the orders of the customer, each in its own commit;
 2. the customer's record;
 3. the bodies of events: the whole outbox;
-4. the whole table: kept replies, what receivers answered, what jobs were asked for, and words that
-   a write which failed has left;
+4. the whole table: kept replies, receivers' responses, requests of jobs, and words of failed
+   writes;
 5. files of exports;
-6. jobs that went on meanwhile, and imports: files that were uploaded, reports, and what their jobs
-   quote of them.
+6. jobs that ran meanwhile, and imports: uploaded files, reports, and quotes of them in jobs.
 
-Since the job was asked for, the customer takes no more orders (`hold_for_erasure`). Each step does
-again what it did if it dies; what counts is what is about the person, changed before or not.
+Since the job was asked for, the customer takes no more orders (`hold_for_erasure`). A step that
+crashes is repeated; counted are all items about the person, changed before or not.
 """
 
 import time
@@ -36,15 +35,15 @@ from chalicelib.orders import store as orders
 from chalicelib.undo import store as undo
 from chalicelib.webhooks import store as webhooks
 
-_SECONDS: Final = 10  # of a step that looks through a table
-_LEFT_SECONDS: Final = 15 * 60  # a write that has begun ends before
+_SECONDS: Final = 10  # of a step that scans a table
+_LEFT_SECONDS: Final = 15 * 60  # running writes end within this time
 _JOBS: Final = 50
-_IMPORT_SECONDS: Final = 15  # until it is looked again whether an import has ended
+_IMPORT_SECONDS: Final = 15  # until the next check whether an import has ended
 
 
 @dataclass
 class _Done:
-    """What a step did: `after` is where the next one of its phase goes on, None at its end."""
+    """The result of a step: `after` is where the next step of its phase starts, None at its end."""
 
     after: Any = None
     touched: Counter[str] = field(default_factory=Counter)
@@ -106,7 +105,7 @@ def _events(job: Job, person: Person, after: Any) -> _Done:
                 table.put(left, when=table.present, table=settings.outbox_table())
         return Counter(events=about)
 
-    # What they say is kept before it is gone.
+    # The person's texts are stored before they are removed.
     return _through(settings.outbox_table(), after, look, partial(_learn, job, person))
 
 
@@ -148,7 +147,7 @@ _FORGOTTEN: Final[Mapping[str, Callable[[Item, Person], dict[str, Any] | None]]]
 
 
 def _change(item: Item, changes: Mapping[str, Any]) -> None:
-    """Unless somebody else has changed the same meanwhile: then what is there by then."""
+    """If the item changed meanwhile, its current version is changed."""
     same = all_of(Attr(name).eq(item[name]) for name in changes)
     key: Key = item["pk"], item["sk"]
     try:
@@ -164,10 +163,10 @@ def _through(
     look: Callable[[Item], Counter[str]],
     before: Callable[[list[Item]], None] = lambda items: None,
 ) -> _Done:
-    """Looks at the items of a table, for some seconds."""
+    """Scans a table, for some seconds."""
     touched: Counter[str] = Counter()
     until = time.monotonic() + _SECONDS
-    place: Key | None = tuple(after) if after else None  # JSON knows no tuples
+    place: Key | None = tuple(after) if after else None  # JSON has no tuples
     while True:
         items, place = table.scanned(name, place)
         before(items)

@@ -1,4 +1,4 @@
-"""The change feed: what is asked, and the cursor."""
+"""The change feed: its query and cursor."""
 
 import base64
 import binascii
@@ -19,7 +19,7 @@ MOST_EVENTS: Final = 500
 
 class ReadEvents(QueryParameters):
     after: Annotated[
-        str | None, Field(max_length=200, description="`next` of the answer before")
+        str | None, Field(max_length=200, description="`next` of the previous answer")
     ] = None
     since: Annotated[
         Moment | None,
@@ -30,7 +30,8 @@ class ReadEvents(QueryParameters):
         int, Field(ge=1, description=f"Events per answer; more than {MOST_EVENTS} counts as that")
     ] = 100
     stock: Annotated[
-        bool, Field(description="Whether each event has `stock`, which sales change silently")
+        bool,
+        Field(description="Whether each event has `stock`, which sales change without an event"),
     ] = False
 
     def model_post_init(self, context: Any, /) -> None:
@@ -38,7 +39,7 @@ class ReadEvents(QueryParameters):
 
 
 class ShownEvent(TypedDict):
-    """An event as it was committed; `data` is what its webhooks get."""
+    """An event as it was committed; webhooks get the same `data`."""
 
     id: str
     event: EventKind
@@ -56,7 +57,7 @@ class ShownEvent(TypedDict):
 
 
 class EventFeed(TypedDict):
-    """`next` is always there: ask again with it as `after`, for ever."""
+    """`next` is always there: send it as `after` of the next request."""
 
     data: list[ShownEvent]
     next: str
@@ -73,7 +74,7 @@ def show(happened: Happened) -> dict[str, Any]:
 
 
 def variants(data: Mapping[str, Any]) -> dict[str, str]:
-    """The variants that an event is about, those of its product or order, each with its product."""
+    """The variants of an event's product or order, each with its product."""
     if "variantId" in data:
         return {data["variantId"]: data["productId"]}
     lines = {line["variantId"]: line["productId"] for line in data.get("lineItems", ())}
@@ -86,7 +87,7 @@ def cursor(place: Place) -> str:
 
 
 def place(cursor: str) -> Place:
-    """Where the cursor of an answer leads. Raises Invalid."""
+    """The place of a cursor. Raises Invalid."""
     try:
         text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
     except (binascii.Error, ValueError):
@@ -97,5 +98,5 @@ def place(cursor: str) -> Place:
         text,
     )
     if not found:
-        raise Invalid.field("after", "invalid", "must be the next of an answer")
+        raise Invalid.field("after", "invalid", "must be `next` of an answer")
     return Place(found[1], int(found[2]))

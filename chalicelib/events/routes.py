@@ -26,15 +26,15 @@ _BESIDE_STOCK: Final = 60  # percent: in `data` a variant has at least 85 bytes,
     problems=[Gone],
 )
 def read_events() -> Response:
-    """The oldest first, 60 days back, each event once, deletions included. Ask again with `next` as
-    `after`, for ever: an empty answer is the end for now. The feed lags half a minute, so that
-    nothing is missed. A cursor from before the oldest is 410 `cursor_expired`. A sale changes the
-    stock of its variants without a product.updated: who keeps that too asks for `stock=true`, and
-    takes it from every event."""
+    """The oldest first, 60 days back, each event once, deletions included. Keep asking with `next`
+    as `after`: an empty answer is the end for now. The feed lags half a minute, so that nothing is
+    missed. A cursor from before the oldest event is 410 `cursor_expired`. A sale changes the stock
+    of its variants without a product.updated: to follow stock, send `stock=true` and use the
+    `stock` of every event."""
     asked = query(ReadEvents)
     place = model.place(asked.after) if asked.after else feed.start(asked.since)
     if feed.has_expired(place):
-        raise Gone("The feed no longer has what followed this cursor. Begin anew.")
+        raise Gone("The feed no longer has the events after this cursor. Start again without it.")
     kinds = frozenset(kind.value for kind in asked.types)
     most = size.LARGEST_ANSWER - asked.limit * _AROUND_EVENT
     if asked.stock:
@@ -47,7 +47,7 @@ def read_events() -> Response:
 
 
 def _add_stock(events: list[dict[str, Any]]) -> None:
-    """As it is now, so a reader who goes on never gets an older one."""
+    """The current stock, so later pages never have an older one."""
     about = [model.variants(event["data"]) for event in events]
     levels = products.levels({product for variants in about for product in variants.values()})
     for event, variants in zip(events, about, strict=True):

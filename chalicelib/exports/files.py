@@ -36,7 +36,7 @@ def add(job: Job, upload: str, number: int, data: bytes) -> str:
 
 
 def end(job: Job, upload: str, etags: list[str]) -> None:
-    """Puts the pieces together; having done so before is no error."""
+    """Completes the file; repeating it is no error."""
     pieces = [{"ETag": etag, "PartNumber": number} for number, etag in enumerate(etags, 1)]
     try:
         aws.client("s3").complete_multipart_upload(
@@ -51,7 +51,7 @@ def end(job: Job, upload: str, etags: list[str]) -> None:
 
 
 def holds(job: Job, needles: Sequence[str]) -> bool:
-    """Whether the file says one of these ids; of a very large one it is supposed."""
+    """Whether the file contains one of these ids; assumed for a very large file."""
     try:
         found = aws.client("s3").get_object(Bucket=settings.bucket(), Key=_key(job))
     except ClientError as error:
@@ -69,7 +69,7 @@ def holds(job: Job, needles: Sequence[str]) -> bool:
 
 
 def remove(job: Job) -> None:
-    """Takes the file away, and what is there of one that is being written."""
+    """Deletes the file, and parts of one that is being written."""
     upload = (job.cursor or {}).get("upload")
     if upload:
         with suppress(ClientError):  # it has been put together
@@ -80,7 +80,7 @@ def remove(job: Job) -> None:
 
 
 def url(job: Job) -> str:
-    """An address that answers the file for an hour, to whoever has it."""
+    """An address of the file, valid for an hour without a key."""
     name = f"{job.asked['type']}-{str(job.fields['createdAt'])[:10]}.{job.asked['format']}"
     address: str = aws.client("s3").generate_presigned_url(
         "get_object",

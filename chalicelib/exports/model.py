@@ -31,7 +31,7 @@ class ExportColumns(StrEnum):
 
 
 class NewExport(Input):
-    """Which records, as what."""
+    """The records to export, and the format."""
 
     type: ExportType
     format: Annotated[
@@ -39,7 +39,7 @@ class NewExport(Input):
     ] = ExportFormat.CSV
     filters: Annotated[
         dict[str, Any],
-        Field(description="The query parameters of the list, but for page, limit and sort"),
+        Field(description="The query parameters of the list, except page, limit and sort"),
     ] = Field(default_factory=dict)
     columns: Annotated[ExportColumns, Field(description="Of a CSV of products")] = (
         ExportColumns.BACKROOM

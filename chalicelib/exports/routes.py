@@ -1,4 +1,4 @@
-"""Taking records out of the shop: a job writes the file."""
+"""Exporting records: a job writes the file."""
 
 from chalice.app import Response
 
@@ -21,8 +21,8 @@ routes = Routes(__name__, "Exports")
 )
 def start() -> Response:
     """As CSV or one JSON object a line. The job has `downloadUrl` when it is COMPLETED. A file of
-    products can be imported again. Cells that a spreadsheet would run begin with an apostrophe,
-    which the import takes off."""
+    products can be imported again. Cells that a spreadsheet would run as formulas begin with an
+    apostrophe, which the import removes."""
     asked, once = body_once(NewExport)
     query(asked.type, asked.filters, 1)
     about = asked.model_dump(by_alias=True, mode="json")

@@ -1,4 +1,4 @@
-"""Files of exports that have to go, because somebody who is in them is forgotten."""
+"""Deleting files of exports that mention an erased customer."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from chalicelib.exports.model import ExportType
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import Job, JobStatus, JobType
 
-_MESSAGE = "A customer who is in it was erased. Ask for the export again."
+_MESSAGE = "A customer in it was erased. Start the export again."
 
 
 def forget(job: Job, ids: Sequence[str]) -> bool:

@@ -1,6 +1,6 @@
 """An export: one step writes one piece of the file, so that memory does not grow with the shop.
 
-A step that comes again writes the same piece again. The file is there only when it is whole.
+A repeated step writes the same piece again. The file exists only when it is complete.
 """
 
 from typing import Any, Final

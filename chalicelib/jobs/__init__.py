@@ -1,5 +1,5 @@
 """Work that outlives the request which asked for it, in steps that may die, repeat and overlap.
 
-`store` keeps how far each job has come, `queue` sends its next step, `run` takes one step after
-another. What a step does is its slice's: `app.py` says which function that is for each type.
+`store` keeps each job's progress, `queue` sends its next step, `run` runs one step after another.
+Each slice defines its steps: `app.py` maps job types to their functions.
 """

@@ -1,4 +1,4 @@
-"""What a job is, whatever it does: how far it is, what it counts, and how it is shown."""
+"""Jobs of any type: progress, counters, and how they are shown."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ class JobType(StrEnum):
 
 
 class JobStatus(StrEnum):
-    """NEEDS_MAPPING: an import waits for somebody who says what the columns of its file are."""
+    """NEEDS_MAPPING: an import waits for a mapping of its file's columns."""
 
     QUEUED = "QUEUED"
     NEEDS_MAPPING = "NEEDS_MAPPING"
@@ -45,7 +45,7 @@ OPEN: Final = frozenset({JobStatus.QUEUED, JobStatus.NEEDS_MAPPING, JobStatus.RU
 
 
 class RecordOutcome(StrEnum):
-    """What became of one record; also the names of the job's counters."""
+    """The result for one record; also the names of the job's counters."""
 
     CREATED = "created"
     UPDATED = "updated"
@@ -55,7 +55,7 @@ class RecordOutcome(StrEnum):
 
 
 class JobRecordError(TypedDict):
-    """Why one record failed or was left as it is."""
+    """Why one record failed or was not changed."""
 
     id: str
     code: str
@@ -92,8 +92,8 @@ class JobSummary(TypedDict):
     createdAt: str
     startedAt: str | None
     completedAt: str | None
-    createdBy: Annotated[str, Field(description="Name of the API key that asked for it")]
-    about: Annotated[dict[str, Any], Field(description="What was asked for")]
+    createdBy: Annotated[str, Field(description="Name of the API key that requested it")]
+    about: Annotated[dict[str, Any], Field(description="The request")]
 
 
 class ShownJob(JobSummary):
@@ -136,17 +136,17 @@ class Job:
 
     @property
     def cursor(self) -> Any:
-        """What the last step left for the next one: JSON; None before the first."""
+        """The last step's data for the next one: JSON; None before the first."""
         return json.loads(self.fields.get("cursor", "null"))
 
     @property
     def asked(self) -> Any:
-        """What was asked for: JSON."""
+        """The request: JSON."""
         return json.loads(self.fields["asked"])
 
     @property
     def by(self) -> str:
-        """The name of who asked for it."""
+        """The name of the requesting key."""
         return str(self.fields["by"])
 
     @property
@@ -164,9 +164,9 @@ class Job:
 
 @dataclass(frozen=True)
 class Step:
-    """What one step of a job did.
+    """The result of one step of a job.
 
-    `cursor`: JSON for the next step; None when there is none. `counts`: what became of records;
+    `cursor`: JSON for the next step; None after the last. `counts`: results of records;
     `read`: how many were only read. `set`: attributes of the job. `wait`: seconds until the next
     step, up to 900.
     """

@@ -13,5 +13,5 @@ def send(job_id: str, step: int, seconds: int = 0) -> None:
 
 
 def show_again(receipt: str, seconds: int) -> None:
-    """Lets a message that failed be received again after some seconds, not after its time-out."""
+    """Makes a failed message visible again after some seconds instead of its visibility timeout."""
     sqs.hide(settings.jobs_queue_url(), {receipt: seconds})

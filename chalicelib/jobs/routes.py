@@ -1,4 +1,4 @@
-"""Jobs over HTTP, whatever they do: how far each is, and what failed."""
+"""Jobs of any type over HTTP: their progress and errors."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ def list_jobs() -> Response:
     problems=[NotFound],
 )
 def get(id: str) -> Response:
-    """How far it is, and what failed: the first 100 errors here, all of an import in its report."""
+    """Its progress, and the first 100 errors; an import's report has all."""
     shown = _whole(store.get(id))
     lasting = {name: value for name, value in shown.items() if name not in _SIGNED_ANEW}
     return reply(200, shown, etag=fingerprint(lasting)[:16])
@@ -57,7 +57,7 @@ def get(id: str) -> Response:
     problems=[NotFound, Conflict],
 )
 def cancel(id: str) -> Response:
-    """Nothing more is begun; records that were written stay, and are counted."""
+    """No more work is started; records that were written stay, and are counted."""
     store.cancel(id)
     return reply(200, _whole(store.get(id)))
 

@@ -1,7 +1,7 @@
-"""The worker of jobs: one step after another, for as long as one message may take.
+"""The worker of jobs: one step after another, within the time of one message.
 
-A step may be cut off at any line, come twice, or overlap with itself. What it did to each record is
-known by that record or by the log of the job; what it counts is in the transaction that ends it.
+A step may stop at any line, run twice, or overlap with itself. The record or the job's log shows
+what it did to each record; its counts are in the transaction that ends it.
 """
 
 import json
@@ -15,9 +15,9 @@ from chalicelib.jobs import queue, store
 from chalicelib.jobs.model import Job, JobStatus, RecordOutcome, Step
 from chalicelib.problems import Problem
 
-_SECONDS: Final = 20  # of steps for one message: then other jobs have their turn
+_SECONDS: Final = 20  # of steps for one message; then other jobs continue
 _RETRY_SECONDS: Final = (2, 5, 20, 60, 180)
-_MISSING: Final = 4  # times that a step may come before its job is written
+_MISSING: Final = 4  # receives of a step before its job is written
 
 Work = Mapping[str, str]  # type of job → module whose `step` does it
 
@@ -29,7 +29,7 @@ def batch(event: Mapping[str, Any], work: Work) -> dict[str, Any]:
 
 
 def _handle(record: Mapping[str, Any], work: Work) -> bool:
-    """Whether the message is done with."""
+    """Whether the message is finished."""
     message = json.loads(record["body"])
     received = int(record["attributes"]["ApproximateReceiveCount"])
     wait = _RETRY_SECONDS[min(received, len(_RETRY_SECONDS)) - 1]
@@ -39,7 +39,7 @@ def _handle(record: Mapping[str, Any], work: Work) -> bool:
             _work(job, int(message["step"]), received > 1, work)
             return True
         if received > _MISSING:
-            return True  # whoever asked for it died, or was told that it failed
+            return True  # its request died, or was answered with an error
     except Exception as error:
         telemetry.error("job step failed", error, received=received, jobId=message["job"])
     queue.show_again(record["receiptHandle"], wait)
@@ -49,7 +49,7 @@ def _handle(record: Mapping[str, Any], work: Work) -> bool:
 def _work(job: Job, step: int, again: bool, work: Work) -> None:
     if job.step != step and not again:
         return
-    # Of an ended step that comes again: whoever ended it may have died before the next was sent.
+    # For a repeated step that has ended: its worker may have died before it sent the next.
     until = time.monotonic() + _SECONDS
     current: Job | None = store.begin(job)
     wait = 0
@@ -65,11 +65,11 @@ def _work(job: Job, step: int, again: bool, work: Work) -> None:
 
 
 def _advanced(job: Job, do: Callable[[Job], Step]) -> tuple[Job | None, int]:
-    """The job after its next step, None where another worker is at it; and how long to wait."""
+    """The job after its next step, None if another worker has it; and how long to wait."""
     try:
         step = do(job)
     except Problem as problem:
-        # What was asked for cannot be done, however often it is tried.
+        # The request cannot be done, so retrying is useless.
         if problem.status >= 500:
             raise
         store.fail(job.id, str(problem.body()["code"]), str(problem))

@@ -1,12 +1,11 @@
-"""Jobs in the table, and how far each has come.
+"""Jobs in the table, and their progress.
 
 | item | pk | sk |
 |---|---|---|
 | job | `job_…` | `job` |
 | error of a record | `job_…` | `left#<step>#<n>` |
 
-A step counts in the one transaction that also says it has ended, so it counts once, whoever runs
-twice.
+A step counts in the transaction that ends it, so a step that runs twice counts once.
 """
 
 import json
@@ -59,11 +58,11 @@ class CannotCancel(Conflict):
     code = "cannot_cancel"
 
     def __init__(self) -> None:
-        super().__init__("What is done in part would be no use: it goes on until it is done.")
+        super().__init__("This job would be useless if done in part, so it cannot be cancelled.")
 
 
 def expires() -> int:
-    """When what belongs to a job that is written now may go."""
+    """The expiry of items of a job that are written now."""
     return clock.unix() + KEPT_SECONDS
 
 
@@ -83,10 +82,10 @@ def create(
     once: Once | None = None,
     also: Callable[[Commit, str], None] | None = None,
 ) -> tuple[str, str]:
-    """Starts a job; its id, and the text that answers the request for it.
+    """Starts a job; returns its id, and the text of the answer.
 
-    Its first step is sent before the job is written: a step of a job that never comes to be is
-    dropped, but a job without a step would hang. With `once` it raises Repeated and KeyReused.
+    Its first step is sent before the job is written: a step without a job is dropped, but a job
+    without a step would hang. With `once` it raises Repeated and KeyReused.
     `also`: adds to the commit, given the job's id.
     """
     fields: dict[str, Any] = {
@@ -145,7 +144,7 @@ def page(query: listing.Query) -> listing.Page[Job]:
 
 
 def errors(job_id: str) -> list[JobRecordError]:
-    """Of the first records that failed."""
+    """The errors of the first records that failed."""
     rows = table.query(job_id, where=table.sk.begins_with("left#"), limit=INLINE_ERRORS)
     return [
         {"id": item["id"], "code": item["code"], "message": item["message"]} for item in rows.items
@@ -153,7 +152,7 @@ def errors(job_id: str) -> list[JobRecordError]:
 
 
 def require_free(job_id: str | None, otherwise: Callable[[str], Exception]) -> None:
-    """Raises what is made of the id of a job that goes on. One that has ended holds nothing."""
+    """Raises the given error with the id of a job that is running. An ended job holds nothing."""
     job = find(job_id) if job_id else None
     if job and not job.has_ended:
         raise otherwise(job.id)
@@ -172,9 +171,9 @@ def begin(job: Job) -> Job:
 
 
 def advance(job: Job, step: Step) -> Job | None:
-    """Counts what a step did and says that it has ended; None where somebody has done that.
+    """Counts the results of a step and ends it; None if another worker has done that.
 
-    What was done is counted also where the job was cancelled meanwhile.
+    Results are counted even if the job was cancelled meanwhile.
     """
     if step.cursor is None:
         done = {"status": JobStatus.COMPLETED, "completedAt": clock.iso(clock.now())}
@@ -217,8 +216,8 @@ def fail(job_id: str, code: str, message: str) -> None:
 
 
 def cancel(job_id: str) -> None:
-    """Raises NotFound, and JobFinished when it has ended otherwise; CannotCancel for what is only
-    worth something when it is done. An import's job, too."""
+    """Raises NotFound; JobFinished if it has ended otherwise; CannotCancel for jobs that are
+    useless in part. Also for imports."""
     if get(job_id).type in WHOLE:
         raise CannotCancel
     if not end(job_id, JobStatus.CANCELLED):
@@ -228,7 +227,7 @@ def cancel(job_id: str) -> None:
 
 
 def lose_file(job_id: str, error: Mapping[str, str]) -> None:
-    """The file of a job that has ended is no more."""
+    """Notes that the file of an ended job was deleted."""
     update_if(job_id, table.present, set={"error": dict(error)}, remove=["bytes"])
 
 
@@ -248,8 +247,8 @@ def update_if(job_id: str, when: Condition, **change: Any) -> bool:
 
 
 def forgotten(item: Item, person: Person) -> dict[str, Any]:
-    """The attributes of a job that has ended, or of an error of one, that are different when a
-    person is forgotten: what was asked for may name anybody."""
+    """The attributes of an ended job, or of an error of one, that change when a person is erased:
+    the request may name the person."""
     if item["sk"].startswith("left#"):
         return _without(item, ("message",), person)
     if item["sk"] != "job" or item.get("type") not in _MAY_NAME or Job(item).status in OPEN:
@@ -258,7 +257,7 @@ def forgotten(item: Item, person: Person) -> dict[str, Any]:
 
 
 def names(job: Job, person: Person) -> bool:
-    """Whether a job says who a person is. Not another erasure, which sees to that at its end."""
+    """Whether a job names a person; not for another erasure, which removes that at its end."""
     return job.type in _MAY_NAME - WHOLE and _unnamed(job.fields, person) != {}
 
 
@@ -282,7 +281,7 @@ def _without(item: Item, names: Iterable[str], person: Person) -> dict[str, Any]
 
 
 def previewed(job: Job, more: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The attribute that holds what a dry run shows, with more of it, as far as there is room."""
+    """A dry run's preview attribute with more entries, as far as there is room."""
     shown = json.loads(job.fields.get("preview", "[]"))
     text = json.dumps([*shown, *more][:PREVIEWED], ensure_ascii=False)
     return {"preview": text} if len(text.encode()) <= _PREVIEW_BYTES else {}
@@ -294,7 +293,7 @@ def records(
     read: Callable[[listing.Query], listing.Page[R]],
     cursor: Any,
 ) -> tuple[list[R], int, Any]:
-    """The records of a list after a cursor (None: from its beginning), how many there are in all,
-    and the next cursor, None at the end. `read` reads a page of the list."""
+    """The records of a list after a cursor (None: from the start), their total, and the next
+    cursor, None at the end. `read` reads a page of the list."""
     found = read(replace(asked, cursor=cursor or ""))
     return found.records, found.total, found.next

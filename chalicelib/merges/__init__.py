@@ -1,4 +1,4 @@
-"""Two customers who are one: what one has, the other gets.
+"""Merging two customers who are one person.
 
 `routes` starts a job, `work` does it.
 """

@@ -27,10 +27,10 @@ routes = Routes(__name__, "Customers")
     headers=IDEMPOTENT,
 )
 def merge_customer(id: str) -> Response:
-    """Orders, totals and addresses move to `into`, equal addresses once; what that lacks, it gets.
-    This id is then 404 `merged` with `into`. Into itself, into one that is erased, merged or being
-    merged into another: 422. It cannot be cancelled, nor undone. Emits order.updated for each
-    order, customer.updated and customer.deleted."""
+    """Orders, totals and addresses (without duplicates) move to `into`, and so do values that
+    `into` lacks. Then this id is 404 `merged` with `into`. Merging into itself, or into an erased
+    or merged customer, or one that is being merged, is 422. It cannot be cancelled or undone. Emits
+    order.updated for each order, customer.updated and customer.deleted."""
     asked, once = body_once(Merge)
     if once:
         once.look()

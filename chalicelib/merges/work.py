@@ -1,8 +1,8 @@
-"""A merge: each order moves in a commit of its own, with its part of both totals; at the end the
+"""A merge: each order moves in its own commit, with its part of both totals; at the end the
 addresses, the e-mail if there is none, and the record.
 
-Since the job was asked for, the one that is merged takes no more orders (`hold_for_merge`), so one
-walk through its list finds all. A step that comes again finds fewer orders to move.
+The merged customer takes no more orders since the request (`hold_for_merge`), so one pass through
+its list finds all. A repeated step finds fewer orders to move.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What an order becomes by what a client sent, and what is announced of it: pure functions."""
+"""Orders after a request, and their events: pure functions."""
 
 import json
 from collections import defaultdict
@@ -41,7 +41,7 @@ _LONGEST_CHANGE: Final = 200
 
 
 def wanted(new: NewOrder) -> dict[str, dict[str, int]]:
-    """What its lines want: product id → variant id → pieces, over all lines. Raises Invalid."""
+    """The pieces wanted: product id → variant id → pieces, over all lines. Raises Invalid."""
     wanted: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for line in new.line_items:
         wanted[ids.product_of(line.variant_id)][line.variant_id] += line.quantity
@@ -185,7 +185,7 @@ def changed(order: Order, given: Mapping[str, Any], by: str, now: str) -> Order:
 
 
 def _payment(status: OrderStatus, asked: str | None) -> str | None:
-    """The payment status with which an order becomes `status`: as asked, or as that implies."""
+    """The payment status of an order that becomes `status`: as requested, or as implied."""
     possible = PAYMENTS.get(status)
     if possible is None:
         return asked
@@ -208,10 +208,10 @@ def _cleaned(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refuse_late_addresses(order: Order, fields: Mapping[str, Any]) -> None:
-    """What has arrived, has arrived there. Raises Invalid."""
+    """Raises Invalid for new addresses of a delivered order."""
     for name in ADDRESSES:
         if order.status is OrderStatus.DELIVERED and fields[name] != order.fields[name]:
-            message = "cannot change any more: the order is DELIVERED"
+            message = "can no longer change: the order is DELIVERED"
             raise Invalid.field(name, "too_late", message)
 
 
@@ -241,7 +241,7 @@ def _with_entry(before: Sequence[dict[str, str]], entry: dict[str, str]) -> list
 
 
 def reassigned(order: Order, customer: Customer, by: str, now: str) -> Order:
-    """The order as one of another customer, into whom its own is merged."""
+    """The order after its customer was merged into another."""
     own = order.fields["customer"]["id"]
     entry = {"at": now, "by": by, "change": f"customer {own} → {customer.id}"}
     fields = {**order.fields, "customer": of_order(customer), "updatedAt": now}
@@ -251,7 +251,7 @@ def reassigned(order: Order, customer: Customer, by: str, now: str) -> Order:
 
 
 def forgotten(order: Order, person: Person, now: str) -> Order:
-    """The order without who ordered; itself where nothing says it."""
+    """The order without personal data; itself if it has none."""
     fields = person.forget(order.fields)
     if all(fields[name] == order.fields[name] for name in ("customer", "note", *ADDRESSES)):
         return order
@@ -264,7 +264,7 @@ def forgotten(order: Order, person: Person, now: str) -> Order:
 
 
 def events(before: Order | None, after: Order) -> Iterator[str]:
-    """What is announced of a new order, or of any change (docs/contract.md#event-kinds)."""
+    """The events of a new order, or of a change (docs/contract.md#event-kinds)."""
     yield "order.updated" if before else "order.created"
     if after.fields["paidAt"] and not (before and before.fields["paidAt"]):
         yield "order.paid"
@@ -284,7 +284,7 @@ def _refunded(order: Order) -> bool:
 
 
 def gives_back(before: Order, after: Order | None) -> dict[str, dict[str, int]]:
-    """The stock that a change, or (`after` None) a deletion gives back: product id → variant id →
+    """The stock that a change, or (`after` None) a deletion returns: product id → variant id →
     pieces."""
     if after is not None:
         return {} if after.taken() else before.taken()
@@ -292,8 +292,7 @@ def gives_back(before: Order, after: Order | None) -> dict[str, dict[str, int]]:
 
 
 def spending(before: Order | None, after: Order | None) -> dict[str, Totals]:
-    """What a change from one version of an order to another adds to the totals of customers, by
-    id."""
+    """What a change of an order adds to the totals of customers, by id."""
     change: dict[str, Totals] = defaultdict(Totals)
     for order, is_new in ((before, False), (after, True)):
         if order is None or not order.fields["customer"]:

@@ -95,7 +95,7 @@ def _text(longest: int, shortest: int = 0) -> Any:
 
 
 def _like(pattern: str, example: str) -> Any:
-    """Text of that form: whoever sends another is told an example."""
+    """Text of that form; the error for other text has an example."""
 
     def check(value: str) -> str:
         if not re.fullmatch(pattern, value):
@@ -106,7 +106,7 @@ def _like(pattern: str, example: str) -> Any:
 
 
 def _upper(value: object) -> object:
-    """Names are written in any case, and kept in capitals."""
+    """Names are accepted in any case, and stored in capitals."""
     return value.strip().upper() if isinstance(value, str) and value.isascii() else value
 
 
@@ -133,7 +133,7 @@ class _Input(Input):
     model_config = ConfigDict(str_strip_whitespace=True)
 
     def given(self) -> dict[str, Any]:
-        """What the client sent, and nothing else: absent and null differ."""
+        """Only the fields that the client sent: absent and null differ."""
         return self.model_dump(by_alias=True, exclude_unset=True)
 
 
@@ -142,13 +142,13 @@ class LineItemInput(_Input):
 
     variant_id: Annotated[str, _text(60, 1)]
     quantity: Annotated[int, Field(strict=True, ge=1, le=MOST_PIECES)]
-    price: Annotated[Price | None, Field(description="A piece; by default the variant's.")] = None
+    price: Annotated[Price | None, Field(description="Per piece; default: the variant's.")] = None
 
 
 class NewOrder(_Input):
     """The fields of a creation. Sums that are absent are computed, and those given are kept."""
 
-    # What an order was given is not copied; its `status` is a step that a new one cannot take.
+    # Read-only fields of a copied order are ignored; `status` is refused, because it is a move.
     read_only: ClassVar[frozenset[str]] = frozenset(
         {"id", "number", "createdAt", "updatedAt", "paidAt", "shippedAt", "history"}
     )
@@ -176,9 +176,9 @@ class NewOrder(_Input):
 
 
 class OrderChange(_Input):
-    """The fields of a PATCH: what is absent stays; null clears, where it is allowed."""
+    """The fields of a PATCH: absent fields stay; null clears, where allowed."""
 
-    # An order that was read may be sent back. What would be another order is no change of this one.
+    # An order that was read may be sent back; fields that cannot change are ignored.
     read_only: ClassVar[frozenset[str]] = frozenset(
         {"id", "number", "createdAt", "updatedAt", "paidAt", "shippedAt", "history"}
         | {"source", "customer", "lineItems", "currency", "subtotal", "tax", "total"}
@@ -246,9 +246,9 @@ class ListOrders(Walk):
     tag: Annotated[str, Field(max_length=50, description="One of the order's tags")] = ""
     from_: Annotated[
         _Period,
-        Field(alias="from", description="Order date: a day of the shop, or a moment"),
+        Field(alias="from", description="Order date: a day of the shop, or a time"),
     ] = ""
-    to: Annotated[_Period, Field(description="The last day, or moment, that is meant")] = ""
+    to: Annotated[_Period, Field(description="The last day (inclusive), or a time")] = ""
     sort: OrderSort = OrderSort.NEWEST
 
     @field_validator("to")
@@ -295,7 +295,7 @@ class ListOrders(Walk):
 @dataclass(frozen=True)
 class Order:
     """An order as stored. A line in `fields["lineItems"]` also has `taken`: its pieces that were
-    taken from the stock, and not given back."""
+    taken from the stock and not returned."""
 
     fields: Mapping[str, Any]
     version: int
@@ -322,7 +322,7 @@ class Order:
         return str(self.version)
 
     def taken(self) -> dict[str, dict[str, int]]:
-        """What it has taken from the stock: product id → variant id → pieces."""
+        """Its pieces from the stock: product id → variant id → pieces."""
         taken: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
         for line in self.fields["lineItems"]:
             if line["taken"]:
@@ -332,7 +332,7 @@ class Order:
 
 @dataclass(frozen=True)
 class DaySales:
-    """What was sold on one."""
+    """The sales of one day."""
 
     date: date
     orders: int
@@ -341,8 +341,8 @@ class DaySales:
 
 def index_of(fields: Mapping[str, Any]) -> listing.Index:
     """By order date; found by number, customer's e-mail and name, tracking number, tags, and the
-    SKUs and titles of its lines. An entry also tells what was `paid`, by which the sales of its
-    day are counted again."""
+    SKUs and titles of its lines. An entry also has the amount `paid`, to recount the sales of its
+    day."""
     customer = fields["customer"]
     paid = fields["total"] if fields["paymentStatus"] == PaymentStatus.PAID else ""
     return listing.Index.of(
@@ -369,8 +369,8 @@ def index_of(fields: Mapping[str, Any]) -> listing.Index:
 
 
 def room(fields: Mapping[str, Any], *, is_new: bool) -> tuple[int, int]:
-    """How many of its words and tags are written with an order, and how many differences of them a
-    transaction has room for, with the stock of each of its products."""
+    """How many of its words and tags are written with an order, and how many changes of them a
+    transaction has room for, next to the stock of each of its products."""
     products = len({line["productId"] for line in fields["lineItems"]})
     return (77 - products) // 2, (70 if is_new else 77) - products
 
@@ -382,7 +382,7 @@ def stored(order: Order) -> Item:
 
 def read(item: Item) -> Order:
     fields = {name: value for name, value in item.items() if name not in {"pk", "sk", "version"}}
-    # What an order of before does not have.
+    # Fields that older orders lack.
     fields = {**dict.fromkeys(ADDRESSES), **fields}
     if fields.get("customer"):
         fields["customer"] = {"phone": None, **fields["customer"]}

@@ -1,9 +1,9 @@
 """The numbers of orders: `sequence` / `order-number`, with `n`, how many were taken, and `at`, when
 the last one was (milliseconds of Unix time).
 
-In a calm shop the order's own commit takes its number: no call more, and no gap. Where another
-function took the last one a moment ago, commits would wait for one another, so the number is taken
-before, by a call of its own; gaps are no harm, and nobody waits for anybody.
+In a quiet shop the order's own commit takes its number, without another call and without gaps. If
+another function took the last one a moment ago, commits would conflict, so a separate call takes
+the number first; gaps are harmless.
 """
 
 import threading
@@ -17,13 +17,13 @@ from chalicelib.conditions import Attr
 KEY: Final[Key] = ("sequence", "order-number")
 _BEFORE: Final = 1_000  # the first order is 1001
 _CALM_MS: Final = 500
-# `n`: the last number that was taken here. A function does one thing at a time: it does not meet
-# itself. (A thread is a function in simulations.)
+# `n`: the last number that was taken here. A function handles one request at a time, so it does not
+# conflict with itself. (A thread is a function in simulations.)
 _own: Final = threading.local()
 
 
 class NumberTaken(Exception):
-    """Somebody else took the number since it was read."""
+    """The number was taken since it was read."""
 
 
 class Numbers:
@@ -44,8 +44,7 @@ class Numbers:
         return str(_BEFORE + (self._taken or _following(item)))
 
     def write(self, commit: Commit) -> None:
-        """The commit raises NumberTaken where the number is not taken yet and somebody else does
-        that first, or is about to."""
+        """The commit raises NumberTaken if another order takes the number first."""
         if self._taken is None:
             unchanged = Attr("n").eq(self._item["n"]) if self._item else table.absent
             _own.n = _following(self._item)

@@ -1,4 +1,4 @@
-"""Orders, as the shop's own people and programs work on them."""
+"""Orders, for the shop's staff and programs."""
 
 from chalice.app import Response
 
@@ -50,7 +50,7 @@ def list_orders() -> Response:
     reads_first=True,
 )
 def create() -> Response:
-    """Takes its stock, or is refused: 422 `insufficient_stock` names the lines. With
+    """Takes stock, or is refused: 422 `insufficient_stock` names the lines. With
     `paymentStatus` PAID it starts as PAID. Emits order.created, and order.paid, customer.created,
     inventory.low where they apply."""
     new, once = body_once(NewOrder)
@@ -85,7 +85,7 @@ def get(id: str) -> Response:
 def update(id: str) -> Response:
     """`status` moves along the transitions only; any other is 422 `invalid_transition` with
     `from`, `to` and `allowed`. PAID and REFUNDED set the payment status too; CANCELLED and REFUNDED
-    give the stock back. Emits order.updated, and what the change means besides."""
+    return the stock. Emits order.updated, and the more specific events."""
     order = store.change(id, body(OrderChange), caller().name, if_match())
     return reply(200, show(order), etag=order.etag)
 
@@ -99,6 +99,6 @@ def update(id: str) -> Response:
     reads_first=True,
 )
 def delete(id: str) -> Response:
-    """Before shipping, its stock is given back."""
+    """If it was not shipped, its stock is returned."""
     store.remove(id, if_match())
     return reply(200, {"id": id, "deleted": True})

@@ -1,7 +1,7 @@
-"""What was sold each day: counters that move in the commit of the order, and are counted again.
+"""Sales by day: counters that change in the commit of the order, and their recount.
 
 `sales` / `<day>#<shard>`: `n` orders, and their `revenue`. The day is that of the order's date, in
-the shop's time zone; whoever changes that counts all days again (`infra/counts.py`). An order
+the shop's time zone; after a change of it, recount all days (`infra/counts.py`). An order
 counts until it is cancelled or deleted; its total is revenue while it is paid: its
 payment status PAID.
 """
@@ -44,7 +44,7 @@ def _day(day: date, cells: list[Item]) -> DaySales:
 
 
 def recount(first: date) -> listing.Recount:
-    """Whether the days from the first on are what the orders in the list make."""
+    """Compares the days from the first on with the orders in the list."""
     start, begin, orders = first.isoformat(), clock.iso(timezone.start(first)), 0
 
     def look() -> tuple[dict[_Cell, Decimal], dict[_Cell, dict[str, Decimal]]]:

@@ -13,7 +13,7 @@ from chalicelib.schemas import Sparse
 
 
 class LineItem(TypedDict):
-    """`title`, `sku` and `price` are what they were when the order was placed."""
+    """`title`, `sku` and `price` as when the order was placed."""
 
     id: str
     variantId: str

@@ -1,6 +1,6 @@
-"""Whether what each customer has ordered and spent is what the list of orders says. The totals move
-in the transaction of each order (`store.py`), so they are, unless code was wrong or somebody wrote
-into the table by hand; or the customer is from before there were totals.
+"""Checks each customer's totals against the list of orders. The totals change in the transaction of
+each order (`store.py`), so they agree unless code was wrong, someone edited the table by hand, or
+the customer is from before there were totals.
 """
 
 import zlib
@@ -26,7 +26,7 @@ _Look = tuple[dict[_Cell, Decimal], dict[_Cell, dict[str, Decimal]]]
 def recount() -> listing.Recount:
     """Reads the list of all orders and the totals of all customers."""
     if not listing.is_ready(KIND):
-        return listing.Recount(0, [])  # not every entry says whose order it is
+        return listing.Recount(0, [])  # not every entry has the customer
     parts = 1 + listing.count(CUSTOMERS, {}) // _AT_ONCE
     records, found = 0, list[listing.Wrong]()
     for part in range(parts):
@@ -39,7 +39,7 @@ def recount() -> listing.Recount:
 
 
 def _look(part: int, parts: int) -> _Look:
-    """What the orders make, and what the customers say; of one part of all customers."""
+    """The totals from orders, and the stored ones, of a part of all customers."""
     made: dict[str, Totals] = defaultdict(Totals)
     for entry in listing.everyone(KIND, ("status", "paid", "customerId")):
         id = entry.get("customerId", "")

@@ -1,7 +1,7 @@
 """Orders in the table: `ord_…` / `order`, with its lines.
 
-A write is one commit with everything that follows from it: stock, customer, lists, counts, the kept
-reply, events. What somebody else changed in between makes it be judged anew.
+A write is one commit with all its effects: stock, customer, lists, counts, the kept reply, events.
+After a concurrent change it is computed again.
 """
 
 import json
@@ -55,11 +55,11 @@ class InsufficientStock(Invalid):
     code = "insufficient_stock"
 
     def __init__(self, lines: list[dict[str, Any]]) -> None:
-        super().__init__("There is too little stock for this order.", lines=lines)
+        super().__init__("There is not enough stock for this order.", lines=lines)
 
 
 class OrderChanged(Exception):
-    """Somebody else wrote the order since it was read."""
+    """The order was changed since it was read."""
 
 
 @dataclass(frozen=True)
@@ -101,22 +101,22 @@ def page(query: listing.Query, fields: Iterable[str] = ()) -> listing.Page[Order
 
 
 def days(first: date, last: date) -> list[DaySales]:
-    """What was sold on each day of the shop, from the first to the last, by order date."""
+    """The sales of each day of the shop, from the first to the last, by order date."""
     return sales.days(first, last)
 
 
 def recount_days(first: date) -> listing.Recount:
-    """Whether what was sold on each day from the first on is what its orders make."""
+    """Compares the sales of each day from the first on with its orders."""
     return sales.recount(first)
 
 
 def recount_customers() -> listing.Recount:
-    """Whether the totals of each customer are what his orders make."""
+    """Compares the totals of each customer with their orders."""
     return spending.recount()
 
 
 def open_orders() -> dict[str, int]:
-    """How many orders there are in each status that something can still follow."""
+    """The number of orders in each status that is not final."""
     known = counts(KIND, {}, [table.everything(pk) for pk in places(KIND, {})])
     sizes = {one: known.size({"status": frozenset({one.value})}) for one in transitions.OPEN}
     return {status.value: size or 0 for status, size in sizes.items()}
@@ -126,8 +126,8 @@ def open_orders() -> dict[str, int]:
 
 
 def place(new: NewOrder, by: str, once: Once | None) -> Placed:
-    """Places an order, whole or not at all. Emits order.created, order.paid where it is paid,
-    customer.created where nobody had the e-mail, and inventory.low.
+    """Places an order completely or not at all. Emits order.created, order.paid if it is paid,
+    customer.created if the e-mail is new, and inventory.low.
 
     Raises Invalid, InsufficientStock; with `once` also Repeated and KeyReused.
     """
@@ -140,7 +140,7 @@ def place(new: NewOrder, by: str, once: Once | None) -> Placed:
             except (products.StockMoved, EmailTaken, customers.CustomerMoved, NumberTaken):
                 numbers.are_contended = True
     except Problem:
-        # It may fail for what the same request, sent twice, just did: it bought the last piece.
+        # Perhaps the same request, sent twice, has just bought the last piece.
         if once:
             once.look()
         raise
@@ -174,7 +174,7 @@ def _place(new: NewOrder, by: str, once: Once | None, numbers: Numbers, until: f
     if customer:
         ordered = lifecycle.spending(None, order)[customer.id]
         if registers:
-            # Beside the stock of each product, the number and what is low.
+            # Next to the stock of each product: the number and the low-stock item.
             left = _MOST_ITEMS - len(commit) - len(wanted) - 8
             customers.register(commit, customer, ordered, max(_CUSTOMER_WORDS, left))
         else:
@@ -264,8 +264,8 @@ def of_customer(customer_id: str, limit: int) -> listing.Query:
 
 
 def reassign(id: str, source: str, into: Customer, by: str) -> bool:
-    """Makes it an order of another customer, and moves its part of the totals, if it is one of
-    `source` still. Emits order.updated. Whether it was one."""
+    """Moves it to another customer, with its part of the totals, if it still belongs to `source`.
+    Emits order.updated. Returns whether it did."""
 
     def attempt(order: Order) -> Order:
         own = order.fields["customer"]
@@ -277,7 +277,7 @@ def reassign(id: str, source: str, into: Customer, by: str) -> bool:
 
 
 def forget(id: str, person: Person) -> bool:
-    """Takes out who ordered. Emits order.updated. Whether there was anything."""
+    """Removes the customer's personal data. Emits order.updated. Returns whether there was any."""
 
     def attempt(order: Order) -> Order:
         if not person.is_about(order.fields):
@@ -313,9 +313,9 @@ def _rewrite(
     if_match: frozenset[str] | None,
     also: Also | None = None,
 ) -> Order | None:
-    """Writes what `change` makes of the order: judged anew, whenever somebody else was faster."""
+    """Writes the result of `change`, computed again after a concurrent change."""
     something_is_gone = customer_is_gone = False
-    # A job, which adds to the commit, has more time than a client who waits.
+    # A job, which adds to the commit, has more time than a waiting client.
     until = deadline.within(None if also else settings.conflict_seconds())
     for _ in deadline.attempts(until):
         before = get(id)

@@ -17,7 +17,7 @@ MOVES: Final[Mapping[OrderStatus, tuple[OrderStatus, ...]]] = {
     OrderStatus.CANCELLED: (),
     OrderStatus.REFUNDED: (),
 }
-# What is on its way, or has its stock back, has nothing to give back when it is deleted.
+# Deleting an order in these states returns no stock: it was shipped, or already returned.
 BEFORE_SHIPPING: Final = frozenset(
     {OrderStatus.PENDING, OrderStatus.PAID, OrderStatus.IN_PRODUCTION, OrderStatus.PROCESSING}
 )
@@ -25,7 +25,7 @@ GIVES_BACK: Final = frozenset({OrderStatus.CANCELLED, OrderStatus.REFUNDED})
 OPEN: Final = tuple(status for status in OrderStatus if MOVES[status])
 
 
-# Money that was given back stays given back: from there nothing is booked again.
+# Refunded money is never booked again.
 PAYMENT_MOVES: Final[Mapping[PaymentStatus, tuple[PaymentStatus, ...]]] = {
     PaymentStatus.PENDING: (
         PaymentStatus.PARTIALLY_PAID,
@@ -41,7 +41,7 @@ PAYMENT_MOVES: Final[Mapping[PaymentStatus, tuple[PaymentStatus, ...]]] = {
     PaymentStatus.PAID: (PaymentStatus.REFUNDED,),
     PaymentStatus.REFUNDED: (),
 }
-# What a status says about the payment. For PAID a deposit is enough: production begins, and
+# The payment status that a status implies. For PAID a deposit is enough: production begins, and
 # order.paid waits for the rest.
 PAYMENTS: Final[Mapping[OrderStatus, tuple[PaymentStatus, ...]]] = {
     OrderStatus.PAID: (PaymentStatus.PAID, PaymentStatus.PARTIALLY_PAID),
@@ -50,7 +50,7 @@ PAYMENTS: Final[Mapping[OrderStatus, tuple[PaymentStatus, ...]]] = {
 
 
 class InvalidTransition(Invalid):
-    """422 with `field`, `from`, `to` and `allowed`, what may come next."""
+    """422 with `field`, `from`, `to` and the `allowed` next states."""
 
     code = "invalid_transition"
 
@@ -70,8 +70,8 @@ def step(start: OrderStatus, wanted: OrderStatus) -> OrderStatus:
 
 
 def payment_step(status: OrderStatus, start: PaymentStatus, wanted: PaymentStatus) -> PaymentStatus:
-    """The payment status after the move of an order that is (by then) `status`; the one that it has
-    is no move. Raises InvalidTransition."""
+    """The payment status after the move of an order with the (new) `status`; the current one is
+    accepted. Raises InvalidTransition."""
     allowed = PAYMENT_MOVES[start]
     if status is OrderStatus.CANCELLED:
         allowed = tuple(to for to in allowed if to is PaymentStatus.REFUNDED)

@@ -1,4 +1,4 @@
-"""Many products in one request: each succeeds or fails for itself."""
+"""Many products in one request: each succeeds or fails independently."""
 
 import math
 import time
@@ -20,7 +20,7 @@ _AT_ONCE: Final = 25
 
 
 def refuse_too_much(rows: Sequence[NewProduct | Problem]) -> None:
-    """Before anything is written. Raises Invalid for more than the function has time for."""
+    """Called before anything is written. Raises Invalid if the function would run out of time."""
     parts = sum(_parts(row.given()) for row in rows if isinstance(row, NewProduct))
     if parts > MOST_PARTS:
         message = f"have {parts:,} variants, tags and words to search for; at most {MOST_PARTS:,}"
@@ -43,22 +43,22 @@ class Detail(Enum):
 
 
 class NotReached(Busy):
-    """A row for which there was no time: nothing of it is written. Send the request again."""
+    """A row for which there was no time: it is not written. Send the request again."""
 
     code = "not_reached"
 
     def __init__(self) -> None:
-        super().__init__("There was no time left for this one. Nothing of it was written.")
+        super().__init__("There was no time left for this product. It was not written.")
 
 
 def create_many(
     rows: Sequence[NewProduct | Problem], begun: Begun | None = None, ends: float = math.inf
 ) -> list[_Outcome]:
-    """Creates what is valid; a row that already is a problem stays one. Emits product.created.
+    """Creates the valid rows; rows that are problems stay problems. Emits product.created.
 
-    `begun`: the request as one that may be repeated; what it made before is found, and not made
-    again. `ends`: by `time.monotonic`, when the answer has to be on its way; of what is not reached
-    by then, nothing is written, and it is NotReached.
+    `begun`: a repeatable request; products that it created before are found, not created again.
+    `ends`: the deadline of the answer, by `time.monotonic`; products not reached by then are not
+    written, and are NotReached.
     """
     outcomes: dict[int, _Outcome] = {
         place: row for place, row in enumerate(rows) if isinstance(row, Problem)
@@ -95,7 +95,7 @@ def _created(
         if failure is None:
             outcomes[place] = product
         elif isinstance(failure, store.ProductChanged):
-            outcomes[place] = store.get(product.id)  # the same request, sent twice, was faster
+            outcomes[place] = store.get(product.id)  # created by the same request, sent twice
         elif isinstance(failure, store.SlugTaken) and not news[place].given().get("slug"):
             outcomes[place] = _alone(news[place], ids.get(place))
         elif isinstance(failure, Problem):
@@ -106,7 +106,7 @@ def _created(
 
 
 def _slugs(given: Sequence[dict[str, Any]]) -> list[str]:
-    """A slug for each: the one given, or the plainest that nobody has, in this call or before."""
+    """A slug for each: the given one, or the simplest that is free, also within this call."""
     plain = [row.get("slug") or slugs.of_name(row["name"]) for row in given]
     taken = {row["slug"] for row in given if row.get("slug")}
     taken |= store.taken_slugs(
@@ -124,7 +124,7 @@ def _slugs(given: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _alone(new: NewProduct, id: str | None) -> _Outcome:
-    """Its numbered slug was taken after all: the way of a single creation finds one."""
+    """Its numbered slug was taken after all: a single creation finds another."""
     try:
         return store.create(new, id=id)
     except store.ProductChanged:
@@ -135,8 +135,8 @@ def _alone(new: NewProduct, id: str | None) -> _Outcome:
 
 
 def set_status(ids: Sequence[str], status: ProductStatus) -> list[_Outcome]:
-    """Gives products a status: each for itself, in their order, as it is then. Emits
-    product.updated where it differed before."""
+    """Sets the status of products, each independently, in order. Emits product.updated for each
+    that changes."""
     known = {product.id: product for product in store.load(dict.fromkeys(ids))}
     changed = {id: store.redrafted(known[id], {"status": status.value}) for id in known}
     differing = [id for id in known if changed[id] is not known[id]]
@@ -154,7 +154,7 @@ def set_status(ids: Sequence[str], status: ProductStatus) -> list[_Outcome]:
 
 
 def _changed_alone(id: str, status: ProductStatus) -> _Outcome:
-    """Somebody else wrote it meanwhile: the way of a single change merges."""
+    """It was changed meanwhile: a single change merges."""
     try:
         return store.change(id, ProductChange.model_validate({"status": status}), None)
     except Problem as problem:
@@ -174,7 +174,7 @@ def status_result(ids: Sequence[str], outcomes: Sequence[_Outcome]) -> dict[str,
 
 
 def is_final(outcomes: Sequence[_Outcome]) -> bool:
-    """Whether a repetition would have nothing more to do."""
+    """Whether a retry would change nothing."""
     return not any(isinstance(outcome, Busy | NotReached) for outcome in outcomes)
 
 

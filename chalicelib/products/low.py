@@ -1,9 +1,9 @@
-"""Which products run low on stock, without looking at the others.
+"""Products with low stock, without reading the others.
 
 `low-stock` / `<ulid>`: `products`, those of one commit in which a variant fell below its threshold.
 Such an entry is never changed: one order can push sixty products below it, and a transaction has
-room for one item about that, not for sixty. So the entries name every product that is low, and some
-that no longer are, which readers leave out, and take away where a whole entry is out of date.
+room for one such item, not for sixty. So the entries name every product with low stock, and some
+without, which readers skip; they delete entries without any.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -50,8 +50,8 @@ def note(commit: Commit, product_ids: Sequence[str]) -> None:
 
 
 def newest(load: _Load, most: int) -> list[dict[str, Any]]:
-    """Variants that are low, those that became so last first, of the 100 newest products; those of
-    drafts and archived products are nobody's to reorder.
+    """Low variants of the 100 newest products, the latest first; without drafts and archived
+    products, which need no reordering.
 
     `load` gets products by their ids.
     """
@@ -69,7 +69,7 @@ def newest(load: _Load, most: int) -> list[dict[str, Any]]:
 
 
 def _sweep(entries: list[Item], looked_at: set[str], products: dict[str, Product]) -> None:
-    """Deletes entries whose products are all named by a newer one, or surely not low any more."""
+    """Deletes entries whose products are all in a newer one, or certainly no longer low."""
     commit, named_by_newer = Commit(), set[str]()
     for entry in entries:
         names = set(entry["products"]) - named_by_newer
@@ -86,7 +86,7 @@ def _sweep(entries: list[Item], looked_at: set[str], products: dict[str, Product
         try:
             commit.send()
         except (table.ConditionFailed, Busy):
-            return  # something was sold meanwhile; the next reader sweeps
+            return  # stock changed meanwhile; the next reader deletes it
 
 
 def _as_read(product: Product | None) -> Any:

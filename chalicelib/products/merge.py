@@ -1,7 +1,7 @@
-"""What a product becomes by what a client sent: pure functions.
+"""Products after a request: pure functions.
 
-A PUT and an import row merge: what is absent stays, null clears, and a list that is given is the
-new list, whose variants keep what they do not mention.
+A PUT and an import row merge: absent fields stay, null clears, and a list replaces the old one,
+whose variants keep the fields that are not sent.
 """
 
 import json
@@ -59,13 +59,13 @@ def created(given: Given, slug: str, now: str, id: str | None = None) -> Product
 
 
 def changed(product: Product, given: Given, now: str, *, exactly: bool = False) -> Product:
-    """The product after a change; the same object where nothing differs. `exactly`: variants have
-    the prices that are given, also where one equals the old price that it followed. Raises Invalid.
+    """The product after a change; the same object if nothing differs. `exactly`: variants get the
+    given prices, even if one equals the old price that it followed. Raises Invalid.
     """
     fields = {**product.fields, **_cleaned(given, product.fields)}
     asked = fields["price"]
     if product.fields["price"] is None and asked == product.price:
-        fields["price"] = None  # sent back as it was shown, it stays the lowest of the variants'
+        fields["price"] = None  # sent back unchanged, it stays the lowest of the variants'
     quantities = dict(product.quantities)
     if "variants" in given:
         moves = exactly and fields["price"] != product.fields["price"]
@@ -83,15 +83,15 @@ def changed(product: Product, given: Given, now: str, *, exactly: bool = False) 
 def rewritten(
     product: Product, fields: dict[str, Any], quantities: dict[str, int], now: str
 ) -> Product:
-    """The product with these fields and this stock, as they are stored; the same object where
-    nothing differs. Raises Invalid."""
+    """The product with these stored fields and this stock; the same object if nothing differs.
+    Raises Invalid."""
     if fields == product.fields and quantities == product.quantities:
         return product
     return _checked({**fields, "updatedAt": now}, quantities, product.version + 1)
 
 
 def _cleaned(given: Given, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The given fields as they are stored: null and blank are what absence would have been."""
+    """The given fields as stored: null and blank become the defaults."""
     fields: dict[str, Any] = {
         name: _CLEARED.get(name) if value is None or value == "" else value
         for name, value in given.items()
@@ -112,7 +112,7 @@ def _checked(fields: dict[str, Any], quantities: dict[str, int], version: int) -
         for place, variant in enumerate(fields["variants"]):
             if variant["price"] is None:
                 at = "price" if variant.get("default") else f"variants.{place}.price"
-                message = "is required unless every variant has a price of its own"
+                message = "is required unless every variant has its own price"
                 raise Invalid.field(at, "required", message)
     index = index_of(fields)
     if index.word_bytes > MOST_WORD_BYTES:
@@ -130,7 +130,7 @@ def _checked(fields: dict[str, Any], quantities: dict[str, int], version: int) -
 def _variants(
     product_id: str, given: Iterable[Given] | None, product: Product | None, is_priced: bool
 ) -> tuple[list[dict[str, Any]], dict[str, int]]:
-    """The variants that a given list makes, and their stock. Without one, it is the default.
+    """The variants of a given list, and their stock; without a list, the default variant.
 
     `is_priced`: the product has a price of its own that a variant may follow."""
     listed = list(given or [{}])
@@ -155,7 +155,7 @@ def _variants(
 
 
 def _merged(wanted: Given, old: dict[str, Any], shown: Given, is_priced: bool) -> dict[str, Any]:
-    """A variant that is sent back as it was shown goes on following its product's SKU and price."""
+    """A variant that is sent back unchanged still follows its product's SKU and price."""
     news = {
         name: wanted[name] or None
         for name in ("title", "sku", "price")

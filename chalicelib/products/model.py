@@ -1,4 +1,4 @@
-"""What a product is: what clients send, what is stored, and how it is shown.
+"""Products: requests, stored fields, and shown fields.
 
 Stored and shown names are the same, in camelCase, so that a record reads like the API.
 """
@@ -22,8 +22,8 @@ from chalicelib.validation import DEEPEST, depth
 MOST_VARIANTS: Final = 500
 BULK_PRODUCTS: Final = 500  # docs/contract.md#bulk
 LARGEST_BULK: Final = 6_000_000  # bytes of such a body: Lambda takes 6 MB of event
-# Variants, tags and words of one request. Each is 0.8 to 2.5 write units, beside some 20 a product
-# and 4 a KB: 80,000 at most, which a new table takes in 20 of the function's 28 seconds.
+# Variants, tags and words of one request. Each is 0.8 to 2.5 write units, in addition to some 20 a
+# product and 4 a KB: 80,000 at most, which a new table takes in 20 of the function's 28 seconds.
 MOST_PARTS: Final = 30_000
 LARGEST_DESCRIPTION: Final = 32_768  # bytes
 LARGEST_METADATA: Final = 16_384  # bytes of JSON
@@ -97,13 +97,13 @@ def _metadata(value: dict[str, Any]) -> dict[str, Any]:
         raise ValueError(f"must be nested at most {DEEPEST_METADATA} levels deep")
     if len(text.encode()) > LARGEST_METADATA:
         raise ValueError(f"must be at most {LARGEST_METADATA >> 10} KB of JSON")
-    # As it will be read again, so that sending back what was shown is no change.
+    # As it will be read again, so that sending it back is no change.
     plain: dict[str, Any] = json.loads(text)
     return plain
 
 
 def _as_number(value: object) -> float:
-    """A number of a request's JSON that is no int there: bounded, so that it is a finite double."""
+    """A non-integer number of a request's JSON: bounded, so that it is a finite double."""
     assert isinstance(value, Decimal)
     return float(value)
 
@@ -115,7 +115,7 @@ def _shop_currency(value: str) -> str:
 
 
 def _sku(value: object) -> object:
-    """A number is the text that was written: spreadsheets and programs send such SKUs."""
+    """A number becomes its text: spreadsheets and programs send such SKUs."""
     is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
     return str(value) if is_number else value
 
@@ -146,7 +146,7 @@ class _Input(Input):
     model_config = ConfigDict(str_strip_whitespace=True)
 
     def given(self) -> dict[str, Any]:
-        """What the client sent, and nothing else: absent and null differ."""
+        """Only the fields that the client sent: absent and null differ."""
         return self.model_dump(by_alias=True, exclude_unset=True)
 
 
@@ -161,7 +161,7 @@ class Seo(_Input):
 
 
 class NewVariant(_Input):
-    """A variant of a new product. Of a copied one, the id is not taken along."""
+    """A variant of a new product. The id of a copied one is ignored."""
 
     read_only: ClassVar[frozenset[str]] = frozenset({"id"})
 
@@ -198,7 +198,7 @@ class _ProductFields(_Input):
 
 
 class ProductChange(_ProductFields):
-    """The fields of a PUT: what is absent stays as it is, null clears."""
+    """The fields of a PUT: absent fields stay, null clears."""
 
     name: Name = ""
     slug: Slug = ""
@@ -206,7 +206,7 @@ class ProductChange(_ProductFields):
 
 
 class NewProduct(_ProductFields):
-    """The fields of a creation. `price` may be absent only where every variant has one."""
+    """The fields of a creation. `price` may be absent only if every variant has one."""
 
     name: Name
     slug: Slug | None = None
@@ -267,7 +267,7 @@ class ListProducts(Walk):
 
 
 class BrowseProducts(Walk):
-    """What the public may ask for."""
+    """The storefront's query."""
 
     search: Annotated[str, _text(200), Field(description="Beginnings of words")] = ""
     type: Annotated[str, _text(255)] = ""
@@ -317,8 +317,8 @@ class Product:
 
     @property
     def etag(self) -> str:
-        """Changes with whatever is shown, stock included; without quotes. No two products share
-        one: a slug can lead from one to another."""
+        """Changes with all shown fields, including stock; without quotes. Unique per product,
+        because a slug can move from one to another."""
         stock = ",".join(f"{id}={n}" for id, n in sorted(self.quantities.items()))
         return f"{self.version}-{zlib.crc32(f'{self.id} {stock}'.encode()):08x}"
 
@@ -340,12 +340,12 @@ class Product:
 
     @property
     def imported(self) -> Mapping[str, Any]:
-        """What the last import that wrote it left, so that it knows when it comes again."""
+        """The memory of the last import that wrote it, for repeated steps."""
         left: Mapping[str, Any] = self.fields.get("import", {})
         return left
 
     def remembering(self, imported: Mapping[str, Any]) -> "Product":
-        """Kept in the record and never shown; no difference, and no version, of its own."""
+        """With this memory: stored in the record, never shown, and not a change of its own."""
         return replace(self, fields={**self.fields, "import": imported})
 
     @property

@@ -1,7 +1,7 @@
-"""Moves of stock: what came in, was counted, or broke.
+"""Moves of stock: received, counted, damaged.
 
-A move by a number never overwrites a sale that happens meanwhile: it holds only for the stock that
-was read, and is made again on what is there by then.
+A move never overwrites a concurrent sale: its condition is the stock that was read; otherwise it is
+repeated on the current stock.
 """
 
 import json
@@ -29,7 +29,7 @@ class StockMove(Input):
 
     variant_id: Annotated[str, Field(min_length=1, max_length=60)]
     by: Annotated[_Steps, Field(description="Pieces that came in, or went out (negative)")] = 0
-    to: Annotated[Stock | None, Field(description="Pieces that are there now")] = None
+    to: Annotated[Stock | None, Field(description="Pieces that are in stock now")] = None
     reason: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,49}$", examples=["COUNTED"])]
 
     @model_validator(mode="after")
@@ -49,7 +49,7 @@ class ShortOfStock(Invalid):
     code = "insufficient_stock"
 
     def __init__(self, line: Mapping[str, Any]) -> None:
-        super().__init__("There is too little stock for this move.", lines=[dict(line)])
+        super().__init__("There is not enough stock for this move.", lines=[dict(line)])
 
 
 _MADE: Final = "Stock moved"
@@ -58,10 +58,10 @@ _MADE: Final = "Stock moved"
 def move(
     product_id: str, moves: Sequence[StockMove], by: str, once: Once | None
 ) -> tuple[Product, str]:
-    """The product after all of the moves, or none of them, and the text that answers them.
+    """The product after all of the moves, or none of them, and the text of the answer.
 
-    Emits product.updated, whose data has `stockMoves` besides, and inventory.low where stock falls
-    below the threshold. `by`: the name of who moves it, for the log.
+    Emits product.updated, whose data also has `stockMoves`, and inventory.low if stock falls below
+    the threshold. `by`: the name of the key, for the log.
     Raises NotFound, Invalid, ShortOfStock; with `once` also Repeated and KeyReused.
     """
     for _ in deadline.attempts():
@@ -102,8 +102,8 @@ def _read(product_id: str, once: Once | None) -> Product:
 
 
 def moved(product: Product, moves: Sequence[StockMove]) -> tuple[Product, list[dict[str, Any]]]:
-    """The product after the moves, in their order, and what each did: `{variantId, by, stock,
-    reason}`, `by` None where the variant was not tracked before. Raises Invalid, ShortOfStock."""
+    """The product after the moves, in order, and the result of each: `{variantId, by, stock,
+    reason}`, `by` None if the variant was not tracked before. Raises Invalid, ShortOfStock."""
     quantities, made = dict(product.quantities), []
     known = {variant["id"] for variant in product.fields["variants"]}
     for place, one in enumerate(moves):

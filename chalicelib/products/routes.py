@@ -1,4 +1,4 @@
-"""The catalogue, as the shop's own people and programs work on it."""
+"""The catalogue, for the shop's staff and programs."""
 
 import time
 from collections.abc import Sequence
@@ -113,8 +113,8 @@ def get(id: str) -> Response:
     reads_first=True,
 )
 def update(id: str) -> Response:
-    """What is absent stays, null clears, a given list is the new list; variants match by id, then
-    SKU, and keep what is absent. Emits product.updated where something differs."""
+    """Absent fields stay, null clears, a list replaces the old list; variants match by id, then
+    SKU, and keep absent fields. Emits product.updated if something differs."""
     product = store.change(id, body(ProductChange), if_match())
     return reply(200, show(product), etag=product.etag)
 
@@ -143,9 +143,9 @@ def delete(id: str) -> Response:
     reads_first=True,
 )
 def move_stock(id: str) -> Response:
-    """All moves, or none. `by` adds to whatever is there, and never overwrites a sale; below zero
-    is 422 `insufficient_stock`. `to` sets a count; a variant that is not tracked needs it. Emits
-    product.updated, whose data has `stockMoves` besides: `[{variantId, by, stock, reason}]`."""
+    """All moves, or none. `by` adds to the current stock and never overwrites a sale; below zero is
+    422 `insufficient_stock`. `to` sets a count; an untracked variant needs it. Emits
+    product.updated, whose data also has `stockMoves`: `[{variantId, by, stock, reason}]`."""
     asked, once = body_once(StockMoves)
     product, text = moves.move(id, asked.moves, caller().name, once)
     return reply_text(200, text, etag=product.etag)
@@ -161,14 +161,13 @@ def move_stock(id: str) -> Response:
     largest_body=LARGEST_BULK,
 )
 def create_products() -> Response:
-    """An array of products, or `{"products": […]}`. Each succeeds or fails for itself. One write
-    against the rate limit, however many products. All together have at most 30,000 variants, tags
-    and words of names, vendors, SKUs and titles: more is 422 `too_long`, and nothing is written.
+    """An array of products, or `{"products": […]}`. Each succeeds or fails independently. It counts
+    as one write. Together they have at most 30,000 variants, tags and words of names, vendors,
+    SKUs and titles: more is 422 `too_long`, and nothing is written.
 
-    Beyond 2 MB of request, or where the answer would be larger than 6 MB, rows have the `id` of
-    what was created and no `product`. Where storage is so slow that 20 seconds are not enough, the
-    rest is answered as `not_reached`: nothing of it was written, and the same request with its
-    Idempotency-Key goes on there."""
+    If the request exceeds 2 MB, or the answer would exceed 6 MB, rows have the `id` of the created
+    product and no `product`. If storage is too slow for 20 seconds, the rest is `not_reached`: it
+    was not written, and the same request with its Idempotency-Key continues there."""
     ends = time.monotonic() + _BULK_SECONDS
     sent = parsed_body()
     rows = sent.get("products") if isinstance(sent, dict) else sent
@@ -191,7 +190,7 @@ def create_products() -> Response:
 
 
 def _bulk_answer(outcomes: Sequence[bulk._Outcome]) -> str:
-    """As much of each row as an answer has room for."""
+    """As much of each row as fits into an answer."""
     is_small = len(raw_body()) <= _WHOLE_ANSWERS
     details = [detail for detail in bulk.Detail if is_small or detail is not bulk.Detail.WHOLE]
     texts = (encode(bulk.result(outcomes, detail)) for detail in details)
@@ -206,8 +205,8 @@ def _bulk_answer(outcomes: Sequence[bulk._Outcome]) -> str:
     answers={200: BulkStatusResult},
 )
 def set_product_statuses() -> Response:
-    """Each succeeds or fails for itself. One write against the rate limit, however many products.
-    Emits product.updated for each that had another status."""
+    """Each succeeds or fails independently. It counts as one write. Emits product.updated for each
+    that had another status."""
     asked = body(BulkStatus)
     outcomes = bulk.set_status(asked.ids, asked.status)
     return reply(200, bulk.status_result(asked.ids, outcomes))

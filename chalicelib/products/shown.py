@@ -86,7 +86,7 @@ def _in_order(
 
 
 class MovedStock(TypedDict):
-    """A move of a variant's stock, and what is there since."""
+    """A move of a variant's stock, and the stock after it."""
 
     variantId: str
     by: int
@@ -95,10 +95,10 @@ class MovedStock(TypedDict):
 
 
 class UpdatedProduct(ShownProduct):
-    """A product as `product.updated` tells of it."""
+    """A product as in `product.updated`."""
 
     stockMoves: NotRequired[
-        Annotated[list[MovedStock], Field(description="Where its stock was moved: how")]
+        Annotated[list[MovedStock], Field(description="The moves, if its stock was moved")]
     ]
 
 
@@ -166,7 +166,7 @@ def _public_variant(variant: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class BulkRow(TypedDict):
-    """`id` and `product` where it was created, `error` (as an error body) where it was not."""
+    """`id` and `product` if it was created, otherwise `error` (as an error body)."""
 
     index: int
     status: Literal["created", "error"]
@@ -181,7 +181,7 @@ class BulkSummary(TypedDict):
 
 
 class BulkStatusRow(TypedDict):
-    """`error` (as an error body) where it was not updated."""
+    """`error` (as an error body) if it was not updated."""
 
     index: int
     id: str

@@ -1,10 +1,10 @@
-"""The stock of products: what an edit sets, a sale takes, and a cancellation gives back.
+"""The stock of products: set by edits, taken by sales, returned by cancellations.
 
 `prod_…` / `stock`: `quantities` (variant id → number, of the tracked variants) and `threshold`,
-the product's own, because a sale that crosses it must be told from one that does not.
+the product's own, because a sale must know whether it crosses it.
 
-Each write holds only if it means what it was meant to mean: a sale that does not cross the
-threshold, crosses it, or is below it already stays that, or is judged anew by what is there then.
+Each write is conditional on its effect: whether a sale does not cross the threshold, crosses it, or
+is already below it. If that changed meanwhile, the sale is computed again.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,11 +24,11 @@ Wanted = Mapping[str, int]  # variant id → quantity
 
 
 class StockMoved(Exception):
-    """The stock is not what was read: the sale has to be judged anew."""
+    """The stock changed since it was read: the sale must be computed again."""
 
 
 class VariantGone(Exception):
-    """A variant is not there any more, or not tracked: nothing can be given back to it."""
+    """A variant no longer exists, or is not tracked: it takes no returned stock."""
 
 
 def key(product_id: str) -> Key:
@@ -39,23 +39,23 @@ def key(product_id: str) -> Key:
 
 
 def short(product: Product, wanted: Wanted) -> dict[str, int]:
-    """What there is of the variants of which there is too little."""
+    """The stock of the variants with too little."""
     stock = product.quantities
     return {id: stock[id] for id, n in wanted.items() if id in stock and stock[id] < n}
 
 
 def levels(product_ids: Iterable[str]) -> dict[str, dict[str, int]]:
-    """What there is of the tracked variants of each product that exists."""
+    """The stock of the tracked variants of each existing product."""
     found = table.batch_get(map(key, product_ids))
     return {id: dict(item["quantities"]) for (id, _), item in found.items()}
 
 
 def sell(commit: Commit, sales: Iterable[tuple[Product, Wanted]]) -> None:
-    """Takes what is wanted, which is there, of each product: one item a product, and one more if
-    any falls below its threshold. Emits inventory.low. The commit raises StockMoved.
+    """Takes the wanted pieces, which are in stock: one item a product, and one more if any falls below
+    its threshold. Emits inventory.low. The commit raises StockMoved.
 
-    What is not tracked is not taken, nor asserted: a shop that starts to count while an order is
-    being placed counts what is left after it.
+    Untracked variants are neither taken nor checked: if tracking begins during an order, the count
+    is of what is left after it.
     """
     fallen = []
     for product, all_wanted in sales:
@@ -78,7 +78,8 @@ def sell(commit: Commit, sales: Iterable[tuple[Product, Wanted]]) -> None:
 
 
 def _same_side(product: Product, wanted: Wanted) -> Condition:
-    """That this sale crosses the threshold for the same variants as it does from what was read."""
+    """The condition that this sale crosses the threshold for the same variants as with the stock
+    read."""
     threshold = product.low_stock_threshold
     same = [Attr("threshold").eq(threshold)]
     if len(wanted) > _MOST_CONDITIONS:
@@ -88,7 +89,7 @@ def _same_side(product: Product, wanted: Wanted) -> Condition:
         if there - n >= threshold:
             same.append(stock.gte(threshold + n))
         elif there >= threshold:
-            same.append(stock.eq(there))  # exactly, because the event tells what is left
+            same.append(stock.eq(there))  # exactly, because the event has the remaining stock
         else:
             same.append(stock.between(n, threshold - 1))
     return all_of(same)
@@ -99,14 +100,14 @@ def _crossed(before: Wanted, after: Wanted, threshold: int) -> list[str]:
 
 
 def give_back(commit: Commit, product_id: str, taken: Wanted) -> None:
-    """The commit raises VariantGone where nothing can be given back to one of the variants."""
+    """Returns stock. The commit raises VariantGone if one of the variants cannot take it."""
     exist = all_of(Attr(f"quantities.{id}").exists() for id in taken)
     given = {f"quantities.{id}": n for id, n in taken.items()}
     commit.update(key(product_id), add=given, when=exist, otherwise=VariantGone())
 
 
 def still_there(taken: Mapping[str, dict[str, int]]) -> dict[str, dict[str, int]]:
-    """What can be given back of what was taken: product id → variant id → pieces."""
+    """The pieces taken that can be returned: product id → variant id → pieces."""
     found = table.batch_get(map(key, taken))
     kept = {}
     for product_id, all_taken in taken.items():
@@ -131,8 +132,7 @@ def edit(
     """Writes the stock between two versions of a product: only the quantities that differ, each on
     condition that it is still what was read; `exactly`: that all are.
 
-    Emits inventory.low for each variant that is low by now and was not: it is new, sold, or judged
-    by another threshold.
+    Emits inventory.low for each variant that becomes low: new, sold, or by another threshold.
     """
     if before is None:
         assert after is not None
@@ -159,13 +159,14 @@ def _merge(
     differing = {id for id in was.keys() | now.keys() if was.get(id) != now.get(id)}
     changes: dict[str, Any] = {f"quantities.{id}": now[id] for id in differing & now.keys()}
     if before.low_stock_threshold != after.low_stock_threshold:
-        # Who is low by the new threshold must be who was judged so.
+        # The same variants must be low by the new threshold as computed.
         exactly, changes["threshold"] = True, after.low_stock_threshold
     if len(differing) > _MOST_CONDITIONS:
-        # The expression would be too long: the map as a whole, on condition that it is what it was.
+        # The expression would be too long: writes the whole map, on condition that it has not
+        # changed.
         exactly, changes = True, {**changes, "quantities": dict(now)}
         changes = {name: value for name, value in changes.items() if "." not in name}
-    judged = Attr("threshold").eq(before.low_stock_threshold)  # who is low
+    judged = Attr("threshold").eq(before.low_stock_threshold)  # which are low
     if exactly:
         unchanged = judged & Attr("quantities").eq(dict(was))
     else:

@@ -55,7 +55,7 @@ class SlugTaken(Conflict):
 
 
 class SkuTaken(Exception):
-    """A product with the SKU was created since it was looked for."""
+    """A product with the SKU was created since the look-up."""
 
     def __init__(self, sku: str, product_id: str) -> None:
         super().__init__(sku)
@@ -64,7 +64,7 @@ class SkuTaken(Exception):
 
 
 class ProductChanged(Exception):
-    """Somebody else wrote the product, or sold from it, since it was read."""
+    """The product, or its stock, was changed since it was read."""
 
 
 def _product_key(id: str) -> Key:
@@ -124,7 +124,7 @@ def find_by_slug(slug: str, fields: Iterable[str] = ()) -> Product | None:
 
 
 def by_slug(wanted: Iterable[str], fields: Iterable[str] = ()) -> dict[str, Product]:
-    """The products that have one of these slugs, by it; see `load` for `fields`."""
+    """The products with one of these slugs, by slug; see `load` for `fields`."""
     locks = table.batch_get(_lock_key(slug) for slug in wanted)
     asked = {"slug", *fields} if fields else ()
     products = load((lock["product"] for lock in locks.values()), asked)
@@ -132,7 +132,7 @@ def by_slug(wanted: Iterable[str], fields: Iterable[str] = ()) -> dict[str, Prod
 
 
 def by_sku(skus: Iterable[str]) -> dict[str, list[Product]]:
-    """The products that have exactly one of these SKUs, their own or a variant's, by it."""
+    """The products with exactly one of these SKUs, their own or a variant's, by SKU."""
     found = _having(holding(KIND, skus))
     missing = [sku for sku in found if not found[sku]]
     if not missing or listing.is_ready(KIND):
@@ -157,7 +157,7 @@ def page(query: listing.Query, fields: Iterable[str] = ()) -> listing.Page[Produ
     found = listing.page(KIND, query, partial(load, fields=query.reads(fields)))
     if found.total or not query.search or listing.is_ready(KIND):
         return found
-    # Until all records are indexed anew: a whole SKU for which the last release had no room.
+    # Until all records are reindexed: a whole SKU for which the last release had no room.
     sku, where = words.fold(query.search).strip(), query.parts(KIND)
     alike = load(holding_before(KIND, [query.search])[query.search])
     held = [one for one in alike if sku in map(words.fold, one.skus) and one.index.passes(where)]
@@ -210,14 +210,13 @@ def sample_of(event: str) -> dict[str, Any]:
 
 
 def redrafted(product: Product, given: Mapping[str, Any], *, exactly: bool = False) -> Product:
-    """The product as a change would leave it, itself where nothing differs: `merge.changed`. Raises
-    Invalid."""
+    """The product after a change, itself if nothing differs: `merge.changed`. Raises Invalid."""
     return merge.changed(product, given, _now(), exactly=exactly)
 
 
 def rewritten(product: Product, fields: dict[str, Any], quantities: dict[str, int]) -> Product:
-    """The product with these fields and this stock, as they are stored; itself where nothing
-    differs. Raises Invalid."""
+    """The product with these stored fields and this stock; itself if nothing differs. Raises
+    Invalid."""
     return merge.rewritten(product, fields, quantities, _now())
 
 
@@ -230,7 +229,7 @@ def create(new: NewProduct, once: Once | None = None, id: str | None = None) -> 
     try:
         return _create(new, once, id)
     except Problem:
-        # It may fail for what the same request, sent twice, just did: it took the slug.
+        # Perhaps the same request, sent twice, has just taken the slug.
         if once:
             once.look()
         raise
@@ -255,7 +254,7 @@ def _create(new: NewProduct, once: Once | None, id: str | None) -> Product:
 
 
 def free_slugs(name: str) -> Iterable[str]:
-    """Slugs for a name, the plainest first, as far as they look free."""
+    """Slugs for a name that seem free, the simplest first."""
     plain = slugs.of_name(name)
     yield plain
     _, *numbered = slugs.numbered(plain)
@@ -272,8 +271,8 @@ def taken_slugs(asked: Iterable[str]) -> set[str]:
 
 
 def change(id: str, asked: ProductChange, if_match: frozenset[str] | None) -> Product:
-    """Merges; what differs is written and emits product.updated, and inventory.low where stock
-    falls below the threshold. Raises NotFound, Invalid, SlugTaken, PreconditionFailed, Conflict.
+    """Merges; writes differences and emits product.updated, and inventory.low if stock falls below
+    the threshold. Raises NotFound, Invalid, SlugTaken, PreconditionFailed, Conflict.
     """
 
     def attempt() -> Product:
@@ -291,8 +290,8 @@ def edit(
     asked: Callable[[Product], ProductChange],
     also: Callable[[Commit, Product, Product], None],
 ) -> tuple[Product, Product]:
-    """As `change`, where the change follows from the product itself, as it then is: the product
-    before and after. `also`: adds to the commit."""
+    """As `change`, with a change computed from the current product. Returns the product before and
+    after. `also`: adds to the commit."""
 
     def attempt() -> tuple[Product, Product]:
         before = get(id)
@@ -323,14 +322,14 @@ def _unchanged_since(if_match: frozenset[str] | None, product: Product) -> Produ
 
 
 def _again_if_changed(attempt: Callable[[], T], if_match: frozenset[str] | None) -> T:
-    """The write of a reader who named no version is merged into whatever is there by then."""
+    """A write without If-Match is merged into the current state."""
     for _ in range(_TRIES):
         try:
             return attempt()
         except ProductChanged:
             if if_match is not None:
                 raise PreconditionFailed("The product was changed since it was read.") from None
-    raise Conflict("The product is being changed by others all the time. Try again.")
+    raise Conflict("The product keeps changing. Try again.")
 
 
 def writes(
@@ -339,10 +338,10 @@ def writes(
     exactly: bool = False,
     once: Mapping[str, str] | None = None,
 ) -> Commit:
-    """All that changes between two versions of a product, as one commit.
+    """All writes between two versions of a product, as one commit.
 
-    `exactly`: only if the stock, too, is what was read. `once`: a new product only if none was
-    created with its SKU, but for those given, by SKU, which have it no more. It raises
+    `exactly`: only if the stock has not changed either. `once`: a new product only if none was
+    created with its SKU, except those given, by SKU, which no longer have it. It raises
     ProductChanged, SlugTaken or SkuTaken.
     """
     commit = Commit()
@@ -369,8 +368,8 @@ def writes(
 
 
 def unchanged(commit: Commit, product: Product) -> None:
-    """That nobody has edited the product since it was read, for a commit that does not write it.
-    The commit raises ProductChanged."""
+    """The condition that the product was not edited since it was read, for a commit that does not
+    write it. The commit raises ProductChanged."""
     commit.check(_product_key(product.id), Attr("version").eq(product.version), ProductChanged())
 
 
@@ -386,8 +385,8 @@ def _write_slug(commit: Commit, before: Product | None, after: Product | None) -
 
 
 def _write_skus(commit: Commit, product: Product, once: Mapping[str, str] | None) -> None:
-    """Locks by which two creations of one product meet: its own SKU and the first of its variants',
-    because a transaction has no room for all."""
+    """Locks that make two creations of one product conflict: its own SKU and the first of its
+    variants', because a transaction has no room for all."""
     first = min((sku for v in product.fields["variants"] if (sku := v["sku"])), default=None)
     for sku in sorted({product.fields["sku"], first} - {None}):
         pk, sk = _sku_key(sku)

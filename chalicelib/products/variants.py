@@ -1,9 +1,8 @@
-"""Which variant a given one is, in one place for PUT and import.
+"""Matches given variants to existing ones, for PUT and import.
 
-By id; then by SKU, the same title first where several have that SKU; then by title: a variant whose
-title is there and whose SKU is new has got a new SKU. What is left is new, with one exception: a
-product without options has a variant that is all of it, and the first of the options that
-it gets is that one, with its price and stock.
+By id; then by SKU, the same title first if several have that SKU; then by title: a variant with a
+known title and a new SKU gets that SKU. Others are new, with one exception: if a product without
+options gets options, its only variant becomes the first of them, with its price and stock.
 """
 
 from collections import defaultdict, deque
@@ -17,8 +16,8 @@ _Given = Mapping[str, Any]
 
 
 def matched(listed: Sequence[_Given], product: Product | None) -> list[str | None]:
-    """The id of the variant that each given one is, None where it is new. Raises Invalid for an id
-    that the product does not have."""
+    """The variant id of each given one, None if it is new. Raises Invalid for an id that the
+    product does not have."""
     unclaimed = {variant["id"]: variant for variant in (product.variants() if product else ())}
     ids: list[str | None] = [None] * len(listed)
     for place, wanted in enumerate(listed):
@@ -49,7 +48,7 @@ def matched(listed: Sequence[_Given], product: Product | None) -> list[str | Non
         return variant.get("sku") or None
 
     def title(variant: _Given) -> str | None:
-        # One without a title is called by its SKU, or is the only one there is.
+        # One without a title is named by its SKU, or is the only one.
         return variant.get("title") or only or sku(variant)
 
     claim(lambda variant: (sku(variant), title(variant)) if sku(variant) else None)

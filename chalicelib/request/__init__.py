@@ -1,4 +1,4 @@
-"""What a route needs of HTTP: who calls, what was sent, and how to answer."""
+"""What a route needs of HTTP: the caller, the request, and the answer."""
 
 from chalicelib.api_keys.model import Role
 from chalicelib.request.answer import reply, reply_page

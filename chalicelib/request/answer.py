@@ -1,4 +1,4 @@
-"""Answers: JSON as compact as it gets, ETags, and the one shape of errors."""
+"""Answers: compact JSON, ETags, and the shape of errors."""
 
 import hashlib
 import json
@@ -25,7 +25,7 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
-# NaN and Infinity are no JSON: better no answer than one that only Python reads.
+# NaN and Infinity are not JSON: better no answer than one that only Python can read.
 encode: Final = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain
 ).encode
@@ -55,8 +55,8 @@ def reply(
 
 
 def reply_page(records: list[Any], page: schemas.Paged) -> Response:
-    """A page of a list. One that Lambda cannot send ends early where a cursor leads on; raises
-    AnswerTooLarge where it was asked for by its number."""
+    """A page of a list. A page by cursor that exceeds Lambda's limit ends early; a page by number
+    raises AnswerTooLarge."""
     return Response(_page(records, page), {"Content-Type": _JSON}, 200)
 
 
@@ -77,8 +77,8 @@ def reply_public_page(records: list[Any], page: schemas.Paged) -> Response:
 
 
 def reply_public(content: Any) -> Response:
-    """An answer that anybody may keep for some seconds. Its ETag is made of what it says, and of
-    nothing that it does not say."""
+    """An answer that anyone may cache for some seconds. Its ETag is a hash of the answer alone, so
+    it reveals nothing else."""
     return _public(encode(content))
 
 
@@ -97,7 +97,7 @@ def _public(text: str) -> Response:
 def reply_text(
     status: int, text: str, *, etag: str = "", headers: Mapping[str, str] | None = None
 ) -> Response:
-    """An answer whose JSON is kept as text, to be given again byte for byte."""
+    """An answer whose JSON is kept as text, to be returned again byte for byte."""
     sent: HeadersType = {**(headers or {}), "Content-Type": _JSON}
     if etag:
         sent["ETag"] = f'"{etag}"'

@@ -1,4 +1,4 @@
-"""The Chalice application, which imports of its API what it is asked for."""
+"""The Chalice application, which imports the requested part of its API."""
 
 from collections.abc import Iterable, Mapping
 from importlib import import_module
@@ -12,11 +12,10 @@ from chalicelib.request.routes import ANY_PATHS, begins, close
 
 
 class Application(Chalice):
-    """`served` maps a beginning of paths to the modules whose `routes` answer below it; the longest
-    that fits counts.
+    """`served` maps a path prefix to the modules whose `routes` serve it; the longest match counts.
 
-    In Lambda a slice is imported with the first request to one of its paths: a cold start does not
-    pay for the models of all others, nor a worker for the API's. Anywhere else (`chalice deploy`,
+    In Lambda a slice is imported at the first request to one of its paths, so a cold start does not
+    load the models of other slices, nor a worker those of the API. Elsewhere (`chalice deploy`,
     tests) everything is imported at once.
     """
 
@@ -32,11 +31,11 @@ class Application(Chalice):
                 self._import(modules)
 
     def __call__(self, event: Any, context: Any) -> Any:
-        self.serve(event.get("resource") or "")  # whatever else is sent, Chalice refuses
+        self.serve(event.get("resource") or "")  # Chalice refuses other content types
         return super().__call__(event, context)
 
     def serve(self, path: str) -> None:
-        """Makes sure that the routes of a path, as declared, are there."""
+        """Imports the routes of a declared path if needed."""
         self._import(self.modules_of(path))
 
     def modules_of(self, path: str) -> list[str]:

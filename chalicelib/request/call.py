@@ -1,4 +1,4 @@
-"""The request that is being answered, and what it tells a route."""
+"""The current request, as routes need it."""
 
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from chalicelib.request.routes import ANY_PATHS, Operation
 
 @dataclass(slots=True)
 class Call:
-    """`answer_headers` go out with whatever is answered."""
+    """`answer_headers` are added to any answer."""
 
     request: Request
     id: str
@@ -24,7 +24,7 @@ class Call:
 
     @property
     def path(self) -> str:
-        """As declared, or, where no route is, as called; the stage is no part of it."""
+        """As declared, or, without a route, as called; without the stage."""
         if self.request.path not in ANY_PATHS:
             return str(self.request.path)
         proxy = (self.request.uri_params or {}).get("proxy", "")
@@ -36,14 +36,14 @@ class Call:
 
     @property
     def bearer(self) -> str:
-        """The key that was sent, or nothing."""
+        """The key that was sent, or empty."""
         scheme, _, key = str(self.request.headers.get("authorization", "")).partition(" ")
         return key.strip() if scheme.lower() == "bearer" else ""
 
     @property
     def address(self) -> str:
-        """Where the request came from: the peer as API Gateway saw it or, where that is a proxy of
-        the shop's own (`--trusted-proxies`), whom that names in X-Forwarded-For."""
+        """The client's address: the peer that API Gateway sees or, if that is a trusted proxy
+        (`--trusted-proxies`), the address in its X-Forwarded-For."""
         identity: dict[str, Any] = self.request.context.get("identity") or {}
         peer = str(identity.get("sourceIp") or "unknown")
         forwarded = str(self.request.headers.get("x-forwarded-for", ""))
@@ -58,7 +58,7 @@ end = _current.reset
 
 
 def caller() -> Caller:
-    """Whose key it is. Only routes with a role have one."""
+    """The owner of the key. Only routes with a role have one."""
     who = current().caller
     if who is None:
         raise LookupError("this route takes no key")
@@ -71,9 +71,9 @@ def header(name: str) -> str | None:
 
 
 def if_match() -> frozenset[str] | None:
-    """The ETags of which the stored resource must have one, or None when the client does not care.
+    """The ETags of If-Match, one of which the stored resource must have; None without the header.
 
-    Without quotes, and also those that a proxy on the way has weakened (RFC 9110, 13.1.1).
+    Without quotes, also if a proxy has weakened them (RFC 9110, 13.1.1).
     """
     tags = entity_tags(header("if-match"))
     return None if tags is None or "*" in tags else tags

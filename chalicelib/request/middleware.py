@@ -33,7 +33,7 @@ _PUBLIC: Final = {
         " X-Request-Id"
     ),
 }
-# What a route wants kept, it says itself.
+# Routes with cacheable answers override this.
 _ALWAYS: Final = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 _PREFLIGHT: Final = {
     "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
@@ -48,7 +48,7 @@ _CHALICE: Final[dict[int, type[Problem]]] = {
 
 
 class InternalError(Problem):
-    """500: it says nothing but the request id, by which the log is found."""
+    """500: has only the request id, to find the log line."""
 
     status, code = 500, "internal_error"
 
@@ -95,7 +95,7 @@ def _answer(call: Call, get_response: GetResponse) -> Response:
             return _adopted(call, get_response(call.request))
         finally:
             table.reset_before_writes(writes)
-            admitted()  # whoever is refused hears that, whatever the route answered or raised
+            admitted()  # a refusal replaces whatever the route returned or raised
     except Crash as crash:
         return refusal(_unexpected(call, crash.__cause__ or crash))
     except NoSuchPath:
@@ -116,7 +116,7 @@ def _options(call: Call) -> Response:
 
 
 def _adopted(call: Call, response: Response) -> Response:
-    """What Chalice refuses by itself, as the problem that it is."""
+    """Chalice's own refusals, as problems."""
     body = response.body
     if response.status_code >= 400 and isinstance(body, dict) and "Code" in body:
         family = _CHALICE.get(response.status_code, InternalError)

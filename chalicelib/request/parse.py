@@ -1,4 +1,4 @@
-"""What a client sent, checked: `body` and `query`."""
+"""The validated request: `body` and `query`."""
 
 import json
 import re
@@ -19,8 +19,8 @@ Model = TypeVar("Model", bound=BaseModel)
 Parameters = TypeVar("Parameters", bound=QueryParameters)
 
 LONGEST_NUMBER: Final = 400  # characters; the largest double has 309 digits
-_WHOLE_DIGITS: Final = 15  # from there on, a double is no exact whole number
-LARGEST_EXPONENT: Final = 307  # of what every other reader of JSON takes: a double
+_WHOLE_DIGITS: Final = 15  # from here on, a double is not an exact whole number
+LARGEST_EXPONENT: Final = 307  # the limits of a double, which other JSON readers use
 _ESCAPED_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _IN_BRACKETS: Final = re.compile(r"\[[0-9]*\]$")
@@ -53,7 +53,7 @@ def parsed_body() -> Any:
 
 
 def expected(operation: Operation) -> str:
-    """What the body of an operation has to be, for a client who sent something else."""
+    """The expected body of an operation, for error messages."""
     if operation.consumes == JSON:
         return f"The body must be {JSON}."
     required = operation.body.get("required", []) if isinstance(operation.body, dict) else []
@@ -63,7 +63,7 @@ def expected(operation: Operation) -> str:
 
 
 def raw_body() -> bytes:
-    """The bytes that were sent. Raises PayloadTooLarge beyond what the route declares."""
+    """The raw body. Raises PayloadTooLarge beyond the route's limit."""
     request, operation = current().request, current().operation
     raw = request.raw_body
     sent = raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else raw
@@ -81,7 +81,7 @@ def _load(text: str) -> Any:
     try:
         value = _decode(text)
         if _ESCAPED_SURROGATE.search(text):
-            # A pair is a character; half of one is not, and no storage would take it.
+            # A pair is a character; half of one is not, and cannot be stored.
             json.dumps(value, ensure_ascii=False, default=str).encode("utf-8")
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
@@ -107,12 +107,12 @@ def _no_number(text: str) -> NoReturn:
 
 
 def _number(text: str) -> Decimal | int:
-    """A number with a fraction or an exponent. `2.0` is 2, as for any client in JavaScript."""
+    """A number with a fraction or an exponent. `2.0` is 2, as in JavaScript."""
     if len(text) > LONGEST_NUMBER:
         raise ValueError("nobody's number")
     number = Decimal(text)
     if number and abs(number.adjusted()) > LARGEST_EXPONENT:
-        raise ValueError("no double, and hours of arithmetic")
+        raise ValueError("not a double, and hours of arithmetic")
     whole = number == number.to_integral_value() and number.adjusted() < _WHOLE_DIGITS
     return int(number) if whole else number
 
@@ -146,7 +146,7 @@ def query(model: type[Parameters]) -> Parameters:
 
 
 def refuse_unknown_parameters(call: Call) -> None:
-    """A mistyped filter must not answer everything. Raises Invalid, which names each."""
+    """A mistyped filter must not return everything. Raises Invalid, which names each."""
     asked = call.operation.query if call.operation else None
     known = {field.alias or name for name, field in asked.model_fields.items()} if asked else set()
     unknown = [name for name in _parameters() if name not in known]

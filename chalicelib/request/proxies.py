@@ -1,4 +1,4 @@
-"""Whose X-Forwarded-For counts: nobody's, but for the proxies that the operator named."""
+"""Whose X-Forwarded-For counts: only that of the operator's trusted proxies."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -9,10 +9,10 @@ _MOST_HOPS: Final = 20
 
 
 def client(peer: str, forwarded: str, trusted: Sequence[str]) -> str:
-    """The address of the client. `forwarded`: the X-Forwarded-For header, to which every proxy on
-    the way has added its own peer at the right, and whose left part anybody may have made up.
+    """The address of the client. `forwarded`: the X-Forwarded-For header, to which every proxy
+    appends its own peer, and whose left part may be forged.
 
-    So it is read from the right, as far as those are proxies whom we trust.
+    So it is read from the right, up to the first untrusted address.
     """
     address = peer
     if not trusted or not _is_in(trusted, peer):

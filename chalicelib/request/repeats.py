@@ -1,4 +1,4 @@
-"""Creations that may be sent again: the header `Idempotency-Key` of a route that declares it."""
+"""Repeatable creations: the header `Idempotency-Key` of a route that declares it."""
 
 from typing import Any, Final, TypeVar
 
@@ -14,7 +14,7 @@ from chalicelib.validation import validate
 
 Model = TypeVar("Model", bound=BaseModel)
 
-# What a route declares as its `headers`.
+# For a route's `headers`.
 IDEMPOTENT: Final = {
     "Idempotency-Key": "1 to 255 characters. For 24 hours the same body with the same key is"
     " answered as it was first, with `Idempotent-Replayed: true`, and does nothing again."
@@ -23,12 +23,12 @@ REPLAYED: Final = {"Idempotent-Replayed": "true"}
 
 
 def once(sent: Any) -> Once | None:
-    """The request as one that takes effect once, if it came with a key. `sent`: the JSON value of
-    its body, or a replacement of it. Raises Invalid."""
+    """The request as one that takes effect once, if it has a key. `sent`: the JSON value of its
+    body, or a substitute. Raises Invalid."""
     key = header("idempotency-key")
     if key is None:
         return None
-    # The same body at another path is another request; the stage before the path is none of it.
+    # The same body at another path is another request; the stage is not part of the path.
     path = str(current().request.context.get("path", ""))
     return Once.of(caller().id, key, [path[path.find("/api/") :], sent])
 
@@ -36,7 +36,7 @@ def once(sent: Any) -> Once | None:
 def body_once(model: type[Model]) -> tuple[Model, Once | None]:
     """The body as the model that the route declares, and the request as one that takes effect once.
 
-    Raises Repeated where it was answered before, for the middleware to answer alike, and Invalid.
+    Raises Repeated if it was answered before (the middleware returns that answer), and Invalid.
     """
     sent = parsed_body()
     repeatable = once(sent)
@@ -49,7 +49,7 @@ def body_once(model: type[Model]) -> tuple[Model, Once | None]:
 
 
 def answer_again(call: Call, first: Repeated) -> Response:
-    """What the request was answered first, byte for byte."""
+    """The first answer to the request, byte for byte."""
     assert call.operation is not None
     (status,) = (status for status in call.operation.answers if status < 300)
     return reply_text(status, first.text, etag=first.etag, headers=REPLAYED)

@@ -1,4 +1,4 @@
-"""Routes that say what they are: one declaration registers, documents and guards."""
+"""Routes: one declaration registers, documents and guards each."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ Problems = Iterable[type[Problem]]
 METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 LARGEST_BODY: Final = 1_048_576
 JSON: Final = "application/json"
-# What no slice answers. The second alone would do, if API Gateway's choice were written down.
+# Unknown paths. The second alone would suffice if API Gateway documented its choice.
 ANY_PATHS: Final = ("/api/{proxy+}", "/{proxy+}")
 
 
@@ -197,7 +197,7 @@ def _nothing(path: str) -> View:
 
 
 class NoSuchPath(NotFound):
-    """404 where the path itself is none; with the `nearest` one, if there is one like it."""
+    """404 for an unknown path; with the `nearest` one, if one is similar."""
 
     def __init__(self, nearest: str | None = None) -> None:
         hint = f" Did you mean {nearest}?" if nearest else ""
@@ -206,14 +206,14 @@ class NoSuchPath(NotFound):
 
 
 def paths() -> list[str]:
-    """Every path that this process knows: in Lambda, of the slices that it has imported, and where
-    the others begin."""
+    """Every path that this process knows: in Lambda, those of imported slices, and the prefixes of
+    the others."""
     return [path for path in {**_allowed, **dict.fromkeys(begins)} if path not in ANY_PATHS]
 
 
 def nearest(asked: str, paths: Iterable[str]) -> str | None:
-    """The declared path that is most like the one that was asked for."""
-    from difflib import SequenceMatcher  # no cold start pays for it
+    """The declared path that is most similar to the requested one."""
+    from difflib import SequenceMatcher  # not part of a cold start
 
     parts = asked[:_LONGEST_HINTED].rstrip("/").split("/")
 

@@ -1,4 +1,4 @@
-"""How large an answer may be, and how many items of a list fit into one."""
+"""The maximum size of an answer, and how many items of a list fit into it."""
 
 import json
 from collections.abc import Sequence
@@ -9,12 +9,12 @@ from chalicelib.problems import Invalid
 
 # AWS: Lambda answers at most 6 MB, of which headers and the envelope take some.
 LARGEST_ANSWER: Final = 6_000_000
-_AROUND: Final = 5_000  # what is around the items, the next cursor included
+_AROUND: Final = 5_000  # the rest of the answer, including the next cursor
 _WORST: Final = 12  # bytes that a character can take: an escaped pair of surrogates
 
 
 class AnswerTooLarge(Invalid):
-    """422 where a list's page is larger than an answer may be; `limit` is the largest that fits."""
+    """422 if a list's page exceeds the maximum answer; `limit` is the largest that fits."""
 
     code = "answer_too_large"
 
@@ -24,8 +24,8 @@ class AnswerTooLarge(Invalid):
 
 
 def carried(text: str) -> int:
-    """The bytes of an answer on its way out of Lambda: its runtime sends it as text in JSON and, up
-    to Python 3.11, with everything but ASCII escaped."""
+    """The bytes of an answer as Lambda's runtime sends it: as a JSON string and, up to Python 3.11,
+    with all non-ASCII characters escaped."""
     return len(json.dumps(text))
 
 
@@ -40,7 +40,7 @@ def fitting(items: Sequence[str]) -> int:
 
 
 def largest_page(items: Sequence[str]) -> int:
-    """The largest number of items, as JSON, of which any neighbours fit."""
+    """The largest page size at which every page of these items, as JSON, fits."""
     limit = len(items)
     while limit > 1 and any(
         fitting(items[start : start + limit]) < limit for start in range(len(items) - limit + 1)

@@ -1,5 +1,5 @@
 """One HTTP POST to a receiver that is not trusted.
 
-`post` sends, `destination` says where that may be, `wire` holds the deadline and the limit, also
-inside TLS, `response` reads the answer.
+`post` sends, `destination` checks the URL and addresses, `wire` enforces the deadline and the
+limit, also inside TLS, `response` reads the answer.
 """

@@ -1,7 +1,7 @@
-"""Where a delivery may go. Receivers are strangers: a URL is text that somebody else chose.
+"""Which URLs and addresses are allowed. Receivers are not trusted: anyone may have chosen the URL.
 
-One spelling of each thing is accepted, the usual one. What is left are host names whose addresses
-are all public; the local stage and the tests open further networks, loopback as a rule.
+Only the usual spelling of each part is accepted. Host names must have public addresses only; the
+local stage and the tests allow further networks, usually loopback.
 """
 
 import re
@@ -38,12 +38,12 @@ _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
 class RefusedUrl(ValueError):
-    """Nothing is posted to this URL; the text says why, in a sentence for whoever registered it."""
+    """Nothing is posted to this URL; the text is the reason, for the user who registered it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """A URL taken apart. Its addresses are still to be judged with `admit`."""
+    """A parsed URL. Its addresses must be checked with `admit`."""
 
     tls: bool
     host: str
@@ -74,7 +74,7 @@ def parse(url: str, allowed_networks: Sequence[str]) -> Destination:
     if re.search(r"[\x00-\x20\x7f-\xa0\\]", url):
         raise RefusedUrl("The URL contains a blank, a backslash or a control character.")
     if "#" in url:
-        raise RefusedUrl("The URL must not have a fragment (#…): it would never be sent.")
+        raise RefusedUrl("The URL must not have a fragment (#…): it is never sent.")
     parts = _URL.fullmatch(url)
     if not parts:
         raise RefusedUrl("The URL must start with https://.")
@@ -82,7 +82,7 @@ def parse(url: str, allowed_networks: Sequence[str]) -> Destination:
     if "@" in authority:
         raise RefusedUrl("The URL must not contain a user name or a password.")
     if not authority.isascii():
-        raise RefusedUrl("Write the host name in ASCII (xn--…), so that no letter deceives.")
+        raise RefusedUrl("Write the host name in ASCII (xn--…), so that no letter is ambiguous.")
     place = _AUTHORITY.fullmatch(authority)
     if not place:
         raise RefusedUrl("The URL has no valid host and port.")
@@ -106,8 +106,8 @@ def admit(
 ) -> list[str]:
     """The addresses to connect to, in the resolver's order: all that `answers` holds, or none.
 
-    One address that is not public condemns the name: whoever mixes them wants us to meet the other.
-    Raises RefusedUrl.
+    One address that is not public refuses the whole name, because a mix is suspicious. Raises
+    RefusedUrl.
     """
     addresses = list(dict.fromkeys(ip_address(answer) for answer in answers))
     opened = _networks(tuple(allowed_networks))
@@ -136,7 +136,7 @@ def _host(bracketed: str | None, plain: str | None) -> tuple[str, IpAddress | No
         return str(v6), v6
     host = (plain or "").lower().removesuffix(".")
     labels = host.split(".")
-    # Resolvers read 127.1, 0x7f.1, 0177.0.0.1 and 2130706433 as addresses; nobody writes them so.
+    # Resolvers read 127.1, 0x7f.1, 0177.0.0.1 and 2130706433 as addresses; refused as unusual.
     if _NUMBER.fullmatch(labels[-1]):
         try:
             v4 = IPv4Address(host)

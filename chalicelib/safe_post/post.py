@@ -1,6 +1,6 @@
-"""Posts to a receiver that nobody trusts, in 10 seconds at most (docs/webhooks.md).
+"""Posts to an untrusted receiver, in at most 10 seconds (docs/webhooks.md).
 
-A connection of its own for each post: the addresses are looked up, judged and connected to here, so
+Each POST has its own connection: the addresses are looked up, checked and connected to here, so
 that a name cannot change its answer in between. No redirects, no proxies, no cookies.
 """
 
@@ -28,7 +28,7 @@ MOST_ADDRESSES = 4
 
 
 class Failure(StrEnum):
-    """Why an attempt was not a success."""
+    """Why an attempt failed."""
 
     BLOCKED = "blocked"
     DNS = "dns"
@@ -43,7 +43,7 @@ class Failure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PostResult:
-    """What came of one post. It is a success exactly when `error` is None."""
+    """The result of one POST. It is a success if and only if `error` is None."""
 
     status: int | None = None
     """HTTP status; also known when the body did not end in time."""
@@ -52,7 +52,7 @@ class PostResult:
     body: bytes = b""
     """The first 16 KB of the response's body, decoded if it came as gzip or deflate."""
     truncated: bool = False
-    """Whether the body goes on, or broke off."""
+    """Whether the body was longer, or was cut off."""
     duration_ms: int = 0
     """From the look-up to the last byte that was read."""
     address: str | None = None
@@ -71,8 +71,8 @@ def check(
 ) -> None:
     """Raises RefusedUrl, a ValueError that says why, if nothing would ever be posted to `url`.
 
-    For the registration of an endpoint. A public name without an address yet is accepted: every
-    attempt looks again, and judges again.
+    For the registration of an endpoint. A public name without an address yet is accepted, because
+    every attempt looks it up and checks it again.
     """
     destination = parse(url, allowed_networks)
     try:
@@ -94,7 +94,7 @@ def post(
     resolve: Resolver | None = None,
     tls: ssl.SSLContext | None = None,
 ) -> PostResult:
-    """Posts `body` to `url` and says what came of it: whatever the receiver does, it never raises.
+    """Posts `body` to `url` and returns the result: whatever the receiver does, it never raises.
 
     `timeout` (seconds) is for everything together: look-up, connection, handshake, request and
     response, however slowly they drip. Only a 2xx that arrives whole, or as far as it is kept, is a
@@ -142,7 +142,7 @@ def addresses_of(host: str, port: int) -> list[str]:
 
 
 class _Exchange:
-    """One request and its response. Holds what is known so far, for when it ends early."""
+    """One request and its response. Keeps what is known so far, in case it ends early."""
 
     def __init__(self, deadline: float) -> None:
         self.deadline = deadline
@@ -229,7 +229,7 @@ def _look_up(destination: Destination, deadline: float, resolve: Resolver) -> Se
 
 
 def _dial(address: str, port: int, timeout: float) -> socket.socket:
-    """A connection to an address: a text that needs no looking up, so none happens."""
+    """A connection to an address: no host name, so no look-up."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     connection = socket.socket(family, socket.SOCK_STREAM)
     try:

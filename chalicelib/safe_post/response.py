@@ -1,4 +1,4 @@
-"""Reads one HTTP/1.1 response from a stranger: little of it, and nothing without an end."""
+"""Reads one HTTP/1.1 response from an untrusted receiver: a limited part, never endlessly."""
 
 import re
 import zlib
@@ -19,7 +19,7 @@ _BLANK_LINE = re.compile(rb"\n\r?\n")
 
 
 class ProtocolError(Exception):
-    """What came is not an HTTP/1.1 response, or its headers do not end."""
+    """The response is not HTTP/1.1, or its headers do not end."""
 
 
 class _Broken(Exception):
@@ -31,7 +31,7 @@ class _Decoder(Protocol):
 
 
 class Response:
-    """What has been read so far; it keeps its value when `read` raises."""
+    """What was read so far; kept even if `read` raises."""
 
     def __init__(self) -> None:
         self.status: int | None = None
@@ -40,13 +40,13 @@ class Response:
         self.body = b""
         """The first 16 KB, decoded if they came as gzip or deflate."""
         self.truncated = False
-        """Whether the body goes on, or broke off, or could not be decoded."""
+        """Whether the body was longer, was cut off, or could not be decoded."""
         self._unread = b""
 
     def read(self, receive: Receive) -> None:
-        """Reads the head, then the body as far as it is kept.
+        """Reads the head, then the stored part of the body.
 
-        The status line is the receiver's word: a body that is broken afterwards takes nothing back.
+        The status line decides: a broken body after it does not change the result.
         Raises ProtocolError, and whatever `receive` raises before the head is complete; later only
         TimeoutError.
         """

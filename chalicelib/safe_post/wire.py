@@ -1,4 +1,4 @@
-"""The bytes between us and a receiver: until a deadline, and no more of them than anybody needs.
+"""The bytes between us and a receiver, with a deadline and a size limit.
 
 Both hold inside TLS as well. OpenSSL reads from memory here, never from the socket: what it makes
 of records that carry no data (key updates, tickets, renegotiation) takes it a piece of 16 KB at a
@@ -49,7 +49,7 @@ class Wire:
         data = self._connection.recv(_PIECE)
         self._room -= len(data)
         if self._room < 0:
-            raise ProtocolError("The receiver sent more than 1 MB besides its answer.")
+            raise ProtocolError("The receiver sent more than 1 MB in addition to its answer.")
         return data
 
 

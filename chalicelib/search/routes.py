@@ -1,4 +1,4 @@
-"""One field to search in, for the shop's own people."""
+"""One search over everything, for the shop's staff."""
 
 from typing import Annotated
 
@@ -44,8 +44,8 @@ class SearchResult(TypedDict):
     answers={200: SearchResult},
 )
 def search_everything() -> Response:
-    """Orders, products and customers that have all words of `q`. What has one of them as a whole, a
-    number, an e-mail address or a SKU, comes first; then the newest."""
+    """Orders, products and customers that match all words of `q`: whole matches, such as a number,
+    an e-mail address or a SKU, first; then the newest."""
     orders, products, customers = store.find(query(Search).q)
     return reply(
         200,

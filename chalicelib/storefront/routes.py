@@ -1,4 +1,4 @@
-"""The public side of the catalogue: what is active and published, without what is internal."""
+"""The public catalogue: active and published products, without internal fields."""
 
 from chalice.app import Response
 
@@ -24,7 +24,7 @@ routes = Routes(__name__, "Storefront")
     answers={200: Walked[PublicProduct], 304: None},
 )
 def browse_products() -> Response:
-    """Newest first. `storefront` shows what is assigned to it, and what is assigned to none."""
+    """Newest first. `storefront` shows products that are assigned to it or to none."""
     asked = query(BrowseProductFields)
     page = store.page(asked.query(), asked.fields)
     shown = [show_public(product, asked.fields) for product in page.records]
@@ -39,7 +39,7 @@ def browse_products() -> Response:
     problems=[NotFound],
 )
 def get_public_product(id_or_slug: str) -> Response:
-    """The ETag is made of what is answered: of `fields`, where they are asked for."""
+    """The ETag is a hash of the answer, with `fields` too."""
     fields = query(PublicFields).fields
     # Whether it is shown at all is judged in any case.
     read = {*fields, "status", "published"} if fields else ()

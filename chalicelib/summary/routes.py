@@ -16,5 +16,5 @@ routes = Routes(__name__, "Summary")
 def get_summary() -> Response:
     """Sales of today and of the last 30 days by order date in the shop's time zone,
     orders by status until they are
-    delivered, and what runs low on stock."""
+    delivered, and variants with low stock."""
     return reply(200, store.summary(timezone.today()))

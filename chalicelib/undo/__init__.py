@@ -1,5 +1,5 @@
-"""What jobs changed, and taking it back.
+"""The changes of jobs, and undoing them.
 
 A job that changes products or orders writes one log entry into the commit of each record: `store`.
-`model` says what is put back, `work` does it.
+`model` computes what is restored, `work` does it.
 """

@@ -1,4 +1,4 @@
-"""What a job changed of a product, and what putting it back makes of the product: pure functions.
+"""A job's change of a product, and the product after undoing it: pure functions.
 
 A change is JSON: `{created: version}` or `{deleted: true}`, `fields: {name: [before, after]}`,
 `variants: {id: {name: [before, after]}}`, `added` and `removed`: variants by id, `order: [before,
@@ -14,7 +14,7 @@ from chalicelib.products.model import Product
 FieldChange = dict[str, Any]
 Fields = dict[str, Any]
 
-# What follows from the rest, or says when and by what it was written.
+# Derived fields, and those about the write itself.
 _DERIVED: Final = frozenset(
     {"id", "index", "import", "createdAt", "updatedAt", "variants", "pk", "sk", "version"}
 )
@@ -56,8 +56,8 @@ def _pairs(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, lis
 
 @dataclass
 class Restored:
-    """A product with changes taken back. `left`: what was left as it is, because it was changed
-    since: names such as `price`, `variants.var_1.sku`, `stock.var_1`."""
+    """A product with changes undone. `left`: fields that were changed since and stay: names such as
+    `price`, `variants.var_1.sku`, `stock.var_1`."""
 
     fields: Fields
     quantities: dict[str, int]
@@ -69,7 +69,7 @@ class Restored:
 
 
 def is_untouched(product: Product, changes: Iterable[FieldChange]) -> bool:
-    """Whether a product is as the job that created it left it: never edited, never sold."""
+    """Whether a product was neither edited nor sold since the job created it."""
     version, quantities = 0, dict[str, int]()
     for change in changes:
         version = int(change.get("created") or change.get("version") or version)
@@ -86,7 +86,7 @@ def _applied(quantities: dict[str, int], change: FieldChange) -> None:
 
 
 def restored(product: Product, changes: Iterable[FieldChange]) -> Restored:
-    """The product without what these changes, oldest first, did to it."""
+    """The product without these changes, oldest first."""
     now = Restored(dict(product.fields), dict(product.quantities))
     now.fields["variants"] = [dict(variant) for variant in product.fields["variants"]]
     for change in reversed(list(changes)):
@@ -143,7 +143,7 @@ def _put_back_stock(now: Restored, change: FieldChange) -> None:
         if id not in there or id in change.get("added", {}):
             continue
         if before is None or after is None:
-            # It was not tracked on one side: there is no difference to put back.
+            # It was not tracked before or after: there is no difference to undo.
             if is_now != after:
                 now.left.append(f"stock.{id}")
             elif before is None:

@@ -1,4 +1,4 @@
-"""Taking back what a job changed."""
+"""Undoing a job."""
 
 from datetime import timedelta
 from typing import Final
@@ -25,10 +25,10 @@ _KEPT: Final = timedelta(seconds=jobs.KEPT_SECONDS)
     headers=IDEMPOTENT,
 )
 def undo_job(id: str) -> Response:
-    """Every field that the job changed, and nobody has changed since, gets its old value back;
-    stock by the difference. A product that the job created, and nobody has changed or sold since,
-    is deleted. What is left as it is, is among the errors of the new job, with the reason. Undoing
-    twice changes nothing; an undo can be undone. Within 30 days."""
+    """Every field that the job changed, and that was not changed since, gets its old value; stock
+    changes by the difference. A product that the job created is deleted, unless it was changed or
+    sold since. What cannot be undone is in the new job's errors, with the reason. Undoing twice
+    changes nothing; an undo can be undone. Within 30 days."""
     job = jobs.get(id)
     _check(job)
     _, text = jobs.create(JobType.UNDO, {"job": id}, caller().name, once=once(None))
@@ -36,7 +36,7 @@ def undo_job(id: str) -> Response:
 
 
 def _check(job: Job) -> None:
-    """Raises Conflict, with the reason, for what cannot be undone."""
+    """Raises Conflict, with the reason, for a job that cannot be undone."""
     if job.type not in UNDOABLE:
         raise Conflict(f"A job of type {job.type} changes nothing.", code="nothing_to_undo")
     if job.status in {JobStatus.QUEUED, JobStatus.RUNNING}:

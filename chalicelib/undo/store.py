@@ -1,10 +1,10 @@
-"""What a job changed, in the table: one entry for each write of a record, in the record's commit.
+"""The log of a job's changes: one entry for each write of a record, in the record's commit.
 
 | item | pk | sk |
 |---|---|---|
 | entry | `job_…` | `changed#<record id>#<version>` |
 
-`change`: JSON of `model.py`; `undoneBy`: the job that took it back. Entries leave with their job.
+`change`: JSON of `model.py`; `undoneBy`: the job that undid it. Entries expire with their job.
 """
 
 import json
@@ -26,16 +26,16 @@ _DIGITS: Final = 9
 
 
 class AlreadyChanged(Exception):
-    """This job has changed the record before."""
+    """This job has already changed the record."""
 
 
 class Raced(Exception):
-    """Another undo took the entry back, or gave it back, meanwhile."""
+    """Another undo undid or restored the entry meanwhile."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What one write of a job did to a record."""
+    """One write of a job to a record."""
 
     job: str
     record: str
@@ -69,13 +69,13 @@ def _sk(record_id: str, version: int) -> str:
 
 
 def changed(job_id: str, record_ids: Iterable[str]) -> set[str]:
-    """Those of the records that a job which writes each once has changed already."""
+    """The records that a job which writes each once has already changed."""
     keys = {(job_id, _sk(id, 0)): id for id in record_ids}
     return {keys[key] for key in table.batch_get(keys)}
 
 
 def entry(job_id: str, record_id: str) -> Entry:
-    """What a job which writes each record once did to this one."""
+    """The entry of a job which writes each record once."""
     item = table.get((job_id, _sk(record_id, 0)))
     assert item is not None, "the entry is in the commit that says so"
     return _entry(job_id, item)
@@ -108,7 +108,7 @@ def _entry(job_id: str, item: Item) -> Entry:
 
 
 def mark(commit: Commit, entries: Sequence[Entry], undone_by: str) -> None:
-    """Part of the commit that takes the entries back. It raises Raced."""
+    """Part of the commit that undoes the entries. It raises Raced."""
     for entry in entries:
         commit.update(
             (entry.job, entry.sk),
@@ -119,8 +119,8 @@ def mark(commit: Commit, entries: Sequence[Entry], undone_by: str) -> None:
 
 
 def forgotten(item: Item, person: Person) -> dict[str, Any]:
-    """What is different of an entry about an order of somebody who is forgotten: its tags, as those
-    of the order itself."""
+    """The attributes of an order's entry that change when its customer is erased: the tags, as in
+    the order itself."""
     from chalicelib.orders import store as orders  # only an erasure needs it
 
     if not item["sk"].startswith(f"{_PREFIX}ord_"):
@@ -136,7 +136,7 @@ def forgotten(item: Item, person: Person) -> dict[str, Any]:
 
 
 def unmark(commit: Commit, marked: Sequence[str], job_id: str, undone_by: str) -> None:
-    """Part of the commit that undoes an undo: what it took back can be taken back again."""
+    """Part of the commit that undoes an undo: its entries can be undone again."""
     for sk in marked:
         commit.update(
             (job_id, sk),

@@ -1,7 +1,8 @@
-"""An undo: what a job changed and nobody has changed since gets its old value back.
+"""An undo: fields that a job changed, and that were not changed since, get their old values.
 
-Each record is put back in one commit, which also says so in the log of the job that is undone, and
-is logged in the undo's own: so an undo that dies repeats nothing, and can itself be undone.
+Each record is restored in one commit, which also marks the entry in the undone job's log and adds
+one to the undo's own log: so a repeated step changes nothing twice, and an undo can itself be
+undone.
 """
 
 from collections import Counter
@@ -26,7 +27,7 @@ _Outcome = tuple[RecordOutcome, list[JobRecordError]]
 
 
 def step(job: Job) -> Step:
-    """Puts back the next records."""
+    """Restores the next records."""
     undone = str(job.asked["job"])
     groups, more = store.entries(undone, job.cursor or "", MOST_AT_ONCE)
     done = jobs.at_once([partial(_put_back, job, group) for group in groups])
@@ -69,11 +70,11 @@ def _put_back(job: Job, entries: Sequence[Entry]) -> _Outcome:
     raise Busy
 
 
-_RACED: Final = "Another undo of the same job is putting it back."
+_RACED: Final = "Another undo of the same job is restoring it."
 
 
 def _done_before(job: Job, record: str) -> _Outcome:
-    """What an earlier run of this step did, from its own log."""
+    """The results of an earlier run of this step, from its own log."""
     change = store.entry(job.id, record).change
     errors = _left(record, change.get("left", []))
     return (RecordOutcome.DELETED if "deleted" in change else RecordOutcome.UPDATED), errors
@@ -103,7 +104,7 @@ def _taken_out(job: Job, product: Product | None, entries: Sequence[Entry]) -> _
     if product is None:
         return RecordOutcome.UNCHANGED, []
     if not is_untouched(product, [entry.change for entry in entries]):
-        message = "It was changed or sold since, and stays."
+        message = "It was changed or sold since, so it stays."
         return RecordOutcome.UNCHANGED, [_error(product.id, "changed_since", message)]
     _write(job, product, None, entries, [])
     return RecordOutcome.DELETED, []
@@ -112,7 +113,7 @@ def _taken_out(job: Job, product: Product | None, entries: Sequence[Entry]) -> _
 def _made_again(job: Job, product: Product | None, entries: Sequence[Entry]) -> _Outcome:
     change = entries[-1].change
     if product is not None:
-        return RecordOutcome.UNCHANGED, [_error(product.id, "changed_since", "It is there again.")]
+        return RecordOutcome.UNCHANGED, [_error(product.id, "changed_since", "It exists again.")]
     fields = dict(change["deleted"])
     version = int(fields.pop("version")) + 1
     quantities = {id: before for id, (before, _) in change["stock"].items()}
@@ -141,8 +142,7 @@ def _origin(entries: Sequence[Entry]) -> dict[str, Any]:
 
 
 def _log(commit: Commit, job: Job, entries: Sequence[Entry]) -> None:
-    """Says in both logs what is taken back; where that is an undo, what it took back is there
-    again, and can be taken back once more."""
+    """Logs in both jobs what is undone; if that job is an undo, its entries can be undone again."""
     store.mark(commit, entries, job.id)
     for entry in entries:
         if "marked" in entry.change:
@@ -179,7 +179,7 @@ def _put_back_order(job: Job, id: str, entries: Sequence[Entry]) -> _Outcome:
         change = {"fields": pairs, **_origin(entries), "left": left}
         store.note(commit, job.id, id, change)
 
-    # As it was read: what somebody changes meanwhile stays.
+    # On condition that it is as it was read, so concurrent changes stay.
     orders.change(id, OrderChange.model_validate(back), job.by, frozenset({order.etag}), log)
     return RecordOutcome.UPDATED, _left(id, left)
 

@@ -142,7 +142,7 @@ def change(id: str, asked: WebhookChange, if_match: frozenset[str] | None) -> En
             return _write(before, given)
         except table.ConditionFailed:
             continue
-    raise Conflict("The webhook is being changed by others all the time. Try again.")
+    raise Conflict("The webhook keeps changing. Try again.")
 
 
 def rotate(id: str, overlap_hours: int) -> tuple[Endpoint, str]:
@@ -165,7 +165,7 @@ def rotate(id: str, overlap_hours: int) -> tuple[Endpoint, str]:
             return _write(before, rotated), secret
         except table.ConditionFailed:
             continue
-    raise Conflict("The webhook is being changed by others all the time. Try again.")
+    raise Conflict("The webhook keeps changing. Try again.")
 
 
 def _too_many_secrets(endpoint: Endpoint, now: int) -> TooManySecrets:
@@ -192,7 +192,7 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
             return
         except table.ConditionFailed:
             continue
-    raise Conflict("The webhook is being changed by others all the time. Try again.")
+    raise Conflict("The webhook keeps changing. Try again.")
 
 
 def note(id: str, changes: Mapping[str, Any], when: Any = table.present) -> Endpoint:

@@ -49,7 +49,7 @@ ImportMode: TypeAlias = Literal["upsert", "create", "update"]
 JobStatus: TypeAlias = Literal[
     "QUEUED", "NEEDS_MAPPING", "RUNNING", "COMPLETED", "FAILED", "CANCELLED"
 ]
-"""NEEDS_MAPPING: an import waits for somebody who says what the columns of its file are."""
+"""NEEDS_MAPPING: an import waits for a mapping of its file's columns."""
 
 OrderSort: TypeAlias = Literal["-orderDate", "orderDate"]
 """The order of a list of orders."""
@@ -76,7 +76,7 @@ ProductStatus: TypeAlias = Literal["ACTIVE", "DRAFT", "ARCHIVED"]
 """ACTIVE products can be sold; the storefront shows those of them that are published."""
 
 Role: TypeAlias = Literal["READER", "STAFF", "ADMIN", "OWNER"]
-"""What a key may do. Each role may also do what those before it may; READER only reads."""
+"""The rights of a key. Each role includes those before it; READER only reads."""
 
 UnknownColumnsMode: TypeAlias = Literal["ask", "fail"]
 """What happens to a file whose columns are not certain."""
@@ -164,7 +164,7 @@ class ApiKeyList(TypedDict):
 
 
 class ApiKeyWithSecret(TypedDict):
-    """A new key. `key` is the secret itself, and never shown again."""
+    """A new key. `key` is the secret itself, shown only once."""
 
     id: str
     """Identifier."""
@@ -201,27 +201,27 @@ class AttemptResponse(TypedDict):
 
 
 class BulkOrderEdit(TypedDict):
-    """Which orders, by `ids` or by `filters`, and what becomes of them."""
+    """The orders, by `ids` or by `filters`, and the change."""
 
     ids: NotRequired[list[str] | None]
     """Identifiers, up to 500."""
     filters: NotRequired[dict[str, Any] | None]
     """Query parameters of the list: all that match."""
     dryRun: NotRequired[bool]
-    """Say what would change, and change nothing."""
+    """Report what would change, and change nothing."""
     change: OrderEdit
     """What is changed."""
 
 
 class BulkProductEdit(TypedDict):
-    """Which products, by `ids` or by `filters`, and what becomes of them."""
+    """The products, by `ids` or by `filters`, and the change."""
 
     ids: NotRequired[list[str] | None]
     """Identifiers, up to 500."""
     filters: NotRequired[dict[str, Any] | None]
     """Query parameters of the list: all that match."""
     dryRun: NotRequired[bool]
-    """Say what would change, and change nothing."""
+    """Report what would change, and change nothing."""
     change: ProductEdit
     """What is changed."""
 
@@ -236,7 +236,7 @@ class BulkResult(TypedDict):
 
 
 class BulkRow(TypedDict):
-    """`id` and `product` where it was created, `error` (as an error body) where it was not."""
+    """`id` and `product` if it was created, otherwise `error` (as an error body)."""
 
     index: int
     """Place in the request, from 0."""
@@ -269,7 +269,7 @@ class BulkStatusResult(TypedDict):
 
 
 class BulkStatusRow(TypedDict):
-    """`error` (as an error body) where it was not updated."""
+    """`error` (as an error body) if it was not updated."""
 
     index: int
     """Place in the request, from 0."""
@@ -405,7 +405,7 @@ class CustomerAddress(TypedDict):
 
 
 class CustomerAddressInput(TypedDict):
-    """With the `id` of one that the customer has, it is that one, changed; else it is a new one."""
+    """With the `id` of an existing address, it changes that one; otherwise it is new."""
 
     firstName: NotRequired[str | None]
     """Given name."""
@@ -432,7 +432,7 @@ class CustomerAddressInput(TypedDict):
 
 
 class CustomerChange(TypedDict):
-    """The fields of a PATCH: what is absent stays, null clears, a list is the new list."""
+    """The fields of a PATCH: absent fields stay, null clears, a list replaces the old list."""
 
     email: NotRequired[str | None]
     """E-mail address."""
@@ -451,7 +451,7 @@ class CustomerChange(TypedDict):
     addresses: NotRequired[list[CustomerAddressInput] | None]
     """Where parcels and bills may go, at most 20."""
     defaultAddressId: NotRequired[str | None]
-    """The first one, unless given"""
+    """Default: the first one"""
 
 
 class CustomerList(TypedDict):
@@ -582,7 +582,7 @@ class DeliveryWithAttempts(TypedDict):
 
 
 class Event(TypedDict):
-    """An event as it was committed; `data` is what its webhooks get."""
+    """An event as it was committed; webhooks get the same `data`."""
 
     id: str
     """Identifier."""
@@ -597,7 +597,7 @@ class Event(TypedDict):
 
 
 class EventFeed(TypedDict):
-    """`next` is always there: ask again with it as `after`, for ever."""
+    """`next` is always there: send it as `after` of the next request."""
 
     data: list[Event]
     """The items."""
@@ -876,9 +876,9 @@ class Job(TypedDict):
     completedAt: str | None
     """When it ended; null: it has not."""
     createdBy: str
-    """Name of the API key that asked for it"""
+    """Name of the API key that requested it"""
     about: dict[str, Any]
-    """What was asked for"""
+    """The request"""
     errors: list[JobRecordError]
     """The first 100"""
     preview: list[dict[str, Any]]
@@ -914,7 +914,7 @@ class JobList(TypedDict):
 
 
 class JobRecordError(TypedDict):
-    """Why one record failed or was left as it is."""
+    """Why one record failed or was not changed."""
 
     id: str
     """Identifier."""
@@ -960,13 +960,13 @@ class JobSummary(TypedDict):
     completedAt: str | None
     """When it ended; null: it has not."""
     createdBy: str
-    """Name of the API key that asked for it"""
+    """Name of the API key that requested it"""
     about: dict[str, Any]
-    """What was asked for"""
+    """The request"""
 
 
 class LineItem(TypedDict):
-    """`title`, `sku` and `price` are what they were when the order was placed."""
+    """`title`, `sku` and `price` as when the order was placed."""
 
     id: str
     """Identifier."""
@@ -994,7 +994,7 @@ class LineItemInput(TypedDict):
     quantity: int
     """How many pieces."""
     price: NotRequired[Amount | None]
-    """A piece; by default the variant's."""
+    """Per piece; default: the variant's."""
 
 
 class ListedApiKey(TypedDict):
@@ -1050,7 +1050,7 @@ class NewApiKey(TypedDict):
     role: Role
     """What the key may do."""
     expiresAt: NotRequired[str | None]
-    """From then on it is 401 `key_expired`; never, unless given."""
+    """Requests after it are 401 `key_expired`; default: never."""
 
 
 class NewCustomer(TypedDict):
@@ -1073,18 +1073,18 @@ class NewCustomer(TypedDict):
     addresses: NotRequired[list[CustomerAddressInput] | None]
     """Where parcels and bills may go, at most 20."""
     defaultAddressId: NotRequired[str | None]
-    """The first one, unless given"""
+    """Default: the first one"""
 
 
 class NewExport(TypedDict):
-    """Which records, as what."""
+    """The records to export, and the format."""
 
     type: ExportType
     """Which records."""
     format: NotRequired[ExportFormat]
     """jsonl: a record a line, as the API shows it"""
     filters: NotRequired[dict[str, Any]]
-    """The query parameters of the list, but for page, limit and sort"""
+    """The query parameters of the list, except page, limit and sort"""
     columns: NotRequired[ExportColumns]
     """Of a CSV of products"""
 
@@ -1163,7 +1163,7 @@ class NewOrder(TypedDict):
 
 
 class NewProduct(TypedDict):
-    """The fields of a creation. `price` may be absent only where every variant has one."""
+    """The fields of a creation. `price` may be absent only if every variant has one."""
 
     currency: NotRequired[str | None]
     """The shop's currency, ISO 4217."""
@@ -1204,7 +1204,7 @@ class NewProduct(TypedDict):
 
 
 class NewVariant(TypedDict):
-    """A variant of a new product. Of a copied one, the id is not taken along."""
+    """A variant of a new product. The id of a copied one is ignored."""
 
     title: NotRequired[str | None]
     """Title."""
@@ -1296,7 +1296,7 @@ class Order(TypedDict):
 
 
 class OrderChange(TypedDict):
-    """The fields of a PATCH: what is absent stays; null clears, where it is allowed."""
+    """The fields of a PATCH: absent fields stay; null clears, where allowed."""
 
     status: NotRequired[OrderStatus]
     """The next status."""
@@ -1332,9 +1332,9 @@ class OrderCustomer(TypedDict):
 
 
 class OrderCustomerInput(TypedDict):
-    """An existing customer by `id`, or one by e-mail, who is made where there is none. With an
-    `id` the other fields are ignored: a customer that was read can be sent as it is. One who is
-    known by the e-mail keeps the name and phone that are stored."""
+    """An existing customer by `id`, or one by e-mail, which is created if unknown. With an `id`
+    the other fields are ignored, so a customer that was read can be sent back. A customer known
+    by the e-mail keeps the stored name and phone."""
 
     id: NotRequired[str | None]
     """Identifier."""
@@ -1349,7 +1349,7 @@ class OrderCustomerInput(TypedDict):
 
 
 class OrderEdit(TypedDict):
-    """What is absent stays; a null `salesRepId` unassigns."""
+    """Absent fields stay; a null `salesRepId` unassigns."""
 
     status: NotRequired[OrderStatus | None]
     """Its state."""
@@ -1399,7 +1399,7 @@ class Pagination(TypedDict):
 
 
 class PriceChange(TypedDict):
-    """Of a product and its variants alike."""
+    """For a product and its variants."""
 
     set: NotRequired[Amount | None]
     """The new amount."""
@@ -1459,7 +1459,7 @@ class Product(TypedDict):
 
 
 class ProductChange(TypedDict):
-    """The fields of a PUT: what is absent stays as it is, null clears."""
+    """The fields of a PUT: absent fields stay, null clears."""
 
     currency: NotRequired[str | None]
     """The shop's currency, ISO 4217."""
@@ -1500,7 +1500,7 @@ class ProductChange(TypedDict):
 
 
 class ProductEdit(TypedDict):
-    """What is absent stays; null clears."""
+    """Absent fields stay; null clears."""
 
     status: NotRequired[ProductStatus | None]
     """Its state."""
@@ -1736,7 +1736,7 @@ class StockMove(TypedDict):
     by: NotRequired[int]
     """Pieces that came in, or went out (negative)"""
     to: NotRequired[int | None]
-    """Pieces that are there now"""
+    """Pieces that are in stock now"""
     reason: str
     """Why, such as RECEIVED, COUNTED or DAMAGED."""
 

@@ -145,7 +145,7 @@ class Operations:
     def create_customer(self, body: NewCustomer, *, idempotency_key: str = AUTOMATIC) -> Customer:
         """Create a customer.
 
-        With an e-mail, a phone, a company or a name at least. Where another customer has the
+        With at least an e-mail, a phone, a company or a name. If another customer has the
         e-mail: 409 `email_taken` with that `id`. Emits customer.created.
 
         `POST /api/admin/customers`, from the role STAFF on.
@@ -162,7 +162,7 @@ class Operations:
     def get_customer(self, id: str, *, fields: str | Sequence[str] | None = None) -> Customer:
         """Get a customer.
 
-        With `fields` there is no ETag. One who was merged is 404 `merged` with `into`.
+        With `fields` there is no ETag. A merged customer is 404 `merged` with `into`.
 
         `GET /api/admin/customers/{id}`, from the role READER on.
         """
@@ -176,9 +176,9 @@ class Operations:
     ) -> Customer:
         """Change a customer.
 
-        What is absent stays, null clears; `addresses` is the new list, in which one with an
-        `id` is that one. Orders keep what they were placed with. 409 `email_taken` with the
-        `id` of whose e-mail it is. An order that was placed since is no reason for a 412. Emits
+        Absent fields stay, null clears; `addresses` replaces the list, and one with an `id`
+        changes that address. Orders keep their copies. 409 `email_taken` has the `id` of the
+        customer with the e-mail. Orders placed since do not cause a 412. Emits
         customer.updated.
 
         `PATCH /api/admin/customers/{id}`, from the role STAFF on.
@@ -191,7 +191,7 @@ class Operations:
     def delete_customer(self, id: str, *, if_match: str | None = None) -> Deleted:
         """Delete a customer.
 
-        Only one without orders: otherwise 409 `has_orders`. Emits customer.deleted.
+        Only without orders; otherwise 409 `has_orders`. Emits customer.deleted.
 
         `DELETE /api/admin/customers/{id}`, from the role STAFF on.
         """
@@ -203,12 +203,12 @@ class Operations:
     def erase_customer(self, id: str, *, idempotency_key: str = AUTOMATIC) -> StartedJob:
         """Erase a customer.
 
-        Name, e-mail, phone, addresses and notes are taken out of the customer, its orders,
-        search, lists, kept replies, events, deliveries and exports. Numbers, lines, money and
-        countries stay. Uploaded files, reports and samples of all imports are deleted, once
-        those at work have ended. The job's `touched` says how many of each. It cannot be
-        cancelled, nor undone. From the answer on the customer takes no more orders, and the
-        e-mail is free. Emits order.updated for each order, and customer.updated.
+        Removes name, e-mail, phone, addresses and notes from the customer, its orders, search,
+        lists, kept replies, events, deliveries and exports. Numbers, lines, money and countries
+        stay. Uploaded files, reports and samples of all imports are deleted, after running ones
+        have ended. The job's `touched` has the number of each. It cannot be cancelled or
+        undone. From the answer on, the customer takes no more orders, and the e-mail is free.
+        Emits order.updated for each order, and customer.updated.
 
         `POST /api/admin/customers/{id}/erase`, from the role OWNER on.
         """
@@ -225,10 +225,10 @@ class Operations:
     ) -> StartedJob:
         """Merge a customer into another.
 
-        Orders, totals and addresses move to `into`, equal addresses once; what that lacks, it
-        gets. This id is then 404 `merged` with `into`. Into itself, into one that is erased,
-        merged or being merged into another: 422. It cannot be cancelled, nor undone. Emits
-        order.updated for each order, customer.updated and customer.deleted.
+        Orders, totals and addresses (without duplicates) move to `into`, and so do values that
+        `into` lacks. Then this id is 404 `merged` with `into`. Merging into itself, or into an
+        erased or merged customer, or one that is being merged, is 422. It cannot be cancelled
+        or undone. Emits order.updated for each order, customer.updated and customer.deleted.
 
         `POST /api/admin/customers/{id}/merge`, from the role STAFF on.
         """
@@ -330,11 +330,11 @@ class Operations:
     ) -> EventFeed:
         """Read the change feed.
 
-        The oldest first, 60 days back, each event once, deletions included. Ask again with
-        `next` as `after`, for ever: an empty answer is the end for now. The feed lags half a
-        minute, so that nothing is missed. A cursor from before the oldest is 410
-        `cursor_expired`. A sale changes the stock of its variants without a product.updated:
-        who keeps that too asks for `stock=true`, and takes it from every event.
+        The oldest first, 60 days back, each event once, deletions included. Keep asking with
+        `next` as `after`: an empty answer is the end for now. The feed lags half a minute, so
+        that nothing is missed. A cursor from before the oldest event is 410 `cursor_expired`. A
+        sale changes the stock of its variants without a product.updated: to follow stock, send
+        `stock=true` and use the `stock` of every event.
 
         `GET /api/admin/events`, from the role STAFF on.
         """
@@ -350,8 +350,8 @@ class Operations:
         """Export products, orders or customers.
 
         As CSV or one JSON object a line. The job has `downloadUrl` when it is COMPLETED. A file
-        of products can be imported again. Cells that a spreadsheet would run begin with an
-        apostrophe, which the import takes off.
+        of products can be imported again. Cells that a spreadsheet would run as formulas begin
+        with an apostrophe, which the import removes.
 
         `POST /api/admin/exports`, from the role STAFF on.
         """
@@ -389,8 +389,7 @@ class Operations:
     def get_job(self, id: str) -> ImportJob | Job:
         """Get a job.
 
-        How far it is, and what failed: the first 100 errors here, all of an import in its
-        report.
+        Its progress, and the first 100 errors; an import's report has all.
 
         `GET /api/admin/jobs/{id}`, from the role READER on.
         """
@@ -400,7 +399,7 @@ class Operations:
     def cancel_job(self, id: str) -> ImportJob | Job:
         """Cancel a job.
 
-        Nothing more is begun; records that were written stay, and are counted.
+        No more work is started; records that were written stay, and are counted.
 
         `POST /api/admin/jobs/{id}/cancel`, from the role STAFF on.
         """
@@ -446,9 +445,9 @@ class Operations:
     def undo_job(self, id: str, *, idempotency_key: str = AUTOMATIC) -> StartedJob:
         """Undo an import or a bulk edit.
 
-        Every field that the job changed, and nobody has changed since, gets its old value back;
-        stock by the difference. A product that the job created, and nobody has changed or sold
-        since, is deleted. What is left as it is, is among the errors of the new job, with the
+        Every field that the job changed, and that was not changed since, gets its old value;
+        stock changes by the difference. A product that the job created is deleted, unless it
+        was changed or sold since. What cannot be undone is in the new job's errors, with the
         reason. Undoing twice changes nothing; an undo can be undone. Within 30 days.
 
         `POST /api/admin/jobs/{id}/undo`, from the role STAFF on.
@@ -461,7 +460,7 @@ class Operations:
     def list_api_keys(self, *, page: int | None = None, limit: int | None = None) -> ApiKeyList:
         """List keys.
 
-        Newest first, without the keys themselves: nobody has those but their holders.
+        Newest first, without the keys themselves, which are not stored.
 
         `GET /api/admin/keys`, from the role OWNER on.
         """
@@ -483,7 +482,7 @@ class Operations:
     ) -> ApiKeyWithSecret:
         """Create a key.
 
-        `key` in the answer is the key. It is not stored, and never shown again.
+        `key` in the answer is the key. It is not stored, and shown only once.
 
         `POST /api/admin/keys`, from the role OWNER on.
         """
@@ -495,7 +494,8 @@ class Operations:
     def revoke_api_key(self, id: str) -> Deleted:
         """Revoke a key.
 
-        It opens nothing from then on. The last Owner key stays: 409 `last_owner_key`.
+        The key stops working at once. The last Owner key cannot be revoked: 409
+        `last_owner_key`.
 
         `DELETE /api/admin/keys/{id}`, from the role OWNER on.
         """
@@ -603,7 +603,7 @@ class Operations:
     def create_order(self, body: NewOrder, *, idempotency_key: str = AUTOMATIC) -> Order:
         """Create an order.
 
-        Takes its stock, or is refused: 422 `insufficient_stock` names the lines. With
+        Takes stock, or is refused: 422 `insufficient_stock` names the lines. With
         `paymentStatus` PAID it starts as PAID. Emits order.created, and order.paid,
         customer.created, inventory.low where they apply.
 
@@ -648,7 +648,7 @@ class Operations:
 
         `status` moves along the transitions only; any other is 422 `invalid_transition` with
         `from`, `to` and `allowed`. PAID and REFUNDED set the payment status too; CANCELLED and
-        REFUNDED give the stock back. Emits order.updated, and what the change means besides.
+        REFUNDED return the stock. Emits order.updated, and the more specific events.
 
         `PATCH /api/admin/orders/{id}`, from the role STAFF on.
         """
@@ -660,7 +660,7 @@ class Operations:
     def delete_order(self, id: str, *, if_match: str | None = None) -> Deleted:
         """Delete an order.
 
-        Before shipping, its stock is given back.
+        If it was not shipped, its stock is returned.
 
         `DELETE /api/admin/orders/{id}`, from the role OWNER on.
         """
@@ -765,13 +765,13 @@ class Operations:
     def create_products(self, body: NewProducts, *, idempotency_key: str = AUTOMATIC) -> BulkResult:
         """Create up to 500 products.
 
-        An array of products, or `{"products": […]}`. Each succeeds or fails for itself. One
-        write against the rate limit, however many products. All together have at most 30,000
-        variants, tags and words of names, vendors, SKUs and titles: more is 422 `too_long`, and
-        nothing is written. Beyond 2 MB of request, or where the answer would be larger than 6
-        MB, rows have the `id` of what was created and no `product`. Where storage is so slow
-        that 20 seconds are not enough, the rest is answered as `not_reached`: nothing of it was
-        written, and the same request with its Idempotency-Key goes on there.
+        An array of products, or `{"products": […]}`. Each succeeds or fails independently. It
+        counts as one write. Together they have at most 30,000 variants, tags and words of
+        names, vendors, SKUs and titles: more is 422 `too_long`, and nothing is written. If the
+        request exceeds 2 MB, or the answer would exceed 6 MB, rows have the `id` of the created
+        product and no `product`. If storage is too slow for 20 seconds, the rest is
+        `not_reached`: it was not written, and the same request with its Idempotency-Key
+        continues there.
 
         `POST /api/admin/products/bulk`, from the role STAFF on.
         """
@@ -789,9 +789,9 @@ class Operations:
     ) -> StartedJob:
         """Change many products.
 
-        Up to 500 by `ids`, or all that match `filters`. The job counts what became of each;
-        with `dryRun` it shows the first 100 as before and after. Emits what a PUT of each
-        would. It can be undone: `POST /api/admin/jobs/{id}/undo`.
+        Up to 500 by `ids`, or all that match `filters`. The job counts the results; with
+        `dryRun` it shows the first 100 as before and after. Emits the same events as a PUT of
+        each. It can be undone: `POST /api/admin/jobs/{id}/undo`.
 
         `POST /api/admin/products/bulk-edit`, from the role STAFF on.
         """
@@ -807,8 +807,8 @@ class Operations:
     def set_product_statuses(self, body: BulkStatus) -> BulkStatusResult:
         """Set the status of up to 500 products.
 
-        Each succeeds or fails for itself. One write against the rate limit, however many
-        products. Emits product.updated for each that had another status.
+        Each succeeds or fails independently. It counts as one write. Emits product.updated for
+        each that had another status.
 
         `POST /api/admin/products/bulk-status`, from the role STAFF on.
         """
@@ -947,8 +947,8 @@ class Operations:
     ) -> Product:
         """Change a product.
 
-        What is absent stays, null clears, a given list is the new list; variants match by id,
-        then SKU, and keep what is absent. Emits product.updated where something differs.
+        Absent fields stay, null clears, a list replaces the old list; variants match by id,
+        then SKU, and keep absent fields. Emits product.updated if something differs.
 
         `PUT /api/admin/products/{id}`, from the role STAFF on.
         """
@@ -972,9 +972,9 @@ class Operations:
     def move_stock(self, id: str, body: StockMoves, *, idempotency_key: str = AUTOMATIC) -> Product:
         """Move the stock of a product.
 
-        All moves, or none. `by` adds to whatever is there, and never overwrites a sale; below
-        zero is 422 `insufficient_stock`. `to` sets a count; a variant that is not tracked needs
-        it. Emits product.updated, whose data has `stockMoves` besides: `[{variantId, by, stock,
+        All moves, or none. `by` adds to the current stock and never overwrites a sale; below
+        zero is 422 `insufficient_stock`. `to` sets a count; an untracked variant needs it.
+        Emits product.updated, whose data also has `stockMoves`: `[{variantId, by, stock,
         reason}]`.
 
         `POST /api/admin/products/{id}/stock`, from the role STAFF on.
@@ -991,8 +991,8 @@ class Operations:
     def search_everything(self, *, q: str) -> SearchResult:
         """Search in everything.
 
-        Orders, products and customers that have all words of `q`. What has one of them as a
-        whole, a number, an e-mail address or a SKU, comes first; then the newest.
+        Orders, products and customers that match all words of `q`: whole matches, such as a
+        number, an e-mail address or a SKU, first; then the newest.
 
         `GET /api/admin/search`, from the role READER on.
         """
@@ -1003,7 +1003,7 @@ class Operations:
         """The shop at a glance.
 
         Sales of today and of the last 30 days by order date in the shop's time zone, orders by
-        status until they are delivered, and what runs low on stock.
+        status until they are delivered, and variants with low stock.
 
         `GET /api/admin/summary`, from the role READER on.
         """
@@ -1212,7 +1212,7 @@ class Operations:
     ) -> PublicProductList:
         """Browse products.
 
-        Newest first. `storefront` shows what is assigned to it, and what is assigned to none.
+        Newest first. `storefront` shows products that are assigned to it or to none.
 
         `GET /api/products`.
         """
@@ -1259,7 +1259,7 @@ class Operations:
     ) -> PublicProduct:
         """Get a product by id or slug.
 
-        The ETag is made of what is answered: of `fields`, where they are asked for.
+        The ETag is a hash of the answer, with `fields` too.
 
         `GET /api/products/{id_or_slug}`.
         """
