@@ -51,8 +51,8 @@ def levels(product_ids: Iterable[str]) -> dict[str, dict[str, int]]:
 
 
 def sell(commit: Commit, sales: Iterable[tuple[Product, Wanted]]) -> None:
-    """Takes the wanted pieces, which are in stock: one item a product, and one more if any falls below
-    its threshold. Emits inventory.low. The commit raises StockMoved.
+    """Takes the wanted pieces, which are in stock: one item a product, and one more if any falls
+    below its threshold. Emits inventory.low. The commit raises StockMoved.
 
     Untracked variants are neither taken nor checked: if tracking begins during an order, the count
     is of what is left after it.
