@@ -1,6 +1,6 @@
 """The shop's days, in its time zone (`--timezone`, IANA; UTC unless given)."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from zoneinfo import ZoneInfo
 
@@ -24,15 +24,9 @@ def today() -> date:
 def start(day_of_shop: date) -> datetime:
     """The time at which a day of the shop begins, in UTC: 23, 24 or 25 hours before the next,
     as clocks change."""
-    zone = _zone(settings.timezone())
-    midnight = datetime(day_of_shop.year, day_of_shop.month, day_of_shop.day, tzinfo=zone)
-    moments = (midnight.replace(fold=fold).astimezone(UTC) for fold in (0, 1))
-    # If midnight occurs twice, the day begins at the second; if it does not occur, when the clocks
+    # If midnight occurs twice, the day begins at the first; if it does not occur, when the clocks
     # change.
-    return next(
-        (moment for moment in moments if day(moment) == day_of_shop),
-        midnight.astimezone(UTC),
-    )
+    return datetime.combine(day_of_shop, time(), _zone(settings.timezone())).astimezone(UTC)
 
 
 def period(first: str, last: str) -> tuple[str, str]:

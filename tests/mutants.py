@@ -350,6 +350,7 @@ class Reach:
         first, last = mutant.lines
         found = set().union(*(self.of[mutant.path, line] for line in range(first, last + 1)))
         found = found if last else self.anywhere[mutant.path]
+        found = {test for test in found if self.seconds[test] < MOST_SECONDS}
         own = f"tests/{Path(mutant.path).with_suffix('').parts[1]}/"
         nearest = sorted(found, key=lambda one: (not one.startswith(own), self.seconds[one], one))
         until = accumulate(self.seconds[test] for test in nearest)

@@ -101,6 +101,24 @@ def test_commits_of_which_nobody_knows_whether_they_happened_are_not_made_again_
     assert set(sent) == {2}
 
 
+@pytest.mark.parametrize("alone", [True, False])
+def test_what_means_nothing_once_a_commit_was_made_is_gone_and_stays_where_it_was_not_made(
+    dynamodb: Double, alone: bool
+) -> None:
+    for pk in "ab":
+        table.put({"pk": pk, "sk": "left"})
+    commits = two()
+    for commit, pk in zip(commits, "ab", strict=True):
+        commit.delete_after((pk, "left"))
+    if alone:
+        commits[0].send()
+        with pytest.raises(table.ConditionFailed):
+            commits[1].send()
+    else:
+        send_all(commits)
+    assert table.get(("a", "left")) is None and table.get(("b", "left")) is not None
+
+
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long is waited, at most, from now on."""
     found: list[float] = []

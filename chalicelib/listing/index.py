@@ -113,7 +113,7 @@ class Index:
 
     @property
     def word_bytes(self) -> int:
-        return sum(len(word.encode()) + 1 for word in self.every_word)
+        return len(" ".join(self.every_word).encode())
 
     def clipped(self) -> "Index":
         """With as many words as a record has room for."""

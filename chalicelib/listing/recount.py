@@ -85,7 +85,9 @@ def disagreement(
 
 def _explained(first: Mapping[str, Any], last: Mapping[str, Any], counted: Number) -> bool:
     """Whether writes during a look can explain the difference between a cell and the records."""
-    changed = sum(abs(last.get(shard, 0) - first.get(shard, 0)) for shard in {*first, *last})
+    changes = Counter(last)
+    changes.subtract(first)
+    changed = sum(map(abs, changes.values()))
     low, high = sorted((_sum(first), _sum(last)))
     return bool(low - changed <= counted <= high + changed)
 

@@ -169,8 +169,8 @@ def _parameters() -> Mapping[str, list[str]]:
     found: dict[str, list[str]] = {}
     for written, values in given.items():
         name = _IN_BRACKETS.sub("", written)
-        if any(map(_SURROGATE.search, values)):
-            raise Invalid.field(name[:200], "invalid", "must be UTF-8")
+        if any(map(_SURROGATE.search, (name, *values))):
+            raise Invalid.field(_SURROGATE.sub("\ufffd", name)[:200], "invalid", "must be UTF-8")
         found.setdefault(name, []).extend(values)
     return found
 

@@ -362,6 +362,15 @@ def test_an_export_that_is_being_written_ends(jobs: JobDesk) -> None:
     assert after["downloadUrl"] and mentions(jobs) == []
 
 
+def test_an_erasure_passes_events_that_nobody_can_read(jobs: JobDesk) -> None:
+    made = placed(jobs.shop, customer=PERSON)["customer"]
+    damaged = {"pk": "0", "sk": "events", "events": "[]"}
+    table.put(damaged, table=settings.outbox_table())
+    jobs.done(f"{path(made)}/erase")
+    assert mentions(jobs) == []
+    assert pack(damaged) in jobs.dynamodb.items(settings.outbox_table())
+
+
 def test_words_that_a_failed_write_has_left_go_and_those_of_others_stay(jobs: JobDesk) -> None:
     shop = jobs.shop
     made = placed(shop, customer=PERSON)["customer"]

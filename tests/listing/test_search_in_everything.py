@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from chalicelib import table
+from chalicelib.listing import best
 from tests.orders import build
 from tests.support.dynamodb_double import Double
 from tests.support.shop import Shop
@@ -52,6 +53,18 @@ def test_all_words_have_to_match(shop: Shop) -> None:
         == found(shop, "%23")
         == {"orders": [], "products": [], "customers": []}
     )
+
+
+def test_who_has_all_words_is_found_among_many_who_have_one_of_them(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither the first nor the newest of those with either word."""
+    monkeypatch.setattr(best, "_WHOLE", 1)
+    monkeypatch.setattr(best, "_BEGINNING", 1)
+    for n in range(41):
+        name = "Wool cap" if n == 20 else f"{'Wool' if n % 2 else 'Cap'} {n}"
+        shop.post("/api/admin/products", {"name": name, "price": 1, "sku": f"W{n}"})
+    assert found(shop, "wool%20cap")["products"] == ["W20"]
 
 
 @pytest.mark.parametrize("q", ["", "q=", f"q={'x' * 201}", "q=a&page=2"])

@@ -136,8 +136,8 @@ def test_the_largest_bulks_take_no_more_than_a_new_table_takes_in_twenty_seconds
 
 
 def test_a_large_bulk_is_answered_with_ids_and_what_failed(shop: Shop) -> None:
-    rows = [new_product(name="Hat", description="é" * 15_000) for _ in range(70)]
-    body = json.dumps([*rows, {"name": ""}], ensure_ascii=False).encode()
+    rows = [new_product(name="Hat", description="x" * 30_000) for _ in range(70)]
+    body = json.dumps([*rows, {"name": ""}]).encode()
     assert len(body) > 2_000_000
     answer = shop.post(BULK, body, headers={"Content-Type": "application/json"})
     assert answer.json["summary"] == {"created": 70, "failed": 1}

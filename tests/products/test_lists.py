@@ -73,6 +73,21 @@ def test_an_unknown_parameter_is_refused_by_its_name_and_never_ignored(
     assert set(refused.values()) == {"unknown_parameter"}
 
 
+def test_of_an_unknown_parameter_no_more_is_repeated_than_its_first_200_characters(
+    shop: Shop,
+) -> None:
+    for query in (f"{'x' * 300}=1", f"{'x' * 300}=\ud800"):
+        answer = shop.get(f"/api/admin/products?{query}")
+        assert answer.status == 422
+        assert [error["field"] for error in answer.json["errors"]] == ["x" * 200]
+
+
+def test_a_parameter_whose_name_is_not_utf_8_is_refused_with_one_that_is(shop: Shop) -> None:
+    answer = shop.get("/api/admin/products?a\ud800=1")
+    assert (answer.status, answer.json["errors"][0]["field"]) == (422, "a\ufffd")
+    assert answer.text.encode()
+
+
 def test_the_storefront_ignores_parameters_that_it_does_not_know(stocked: Shop) -> None:
     assert names(stocked.get("/api/products?utm_source=mail")) == ["Red shirt", "Blue shirt"]
 

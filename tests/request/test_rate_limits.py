@@ -40,6 +40,15 @@ def test_a_key_reads_120_times_a_minute_and_no_more(shop: Shop, time_stands: Clo
     assert limits(read(shop, key)) == (120, 119, 1_800_000_120)
 
 
+def test_in_the_last_second_of_a_minute_and_just_after_it_one_second_is_waited(
+    shop: Shop, time_stands: Clock
+) -> None:
+    window = rate.Window(60, 60, rate.this_minute())
+    for until_the_next in (1, 0, -1):
+        time_stands.seconds = window.reset - until_the_next
+        assert window.exceeded().headers["Retry-After"] == "1"
+
+
 def test_writes_are_counted_apart_up_to_60(shop: Shop, time_stands: Clock) -> None:
     key = shop.mint()
     assert {write(shop, key).status for _ in range(60)} == {405}

@@ -12,7 +12,7 @@ from chalicelib.safe_post.post import PostResult
 from chalicelib.webhooks import fan_out
 from tests.support.dynamodb_double import Crash
 from tests.support.shop import Shop
-from tests.support.webhook_world import DELIVERIES, OK, RETRIES, Posted, World, announce
+from tests.support.webhook_world import DELIVERIES, OK, RETRIES, Posted, World, announce, failed
 from tests.support.webhook_world import world as world_of
 from tests.webhooks.test_delivery import add, listed, only
 
@@ -63,6 +63,25 @@ def test_an_attempt_that_ends_with_its_function_counts_once_however_often_it_is_
     world.run(timedelta(minutes=5))
     (kept,) = [item for item in world.stored() if item["sk"] == webhook["id"]]
     assert kept["streak"] == 1 and kept["suspect"] is True
+
+
+def test_the_last_attempt_of_a_schedule_makes_a_suspect_too_where_it_ends_with_its_function(
+    world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant)
+    world.answer = lambda posted: failed()
+    announce()
+    world.run(timedelta(days=7))
+
+    def kill(posted: Posted) -> PostResult:
+        raise Crash("Post")
+
+    world.answer = kill
+    world.run()
+    delivery = only(merchant, webhook)
+    assert (delivery["status"], delivery["attempts"][-1]["error"]) == ("FAILED", "interrupted")
+    (kept,) = [item for item in world.stored() if item["sk"] == webhook["id"]]
+    assert kept["suspect"] is True
 
 
 def test_who_is_beside_a_receiver_that_kills_is_delayed_once_and_never_blamed_for_good() -> None:

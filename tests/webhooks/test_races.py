@@ -294,6 +294,7 @@ def test_a_delivery_that_outlives_its_event_ends_as_failed(world: World, merchan
         None,
         {"headers": {}},
     )
+    assert last["durationMs"] == 0
     assert "no longer kept" in last["message"] and len(world.posted) == posts
     assert not [queue for queue in world.queues.values() if queue]
     assert merchant.post(f"{path}/recover", {"since": SINCE["since"]}).json == {"count": 0}

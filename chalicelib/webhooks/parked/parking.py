@@ -1,6 +1,6 @@
 """Messages that are due later than a queue can hold them, or when their endpoint is enabled again.
 
-`due#<wh_…>` / `<time>#<dlv_…>`: the message, to be put back on the queue by `redrive.py`.
+`due#<wh_…>` / `<time>#<dlv_…>#<replay>`: the message, to be put back on the queue by `redrive.py`.
 """
 
 from collections.abc import Sequence
@@ -46,11 +46,10 @@ def forget(entries: Sequence[Key]) -> None:
 
 
 def _put(message: Message, due: datetime) -> None:
-    kind = f"#{message.replay}" if message.replay else ""
     table.put(
         {
             "pk": _partition(endpoint_of(message.delivery)),
-            "sk": f"{clock.iso(due)}#{message.delivery}{kind}",
+            "sk": f"{clock.iso(due)}#{message.delivery}#{message.replay}",
             "message": message.text(),
             "expiresAt": int(due.timestamp()) + deliveries.UNFINISHED_SECONDS,
         }

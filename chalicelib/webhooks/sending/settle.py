@@ -39,7 +39,7 @@ def settle(delivery: Delivery, attempt: Attempt, streak: int) -> bool:
     return deliveries.retrying(delivery, attempt, following)
 
 
-def interrupted(delivery: Delivery, endpoint: Endpoint | None) -> bool:
+def interrupted(delivery: Delivery, endpoint: Endpoint | None) -> None:
     """Settles the attempt of an expired claim."""
     assert delivery.claim is not None
     begun = delivery.claim.until - deliveries.LEASE
@@ -48,13 +48,12 @@ def interrupted(delivery: Delivery, endpoint: Endpoint | None) -> bool:
     ours = settle(delivery, attempt, endpoint.streak if endpoint else 0)
     if ours and endpoint and attempt.error == attempts.INTERRUPTED:
         health.interrupted(endpoint, begun)
-    return ours
 
 
-def expired(delivery: Delivery, url: str) -> bool:
+def expired(delivery: Delivery, url: str) -> None:
     """Ends a claimed delivery, because the outbox no longer has its body."""
     attempt = attempts.keep(delivery.id, attempts.expired(delivery, url))
-    return settle(delivery, attempt, 0)
+    settle(delivery, attempt, 0)
 
 
 def _following(delivery: Delivery, attempt: Attempt, streak: int) -> NextStep:
