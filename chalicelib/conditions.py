@@ -48,9 +48,6 @@ class Attr:
     def eq(self, value: Any) -> Condition:
         return self._compared("=", value)
 
-    def ne(self, value: Any) -> Condition:
-        return self._compared("<>", value)
-
     def lt(self, value: Any) -> Condition:
         return self._compared("<", value)
 

@@ -51,6 +51,15 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
 
 
 @pytest.fixture
+def dynamodb(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
+    """Empty tables, in this process, and nothing else of AWS."""
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name, value)
+    with Double() as double:
+        yield double
+
+
+@pytest.fixture
 def shop(aws: Double) -> Shop:
     return Shop()
 

@@ -1,6 +1,5 @@
 """A commit happens whole or not at all, and once, whatever the network does to its answer."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,16 +9,11 @@ from chalicelib.commit import Commit, send_all
 from chalicelib.problems import Busy
 from tests.support.dynamodb_double import Double, Fault
 from tests.support.dynamodb_faults import cancelled
-from tests.support.environment import SETTINGS
 
 
-@pytest.fixture
-def dynamodb(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
-    for name, value in SETTINGS.items():
-        monkeypatch.setenv(name, value)
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.sleep", lambda seconds: None)
-    with Double() as double:
-        yield double
 
 
 @pytest.mark.parametrize("second", [Fault.THROTTLE, Fault.ERROR, Fault.UNAVAILABLE, Fault.LOST])

@@ -62,7 +62,7 @@ def _next(job: Job) -> tuple[list[str], int, Any]:
     filters = filtered(kind, asked["filters"])
     read: Any = orders.page if kind == "order" else products.page
     query = replace(filters.query(), limit=MOST_AT_ONCE, deepest=None)
-    found, total, cursor = jobs.records(job, query, read, job.cursor)
+    found, total, cursor = jobs.records(query, read, job.cursor)
     return [record.id for record in found], total, cursor
 
 

@@ -77,7 +77,7 @@ def step(job: Job) -> Step:
 
 def _orders(job: Job, person: Person, after: Any) -> _Done:
     query = orders.of_customer(str(job.asked["customer"]), MOST_AT_ONCE)
-    found, total, after = jobs.records(job, query, orders.page, after)
+    found, total, after = jobs.records(query, orders.page, after)
     customer = customers.get(str(job.asked["customer"]))
     facts = [
         person.facts_in(fields) for fields in (customer.fields, *(one.fields for one in found))

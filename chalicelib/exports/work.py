@@ -35,7 +35,7 @@ def step(job: Job) -> Step:
     wanted = query(asked["type"], asked["filters"], _PAGE)
     after, read = before["after"], 0
     while True:
-        found, total, after = jobs.records(job, wanted, _PAGES[asked["type"]], after)
+        found, total, after = jobs.records(wanted, _PAGES[asked["type"]], after)
         read += len(found)
         for record in found:
             piece += write.record(record)

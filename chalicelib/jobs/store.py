@@ -288,7 +288,6 @@ def previewed(job: Job, more: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def records(
-    job: Job,
     asked: listing.Query,
     read: Callable[[listing.Query], listing.Page[R]],
     cursor: Any,

@@ -21,7 +21,7 @@ def step(job: Job) -> Step:
         left = customers.absorb(source, into, job.id)
         return Step(errors=[_no_room(source, left)] if left else [])
     query = orders.of_customer(source, MOST_AT_ONCE)
-    found, total, after = jobs.records(job, query, orders.page, (job.cursor or {}).get("after"))
+    found, total, after = jobs.records(query, orders.page, (job.cursor or {}).get("after"))
     target = customers.get(into)
     moves = [partial(orders.reassign, order.id, source, target, job.by) for order in found]
     moved = jobs.at_once(moves)

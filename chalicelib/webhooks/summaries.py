@@ -76,7 +76,7 @@ def _tell(endpoint: Endpoint) -> None:
         Source=settings.mail_from(),
         Destination={"ToAddresses": [endpoint.summary_email]},
         Message={
-            "Subject": {"Data": _subject(endpoint, news), "Charset": "UTF-8"},
+            "Subject": {"Data": _subject(news), "Charset": "UTF-8"},
             "Body": {"Text": {"Data": "\n".join(_lines(endpoint, news)), "Charset": "UTF-8"}},
         },
     )
@@ -116,7 +116,7 @@ def _claimed(endpoint_id: str) -> bool:
     return True
 
 
-def _subject(endpoint: Endpoint, news: _News) -> str:
+def _subject(news: _News) -> str:
     if news.failed:
         number = len(news.failed)
         return f"{number} webhook {'delivery' if number == 1 else 'deliveries'} failed"

@@ -1,3 +1,3 @@
-from tests.orders.conftest import dynamodb, shop
+from tests.orders.conftest import shop
 
-__all__ = ["dynamodb", "shop"]
+__all__ = ["shop"]

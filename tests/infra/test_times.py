@@ -66,9 +66,12 @@ def test_the_dashboard_shows_metrics_that_somebody_writes() -> None:
     (board,) = of_type("alarms.yaml", "AWS::CloudWatch::Dashboard").values()
     source = "".join(path.read_text() for path in (INFRA.parent / "chalicelib").rglob("*.py"))
     text = str(board["DashboardBody"]["Fn::Sub"])
+    seen = set()
     for widget in json.loads(re.sub(r"\$\{[^}]*\}", "x", text))["widgets"]:
         metrics = widget["properties"]["metrics"]
         if metrics[0][0] == "Backroom":
             names = {metric[1] for metric in metrics}
+            seen |= names
             outcomes = {f"Products{name.title()}" for name in ProductOutcome}
             assert names == outcomes or all(f'"{name}"' in source for name in names), names
+    assert {"Attempts", "ProductsCreated"} <= seen

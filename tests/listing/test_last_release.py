@@ -4,7 +4,6 @@
 deliveries: `webhooks/test_last_release.py`.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -60,12 +59,9 @@ FOUND_LATER = {f"{PRODUCTS}?search=SH-5": ["Shirt of many"], f"{ORDERS}?search=r
 
 
 @pytest.fixture
-def dynamodb(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
-    for name, value in SETTINGS.items():
-        monkeypatch.setenv(name, value)
-    with Double() as double:
-        last_release.load(double, last_release.dump())
-        yield double
+def dynamodb(dynamodb: Double) -> Double:
+    last_release.load(dynamodb, last_release.dump())
+    return dynamodb
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """A bulk call that is repeated, late or large: what was made is made once, and is answered."""
 
 import json
-from collections.abc import Iterator
 from contextlib import suppress
 from itertools import count
 from typing import Any
@@ -12,19 +11,10 @@ from chalicelib import clock
 from chalicelib.idempotency import Once
 from tests.products.build import new_product
 from tests.support.dynamodb_double import Crash, Double, Fault
-from tests.support.environment import SETTINGS
 from tests.support.shop import Shop
 
 BULK = "/api/admin/products/bulk"
 JSON = {"Content-Type": "application/json"}
-
-
-@pytest.fixture
-def dynamodb(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
-    for name, value in SETTINGS.items():
-        monkeypatch.setenv(name, value)
-    with Double() as double:
-        yield double
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ its key or uses up its limit.
 
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch
 
@@ -30,14 +30,10 @@ Send = Callable[[str], Answer]  # with this key
 Deed = Callable[[str], object]
 
 
-@pytest.fixture
-def dynamodb(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
-    for name, value in SETTINGS.items():
-        monkeypatch.setenv(name, value)
+@pytest.fixture(autouse=True)
+def nobody_is_known_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clock, "unix", lambda: 1_800_000_020)
     authenticate.forget()
-    with Double() as double:
-        yield double
 
 
 @pytest.fixture

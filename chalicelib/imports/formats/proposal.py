@@ -6,7 +6,7 @@ is not clear is proposed as not read: a shop sees that, and a wrong price it may
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -97,7 +97,7 @@ def _judged(name: str, values: list[str]) -> tuple[str | None, int]:
         field = _known().get(spelt)
         if field is not None:
             return _suited(field, values), distance
-    return _by_values(name, values), 8
+    return _by_values(values), 8
 
 
 def _suited(field: str, values: list[str]) -> str | None:
@@ -112,14 +112,13 @@ def _suited(field: str, values: list[str]) -> str | None:
     return field
 
 
-def _by_values(name: str, values: list[str]) -> str | None:
+def _by_values(values: list[str]) -> str | None:
     """Only pictures can be told by their values alone: a number may be anything."""
     is_picture = values and _share(values, _is_picture) > 0.5
     return "imageUrl" if is_picture else None
 
 
-def _share(values: list[str], test: object) -> float:
-    assert callable(test)
+def _share(values: list[str], test: Callable[[str], object]) -> float:
     return sum(bool(test(value[:500])) for value in values) / len(values)
 
 
