@@ -16,7 +16,8 @@ from chalicelib.attributes import Expressions, Item, Key, pack, pack_key, unpack
 from chalicelib.conditions import Condition
 from chalicelib.dynamodb import NO_ANSWER, encoded
 from chalicelib.problems import Busy, Invalid
-from chalicelib.table import ConditionFailed, may_repeat, together
+from chalicelib.round_trips import may_repeat, together
+from chalicelib.table import ConditionFailed
 
 Otherwise = Exception | Callable[[Item | None], Exception]
 

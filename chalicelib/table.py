@@ -4,40 +4,22 @@ Items are plain Python values: str, int, Decimal, bool, None, list, dict, frozen
 read is consistent: what a write answered is what the next read shows. Keys are `(pk, sk)`.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
-from contextvars import ContextVar, copy_context
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cache, partial, update_wrapper
-from itertools import islice
-from threading import Lock
-from typing import Any, Final, Generic, ParamSpec, TypeGuard, TypeVar
+from functools import partial
+from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
 from chalicelib import deadline, dynamodb, settings
 from chalicelib.attributes import Expressions, Item, Key, pack, pack_key, unpack
 from chalicelib.conditions import Attr, Condition
-from chalicelib.dynamodb import NO_ANSWER
 from chalicelib.problems import Busy
+from chalicelib.round_trips import Steps, Stepwise, ask, together
 
 BATCH_KEYS: Final = 100  # AWS: at most 100 keys in a BatchGetItem call
 BATCH_WRITES: Final = 25  # AWS: at most 25 writes in a BatchWriteItem call
-_AT_ONCE: Final = 32  # calls of one thread, each of which has a connection
-
-# The refusals after which a write surely did not happen, and may be sent again.
-REFUSED: Final = frozenset(
-    {
-        "TransactionConflictException",
-        "ProvisionedThroughputExceededException",
-        "ThrottlingException",
-        "RequestLimitExceeded",
-    }
-)
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 client = dynamodb.client
 absent = Attr("pk").not_exists()
@@ -51,170 +33,6 @@ class ConditionFailed(Exception):
     def __init__(self, key: Key, old: Item | None) -> None:
         super().__init__(f"condition on {key} failed")
         self.key, self.old = key, old
-
-
-# A request, for its reply.
-Steps = Generator[tuple[str, dict[str, Any]], Any, T]
-
-
-class Stepwise(Generic[P, T]):
-    """A function that asks DynamoDB by yielding requests: it is given the replies.
-
-    So the first requests of several can be sent before the first reply is read, without threads:
-    those cost as much CPU as the calls. `steps`: for another such function to go through.
-    """
-
-    def __init__(self, steps: Callable[P, Steps[T]]) -> None:
-        self.steps = steps
-        update_wrapper(self, steps)
-
-    def __call__(self, *arguments: P.args, **named: P.kwargs) -> T:
-        steps = self.steps(*arguments, **named)
-        try:
-            asked = next(steps)
-            while True:
-                asked = _answered(steps, partial(_ask, *asked))
-        except StopIteration as end:
-            result: T = end.value
-            return result
-
-
-def _answered(steps: Steps[Any], reply: Callable[[], Any]) -> tuple[str, dict[str, Any]]:
-    """The next request. Raises StopIteration with the result."""
-    try:
-        given = reply()
-    except Exception as failure:
-        return steps.throw(failure)
-    return steps.send(given)
-
-
-class _Underway(Generic[T]):
-    """A call of a Stepwise function whose request has been sent, until it has `ended`."""
-
-    result: T
-    _sent: "dynamodb.Sent | Future[Any] | None"
-
-    def __init__(self, call: "partial[T]") -> None:
-        function: Any = call.func
-        self._steps: Steps[T] = function.steps(*call.args, **call.keywords)
-        self.ended = False
-        self._ask(partial(next, self._steps))
-        if not self.ended and self._sent is None:
-            self.go_on()  # at once: others could not be sent either, each after a wait
-
-    def go_on(self) -> None:
-        """Waits for the reply; sends the next request, if there is one."""
-        reply = partial(_ask, *self._asked, self._sent)
-        self._ask(partial(_answered, self._steps, reply))
-
-    def go_on_beside_others(self) -> None:
-        """The same, but a call that is refused for a moment is repeated by another thread: nobody
-        else waits for its pauses."""
-        if not isinstance(self._sent, dynamodb.Sent):
-            self.go_on()
-            return
-        try:
-            given = self._sent.result()
-        except Exception as failure:
-            if _passes(failure):
-                self._sent = _elsewhere(_ask, *self._asked)
-            else:
-                self._ask(partial(self._steps.throw, failure))
-        else:
-            self._ask(partial(self._steps.send, given))
-
-    def finish(self) -> T:
-        while not self.ended:
-            self.go_on()
-        return self.result
-
-    def close(self) -> None:
-        """Nobody waits for the reply any more."""
-        if isinstance(self._sent, dynamodb.Sent):
-            self._sent.close()
-
-    def _ask(self, step: Callable[[], tuple[str, dict[str, Any]]]) -> None:
-        self._sent = None
-        try:
-            self._asked = step()
-        except StopIteration as end:
-            self.result, self.ended = end.value, True
-            return
-        with suppress(*NO_ANSWER):  # else it is sent when the reply is waited for
-            self._sent = dynamodb.send(*self._asked) or _elsewhere(dynamodb.call, *self._asked)
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=16, thread_name_prefix="dynamodb")
-
-
-def _elsewhere(call: Callable[..., T], *arguments: Any) -> Future[T]:
-    return _pool().submit(copy_context().run, call, *arguments)
-
-
-def begin(call: "partial[T]") -> Callable[[], T]:
-    """Sends the first request of a call of a Stepwise function.
-
-    The function that it returns reads the reply and makes the remaining calls, once, in the context
-    of `begin`. Every caller, in any thread, gets the same result.
-    """
-    underway, context, lock, outcome = _Underway(call), copy_context(), Lock(), Future[T]()
-
-    def finish() -> T:
-        with lock:
-            if not outcome.done():
-                try:
-                    outcome.set_result(context.run(underway.finish))
-                except BaseException as failure:
-                    outcome.set_exception(failure)
-        return outcome.result()
-
-    return finish
-
-
-def together(calls: Sequence[Callable[[], Any]]) -> list[Any]:
-    """The results of independent calls, made at the same time: one round trip instead of several.
-
-    Calls of Stepwise functions (`partial`, 32 at once) and the first are made in this thread,
-    others in threads of their own. Of those, none may itself use `together`: the pool could
-    otherwise fill with callers who wait for a place in it.
-    """
-    if len(calls) == 1:
-        return [calls[0]()]
-    results: list[Any] = [None] * len(calls)
-    stepwise = {place: call for place, call in enumerate(calls) if _is_stepwise(call)}
-    waiting = iter(stepwise.items())
-    underway: dict[int, _Underway[Any]] = {}
-
-    def send() -> None:
-        for place, call in islice(waiting, _AT_ONCE - len(underway)):
-            underway[place] = _Underway(call)
-
-    try:
-        send()
-        rest = [place for place in range(1, len(calls)) if place not in stepwise]
-        others = {place: _elsewhere(calls[place]) for place in rest}
-        if calls and 0 not in stepwise:
-            results[0] = calls[0]()
-        while underway:
-            for place, one in list(underway.items()):
-                if one.ended:
-                    results[place] = one.result
-                    del underway[place]
-                else:
-                    one.go_on_beside_others()
-            send()
-        for place, other in others.items():
-            results[place] = other.result()
-    finally:
-        for one in underway.values():
-            one.close()
-    return results
-
-
-def _is_stepwise(call: Callable[[], Any]) -> TypeGuard["partial[Any]"]:
-    return isinstance(call, partial) and isinstance(call.func, Stepwise)
 
 
 _before_writes: ContextVar[Callable[[], object]] = ContextVar("writes", default=lambda: None)
@@ -386,7 +204,7 @@ def scan(begins: str) -> Iterator[list[Key]]:
     }
     said.into(request)
     while True:
-        reply = _ask("Scan", request)
+        reply = ask("Scan", request)
         yield [(item["pk"]["S"], item["sk"]["S"]) for item in reply["Items"]]
         if "LastEvaluatedKey" not in reply:
             return
@@ -399,7 +217,7 @@ def scanned(name: str, after: Key | None) -> tuple[list[Item], Key | None]:
     request: dict[str, Any] = {"TableName": name, "ConsistentRead": True}
     if after is not None:
         request["ExclusiveStartKey"] = pack_key(after)
-    reply = _ask("Scan", request)
+    reply = ask("Scan", request)
     last = reply.get("LastEvaluatedKey")
     return [unpack(item) for item in reply["Items"]], _key_of(last) if last else None
 
@@ -484,33 +302,3 @@ def _single(
             raise
         reply: dict[str, Any] = {**error.response}
         raise ConditionFailed(key, unpack(reply.get("Item", {})) or None) from None
-
-
-def _ask(
-    operation: str, request: dict[str, Any], sent: "dynamodb.Sent | Future[Any] | None" = None
-) -> Any:
-    """The reply; `sent`: the first attempt, where that was made before. Raises Busy where DynamoDB
-    refuses or does not answer for too long."""
-    for _ in deadline.attempts():
-        first, sent = sent, None
-        try:
-            return first.result() if first else dynamodb.call(operation, request)
-        except Exception as failure:
-            if not _passes(failure):
-                raise
-    raise Busy
-
-
-def _passes(failure: Exception) -> bool:
-    """Whether the same call may succeed later."""
-    if isinstance(failure, ClientError):
-        return may_repeat(failure)
-    return isinstance(failure, NO_ANSWER)
-
-
-def may_repeat(error: ClientError) -> bool:
-    """Whether the same request may be sent again: it was refused for a moment, or nobody knows
-    whether it happened, which is so for every failure of the service itself."""
-    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-    code = error.response["Error"]["Code"]
-    return status >= 500 or code in REFUSED or code == "TransactionInProgressException"

@@ -17,7 +17,7 @@ from botocore.awsrequest import AWSRequest, AWSResponse
 from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 
-from chalicelib import aws, deadline, dynamodb, table
+from chalicelib import aws, deadline, dynamodb, round_trips, table
 from chalicelib.commit import Commit
 from chalicelib.problems import Busy
 from tests.support.dynamodb_double import Double, Fault
@@ -34,11 +34,11 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iter
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     monkeypatch.setenv("DIRECT_CALLS", request.param)
-    monkeypatch.setattr(table, "_pool", cache(table._pool.__wrapped__))
+    monkeypatch.setattr(round_trips, "_pool", cache(round_trips._pool.__wrapped__))
     aws.forget()
     yield request.param
-    if table._pool.cache_info().currsize:
-        table._pool().shutdown()  # no call of this test goes to the server of the next
+    if round_trips._pool.cache_info().currsize:
+        round_trips._pool().shutdown()  # no call of this test goes to the server of the next
     aws.forget()
 
 
@@ -266,17 +266,17 @@ def read(pk: str) -> Any:
 def test_the_last_is_sent_before_the_first_is_answered(server: Server, way: str) -> None:
     server.gathers = threading.Barrier(4)
     count = partial(table.tally, "d", where=None, filter=None, most=1)
-    one, other, third, counted = table.together([read("a"), read("b"), read("c"), count])
+    one, other, third, counted = round_trips.together([read("a"), read("b"), read("c"), count])
     assert [one, other, third] == [[{"pk": "a"}], [{"pk": "b"}], [{"pk": "c"}]]
     assert counted == table.Tally(1, 1, True)
-    pooled = table._pool.cache_info().currsize
+    pooled = round_trips._pool.cache_info().currsize
     assert pooled == (way == BOTOCORE), "calls of our own need no threads"
 
 
 def test_any_other_calls_are_made_at_the_same_time(server: Server) -> None:
     server.gathers = threading.Barrier(4)
     first, last = (lambda: table.get(("a", "1"))), (lambda: table.everything("d"))
-    found = table.together([first, read("b"), read("c"), last])
+    found = round_trips.together([first, read("b"), read("c"), last])
     assert found == [{"pk": "a", "sk": "1"}, [{"pk": "b"}], [{"pk": "c"}], [{"pk": "d"}]]
 
 
@@ -284,7 +284,7 @@ def test_pages_that_follow_are_read_at_the_same_time_too(server: Server) -> None
     more = b'{"Items": [], "LastEvaluatedKey": {"pk": {"S": "x"}, "sk": {"S": "y"}}}'
     server.gathers = threading.Barrier(2)
     server.answers = [answer(200, more), answer(200, more)]
-    assert table.together([read("a"), read("b")]) == [[{"pk": "a"}], [{"pk": "b"}]]
+    assert round_trips.together([read("a"), read("b")]) == [[{"pk": "a"}], [{"pk": "b"}]]
     assert len(server.requests) == 4
 
 
@@ -292,7 +292,7 @@ def test_after_one_that_is_refused_no_other_is_given_its_reply(server: Server) -
     server.gathers = threading.Barrier(3)
     server.answers = [REFUSED]
     with pytest.raises(ClientError, match="too long"):
-        table.together([read("a"), read("b"), read("c")])
+        round_trips.together([read("a"), read("b"), read("c")])
     server.gathers = threading.Barrier(1)
     assert [table.get((pk, "1")) for pk in "def"] == [{"pk": pk, "sk": "1"} for pk in "def"]
 
@@ -300,7 +300,7 @@ def test_after_one_that_is_refused_no_other_is_given_its_reply(server: Server) -
 @pytest.mark.parametrize("first", [None, answer(503, b"{}")])
 def test_one_that_fails_for_a_moment_is_asked_again(server: Server, first: bytes | None) -> None:
     server.answers = [first]
-    assert table.together([read("a"), read("b")]) == [[{"pk": "a"}], [{"pk": "b"}]]
+    assert round_trips.together([read("a"), read("b")]) == [[{"pk": "a"}], [{"pk": "b"}]]
     assert len(server.requests) == 3
 
 
@@ -321,7 +321,9 @@ def test_those_that_are_refused_together_wait_together(
     monkeypatch.setattr(deadline.random, "uniform", lambda low, high: high)
     throttled = answer(400, b'{"__type": "x#ThrottlingException"}')
     server.answers = [throttled] * 16
-    assert table.together([read(pk) for pk in "abcdefgh"]) == [[{"pk": pk}] for pk in "abcdefgh"]
+    assert round_trips.together([read(pk) for pk in "abcdefgh"]) == [
+        [{"pk": pk}] for pk in "abcdefgh"
+    ]
 
 
 def test_nobody_there_is_busy_for_several_too(
@@ -330,11 +332,11 @@ def test_nobody_there_is_busy_for_several_too(
     monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 0.1)
     server.close()
     with pytest.raises(Busy):
-        table.together([read("a"), read("b")])
+        round_trips.together([read("a"), read("b")])
 
 
 def test_what_was_begun_is_finished_once_for_all_who_ask(server: Server) -> None:
-    finish = table.begin(partial(table.get, ("a", "1")))
+    finish = round_trips.begin(partial(table.get, ("a", "1")))
     with ThreadPoolExecutor(8) as askers:
         found = list(askers.map(lambda _: finish(), range(50)))
     assert all(each is found[0] for each in found) and found[0] == {"pk": "a", "sk": "1"}
@@ -343,7 +345,7 @@ def test_what_was_begun_is_finished_once_for_all_who_ask(server: Server) -> None
 
 def test_what_was_begun_and_failed_fails_for_all_who_ask(server: Server) -> None:
     server.answers = [REFUSED]
-    finish = table.begin(partial(table.get, ("a", "1")))
+    finish = round_trips.begin(partial(table.get, ("a", "1")))
     for _ in range(3):
         with pytest.raises(ClientError, match="too long"):
             finish()
@@ -398,7 +400,7 @@ def test_credentials_with_a_line_break_are_not_sent(
 
 def test_many_calls_share_a_few_connections(server: Server) -> None:
     pks = [str(n) for n in range(100)]
-    assert table.together([read(pk) for pk in pks]) == [[{"pk": pk}] for pk in pks]
+    assert round_trips.together([read(pk) for pk in pks]) == [[{"pk": pk}] for pk in pks]
     assert server.connections <= 32
 
 
@@ -416,7 +418,7 @@ def test_where_one_cannot_connect_the_others_do_not_try(
     monkeypatch.setattr(dynamodb.HTTPConnection, "connect", connect)
     monkeypatch.setattr(deadline, "PATIENCE_SECONDS", -1.0)  # one attempt
     with pytest.raises(Busy):
-        table.together([read(pk) for pk in "abcdefgh"])
+        round_trips.together([read(pk) for pk in "abcdefgh"])
     assert len(tried) == 2, "to send it, and when its answer was waited for"
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from chalicelib import clock, ids, table
+from chalicelib import clock, ids, round_trips, table
 from chalicelib.api_keys.model import (
     READS_PER_MINUTE,
     WRITES_PER_MINUTE,
@@ -138,8 +138,8 @@ def is_well_formed(key: str) -> bool:
     return key.startswith(PREFIX)
 
 
-@table.Stepwise
-def admit(key: str, *, reads: bool, minute: int) -> table.Steps[Admission | None]:
+@round_trips.Stepwise
+def admit(key: str, *, reads: bool, minute: int) -> round_trips.Steps[Admission | None]:
     """Authenticates a key and counts the request in one update; None if there is no such key.
 
     `minute` is Unix time in whole minutes. Under concurrency exactly the limit is admitted.

@@ -22,7 +22,7 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
-from chalicelib import clock, ids, listing, table
+from chalicelib import clock, ids, listing, round_trips, table
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr, Condition
@@ -366,7 +366,7 @@ def would_be(job_id: str, slugs: Iterable[str]) -> dict[str, Item]:
 def would_have(job_id: str, skus: Sequence[str]) -> dict[str, set[str]]:
     """The slugs of the products that would have each of these SKUs, or would have had it once."""
     begins = [table.sk.begins_with(_would_key(job_id, f"sku {sku}")[1] + "#") for sku in skus]
-    found = table.together([partial(table.everything, job_id, where=each) for each in begins])
+    found = round_trips.together([partial(table.everything, job_id, where=each) for each in begins])
     return {sku: {str(i["slug"]) for i in items} for sku, items in zip(skus, found, strict=True)}
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from chalicelib import clock, ids, listing, table
+from chalicelib import clock, ids, listing, round_trips, table
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr, Condition
@@ -206,7 +206,7 @@ def at_once(calls: Sequence[Callable[[], T]]) -> list[T]:
     """What the calls of a step return, a few at the same time."""
     done: list[T] = []
     for at in range(0, len(calls), _AT_ONCE):
-        done += table.together(calls[at : at + _AT_ONCE])
+        done += round_trips.together(calls[at : at + _AT_ONCE])
     return done
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import groupby
 from typing import Final
 
-from chalicelib import table
+from chalicelib import round_trips, table
 from chalicelib.conditions import Attr, Condition, all_of
 from chalicelib.listing.counts import Counts, Where
 from chalicelib.listing.index import SEVERAL
@@ -85,7 +85,7 @@ class Lists:
         for shards in list_shards():
             firsts = read
             if firsts is None:
-                firsts = table.together(self.reads(need, after, forward, shards))
+                firsts = round_trips.together(self.reads(need, after, forward, shards))
             read = None
             limit = self._limit(need, shards)
             streams += [

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
-from chalicelib import table
+from chalicelib import round_trips, table
 from chalicelib.listing.kinds import Kind, escape, word_shards
 from chalicelib.listing.search import beginning
 from chalicelib.listing.words import LONGEST_WORD, fold, whole
@@ -51,12 +51,12 @@ def _blocks(
         partial(_read, pk, [escape(word) + suffix for word in words])
         for pk, words in partitions.items()
     ]
-    for words, blocks in zip(partitions.values(), table.together(reads), strict=True):
+    for words, blocks in zip(partitions.values(), round_trips.together(reads), strict=True):
         yield from zip(words, blocks, strict=True)
 
 
-@table.Stepwise
-def _read(pk: str, begins: Sequence[str]) -> table.Steps[list[list[str]]]:
+@round_trips.Stepwise
+def _read(pk: str, begins: Sequence[str]) -> round_trips.Steps[list[list[str]]]:
     """The keys with each of these prefixes in one partition, as many as a query returns: one query
     from the first prefix on, the next from the first prefix that was not reached."""
     found: list[list[str]] = []

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic
 
-from chalicelib import table
+from chalicelib import round_trips, table
 from chalicelib.listing import cursor, words
 from chalicelib.listing.counts import Where, counts, places
 from chalicelib.listing.cursor import Cursor
@@ -34,7 +34,7 @@ def count(kind: Kind, where: Mapping[str, frozenset[str]]) -> int:
     """How many records have one of the accepted values in every given facet: `counted` ones, and at
     most one of `under`."""
     parts = key_parts(kind, where)
-    read = table.together([partial(table.everything, pk) for pk in places(kind, parts)])
+    read = round_trips.together([partial(table.everything, pk) for pk in places(kind, parts)])
     total = counts(kind, parts, read).size(parts)
     if total is None:
         raise ValueError(f"{kind.name}: {sorted(parts)} are not counted")

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import islice
 from typing import Final, Generic
 
-from chalicelib import table
+from chalicelib import round_trips, table
 from chalicelib.attributes import Item
 from chalicelib.listing import lists
 from chalicelib.listing.counts import Counts, Where, counts, places
@@ -75,7 +75,9 @@ class Listing(Generic[R]):
         pks = self._cells()
         tallies = self._tallies(one) if self._is_tallied else []
         reads = one.reads(self.need, self.after, self.query.forward, list_shards()[0])
-        results = table.together([*tallies, *(partial(table.everything, pk) for pk in pks), *reads])
+        results = round_trips.together(
+            [*tallies, *(partial(table.everything, pk) for pk in pks), *reads]
+        )
         tallied, results = results[: len(tallies)], results[len(tallies) :]
         known = counts(self.kind, self.where, results[: len(pks)])
         known.require(self.features)
@@ -128,7 +130,7 @@ class Listing(Generic[R]):
             if probe is not None and self._tallies(probe):
                 probes.append(Lists(self.kind, probe.names, self.where, self.query.between))
         probing = [call for probe in probes for call in self._tallies(probe, _PROBE)]
-        results = table.together([*probing, *(partial(table.everything, pk) for pk in pks)])
+        results = round_trips.together([*probing, *(partial(table.everything, pk) for pk in pks)])
         probed, results = results[: len(probing)], results[len(probing) :]
         known = counts(self.kind, self.where, results)
         known.require(self.features)
@@ -162,7 +164,7 @@ class Listing(Generic[R]):
             return Slice(positions, following > 0, total)
         tallies = self._tallies(base) if total is None and query.counted else []
         reads = base.reads(self.need, self.after, query.forward, list_shards()[0])
-        results = table.together([*tallies, *reads])
+        results = round_trips.together([*tallies, *reads])
         at_least = False
         if total is None and query.counted:
             tallied = results[: len(tallies)]

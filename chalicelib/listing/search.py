@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from chalicelib import clock, table
+from chalicelib import clock, round_trips, table
 from chalicelib.attributes import Item, Key
 from chalicelib.conditions import Attr
 from chalicelib.listing.counts import Counts, Where, counts, places
@@ -89,11 +89,11 @@ def matches(
     # The old partitions are read first, so that records that move to the new ones are not missed.
     oldest, *newer = word_shards()
     of, calls = _reading(kind, asked, oldest, MOST_MATCHES)
-    results = table.together([*calls, *cells])
+    results = round_trips.together([*calls, *cells])
     parts = [*zip(of, results, strict=False)]
     for shards in newer:
         of, calls = _reading(kind, asked, shards, MOST_MATCHES)
-        parts += zip(of, table.together(calls), strict=True)
+        parts += zip(of, round_trips.together(calls), strict=True)
     narrow = _narrow(parts, MOST_MATCHES)
     if not narrow:
         narrow = {term: _whole_words(kind, term) for term in asked[:1]}
@@ -128,7 +128,7 @@ def beginning(kind: Kind, term: str, most: int, suffix: str = "") -> Matches | N
     parts: list[tuple[str, Matches | None]] = []
     for shards in word_shards():
         of, calls = _reading(kind, [term], shards, most, suffix)
-        parts += zip(of, table.together(calls), strict=True)
+        parts += zip(of, round_trips.together(calls), strict=True)
     return _narrow(parts, most).get(term)
 
 
@@ -164,7 +164,7 @@ def _remove(claims: list[tuple[Key, int]]) -> None:
     """Deletes words of generations that no record has, old enough that none ever will."""
     until = clock.unix() - _GARBAGE_SECONDS
     garbage = [(key, at) for key, at in claims if at < until][:_MOST_REMOVED]
-    table.together([partial(_forget, key, at) for key, at in garbage])
+    round_trips.together([partial(_forget, key, at) for key, at in garbage])
 
 
 def _forget(key: Key, at: int) -> None:
@@ -196,8 +196,8 @@ def _narrow(parts: Iterable[tuple[str, Matches | None]], most: int) -> dict[str,
     return {term: all for term, all in found.items() if all is not None and len(all) <= most}
 
 
-@table.Stepwise
-def _shard(pk: str, begin: str, most: int) -> table.Steps[Matches | None]:
+@round_trips.Stepwise
+def _shard(pk: str, begin: str, most: int) -> round_trips.Steps[Matches | None]:
     """The matches in one shard, or None if there are too many."""
     found = Matches()
     asked: dict[str, Any] = {"where": table.sk.begins_with(begin), "fields": ("sk", "at")}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from chalicelib import clock, table
+from chalicelib import clock, round_trips
 from chalicelib.api_keys import store
 from chalicelib.api_keys.model import READS_PER_MINUTE, WRITES_PER_MINUTE, Caller
 from chalicelib.problems import Forbidden, RateLimited, Unauthorized
@@ -51,7 +51,7 @@ def authenticate(call: Call) -> Callable[[], object]:
         admit(call)
         return _is_admitted
     call.caller = known.caller
-    return table.begin(partial(admit, call))
+    return round_trips.begin(partial(admit, call))
 
 
 def _is_admitted() -> None:
@@ -78,8 +78,8 @@ def is_admin(call: Call) -> bool:
     return f"{call.path}/".startswith("/api/admin/")
 
 
-@table.Stepwise
-def _admit_address(call: Call) -> table.Steps[None]:
+@round_trips.Stepwise
+def _admit_address(call: Call) -> round_trips.Steps[None]:
     try:
         window = yield from rate.count.steps(call.address)
         call.answer_headers.update(window.headers())
@@ -89,8 +89,8 @@ def _admit_address(call: Call) -> table.Steps[None]:
     _remember(call, None)
 
 
-@table.Stepwise
-def _admit_key(call: Call) -> table.Steps[None]:
+@round_trips.Stepwise
+def _admit_key(call: Call) -> round_trips.Steps[None]:
     minute = rate.this_minute()
     try:
         admission = yield from store.admit.steps(call.bearer, reads=call.reads, minute=minute)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from chalicelib import clock, ids, table
+from chalicelib import clock, ids, round_trips, table
 from chalicelib.attributes import Key
 from chalicelib.conditions import Attr
 from chalicelib.problems import RateLimited
@@ -48,8 +48,8 @@ def this_minute() -> int:
     return clock.unix() // 60
 
 
-@table.Stepwise
-def count(address: str) -> table.Steps[Window]:
+@round_trips.Stepwise
+def count(address: str) -> round_trips.Steps[Window]:
     """Counts a request of an address. Raises RateLimited when it had its share."""
     minute = this_minute()
     requests = Attr("n")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
-from chalicelib import listing, table
+from chalicelib import listing, round_trips
 from chalicelib.customers import model as customer
 from chalicelib.customers import store as customers
 from chalicelib.listing import best, words
@@ -38,10 +38,10 @@ def find(search: str) -> list[list[Any]]:
     if not terms:
         return [[] for _ in _KINDS]
     calls = [best.reading(kind, terms) for kind, _ in _KINDS]
-    read = iter(table.together([call for some in calls for call in some]))
+    read = iter(round_trips.together([call for some in calls for call in some]))
     found = [best.candidates(terms, [next(read) for _ in some]) for some in calls]
     loads = [partial(load, ids) for (_, load), ids in zip(_KINDS, found, strict=True) if ids]
-    loaded = iter(table.together(loads))
+    loaded = iter(round_trips.together(loads))
     return [_best(search, terms, next(loaded)) if ids else [] for ids in found]
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from typing_extensions import TypedDict
 
-from chalicelib import money, settings, table
+from chalicelib import money, round_trips, settings
 from chalicelib.orders import store as orders
 from chalicelib.orders.model import DaySales as DaySold
 from chalicelib.products import store as products
@@ -54,7 +54,7 @@ def first_day(today: date) -> date:
 
 def summary(today: date) -> dict[str, Any]:
     """The shape of ShopSummary. `today` in the shop's time zone."""
-    low, days, by_status = table.together(
+    low, days, by_status = round_trips.together(
         [
             partial(products.running_low, MOST_LOW),  # first, because it itself does so
             partial(orders.days, first_day(today), today),

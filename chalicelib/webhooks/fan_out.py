@@ -12,7 +12,18 @@ from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from chalicelib import attributes, aws, feed, ids, outbox, settings, sqs, table, telemetry
+from chalicelib import (
+    attributes,
+    aws,
+    feed,
+    ids,
+    outbox,
+    round_trips,
+    settings,
+    sqs,
+    table,
+    telemetry,
+)
 from chalicelib.attributes import Item
 from chalicelib.outbox import Event
 from chalicelib.problems import Busy
@@ -112,7 +123,7 @@ def _fan_out(item: Item, endpoints: Sequence[Endpoint]) -> list[Posted]:
         for endpoint in _takers(event, endpoints, item.get("only"))
     ]
     test = item.get("test", False)
-    made = table.together(
+    made = round_trips.together(
         [partial(deliveries.create, event, endpoint.id, test=test) for event, endpoint in pairs]
     )
     return [
@@ -139,4 +150,4 @@ def _takes(endpoint: Endpoint, event: Event) -> bool:
 
 def _send(first: Sequence[Posted]) -> None:
     slices = [first[start : start + _SLICE] for start in range(0, len(first), _SLICE)]
-    table.together([partial(messages.send, part) for part in slices])
+    round_trips.together([partial(messages.send, part) for part in slices])

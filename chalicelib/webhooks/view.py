@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from chalicelib import ids, outbox, settings, table
+from chalicelib import ids, outbox, round_trips, settings, table
 from chalicelib.attributes import Item
 from chalicelib.conditions import Attr, Condition, all_of
 from chalicelib.problems import Invalid, NotFound
@@ -62,7 +62,7 @@ def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> DeliveriesRead:
         if not reading:
             break
         looked_at = math.ceil((_LOOKED_AT if passes else 4 * asked.limit) / len(reading))
-        table.together([partial(shard.read, oldest, passes, looked_at) for shard in reading])
+        round_trips.together([partial(shard.read, oldest, passes, looked_at) for shard in reading])
     # Older deliveries than the least advanced shard has reached are not complete yet.
     least_far = max((shard.reached for shard in shards if shard.more), default="")
     found = [item for shard in shards for item in shard.found if item["sk"] >= least_far]

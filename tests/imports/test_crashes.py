@@ -134,7 +134,7 @@ def beside_itself(desk: Desk, message: dict[str, Any], nth: int) -> None:
     def faults(operation: str, request: Any) -> Fault | None:
         nonlocal seen
         seen += 1
-        # A thread of `table.together` must not use it again.
+        # A thread of `round_trips.together` must not use it again.
         if seen == nth and not threading.current_thread().name.startswith("dynamodb"):
             desk.dynamodb.faults = usual
             desk.handle_again(twin)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib import listing, table
+from chalicelib import listing, round_trips, table
 from chalicelib.listing import positions
 from tests.listing.things import KIND, Thing, create, names, page, passes, thing
 from tests.support.dynamodb_double import Double
@@ -62,13 +62,13 @@ def test_a_list_that_all_records_stand_in_is_read_at_once_while_they_are_indexed
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     create(*(thing(status="ACTIVE") for _ in range(5)))
-    rounds, together = [], table.together
+    rounds, together = [], round_trips.together
 
     def counted(calls: Any) -> Any:
         rounds.append(len(calls))
         return together(calls)
 
-    monkeypatch.setattr(table, "together", counted)
+    monkeypatch.setattr(round_trips, "together", counted)
     usual = page({"status": ["ACTIVE"]})
     before = rounds.copy()
     table.put({"pk": KIND.count_pk(), "sk": "ACTIVE|yes|#0", "n": 0})  # as a release before counted

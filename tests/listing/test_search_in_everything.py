@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from chalicelib import table
 from chalicelib.listing import best
 from tests.orders import build
 from tests.support.dynamodb_double import Double
@@ -75,14 +74,14 @@ def test_a_search_has_a_text_and_nothing_else(shop: Shop, q: str) -> None:
 def test_it_takes_two_round_trips_and_as_many_calls_whatever_there_is(
     shop: Shop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trips, together = [], table.together
+    trips, together = [], round_trips.together
 
     def counted(calls: Any) -> Any:
         if len(calls) > 1:
             trips.append(len(calls))
         return together(calls)
 
-    monkeypatch.setattr(table, "together", counted)
+    monkeypatch.setattr(round_trips, "together", counted)
     shop.get(f"{SEARCH}?q=1001")
     with dynamodb.metered() as few:
         shop.get(f"{SEARCH}?q=1001")

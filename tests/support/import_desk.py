@@ -10,7 +10,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 import app
-from chalicelib import attributes, aws, outbox, settings, table
+from chalicelib import attributes, aws, outbox, round_trips, settings
 from chalicelib.imports import files
 from chalicelib.imports.steps import queue
 from tests.support.dynamodb_double import Crash, Double, Fault
@@ -171,9 +171,9 @@ class Desk:
         self._buried = buried
 
     def _idle(self) -> None:
-        """Returns when no thread of `table.together` is at work."""
+        """Returns when no thread of `round_trips.together` is at work."""
         everybody = threading.Barrier(17)
-        table.together([everybody.wait] * 17)
+        round_trips.together([everybody.wait] * 17)
 
     def fail(self, operation: str) -> None:
         """The table does not take an operation any more."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import app
-from chalicelib import aws, settings, table
+from chalicelib import aws, round_trips, settings
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.shop import Answer, Shop
 
@@ -89,11 +89,11 @@ class JobDesk:
         self.dynamodb.faults = faults
 
     def _at_rest(self) -> None:
-        """Returns when no thread of `table.together` is at work."""
+        """Returns when no thread of `round_trips.together` is at work."""
         import threading
 
         everybody = threading.Barrier(17)
-        table.together([everybody.wait] * 17)
+        round_trips.together([everybody.wait] * 17)
 
     # --- What there is ---
 

@@ -9,7 +9,7 @@ from enum import Enum, auto
 from functools import partial
 from typing import Any, Final
 
-from chalicelib import clock, table
+from chalicelib import clock, round_trips, table
 from chalicelib.attributes import Key
 from chalicelib.conditions import Attr
 from chalicelib.forgetting import Person
@@ -111,6 +111,6 @@ def _kept(job_id: str) -> tuple[list[str], list[Key]] | None:
     """Some of what there is: the keys of objects in S3, and of items; None where there is none."""
     read = partial(table.query, job_id, limit=_AT_ONCE, fields=("pk", "sk"))
     queries = [partial(read, where=table.sk.begins_with(prefix)) for prefix in _QUOTING]
-    keys, *rows = table.together([partial(files.kept, job_id), *queries])
+    keys, *rows = round_trips.together([partial(files.kept, job_id), *queries])
     items: list[Key] = [(item["pk"], item["sk"]) for each in rows for item in each.items]
     return (keys, items) if keys or items else None

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
-from chalicelib import table
+from chalicelib import round_trips
 from chalicelib.imports.steps.reader import Reader
 from chalicelib.imports.steps.waiting import Waiting, waiting_for
 from chalicelib.imports.upsert import Create, Fail, ProductRows, Wait
@@ -49,7 +49,7 @@ class WaitingRows:
             if row.product not in self._waiting:
                 by_product.setdefault(row.product, []).append(row)
         reads = [partial(waiting_for, self._reader.job.id, product) for product in by_product]
-        self._waiting |= zip(by_product, table.together(reads), strict=True)
+        self._waiting |= zip(by_product, round_trips.together(reads), strict=True)
         for product, own in by_product.items():
             waiting = self._waiting[product]
             if waiting and _is_complete([*waiting, *map(waiting_row, own)]):

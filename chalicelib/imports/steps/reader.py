@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from typing import Any
 
-from chalicelib import clock, settings, table
+from chalicelib import clock, round_trips, settings
 from chalicelib.imports import columns, files
 from chalicelib.imports.csv.groups import Group, groups, name_key
 from chalicelib.imports.csv.records import read
@@ -28,7 +28,7 @@ class Reader:
         return [self._rows(group) for group in self._groups(part)]
 
     def waiting(self, waiting: Sequence[Waiting]) -> list[ProductRows]:
-        found = table.together([partial(self._groups, vars(row)) for row in waiting])
+        found = round_trips.together([partial(self._groups, vars(row)) for row in waiting])
         return [self._rows(group) for (group,) in found]
 
     def whole(self, rows: Sequence[ProductRows]) -> ProductRows:

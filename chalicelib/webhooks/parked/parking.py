@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
-from chalicelib import clock, table
+from chalicelib import clock, round_trips, table
 from chalicelib.attributes import Key
 from chalicelib.table import sk
 from chalicelib.webhooks import deliveries
@@ -42,7 +42,7 @@ def due(endpoint_id: str, until: datetime | None, limit: int) -> list[tuple[Key,
 
 def forget(entries: Sequence[Key]) -> None:
     """Deletes entries whose messages are on the queue."""
-    table.together([partial(table.delete, entry) for entry in entries])
+    round_trips.together([partial(table.delete, entry) for entry in entries])
 
 
 def _put(message: Message, due: datetime) -> None:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
-from chalicelib import clock, settings, table
+from chalicelib import clock, round_trips, settings, table
 from chalicelib.conditions import Attr
 from chalicelib.webhooks import store
 from chalicelib.webhooks.parked import parking, recover
@@ -86,7 +86,7 @@ def _send(waiting: Sequence[Message], paced: datetime) -> datetime:
         posted.append(Posted(message, delay=min(max(delay, 0), retry.LONGEST_QUEUE_DELAY)))
         paced = max(paced, due) + pause
     slices = [posted[start : start + _SLICE] for start in range(0, len(posted), _SLICE)]
-    table.together([partial(messages.send, part) for part in slices])
+    round_trips.together([partial(messages.send, part) for part in slices])
     return paced
 
 

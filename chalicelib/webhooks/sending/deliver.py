@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, Final
 
-from chalicelib import clock, outbox, settings, sqs, table, telemetry
+from chalicelib import clock, outbox, round_trips, settings, sqs, table, telemetry
 from chalicelib.outbox import Event
 from chalicelib.safe_post import post as safe_post
 from chalicelib.safe_post.post import PostResult
@@ -185,7 +185,7 @@ def _read(due: Sequence[Message]) -> _Known:
         return _Known({}, {})
     endpoints = {endpoint_of(each.delivery) for each in due}
     outbox_keys = {outbox.key(event_of(each.delivery)) for each in due}
-    found, items = table.together(
+    found, items = round_trips.together(
         [
             lambda: store.load(endpoints),
             lambda: table.batch_get(outbox_keys, table=settings.outbox_table()),
