@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
+from chalicelib.batches import batches
 from chalicelib.commit import Commit, send_all
 from chalicelib.imports import store
 from chalicelib.imports.model import ImportJob
@@ -42,7 +43,7 @@ class Catalogue:
         with ThreadPoolExecutor(1) as sender:
             sent = [
                 sender.submit(send_all, [self._commit(*write, left or {}) for write in some])
-                for some in (writes[at : at + _AT_ONCE] for at in range(0, len(writes), _AT_ONCE))
+                for some in batches(writes, _AT_ONCE)
             ]
         return [failure for some in sent for failure in some.result()]
 

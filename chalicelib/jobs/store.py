@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 
 from chalicelib import clock, ids, listing, round_trips, table
 from chalicelib.attributes import Item, Key
+from chalicelib.batches import batches
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr, Condition
 from chalicelib.forgetting import Person
@@ -205,8 +206,8 @@ def _advance(job: Job, step: Step, ends: Mapping[str, Any], when: Any) -> bool:
 def at_once(calls: Sequence[Callable[[], T]]) -> list[T]:
     """What the calls of a step return, a few at the same time."""
     done: list[T] = []
-    for at in range(0, len(calls), _AT_ONCE):
-        done += round_trips.together(calls[at : at + _AT_ONCE])
+    for some in batches(calls, _AT_ONCE):
+        done += round_trips.together(some)
     return done
 
 

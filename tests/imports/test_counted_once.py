@@ -1,6 +1,9 @@
 """What a step of an import counts, it counts once, and of a job that is there."""
 
 import contextlib
+from dataclasses import replace
+
+import pytest
 
 from chalicelib import table
 from chalicelib.commit import Commit
@@ -18,12 +21,16 @@ def counted(job_id: str) -> tuple[int, int]:
     return int(job.fields["processed"]), int(job.fields["updated"])
 
 
-def test_rows_that_waited_are_counted_once_however_often_they_are_settled(desk: Desk) -> None:
+@pytest.mark.parametrize("many", [3, 95])  # in one transaction, and in two
+def test_rows_that_waited_are_counted_once_however_often_they_are_settled(
+    desk: Desk, many: int
+) -> None:
     job_id = desk.send("name,price\nHat,2\n")
-    put_waiting(job_id, ROWS)
+    rows = [replace(ROWS[0], line=n) for n in range(many)]
+    put_waiting(job_id, rows)
     for _ in range(2):
-        settle(job_id, ROWS, ProductOutcome.UPDATED)
-        assert counted(job_id) == (3, 3)
+        settle(job_id, rows, ProductOutcome.UPDATED)
+        assert counted(job_id) == (many, many)
     assert first_waiting(job_id, 10) == []
 
 

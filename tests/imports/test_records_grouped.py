@@ -1,23 +1,27 @@
 """The rows of one product stay together, and a worker finds the products the planner counted."""
 
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chalicelib.imports.csv.groups import MOST_ROWS, Chunk, Unreadable, grouped, plan
 from chalicelib.imports.csv.opening import Table, open_csv
 from chalicelib.imports.csv.records import read
-from chalicelib.imports.formats import Dialect, read_as
+from chalicelib.imports.csv.seen import Seen
+from chalicelib.imports.formats import Format, read_as
 
 HEADER = "Handle,Title,Variant SKU,Variant Price\n"
 
 
-def planned(data: bytes, rows: int = 200) -> tuple[Table, Dialect, list[Chunk | Unreadable]]:
+def planned(data: bytes, **options: Any) -> tuple[Table, Format, list[Chunk | Unreadable]]:
     table = open_csv([data])
     dialect = read_as(table.format.header)
-    return table, dialect, list(plan(table.records(), dialect, rows))
+    return table, dialect, list(plan(table.records(), dialect, **options))
 
 
-def handles(data: bytes, chunk: Chunk, table: Table, dialect: Dialect) -> list[list[str]]:
+def handles(data: bytes, chunk: Chunk, table: Table, dialect: Format) -> list[list[str]]:
     part = data[chunk.offset : chunk.offset + chunk.length]
     groups = grouped(read(part, table.format, chunk.offset, chunk.line), dialect)
     return [[record.cells[0] for record in group] for group in groups]
@@ -35,7 +39,7 @@ lines = st.lists(
 @given(lines, st.integers(1, 7))
 def test_workers_find_the_products_that_the_planner_counted(parts, rows):
     data = (HEADER + "\n".join(["z,Z,z,1", *parts])).encode()
-    table, dialect, chunks = planned(data, rows)
+    table, dialect, chunks = planned(data, rows=rows)
     whole = open_csv([data])
     expected = [[r.cells[0] for r in group] for group in grouped(whole.records(), dialect)]
     found = []
@@ -92,3 +96,15 @@ def test_variations_beside_their_parent_are_found_by_number_and_by_sku():
     data = (header + rows).encode()
     _, _, chunks = planned(data)
     assert [chunk.products for chunk in chunks] == [1]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"sku,name,price,attribute_set_code\nMug,mug,1,Default\nHat,Hat,1,Default\n",
+        b"Handle,Title,Variant SKU,Variant Price\nmug,Mug,,1\nhat,Hat,,1\n",
+    ],
+)
+def test_products_that_come_once_are_not_repeated_whatever_their_columns_name_alike(data):
+    _, _, (chunk,) = planned(data, seen=Seen.for_file(0))
+    assert (chunk.products, chunk.repeated) == (2, ())

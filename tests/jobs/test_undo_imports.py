@@ -240,3 +240,16 @@ def test_a_variant_that_an_import_added_goes_and_comes_back(jobs: JobDesk) -> No
     assert like(jobs.now(known)) == like(known)
     assert jobs.counted(undo(jobs, undone)) == {"updated": 1}
     assert like(jobs.now(known)) == like(added)
+
+
+def test_a_variant_that_an_import_added_and_somebody_changed_stays_with_its_stock(
+    jobs: JobDesk,
+) -> None:
+    known = jobs.product(name="Coat", slug="coat", variants=[{"title": "S", "sku": "A"}])
+    job = imported(jobs, "slug,name,variant title,sku,stock\ncoat,Coat,M,B,6\n")
+    small, medium = jobs.now(known)["variants"]
+    put(jobs, known, variants=[{"id": small["id"]}, {"id": medium["id"], "price": "9.00"}])
+    undone = undo(jobs, job)
+    assert [error["code"] for error in undone["errors"]] == ["changed_since"]
+    assert undone["errors"][0]["message"].endswith(f": variants.{medium['id']}")
+    assert [variant["stock"] for variant in jobs.now(known)["variants"]] == [None, 6]

@@ -72,12 +72,17 @@ def groups(records: Iterable[CsvRecord], keys: Keys) -> Iterator[Group]:
     names: tuple[str, ...] = ()
     for first, record, known_as in _marked(records, keys):
         if first and held:
-            yield Group(held, names)
+            yield Group(held, _distinct(names))
             held = []
         held.append(record)
         names = known_as
     if held:
-        yield Group(held, names)
+        yield Group(held, _distinct(names))
+
+
+def _distinct(names: Iterable[str]) -> tuple[str, ...]:
+    """The names that are given, each once: case makes no difference, as in `seen.py`."""
+    return tuple({name.casefold(): name for name in names if name}.values())
 
 
 def grouped(records: Iterable[CsvRecord], keys: Keys) -> Iterator[list[CsvRecord]]:
@@ -138,7 +143,7 @@ def _measured(
 
     def measured() -> Chunk | Unreadable:
         group = _group(begin, end, line, rows, too_large)
-        repeated = [seen(name) for name in names if name]  # each is noted
+        repeated = [seen(name) for name in _distinct(names)]  # each is noted
         if isinstance(group, Chunk) and any(repeated):
             return group._replace(products=0, repeated=(line,))
         return group

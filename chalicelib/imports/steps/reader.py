@@ -49,8 +49,8 @@ class Reader:
     def _rows(self, group: Group) -> ProductRows:
         rows = ProductRows.of(group.records, self.dialect, self.shop)
         again = self._again
-        if again is not None and any(name in again for name in group.names if name):
-            rows.names = [name for name in dict.fromkeys(group.names) if name]
+        if again is not None and any(name in again for name in group.names):
+            rows.names = list(group.names)
         return rows
 
     def _groups(self, part: Mapping[str, Any]) -> list[Group]:

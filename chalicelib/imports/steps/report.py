@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Final
 
+from chalicelib.batches import batches
 from chalicelib.imports import files, store
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import CsvRecord
@@ -99,8 +100,7 @@ def _parts(job_id: str, step: str, after: str | None) -> Iterator[tuple[Mapping[
             more = True
             while more:
                 chunks, last = store.parts(job_id, each, after)
-                for at in range(0, len(chunks), _READERS):
-                    some = chunks[at : at + _READERS]
+                for some in batches(chunks, _READERS):
                     read = readers.map(partial(files.read_part, job_id), map(_name, some))
                     for chunk, data in zip(some, read, strict=True):
                         yield {"step": each, "after": chunk}, data

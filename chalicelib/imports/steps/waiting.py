@@ -2,13 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from chalicelib import ids, table
 from chalicelib.attributes import Item, Key
+from chalicelib.batches import batches
 from chalicelib.commit import Commit
 from chalicelib.imports import store
 from chalicelib.imports.model import ProductOutcome
 from chalicelib.jobs import store as jobs
+
+_AT_ONCE: Final = 90  # rows that one transaction of at most 100 items counts
 
 
 @dataclass(frozen=True)
@@ -61,9 +65,8 @@ def _waiting(item: Item) -> Waiting:
 
 def settle(job_id: str, waiting: Sequence[Waiting], outcome: ProductOutcome) -> None:
     """Counts rows that waited, each once: those that wait no more were counted."""
-    for at in range(0, len(waiting), 90):
+    for some in batches(waiting, _AT_ONCE):
         commit = Commit()
-        some = waiting[at : at + 90]
         for row in some:
             commit.delete(row.key(job_id), when=table.present)
         alone = sum(row.alone for row in some)
