@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib import round_trips
 from chalicelib.listing import best
 from tests.orders import build
 from tests.support.dynamodb_double import Double
