@@ -60,6 +60,7 @@ ELSEWHERE: Final = tuple(
     f"tests/{name}/" for name in ("client", "conformance", "deploy", "e2e", "infra")
 )
 BATCHES: Final = (0, 12, 60, 300, 3_000)  # how many tests are tried in one process
+LEFT: Final = {"survived", "unreached"}
 MOST_SECONDS: Final = 60  # of CPU, of the tests for one change
 
 
@@ -310,7 +311,10 @@ def reached(file: str) -> dict[str, Any]:
         if found is None or "lines" not in found:
             raise SystemExit(f"{file} could not be measured")
         kept.write_text(json.dumps(found))
-        print(f"measured {file}: {len(found['took'])} tests, failed: {list(found['failed'])}")
+        print(
+            f"measured {file}: {len(found['took'])} tests, failed: {list(found['failed'])}",
+            flush=True,
+        )
     return json.loads(kept.read_text())
 
 
@@ -416,6 +420,7 @@ def main() -> None:
     options.add_argument("--workers", type=int, default=2)
     options.add_argument("--conditions", action="store_true", help="every when= and otherwise=")
     options.add_argument("--module", help="of this module only, for example orders/store")
+    options.add_argument("--again", help="what this output of a run says was not noticed")
     options.add_argument("--fresh", action="store_true", help="measure anew which tests reach what")
     given = options.parse_args()
     os.chdir(ROOT)
@@ -429,7 +434,14 @@ def main() -> None:
     patterns = [given.module] if given.module else ["**/*"] if given.conditions else CORE
     found = {path for name in patterns for path in (ROOT / "chalicelib").glob(f"{name}.py")}
     modules = sorted(path.relative_to(ROOT).as_posix() for path in found)
-    chosen = sample(modules, given.sample, given.seed, given.conditions)
+    if given.again:
+        said = Path(given.again).read_text().splitlines()
+        again = {name for fate, _, name in (line.partition(": ") for line in said) if fate in LEFT}
+        chosen = [one for path in modules for one in mutants(path, given.conditions)]
+        chosen = [one for one in chosen if one.name in again]
+        print(f"{len(again)} are named, {len(chosen)} are there")
+    else:
+        chosen = sample(modules, given.sample, given.seed, given.conditions)
     reasons = {line.partition(" || ")[0] for line in EQUIVALENT.read_text().splitlines()}
     files = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("tests/**/test_*.py"))
     files = [file for file in files if not file.startswith(ELSEWHERE)]
@@ -442,8 +454,11 @@ def main() -> None:
     for first in (load, len):
         some = [one for one in todo if fates[one] == "survived" and (one.lines[1] or first is len)]
         with fork.Pool(given.workers, first, (files,)) as pool:
-            fates |= dict(pool.imap_unordered(judged, some, chunksize=1))
+            for mutant, fate in pool.imap_unordered(judged, some, chunksize=1):
+                fates[mutant] = fate
+                print(f"{fate}: {mutant.name}", flush=True)
     good = {mutant for mutant, fate in fates.items() if fate in ("killed", "timed out")}
+    print("Not noticed:")
     for mutant in todo:
         if mutant not in good:
             print(f"{fates[mutant]}: {mutant.name}")
