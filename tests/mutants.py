@@ -412,6 +412,30 @@ def sample(modules: list[str], size: int, seed: int, conditions: bool) -> list[M
     return mixed if conditions else mixed[:size]
 
 
+def left(modules: list[str], output: str, conditions: bool) -> list[Mutant]:
+    """What a run said was not noticed, as far as it is still there."""
+    fates = (line.partition(": ") for line in output.splitlines())
+    names = {name for fate, _, name in fates if fate in LEFT}
+    found = [one for path in modules for one in mutants(path, conditions) if one.name in names]
+    print(f"{len(found)} of {len(names)} are still there")
+    return found
+
+
+def reported(fates: dict[Mutant, str]) -> float:
+    """Prints what was not noticed, and the score of each module; the share that was."""
+    good = {mutant for mutant, fate in fates.items() if fate in ("killed", "timed out")}
+    print("Not noticed:")
+    for mutant, fate in fates.items():
+        if mutant not in good:
+            print(f"{fate}: {mutant.name}")
+    noticed, of = (Counter(mutant.path for mutant in some) for some in (good, fates))
+    for path in sorted(of):
+        print(f"{path:50} {noticed[path]:4} of {of[path]:4}")
+    share = len(good) / max(1, len(fates))
+    print(f"{len(good)} of {len(fates)} noticed: {share:.1%}")
+    return share
+
+
 def main() -> None:
     """Exits with 1 when fewer than 97 % are noticed; of conditions, when any is not."""
     options = argparse.ArgumentParser(description=__doc__)
@@ -435,11 +459,7 @@ def main() -> None:
     found = {path for name in patterns for path in (ROOT / "chalicelib").glob(f"{name}.py")}
     modules = sorted(path.relative_to(ROOT).as_posix() for path in found)
     if given.again:
-        said = Path(given.again).read_text().splitlines()
-        again = {name for fate, _, name in (line.partition(": ") for line in said) if fate in LEFT}
-        chosen = [one for path in modules for one in mutants(path, given.conditions)]
-        chosen = [one for one in chosen if one.name in again]
-        print(f"{len(again)} are named, {len(chosen)} are there")
+        chosen = left(modules, Path(given.again).read_text(), given.conditions)
     else:
         chosen = sample(modules, given.sample, given.seed, given.conditions)
     reasons = {line.partition(" || ")[0] for line in EQUIVALENT.read_text().splitlines()}
@@ -457,17 +477,8 @@ def main() -> None:
             for mutant, fate in pool.imap_unordered(judged, some, chunksize=1):
                 fates[mutant] = fate
                 print(f"{fate}: {mutant.name}", flush=True)
-    good = {mutant for mutant, fate in fates.items() if fate in ("killed", "timed out")}
-    print("Not noticed:")
-    for mutant in todo:
-        if mutant not in good:
-            print(f"{fates[mutant]}: {mutant.name}")
-    noticed, of = (Counter(mutant.path for mutant in some) for some in (good, todo))
-    for path in sorted(of):
-        print(f"{path:50} {noticed[path]:4} of {of[path]:4}")
-    equivalent = len(chosen) - len(todo)
-    share = len(good) / max(1, len(todo))
-    print(f"{len(good)} of {len(todo)} noticed: {share:.1%}; {equivalent} equivalent")
+    share = reported(fates)
+    print(f"{len(chosen) - len(todo)} equivalent")
     raise SystemExit(share < (1 if given.conditions else 0.97))
 
 
