@@ -123,6 +123,16 @@ def test_a_key_is_spelled_by_one_slice_and_there_not_by_its_routes() -> None:
     assert {prefix: names for prefix, names in owners.items() if len(names) > 1} == {}
 
 
+def test_a_public_class_has_no_namesake_in_another_slice() -> None:
+    homes: dict[str, set[str]] = {}
+    for name, tree in MODULES.items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, set()).add(package(name) or name)
+    assert len(homes) > 200
+    assert {name: places for name, places in homes.items() if len(places) > 1} == {}
+
+
 def key_prefixes(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):

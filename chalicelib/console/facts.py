@@ -9,7 +9,7 @@ from typing import Any, Final
 from chalicelib import settings
 from chalicelib.api_keys.model import Role
 from chalicelib.imports.model import LARGEST_FORM
-from chalicelib.jobs.model import OPEN, UNDOABLE, JobStatus
+from chalicelib.jobs.model import OPEN_JOBS, UNDOABLE, JobStatus
 from chalicelib.orders import store as orders
 from chalicelib.orders.model import PaymentStatus
 from chalicelib.products.model import ProductStatus
@@ -42,6 +42,6 @@ def _facts() -> Mapping[str, Any]:
         "RECEIVER_SECONDS": RECEIVER_SECONDS,
         "MOST_LOW": MOST_LOW,
         "LARGEST_FORM": LARGEST_FORM,
-        "ENDED_JOBS": [status for status in JobStatus if status not in OPEN],
+        "ENDED_JOBS": [status for status in JobStatus if status not in OPEN_JOBS],
         "UNDOABLE": UNDOABLE,
     }

@@ -36,10 +36,12 @@ def _email(value: str) -> str:
 
 
 Email = Annotated[str, Field(max_length=254), AfterValidator(_email)]
-Note = Annotated[str, Field(max_length=5_000)]
+_NOTE: Final = 5_000  # characters
+_TAGS: Final = 50
+Note = Annotated[str, Field(max_length=_NOTE)]
 Tags = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=50)]],
-    Field(max_length=50),
+    Field(max_length=_TAGS),
 ]
 
 
@@ -331,8 +333,8 @@ def merged(into: Customer, other: Customer, now: str) -> tuple[Customer, int]:
     if into.fields["firstName"] or into.fields["lastName"]:
         fields |= {name: into.fields[name] for name in ("firstName", "lastName")}
     notes = [one.fields["note"] for one in (into, other) if one.fields["note"]]
-    fields["note"] = "\n\n".join(dict.fromkeys(notes))[:5_000] or None
-    fields["tags"] = list(dict.fromkeys([*into.fields["tags"], *other.fields["tags"]]))[:50]
+    fields["note"] = "\n\n".join(dict.fromkeys(notes))[:_NOTE] or None
+    fields["tags"] = list(dict.fromkeys([*into.fields["tags"], *other.fields["tags"]]))[:_TAGS]
     kept = list(fields["addresses"])
     more = [
         address

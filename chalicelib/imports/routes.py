@@ -28,7 +28,7 @@ from chalicelib.imports.model import (
 )
 from chalicelib.imports.shown import ShownImportJob, show_whole
 from chalicelib.imports.steps import queue
-from chalicelib.jobs.model import OPEN, JobStatus, StartedJob
+from chalicelib.jobs.model import OPEN_JOBS, JobStatus, StartedJob
 from chalicelib.problems import Conflict, Invalid, NotFound, PayloadTooLarge
 from chalicelib.request import (
     IDEMPOTENT,
@@ -229,7 +229,7 @@ def run(id: str) -> Response:
 
 def _ended(id: str) -> ImportJob:
     job = store.get(id)
-    if job.status in OPEN and job.given_up(clock.now()) is None:
+    if job.status in OPEN_JOBS and job.given_up(clock.now()) is None:
         raise Conflict(f"The job is {job.status}.", code="job_not_finished")
     return job
 

@@ -41,7 +41,7 @@ class JobStatus(StrEnum):
 # Types of jobs that cannot be cancelled.
 WHOLE: Final = frozenset({JobType.CUSTOMER_MERGE, JobType.CUSTOMER_ERASURE})
 UNDOABLE: Final = (JobType.PRODUCT_IMPORT, JobType.BULK_EDIT, JobType.UNDO)
-OPEN: Final = frozenset({JobStatus.QUEUED, JobStatus.NEEDS_MAPPING, JobStatus.RUNNING})
+OPEN_JOBS: Final = frozenset({JobStatus.QUEUED, JobStatus.NEEDS_MAPPING, JobStatus.RUNNING})
 
 
 class RecordOutcome(StrEnum):
@@ -159,7 +159,7 @@ class Job:
 
     @property
     def has_ended(self) -> bool:
-        return self.status not in OPEN
+        return self.status not in OPEN_JOBS
 
 
 @dataclass(frozen=True)

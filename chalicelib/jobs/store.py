@@ -24,7 +24,7 @@ from chalicelib.jobs import queue
 from chalicelib.jobs.model import (
     INLINE_ERRORS,
     KIND,
-    OPEN,
+    OPEN_JOBS,
     PREVIEWED,
     WHOLE,
     Job,
@@ -48,7 +48,7 @@ _PREVIEW_BYTES: Final = 200_000
 _MAY_NAME: Final = frozenset({JobType.BULK_EDIT, JobType.EXPORT, JobType.CUSTOMER_ERASURE})
 _NO_TEXT: Final = ("type", "format", "columns", "kind", "ids")
 
-_open = Attr("status").is_in(sorted(OPEN))
+_open = Attr("status").is_in(sorted(OPEN_JOBS))
 
 
 class JobFinished(Conflict):
@@ -252,7 +252,7 @@ def forgotten(item: Item, person: Person) -> dict[str, Any]:
     the request may name the person."""
     if item["sk"].startswith("left#"):
         return _without(item, ("message",), person)
-    if item["sk"] != "job" or item.get("type") not in _MAY_NAME or Job(item).status in OPEN:
+    if item["sk"] != "job" or item.get("type") not in _MAY_NAME or Job(item).status in OPEN_JOBS:
         return {}
     return _unnamed(item, person)
 

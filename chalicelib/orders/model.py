@@ -113,7 +113,7 @@ def _upper(value: object) -> object:
 # Open sets of names (docs/contract.md#open-names).
 _NAME: Final = "[A-Z][A-Z0-9]*(_[A-Z0-9]+)*"
 _EMPLOYEE: Final = "emp_[A-Za-z0-9_-]{1,60}"
-Name = Annotated[
+OpenName = Annotated[
     str,
     BeforeValidator(_upper),
     _like(_NAME, "CARD_TERMINAL"),
@@ -153,7 +153,7 @@ class NewOrder(_Input):
         {"id", "number", "createdAt", "updatedAt", "paidAt", "shippedAt", "history"}
     )
 
-    source: Name | None = None
+    source: OpenName | None = None
     customer: OrderCustomerInput | None = None
     shipping_address: AddressInput | None = None
     billing_address: AddressInput | None = None
@@ -164,7 +164,7 @@ class NewOrder(_Input):
     subtotal: Price | None = None
     total: Price | None = None
     payment_status: PaymentStatus | None = None
-    payment_method: Name | None = None
+    payment_method: OpenName | None = None
     note: Note | None = None
     tags: Tags | None = None
     order_date: Annotated[Date | None, Field(description="At most 24 hours ahead.")] = None

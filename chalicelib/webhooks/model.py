@@ -89,7 +89,7 @@ Url = Annotated[
     ),
 ]
 Events = Annotated[list[EventKind], Field(min_length=1), AfterValidator(_distinct)]
-Email = Annotated[
+SummaryEmail = Annotated[
     str,
     Field(max_length=254, description="Notified when deliveries fail; default: the shop's address"),
     AfterValidator(_mailbox),
@@ -130,7 +130,7 @@ class NewWebhook(_Input):
 
     url: Url
     events: Events
-    email: Email | None = None
+    email: SummaryEmail | None = None
     description: Description | None = None
     enabled: Annotated[bool, null_is(True), Field(strict=True)] = True
     filter: Filter | None = None
@@ -143,7 +143,7 @@ class WebhookChange(_Input):
 
     url: Url | None = None
     events: Events | None = None
-    email: Email | None = None
+    email: SummaryEmail | None = None
     description: Description | None = None
     enabled: Annotated[bool, Field(strict=True)] | None = None
     filter: Filter | None = None
