@@ -11,8 +11,9 @@ Slices:
 
 Mechanisms:
 
-- DynamoDB: `table`, `commit`, `conditions`, `attributes`, `dynamodb` (one call), `round_trips`
-  (several), `listing` (lists, searches, totals), `outbox` and `feed` (events), `idempotency`
+- DynamoDB: `table`, `batches`, `commit`, `conditions`, `attributes`, `dynamodb` (one call),
+  `round_trips` (several), `listing` (lists, searches, totals), `outbox` and `feed` (events),
+  `idempotency`
 - other AWS services: `aws` (clients), `sqs`, `safe_post` (a POST to an address that a client chose)
 - HTTP: `request`, `validation`, `schemas`, `problems`; the description: `openapi`,
   `openapi_limits`, `openapi_schemas`, `public_names`

@@ -1,4 +1,4 @@
-"""Each dialect's rows become the API's product fields, and every value knows its cell."""
+"""Each format's rows become the API's product fields, and every value knows its cell."""
 
 import csv
 import io
