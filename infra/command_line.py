@@ -1,4 +1,4 @@
-"""What Chalice's own commands need here, and say where it is missing."""
+"""Prepares Chalice's own commands, and ends them with a message if something is missing."""
 
 import argparse
 import json
@@ -12,7 +12,7 @@ _PROJECT = Path(__file__).resolve().parent.parent
 
 
 def prepare() -> None:
-    """Called while a command of Chalice imports the application; ends it with a sentence where it
+    """Called while a command of Chalice imports the application; ends it with a message if it
     cannot work."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("command", nargs="?")
@@ -43,7 +43,7 @@ def _use_what_runs() -> None:
     except OSError:
         sentence = "There are no tables to work on: start `make run` in another terminal first."
         print(sentence, file=sys.stderr, flush=True)
-        os._exit(1)  # Chalice asks from a thread of its own, which SystemExit would end alone
+        os._exit(1)  # Chalice calls this in a separate thread, and SystemExit would end only that
     import boto3
 
     from infra import local, steps

@@ -1,4 +1,4 @@
-"""Whether the totals of a stage agree with its lists, and repairs them (alarm counts-wrong).
+"""Checks the totals of a stage against its lists, and repairs them (alarm counts-wrong).
 
     python infra/counts.py --stage prod
     python infra/counts.py --stage prod --repair
@@ -27,9 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--stage", required=True, help="such as prod, or local for `make run`")
     parser.add_argument("--endpoint-url", help="of an emulated AWS")
-    parser.add_argument("--repair", action="store_true", help="set right what is wrong")
+    parser.add_argument("--repair", action="store_true", help="correct wrong totals")
     parser.add_argument("--all-days", action="store_true", help="the sales of all days, not 30")
-    parser.add_argument("--timezone", help="IANA; that of the stage, unless given")
+    parser.add_argument("--timezone", help="IANA name; default: that of the stage")
     options = parser.parse_args(arguments)
     keys.connect(options.stage, options.endpoint_url)
     deployed = record.settings(options.stage).get("environment_variables") or {}

@@ -1,12 +1,12 @@
-"""What nothing retries any more: shows it, and tries it again once its cause is fixed.
+"""Shows dead letters, and retries them once their cause is fixed.
 
     python infra/dead_letters.py --stage prod deliveries            # what lies there
     python infra/dead_letters.py --stage prod deliveries --again    # to the senders, once more
     python infra/dead_letters.py --stage prod fan-out --again       # makes the missing deliveries
     python infra/dead_letters.py --stage prod schedules --again     # runs what did not run
 
-A letter leaves the queue when what it asks for was done; all of it may be done twice. Those of
-imports need nobody: they end their job with a reason, and the shop retries the job.
+A letter is deleted after its work was done; repeating that work is safe. Dead letters of imports
+need no action: they end their job with a reason, and the shop retries the job.
 """
 
 import argparse
@@ -71,7 +71,7 @@ def _deliver(name: str, letter: Mapping[str, Any]) -> None:
 
 
 def _fan_out(name: str, letter: Mapping[str, Any]) -> None:
-    """Our own note names events; Lambda's tells of a part of the stream, by its times."""
+    """Our own letter names events; Lambda's names a part of the stream, by its times."""
     if "republish" in letter:
         events = letter["republish"]
     else:
@@ -85,7 +85,7 @@ def _fan_out(name: str, letter: Mapping[str, Any]) -> None:
 
 
 def _events(outbox: str, first: datetime, last: datetime) -> Iterator[str]:
-    """Of all commits of that time: what has its deliveries keeps them. Reads the whole outbox."""
+    """The events of all commits in that time; existing deliveries stay. Reads the whole outbox."""
     pages = boto3.client("dynamodb").get_paginator("scan")
     for page in pages.paginate(TableName=outbox, ProjectionExpression="pk"):
         for item in page["Items"]:
@@ -116,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("queue", choices=["deliveries", "fan-out", "schedules"])
     parser.add_argument("--stage", required=True, help="such as prod, or local for `make run`")
     parser.add_argument("--endpoint-url", help="of an emulated AWS")
-    parser.add_argument("--again", action="store_true", help="try again and take them away")
+    parser.add_argument("--again", action="store_true", help="retry and delete them")
     return parser
 
 

@@ -1,4 +1,4 @@
-"""Deploys a stage to AWS, or takes it away. Safe to run again after a failure at any point.
+"""Deploys a stage to AWS, or deletes it. Safe to run again after a failure at any point.
 
     python infra/deploy.py --stage prod                       # make it, or bring it up to date
     python infra/deploy.py --stage prod --show                # only show what would change
@@ -31,7 +31,7 @@ from infra import compiled, destroy, keys, lanes, package, proxies, record, stac
 
 
 def main() -> None:
-    """One command; ends with status 1 and a sentence when it cannot be done."""
+    """One command; ends with status 1 and a message if it fails."""
     options = _options()
     try:
         if options.package:
@@ -100,7 +100,7 @@ def _deploy(options: argparse.Namespace, known: stacks.Outputs) -> None:
         print(f"Point your domain's CNAME or alias record to {domain['DomainTarget']}")
     _mention_summaries(made["MailFrom"], made["NotifyEmail"])
     if key := keys.first_owner_key(made["Table"]):
-        print(f"Owner key, shown this once: {key}")
+        print(f"Owner key, shown only once: {key}")
 
 
 def _make(stage: str, parameters: dict[str, str]) -> None:
@@ -155,7 +155,7 @@ def _with_lanes(parameters: dict[str, str]) -> dict[str, str]:
 
 
 def _consent(stage: str) -> stacks.Consent:
-    """Asks whoever sits there; without anybody, refuses."""
+    """Asks at the terminal; without one, refuses."""
 
     def ask(stack: str, lost: Sequence[str]) -> None:
         print(f"{stack}: this will", *(f"  - {each}" for each in lost), sep="\n")
@@ -241,12 +241,12 @@ def _options() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--stage", help="such as prod")
-    parser.add_argument("--show", action="store_true", help="change nothing, show what would")
+    parser.add_argument("--show", action="store_true", help="only show what would change")
     parser.add_argument("--pull", action="store_true", help="take the record from the bucket first")
-    parser.add_argument("--destroy", action="store_true", help="take the stage away")
+    parser.add_argument("--destroy", action="store_true", help="delete the stage")
     parser.add_argument("--with-data", action="store_true", help="… with all that it holds")
-    parser.add_argument("--package", type=Path, metavar="DIR", help="build, and deploy nothing")
-    parser.add_argument("--from-package", type=Path, metavar="DIR", help="deploy what was built")
+    parser.add_argument("--package", type=Path, metavar="DIR", help="build without deploying")
+    parser.add_argument("--from-package", type=Path, metavar="DIR", help="deploy a built package")
     parser.add_argument("--currency", help="ISO 4217 code; for the first time, USD if not given")
     parser.add_argument("--timezone", type=steps.timezone, help="IANA; of the shop's days")
     parser.add_argument(
@@ -258,10 +258,10 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--mail-from", help="sender of summaries; SES must have verified it")
     parser.add_argument(
-        "--notify-email", help="who gets the summaries of webhooks without an e-mail of their own"
+        "--notify-email", help="who gets the summaries of webhooks without their own e-mail"
     )
-    parser.add_argument("--alarm-email", help="whom the alarms tell")
-    parser.add_argument("--domain", help="a domain of the API's own")
+    parser.add_argument("--alarm-email", help="who is notified of alarms")
+    parser.add_argument("--domain", help="a custom domain of the API")
     parser.add_argument("--certificate", help="ARN of its ACM certificate, in the same region")
     parser.add_argument(
         "--memory",

@@ -1,4 +1,4 @@
-"""Taking a stage away again: what can be made anew at once, and only on demand what cannot."""
+"""Deletes a stage: what can be created again at once, and the data only on demand."""
 
 import subprocess
 import sys
@@ -11,10 +11,10 @@ from infra import package, record, stacks, steps
 
 
 def functions(stage: str) -> None:
-    """Takes away triggers, alarms, functions and the API; tables, bucket and queues stay whole.
+    """Deletes triggers, alarms, functions and the API; keeps tables, bucket and queues.
 
-    What is on its way waits in the queues (14 days) and in the outbox's stream (24 hours); another
-    deployment goes on with it.
+    Messages wait in the queues (14 days) and in the outbox's stream (24 hours) for the next
+    deployment.
     """
     for step in ("alarms", "triggers", "app"):
         stacks.delete(steps.stack(stage, step))
@@ -25,7 +25,7 @@ def functions(stage: str) -> None:
 
 
 def everything(stage: str, made: Mapping[str, str]) -> None:
-    """Deletes the data, too, and the key from which all signing secrets follow: for ever."""
+    """Also deletes the data and the master key of all signing secrets: for ever."""
     functions(stage)
     _stop_waiting(made["RedriveStateMachineArn"])
     stacks.delete(steps.stack(stage, "resources"))  # leaves what its template retains
@@ -41,8 +41,8 @@ def everything(stage: str, made: Mapping[str, str]) -> None:
 
 
 def _stop_waiting(machine: str) -> None:
-    """Stops what waits for its hour: until it has ended, which may take a week, the state machine
-    stays, and another of its name cannot be made."""
+    """Stops waiting executions: until they have ended, which may take a week, the state machine
+    stays, and another of its name cannot be created."""
     states = boto3.client("stepfunctions")
     pages = states.get_paginator("list_executions")
     while True:
@@ -64,7 +64,7 @@ def contents(made: Mapping[str, str]) -> list[str]:
     return [
         *found,
         f"the bucket {made['Bucket']} with all uploads and reports",
-        "all messages in the queues, and all deliveries that wait for their hour",
+        "all messages in the queues, and all parked deliveries",
         "the master key: every webhook secret",
     ]
 

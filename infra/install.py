@@ -2,7 +2,7 @@
 
     python3 infra/install.py .venv requirements-dev.txt "what it is for" [project …]
 
-Needs nothing but Python. `project`: folders of packages of ours, linked rather than copied.
+Needs only Python. `project`: folders of packages of ours, linked rather than copied.
 """
 
 import os

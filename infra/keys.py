@@ -6,8 +6,8 @@
     python infra/keys.py --stage prod limits key_01J…      # back to the usual limits
     python infra/keys.py --stage prod revoke key_01J…
 
-It speaks to the stage's table with the credentials of whoever calls it, so it also helps when the
-last Owner key is lost. `--stage local` finds what `make run` started.
+It uses the stage's table with the caller's AWS credentials, so it also helps if the last Owner key
+is lost. `--stage local` finds what `make run` started.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def use(table: str) -> None:
 
 
 def mint_owner(table: str, name: str) -> str:
-    """Makes an Owner key and returns it; it can be read only now."""
+    """Creates an Owner key and returns it; it is not stored."""
     use(table)
     return store.mint(name, Role.OWNER)[1]
 
@@ -50,7 +50,7 @@ def first_owner_key(table: str) -> str | None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """One command; ends with status 1 and a sentence when it cannot be done."""
+    """One command; ends with status 1 and a message if it fails."""
     options = _parser().parse_args(arguments)
     connect(options.stage, options.endpoint_url)
     try:
@@ -82,7 +82,7 @@ def _list(options: argparse.Namespace) -> None:
 def _create(options: argparse.Namespace) -> None:
     caller, key = store.mint(options.name, options.role, expires=options.expires)
     print(_line(caller))
-    print(f"Key, shown this once: {key}")
+    print(f"Key, shown only once: {key}")
 
 
 def _revoke(options: argparse.Namespace) -> None:
@@ -117,10 +117,10 @@ def _parser() -> argparse.ArgumentParser:
     create.add_argument("role", choices=[role.value for role in Role])
     create.add_argument("--expires", type=_moment, help="such as 2027-06-30; never, unless given")
     create.set_defaults(run=_create)
-    revoke = commands.add_parser("revoke", help="let a key open nothing any more")
+    revoke = commands.add_parser("revoke", help="revoke a key")
     revoke.add_argument("key_id")
     revoke.set_defaults(run=_revoke)
-    limits = commands.add_parser("limits", help="requests per minute of a key; none: the usual")
+    limits = commands.add_parser("limits", help="requests per minute of a key; none: defaults")
     limits.add_argument("key_id")
     limits.add_argument("--read", type=_positive)
     limits.add_argument("--write", type=_positive)

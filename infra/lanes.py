@@ -1,7 +1,7 @@
-"""How many functions each queue may keep busy at once, in an account that runs so many in all.
+"""The concurrency of each queue, by the account's limit.
 
-What the API needs is not reserved, because a small account cannot: AWS keeps 100 for what has no
-reservation, and a new account runs 10. So the others are kept to half of what there is.
+The API's share is not reserved, because a small account cannot: AWS keeps 100 for functions without
+a reservation, and a new account runs 10. So the queues are limited to half of the account's limit.
 """
 
 import boto3
@@ -17,12 +17,12 @@ def limit() -> int:
 
 
 def chosen(limit: int) -> str:
-    """The widest column that takes half of the limit at most, or else the least."""
+    """The widest column that takes at most half of the limit, or else the smallest."""
     return next((name for name, total in COLUMNS.items() if total <= limit / 2), "least")
 
 
 def summary(limit: int, column: str) -> str:
-    """What a person should know of it."""
+    """A summary for the operator."""
     if column not in COLUMNS:
         return f"The account runs {limit:,} functions at once; the lanes are those of {column}."
     total = COLUMNS[column]

@@ -58,7 +58,7 @@ def deploy(cache: Path, settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def say(step: str) -> None:
-    """What goes on, on the terminal, whatever the steps themselves print."""
+    """Prints progress on the terminal, regardless of what the steps print."""
     print(f"  {step} …", file=sys.__stdout__, flush=True)
 
 
@@ -115,7 +115,7 @@ Three commands to try, in another terminal:
 
 Mails that were sent: {found["awsEndpoint"]}/_ministack/ses/messages
 
-Ctrl-C stops it; {kept}. The log follows; LOG=json shows it as it is.
+Ctrl-C stops it; {kept}. The log follows; LOG=json shows it raw.
 """,
         flush=True,
     )
@@ -190,7 +190,7 @@ def run(emulator: Emulator, home: Path, options: argparse.Namespace) -> None:
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         print(f"Starting Backroom on port {options.port}:", flush=True)
-        say("starting the embedded AWS")
+        say("starting the AWS emulator")
         emulator.start()
         asked = {"TIMEZONE": options.timezone} | dict(steps.pairs(options.setting))
         with kept_back():
@@ -200,7 +200,7 @@ def run(emulator: Emulator, home: Path, options: argparse.Namespace) -> None:
             say(f"importing {seed.CATALOGUE.relative_to(_PROJECT)}")
             job = seed.seed(found["baseUrl"], found["apiKey"])
             say(f"imported {job['created']} products")
-        stays = "the data stays for the next start (FRESH=1 begins anew)"
+        stays = "the data stays for the next start (FRESH=1 starts with no data)"
         announce(home, found, "nothing is kept" if options.throwaway else stays)
         follow(emulator, as_json=options.log == "json")
     except KeyboardInterrupt:

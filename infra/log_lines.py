@@ -35,7 +35,7 @@ def readable(function: str, message: str, milliseconds: int) -> str:
 
 
 def _fields(said: dict[str, Any]) -> str:
-    """What is zero or empty says nothing."""
+    """Without fields that are zero or empty."""
     told = (
         f"{name}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
         for name, value in said.items()

@@ -1,9 +1,9 @@
-"""A receiver of webhooks to try them with: prints each delivery, and answers 204.
+"""A receiver for trying webhooks: prints each delivery, and answers 204.
 
     python infra/receiver.py [--port 9000] [--secret whsec_…]
 
-With the secret of the webhook, it checks each signature (docs/webhooks.md) and answers 401 to one
-that is wrong. It needs nothing but Python, and listens on this machine only.
+With the webhook's secret, it checks each signature (docs/webhooks.md) and answers 401 if one is
+wrong. It needs only Python, and listens on this machine only.
 """
 
 import argparse

@@ -1,5 +1,5 @@
 """What is deployed, as Chalice keeps it: the stage's settings in .chalice/config.json, and its own
-record in .chalice/deployed/. The bucket has a copy of both, so that any machine can go on.
+record in .chalice/deployed/. The bucket has a copy of both, so that any machine can continue.
 """
 
 import json
@@ -55,7 +55,7 @@ def forget(stage: str) -> None:
 
 
 def push(stage: str, bucket: str) -> None:
-    """Leaves both in the bucket."""
+    """Uploads both to the bucket."""
     s3 = boto3.client("s3")
     s3.put_object(Bucket=bucket, Key=_key("config"), Body=json.dumps(settings(stage)).encode())
     if deployed(stage).exists():
@@ -65,7 +65,7 @@ def push(stage: str, bucket: str) -> None:
 
 
 def pull(stage: str, bucket: str) -> bool:
-    """Takes both from the bucket over what is here; says whether it had any."""
+    """Replaces both by the bucket's copies; returns whether there were any."""
     s3 = boto3.client("s3")
     noted = _get(s3, bucket, "config")
     if noted is None:

@@ -1,17 +1,16 @@
-"""Moves all records to how the deployed code indexes them, while the shop is in use.
+"""Moves all records to the index of the deployed code, while the shop is in use.
 
     python infra/reindex.py --stage prod                # all kinds, 10 records a second
     python infra/reindex.py --stage prod product --rate 50
 
-To be run after a deployment that cuts text into other words, spreads lists or words over another
-number of partitions, or gives a kind another facet (docs/listing.md, Changing the index). Stopped,
-it goes on where it was; `--restart` begins again. It is done once a pass over all records finds
-none to move. Nobody has to wait: a record is found where it was until it is found where it will be.
+Run it after a deployment that splits text into other words, spreads lists or words over another
+number of partitions, or adds a facet to a kind (docs/listing.md, Changing the index). If stopped,
+it resumes; `--restart` starts again. It is done once a pass over all records finds none to move. A
+record is always found: at its old place until it is at its new one.
 
-Functions of the release before may still run for a while after a deployment, and write as they did.
-So the last pass begins no sooner than `--settle` seconds after the start. Then entries that no
-record says it has are removed (those functions did not know them), totals are counted again, and
-what was 503 `reindexing` is answered.
+Functions of the previous release may still run for a while after a deployment, and write the old
+index. So the last pass begins at least `--settle` seconds after the start. Then stale entries are
+removed, totals are recounted, and requests that were 503 `reindexing` are served.
 """
 
 import argparse
@@ -41,7 +40,7 @@ _LOOKS_A_MOVE: Final = 50  # looking at a record takes a unit or two, moving one
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a pass over the records of a kind is: `reindex` / `<kind>`.
+    """The progress of a pass over the records of a kind: `reindex` / `<kind>`.
 
     It goes through the lists of all records, newest spread first, so that what it moves is not
     met again, and newest record first, so that what is created meanwhile is not met at all.
@@ -182,7 +181,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=_LONGEST_FUNCTION,
         help="seconds for which functions of the release before may run; 0 if there are none",
     )
-    parser.add_argument("--restart", action="store_true", help="forget where it was")
+    parser.add_argument("--restart", action="store_true", help="start from the beginning")
     options = parser.parse_args(arguments)
     options.kinds = options.kinds or names
     if unknown := set(options.kinds) - set(names):

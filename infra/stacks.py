@@ -1,4 +1,4 @@
-"""One CloudFormation stack, made or changed by a change set that is shown before it runs."""
+"""One CloudFormation stack, created or changed by a change set that is shown before it runs."""
 
 import json
 import time
@@ -122,7 +122,7 @@ def delete(name: str) -> None:
 
 
 def endangered(change_set: Mapping[str, Any]) -> list[str]:
-    """What a change set would take from whom it holds data: a sentence for each resource."""
+    """The data that a change set would delete: a sentence for each resource."""
     return [
         f"{verb} {resource['LogicalResourceId']}"
         for verb, resource in _each(change_set)
@@ -155,7 +155,7 @@ def _usable(cloudformation: Any, name: str) -> dict[str, Any] | None:
 
 
 def _settled(cloudformation: Any, name: str) -> dict[str, Any] | None:
-    """Waits until nothing runs that somebody else began; a change set under review is nothing."""
+    """Waits until no other operation runs; a change set under review does not count."""
     for wait in _waits():
         stack = _find(cloudformation, name)
         if stack is None or stack["StackStatus"] == "REVIEW_IN_PROGRESS":
@@ -211,7 +211,7 @@ def _described(cloudformation: Any, name: str, change_set: str) -> dict[str, Any
 
 
 def _waits() -> Iterator[float]:
-    """Without end, longer and longer: CloudFormation throttles who asks often."""
+    """Endless, increasing waits, because CloudFormation throttles frequent calls."""
     wait = _FIRST_WAIT
     while True:
         yield wait

@@ -5,5 +5,5 @@ from chalicelib.jobs.model import Job
 
 
 def download_url(job: Job) -> str:
-    """An address that answers the file for an hour, to whoever has it."""
+    """An address of the file, valid for an hour without a key."""
     return files.url(job)

@@ -4,7 +4,7 @@
 - the file: `csv` (bytes to rows), `formats` (rows to products), `columns` (which format it has),
   `files` (in S3)
 - the work: `steps` (plan, chunks, report), `store` (the job and its progress),
-  `forgotten` (what goes when a customer is erased)
-- the catalogue: `apply` (what a product becomes), `upsert` (look up, merge, write), `catalogue` and
+  `forgotten` (deleted when a customer is erased)
+- the catalogue: `apply` (merge), `upsert` (look up, merge, write), `catalogue` and
   `preview` (a dry run)
 """

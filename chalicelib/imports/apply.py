@@ -1,6 +1,6 @@
-"""What a product becomes by the rows of a file: pure functions.
+"""Merges the rows of a file into a product: pure functions.
 
-A blank cell leaves a value as it is; pictures and variants that the file does not name stay.
+A blank cell leaves a value unchanged; pictures and variants that are not in the file stay.
 """
 
 from collections.abc import Mapping
@@ -15,13 +15,13 @@ from chalicelib.products.model import DEFAULT_VARIANT, NewProduct, Product, Prod
 from chalicelib.validation import validate
 
 _Given = dict[str, Any]
-Variants = list[tuple[_Given, int | None]]  # with the place in the file's list, if it is from there
+Variants = list[tuple[_Given, int | None]]  # with its position in the file's list, if any
 
 _LAST: Final = 1 << 30
 
 
 class Refused(Exception):
-    """The rows cannot become a product; nothing of them is to be written."""
+    """The rows have errors; none of them is written."""
 
     def __init__(self, errors: list[RowError]) -> None:
         super().__init__(str(errors))
@@ -44,7 +44,7 @@ def created(imported: ImportedProduct, slug: str) -> Product:
 
 
 def changed(imported: ImportedProduct, product: Product) -> Product:
-    """The product after the rows; the same object where nothing differs. Raises Refused."""
+    """The product after the rows; the same object if nothing differs. Raises Refused."""
     values = {name: value for name, value in imported.values.items() if name != "slug"}
     stock = {"stock": values.pop("stock")} if "stock" in values else {}
     listed = values.pop("variants", None)
@@ -78,7 +78,7 @@ def _refuse_new(imported: ImportedProduct, variants: Variants, product: Product)
 
 
 def refuse_zero_prices(imported: ImportedProduct, before: Product, after: Product) -> None:
-    """Raises Refused where a price that stood above zero would become zero."""
+    """Raises Refused if a price above zero would become zero."""
     if after is before:
         return
     was = {variant["id"]: variant["price"] for variant in before.variants()}
@@ -88,7 +88,7 @@ def refuse_zero_prices(imported: ImportedProduct, before: Product, after: Produc
     listed = imported.values.get("variants", ())
     at = next((n for n, v in enumerate(listed) if _is_zero(v.get("price"))), None)
     line, column = imported.locate("price" if at is None else f"variants.{at}.price")
-    message = "The price is above zero, and would become zero. Allow zero prices if that is meant."
+    message = "The price is above zero and would become zero. Allow zero prices if intended."
     raise Refused([RowError(line, column, "price_to_zero", message)])
 
 
@@ -101,8 +101,8 @@ def _is_zero(price: str | None) -> bool:
 
 
 def _kept(values: _Given, there: Mapping[str, Any]) -> _Given:
-    """The values, with those of the product where a file cannot tell them apart: a line may end in
-    two ways, and a price before a reduction of 0.00 is none."""
+    """The values; the product's own if a file cannot distinguish them: line ends differ, and a
+    compare-at price of 0.00 is none."""
 
     def kept(name: str, value: Any) -> Any:
         is_there = there.get(name)
@@ -132,7 +132,8 @@ def _drafted(
 
 
 def missing(line: int, what: str, why: str = "") -> RowError:
-    """That a new product would need a name, or a price; `why`: though the rows seem to give one."""
+    """The error that a new product needs a name, or a price; `why`: the reason, if the rows seem to
+    have one."""
     told = f"There is no such product yet, and the file gives no {what} for a new one."
     return RowError(line, "", f"missing_{what}", why or told)
 
@@ -171,8 +172,8 @@ def _with_variants(
 
 
 def _images(listed: list[_Given], there: list[_Given]) -> list[_Given]:
-    """Those there are and those that the file gives, in the file's order: each at the position that
-    the file says, or else in the places of those that the file names. The others stay."""
+    """The existing pictures and those of the file, in the file's order: each at its position in the
+    file, or else in the places of those that the file names. The others stay."""
     known = {image["url"]: image for image in there}
     named = [{**known.get(image["url"], {}), **image} for image in listed]
     if any("position" in image for image in named):
@@ -196,7 +197,7 @@ def _without_position(image: _Given) -> _Given:
 
 
 def _variants(listed: Variants, product: Product) -> Variants:
-    """All variants of the product: as they are, changed by the file, or new."""
+    """All variants of the product: unchanged, changed by the file, or new."""
     ids = products.matched([variant for variant, _ in listed], product)
     all: dict[str, tuple[_Given, int | None]] = {
         variant["id"]: ({"id": variant["id"]}, None) for variant in product.fields["variants"]
@@ -211,7 +212,7 @@ def _variants(listed: Variants, product: Product) -> Variants:
 
 
 def _is_sold_by_options(product: Product, master_sku: str | None) -> bool:
-    """Whether a master is none of the product's variants: they have titles, and not its SKU."""
+    """Whether a master is not one of the product's variants: they have titles, and not its SKU."""
     variants = product.fields["variants"]
     is_one_of_them = master_sku and any(v["sku"] == master_sku for v in variants)
     return not is_one_of_them and any(v["title"] != DEFAULT_VARIANT for v in variants)
@@ -220,8 +221,8 @@ def _is_sold_by_options(product: Product, master_sku: str | None) -> bool:
 def _one_variant(
     imported: ImportedProduct, values: _Given, stock: _Given, product: Product
 ) -> Variants:
-    """The variants where the rows name none: what they say of price, SKU and stock is the product's
-    own, or that of the variant whose SKU it is."""
+    """The variants if the rows name none: price, SKU and stock are the product's own, or those of
+    the variant with that SKU."""
     there = product.fields["variants"]
     sku = values.get("sku")
     named = next((v for v in there if sku and v["sku"] == sku), None)
@@ -241,14 +242,14 @@ def _one_variant(
         return only(there[0], given) if given else []
     if stock or (imported.single and ("price" in values or sku)):
         line, column = imported.locate("sku" if sku else "stock" if stock else "price")
-        message = f"The product has {len(there)} variants, and nothing says which is meant."
+        message = f"The product has {len(there)} variants, and the row does not say which."
         raise Refused([RowError(line, column, "unknown_variant", message)])
     return []
 
 
 def _lowest_price(values: _Given, variants: Variants, before: Mapping[str, Any]) -> None:
-    """The product's price follows its variants' where each has one; else it is the lowest given.
-    The price before a reduction is that of the cheapest variant, which may not be in these rows."""
+    """The product's price is the lowest of its variants' if each has one; else the lowest given.
+    The compare-at price is that of the cheapest variant, which may not be in these rows."""
     own = {v["id"]: v["price"] for v in before.get("variants", ())}
     prices = [v.get("price") or own.get(v.get("id")) for v, _ in variants]
     given = [v["price"] for v, _ in variants if v.get("price")]

@@ -20,8 +20,8 @@ Write = tuple[Product | None, Product]  # before (None: it is new) and after
 
 
 class Catalogue:
-    """Products by their identity, and writes that fail each for itself; of each the job's log
-    keeps what it changed, so that the import can be undone."""
+    """Products by their identity, and writes that fail independently; the job's log keeps the
+    changes of each, so that the import can be undone."""
 
     def __init__(self, job: ImportJob) -> None:
         self._job_id = job.id
@@ -35,10 +35,10 @@ class Catalogue:
     def write(
         self, writes: Sequence[Write], left: Mapping[str, str] | None = None
     ) -> list[Exception | None]:
-        """What each raised: ProductChanged, SlugTaken or SkuTaken where the product is to be read
-        again. `left`: SKUs whose products, which took them once, have them no more.
+        """What each raised: ProductChanged, SlugTaken or SkuTaken if the product must be read
+        again. `left`: SKUs whose products no longer have them.
 
-        While some are sent, the next are made ready: that takes CPU, sending takes time.
+        While some are sent, the next are prepared: that takes CPU, sending takes time.
         """
         with ThreadPoolExecutor(1) as sender:
             sent = [
@@ -55,7 +55,7 @@ class Catalogue:
 
 
 class DryRun(Catalogue):
-    """Writes what would become of each product beside the job, and reads that first."""
+    """Stores the result for each product with the job, and reads that first."""
 
     def by_slug(self, slugs: Iterable[str]) -> dict[str, Product]:
         wanted = list(slugs)

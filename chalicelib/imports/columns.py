@@ -1,4 +1,4 @@
-"""What the columns of a file are: chosen by somebody, recognised, or asked about."""
+"""The columns of a file: chosen by the user, recognised, or asked for."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -15,7 +15,7 @@ _SAMPLE_BYTES: Final = 60_000  # of all samples: they are kept in an item of the
 
 
 def chosen(header: Sequence[str], options: Options, line: int) -> Format | None:
-    """How the file is read; None if somebody has to be asked. Raises FileRejected."""
+    """How the file is read; None if the user must be asked. Raises FileRejected."""
     asks = options.on_unknown_columns is UnknownColumnsMode.ASK
     known = by_name(options.format) if options.format else None
     if options.mapping is not None:
@@ -37,7 +37,7 @@ def _mapped(header: Sequence[str], mapping: Mapping[str, str | None], options: O
 
 
 def of_job(job: ImportJob) -> Format:
-    """How the file of a job that runs is read."""
+    """How the file of a running job is read."""
     header, mapping = job.format.header, job.options.mapping
     if mapping is not None:
         return _mapped(header, mapping, job.options)
@@ -48,8 +48,9 @@ def of_job(job: ImportJob) -> Format:
 def shown(
     header: Sequence[str], samples: Sequence[Sequence[str]], format: Format | None, options: Options
 ) -> dict[str, Any]:
-    """The columns with samples, and what they are read as; or, without a format, proposed as: what
-    was sent along, else what was saved for this header, else what their names and values say."""
+    """The columns with samples, and the fields that they are read as; without a format, proposed
+    fields: from the request, else from a mapping saved for this header, else from names and
+    values."""
     saved = None
     fields: Mapping[str, str | None] = {}
     if format is None:

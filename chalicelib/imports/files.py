@@ -1,15 +1,15 @@
-"""The files of imports in S3: what was uploaded, and the reports of what failed.
+"""The files of imports in S3: uploads, and reports of failed rows.
 
 | key | |
 |---|---|
-| `imports/<job>.csv` | the upload, or what another job's attempt left of it |
+| `imports/<job>.csv` | the upload, or the rows that failed in another job |
 | `reports/<job>/<part>.csv` | the failed rows of one chunk, without a header |
 | `reports/<job>.csv` | the report: header and all parts |
 | `reports/<job>/plan-<n>` | the messages of all chunks (`steps/lanes.py`) |
 | `reports/<job>/keys` | which products the file has rows of (`seen.py`) |
 | `reports/<job>/again` | which of them it has rows of at several places |
 
-No text of a client's is in a key.
+Keys contain no text of clients.
 """
 
 from collections.abc import Iterable, Iterator
@@ -31,7 +31,7 @@ _GONE: Final = frozenset({"PreconditionFailed", "412", "NoSuchKey", "404"})
 
 
 class FileChanged(Exception):
-    """The file is not there any more, or another has taken its place."""
+    """The file was deleted or replaced."""
 
 
 def client() -> Any:
@@ -73,7 +73,7 @@ def put(job_id: str, data: bytes | bytearray) -> None:
 
 
 def upload_form(job_id: str, seconds: int) -> tuple[str, dict[str, str]]:
-    """The address and the fields of a form with which anybody can upload this one file."""
+    """The address and the fields of a form that uploads this one file without a key."""
     form = client().generate_presigned_post(
         Bucket=settings.bucket(),
         Key=_upload_key(job_id),
@@ -84,15 +84,15 @@ def upload_form(job_id: str, seconds: int) -> tuple[str, dict[str, str]]:
 
 
 def opened(job_id: str, etag: str = "") -> tuple[str, int, Iterator[bytes]]:
-    """The ETag of the upload, its size, and its bytes in pieces; of that which had the ETag, where
-    one is given. Raises FileChanged."""
+    """The ETag of the upload, its size, and its bytes in pieces; only with the given ETag, if any.
+    Raises FileChanged."""
     same = {"IfMatch": etag} if etag else {}
     reply = _got(Key=_upload_key(job_id), **same)
     return reply["ETag"], int(reply["ContentLength"]), reply["Body"].iter_chunks(_PIECE)
 
 
 def read(job_id: str, etag: str, offset: int, length: int) -> bytes:
-    """A range of the upload, as it was when it had that ETag. Raises FileChanged."""
+    """A range of the upload with that ETag. Raises FileChanged."""
     last = offset + length - 1
     reply = _got(Key=_upload_key(job_id), Range=f"bytes={offset}-{last}", IfMatch=etag)
     data: bytes = reply["Body"].read()
@@ -125,7 +125,7 @@ def put_plan(job_id: str, number: int, data: bytes) -> None:
 
 
 def read_plan(job_id: str, number: int) -> bytes | None:
-    """None behind the last."""
+    """None after the last."""
     try:
         data: bytes = _got(Key=_plan_key(job_id, number))["Body"].read()
     except FileChanged:
@@ -146,7 +146,7 @@ def read_part(job_id: str, part: str) -> bytes:
 
 
 def put_report(job_id: str, data: bytes) -> None:
-    """A report that is small enough to be put at once."""
+    """Writes a report that is small enough for one request."""
     client().put_object(Bucket=settings.bucket(), Key=_report_key(job_id), Body=data)
 
 
@@ -157,8 +157,8 @@ def begin_report(job_id: str) -> str:
 
 
 def add_to_report(job_id: str, upload: str, number: int, data: bytes) -> str | None:
-    """The ETag of piece `number` (from 1), at least 5 MB unless it is the last; None where the
-    report was put together, or given up."""
+    """The ETag of piece `number` (from 1), at least 5 MB unless it is the last; None if the report
+    was completed or aborted."""
     try:
         put = client().upload_part(
             Bucket=settings.bucket(),
@@ -175,7 +175,7 @@ def add_to_report(job_id: str, upload: str, number: int, data: bytes) -> str | N
 
 
 def end_report(job_id: str, upload: str, etags: list[str]) -> None:
-    """Puts the pieces together; having done so before is no error."""
+    """Completes the report; repeating it is no error."""
     pieces = [{"ETag": etag, "PartNumber": number} for number, etag in enumerate(etags, 1)]
     try:
         client().complete_multipart_upload(
@@ -190,7 +190,7 @@ def end_report(job_id: str, upload: str, etags: list[str]) -> None:
 
 
 def report_url(job_id: str, file_name: str) -> str:
-    """An address that answers the report for an hour, to whoever has it."""
+    """An address of the report, valid for an hour without a key."""
     name = "".join(c for c in file_name if c.isascii() and (c.isalnum() or c in "-_. "))
     stem = name.rpartition(".")[0] or name or "import"
     url: str = client().generate_presigned_url(
@@ -210,7 +210,7 @@ def report_url(job_id: str, file_name: str) -> str:
 
 
 def kept(job_id: str) -> list[str]:
-    """The keys of what there is of a job's upload and reports, up to 1,000 of each."""
+    """The keys of a job's upload and reports, up to 1,000 of each."""
     found = []
     for prefix in (_upload_key(job_id), f"reports/{job_id}"):
         reply = client().list_objects_v2(Bucket=settings.bucket(), Prefix=prefix)
@@ -229,13 +229,13 @@ def remove(keys: Iterable[str]) -> None:
 
 
 def is_there(source: str, *, report: bool) -> bool:
-    """Whether what another job would read is still there: files are kept for 30 days."""
+    """Whether the file for another job still exists: files are kept for 30 days."""
     return _head(_source_key(source, report)) is not None
 
 
 def copy_to_upload(source: str, target: str, *, report: bool) -> None:
-    """Makes what failed in one job, or all of its file, the upload of another, or of itself once
-    more: S3 then tells of it again. Raises FileChanged.
+    """Copies a job's failed rows, or its whole file, to the upload of another job or to its own: S3
+    then sends its event again. Raises FileChanged.
 
     S3 copies a large file in pieces, several at once: 5 GB within seconds, where it takes one piece
     a minute or more.

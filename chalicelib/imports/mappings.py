@@ -23,13 +23,13 @@ def _key(name: str) -> Key:
 def check(
     columns: Sequence[str], mapping: Mapping[str, str | None] | None, format: str | None
 ) -> None:
-    """Raises Invalid where a file with these columns cannot be read so."""
+    """Raises Invalid if a file with these columns cannot be read by the mapping."""
     if format is None and mapping is None:
         raise Invalid.field("columns", "required", "is required, unless a format is chosen")
     if format is not None:
         known = by_name(format)
         if known is None:
-            raise Invalid.field("format", "unknown_format", "is no format that is known")
+            raise Invalid.field("format", "unknown_format", "is not a known format")
         fields = {known.field(column) for column in columns}
         if mapping is None and fields.isdisjoint({"slug", "name", "sku", "id", "parent"}):
             message = "does not fit: no column says which product a row is"
@@ -54,8 +54,8 @@ def put(
     mapping: Mapping[str, str | None] | None,
     format: str | None,
 ) -> dict[str, Any]:
-    """Saves it, all columns in it; of a format, None where it has them as it does by itself. Raises
-    Conflict where there are too many."""
+    """Saves it with all columns; None for a column that its format reads as usual. Raises Conflict
+    if there are too many."""
     saved = all()
     if len(saved) >= MOST_MAPPINGS and not any(one["name"] == name for one in saved):
         raise Conflict(f"There are {MOST_MAPPINGS} saved mappings.", code="too_many_mappings")
@@ -93,7 +93,7 @@ def remove(name: str) -> None:
 
 
 def fitting(columns: Sequence[str]) -> dict[str, Any] | None:
-    """The latest that was saved for a file with exactly these columns, in any order."""
+    """The latest mapping saved for exactly these columns, in any order."""
     wanted = {plain(column) for column in columns if _counts(column)}
     same = [one for one in all() if {plain(column) for column in one["columns"]} == wanted]
     return max(same, key=lambda one: str(one["updatedAt"]), default=None)

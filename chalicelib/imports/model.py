@@ -1,4 +1,4 @@
-"""What an import job is: what clients send, and what is stored.
+"""Import jobs: requests and stored fields.
 
 A job counts in products, each once, wherever its rows are (`steps/tally.py`). It ends with
 created + updated + unchanged + failed = total, unless it was cancelled or failed as a whole.
@@ -33,12 +33,12 @@ MOST_ROWS: Final = groups.MOST_ROWS
 LARGEST_GROUP: Final = groups.LARGEST_GROUP
 MOST_MAPPINGS: Final = 200  # that are saved
 LONGEST_MAPPING_NAME: Final = 100
-_ASKED: Final = timedelta(days=7)  # until a file whose columns nobody has mapped is given up
+_ASKED: Final = timedelta(days=7)  # until a file without an answer about its columns fails
 _READING: Final = timedelta(hours=2)  # three attempts of 15 minutes, within an hour (triggers.yaml)
 
 
 class ImportMode(Choice):
-    """What may happen to products: both, only new ones, only those that exist."""
+    """Which products may be written: both, only new ones, only existing ones."""
 
     UPSERT = "upsert"
     CREATE = "create"
@@ -46,7 +46,7 @@ class ImportMode(Choice):
 
 
 class ProductOutcome(StrEnum):
-    """What became of one product of the file; also the names of the job's counters."""
+    """The result for one product of the file; also the names of the job's counters."""
 
     CREATED = "created"
     UPDATED = "updated"
@@ -55,7 +55,7 @@ class ProductOutcome(StrEnum):
 
 
 class UnknownColumnsMode(Choice):
-    """What happens to a file whose columns are not certain."""
+    """What happens to a file that is not recognised."""
 
     ASK = "ask"
     FAIL = "fail"
@@ -63,11 +63,11 @@ class UnknownColumnsMode(Choice):
 
 @dataclass(frozen=True)
 class Options:
-    """How a file is to be imported. `mapping`: column → field, None where it is not read;
-    `format`: the name of the one whose columns these are, but for those of the mapping. Without
-    both the columns decide. `encoding`, `delimiter`, `sheet` and `location`: of the file's text, of
-    a workbook, and whose stock counts; empty: as they are found, the first one, all of them.
-    `review`: somebody has to confirm how the file is read."""
+    """How a file is imported. `mapping`: column → field, None if it is not read; `format`: the name
+    of the format of the other columns. Without both, the columns decide. `encoding`, `delimiter`,
+    `sheet` and `location`: of the file's text, of a workbook, and whose stock counts; empty: as
+    detected, the first sheet, all locations. `review`: the user must confirm how the file is
+    read."""
 
     mode: ImportMode = ImportMode.UPSERT
     dry_run: bool = False
@@ -117,7 +117,7 @@ _FileName = Annotated[str, Field(min_length=1, max_length=255)]
 _Mode = Annotated[
     ImportMode, Field(description="upsert, create (new only) or update (existing only).")
 ]
-_DryRun = Annotated[bool, Field(description="Say what would happen, and write no product.")]
+_DryRun = Annotated[bool, Field(description="Report what would happen, and write no product.")]
 _Zero = Annotated[bool, Field(description="Allow prices above zero to become zero.")]
 _Unknown = Annotated[
     UnknownColumnsMode, Field(description="`ask`: the job waits for a mapping; `fail`: it fails.")
@@ -128,17 +128,17 @@ Columns = Annotated[
 ]
 _Name = Annotated[str, Field(min_length=1, max_length=LONGEST_MAPPING_NAME)]
 _Encoding = Annotated[
-    str, Field(max_length=40, description="Of the file's text, such as cp1250; else it is found.")
+    str, Field(max_length=40, description="Of the file's text, such as cp1250; default: detected.")
 ]
 _Delimiter = Annotated[
-    Literal["", ",", ";", "\t", "|"], Field(description="Of the cells; else it is found.")
+    Literal["", ",", ";", "\t", "|"], Field(description="Of the cells; default: detected.")
 ]
 _Review = Annotated[
-    bool, Field(description="Wait for a mapping even where the columns are certain.")
+    bool, Field(description="Wait for confirmation even if the file is recognised.")
 ]
-_Sheet = Annotated[str, Field(max_length=100, description="Of a workbook; else the first.")]
+_Sheet = Annotated[str, Field(max_length=100, description="Of a workbook; default: the first.")]
 _Location = Annotated[
-    str, Field(max_length=200, description="Whose stock is read, where a file has several.")
+    str, Field(max_length=200, description="Whose stock is read, if a file has several.")
 ]
 
 
@@ -176,9 +176,8 @@ class NewImportUpload(Input):
 
 
 class ChosenMapping(Input):
-    """How a job's file is read. `encoding` and `delimiter`: it is read again so, and its columns
-    are shown anew. Else what they are: each by itself, or as a known format has them, but for those
-    that are named."""
+    """How a job's file is read. `encoding` or `delimiter`: it is read again, and its columns are
+    shown again. Otherwise the fields of its columns, or a known format with changes."""
 
     columns: Columns | None = None
     format: Annotated[str, Field(max_length=50, description="Such as `shopify`")] | None = None
@@ -215,7 +214,7 @@ class ImportUpload(TypedDict):
 
 
 class ImportFailure(TypedDict):
-    """Why the job as a whole failed; `row` where a line of the file is the reason."""
+    """Why the job as a whole failed; `row` if a line of the file is the reason."""
 
     code: str
     message: str
@@ -235,22 +234,22 @@ class ImportJob(jobs.Job):
 
     @property
     def has_numbers_of_source(self) -> bool:
-        """Whether its file is another job's report, which says the rows of that job's file."""
+        """Whether its file is another job's report, with the row numbers of that job's file."""
         return bool(self.fields.get("retried"))
 
     @property
     def was_asked(self) -> bool:
-        """Whether somebody was asked how the file is read."""
+        """Whether the user was asked how the file is read."""
         return "askedAt" in self.fields
 
     @property
     def asks_for_encoding(self) -> bool:
-        """Whether nobody can say what the columns are before somebody says the encoding."""
+        """Whether the encoding must be chosen before the columns."""
         return self.was_asked and not self.fields.get("format")
 
     @property
     def answers(self) -> int:
-        """How often somebody has said how the file is read."""
+        """The number of answers about how the file is read."""
         return int(self.fields.get("answers", 0))
 
     @property
@@ -284,7 +283,7 @@ class ImportJob(jobs.Job):
 
     @property
     def is_erased(self) -> bool:
-        """Whether its file and reports, and what was quoted of them, went with a customer."""
+        """Whether its file, reports and quotes of them were deleted by an erasure."""
         return "erasedAt" in self.fields
 
     @property
@@ -298,12 +297,12 @@ class ImportJob(jobs.Job):
 
     @property
     def has_repeats(self) -> bool:
-        """Whether a product may stand at several places of the file."""
+        """Whether a product may have rows at several places of the file."""
         return bool(self.fields["repeats"])
 
     def given_up(self, now: datetime) -> tuple[str, ImportFailure] | None:
-        """Since when, and why, the job has failed without anybody having said so: nothing hangs,
-        whoever died."""
+        """Since when, and why, the job has failed without being marked: so no job hangs after a
+        crash."""
         came = str(self.fields["uploadBy"])
         if self.status is JobStatus.QUEUED and clock.iso(now) > came:
             message = f"No file was uploaded until {came}."
@@ -311,7 +310,7 @@ class ImportJob(jobs.Job):
         if self.status is JobStatus.NEEDS_MAPPING:
             until = clock.parse(self.fields["askedAt"]) + _ASKED
             if now > until:
-                message = "Nobody has said within 7 days how to read the file. Upload it again."
+                message = "The file was not mapped within 7 days. Upload it again."
                 why: ImportFailure = {"code": "mapping_missing", "message": message, "row": None}
                 return clock.iso(until), why
         if self.status is JobStatus.RUNNING and not self.is_read:

@@ -34,7 +34,7 @@ def of(row: int, before: Product | None, after: Product) -> dict[str, Any]:
 
 
 def _differing(old: list[Any], new: list[Any]) -> tuple[list[Any], list[Any]]:
-    """The variants or pictures that differ; all of them where only their order does."""
+    """The variants or pictures that differ; all of them if only their order differs."""
     was, now = [e for e in old if e not in new], [e for e in new if e not in old]
     return (was, now) if was or now else (old, new)
 

@@ -1,4 +1,4 @@
-"""Imports over HTTP: a file comes in, a job tells how far it is."""
+"""Imports over HTTP: uploads, mappings and their jobs."""
 
 import hashlib
 import json
@@ -62,7 +62,7 @@ _FORM: Final[dict[str, Any]] = {
         "mapping": {"type": "string", "description": "A saved mapping's name, or one as JSON"},
     },
 }
-_FORM_SECONDS: Final = 300  # until a file that this very request brought counts as lost
+_FORM_SECONDS: Final = 300  # until the file of this request counts as lost
 _URL_SECONDS: Final = 3_600
 # An upload may begin in the last second, and 5 GB take their time.
 _UPLOAD_SECONDS: Final = 2 * _URL_SECONDS
@@ -80,8 +80,8 @@ _UPLOAD_SECONDS: Final = 2 * _URL_SECONDS
     largest_body=LARGEST_FORM,
 )
 def start() -> Response:
-    """The form field `file` is the CSV; for more than 4.4 MB use `…/import/uploads`. The columns
-    say whose file it is (docs/import.md). The job tells what became of it."""
+    """The form field `file` is the CSV; for more than 4.4 MB use `…/import/uploads`. The format
+    is recognised by its columns (docs/import.md). The job has the results."""
     asked = query(ImportOptions)
     sent = form.parsed(_form_bytes(), header("content-type") or "")
     for name in sent.fields.keys() - _FORM["properties"].keys():
@@ -92,7 +92,7 @@ def start() -> Response:
     begun = repeatable.begin() if repeatable else None
     id = begun.id("job", 0) if begun else None
     job = store.create(sent.file_name, _options(options), _FORM_SECONDS, id=id)
-    files.put(job.id, sent.data)  # again, where it may have been lost: the job takes it once
+    files.put(job.id, sent.data)  # again, if it may have been lost: the job uses it once
     text = encode({"jobId": job.id})
     if begun:
         begun.finish(text)
@@ -100,7 +100,7 @@ def start() -> Response:
 
 
 def _options(asked: ImportOptions | NewImportUpload) -> Options:
-    """Raises Invalid for a mapping that does not exist, or is none."""
+    """Raises Invalid for an unknown or invalid mapping."""
     mapping, format = _mapping(asked.mapping or None)
     return Options(
         asked.mode,
@@ -118,7 +118,7 @@ def _options(asked: ImportOptions | NewImportUpload) -> Options:
 
 
 def _encoding(name: str) -> str:
-    """Raises Invalid for one that is not known."""
+    """Raises Invalid for an unknown one."""
     from chalicelib.imports.csv.encodings import named
 
     try:
@@ -142,7 +142,7 @@ def _mapping(sent: str | Columns | None) -> tuple[Columns | None, str | None]:
         try:
             sent = json.loads(sent)
         except (ValueError, RecursionError):
-            raise Invalid.field("mapping", "malformed_json", "is no JSON") from None
+            raise Invalid.field("mapping", "malformed_json", "is not JSON") from None
     if sent is not None:
         sent = validate(NewMapping, {"columns": sent}).columns
         mappings.check(list(sent), sent, None)
@@ -169,8 +169,8 @@ def _form_bytes() -> bytes:
 )
 def prepare_upload() -> Response:
     """Post a form to `url` within the hour: all `fields`, then `file`, up to 5 GB. The import
-    starts by itself. A job whose file never comes ends as FAILED, `upload_missing`. Repeated with
-    its Idempotency-Key, it answers the same job with an address that is valid for an hour again."""
+    then starts automatically. A job without its file ends as FAILED, `upload_missing`. A retry with
+    the same Idempotency-Key returns the same job with a new address, valid for an hour."""
     asked, repeatable = body_once(NewImportUpload)
     id = repeatable.begin().id("job", 0) if repeatable else None
     job = store.create(asked.file_name, _options(asked), _UPLOAD_SECONDS, id=id)
@@ -181,7 +181,7 @@ def prepare_upload() -> Response:
 
 @routes.get(
     "/api/admin/products/import/template",
-    "Get a CSV to begin with",
+    "Get a CSV template",
     role=Role.READER,
     answers={200: "text/csv"},
 )
@@ -204,11 +204,11 @@ def get_import_template() -> Response:
     problems=[NotFound, Conflict],
 )
 def retry(id: str) -> Response:
-    """A new job, of the rows that failed; or of the whole file, if the job failed or was cancelled.
-    What was written before is found unchanged."""
+    """A new job for the rows that failed, or for the whole file if the job failed or was cancelled.
+    Products already written are `unchanged`."""
     old = _ended(id)
     if old.status is JobStatus.COMPLETED and "report" not in old.fields:
-        raise Conflict("No row of the job can be tried again.", code="nothing_to_retry")
+        raise Conflict("No row of the job can be retried.", code="nothing_to_retry")
     return _again(old, old.options, report=old.status is JobStatus.COMPLETED)
 
 
@@ -223,7 +223,7 @@ def run(id: str) -> Response:
     """A new job with the same file, mapping and options, which writes."""
     old = _ended(id)
     if not old.is_dry_run or old.status is not JobStatus.COMPLETED:
-        raise Conflict("The job is no dry run that was completed.", code="not_a_dry_run")
+        raise Conflict("The job is not a completed dry run.", code="not_a_dry_run")
     return _again(old, replace(old.options, dry_run=False), report=False)
 
 
@@ -235,32 +235,32 @@ def _ended(id: str) -> ImportJob:
 
 
 def _again(old: ImportJob, options: Options, *, report: bool) -> Response:
-    """A job that reads the file of another, or what failed in it, as that one did."""
+    """A job that reads the file of another, or its failed rows, in the same way."""
     if not files.is_there(old.id, report=report):
-        raise Conflict("The file of the job is not there any more.", code="file_missing")
+        raise Conflict("The file of the job no longer exists.", code="file_missing")
     dialect = old.fields.get("dialect")
     if options.mapping is None and options.format is None and dialect:
         options = replace(options, format=str(dialect))
     source = {"sourceJobId": old.id, "retried": report or old.has_numbers_of_source}
     job = store.create(str(old.fields["fileName"]), options, _UPLOAD_SECONDS, source)
-    # Not here: to copy 5 GB may take longer than an answer may.
+    # Not here: copying 5 GB may take longer than a request.
     queue.send([{"job": job.id, "step": "copy", "from": old.id, "report": report}])
     return reply(202, {"jobId": job.id})
 
 
 @routes.post(
     "/api/admin/jobs/{id}/mapping",
-    "Say what the columns of a file are",
+    "Map the columns of a file",
     role=Role.STAFF,
     body=ChosenMapping,
     answers={200: ShownImportJob},
     problems=[NotFound, Conflict],
 )
 def map_import_columns(id: str) -> Response:
-    """Continues a job that is NEEDS_MAPPING: `columns` (column → field, null where it is not read),
-    `format`, the name of one that is known, or both, where the format has all columns but these.
-    `encoding` or `delimiter` instead: the file is read again so, and its columns are shown anew.
-    `saveAs` keeps a mapping for files with these columns."""
+    """Continues a job that is NEEDS_MAPPING with `columns` (column → field, null if it is not
+    read), a known `format`, or both: the format with these columns changed. With `encoding` or
+    `delimiter` instead, the file is read again and its columns are shown again. `saveAs` saves the
+    mapping for files with these columns."""
     job, asked = store.get(id), body(ChosenMapping)
     waits = job.was_asked and job.status in {JobStatus.NEEDS_MAPPING, JobStatus.QUEUED}
     if not waits or job.given_up(clock.now()) is not None:
@@ -299,7 +299,7 @@ def _mapped(job: ImportJob, asked: ChosenMapping) -> Options:
     answers={200: SavedMappingList},
 )
 def list_import_mappings() -> Response:
-    """All of them, by name. Each is proposed for files with exactly its columns."""
+    """All saved mappings, by name. Each is proposed for files with exactly its columns."""
     return reply(200, {"data": mappings.all()})
 
 
@@ -312,8 +312,8 @@ def list_import_mappings() -> Response:
     problems=[Conflict],
 )
 def save_import_mapping(name: str) -> Response:
-    """Name every column of the file, with null for those that are not read. Replaces one of the
-    same name."""
+    """Name every column of the file, with null for those that are not read. Replaces a mapping of
+    the same name."""
     asked = body(NewMapping)
     if len(name) > LONGEST_MAPPING_NAME:
         message = f"must be at most {LONGEST_MAPPING_NAME} characters"

@@ -14,7 +14,7 @@ from chalicelib.jobs.model import INLINE_ERRORS, JobStatus, progress
 
 
 class ImportRowError(TypedDict):
-    """`row`: the line in the file, the header being line 1; `field`: the file's column; and the
+    """`row`: the line in the file (the header is line 1); `field`: the file's column; and the
     product as its rows name it."""
 
     row: int
@@ -36,14 +36,14 @@ class ImportColumn(TypedDict):
 
 
 class ImportEncoding(TypedDict):
-    """An encoding that the file may be in."""
+    """A possible encoding of the file."""
 
-    encoding: Annotated[str, Field(description="As it is to be chosen")]
-    samples: Annotated[list[str], Field(description="What the first words would be")]
+    encoding: Annotated[str, Field(description="The name to choose it by")]
+    samples: Annotated[list[str], Field(description="The first words in this encoding")]
 
 
 class ImportNotice(TypedDict):
-    """What the shop should look at, though nothing failed."""
+    """A warning; nothing failed."""
 
     code: str
     message: str
@@ -51,8 +51,8 @@ class ImportNotice(TypedDict):
 
 
 class ImportPreview(TypedDict):
-    """What a product of a dry run would become: the fields that differ. `before` is null where it
-    would be created. Long texts and lists are cut."""
+    """A product of a dry run: the fields that would differ. `before` is null if it would be
+    created. Long texts and lists are cut."""
 
     row: int
     outcome: str
@@ -71,12 +71,12 @@ class ImportJobSummary(TypedDict):
     mode: ImportMode
     dryRun: bool
     allowZeroPrices: bool
-    dialect: Annotated[str | None, Field(description="Whose columns the file has")]
+    dialect: Annotated[str | None, Field(description="The format of the file")]
     encoding: Annotated[str | None, Field(description="Of the file's text")]
     delimiter: str | None
     ignoredColumns: list[str]
     warnings: list[ImportNotice]
-    sourceJobId: Annotated[str | None, Field(description="Of which this is the retry or the run")]
+    sourceJobId: Annotated[str | None, Field(description="The job that this one retries or runs")]
     total: Annotated[int | None, Field(description="Products in the file; null until it was read")]
     processed: int
     created: int
@@ -95,12 +95,10 @@ class ShownImportJob(ImportJobSummary):
         list[ImportRowError], Field(description=f"The first {INLINE_ERRORS}, by line")
     ]
     errorReportUrl: Annotated[str | None, Field(description="A CSV of all rows that failed")]
-    columns: Annotated[list[ImportColumn], Field(description="Empty until the file was seen")]
+    columns: Annotated[list[ImportColumn], Field(description="Empty until the file was read")]
     savedMapping: Annotated[str | None, Field(description="The saved mapping that is proposed")]
-    fields: Annotated[list[str], Field(description="What a column can be read as")]
-    encodings: Annotated[
-        list[ImportEncoding], Field(description="Between which somebody has to choose")
-    ]
+    fields: Annotated[list[str], Field(description="The fields that a column can be read as")]
+    encodings: Annotated[list[ImportEncoding], Field(description="The encodings to choose from")]
     preview: Annotated[
         list[ImportPreview],
         Field(description=f"Of a dry run: the first {MOST_PREVIEWS} that change"),
@@ -132,7 +130,7 @@ def show(job: ImportJob, now: datetime) -> dict[str, Any]:
 
 
 def _counted(job: ImportJob) -> tuple[str, str]:
-    """What progress is told by: groups of rows, because a product may have several."""
+    """Progress is counted in groups of rows, because a product may have several."""
     return ("groups", "handled") if "groups" in job.fields else ("total", "processed")
 
 
@@ -155,11 +153,11 @@ def show_whole(job: ImportJob) -> dict[str, Any]:
 
 def _warnings(job: ImportJob) -> list[ImportNotice]:
     if job.is_erased:
-        message = "Since a customer was erased, its file, samples, errors and report are gone."
+        message = "Its file, samples, errors and report were deleted when a customer was erased."
         return [{"code": "file_erased", "message": message, "column": ""}]
     return [_not_read(column) for column in job.fields.get("missedColumns", ())]
 
 
 def _not_read(column: str) -> ImportNotice:
-    message = f'Nothing is read from the column "{column}".'
+    message = f'This column is not read: "{column}".'
     return {"code": "column_not_read", "message": message, "column": column}

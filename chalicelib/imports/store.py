@@ -1,4 +1,4 @@
-"""Import jobs in the table, and how far each has come.
+"""Import jobs in the table, and their progress.
 
 | item | pk | sk |
 |---|---|---|
@@ -7,14 +7,14 @@
 | row error | `job_…` | `error#<line>#<n>` |
 | product of a dry run that changes | `job_…` | `preview#<line>` |
 | finished chunk | `job_…` | `chunk#<n>`, `ordered#<n>`, `swept#<first>` |
-| what a chunk left for later | `job_…` | `deferred#<n>` |
-| rows of a product that is not complete | `job_…` | `waiting#<product>#<line>` |
+| groups left for later by a chunk | `job_…` | `deferred#<n>` |
+| rows of an incomplete product | `job_…` | `waiting#<product>#<line>` |
 | product whose rows are at several places | `job_…` | `product#<key>` (`steps/tally.py`) |
 | some of its groups that were counted | `job_…` | `counted#<chunk>#<n>` |
 | product of a dry run | `job_…` | `would#<slug>`; `would#sku <SKU>#<slug>` |
 
-A chunk counts in the one transaction that also says it is finished, so it counts once, whoever runs
-twice. All items but the job leave with its files.
+A chunk counts in the transaction that marks it as finished, so a chunk that runs twice counts once.
+All items except the job expire with its files.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,7 +35,7 @@ from chalicelib.jobs.model import INLINE_ERRORS, KIND, JobStatus, JobType, index
 if TYPE_CHECKING:
     from chalicelib.imports.formats import Format
 
-_PARTS: Final = 1_000  # chunks that are looked at in one query
+_PARTS: Final = 1_000  # chunks that one query reads
 MOST_PREVIEWS: Final = 50
 _NAMES: Final = ("slug", "sku", "name")
 _SHOWN_COLUMNS: Final = ("columns", "savedMapping", "fields", "encodings")
@@ -56,9 +56,8 @@ def create(
     source: Mapping[str, Any] | None = None,
     id: str | None = None,
 ) -> ImportJob:
-    """A job that waits for its file. `source`: `sourceJobId` and `retried`, where another job's
-    file is imported again. `id`: of a request that may be repeated; the job that has it already is
-    the answer."""
+    """A job that waits for its file. `source`: `sourceJobId` and `retried`, if another job's file
+    is imported again. `id`: of a repeatable request; an existing job with it is returned."""
     fields: dict[str, Any] = {
         "id": id or ids.new("job"),
         "type": JobType.PRODUCT_IMPORT,
@@ -95,10 +94,10 @@ def get(job_id: str) -> ImportJob:
 def begin(
     waiting: ImportJob, etag: str, *, form: FileFormat, dialect: "Format", met_products: bool
 ) -> ImportJob | None:
-    """The job, running on this file; None when it is not to run, runs on another file already, or
-    somebody has said meanwhile how the file is read.
+    """The job, running on this file; None if it must not run, already runs on another file, or was
+    answered meanwhile.
 
-    A planner that comes again gets the job as the first one left it.
+    A repeated planner gets the job as the first one left it.
     """
     started = {
         "status": JobStatus.RUNNING,
@@ -118,8 +117,8 @@ def begin(
 
 
 def ask(waiting: ImportJob, form: FileFormat | None, dialect: "Format | None" = None) -> bool:
-    """The job waits for somebody who says what its columns are, or, without a form, the encoding
-    of its text; unless somebody has said something meanwhile."""
+    """The job waits for a mapping of its columns, or, without a form, for the encoding of its text;
+    unless it was answered meanwhile."""
     asked = {
         "status": JobStatus.NEEDS_MAPPING,
         "askedAt": clock.iso(clock.now()),
@@ -143,8 +142,8 @@ def _asked_so_often(job: ImportJob) -> Condition:
 
 
 def answer(job_id: str, options: Options, seconds: int) -> ImportJob | None:
-    """Somebody has said it: the job waits for its file to be read again. None where it does not
-    wait for an answer, or not any more."""
+    """Stores the answer: the job waits for its file to be read again. None if it does not, or no
+    longer, wait for an answer."""
     upload_by = clock.iso(clock.after(seconds))
     changed = {"status": JobStatus.QUEUED, "uploadBy": upload_by, **options.stored()}
     asked = _waiting & Attr("askedAt").exists()
@@ -157,7 +156,7 @@ def answer(job_id: str, options: Options, seconds: int) -> ImportJob | None:
 
 
 def put_columns(job_id: str, shown: Mapping[str, Any]) -> None:
-    """What `columns.shown` answers."""
+    """Stores the result of `columns.shown`."""
     table.put({"pk": job_id, "sk": "columns", **shown, "expiresAt": jobs.expires()})
 
 
@@ -209,9 +208,9 @@ def finish(
     deferred: Mapping[str, Any] | None = None,
     settled: Iterable[Key] = (),
 ) -> bool:
-    """Counts what a chunk did and says that it is finished, once: False when it was already.
+    """Counts a chunk's results and marks it as finished, once: False if it already was.
 
-    `deferred`: what is left for when all chunks are done. `settled`: at most 90 waiting rows
+    `deferred`: groups left until all chunks are done. `settled`: at most 90 waiting rows
     that are counted here.
     """
     pk, number = job_id, chunk.partition("#")[2]
@@ -222,7 +221,7 @@ def finish(
         commit.delete(key, when=table.present)
     if deferred:
         commit.put({"pk": pk, "sk": f"deferred#{number}", **deferred, "expiresAt": jobs.expires()})
-    # Whatever became of the job meanwhile: what was done is counted.
+    # In any state of the job: finished work is counted.
     count(commit, job_id, counts, chunks_done=1 if chunk.startswith("chunk#") else 0)
     try:
         commit.send()
@@ -240,8 +239,8 @@ def count(
     chunks_done: int = 0,
     total: int = 0,
 ) -> None:
-    """Adds to the numbers of a job: products by outcome; `handled`: groups of rows, where they are
-    not as many; `total`: products that the planner has not counted."""
+    """Adds to the counters of a job: products by outcome; `handled`: groups of rows, if their
+    number differs; `total`: products that the planner has not counted."""
     added = {str(name): n for name, n in counts.items() if n}
     added["processed"] = sum(counts.values())
     added["handled"] = added["processed"] if handled is None else handled
@@ -253,7 +252,7 @@ def count(
 
 
 def next_deferred(job_id: str, after: str = "") -> Item | None:
-    """What the first chunk behind `after` (its number) left for later."""
+    """The groups that the first chunk after number `after` left for later."""
     first = f"deferred#{after}~" if after else "deferred#"
     rows = table.query(job_id, where=table.sk.between(first, "deferred#~"), limit=1)
     return rows.items[0] if rows.items else None
@@ -264,7 +263,7 @@ def deferred(job_id: str, number: str) -> Item | None:
 
 
 def follow(job_id: str, number: str = "") -> None:
-    """Notes that the step behind this one, or behind all chunks, was begun."""
+    """Notes that the step after this one, or after all chunks, was begun."""
     table.update(_followed_key(job_id, number), set={"followed": True}, when=table.present)
 
 
@@ -278,7 +277,8 @@ def _followed_key(job_id: str, number: str) -> Key:
 
 
 def parts(job_id: str, step: str, after: str | None = None) -> tuple[list[str], str | None]:
-    """Chunks of a step that left a part of the report, and where to go on, None at the end."""
+    """Chunks of a step with a part of the report, and where the next page starts, None at the
+    end."""
     rows = table.query(
         job_id,
         where=table.sk.begins_with(f"{step}#"),
@@ -294,8 +294,8 @@ def parts(job_id: str, step: str, after: str | None = None) -> tuple[list[str], 
 
 
 def put_errors(job_id: str, errors: Iterable[tuple[RowError, Mapping[str, str | None]]]) -> None:
-    """Keeps those that are among the first 100 of the job, as far as is known by now, each with the
-    product as its rows name it (`_NAMES`). Putting them again changes nothing."""
+    """Stores errors that are among the first 100 of the job so far, each with the product as its
+    rows name it (`_NAMES`). Repeating it changes nothing."""
     first = sorted(errors, key=lambda one: one[0])[:INLINE_ERRORS]
     known = [int(error["row"]) for error in _errors(job_id)] if first else []
     if len(known) == INLINE_ERRORS:
@@ -330,7 +330,7 @@ def _errors(job_id: str) -> list[Item]:
 
 
 def put_previews(job_id: str, previews: Sequence[Mapping[str, Any]]) -> None:
-    """Keeps those of the first 50 rows, as far as is known by now. Again is no harm."""
+    """Stores previews that are among the first 50 so far. Repeating it changes nothing."""
     if not previews:
         return
     known = [int(preview["row"]) for preview in previews_of(job_id)]
@@ -357,14 +357,14 @@ def _row(preview: Mapping[str, Any]) -> int:
 
 
 def would_be(job_id: str, slugs: Iterable[str]) -> dict[str, Item]:
-    """What the products of these slugs would be by now, as they were put."""
+    """The products of a dry run with these slugs."""
     keys = {_would_key(job_id, slug): slug for slug in slugs}
     found = table.batch_get(keys)
     return {keys[key]: item["product"] for key, item in found.items()}
 
 
 def would_have(job_id: str, skus: Sequence[str]) -> dict[str, set[str]]:
-    """The slugs of the products that would have each of these SKUs, or would have had it once."""
+    """The slugs of a dry run's products that have, or had, each of these SKUs."""
     begins = [table.sk.begins_with(_would_key(job_id, f"sku {sku}")[1] + "#") for sku in skus]
     found = round_trips.together([partial(table.everything, job_id, where=each) for each in begins])
     return {sku: {str(i["slug"]) for i in items} for sku, items in zip(skus, found, strict=True)}

@@ -1,9 +1,9 @@
-"""Groups of rows into the catalogue: look up, merge, write; again where somebody was faster.
+"""Groups of rows into the catalogue: look up, merge, write; repeated after concurrent changes.
 
-A product remembers which rows of which job it took last, and the version that they left:
-`{job, source, rows: {line: outcome}, left}`. A worker that comes again finds there what it did, and
-counts that. Of a file with several groups for it, it also remembers the `file`, by its ETag, and
-the last `line` at which one began: if that file comes again, those before it change nothing.
+A product stores which rows of which job it took last, and its version after them: `{job, source,
+rows: {line: outcome}, left}`. A repeated worker finds its results there and counts them. If a file
+has several groups for a product, it also stores the `file`, by its ETag, and the last `line` at
+which one began: if that file is imported again, the groups before it change nothing.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,15 +26,15 @@ _ROUNDS: Final = 6
 
 
 class Superseded(Exception):
-    """The chunk was finished by another: nothing is left to be done or counted."""
+    """Another worker has finished and counted the chunk."""
 
 
 @dataclass(eq=False)
 class ProductRows:
-    """One group of rows, and what became of it. `errors`: why it failed.
+    """One group of rows, and its outcome. `errors`: why it failed.
 
-    `slugs`: by which the product is looked up, and of which a new one gets the first that is free.
-    `names`: the keys by which the file may name it at other places, too.
+    `slugs`: to look the product up; a new one gets the first free slug. `names`: the keys by which
+    the file may name it at other places.
     """
 
     line: int
@@ -60,7 +60,7 @@ class ProductRows:
         if self.gives_slug and slug:
             return [slug]
         if slug and not self.is_known_by_name:
-            # Made from a SKU: the slug of two long SKUs must stay two.
+            # Made from a SKU: slugs of two long SKUs must stay distinct.
             return [slug if len(slug) <= slugs.LONGEST else slugs.marked(slug, slug)]
         plain = slugs.of_name(name)
         return [plain, slugs.marked(plain, self.sku or _folded(name))]
@@ -78,14 +78,14 @@ class ProductRows:
 
     @property
     def is_known_by_name(self) -> bool:
-        """Whether the rows say nothing but a name of which product they mean."""
+        """Whether the rows identify their product by name only."""
         slug = self.imported.slug
         made = slug is not None and not self.gives_slug and not self.sku
         return made and slug == slugs.plain(self.name or "")
 
     def is_of(self, product: Product) -> bool:
-        """Whether a product that has one of the slugs is the one that is meant: two names may make
-        one slug."""
+        """Whether a product with one of the slugs is the right one: two names may have the same
+        slug."""
         name = product.fields["name"]
         return not self.is_known_by_name or _folded(name) == _folded(self.name or "")
 
@@ -131,7 +131,7 @@ def _folded(name: str) -> str:
 
 @dataclass(frozen=True)
 class Create:
-    """A product that does not exist is made of this."""
+    """A new product is created from this."""
 
     whole: ImportedProduct
 
@@ -145,19 +145,19 @@ class Fail:
 
 
 class Beginnings(Protocol):
-    """What becomes of rows whose product does not exist."""
+    """Decides about rows whose product does not exist."""
 
     def fetch(self, rows: Sequence[ProductRows]) -> None:
-        """Reads what is needed to answer about these."""
+        """Reads the data needed to decide about these."""
 
     def answer(self, rows: Sequence[ProductRows]) -> Create | Wait | Fail:
-        """About the first groups of a product: one, then one more, as long as they wait."""
+        """The decision about the first groups of a product: one, then one more, while they wait."""
         ...
 
 
 @dataclass
 class _Target:
-    """A product that some rows are about: as it was read, and as it is to be."""
+    """The product of some rows: as it was read, and after them."""
 
     before: Product | None
     rows: list[ProductRows]
@@ -168,11 +168,11 @@ class _Target:
 
 
 class Upsert:
-    """The groups of one chunk. `source` orders the chunks of a job, and names this one.
+    """The groups of one chunk. `source`: the chunk's name, which sorts in the order of chunks.
 
-    `is_running` is asked before writes: whether the job is still running. It raises Superseded.
-    `is_in_file`: whether the file may have rows of its own for a product, None while that is
-    not known: rows about which it has to be asked then stay without an outcome.
+    `is_running`: called before writes; whether the job is still running. It raises Superseded.
+    `is_in_file`: whether the file may have a product's own rows; None while that is unknown: rows
+    that depend on it then stay without an outcome.
     """
 
     def __init__(
@@ -187,9 +187,9 @@ class Upsert:
         self._is_running = is_running
         self._is_in_file = is_in_file
         self._catalogue: Catalogue = catalogue(job)
-        # A first import finds nothing by SKU, and asks for nothing until somebody was faster.
+        # A first import finds nothing by SKU, so it looks nothing up until a concurrent change.
         self._asks_for_skus = job.met_products or not source.startswith("chunk#")
-        self._left: dict[str, str] = {}  # SKUs, and the products that have them no more
+        self._left: dict[str, str] = {}  # SKUs, and the products that no longer have them
         self.previews: list[dict[str, Any]] = []  # of a dry run
 
     def run(self, rows: Iterable[ProductRows], beginnings: Beginnings) -> None:
@@ -218,7 +218,7 @@ class Upsert:
         raise Busy
 
     def _write(self, changed: Sequence[_Target]) -> list[ProductRows]:
-        """The rows that have to be judged anew, because others were faster."""
+        """Writes; returns the rows that must be processed again because of concurrent changes."""
         todo: list[ProductRows] = []
         writes = [(target.before, self._marked(target)) for target in changed]
         failures = self._catalogue.write(writes, self._left)
@@ -241,7 +241,8 @@ class Upsert:
     def _note(self, failure: Exception) -> None:
         self._asks_for_skus = True
         if isinstance(failure, SkuTaken):
-            # If the next round finds nothing by that SKU, its product is gone, or has another.
+            # If the next round finds nothing by that SKU, its product was deleted, or has another
+            # SKU.
             self._left[failure.sku] = failure.product_id
 
     def _is_new(self, target: _Target) -> bool:
@@ -251,7 +252,7 @@ class Upsert:
     # --- Which product is meant ---
 
     def _targets(self, rows: list[ProductRows]) -> list[_Target]:
-        """The products that the rows are about. Rows that may be about several fail."""
+        """The products of the rows. Rows that may be for several products fail."""
         by_slug = self._catalogue.by_slug(sorted({slug for row in rows for slug in row.slugs}))
         found = {row: _by_slug(row, by_slug) for row in rows}
         if self._asks_for_skus:
@@ -268,7 +269,7 @@ class Upsert:
         return list(targets.values())
 
     def _find_by_sku(self, found: dict[ProductRows, Product | None]) -> None:
-        """Products that have another slug by now, or rows without one."""
+        """Looks up by SKU: products with another slug by now, or rows without a slug."""
         lost = [row for row in found if found[row] is None and row.skus]
         by_sku = self._catalogue.by_sku({sku for row in lost for sku in row.skus}) if lost else {}
         for row in lost:
@@ -277,7 +278,7 @@ class Upsert:
                 if self._is_in_file is None:
                     del found[row]
                     continue
-                # Where the file has the product itself, this is another with that SKU.
+                # If the file has the product's own rows, this is another product with that SKU.
                 same = [product for product in same if not self._is_in_file(product)]
             if len(same) > 1:
                 ids = ", ".join(product.id for product in same[:5])
@@ -304,7 +305,7 @@ class Upsert:
             target.done = self._done(target.before)
             memory = target.before.imported
             if memory.get("job") == self.job.id and memory["source"] > self.source:
-                self._is_running()  # a later chunk has begun: is this one finished, and I am late?
+                self._is_running()  # a later chunk has begun, so this one may be finished
         rows = self._begin(target, beginnings) if self._is_new(target) else target.rows
         for row in rows:
             try:
@@ -332,14 +333,14 @@ class Upsert:
         return after, ProductOutcome.UPDATED
 
     def _was_followed(self, row: ProductRows, product: Product) -> bool:
-        """Whether an earlier import of this very file went on behind the row, and left the product
-        as it is: then a later row decides."""
+        """Whether an earlier import of the same file continued after the row and left the product
+        unchanged since: then a later row decides."""
         memory = product.imported
         is_same_file = memory.get("file") == self.job.etag and memory["job"] != self.job.id
         return is_same_file and row.line < memory["line"] and memory["left"] == product.etag
 
     def _begin(self, target: _Target, beginnings: Beginnings) -> list[ProductRows]:
-        """Begins a product with its first groups; answers those to follow."""
+        """Begins a product with its first groups; returns the remaining ones."""
         start = 0
         for end in range(1, len(target.rows) + 1):
             rows = target.rows[start:end]
@@ -356,8 +357,8 @@ class Upsert:
         return []
 
     def _create(self, target: _Target, rows: list[ProductRows], whole: ImportedProduct) -> bool:
-        """One product, perhaps of rows from several places: one group creates it, the others add to
-        it."""
+        """Creates one product, perhaps of rows from several places: one group creates it, the
+        others add to it."""
         try:
             target.after = apply.created(whole, target.slug)
         except apply.Refused as refused:
@@ -387,7 +388,7 @@ class Upsert:
         return target.after.remembering(memory)
 
     def _is_the_files(self, product: Product | None) -> bool:
-        """Whether nobody but this import has written the product since it began."""
+        """Whether only this import has written the product since the import began."""
         if product is None:
             return True
         memory = product.imported
@@ -397,14 +398,14 @@ class Upsert:
 
 
 def _by_slug(row: ProductRows, products: Mapping[str, Product]) -> Product | None:
-    """The product that has the slug which the rows give, or which their name makes."""
+    """The product with the rows' slug, or with the slug of their name."""
     slugs = row.slugs if row.imported.slug else []
     found = (products[slug] for slug in slugs if slug in products)
     return next((product for product in found if row.is_of(product)), None)
 
 
 def _having(row: ProductRows, by_sku: Mapping[str, list[Product]]) -> list[Product]:
-    """The products that have the SKU of the rows, or else any of their variants'."""
+    """The products with the SKU of the rows, or else with any of their variants'."""
     if row.sku and by_sku.get(row.sku):
         return by_sku[row.sku]
     found = {product.id: product for sku in row.skus for product in by_sku.get(sku, ())}

@@ -111,6 +111,6 @@ def shop(home: Path, size: str) -> Iterator[Stack]:
         found["stages"][STAGE] = {"environment_variables": quick}
         config.write_text(json.dumps(found))
         said = machine.deploy("--parameter", "MetricMath=false", "--parameter", f"Size={size}")
-        key = re.search(r"Owner key, shown this once: (\S+)", said)
+        key = re.search(r"Owner key, shown only once: (\S+)", said)
         assert key, said
         yield Stack(machine.api(), key[1], aws, "")

@@ -26,7 +26,7 @@ def test_the_shop_is_deployed_and_its_code_again(tmp_path: Path) -> None:
     with emulated(tmp_path / "emulator") as aws:
         desk.environment |= CREDENTIALS | {"AWS_ENDPOINT_URL": aws}
         said = desk.run(deploy)
-        assert "Owner key, shown this once: " in said and "https://" in said
+        assert "Owner key, shown only once: " in said and "https://" in said
         app = desk.folder / "app.py"
         app.write_text(app.read_text() + "\n# changed\n")
         assert "Rest API URL" in desk.run(change)

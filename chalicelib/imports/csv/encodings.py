@@ -1,7 +1,7 @@
-"""In which encoding bytes are that are no UTF-8: found, or asked about, and never guessed.
+"""The encoding of bytes that are not UTF-8: detected, or asked for, and never guessed.
 
-An encoding is possible if the words that it makes are of one alphabet. If several make different
-words, charset-normalizer says which is likelier; if it cannot, a person has to.
+An encoding is possible if its words use one alphabet. If several give different words,
+charset-normalizer decides which is likelier; if it cannot, the user must.
 """
 
 import re
@@ -60,31 +60,31 @@ _MIXED: Final = re.compile(r"[A-Za-z][^\x00-\x7f]|[^\x00-\x7f][A-Za-z]")
 
 
 class DecodedSample(NamedTuple):
-    """What the first words of a file would be in an encoding."""
+    """The first words of a file in an encoding."""
 
     encoding: str
     samples: list[str]
 
 
 class Undecided(FileRejected):
-    """The words can be read in several ways: `readings` has each once."""
+    """Several encodings fit: `readings` has each different reading once."""
 
     def __init__(self, readings: list[DecodedSample]) -> None:
         told = "; ".join(f"{each.encoding}: {', '.join(each.samples)}" for each in readings[:6])
         message = (
-            "The file is no UTF-8, and its encoding cannot be told from its words. Save it as CSV "
-            f"UTF-8, or say `encoding=`. What its first words would be: {told}."
+            "The file is not UTF-8, and several encodings fit its words. Save it as CSV "
+            f"UTF-8, or set `encoding=`. Its first words would be: {told}."
         )
         super().__init__("unknown_encoding", message)
         self.readings = readings
 
 
 def named(name: str) -> str:
-    """The encoding that somebody has named. Raises FileRejected: unknown_encoding."""
+    """The given encoding. Raises FileRejected: unknown_encoding."""
     plain = name.strip().lower()
     found = _ALIASES.get(plain, plain)
     if found not in KNOWN:
-        message = f'"{name[:40]}" is no encoding that is known. Known: {", ".join(KNOWN)}.'
+        message = f'"{name[:40]}" is not a known encoding. Known: {", ".join(KNOWN)}.'
         raise FileRejected("unknown_encoding", message)
     return found
 
@@ -153,7 +153,7 @@ def _is_east_asian(text: str, everyday: str) -> bool:
 
 
 def _has_inner_capital(text: str) -> bool:
-    """Whether a capital that is no ASCII stands behind a small letter: `CafÈ`."""
+    """Whether a non-ASCII capital follows a small letter: `CafÈ`."""
     return any(a.islower() and b.isupper() and not b.isascii() for a, b in pairwise(text))
 
 

@@ -1,10 +1,10 @@
-"""What can be wrong with an imported file: with one row, or with all of it."""
+"""Errors of an imported file: of one row, or of the whole file."""
 
 from typing import NamedTuple
 
 
 class RowError(NamedTuple):
-    """What is wrong with one cell or row: `row` is the physical line, `field` the file's column."""
+    """An error of one cell or row: `row` is the physical line, `field` the file's column."""
 
     row: int
     field: str

@@ -1,4 +1,4 @@
-"""A file is opened: what it is, its encoding and delimiter, and its header.
+"""Opens a file: its type, encoding, delimiter and header.
 
 Reads the beginning of a file of any length; the records that follow are cut by `records`.
 """
@@ -21,11 +21,11 @@ from chalicelib.imports.csv.records import (
     Splitter,
 )
 
-_BLANK_COLUMNS: Final = 1 << 17  # behind the last name; Excel saves up to 16,384
+_BLANK_COLUMNS: Final = 1 << 17  # after the last name; Excel saves up to 16,384
 _SNIFFED: Final = 1 << 16
 _FIRST_LINES: Final = 1 << 12
 _COMPARED: Final = 6  # lines
-_SEARCHED: Final = 1 << 22  # bytes, for what is no ASCII
+_SEARCHED: Final = 1 << 22  # bytes, for non-ASCII text
 _JUDGED: Final = 2000  # lines
 _NEARLY_ALL: Final = 0.9
 _WORD: Final = 100  # bytes
@@ -84,8 +84,8 @@ def open_csv(
     delimiter: str = "",
     again: Callable[[], Iterable[bytes]] | None = None,
 ) -> Table:
-    """Open a whole file, given as pieces of any size (the body of an S3 object), in an encoding
-    and with a delimiter that somebody has said, or with those that it is found to have.
+    """Open a whole file, given as pieces of any size (the body of an S3 object), with the given or
+    detected encoding and delimiter.
 
     Reads the beginning only; where that is all ASCII, the file up to what is not, and then
     `again`. Lines above the header that have one cell, such as a title, are skipped. Raises
@@ -103,7 +103,7 @@ def open_csv(
         head, telling = _until_no_ascii(head, pieces, further=again is not None)
         if telling and again:
             encoding = _of_bytes(head + telling, chain([telling], pieces))
-            # What was passed over is ASCII, which is the same in all that are left.
+            # The skipped part is ASCII, which is the same in all remaining encodings.
             pieces = _after(again(), len(head))
         else:
             encoding = _of_bytes(head, again)
@@ -139,7 +139,8 @@ def _refuse_what_is_not_csv(head: bytes) -> None:
 
 
 def _encoding(head: bytes, said: str) -> tuple[str, int]:
-    """The encoding, if somebody or the first bytes say it, and the length of the mark that does."""
+    """The encoding, if it is given or the first bytes show it, and the length of the byte order
+    mark."""
     for mark, encoding in _BOMS:
         if head.startswith(mark):
             return encoding, len(mark)
@@ -155,8 +156,8 @@ def _encoding(head: bytes, said: str) -> tuple[str, int]:
 
 
 def _until_no_ascii(head: bytes, pieces: Iterator[bytes], *, further: bool) -> tuple[bytes, bytes]:
-    """The beginning, and what is no ASCII, which alone tells encodings apart, with a little before
-    it, where that is further behind it."""
+    """The beginning, and, if it is ASCII, later non-ASCII text, which distinguishes encodings, with
+    a little before it."""
     for piece in pieces if head.isascii() else ():
         head += piece
         if not piece.isascii() or len(head) > _SEARCHED:
@@ -182,8 +183,8 @@ def _after(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
 
 
 def _of_bytes(head: bytes, whole: Iterable[bytes] | Callable[[], Iterable[bytes]] | None) -> str:
-    """UTF-8, if nearly all lines that are no ASCII are; else what the words of the whole file say.
-    Raises encodings.Undecided, as where some lines are and some are not."""
+    """UTF-8, if nearly all non-ASCII lines are; else by the words of the whole file. Raises
+    encodings.Undecided, also if only some lines are UTF-8."""
     foreign = [line for line in head.splitlines() if not line.isascii()][:_JUDGED]
     if len(foreign) > 1 and not head.endswith((b"\n", b"\r")):
         foreign.pop()  # it may end within a letter
@@ -205,7 +206,7 @@ def _is_utf8(line: bytes) -> bool:
 
 
 def _delimiter(sample: str, said: str) -> tuple[str, int, int]:
-    """The delimiter, unless it was said, the number of columns, and how many lines stand above the
+    """The given or detected delimiter, the number of columns, and how many lines are above the
     header: Excel's `sep=;`, or a title."""
     hint = _HINT.fullmatch(_first_filled_line(sample))
     lines = _first_lines(sample)

@@ -164,7 +164,7 @@ class Splitter:
 
     def _with_blanks(self, start: int, stop: int) -> tuple[list[str], int] | None:
         """The cells of a record with blanks between a closing quote and the delimiter, which the
-        csv module does not take, and the line behind it."""
+        csv module does not accept, and the line after it."""
         text = ""
         for end in range(start, min(stop, start + _FOLLOWING)):
             text += self._lines[end]
@@ -271,9 +271,9 @@ def _open_quote(line: int) -> RowError:
 
 def _explained(failure: _Failure, line: int) -> RowError:
     if failure is _Failure.RETURN:
-        message = "A carriage return stands inside a cell without quotes."
+        message = "There is a carriage return in a cell without quotes."
         return RowError(line, "", "stray_line_break", message)
     if failure is _Failure.MISPLACED:
-        message = 'A quote stands inside a quoted cell. Write it twice: "".'
+        message = 'There is a quote inside a quoted cell. Write it twice: "".'
         return RowError(line, "", "misplaced_quote", message)
     return _open_quote(line)

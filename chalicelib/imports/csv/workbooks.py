@@ -110,7 +110,7 @@ def _refuse_bombs(data: bytes) -> None:
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         raise FileRejected("unreadable_workbook", f"The workbook is damaged ({error}).") from None
     if not any(part.filename in _PARTS for part in parts):
-        message = "This is a ZIP archive and no workbook. Unpack it, and import the CSV in it."
+        message = "This is a ZIP archive, not a workbook. Unpack it, and import the CSV in it."
         raise FileRejected("not_csv", message)
     left = LARGEST_UNPACKED
     for part in parts:
@@ -255,7 +255,7 @@ def _zeros(data: bytes, sheet: int) -> dict[tuple[int, int], int]:
 
 
 def _shown_zeros(content: Any, sheet: int) -> Iterator[tuple[tuple[int, int], int]]:
-    """Of an `.ods`, which has beside each number the text that it is shown as."""
+    """For an `.ods`, which stores with each number its displayed text."""
     at = -1
     row = 0
     for event, element in _freed(content, f"{_TABLE}table-row"):

@@ -1,1 +1,1 @@
-"""`store`: what an erasure takes away of imports."""
+"""`store`: what an erasure deletes of imports."""

@@ -1,7 +1,7 @@
-"""What an erasure takes away of an import: its file and reports, and what its job quotes of them.
+"""What an erasure deletes of an import: its file and reports, and its job's quotes of them.
 
-Everything is deleted, whether or not it names the person, because that cannot be decided: a product
-may have the same name, an address can be written in many ways, and a file can be in any encoding.
+Everything is deleted, because it cannot be known whether it names the person: a product may have
+the same name, an address can be written in many ways, and a file can be in any encoding.
 """
 
 import time
@@ -20,15 +20,15 @@ from chalicelib.jobs.model import Job, JobStatus, JobType
 
 _QUOTING: Final = ("columns", "error#", "preview#", "waiting#", "product#", "would#")
 _AT_ONCE: Final = 400  # items of each kind
-# One that does not know that its job has ended is cut off before (.chalice/config.json).
+# A worker that does not know that its job has ended is stopped before (.chalice/config.json).
 _WORKER_SECONDS: Final = 180
 _PLANNER_SECONDS: Final = 960
-_MESSAGE: Final = "A customer was erased before anybody said how to read the file. Upload it again."
+_MESSAGE: Final = "A customer was erased while the job waited for a mapping. Upload the file again."
 
 
 class Left(Enum):
-    """NOTHING: there was none, or it is of later; GONE; MORE: there was no time for all; OPEN: the
-    import has to end first."""
+    """NOTHING: there was none, or it is newer; GONE; MORE: not finished in time; OPEN: the import
+    must end first."""
 
     NOTHING = auto()
     GONE = auto()
@@ -37,9 +37,9 @@ class Left(Enum):
 
 
 def forget(job: Job, person: Person, asked_at: str, until: float) -> Left:
-    """Takes away what there is of an import that was asked for before `asked_at`, or reads the file
-    of another. One that waits for a mapping fails. It works until that moment (`time.monotonic`);
-    doing it again changes nothing."""
+    """Deletes the data of an import that was requested before `asked_at`, or that reads the file of
+    another. One that waits for a mapping fails. It works until `until` (`time.monotonic`);
+    repeating it changes nothing."""
     if job.type != JobType.PRODUCT_IMPORT:
         return Left.NOTHING
     found = ImportJob(job.fields)
@@ -62,7 +62,7 @@ def forget(job: Job, person: Person, asked_at: str, until: float) -> Left:
 
 
 def _erased(job: ImportJob) -> dict[str, Any]:
-    """Columns may be somebody's data, and nothing is read of the file any more."""
+    """Column names may be personal data, and the file is no longer read."""
     form = job.fields.get("format", {})
     return {
         "erasedAt": clock.iso(clock.now()),
@@ -82,13 +82,13 @@ def _rename(job: ImportJob, person: Person) -> None:
 
 
 def _awaits_its_file(job: ImportJob) -> bool:
-    """What is uploaded from now on is of later."""
+    """A file that is uploaded from now on is newer."""
     is_queued = job.status is JobStatus.QUEUED and "sourceJobId" not in job.fields
     return is_queued and not files.kept(job.id)
 
 
 def _is_running(job: ImportJob) -> bool:
-    """Whether somebody may be at work on it: also for a while after it was stopped."""
+    """Whether a worker may be running: also for a while after it was stopped."""
     if job.status in {JobStatus.QUEUED, JobStatus.RUNNING}:
         return job.given_up(clock.now()) is None
     if job.status is JobStatus.COMPLETED or "startedAt" not in job.fields or not job.has_ended:
@@ -99,7 +99,7 @@ def _is_running(job: ImportJob) -> bool:
 
 
 def _has_ended(job: ImportJob) -> bool:
-    """Ends one that waits for a mapping; whether nobody has given it one meanwhile."""
+    """Ends one that waits for a mapping; returns whether it has ended."""
     if job.status is not JobStatus.NEEDS_MAPPING:
         return True
     error = {"code": "customer_erased", "message": _MESSAGE, "row": None}
@@ -108,7 +108,7 @@ def _has_ended(job: ImportJob) -> bool:
 
 
 def _kept(job_id: str) -> tuple[list[str], list[Key]] | None:
-    """Some of what there is: the keys of objects in S3, and of items; None where there is none."""
+    """Some of its keys of objects in S3, and of items; None if there are none."""
     read = partial(table.query, job_id, limit=_AT_ONCE, fields=("pk", "sk"))
     queries = [partial(read, where=table.sk.begins_with(prefix)) for prefix in _QUOTING]
     keys, *rows = round_trips.together([partial(files.kept, job_id), *queries])

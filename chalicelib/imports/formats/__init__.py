@@ -1,6 +1,6 @@
-"""The formats: whose columns a file has, and what its rows say about a product.
+"""The formats: which format a file has, and how its rows become products.
 
-`recognise(columns)` gives the format of a file, if there is no doubt; its `key` groups rows, and
+`recognise(columns)` returns the format of a file, if there is no doubt; its `key` groups rows, and
 its `product` reads one group into the API's product fields. Nothing here reads or writes anything
 else.
 
@@ -119,7 +119,7 @@ def _unknown(header: Sequence[str]) -> str:
     hints = ", ".join(f'"{name[:60]}" may be "{column}"' for name, column in nearest.items())
     titles = ", ".join(format.title for format in FORMATS)
     return (
-        f"The columns are not certainly those of a file that is known. Found: {found}{more}. "
+        f"The format of the file is not recognised. Columns found: {found}{more}. "
         + (f"Nearest known: {hints}. " if hints else "")
         + "Needed: only columns of our template, one of them slug, name or sku, and one more; "
         + f"or one of: {titles}."

@@ -58,7 +58,7 @@ class Format:
     sku_names_product: ClassVar[bool] = False
     # Whether the product has columns of its own for what others give per variant.
     own_prices: ClassVar[bool] = False
-    # What a new product gets beside what the file says of it.
+    # Further values of a new product.
     if_new: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(
@@ -151,7 +151,7 @@ class Format:
         except Exception as error:
             line = records[0].line
             telemetry.error("rows cannot be read", error, format=self.name, line=line)
-            message = "The row could not be read. Please tell us about it."
+            message = "The row could not be read. Please report it."
             return ImportedProduct(line, errors=[RowError(line, "", "unreadable_row", message)])
 
     def drafted(self, draft: Draft) -> ImportedProduct:

@@ -94,7 +94,7 @@ class Magento(Format):
         return self.sheet.cell(cells, "sku")
 
     def joins(self, above: list[str], cells: list[str]) -> bool:
-        """Variants stand beside their product, and it names them."""
+        """Variants are next to their product, and it names them."""
         if self._is_child(above):
             return self._is_child(cells) or self._names(cells, above)
         return self._is_child(cells) and self._names(above, cells)
@@ -111,7 +111,7 @@ class Magento(Format):
         draft.rows = [row for row in draft.rows if not row["view"]]
         parents = [row for row in draft.rows if row["kind"].casefold() == "configurable"]
         for row in parents[1:]:
-            message = "Two configurable products stand here without a row between them."
+            message = "There are two configurable products here without a row between them."
             draft.fail(row, "sku", "ambiguous_variants", message)
         if parents:
             self._configurable(draft, parents[0])
@@ -139,7 +139,7 @@ class Magento(Format):
 
     def _simple(self, draft: Draft, row: Row) -> None:
         if row["kind"].casefold() in _UNSUPPORTED:
-            message = "A product that is made of others has no price of its own: import those."
+            message = "A product that consists of others has no price: import those."
             draft.fail(row, "kind", "unsupported_type", message)
         if row["visibility"].casefold() == _HIDDEN and len(draft.rows) > 1:
             message = "No product beside this row names it as one of its variants."

@@ -14,10 +14,10 @@ FIELDS: Final[Mapping[str, str]] = {
     "description": "Description",
     "sku": "SKU of the product, or of the row's variant where options are mapped",
     "price": "Price",
-    "salePrice": "Reduced price; the price is then the one before the reduction",
+    "salePrice": "Reduced price; the other price is then the compare-at price",
     "compareAtPrice": "Price before a reduction",
     "stock": "Pieces in stock",
-    "lowStockThreshold": "Stock from which on it is low",
+    "lowStockThreshold": "Stock below which it is low",
     "imageUrl": "Addresses of pictures",
     "imageAlt": "Text of the picture",
     "vendor": "Brand or maker",
@@ -27,7 +27,7 @@ FIELDS: Final[Mapping[str, str]] = {
     "status": "ACTIVE, DRAFT or ARCHIVED",
     "published": "Whether the shop shows it: yes or no",
     "storefront": "Storefront",
-    "currency": "Currency of the prices; it has to be the shop's",
+    "currency": "Currency of the prices; must be the shop's",
     "option1": "First option of a variant, such as its size",
     "option2": "Second option",
     "option3": "Third option",
@@ -115,7 +115,7 @@ def faults(
             message = f'There are two columns "{column}": which one is meant?'
             found.append(Fault(column, "duplicate_column", message))
         elif field is not None and field not in fields:
-            found.append(Fault(column, "unknown_field", f'"{field}" is no field of a product.'))
+            found.append(Fault(column, "unknown_field", f'"{field}" is not a field of a product.'))
         elif field in given and field in _ONE and not _is_own(format, column, field):
             message = f'"{given[field]}" and "{column}" cannot both be {field}.'
             found.append(Fault(column, "duplicate_field", message))
@@ -123,10 +123,10 @@ def faults(
             given[field] = column
     keys = _KEYS if format is None else (*_KEYS, *_OTHER_KEYS)
     if not found and not any(field in given for field in keys):
-        message = "Nothing says which product a row is: map a name, a SKU or a handle."
+        message = "No column identifies the product: map a name, a SKU or a handle."
         found.append(Fault("", "missing_key", message))
     elif not found and len(given) < 2:
-        message = "Only the product's identity is mapped: nothing would change."
+        message = "Only the product's identity is mapped, so nothing would change."
         found.append(Fault("", "missing_value", message))
     return found
 

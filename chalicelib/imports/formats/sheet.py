@@ -198,7 +198,7 @@ def unreadable(sheet: Sheet, record: CsvRecord) -> RowError | None:
         return RowError(record.line, "", "too_few_cells", message)
     for name, content in zip(sheet.header, cells, strict=False):
         if "\ufffd" in content and any("\0" in each for each in cells):
-            message = "The line has bytes that are none of the file's encoding."
+            message = "The line has bytes that are invalid in the file's encoding."
             return RowError(record.line, name, "not_in_encoding", message)
         if "\0" in content:
             message = "The cell contains a NUL byte: the file is damaged here."

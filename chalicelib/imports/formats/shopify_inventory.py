@@ -97,7 +97,7 @@ class ShopifyInventory(Format):
 
     @property
     def _columns(self) -> list[int]:
-        """Older files: the columns behind the country of origin are the locations."""
+        """Older files: the columns after the country of origin are the locations."""
         origin = self.sheet.at("origin")
         start = origin[0] + 1 if origin else len(self.sheet.header)
         named = range(start, len(self.sheet.header))

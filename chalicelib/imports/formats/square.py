@@ -14,7 +14,7 @@ _REGULAR = "regular"
 
 
 def _categories(cell: str) -> list[str]:
-    """Names, each with Square's own id behind it."""
+    """Names, each followed by Square's own id."""
     return [_TOKEN.sub("", path) for path in reading.listed(cell)]
 
 
@@ -65,7 +65,7 @@ class Square(Format):
 
     def prices(self, draft: Draft, row: Row) -> Prices:
         if row["price"].casefold() == "variable":
-            message = "The price is asked for at the till: a product here needs one."
+            message = "The price is variable, but a product needs a price."
             draft.fail(row, "price", "missing_price", message)
             return {}
         return super().prices(draft, row)

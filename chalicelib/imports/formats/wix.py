@@ -102,7 +102,7 @@ class Wix(Format):
         rows = (each for each in draft.rows if each["kind"].casefold() == "product")
         own = next(rows, None)
         if own is None and row["surcharge"] and not row["price"]:
-            message = "The surcharge is on the price of a product that stands elsewhere."
+            message = "The surcharge is for a product whose row is elsewhere."
             draft.fail(row, "surcharge", "missing_price", message)
             return {}
         own = own or row

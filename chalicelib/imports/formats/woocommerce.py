@@ -67,7 +67,7 @@ class WooCommerce(Format):
             self._variation(draft, row)
             return
         if row["kind"].casefold().startswith("grouped"):
-            message = "A grouped product has no price of its own: import the products in it."
+            message = "A grouped product has no price: import the products in it."
             draft.fail(row, "kind", "unsupported_type", message)
         self.once(draft, row, keep=False)
         self.images(draft, row)
@@ -125,7 +125,7 @@ class WooCommerce(Format):
     def _name_parent(self, draft: Draft, row: Row) -> None:
         parent = row["parent"]
         if not parent:
-            draft.fail(row, "parent", "missing_key", "A variation names no parent.")
+            draft.fail(row, "parent", "missing_key", "The variation has no parent.")
         elif parent.casefold().startswith("id:"):
             draft.product.slug = f"product-{slug_of(parent[3:])}"
         else:

@@ -1,7 +1,7 @@
-"""What comes after a step of a job: the next one, and at last the end.
+"""Starts the next step of a job, and at last ends it.
 
-Whoever ends a step sees to the next before its message is deleted, so that each step is begun at
-least once; that it is begun twice does no harm.
+The worker that ends a step starts the next one before its message is deleted, so each step is
+started at least once; starting it twice is harmless.
 """
 
 from collections.abc import Mapping
@@ -15,13 +15,13 @@ from chalicelib.jobs.model import JobStatus
 
 
 class StepNotFinished(Exception):
-    """Another is about to go on, or has died: that will be seen when the message comes again."""
+    """Another worker is about to continue, or has crashed: decided when the message comes again."""
 
 
 def after_chunks(job_id: str, is_mine: bool) -> None:
-    """Goes on when all chunks are done. `is_mine`: whether it is for this worker to do.
+    """Starts the next step when all chunks are done. `is_mine`: whether this worker must do it.
 
-    Raises NotYet where another should, and has not.
+    Raises StepNotFinished if another worker must, and has not.
     """
     job = store.find(job_id)
     if job is not None and job.status is JobStatus.RUNNING and job.all_chunks_done:
@@ -29,13 +29,14 @@ def after_chunks(job_id: str, is_mine: bool) -> None:
 
 
 def after_ordered(job: ImportJob, number: str, is_mine: bool) -> None:
-    """Goes on behind what chunk `number` had left for later. Raises NotYet as above."""
+    """Starts the step after the groups that chunk `number` left for later. Raises StepNotFinished
+    as above."""
     _follow(job, number, is_mine)
 
 
 def _follow(job: ImportJob, number: str, is_mine: bool) -> None:
-    """There is one row of these steps, and it never breaks off: whoever finished one begins the
-    next, and no message is deleted before it is known that somebody has."""
+    """These steps form one chain that never breaks: the worker that finished one starts the next,
+    and no message is deleted before the next is known to be started."""
     if store.was_followed(job.id, number):
         return
     if not is_mine:
@@ -82,8 +83,8 @@ def end(job: ImportJob) -> None:
 
 
 def end_without_file(job_id: str) -> None:
-    """The file is gone, or another was uploaded in its place: the rest of it cannot be read."""
-    message = "The file was replaced or removed before it was read whole."
+    """The file was deleted or replaced, so the rest of it cannot be read."""
+    message = "The file was replaced or removed before all of it was read."
     store.fail(job_id, "file_changed", message)
     telemetry.warning("import without its file", jobId=job_id)
 

@@ -1,4 +1,4 @@
-"""What becomes of rows whose product does not exist, at each step of an import."""
+"""Decides about rows whose product does not exist, at each step of an import."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -10,7 +10,7 @@ from chalicelib.imports.upsert import Create, Fail, ProductRows, Wait
 
 
 class AllHere:
-    """While other chunks are on their way: complete rows make a product, others wait."""
+    """While other chunks are running: complete rows create a product, others wait."""
 
     def fetch(self, rows: Sequence[ProductRows]) -> None:
         pass
@@ -38,7 +38,7 @@ class WaitingRows:
         self._read: dict[str, list[ProductRows]] = {}
 
     def of(self, row: ProductRows) -> list[Waiting]:
-        """What waited for these rows' product when the step began."""
+        """The rows that waited for these rows' product when the step began."""
         return self._waiting.get(row.product, [])
 
     def fetch(self, rows: Sequence[ProductRows]) -> None:

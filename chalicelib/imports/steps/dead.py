@@ -1,4 +1,4 @@
-"""What could not be handled: it ends its job with a reason, so that no job hangs."""
+"""Dead letters: each ends its job with a reason, so that no job hangs."""
 
 import json
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from chalicelib.imports import files, store
 
 
 def batch(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Messages of the dead-letter queues; where the job could not be ended, they come again."""
+    """Messages of the dead-letter queues; if the job could not be ended, they come again."""
     failed = []
     for record in event["Records"]:
         try:
@@ -25,7 +25,7 @@ def _end_job(body: str) -> None:
         letter = json.loads(body)
         job_id, code, message = _step(letter) if "job" in letter else _upload(letter)
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        # Received again it would be no clearer.
+        # Receiving it again would not help.
         telemetry.error("dead letter not understood", error, body=body[:2_000])
         return
     store.fail(job_id, code, message)
@@ -34,14 +34,14 @@ def _end_job(body: str) -> None:
 
 def _step(letter: Mapping[str, Any]) -> tuple[str, str, str]:
     if isinstance(letter.get("step"), int):  # of a job that is no import
-        return letter["job"], "step_failed", "The job could not go on. What was written stays."
+        return letter["job"], "step_failed", "The job could not continue. What was written stays."
     where = f" from line {letter['line']} on" if "line" in letter else ""
     message = f"A part of the file{where} could not be imported, after five attempts. "
     return letter["job"], "chunk_failed", message + _again
 
 
 def _upload(letter: Mapping[str, Any]) -> tuple[str, str, str]:
-    """The event of an upload; Lambda puts one on which a function failed into an envelope."""
+    """The event of an upload; Lambda wraps one on which a function failed."""
     event = letter.get("requestPayload", letter)
     job_id = files.job_of(event["detail"]["object"]["key"])
     return job_id, "planning_failed", "The file could not be read. " + _again

@@ -1,8 +1,8 @@
-"""How much of a file is on the queue at once: small imports do not wait behind a large one.
+"""How much of a file is on the queue at once: small imports do not wait for a large one.
 
 The planner keeps the messages of all chunks in S3 and sends the first few pages of them. The first
-message of each page sends the page that follows those, once its chunk is finished, whoever has
-finished it. It is not deleted before, so that the row of pages does not break off.
+message of each page sends the next unsent page once its chunk is finished, by any worker. It is not
+deleted before, so that no page is lost.
 """
 
 import json
@@ -19,7 +19,7 @@ _KEPT_TOGETHER: Final = 500  # messages of one object in S3: a multiple of each 
 
 
 def _page() -> int:
-    """Messages: three pages on the queue are half as many again as there are workers."""
+    """Messages of a page: three pages on the queue are one and a half times the workers."""
     return max(1, settings.imports_at_once() // 2)
 
 
@@ -45,7 +45,7 @@ class Plan:
             self._keep()
 
     def send(self) -> None:
-        """When all of the file was read."""
+        """Called after the whole file was read."""
         if self._kept and self._count > len(self._first):
             self._keep()
         queue.send(self._first)
@@ -57,7 +57,7 @@ class Plan:
 
 
 def go_on(message: Mapping[str, Any]) -> None:
-    """Sends what follows a page whose first message this is. Twice is no harm."""
+    """Sends the next page, for the first message of a page. Repeating it is harmless."""
     if "page" not in message:
         return
     size = _page()

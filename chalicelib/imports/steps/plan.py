@@ -1,7 +1,7 @@
 """From a file in S3 to chunks on the queue: the file is streamed once.
 
-A planner that comes again, because its predecessor died, cuts the same chunks and sends the same
-messages; whoever has finished a chunk before takes no notice.
+A planner that runs again after a crash cuts the same chunks and sends the same messages; finished
+chunks ignore them.
 """
 
 import time
@@ -31,7 +31,7 @@ from chalicelib.products import store as products
 
 # Lambda ends a function after 900 s. 5 GB take some 400, with rows of 90 bytes or more.
 _PLANNING_SECONDS: Final = 840
-_SAMPLED: Final = 30  # rows of which a proposal is made
+_SAMPLED: Final = 30  # rows used for a proposal
 
 
 def uploaded(event: Mapping[str, Any]) -> None:
@@ -96,7 +96,7 @@ def _plan(waiting: ImportJob) -> None:
     if job is None:
         now = store.find(job_id)
         if now and now.status is JobStatus.RUNNING and now.answers == waiting.answers:
-            # The workers read by ETag: what they were to read is gone.
+            # The workers read by ETag, and that file is gone.
             raise files.FileChanged
         return
     if not job.is_read:
@@ -113,7 +113,7 @@ def _plan(waiting: ImportJob) -> None:
 
 
 def _convert(job: ImportJob, size: int, pieces: Iterator[bytes]) -> None:
-    """Leaves a workbook's sheet as CSV in its place, of which S3 tells again."""
+    """Replaces a workbook by its sheet as CSV, for which S3 sends another event."""
     workbooks.refuse_large(size)
     text, options = bytearray(), job.options
     for line in workbooks.as_csv(b"".join(pieces), options.sheet, options.delimiter):
@@ -123,7 +123,7 @@ def _convert(job: ImportJob, size: int, pieces: Iterator[bytes]) -> None:
 
 
 class _Cut:
-    """The parts of a file, numbered; those which no worker can read are finished on the way."""
+    """The parts of a file, numbered; unreadable ones are finished here."""
 
     def __init__(self, job: ImportJob) -> None:
         self._job = job
@@ -139,7 +139,7 @@ class _Cut:
     def messages(self, parts: Iterator[Chunk | Unreadable]) -> Iterator[ChunkMessage]:
         for part in parts:
             if time.monotonic() > self._deadline:
-                message = "The file has too many rows to be read at once: split it."
+                message = "The file has too many rows for one import: split it."
                 raise FileRejected("too_many_rows", message, part.line)
             number = f"{self.chunks:08d}"
             self.chunks += 1

@@ -2,9 +2,9 @@
 
 | step | |
 |---|---|
-| `copy` | makes the file of one job, or its report, the upload of another |
+| `copy` | copies the file of one job, or its report, to the upload of another |
 | `chunk` | a part of the file; any number at once |
-| `ordered` | what a chunk left for when all are done; one after another, in the order of the file |
+| `ordered` | groups left for later by a chunk; one step after another, in the order of the file |
 | `leftover` | rows whose product was never completed |
 | `report` | the report, and the end of the job |
 """
@@ -25,7 +25,7 @@ def send(messages: Iterable[ChunkMessage]) -> None:
 
 
 def show_again(receipt: str, seconds: int) -> None:
-    """Lets a message that failed be received again after some seconds, not after its time-out."""
+    """Makes a failed message visible again after some seconds instead of its visibility timeout."""
     aws.client("sqs").change_message_visibility(
         QueueUrl=settings.import_queue_url(), ReceiptHandle=receipt, VisibilityTimeout=seconds
     )

@@ -61,7 +61,7 @@ class Reader:
 
 @lru_cache(2)
 def _again(job_id: str) -> Seen | None:
-    """The planner puts them before a chunk is begun."""
+    """The planner stores them before any chunk starts."""
     try:
         return Seen.unpacked(files.read_keys(job_id, "again"))
     except files.FileChanged:
@@ -69,7 +69,7 @@ def _again(job_id: str) -> Seen | None:
 
 
 def is_in_file(reader: Reader) -> Callable[[Product], bool]:
-    """Whether rows of the file give a product's own slug or name. A few are said to by mistake
+    """Whether rows of the file have a product's own slug or name; true by mistake for a few
     (`Seen`)."""
 
     def names(product: Product) -> bool:

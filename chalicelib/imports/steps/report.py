@@ -1,7 +1,7 @@
 """The report: every row of every product that failed, as a CSV that can be fixed and imported.
 
-Each chunk leaves a part of it in S3; the last step of a job puts them together, in pieces of at
-least 5 MB (S3), and hands on to another message when it has worked for some time.
+Each chunk stores a part of it in S3; the last step of a job joins them, in pieces of at least 5 MB
+(S3), and continues in another message after some time.
 """
 
 import time
@@ -25,7 +25,7 @@ _READERS: Final = 8
 
 
 def put_errors(job: ImportJob, failed: Iterable[ProductRows]) -> None:
-    """Keeps what the job shows of the rows that failed in a chunk."""
+    """Stores the errors that the job shows of a chunk's failed rows."""
     number = numbers(job.format, job.has_numbers_of_source)
     errors = []
     for row in failed:
@@ -39,7 +39,7 @@ def put_errors(job: ImportJob, failed: Iterable[ProductRows]) -> None:
 def put_part(
     job: ImportJob, chunk: str, failed: Sequence[tuple[Sequence[CsvRecord], Sequence[RowError]]]
 ) -> bool:
-    """Keeps the rows that failed in a chunk; whether there were any. Again is no harm."""
+    """Stores the rows that failed in a chunk; returns whether there were any. Repeatable."""
     if not failed:
         return False
     _, *pieces = report(job.format, failed, numbers(job.format, job.has_numbers_of_source))
@@ -48,8 +48,8 @@ def put_part(
 
 
 def assemble(job: ImportJob, state: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Puts the report together. None: it is there, or there is nothing in it; else the state with
-    which to go on. At most a piece and a few parts are held."""
+    """Joins the report. None: it is complete, or empty; otherwise the state to continue with. At
+    most a piece and a few parts are in memory."""
     started = time.monotonic()
     upload, etags = state.get("upload"), list(state.get("etags", ()))
     step, after = str(state.get("step", _STEPS[0])), state.get("after")
@@ -84,8 +84,8 @@ def assemble(job: ImportJob, state: Mapping[str, Any]) -> Mapping[str, Any] | No
 
 
 def _pieces_are_gone(job: ImportJob) -> Mapping[str, Any] | None:
-    """A worker that died has put them together; or else nobody went on for a day, and the report is
-    begun anew."""
+    """A crashed worker has completed the report; or it was not continued for a day, and is started
+    again."""
     if not files.is_there(job.id, report=True):
         return {"step": _STEPS[0]}
     store.has_report(job.id)
@@ -93,8 +93,7 @@ def _pieces_are_gone(job: ImportJob) -> Mapping[str, Any] | None:
 
 
 def _parts(job_id: str, step: str, after: str | None) -> Iterator[tuple[Mapping[str, Any], bytes]]:
-    """Each part from a place on, with that place. A few are read at a time: what was read and is
-    not yet used takes memory."""
+    """Each part from a place on, with that place. A few are read at a time, to limit memory."""
     with ThreadPoolExecutor(_READERS) as readers:
         for each in _STEPS[_STEPS.index(step) :]:
             more = True

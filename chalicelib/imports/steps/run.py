@@ -1,8 +1,8 @@
 """The worker: one message, one step of an import (`queue.py`).
 
-Any step may be cut off at any line, come twice, late, or beside itself. What it wrote is found by
-what the products remember (`upsert.py`), and what it did is counted in the transaction that says it
-is finished (`store.finish`).
+Any step may stop at any line, run twice, late, or at the same time as itself. The products store
+what it wrote (`upsert.py`), and its results are counted in the transaction that marks it as
+finished (`store.finish`).
 """
 
 import gc
@@ -30,8 +30,8 @@ _RETRY_SECONDS: Final = (5, 20, 60, 180)
 
 def batch(event: Mapping[str, Any]) -> dict[str, Any]:
     """Messages of the import queue; those that failed are received again."""
-    # The many small objects of a chunk are in no cycles, and go without the collector, which would
-    # look through them, and through all of botocore, again and again: half of a chunk's CPU.
+    # The many small objects of a chunk have no cycles and are freed without the collector, which
+    # would scan them, and all of botocore, again and again: half of a chunk's CPU.
     gc.disable()
     try:
         failed = [record["messageId"] for record in event["Records"] if not _handle(record)]
@@ -41,7 +41,7 @@ def batch(event: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _handle(record: Mapping[str, Any]) -> bool:
-    """Whether the message is done with."""
+    """Whether the message is finished."""
     message = json.loads(record["body"])
     received = int(record["attributes"]["ApproximateReceiveCount"])
     try:
@@ -67,22 +67,21 @@ def _named(message: ChunkMessage) -> dict[str, Any]:
 
 
 def _copy(message: ChunkMessage, again: bool) -> None:
-    """What an earlier job read, or what failed in it, becomes this job's upload, or its own does
-    once more; S3 then tells of it, as of any upload. A copy that comes twice is the same
-    file twice."""
+    """Copies the file of an earlier job, or its failed rows, or its own file, to this job's upload;
+    S3 then sends an event as for any upload. A repeated copy is the same file."""
     job = store.find(message["job"])
     if job is not None and job.status is JobStatus.QUEUED:
         files.copy_to_upload(message["from"], job.id, report=message["report"])
 
 
 def _chunk(message: ChunkMessage, again: bool) -> None:
-    """A part of the file: all its products but those which came before, or are not complete."""
+    """A part of the file: all its products except those that came before or are incomplete."""
     job_id, chunk = message["job"], f"chunk#{message['number']}"
     job, is_done = store.standing(job_id, chunk)
     if job is None:
         return
     was_first = False
-    # Of a job that has ended, an earlier run may have written what nobody has counted.
+    # If the job has ended, an earlier run may have written products that are not counted yet.
     if not is_done and (again or job.status is JobStatus.RUNNING):
         reader = Reader(job)
         rows = reader.rows(message)
@@ -93,13 +92,14 @@ def _chunk(message: ChunkMessage, again: bool) -> None:
             store.put_previews(job_id, upsert.previews)
             was_first = _finish(job, chunk, rows, message)
     if job.status is JobStatus.RUNNING:
-        # Also where another finished the chunk: it may have died before it did this.
+        # Also if another worker finished the chunk: it may have crashed before this.
         lanes.go_on(message)
     advance.after_chunks(job_id, is_mine=was_first or again)
 
 
 def _ordered(message: ChunkMessage, again: bool) -> None:
-    """What a chunk left for later, in the order of the file; of two rows the later wins."""
+    """The groups left for later by a chunk, in the order of the file; of two rows the later
+    wins."""
     job_id, number = message["job"], message["number"]
     chunk = f"ordered#{number}"
     job, is_done = store.standing(job_id, chunk)
@@ -128,7 +128,7 @@ def _ordered(message: ChunkMessage, again: bool) -> None:
 
 
 def _leftover(message: ChunkMessage, again: bool) -> None:
-    """Rows whose product was never completed: they fail, unless it has come some other way."""
+    """Rows whose product was never completed: they fail, unless it exists by now."""
     job = store.find(message["job"])
     if job is None or job.status is not JobStatus.RUNNING:
         return
@@ -150,7 +150,7 @@ def _report(message: ChunkMessage, again: bool) -> None:
     job = store.find(message["job"])
     if job is None or job.status is not JobStatus.RUNNING:
         return
-    # A worker that died here may have put the report together.
+    # A worker that crashed here may have completed the report.
     rest = None if job.has_report else report.assemble(job, message.get("state", {}))
     if rest is None:
         advance.end(job)
@@ -184,7 +184,7 @@ def _finish(
     message: ChunkMessage | None = None,
     settled: Iterable[Waiting] = (),
 ) -> bool:
-    """Keeps what failed, and counts, unless somebody has. With a `message`, groups that have no
+    """Stores failed rows, and counts, unless done already. With a `message`, groups without an
     outcome, or whose product came before, are left for later."""
     later = set(message["repeated"]) if message else set()
     rows = [row for row in all_rows if row.line not in later]

@@ -64,7 +64,7 @@ def _waiting(item: Item) -> Waiting:
 
 
 def settle(job_id: str, waiting: Sequence[Waiting], outcome: ProductOutcome) -> None:
-    """Counts rows that waited, each once: those that wait no more were counted."""
+    """Counts rows that waited, each once: rows that no longer wait are counted already."""
     for some in batches(waiting, _AT_ONCE):
         commit = Commit()
         for row in some:

@@ -35,16 +35,16 @@ EventKind: TypeAlias = Literal[
 """The events of docs/contract.md#event-kinds, and four more for webhooks that list them."""
 
 ExportColumns: TypeAlias = Literal["backroom", "shopify"]
-"""Whose columns a CSV has."""
+"""The columns of a CSV."""
 
 ExportFormat: TypeAlias = Literal["csv", "jsonl"]
 """How a file of records is written."""
 
 ExportType: TypeAlias = Literal["products", "orders", "customers"]
-"""Which records are exported."""
+"""The records to export."""
 
 ImportMode: TypeAlias = Literal["upsert", "create", "update"]
-"""What may happen to products: both, only new ones, only those that exist."""
+"""Which products may be written: both, only new ones, only existing ones."""
 
 JobStatus: TypeAlias = Literal[
     "QUEUED", "NEEDS_MAPPING", "RUNNING", "COMPLETED", "FAILED", "CANCELLED"
@@ -79,7 +79,7 @@ Role: TypeAlias = Literal["READER", "STAFF", "ADMIN", "OWNER"]
 """The rights of a key. Each role includes those before it; READER only reads."""
 
 UnknownColumnsMode: TypeAlias = Literal["ask", "fail"]
-"""What happens to a file whose columns are not certain."""
+"""What happens to a file that is not recognised."""
 
 NewProducts: TypeAlias = "list[NewProduct]"
 """The products of a bulk creation; each succeeds or fails for itself."""
@@ -97,7 +97,7 @@ class Address(TypedDict):
     address1: str | None
     """Street and number."""
     address2: str | None
-    """What belongs to it, such as a floor."""
+    """Further details, such as a floor."""
     city: str | None
     """City."""
     province: str | None
@@ -122,7 +122,7 @@ class AddressInput(TypedDict):
     address1: str
     """Street and number"""
     address2: NotRequired[str | None]
-    """What belongs to it, such as a floor."""
+    """Further details, such as a floor."""
     city: str
     """City."""
     province: NotRequired[str | None]
@@ -173,7 +173,7 @@ class ApiKeyWithSecret(TypedDict):
     role: Role
     """What the key may do."""
     key: str
-    """The API key itself, shown this once."""
+    """The API key itself, shown only once."""
     createdAt: str
     """When it was created."""
     expiresAt: str | None
@@ -181,7 +181,7 @@ class ApiKeyWithSecret(TypedDict):
 
 
 class AttemptRequest(TypedDict):
-    """What an attempt sent besides the body."""
+    """The request of an attempt, without the body."""
 
     headers: dict[str, str]
     """HTTP headers."""
@@ -197,7 +197,7 @@ class AttemptResponse(TypedDict):
     body: str
     """The text, as it was sent."""
     truncated: bool
-    """Whether it went on, or broke off."""
+    """Whether it was longer, or was cut off."""
 
 
 class BulkOrderEdit(TypedDict):
@@ -300,18 +300,17 @@ class BulkSummary(TypedDict):
 
 
 class ChosenMapping(TypedDict):
-    """How a job's file is read. `encoding` and `delimiter`: it is read again so, and its columns
-    are shown anew. Else what they are: each by itself, or as a known format has them, but for
-    those that are named."""
+    """How a job's file is read. `encoding` or `delimiter`: it is read again, and its columns are
+    shown again. Otherwise the fields of its columns, or a known format with changes."""
 
     columns: NotRequired[dict[str, str | None] | None]
     """Column → field; null: not read."""
     format: NotRequired[str | None]
     """Name of the format that the file has; null: its columns are mapped."""
     encoding: NotRequired[str]
-    """Of the file's text, such as cp1250; else it is found."""
+    """Of the file's text, such as cp1250; default: detected."""
     delimiter: NotRequired[Literal["", ",", ";", "\t", "|"]]
-    """Of the cells; else it is found."""
+    """Of the cells; default: detected."""
     saveAs: NotRequired[str | None]
     """Keep the mapping under this name."""
 
@@ -322,7 +321,7 @@ class CompareAtPriceChange(TypedDict):
     set: NotRequired[Amount | None]
     """The new amount."""
     clear: NotRequired[bool]
-    """Take it away."""
+    """Remove it."""
     fromPrice: NotRequired[bool]
     """The price before this change becomes the compare-at price."""
 
@@ -364,7 +363,7 @@ class Customer(TypedDict):
     addresses: list[CustomerAddress]
     """Where parcels and bills may go, at most 20."""
     defaultAddressId: str | None
-    """Id of the address that is meant where none is named."""
+    """Id of the default address."""
     ordersCount: int
     """Orders that are not cancelled"""
     totalSpent: str
@@ -389,7 +388,7 @@ class CustomerAddress(TypedDict):
     address1: str | None
     """Street and number."""
     address2: str | None
-    """What belongs to it, such as a floor."""
+    """Further details, such as a floor."""
     city: str | None
     """City."""
     province: str | None
@@ -416,7 +415,7 @@ class CustomerAddressInput(TypedDict):
     address1: str
     """Street and number"""
     address2: NotRequired[str | None]
-    """What belongs to it, such as a floor."""
+    """Further details, such as a floor."""
     city: str
     """City."""
     province: NotRequired[str | None]
@@ -494,11 +493,11 @@ class Delivery(TypedDict):
     lastError: str | None
     """`error` of the newest attempt"""
     nextAttemptAt: str | None
-    """When it is tried again; null: it is not."""
+    """The time of the next attempt; null: none."""
     subject: DeliverySubject | None
     """What the event is about; null: not known."""
     test: bool
-    """Whether the event was made up, to try the webhook."""
+    """Whether it is a test event."""
     createdAt: str
     """When it was created."""
     updatedAt: str
@@ -515,7 +514,7 @@ class DeliveryAttempt(TypedDict):
     durationMs: int
     """How long it took, in milliseconds."""
     replay: bool
-    """Whether somebody asked for this attempt."""
+    """Whether the attempt was requested as a replay."""
     url: str
     """Web address."""
     address: str | None
@@ -568,11 +567,11 @@ class DeliveryWithAttempts(TypedDict):
     lastError: str | None
     """`error` of the newest attempt."""
     nextAttemptAt: str | None
-    """When it is tried again; null: it is not."""
+    """The time of the next attempt; null: none."""
     subject: DeliverySubject | None
     """What the event is about; null: not known."""
     test: bool
-    """Whether the event was made up, to try the webhook."""
+    """Whether it is a test event."""
     createdAt: str
     """When it was created."""
     updatedAt: str
@@ -611,7 +610,7 @@ class Image(TypedDict):
     url: str
     """Web address."""
     alt: str | None
-    """What the image shows, for those who do not see it."""
+    """Alternative text of the image."""
 
 
 class ImageInput(TypedDict):
@@ -620,7 +619,7 @@ class ImageInput(TypedDict):
     url: str
     """Web address."""
     alt: NotRequired[str | None]
-    """What the image shows, for those who do not see it."""
+    """Alternative text of the image."""
 
 
 class ImportColumn(TypedDict):
@@ -637,16 +636,16 @@ class ImportColumn(TypedDict):
 
 
 class ImportEncoding(TypedDict):
-    """An encoding that the file may be in."""
+    """A possible encoding of the file."""
 
     encoding: str
-    """As it is to be chosen"""
+    """The name to choose it by"""
     samples: list[str]
-    """What the first words would be"""
+    """The first words in this encoding"""
 
 
 class ImportFailure(TypedDict):
-    """Why the job as a whole failed; `row` where a line of the file is the reason."""
+    """Why the job as a whole failed; `row` if a line of the file is the reason."""
 
     code: str
     """What happened, for programs."""
@@ -670,11 +669,11 @@ class ImportJob(TypedDict):
     mode: ImportMode
     """Import mode: which products may be created or changed."""
     dryRun: bool
-    """Whether it only says what would happen."""
+    """Whether it only reports what would happen."""
     allowZeroPrices: bool
     """Whether prices above zero may become zero."""
     dialect: str | None
-    """Whose columns the file has"""
+    """The format of the file"""
     encoding: str | None
     """Of the file's text"""
     delimiter: str | None
@@ -682,9 +681,9 @@ class ImportJob(TypedDict):
     ignoredColumns: list[str]
     """Columns that are not read."""
     warnings: list[ImportNotice]
-    """What the shop should look at, though nothing failed."""
+    """Warnings; nothing failed."""
     sourceJobId: str | None
-    """Of which this is the retry or the run"""
+    """The job that this one retries or runs"""
     total: int | None
     """Products in the file; null until it was read"""
     processed: int
@@ -694,7 +693,7 @@ class ImportJob(TypedDict):
     updated: int
     """How many were updated."""
     unchanged: int
-    """How many were as the file has them, or as asked for, already."""
+    """How many needed no change."""
     failed: int
     """How many failed."""
     progress: int
@@ -712,13 +711,13 @@ class ImportJob(TypedDict):
     errorReportUrl: str | None
     """A CSV of all rows that failed"""
     columns: list[ImportColumn]
-    """Empty until the file was seen"""
+    """Empty until the file was read"""
     savedMapping: str | None
     """The saved mapping that is proposed"""
     fields: list[str]
-    """What a column can be read as"""
+    """The fields that a column can be read as"""
     encodings: list[ImportEncoding]
-    """Between which somebody has to choose"""
+    """The encodings to choose from"""
     preview: list[ImportPreview]
     """Of a dry run: the first 50 that change"""
 
@@ -737,11 +736,11 @@ class ImportJobSummary(TypedDict):
     mode: ImportMode
     """Import mode: which products may be created or changed."""
     dryRun: bool
-    """Whether it only says what would happen."""
+    """Whether it only reports what would happen."""
     allowZeroPrices: bool
     """Whether prices above zero may become zero."""
     dialect: str | None
-    """Whose columns the file has"""
+    """The format of the file"""
     encoding: str | None
     """Of the file's text"""
     delimiter: str | None
@@ -749,9 +748,9 @@ class ImportJobSummary(TypedDict):
     ignoredColumns: list[str]
     """Columns that are not read."""
     warnings: list[ImportNotice]
-    """What the shop should look at, though nothing failed."""
+    """Warnings; nothing failed."""
     sourceJobId: str | None
-    """Of which this is the retry or the run"""
+    """The job that this one retries or runs"""
     total: int | None
     """Products in the file; null until it was read"""
     processed: int
@@ -761,7 +760,7 @@ class ImportJobSummary(TypedDict):
     updated: int
     """How many were updated."""
     unchanged: int
-    """How many were as the file has them, or as asked for, already."""
+    """How many needed no change."""
     failed: int
     """How many failed."""
     progress: int
@@ -777,7 +776,7 @@ class ImportJobSummary(TypedDict):
 
 
 class ImportNotice(TypedDict):
-    """What the shop should look at, though nothing failed."""
+    """A warning; nothing failed."""
 
     code: str
     """What happened, for programs."""
@@ -788,8 +787,8 @@ class ImportNotice(TypedDict):
 
 
 class ImportPreview(TypedDict):
-    """What a product of a dry run would become: the fields that differ. `before` is null where it
-    would be created. Long texts and lists are cut."""
+    """A product of a dry run: the fields that would differ. `before` is null if it would be
+    created. Long texts and lists are cut."""
 
     row: int
     """Line of the file, the header being 1; null: the whole file."""
@@ -808,7 +807,7 @@ class ImportPreview(TypedDict):
 
 
 class ImportRowError(TypedDict):
-    """`row`: the line in the file, the header being line 1; `field`: the file's column; and the
+    """`row`: the line in the file (the header is line 1); `field`: the file's column; and the
     product as its rows name it."""
 
     row: int
@@ -850,7 +849,7 @@ class Job(TypedDict):
     status: JobStatus
     """Its state."""
     dryRun: bool
-    """Whether it only says what would happen."""
+    """Whether it only reports what would happen."""
     total: int | None
     """Records in all; null until they were counted"""
     processed: int
@@ -862,7 +861,7 @@ class Job(TypedDict):
     deleted: int
     """How many were deleted."""
     unchanged: int
-    """How many were as the file has them, or as asked for, already."""
+    """How many needed no change."""
     failed: int
     """How many failed."""
     progress: int
@@ -934,7 +933,7 @@ class JobSummary(TypedDict):
     status: JobStatus
     """Its state."""
     dryRun: bool
-    """Whether it only says what would happen."""
+    """Whether it only reports what would happen."""
     total: int | None
     """Records in all; null until they were counted"""
     processed: int
@@ -946,7 +945,7 @@ class JobSummary(TypedDict):
     deleted: int
     """How many were deleted."""
     unchanged: int
-    """How many were as the file has them, or as asked for, already."""
+    """How many needed no change."""
     failed: int
     """How many failed."""
     progress: int
@@ -1043,7 +1042,7 @@ class Merge(TypedDict):
 
 
 class NewApiKey(TypedDict):
-    """What a new key may do, and until when."""
+    """The rights of a new key, and its expiry."""
 
     name: str
     """Who or what uses the key."""
@@ -1097,7 +1096,7 @@ class NewImportUpload(TypedDict):
     mode: NotRequired[ImportMode]
     """upsert, create (new only) or update (existing only)."""
     dryRun: NotRequired[bool]
-    """Say what would happen, and write no product."""
+    """Report what would happen, and write no product."""
     allowZeroPrices: NotRequired[bool]
     """Allow prices above zero to become zero."""
     onUnknownColumns: NotRequired[UnknownColumnsMode]
@@ -1105,15 +1104,15 @@ class NewImportUpload(TypedDict):
     mapping: NotRequired[str | dict[str, str | None] | None]
     """Saved, by name, or itself."""
     encoding: NotRequired[str]
-    """Of the file's text, such as cp1250; else it is found."""
+    """Of the file's text, such as cp1250; default: detected."""
     delimiter: NotRequired[Literal["", ",", ";", "\t", "|"]]
-    """Of the cells; else it is found."""
+    """Of the cells; default: detected."""
     sheet: NotRequired[str]
-    """Of a workbook; else the first."""
+    """Of a workbook; default: the first."""
     location: NotRequired[str]
-    """Whose stock is read, where a file has several."""
+    """Whose stock is read, if a file has several."""
     review: NotRequired[bool]
-    """Wait for a mapping even where the columns are certain."""
+    """Wait for confirmation even if the file is recognised."""
 
 
 class NewMapping(TypedDict):
@@ -1137,7 +1136,7 @@ class NewOrder(TypedDict):
     billingAddress: NotRequired[AddressInput | None]
     """Where the bill goes; a copy, null if none was given."""
     salesRepId: NotRequired[str | None]
-    """Employee who sold it, `emp_…`; null: nobody."""
+    """Employee who sold it, `emp_…`; null: none."""
     lineItems: list[LineItemInput]
     """Items of the order."""
     currency: NotRequired[str | None]
@@ -1217,7 +1216,7 @@ class NewVariant(TypedDict):
 
 
 class NewWebhook(TypedDict):
-    """Where events are sent to, and which."""
+    """The address for events, and which events."""
 
     url: str
     """https:// and a public host; no redirects"""
@@ -1264,7 +1263,7 @@ class Order(TypedDict):
     billingAddress: Address | None
     """A copy; null if none was given"""
     salesRepId: str | None
-    """Employee who sold it, `emp_…`; null: nobody."""
+    """Employee who sold it, `emp_…`; null: none."""
     lineItems: list[LineItem]
     """Items of the order."""
     currency: str
@@ -1354,11 +1353,11 @@ class OrderEdit(TypedDict):
     status: NotRequired[OrderStatus | None]
     """Its state."""
     salesRepId: NotRequired[str | None]
-    """Employee who sold it, `emp_…`; null: nobody."""
+    """Employee who sold it, `emp_…`; null: none."""
     addTags: NotRequired[list[str]]
-    """Tags that are added."""
+    """Tags to add."""
     removeTags: NotRequired[list[str]]
-    """Tags that are taken away."""
+    """Tags to remove."""
 
 
 class OrderHistoryEntry(TypedDict):
@@ -1515,9 +1514,9 @@ class ProductEdit(TypedDict):
     lowStockThreshold: NotRequired[int | None]
     """A stock below this is low."""
     addTags: NotRequired[list[str]]
-    """Tags that are added."""
+    """Tags to add."""
     removeTags: NotRequired[list[str]]
-    """Tags that are taken away."""
+    """Tags to remove."""
     price: NotRequired[PriceChange | None]
     """What becomes of the price, of the product and its variants alike."""
     compareAtPrice: NotRequired[CompareAtPriceChange | None]
@@ -1610,7 +1609,7 @@ class RateLimits(TypedDict):
 
 
 class RecoverDeliveries(TypedDict):
-    """Which failed deliveries are sent again."""
+    """The failed deliveries to send again."""
 
     since: str
     """ISO 8601"""
@@ -1628,7 +1627,7 @@ class RecoveryResult(TypedDict):
 
 
 class RotateSecret(TypedDict):
-    """How long the secret before signs as well."""
+    """How long the previous secret also signs."""
 
     overlapHours: NotRequired[int]
     """How long the previous secret also signs. Without it, or with 0, it ends at once"""
@@ -1655,7 +1654,7 @@ class SalesDay(TypedDict):
 
 
 class SavedMapping(TypedDict):
-    """What the columns of a file are, kept for the next file with the same ones."""
+    """A mapping of a file's columns, saved for files with the same columns."""
 
     name: str
     """Name."""
@@ -1716,7 +1715,7 @@ class ShopSummary(TypedDict):
     days: list[SalesDay]
     """Each of the last 30 days, the oldest first."""
     openOrders: OpenOrders
-    """Orders that somebody has to work on."""
+    """Orders that need work."""
     lowStock: list[LowStockVariant]
     """Variants whose stock is below the threshold, the newest first."""
 
@@ -1766,11 +1765,11 @@ class TestDelivery(TypedDict):
     lastError: str | None
     """`error` of the newest attempt"""
     nextAttemptAt: str | None
-    """When it is tried again; null: it is not."""
+    """The time of the next attempt; null: none."""
     subject: DeliverySubject | None
     """What the event is about; null: not known."""
     test: bool
-    """Whether the event was made up, to try the webhook."""
+    """Whether it is a test event."""
     createdAt: str
     """When it was created."""
     updatedAt: str
@@ -1780,7 +1779,7 @@ class TestDelivery(TypedDict):
 
 
 class TestEvent(TypedDict):
-    """Which kind of event is made up, and whether it is sent."""
+    """The kind of test event, and whether it is sent."""
 
     event: NotRequired[EventKind | None]
     """Default: the first of the endpoint's events"""
@@ -1819,7 +1818,7 @@ class Variant(TypedDict):
 
 
 class VariantInput(TypedDict):
-    """A variant of a product; by `id` or SKU it is one that exists."""
+    """A variant of a product; an existing one by `id` or SKU."""
 
     title: NotRequired[str | None]
     """Title."""
@@ -1855,7 +1854,7 @@ class Webhook(TypedDict):
     failingSince: str | None
     """Three failures in a row or more"""
     previousSecretExpiresAt: str | None
-    """Until when a secret before signs as well; null: none does."""
+    """Until when a previous secret also signs; null: none does."""
     notices: list[WebhookNotice]
     """What its owner should know."""
     recovery: WebhookRecovery | None
@@ -1910,13 +1909,13 @@ class WebhookRecovery(TypedDict):
     id: str
     """Identifier."""
     since: str
-    """From when on."""
+    """The start time."""
     startedAt: str
     """When it began; null: it has not."""
     count: int
     """How many deliveries."""
     sent: int
-    """How many are on their way."""
+    """How many were sent."""
     completedAt: str | None
     """When it ended; null: it has not."""
 
@@ -1943,7 +1942,7 @@ class WebhookWithSecret(TypedDict):
     failingSince: str | None
     """Three failures in a row or more"""
     previousSecretExpiresAt: str | None
-    """Until when a secret before signs as well; null: none does."""
+    """Until when a previous secret also signs; null: none does."""
     notices: list[WebhookNotice]
     """What its owner should know."""
     recovery: WebhookRecovery | None

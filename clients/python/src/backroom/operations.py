@@ -407,12 +407,12 @@ class Operations:
         return answer
 
     def map_import_columns(self, id: str, body: ChosenMapping) -> ImportJob:
-        """Say what the columns of a file are.
+        """Map the columns of a file.
 
-        Continues a job that is NEEDS_MAPPING: `columns` (column → field, null where it is not
-        read), `format`, the name of one that is known, or both, where the format has all
-        columns but these. `encoding` or `delimiter` instead: the file is read again so, and its
-        columns are shown anew. `saveAs` keeps a mapping for files with these columns.
+        Continues a job that is NEEDS_MAPPING with `columns` (column → field, null if it is not
+        read), a known `format`, or both: the format with these columns changed. With `encoding`
+        or `delimiter` instead, the file is read again and its columns are shown again. `saveAs`
+        saves the mapping for files with these columns.
 
         `POST /api/admin/jobs/{id}/mapping`, from the role STAFF on.
         """
@@ -424,8 +424,8 @@ class Operations:
     def retry_import(self, id: str) -> StartedJob:
         """Retry failed rows.
 
-        A new job, of the rows that failed; or of the whole file, if the job failed or was
-        cancelled. What was written before is found unchanged.
+        A new job for the rows that failed, or for the whole file if the job failed or was
+        cancelled. Products already written are `unchanged`.
 
         `POST /api/admin/jobs/{id}/retry`, from the role STAFF on.
         """
@@ -837,7 +837,7 @@ class Operations:
         """Import products from a CSV file.
 
         The form field `file` is the CSV; for more than 4.4 MB use `…/import/uploads`. The
-        columns say whose file it is (docs/import.md). The job tells what became of it.
+        format is recognised by its columns (docs/import.md). The job has the results.
 
         `POST /api/admin/products/import`, from the role STAFF on.
         """
@@ -865,7 +865,7 @@ class Operations:
     def list_import_mappings(self) -> SavedMappingList:
         """List saved mappings.
 
-        All of them, by name. Each is proposed for files with exactly its columns.
+        All saved mappings, by name. Each is proposed for files with exactly its columns.
 
         `GET /api/admin/products/import/mappings`, from the role STAFF on.
         """
@@ -877,8 +877,8 @@ class Operations:
     def save_import_mapping(self, name: str, body: NewMapping) -> SavedMapping:
         """Save a mapping.
 
-        Name every column of the file, with null for those that are not read. Replaces one of
-        the same name.
+        Name every column of the file, with null for those that are not read. Replaces a mapping
+        of the same name.
 
         `PUT /api/admin/products/import/mappings/{name}`, from the role STAFF on.
         """
@@ -900,7 +900,7 @@ class Operations:
         return answer
 
     def get_import_template(self) -> str:
-        """Get a CSV to begin with.
+        """Get a CSV template.
 
         All our columns, with two products as examples.
 
@@ -915,9 +915,9 @@ class Operations:
         """Get an address to upload a large CSV file to.
 
         Post a form to `url` within the hour: all `fields`, then `file`, up to 5 GB. The import
-        starts by itself. A job whose file never comes ends as FAILED, `upload_missing`.
-        Repeated with its Idempotency-Key, it answers the same job with an address that is valid
-        for an hour again.
+        then starts automatically. A job without its file ends as FAILED, `upload_missing`. A
+        retry with the same Idempotency-Key returns the same job with a new address, valid for
+        an hour.
 
         `POST /api/admin/products/import/uploads`, from the role STAFF on.
         """

@@ -147,7 +147,7 @@ def import_(
         typer.Option(help="A saved mapping's name, or its columns as JSON."),
     ] = None,
     encoding: Annotated[str | None, typer.Option(help="Of the text, if it is not found.")] = None,
-    sheet: Annotated[str | None, typer.Option(help="Of a workbook; else the first.")] = None,
+    sheet: Annotated[str | None, typer.Option(help="Of a workbook; default: the first.")] = None,
     allow_zero_prices: Annotated[bool, typer.Option("--allow-zero-prices")] = False,
     ask: Annotated[
         bool | None,
@@ -194,7 +194,7 @@ def _mapping(text: str | None) -> Any:
     try:
         return json.loads(text)
     except ValueError as wrong:
-        _fail(f"--mapping is no JSON: {wrong}", USAGE)
+        _fail(f"--mapping is not JSON: {wrong}", USAGE)
 
 
 def _waited(shop: Backroom, job_id: str, what: str, *, quiet: bool) -> Any:
@@ -265,7 +265,7 @@ def export(
         Path | None, typer.Option("--output", "-o", help="The file; else products.csv and so on.")
     ] = None,
     format: Annotated[ExportFormat, typer.Option()] = "csv",
-    columns: Annotated[ExportColumns, typer.Option(help="Whose columns a CSV has.")] = "backroom",
+    columns: Annotated[ExportColumns, typer.Option(help="The columns of a CSV.")] = "backroom",
     filters: Annotated[
         list[str] | None,
         typer.Option("--filter", metavar="NAME=VALUE", help="As the list has them; repeatable."),
@@ -526,7 +526,7 @@ def add_webhook(
     events: Annotated[list[str], typer.Option("--event", help="Such as order.paid; repeatable.")],
     as_json: Json = False,
 ) -> None:
-    """Have events posted to an address. Its secret is shown this once."""
+    """Post events to an address. Its secret is shown only once."""
     wanted = cast(NewWebhook, {"url": url, "events": events})
     with _shop() as shop:
         made = shop.create_webhook(wanted)
