@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from chalicelib import clock, ids, table
+from chalicelib.conditions import Attr
 from chalicelib.webhooks import deliveries, store
 from chalicelib.webhooks.deliveries import Taken
 from chalicelib.webhooks.model import Delivery
@@ -270,6 +271,16 @@ def test_what_is_parked_for_tomorrow_is_not_taken_along_by_a_recovery_today(
     world.run(timedelta(seconds=40))
     (parked,) = [one for one in world.stored() if one["pk"].startswith("due#")]
     assert parked["sk"] > clock.iso(world.now + timedelta(hours=6))
+
+
+def test_what_is_noted_of_a_webhook_that_is_gone_does_not_make_it_again(
+    world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant)
+    merchant.delete(f"/api/admin/webhooks/{webhook['id']}")
+    with pytest.raises(table.ConditionFailed):
+        store.note(webhook["id"], {"redriving": {"by": "x"}}, Attr("redriving").not_exists())
+    assert table.get(store.key(webhook["id"])) is None
 
 
 # --- events that are gone ---
