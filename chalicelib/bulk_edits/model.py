@@ -6,18 +6,20 @@ from typing import Annotated, Any, Final
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from chalicelib import validation
+from chalicelib import money, validation
 from chalicelib.orders.model import EmployeeId, OrderStatus
 from chalicelib.orders.model import ListOrders as OrderFilters
 from chalicelib.orders.model import Tags as OrderTags
 from chalicelib.products.model import ListProducts as ProductFilters
 from chalicelib.products.model import Price, ProductStatus, Stock
+from chalicelib.products.model import Tags as ProductTags
 from chalicelib.schemas import Input
 
 MOST_IDS: Final = 500
 
-_Ids = Annotated[list[Annotated[str, Field(min_length=1, max_length=60)]], Field(max_length=500)]
-_Tags = Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]], Field(max_length=100)]
+_Ids = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=60)]], Field(max_length=MOST_IDS)
+]
 _Filters = Annotated[
     dict[str, Any],
     Field(description="The query parameters of the list, except page, limit and sort"),
@@ -36,7 +38,10 @@ class PriceChange(Input):
     """For a product and its variants."""
 
     set: Price | None = None
-    add: Annotated[Decimal | None, Field(description="An amount; negative to reduce")] = None
+    add: Annotated[
+        Decimal | None,
+        Field(gt=-money.LARGEST, lt=money.LARGEST, description="An amount; negative to reduce"),
+    ] = None
     percent: Annotated[Decimal | None, Field(ge=-100, le=1_000)] = None
     round_to: Annotated[
         Price | None,
@@ -71,8 +76,8 @@ class ProductEdit(Input):
     type: Annotated[str, Field(max_length=255)] | None = None
     vendor: Annotated[str, Field(max_length=255)] | None = None
     low_stock_threshold: Stock | None = None
-    add_tags: _Tags = Field(default_factory=list)
-    remove_tags: _Tags = Field(default_factory=list)
+    add_tags: ProductTags = Field(default_factory=list)
+    remove_tags: ProductTags = Field(default_factory=list)
     price: PriceChange | None = None
     compare_at_price: CompareAtPriceChange | None = None
 

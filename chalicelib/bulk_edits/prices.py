@@ -43,11 +43,10 @@ def _changed(price: str, change: Mapping[str, Any], field: str) -> str:
         after = before * (100 + Decimal(str(change["percent"]))) / 100
     after = _rounded(after, Decimal(str(change.get("roundTo") or 0)))
     if after < 0:
-        raise Invalid.field(field, "negative_price", f"{price} would become {after:f}")
+        raise Invalid(f"{field}: {price} would become {after:f}", code="negative_price")
     if after == 0 and before > 0:
-        raise Invalid.field(
-            field, "price_to_zero", f"{price} would become zero; set it to 0 instead"
-        )
+        message = f"{field}: {price} would become zero; set it to 0 instead"
+        raise Invalid(message, code="price_to_zero")
     return money.render(after)
 
 

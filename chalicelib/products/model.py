@@ -140,6 +140,7 @@ Name = Annotated[str, _text(500, 1)]
 Slug = Annotated[str, _text(200, 1), AfterValidator(_slug)]
 Sku = Annotated[str, BeforeValidator(_sku), _text(100)]
 Stock = Annotated[int, Field(strict=True, ge=0, le=MOST_STOCK)]
+Tags = Annotated[list[Annotated[str, _text(100, 1)]], Field(max_length=100)]
 
 
 class _Input(Input):
@@ -187,7 +188,7 @@ class _ProductFields(_Input):
     compare_at_price: Price | None = None
     sku: Sku | None = None
     vendor: Annotated[str, _text(255)] | None = None
-    tags: list[Annotated[str, _text(100, 1)]] | None = Field(None, max_length=100)
+    tags: Tags | None = None
     type: Annotated[str, _text(255)] | None = None
     storefront: Annotated[str, _text(100)] | None = None
     published: bool | None = True

@@ -44,12 +44,9 @@ class Entry:
     undone_by: str | None
 
 
-def remember(commit: Commit, job_id: str, before: Product | None, after: Product | None) -> None:
+def remember(commit: Commit, job_id: str, before: Product | None, after: Product) -> None:
     """Part of the commit in which a job that may write a product several times does so."""
-    product = after or before
-    assert product is not None
-    version = product.version + (after is None)
-    commit.put(_item(job_id, _sk(product.id, version), difference(before, after)))
+    commit.put(_item(job_id, _sk(after.id, after.version), difference(before, after)))
 
 
 def note(commit: Commit, job_id: str, record_id: str, change: FieldChange) -> None:

@@ -1,9 +1,11 @@
 """POST …/bulk-edit: one change to many products or orders, each for itself."""
 
+import json
 from typing import Any
 
 import pytest
 
+import app
 from tests.support.dynamodb_double import Fault
 from tests.support.job_desk import PRODUCTS, JobDesk
 
@@ -61,16 +63,23 @@ def test_prices_are_rounded_to_the_currency_or_to_a_multiple(
     currency, price, change, expected = case
     monkeypatch.setenv("CURRENCY", currency)
     own = jobs.product(price=price)
-    variants = [{"title": "S", "price": price}, {"title": "M"}]
+    variants: Any = [{"title": "S", "price": price}, {"title": "M"}]
     several = jobs.product(price=price, variants=variants)
-    assert jobs.counted(edit(jobs, {"price": change}, own, several)) == {"updated": 2}
+    each = jobs.product(price=price, variants=[*variants, {"title": "L", "price": price}][::2])
+    assert jobs.counted(edit(jobs, {"price": change}, own, several, each)) == {"updated": 3}
     assert jobs.now(own)["price"] == expected
-    now = jobs.now(several)
-    assert [now["price"], *(v["price"] for v in now["variants"])] == [expected] * 3
+    for now in (jobs.now(several), jobs.now(each)):
+        assert [now["price"], *(v["price"] for v in now["variants"])] == [expected] * 3
 
 
 @pytest.mark.parametrize(
-    ("change", "code"), [({"add": -11}, "negative_price"), ({"percent": -100}, "price_to_zero")]
+    ("change", "code"),
+    [
+        ({"add": -11}, "negative_price"),
+        ({"add": "-10.01"}, "negative_price"),
+        ({"add": "-10.00"}, "price_to_zero"),
+        ({"percent": -100}, "price_to_zero"),
+    ],
 )
 def test_no_price_falls_to_zero_or_below_without_being_set(
     jobs: JobDesk, change: Any, code: str
@@ -78,8 +87,13 @@ def test_no_price_falls_to_zero_or_below_without_being_set(
     cheap, dear = jobs.product(price="10"), jobs.product(price="100")
     job = edit(jobs, {"price": change}, cheap, dear)
     assert job["failed"] == (1 if "add" in change else 2)
-    assert job["errors"][0]["id"] == cheap["id"]
+    assert (job["errors"][0]["id"], job["errors"][0]["code"]) == (cheap["id"], code)
     assert jobs.now(cheap)["price"] == "10.00"
+
+
+def test_what_costs_nothing_may_go_on_to_cost_nothing(jobs: JobDesk) -> None:
+    gift = jobs.product(price=0)
+    assert jobs.counted(edit(jobs, {"price": {"percent": 10}}, gift)) == {"unchanged": 1}
 
 
 def test_a_sale_keeps_the_price_before_it_beside_the_new_one(jobs: JobDesk) -> None:
@@ -132,6 +146,18 @@ def test_what_is_already_so_and_what_is_gone_are_counted(jobs: JobDesk) -> None:
         ({"filters": {}, "change": {"price": {"add": 1, "set": 1}}}, "change.price"),
         ({"filters": {}, "change": {"price": {}}}, "change.price"),
         ({"filters": {}, "change": {"price": {"percent": "NaN"}}}, "change.price.percent"),
+        ({"filters": {}, "change": {"price": {"percent": "1000.01"}}}, "change.price.percent"),
+        ({"filters": {}, "change": {"price": {"percent": "-100.01"}}}, "change.price.percent"),
+        ({"filters": {}, "change": {"price": {"add": "1e12"}}}, "change.price.add"),
+        ({"filters": {}, "change": {"price": {"add": "-1e12"}}}, "change.price.add"),
+        ({"ids": [""], "change": {"type": "A"}}, "ids.0"),
+        ({"ids": ["p" * 61], "change": {"type": "A"}}, "ids.0"),
+        ({"ids": ["p"], "change": {"type": "A" * 256}}, "change.type"),
+        ({"ids": ["p"], "change": {"vendor": "A" * 256}}, "change.vendor"),
+        ({"ids": ["p"], "change": {"storefront": "A" * 101}}, "change.storefront"),
+        ({"ids": ["p"], "change": {"addTags": [""]}}, "change.addTags.0"),
+        ({"ids": ["p"], "change": {"addTags": ["A" * 101]}}, "change.addTags.0"),
+        ({"ids": ["p"], "change": {"removeTags": ["A"] * 101}}, "change.removeTags"),
         ({"filters": {}, "change": {"compareAtPrice": {}}}, "change.compareAtPrice"),
     ],
 )
@@ -140,6 +166,43 @@ def test_a_bad_edit_is_named_and_starts_nothing(jobs: JobDesk, body: Any, field:
     assert answer.status == 422, answer.text
     assert [error["field"] for error in answer.json["errors"]] == [field]
     assert jobs.shop.get("/api/admin/jobs").json["total"] == 0
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"ids": ["p" * 60, "q", *["r"] * 498], "change": {"type": "A" * 255, "vendor": "A" * 255}},
+        {"ids": ["p"], "change": {"storefront": "A" * 100, "addTags": ["A" * 100, *"A" * 99]}},
+        {"ids": ["p"], "change": {"price": {"percent": 1_000, "roundTo": "0.01"}}},
+        {"ids": ["p"], "change": {"price": {"percent": -100, "roundTo": "0.01"}}},
+        {"ids": ["p"], "change": {"price": {"add": "999999999999.99"}}},
+        {"ids": ["p"], "change": {"price": {"add": "-999999999999.99"}}},
+    ],
+)
+def test_an_edit_may_be_as_large_as_its_bounds(jobs: JobDesk, body: Any) -> None:
+    assert jobs.shop.post(EDIT, body).status == 202
+
+
+def test_a_price_that_becomes_too_large_fails_its_product_alone(jobs: JobDesk) -> None:
+    cheap, dear = jobs.product(price="1"), jobs.product(price="99999999999")
+    job = edit(jobs, {"price": {"percent": 1_000}}, cheap, dear)
+    assert jobs.counted(job) == {"updated": 1, "failed": 1}
+    assert [error["id"] for error in job["errors"]] == [dear["id"]]
+
+
+def test_a_job_is_listed_as_it_is_shown(jobs: JobDesk) -> None:
+    shown = edit(jobs, {"vendor": "B"}, jobs.product())
+    (listed,) = jobs.shop.get("/api/admin/jobs").json["data"]
+    assert listed == {name: shown[name] for name in listed}
+    assert shown.keys() - listed.keys() == {"errors", "preview", "downloadUrl", "bytes"}
+
+
+def test_a_job_whose_step_failed_five_times_ends_with_a_reason(jobs: JobDesk) -> None:
+    job_id = jobs.start(EDIT, {"ids": [jobs.product()["id"]], "change": {"vendor": "B"}})
+    letter = {"messageId": "m1", "body": json.dumps({"job": job_id, "step": 0})}
+    assert app.import_dead_letters({"Records": [letter]}, None) == {"batchItemFailures": []}
+    job = jobs.job(job_id)
+    assert (job["status"], job["error"]["code"]) == ("FAILED", "step_failed")
 
 
 def test_the_same_request_again_is_the_same_job(jobs: JobDesk) -> None:
