@@ -73,6 +73,7 @@ def _only(listed: Sequence[_Given], product: Product | None) -> str | None:
     there = product.variants() if product else []
     if len(there) != 1:
         return DEFAULT_VARIANT
-    wanted, old = listed[0].get("sku"), there[0]["sku"]
-    is_another = wanted and old and wanted != old and there[0]["title"] != DEFAULT_VARIANT
-    return DEFAULT_VARIANT if is_another else str(there[0]["title"])
+    (given,), (own,) = listed, there
+    wanted, old = given.get("sku"), own["sku"]
+    is_another = wanted and old and wanted != old and own["title"] != DEFAULT_VARIANT
+    return DEFAULT_VARIANT if is_another else str(own["title"])

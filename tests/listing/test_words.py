@@ -93,6 +93,8 @@ def test_a_term_finds_the_start_of_a_word_or_of_what_follows_a_start_inside(
         ("blu red", "blu"),
         ("sh-blu", "TSH-BLU-01"),
         ("ハ", "バ"),
+        ("com", "ada@example.com"),
+        ("com", "a@example.com"),
         ("xy", "x y"),
         ("a b c d e f g h i", "a b c d e f g h"),
     ],

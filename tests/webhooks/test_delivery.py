@@ -194,6 +194,19 @@ def test_a_receiver_that_fails_is_no_failure_of_the_function(world: World, merch
     assert [one.told["step"] for queue in world.queues.values() for one in queue] == [1]
 
 
+def test_a_message_that_nobody_understands_comes_again_less_and_less_often(world: World) -> None:
+    """After all a queue's receives, hours later, it is a dead letter."""
+    world.put(DELIVERIES, "{}", world.now)
+    waits = []
+    for _ in range(8):
+        with pytest.raises(AssertionError, match="message not understood"):
+            world.step()
+        (message,) = world.queues[DELIVERIES]
+        waits.append((message.visible - world.now).total_seconds())
+        world.now = message.visible
+    assert waits == [10, 20, 40, 80, 160, 320, 360, 360]
+
+
 def test_a_secret_that_is_rotated_overlaps_and_then_ends(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     path = f"/api/admin/webhooks/{webhook['id']}/rotate-secret"

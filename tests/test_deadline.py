@@ -1,0 +1,36 @@
+"""Retries end at their deadline, and are spread until then."""
+
+import pytest
+
+from chalicelib import deadline
+
+
+@pytest.fixture
+def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The pauses, each as long as chance may make it, on a clock that only they move."""
+    found: list[float] = []
+    monkeypatch.setattr("random.uniform", lambda least, most: most)
+    monkeypatch.setattr("time.monotonic", lambda: 100 + sum(found))
+    monkeypatch.setattr("time.sleep", found.append)
+    return found
+
+
+def test_pauses_double_from_20_ms_to_600_ms_and_end_within_six_seconds(
+    waited: list[float],
+) -> None:
+    numbers = list(deadline.attempts())
+    assert waited == [0.02, 0.04, 0.08, 0.16, 0.32, *[0.6] * 8]
+    assert numbers == list(range(14))
+
+
+def test_attempts_end_at_the_deadline_of_the_caller_and_are_one_at_least(
+    waited: list[float],
+) -> None:
+    assert list(deadline.attempts(100.14)) == [0, 1, 2, 3] and waited == [0.02, 0.04, 0.08]
+    assert list(deadline.attempts(99)) == [0] and len(waited) == 3
+
+
+def test_a_pause_is_no_longer_than_the_caller_says_at_that_moment(waited: list[float]) -> None:
+    longest = iter([0.6, 0.01, 0.6, 0.05])
+    list(deadline.attempts(100.2, lambda: next(longest, 9)))
+    assert waited == [0.02, 0.01, 0.08, 0.05]

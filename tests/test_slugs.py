@@ -1,0 +1,33 @@
+"""Automatic slugs."""
+
+import pytest
+
+from chalicelib import slugs
+
+
+@pytest.mark.parametrize(
+    ("key", "slug"),
+    [
+        ("TS-1", "ts-1"),
+        ("X" * 120, "x" * 120),
+        ("X" * 121, "x" * 120 + "-60f45886"),
+        ("TS 1", "ts-1-57f41a46"),
+        ("Ü", "u-63d969d5"),
+        ("§", "s-f0a79178"),
+        ("--", "product-242c1465"),
+    ],
+)
+def test_a_key_is_its_own_slug_where_it_can_be_and_else_has_a_checksum(key: str, slug: str) -> None:
+    assert slugs.of_key(key) == slugs.of_key(key.swapcase()) == slug
+
+
+def test_the_slug_of_a_long_name_ends_with_a_word() -> None:
+    assert slugs.of_name(f"{'x' * 119} y") == "x" * 119
+    assert slugs.of_name("?!") == "product"
+
+
+def test_of_a_name_that_others_have_the_first_free_number_is_taken() -> None:
+    assert slugs.first_free("hat", set()) == "hat"
+    assert slugs.first_free("hat", {"hat", "hat-3"}) == "hat-2"
+    assert slugs.first_free("hat", {"hat", "hat-2"}) == "hat-3"
+    assert list(slugs.numbered("hat"))[:3] == ["hat", "hat-2", "hat-3"]

@@ -1,0 +1,79 @@
+"""Batches to a queue: all of each, several at a time, and never all of them in memory."""
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from chalicelib import aws, deadline, sqs
+
+
+class Queue:
+    """Holds each call until `together` of them have come, and refuses what `refused` names."""
+
+    def __init__(self) -> None:
+        self.together = threading.Barrier(1)
+        self.calls: list[list[dict[str, Any]]] = []
+        self.refused: set[str] = set()
+        self.release = threading.Event()
+        self.release.set()
+
+    def send_message_batch(self, QueueUrl: str, Entries: list[dict[str, Any]]) -> Any:
+        self.calls.append(Entries)
+        self.together.wait(5)
+        assert self.release.wait(5)
+        failed = [entry["Id"] for entry in Entries if entry["MessageBody"] in self.refused]
+        return {"Failed": [{"Id": id, "Code": "Busy"} for id in failed]} if failed else {}
+
+
+@pytest.fixture
+def queue(monkeypatch: pytest.MonkeyPatch) -> Queue:
+    made = Queue()
+    monkeypatch.setattr(aws, "client", lambda service: made)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    return made
+
+
+def messages(many: int) -> list[dict[str, Any]]:
+    return [{"MessageBody": str(number)} for number in range(many)]
+
+
+@pytest.mark.parametrize("many", [0, 1, 9, 10, 11, 25])
+def test_every_message_is_sent_once_ten_in_a_call(queue: Queue, many: int) -> None:
+    sqs.send("q", messages(many))
+    sent = [entry["MessageBody"] for call in queue.calls for entry in call]
+    assert sorted(sent, key=int) == [str(number) for number in range(many)]
+    assert len(queue.calls) == -(-many // 10)
+
+
+def test_what_was_refused_is_sent_again_and_nothing_else(queue: Queue) -> None:
+    queue.refused = {"3", "5"}
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(deadline, "attempts", lambda: range(3))
+        with pytest.raises(sqs.Unsent, match="SQS refused 2 entries"):
+            sqs.send("q", messages(8))
+    sizes = [[entry["MessageBody"] for entry in call] for call in queue.calls]
+    assert sizes == [[str(number) for number in range(8)], ["3", "5"], ["3", "5"]]
+
+
+def test_eight_batches_are_sent_at_the_same_time(queue: Queue) -> None:
+    queue.together = threading.Barrier(8)
+    sqs.send("q", messages(160))
+    assert len(queue.calls) == 16
+
+
+def test_no_more_messages_are_read_than_are_soon_sent(queue: Queue) -> None:
+    queue.release.clear()
+    read = 0
+
+    def many() -> Iterator[dict[str, Any]]:
+        nonlocal read
+        for read, message in enumerate(messages(400), 1):
+            if read == 170:  # sixteen batches wait or are being sent, and the next is read
+                threading.Timer(0.05, queue.release.set).start()
+            assert read <= 170 or queue.release.is_set()
+            yield message
+
+    sqs.send("q", many())
+    assert read == 400 and len(queue.calls) == 40
