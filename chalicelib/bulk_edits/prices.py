@@ -19,17 +19,15 @@ def repriced(product: Product, change: Mapping[str, Any]) -> dict[str, Any]:
     own = product.fields["price"]
     if own is not None:
         given["price"] = _changed(own, change, "price")
-    variants = product.fields["variants"]
-    if any(variant["price"] is not None for variant in variants):
-        given["variants"] = [
-            {"id": variant["id"]}
-            if variant["price"] is None
-            else {
-                "id": variant["id"],
-                "price": _changed(variant["price"], change, f"variants.{place}.price"),
-            }
-            for place, variant in enumerate(variants)
-        ]
+    given["variants"] = [
+        {"id": variant["id"]}
+        if variant["price"] is None
+        else {
+            "id": variant["id"],
+            "price": _changed(variant["price"], change, f"variants.{place}.price"),
+        }
+        for place, variant in enumerate(product.fields["variants"])
+    ]
     return given
 
 

@@ -65,7 +65,7 @@ def test_prices_are_rounded_to_the_currency_or_to_a_multiple(
     own = jobs.product(price=price)
     variants: Any = [{"title": "S", "price": price}, {"title": "M"}]
     several = jobs.product(price=price, variants=variants)
-    each = jobs.product(price=price, variants=[*variants, {"title": "L", "price": price}][::2])
+    each = jobs.product(price=None, variants=[*variants, {"title": "L", "price": price}][::2])
     assert jobs.counted(edit(jobs, {"price": change}, own, several, each)) == {"updated": 3}
     assert jobs.now(own)["price"] == expected
     for now in (jobs.now(several), jobs.now(each)):
@@ -102,6 +102,10 @@ def test_a_sale_keeps_the_price_before_it_beside_the_new_one(jobs: JobDesk) -> N
     edit(jobs, change, product)
     now = jobs.now(product)
     assert (now["price"], now["compareAtPrice"]) == ("15.00", "20.00")
+    edit(jobs, {"compareAtPrice": {"set": 30}}, product)
+    assert jobs.now(product)["compareAtPrice"] == "30.00"
+    for not_at_all in ({"clear": False}, {"fromPrice": False}):
+        assert jobs.counted(edit(jobs, {"compareAtPrice": not_at_all}, product)) == {"unchanged": 1}
     edit(jobs, {"price": {"set": 20}, "compareAtPrice": {"clear": True}}, product)
     assert jobs.now(product)["compareAtPrice"] is None
 

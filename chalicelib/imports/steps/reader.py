@@ -40,15 +40,9 @@ class Reader:
         """All keys of the file."""
         return Seen(bytearray(files.read_keys(self.job.id)))
 
-    @cached_property
-    def _again(self) -> Seen | None:
-        """The keys that the file has at several places, if there are any."""
-        is_known_to_have_none = self.job.fields.get("repeats") is False
-        return None if is_known_to_have_none else _again(self.job.id)
-
     def _rows(self, group: Group) -> ProductRows:
         rows = ProductRows.of(group.records, self.dialect, self.shop)
-        again = self._again
+        again = _again(self.job.id)
         if again is not None and any(name in again for name in group.names):
             rows.names = list(group.names)
         return rows
@@ -61,7 +55,8 @@ class Reader:
 
 @lru_cache(2)
 def _again(job_id: str) -> Seen | None:
-    """The planner stores them before any chunk starts."""
+    """The keys that the file has at several places, if there are any. The planner stores them
+    before any chunk starts."""
     try:
         return Seen.unpacked(files.read_keys(job_id, "again"))
     except files.FileChanged:
