@@ -7,6 +7,7 @@ import ssl
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 
 from chalicelib import aws, deadline, dynamodb, round_trips, table
+from chalicelib.attributes import pack, unpack
 from chalicelib.commit import Commit
 from chalicelib.problems import Busy
 from tests.support.dynamodb_double import Double, Fault
@@ -481,3 +483,18 @@ def test_behind_a_proxy_botocore_makes_the_calls(
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     assert dynamodb._direct(table.client()) is None
     assert ("proxy" in capsys.readouterr().out) == (way == OWN_CALLS)
+
+
+def test_what_is_stored_is_read_back_as_what_it_was() -> None:
+    item = {
+        "text": "ä",
+        "none": None,
+        "yes": True,
+        "whole": [0, 7, -7, 10**30],
+        "exact": [Decimal("0.10"), Decimal("-2.5"), Decimal("1E+40")],
+        "inside": {"list": [{"a": ["b"]}], "empty": {}, "several": frozenset({"x", "y"})},
+    }
+    found = unpack(pack(item))
+    assert found == item | {"inside": {**item["inside"], "several": found["inside"]["several"]}}
+    assert set(found["inside"]["several"]) == {"x", "y"}
+    assert [type(one) for one in found["whole"] + found["exact"]] == [int] * 4 + [Decimal] * 3

@@ -1,12 +1,13 @@
 """Every filter, alone and combined, gives what a plain filter over all records would give."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, product
+from typing import Any
 
 import pytest
 
-from chalicelib import listing
+from chalicelib import listing, round_trips
 from chalicelib.ids import key_part
 from chalicelib.problems import Invalid
 from tests.listing import things
@@ -149,3 +150,27 @@ def test_searching_and_filtering_together_reads_entries_or_a_list_whichever_is_l
 
 def _shirts(first: int, last: int) -> list[str]:
     return [f"shirt {n}" for n in range(first, last - 1, -1)]
+
+
+@pytest.mark.parametrize(
+    ("where", "trips"),
+    [
+        ({}, 1),
+        ({"published": ["yes"]}, 1),
+        ({"published": ["yes"], "status": ["ACTIVE"]}, 1),
+        ({"type": ["shirt"]}, 1),
+        ({"type": ["shirt"], "status": ["ACTIVE"]}, 2),
+    ],
+)
+def test_where_it_is_clear_which_list_serves_a_page_it_takes_one_round_trip(
+    stock: list[Thing], monkeypatch: pytest.MonkeyPatch, where: dict[str, list[str]], trips: int
+) -> None:
+    made, together = [], round_trips.together
+
+    def counted(calls: Sequence[Callable[[], Any]]) -> list[Any]:
+        made.append(len(calls))
+        return together(calls)
+
+    monkeypatch.setattr(round_trips, "together", counted)
+    assert page(where, limit=2).records
+    assert len(made) == trips

@@ -273,6 +273,45 @@ def test_what_is_parked_for_tomorrow_is_not_taken_along_by_a_recovery_today(
     assert parked["sk"] > clock.iso(world.now + timedelta(hours=6))
 
 
+def test_of_two_executions_for_a_webhook_one_waits_until_the_other_ends(
+    world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant)
+    world.answer = lambda posted: failed()
+    announce()
+    world.run(timedelta(hours=4))
+    (parked,) = [one for one in world.stored() if one["pk"].startswith("due#")]
+
+    def run(due: timedelta) -> Any:
+        at = clock.iso(world.now + due)
+        return redrive.run({"endpoint": webhook["id"], "due": at, "until": at})
+
+    other = {"by": "another", "until": int(world.now.timestamp()) + 60}
+    store.note(webhook["id"], {"redriving": other}, Attr("redriving").not_exists())
+    assert run(timedelta(days=1)) == {"more": True, "wait": 60}
+    assert parked in world.stored()
+    world.now += timedelta(seconds=61)  # it died
+    assert run(timedelta(days=1))["more"] is False
+    assert parked not in world.stored()
+    (kept,) = [item for item in world.stored() if item["sk"] == webhook["id"]]
+    assert "redriving" not in kept
+
+
+def test_where_waits_are_shortened_a_webhook_that_is_enabled_waits_less_too(
+    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    webhook = add(merchant)
+    waits = []
+    for scale in ("1", "0.1", "0.01"):
+        monkeypatch.setenv("WEBHOOK_SCHEDULE_SCALE", scale)
+        world.executions.clear()
+        for enabled in (False, True):
+            merchant.put(f"/api/admin/webhooks/{webhook['id']}", {"enabled": enabled})
+        (execution,) = world.executions.values()
+        waits.append((execution.at - world.now).total_seconds())
+    assert waits == [30, 3, 2]
+
+
 def test_what_is_noted_of_a_webhook_that_is_gone_does_not_make_it_again(
     world: World, merchant: Shop
 ) -> None:
