@@ -51,7 +51,7 @@ def _changed(price: str, change: Mapping[str, Any], field: str) -> str:
 def _rounded(amount: Decimal, multiple: Decimal) -> Decimal:
     """To a multiple, or to the currency's smallest unit; half of it rounds up."""
     unit = multiple or Decimal(1).scaleb(-money.decimals())
-    return (amount / unit).quantize(Decimal(1), rounding=ROUND_HALF_UP) * unit
+    return (amount / unit).to_integral_value(ROUND_HALF_UP) * unit
 
 
 def compared(product: Product, change: Mapping[str, Any]) -> str | None:

@@ -96,6 +96,11 @@ def test_what_costs_nothing_may_go_on_to_cost_nothing(jobs: JobDesk) -> None:
     assert jobs.counted(edit(jobs, {"price": {"percent": 10}}, gift)) == {"unchanged": 1}
 
 
+def test_a_cent_is_not_rounded_to_nothing(jobs: JobDesk) -> None:
+    job = edit(jobs, {"price": {"percent": -60}}, jobs.product(price="0.01"))
+    assert [error["code"] for error in job["errors"]] == ["price_to_zero"]
+
+
 def test_a_sale_keeps_the_price_before_it_beside_the_new_one(jobs: JobDesk) -> None:
     product = jobs.product(price="20")
     change: Any = {"price": {"percent": -25}, "compareAtPrice": {"fromPrice": True}}

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.products import store as products
 from tests.jobs.test_undo import like, put, sold, undo
 from tests.support.import_desk import Desk
 from tests.support.job_desk import PRODUCTS, JobDesk
@@ -253,3 +254,14 @@ def test_a_variant_that_an_import_added_and_somebody_changed_stays_with_its_stoc
     assert [error["code"] for error in undone["errors"]] == ["changed_since"]
     assert undone["errors"][0]["message"].endswith(f": variants.{medium['id']}")
     assert [variant["stock"] for variant in jobs.now(known)["variants"]] == [None, 6]
+
+
+def test_options_that_an_import_gave_a_product_go_and_come_back(jobs: JobDesk) -> None:
+    known = jobs.product(name="Coat", slug="coat")
+    job = imported(jobs, "slug,name,variant title,sku\ncoat,Coat,S,A\ncoat,Coat,M,B\n")
+    added, stored = jobs.now(known), products.load([known["id"]])[0].fields["variants"]
+    undone = undo(jobs, job)
+    assert like(jobs.now(known)) == like(known)
+    assert jobs.counted(undo(jobs, undone)) == {"updated": 1}
+    assert like(jobs.now(known)) == like(added)
+    assert products.load([known["id"]])[0].fields["variants"] == stored
