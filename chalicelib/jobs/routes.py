@@ -46,7 +46,7 @@ def get(id: str) -> Response:
     """Its progress, and the first 100 errors; an import's report has all."""
     shown = _whole(store.get(id))
     lasting = {name: value for name, value in shown.items() if name not in _SIGNED_ANEW}
-    return reply(200, shown, etag=fingerprint(lasting)[:16])
+    return reply(200, shown, etag=fingerprint(lasting))
 
 
 @routes.post(

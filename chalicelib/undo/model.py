@@ -116,17 +116,22 @@ def _put_back_variants(now: Restored, change: FieldChange) -> None:
                 there[id].pop("default", None)
         else:
             now.left.append(f"variants.{id}")
-    for id, variant in change.get("added", {}).items():
-        stock = change.get("stock", {}).get(id, [None, None])[1]
-        if there.get(id) == variant and now.quantities.get(id) == stock:
+    for id, variant in change.get("removed", {}).items():
+        there.setdefault(id, dict(variant))
+    added, stock = change.get("added", {}), change.get("stock", {})
+    untouched = {
+        id
+        for id, variant in added.items()
+        if there.get(id) == variant and now.quantities.get(id) == stock.get(id, [None, None])[1]
+    }
+    if untouched == there.keys():  # a product has at least one variant
+        untouched = set()
+    for id in added:
+        if id in untouched:
             del there[id]
             now.quantities.pop(id, None)
         elif id in there:
             now.left.append(f"variants.{id}")
-    for id, variant in change.get("removed", {}).items():
-        there.setdefault(id, dict(variant))
-    if not there:  # a product has at least one variant: those that came stay
-        return
     before, after = change.get("order") or (list(there), [])
     kept = [id for id in now.variants if id in there]
     in_order = [id for id in before if id in there]

@@ -40,7 +40,8 @@ def test_a_job_is_queued_until_its_file_was_seen(desk: Desk) -> None:
     assert (job["status"], job["fileName"], job["total"]) == ("QUEUED", "spring.csv", None)
     desk.uploaded(job_id)
     assert (desk.job(job_id)["status"], desk.job(job_id)["total"]) == ("RUNNING", 2)
-    desk.work()
+    (only,) = desk.messages()
+    desk.handle(only)
     assert desk.job(job_id)["status"] == "COMPLETED"
 
 

@@ -1,11 +1,13 @@
 """The same file again, a changed file, a dry run; what may be created and what updated."""
 
 from collections import Counter
+from itertools import count
 from typing import Any
 
 import pytest
 
 from chalicelib import attributes, outbox, settings
+from chalicelib.imports import files
 from tests.products.build import of_many_variants
 from tests.support.import_desk import Desk
 
@@ -297,10 +299,14 @@ def announced(desk: Desk) -> dict[str, str]:
     return {event.id: event.event for item in items for event in outbox.events_of(item)}
 
 
-def test_a_job_that_is_known_is_not_sent_again(desk: Desk) -> None:
-    job = desk.imported(CATALOGUE + ",,x\n")
-    path = f"/api/admin/jobs/{job['id']}"
-    known = desk.shop.get(path).headers["ETag"]
-    assert desk.shop.get(path, headers={"If-None-Match": known}).status == 304
-    other = desk.shop.get(f"/api/admin/jobs/{desk.imported(CATALOGUE)['id']}")
-    assert other.headers["ETag"] != known
+def test_a_job_that_is_known_is_not_sent_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    signatures = count()
+    monkeypatch.setattr(files, "report_url", lambda *of: f"https://s3.test/{next(signatures)}")
+    job_id = desk.send(CATALOGUE + ",,x\n")
+    path = f"/api/admin/jobs/{job_id}"
+    waiting = desk.shop.get(path).headers["ETag"]
+    assert desk.finished(job_id)["errorReportUrl"] == "https://s3.test/0"
+    answer = desk.shop.get(path, headers={"If-None-Match": waiting})
+    assert answer.status == 200
+    known = {"If-None-Match": answer.headers["ETag"]}
+    assert desk.shop.get(path, headers=known).status == 304

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 import app
+from chalicelib import sqs
+from chalicelib.jobs import run
 from tests.support.dynamodb_double import Fault
 from tests.support.job_desk import PRODUCTS, JobDesk
 
@@ -263,7 +265,21 @@ def test_a_cancelled_edit_counts_what_it_did(jobs: JobDesk) -> None:
     assert (jobs.job(job)["status"], jobs.job(job)["processed"]) == ("CANCELLED", 0)
 
 
-def test_a_step_of_a_job_that_never_came_to_be_is_dropped(jobs: JobDesk) -> None:
+def test_the_first_step_of_a_job_is_received_at_once(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[Any] = []
+    monkeypatch.setattr(sqs, "send", lambda url, messages: sent.extend(messages))
+    job_id = jobs.start(EDIT, {"ids": [jobs.product()["id"]], "change": {"vendor": "B"}})
+    body = json.dumps({"job": job_id, "step": 0})
+    assert sent == [{"MessageBody": body, "DelaySeconds": 0}]
+
+
+def test_a_step_of_a_job_that_never_came_to_be_is_dropped(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[int] = []
+    monkeypatch.setattr(sqs, "hide", lambda url, messages: waits.extend(messages.values()))
     jobs.product()  # its key is there
     jobs.dynamodb.faults = lambda operation, request: (
         Fault.CONFLICT if operation == "TransactWriteItems" else None
@@ -273,6 +289,7 @@ def test_a_step_of_a_job_that_never_came_to_be_is_dropped(jobs: JobDesk) -> None
     jobs.dynamodb.faults = lambda operation, request: None
     jobs.work()
     assert len(jobs.failed) == 4  # it waits a little for the job, and goes
+    assert waits == list(run._RETRY_SECONDS[:4])
     jobs.failed.clear()
 
 

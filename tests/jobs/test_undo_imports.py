@@ -265,3 +265,32 @@ def test_options_that_an_import_gave_a_product_go_and_come_back(jobs: JobDesk) -
     assert jobs.counted(undo(jobs, undone)) == {"updated": 1}
     assert like(jobs.now(known)) == like(added)
     assert products.load([known["id"]])[0].fields["variants"] == stored
+
+
+def test_variants_come_back_in_their_order(jobs: JobDesk) -> None:
+    known = jobs.product(name="Coat", slug="coat", variants=[{"title": "S"}])
+    rows = "".join(f"coat,Coat,{title},{title}\n" for title in "ABCDEFGH")
+    job = imported(jobs, f"slug,name,variant title,sku\n{rows}")
+    undo(jobs, undo(jobs, job))
+    assert "".join(v["title"] for v in jobs.now(known)["variants"]) == "SABCDEFGH"
+
+
+def test_the_order_that_somebody_gave_the_variants_since_stays(jobs: JobDesk) -> None:
+    known = jobs.product(name="Coat", slug="coat", variants=[{"title": "S"}, {"title": "L"}])
+    job = imported(jobs, "slug,name,variant title,sku\ncoat,Coat,M,B\n")
+    small, large, medium = ({"id": v["id"]} for v in jobs.now(known)["variants"])
+    put(jobs, known, variants=[large, small, medium])
+    assert undo(jobs, job)["errors"] == []
+    assert [v["title"] for v in jobs.now(known)["variants"]] == ["L", "S"]
+
+
+def test_the_only_variant_that_is_left_stays_with_its_stock(jobs: JobDesk) -> None:
+    known = jobs.product(name="Coat", slug="coat", variants=[{"title": "S"}])
+    job = imported(jobs, "slug,name,variant title,sku,stock\ncoat,Coat,M,B,6\n")
+    medium = jobs.now(known)["variants"][1]
+    put(jobs, known, variants=[{"id": medium["id"]}])
+    undone = undo(jobs, job)
+    assert jobs.now(known)["variants"] == [medium]
+    assert [error["message"].rpartition(" ")[2] for error in undone["errors"]] == [
+        f"variants.{medium['id']}"
+    ]
