@@ -137,7 +137,10 @@ def test_what_waits_for_a_webhook_that_is_deleted_is_cancelled(
     quick: Client, failing: dict[str, Any]
 ) -> None:
     made = failing["/redirect"]
-    waiting = [one["id"] for one in deliveries(quick, made) if one["status"] == "RETRYING"]
+    quick.product()
+    waiting = until(
+        lambda: [one["id"] for one in deliveries(quick, made) if one["status"] == "RETRYING"]
+    )
     for one in failing.values():
         quick.call("DELETE", f"{WEBHOOKS}/{one['id']}")
     for id in waiting:
