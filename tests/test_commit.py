@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib import deadline, table
+from chalicelib import deadline, outbox, table
 from chalicelib.commit import Commit, send_all
 from chalicelib.problems import Busy
 from tests.support.dynamodb_double import Double, Fault
@@ -111,6 +111,16 @@ def test_what_means_nothing_once_a_commit_was_made_is_gone_and_stays_where_it_wa
     else:
         send_all(commits)
     assert table.get(("a", "left")) is None and table.get(("b", "left")) is not None
+
+
+def test_commits_go_together_up_to_as_many_events_as_one_item_holds(dynamodb: Double) -> None:
+    for more, fits in ((0, True), (1, False)):
+        first, second = Commit(), Commit()
+        for _ in range(outbox.MOST_EVENTS - 10 + more):
+            first.announce("product.deleted", {})
+        for _ in range(10):
+            second.announce("product.deleted", {})
+        assert first.takes(second) is second.takes(first) is fits
 
 
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:

@@ -94,13 +94,13 @@ class Kind:
             ),
         ]
 
-    def cell(self, facets: Mapping[str, str], version: int = FORMAT) -> str:
-        values = [facets.get(facet, "") for facet in self.counted]
-        return "|".join([*values, str(FORMAT)] if version == FORMAT else values)
+    def cell(self, facets: Mapping[str, str], *more: str) -> str:
+        """The values of the facets, and more."""
+        return "|".join([*(facets.get(facet, "") for facet in self.counted), *more])
 
     def cells(self, facets: Mapping[str, str], version: int = FORMAT) -> list[Key]:
         """The count cells that count it."""
-        cell = self.cell(facets, version)
+        cell = self.cell(facets, *([str(FORMAT)] if version == FORMAT else []))
         cells = [(self.count_pk(), cell)]
         for facet in self.under:
             # Facets from before `since` are also counted without a value.

@@ -136,7 +136,7 @@ def _counted(kind: Kind) -> Counter[Key]:
     format."""
     found: Counter[Key] = Counter()
     for item in everyone(kind, list(dict.fromkeys([*kind.counted, *kind.under]))):
-        found.update((pk, kind.cell(item, 1)) for pk, _ in kind.cells(item))
+        found.update((pk, kind.cell(item)) for pk, _ in kind.cells(item))
     return found
 
 
@@ -149,7 +149,7 @@ def _stored(kind: Kind, counted: Counter[Key]) -> Stored[Key]:
             cell, shard = item["sk"].rsplit("#", 1)
             if cell != READY:
                 facets, is_new = kind.cell_facets(cell)
-                found[pk, kind.cell(facets, 1)][f"{shard} {is_new}"] += int(item["n"])
+                found[pk, kind.cell(facets)][f"{shard} {is_new}"] += int(item["n"])
     return found
 
 

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations, product
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from chalicelib import listing, round_trips
 from chalicelib.ids import key_part
+from chalicelib.listing import positions
 from chalicelib.problems import Invalid
 from tests.listing import things
 from tests.listing.things import KIND, Thing, create, names, page, thing
@@ -174,3 +176,22 @@ def test_where_it_is_clear_which_list_serves_a_page_it_takes_one_round_trip(
     monkeypatch.setattr(round_trips, "together", counted)
     assert page(where, limit=2).records
     assert len(made) == trips
+
+
+def test_a_list_that_is_too_long_to_be_counted_is_not_taken_for_a_short_one(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(positions, "_PROBE", 2)
+    monkeypatch.setattr("tests.support.dynamodb_double.ANSWER_BYTES", 2_000)
+    create(*(replace(thing(status="ACTIVE"), tags=("new",)) for _ in range(60)))
+    drafts = [thing(status="DRAFT") for _ in range(60)]
+    create(*drafts[1:], replace(drafts[0], tags=("new",)))
+    read = list[str]()
+
+    def note(operation: str, request: Any) -> None:
+        if operation == "Query" and "Limit" in request:
+            read.append(request["ExpressionAttributeValues"][":0"]["S"])
+
+    dynamodb.faults = note
+    assert page({"tag": ["new"], "status": ["DRAFT"]}).total == 1
+    assert set(read) == {f"list#thing#status=DRAFT#{shard}of2" for shard in range(2)}
