@@ -5,7 +5,7 @@ A change is JSON: `{created: version}` or `{deleted: true}`, `fields: {name: [be
 after]`: ids, `stock: {id: [before, after]}` (null: not tracked). What did not change is absent.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -68,21 +68,12 @@ class Restored:
         return {variant["id"]: variant for variant in self.fields["variants"]}
 
 
-def is_untouched(product: Product, changes: Iterable[FieldChange]) -> bool:
+def is_untouched(product: Product, changes: Sequence[FieldChange]) -> bool:
     """Whether a product was neither edited nor sold since the job created it."""
-    version, quantities = 0, dict[str, int]()
-    for change in changes:
-        version = int(change.get("created") or change.get("version") or version)
-        _applied(quantities, change)
-    return product.version == version and dict(product.quantities) == quantities
-
-
-def _applied(quantities: dict[str, int], change: FieldChange) -> None:
-    for id, (_, after) in change.get("stock", {}).items():
-        if after is None:
-            quantities.pop(id, None)
-        else:
-            quantities[id] = after
+    version = changes[-1].get("version") or changes[-1]["created"]
+    stock = {id: pair[1] for change in changes for id, pair in change.get("stock", {}).items()}
+    tracked = {id: pieces for id, pieces in stock.items() if pieces is not None}
+    return bool(product.version == version and dict(product.quantities) == tracked)
 
 
 def restored(product: Product, changes: Iterable[FieldChange]) -> Restored:

@@ -117,6 +117,12 @@ def test_a_sale_keeps_the_price_before_it_beside_the_new_one(jobs: JobDesk) -> N
     assert jobs.now(product)["compareAtPrice"] is None
 
 
+def test_a_change_of_the_price_before_is_told_to_do_nothing_by_itself(jobs: JobDesk) -> None:
+    described = jobs.shop.get("/api/openapi.json").json["components"]["schemas"]
+    fields = described["CompareAtPriceChange"]["properties"]
+    assert (fields["clear"]["default"], fields["fromPrice"]["default"]) == (False, False)
+
+
 def test_a_dry_run_shows_before_and_after_and_changes_nothing(jobs: JobDesk) -> None:
     products = [jobs.product(price=n + 1) for n in range(3)]
     job = edit(jobs, {"price": {"add": "0.50"}}, *products, dryRun=True)

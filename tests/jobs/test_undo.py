@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from chalicelib import clock
+from chalicelib.products.model import Product
+from chalicelib.undo.model import is_untouched
 from tests.jobs.test_bulk_edits import EDIT, EDIT_ORDERS, edit, order
 from tests.support.job_desk import PRODUCTS, JobDesk
 
@@ -130,3 +132,12 @@ def test_what_cannot_be_undone_is_refused_with_the_reason(
     later = clock.now() + timedelta(days=31)
     monkeypatch.setattr(clock, "now", lambda: later)
     assert refused(waiting) == (409, "undo_expired")
+
+
+def test_a_product_whose_stock_its_job_ceased_to_count_is_as_the_job_left_it() -> None:
+    created = {"created": 1, "stock": {"var_1": [None, 5], "var_2": [None, 4]}}
+    changed = {"version": 2, "stock": {"var_1": [5, None]}}
+    assert is_untouched(Product({}, {"var_2": 4}, 2), [created, changed])
+    assert not is_untouched(Product({}, {"var_2": 4}, 3), [created, changed])
+    assert not is_untouched(Product({}, {"var_1": 5, "var_2": 4}, 2), [created, changed])
+    assert not is_untouched(Product({}, {"var_2": 3}, 2), [created, changed])
