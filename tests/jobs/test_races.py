@@ -6,6 +6,7 @@ import pytest
 
 from chalicelib import table
 from chalicelib.commit import Commit
+from chalicelib.forgetting import Person
 from chalicelib.jobs import store
 from chalicelib.jobs.model import Job, JobStatus, RecordOutcome, Step
 from chalicelib.undo import store as undo
@@ -93,3 +94,11 @@ def test_the_last_step_of_a_cancelled_job_is_counted_and_the_job_stays_cancelled
     store.cancel(job.id)
     assert store.advance(job, Step(counts={RecordOutcome.UPDATED: 2})) is not None
     assert processed(job) == (JobStatus.CANCELLED, 2)
+
+
+def test_the_errors_of_a_job_name_nobody_who_is_forgotten() -> None:
+    person = Person(frozenset(), frozenset({"ann@example.com"}))
+    item = {"pk": JOB, "sk": "left#000000#000", "id": "ord_1", "code": "busy"}
+    named = store.forgotten({**item, "message": "not to ann@example.com"}, person)
+    assert named.keys() == {"message"} and "ann" not in named["message"]
+    assert store.forgotten({**item, "message": "not to ben@example.com"}, person) == {}

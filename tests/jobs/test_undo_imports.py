@@ -43,13 +43,28 @@ def test_a_new_product_that_was_edited_or_sold_since_stays(jobs: JobDesk) -> Non
     assert jobs.now(hats["hat-3"]) is None
 
 
-def test_stock_that_a_file_set_goes_back_by_the_difference(jobs: JobDesk) -> None:
+@pytest.mark.parametrize("pieces", [3, 5])
+def test_stock_that_a_file_set_goes_back_by_the_difference(jobs: JobDesk, pieces: int) -> None:
     known = jobs.product(name="Coat", slug="coat", sku="A", variants=[{"title": "S", "stock": 5}])
     job = imported(jobs, "slug,name,variant title,stock\ncoat,Coat,S,20\n")
     assert job["updated"] == 1, job
-    sold(jobs, known, 3)
+    sold(jobs, known, pieces)
     assert jobs.counted(undo(jobs, job)) == {"updated": 1}
-    assert jobs.now(known)["variants"][0]["stock"] == 2
+    assert jobs.now(known)["variants"][0]["stock"] == 5 - pieces
+
+
+@pytest.mark.parametrize(("before", "pieces", "now"), [(5, 6, 14), (None, 3, 17)])
+def test_stock_that_cannot_go_back_stays_and_is_named(
+    jobs: JobDesk, before: int | None, pieces: int, now: int
+) -> None:
+    variants = [{"title": "S", "stock": before}]
+    known = jobs.product(name="Coat", slug="coat", sku="A", variants=variants)
+    job = imported(jobs, "slug,name,variant title,stock\ncoat,Coat,S,20\n")
+    sold(jobs, known, pieces)
+    (error,) = undo(jobs, job)["errors"]
+    (variant,) = jobs.now(known)["variants"]
+    assert error["message"].endswith(f": stock.{variant['id']}")
+    assert variant["stock"] == now
 
 
 def test_an_undone_import_comes_back_when_the_undo_is_undone(jobs: JobDesk) -> None:
