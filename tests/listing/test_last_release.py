@@ -151,7 +151,10 @@ def test_what_is_written_before_the_records_are_indexed_anew_is_right_too(
 
 
 def test_what_functions_of_the_last_release_leave_behind_is_removed(
-    shop: Shop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+    shop: Shop,
+    dynamodb: Double,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """They delete and change what this one wrote, and know nothing of its lists and cells."""
     made = [
@@ -182,6 +185,7 @@ def test_what_functions_of_the_last_release_leave_behind_is_removed(
     assert shop.get(f"{PRODUCTS}?status=ACTIVE").json["total"] == 4
     assert shop.get(PRODUCTS).json["total"] == 7
     upgrade(monkeypatch)
+    assert "product: 4 entries without a record removed" in capsys.readouterr().out
     answers(shop, {f"{PRODUCTS}?vendor=Acme": ["New 2", "New 1", "Red shirt", "Blue shirt"]})
     answers(shop, {f"{PRODUCTS}?tag=sale": ["New 2", "New 1", "Red shirt", "Blue shirt"]})
     assert shop.get(PRODUCTS).json["total"] == 7
