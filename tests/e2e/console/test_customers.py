@@ -39,7 +39,7 @@ def test_a_customer_is_added_and_corrected(desk: Desk) -> None:
     desk.heading("New customer")
     desk.label("Note").fill("Comes on Fridays")
     desk.button("Add customer").click()
-    expect(desk.field("email").locator(".error")).to_contain_text("no phone and no name")
+    expect(desk.field("email").locator(".error")).to_contain_text("without a phone and a name")
     desk.label("Email").fill("hilda@whitby.example")
     desk.label("First name").fill("Hilda")
     desk.label("Phone").fill("01947 600000")
