@@ -33,6 +33,7 @@ def test_many_products_are_changed_by_one_request(jobs: JobDesk) -> None:
     }
     job = edit(jobs, change, *products)
     assert jobs.counted(job) == {"updated": 60} and job["type"] == "bulk_edit"
+    assert job["progress"] == 100
     for n, product in enumerate(products):
         now = jobs.now(product)
         assert {name: now[name] for name in change if name in now} == {

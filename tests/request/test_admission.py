@@ -265,6 +265,15 @@ def test_an_unknown_key_costs_one_call_and_what_is_no_key_none(
     assert asked == []
 
 
+def test_who_was_admitted_takes_no_more_memory_than_a_thousand_keys(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(authenticate, "_MOST_REMEMBERED", 2)
+    for _ in range(5):
+        assert shop.get("/api/admin/me", key=shop.mint()).status == 200
+        assert len(authenticate._admitted) <= 2
+
+
 @pytest.mark.parametrize("role", ["STAFF", "ADMIN"])
 def test_a_role_that_is_too_low_reads_nothing(shop: Shop, dynamodb: Double, role: str) -> None:
     id = shop.post(ORDERS, new_order(line(variant(shop)))).json["id"]
