@@ -19,6 +19,7 @@ from typing import Final
 
 from chalicelib import clock, outbox, settings, table
 from chalicelib.attributes import Item, Key
+from chalicelib.batches import batches
 from chalicelib.commit import Commit
 from chalicelib.problems import Busy
 from chalicelib.table import sk
@@ -66,8 +67,7 @@ class _Placed(Exception):
 
 def enter(items: Sequence[Item]) -> None:
     """Writes entries for outbox items that have none. Raises Busy."""
-    for start in range(0, len(items), _SLICE):
-        part = items[start : start + _SLICE]
+    for part in batches(items, _SLICE):
         for _ in range(_TRIES):
             known = table.batch_get(_mark(item) for item in part)
             missing = {item["pk"]: item for item in part if _mark(item) not in known}

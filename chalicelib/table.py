@@ -14,6 +14,7 @@ from botocore.exceptions import ClientError
 
 from chalicelib import deadline, dynamodb, settings
 from chalicelib.attributes import Expressions, Item, Key, pack, pack_key, unpack
+from chalicelib.batches import batches
 from chalicelib.conditions import Attr, Condition
 from chalicelib.problems import Busy
 from chalicelib.round_trips import Steps, Stepwise, ask, together
@@ -63,9 +64,8 @@ def batch_get(
     for too long.
     """
     wanted = list(dict.fromkeys(keys))
-    slices = [wanted[at : at + BATCH_KEYS] for at in range(0, len(wanted), BATCH_KEYS)]
-    only = _only(fields)
-    found = together([partial(_batch, table or settings.table(), part, only) for part in slices])
+    name, only = table or settings.table(), _only(fields)
+    found = together([partial(_batch, name, part, only) for part in batches(wanted, BATCH_KEYS)])
     return {key: item for part in found for key, item in part.items()}
 
 
@@ -266,9 +266,9 @@ def batch_write(puts: Iterable[Item] = (), deletes: Iterable[Key] = ()) -> None:
     same time. Raises Busy when DynamoDB leaves some unprocessed for too long."""
     writes: list[dict[str, Any]] = [{"PutRequest": {"Item": pack(item)}} for item in puts]
     writes += [{"DeleteRequest": {"Key": pack_key(key)}} for key in deletes]
-    slices = [writes[at : at + BATCH_WRITES] for at in range(0, len(writes), BATCH_WRITES)]
     may_write()
-    together([partial(_batch_written, settings.table(), part) for part in slices])
+    parts = batches(writes, BATCH_WRITES)
+    together([partial(_batch_written, settings.table(), part) for part in parts])
 
 
 @Stepwise

@@ -4,7 +4,7 @@ Sequential round trips with at most one filter: keys and counts, then records; w
 keys, records. A search: words and counts; filters, if there are any; records.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -12,6 +12,7 @@ from typing import Final, Generic
 
 from chalicelib import round_trips, table
 from chalicelib.attributes import Item
+from chalicelib.batches import batches
 from chalicelib.listing import lists
 from chalicelib.listing.counts import Counts, Where, counts, places
 from chalicelib.listing.index import SEVERAL
@@ -189,14 +190,17 @@ class Listing(Generic[R]):
 
     def _sorted(self, ids: list[str], total: int | None = None) -> Slice:
         """These records in another order, by their own values."""
-        slices = (ids[at : at + _LOADED_AT_ONCE] for at in range(0, len(ids), _LOADED_AT_ONCE))
         found = [
             f"{record.index.orders.get(self.query.order, '!')}#{record.id}"
-            for some in slices
-            for record in self.load(some)
+            for record in self._loaded(ids)
             if record.index.passes(self.where) and self.query.between.holds(record.index.sort)
         ]
         return self._cut(found, len(found) if total is None else total)
+
+    def _loaded(self, ids: list[str]) -> Iterator[R]:
+        """As few in memory as one call loads."""
+        for some in batches(ids, _LOADED_AT_ONCE):
+            yield from self.load(list(some))
 
     # --- With a search ----------------------------------------------------------------------------
 
@@ -219,9 +223,7 @@ class Listing(Generic[R]):
 
     def _checked(self, found: Found, terms: list[str]) -> Found:
         """Those whose records match the filters and these terms too."""
-        ids = list(found)
-        slices = (ids[at : at + _LOADED_AT_ONCE] for at in range(0, len(ids), _LOADED_AT_ONCE))
-        records = (record for some in slices for record in self.load(some))
+        records = self._loaded(list(found))
         return {one.id: found[one.id] for one in records if one.index.matches(self.where, terms)}
 
     def _filtered(self, matching: Matches, known: Counts | None) -> Found:

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Any, Final
 
 from chalicelib import clock, slugs
+from chalicelib.batches import batches
 from chalicelib.commit import send_all
 from chalicelib.idempotency import Begun
 from chalicelib.listing import words
@@ -70,8 +71,7 @@ def create_many(
         outcomes |= {place: there[id] for place, id in ids.items() if id in there}
     left = [place for place in news if place not in outcomes]
     chosen = dict(zip(left, _slugs([news[place].given() for place in left]), strict=True))
-    for start in range(0, len(left), _AT_ONCE):
-        places = left[start : start + _AT_ONCE]
+    for places in batches(left, _AT_ONCE):
         if time.monotonic() > ends:
             outcomes |= dict.fromkeys(places, NotReached())
         else:

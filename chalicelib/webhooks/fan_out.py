@@ -40,7 +40,6 @@ _OURS: Final = (Busy, BotoCoreError, ClientError, sqs.Unsent)
 # Clocks differ, so an endpoint also gets events from this long before its registration. An event
 # that is republished does not go to endpoints registered later.
 _SLACK: Final = timedelta(minutes=1)
-_SLICE: Final = 100  # messages that one thread sends
 
 
 def records(event: Mapping[str, Any]) -> dict[str, Any]:
@@ -61,7 +60,7 @@ def records(event: Mapping[str, Any]) -> dict[str, Any]:
         for record in arrived:
             first += _made(record, endpoints)
             done += 1
-        _send(first)
+        messages.send_many(first)
     except _OURS as error:
         telemetry.error("fan-out put off", error)
         return _again_from(arrived, done, first)
@@ -72,7 +71,7 @@ def _again_from(arrived: Sequence[_Record], done: int, first: Sequence[Posted]) 
     """The record to continue with: the failed one, if the messages of those before can be sent."""
     try:
         if done < len(arrived):
-            _send(first)
+            messages.send_many(first)
         else:
             done = 0
     except _OURS:
@@ -113,7 +112,7 @@ def _republish(id: str) -> None:
         raise LookupError(f"The outbox has no {id}: it keeps events for 60 days.")
     if "only" not in item:
         feed.enter([item])
-    _send(_fan_out(item, store.all()))
+    messages.send_many(_fan_out(item, store.all()))
 
 
 def _fan_out(item: Item, endpoints: Sequence[Endpoint]) -> list[Posted]:
@@ -146,8 +145,3 @@ def _takers(event: Event, endpoints: Sequence[Endpoint], only: str | None) -> It
 def _takes(endpoint: Endpoint, event: Event) -> bool:
     was_there = ids.made_at(endpoint.id) <= ids.made_at(event.id) + _SLACK
     return endpoint.enabled and event.event in endpoint.events and was_there
-
-
-def _send(first: Sequence[Posted]) -> None:
-    slices = [first[start : start + _SLICE] for start in range(0, len(first), _SLICE)]
-    round_trips.together([partial(messages.send, part) for part in slices])

@@ -21,15 +21,17 @@ Serve = Callable[[socket.socket], None]
 
 
 class Server:
-    """Serves every connection with a function, in a thread of its own."""
+    """Serves every connection with a function, in a thread of its own. Its end waits for them."""
 
     def __init__(self, serve: Serve) -> None:
         self._serve = serve
+        self._serving: list[threading.Thread] = []
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.port = self._listener.getsockname()[1]
 
     def __enter__(self) -> Self:
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._accepting = threading.Thread(target=self._accept, daemon=True)
+        self._accepting.start()
         return self
 
     def __exit__(
@@ -39,7 +41,10 @@ class Server:
         trace: TracebackType | None,
     ) -> None:
         self._listener.shutdown(socket.SHUT_RDWR)
+        self._accepting.join(30)
         self._listener.close()
+        for serving in self._serving:
+            serving.join(30)
 
     def _accept(self) -> None:
         while True:
@@ -47,7 +52,9 @@ class Server:
                 connection, _ = self._listener.accept()
             except OSError:
                 return
-            threading.Thread(target=self._each, args=(connection,), daemon=True).start()
+            serving = threading.Thread(target=self._each, args=(connection,), daemon=True)
+            self._serving.append(serving)
+            serving.start()
 
     def _each(self, connection: socket.socket) -> None:
         try:

@@ -7,10 +7,9 @@ that was down for hours gets its backlog gradually.
 import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any, Final
 
-from chalicelib import clock, round_trips, settings, table
+from chalicelib import clock, settings, table
 from chalicelib.conditions import Attr
 from chalicelib.webhooks import store
 from chalicelib.webhooks.parked import parking, recover
@@ -19,7 +18,6 @@ from chalicelib.webhooks.sending.messages import Message, Posted
 
 PAGE: Final = 1_000  # messages a run; Step Functions: 25,000 events an execution, about 10 a run
 PER_SECOND: Final = 100  # messages of one endpoint
-_SLICE: Final = 100  # messages that one thread sends
 _LEASE: Final = 120  # seconds: a run of a minute, and the pause after it
 _LOOK_AGAIN: Final = 60  # seconds
 
@@ -85,8 +83,7 @@ def _send(waiting: Sequence[Message], paced: datetime) -> datetime:
         delay = max(early, int((paced - now).total_seconds()))
         posted.append(Posted(message, delay=min(max(delay, 0), retry.LONGEST_QUEUE_DELAY)))
         paced = max(paced, due) + pause
-    slices = [posted[start : start + _SLICE] for start in range(0, len(posted), _SLICE)]
-    round_trips.together([partial(messages.send, part) for part in slices])
+    messages.send_many(posted)
     return paced
 
 
