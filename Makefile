@@ -66,7 +66,7 @@ fuzz: .venv/ready .venv-emulator/ready
 	$(VENV)/python -m tests.e2e.fuzz
 	STRANGERS=300 $(VENV)/python -m pytest tests/e2e/test_strangers.py
 
-# The examples in the API's description, made anew by the code that answers.
+# The examples in the API's description, recreated by the code that answers.
 examples: .venv/ready
 	$(VENV)/python -m tests.examples >/dev/null
 

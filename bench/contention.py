@@ -59,8 +59,8 @@ class Time:
 
     def run(self) -> None:
         while self._heap:
-            self.now, _, go_on = heapq.heappop(self._heap)
-            go_on()
+            self.now, _, step = heapq.heappop(self._heap)
+            step()
             self._idle.acquire()
 
 

@@ -66,7 +66,7 @@ def _serve() -> None:
     sys.path.remove(str(_HERE.parent))
     from bench import imports
 
-    told, sys.stdout = sys.stdout, sys.stderr
+    answers, sys.stdout = sys.stdout, sys.stderr
 
     def timed(work: Any, *given: Any) -> float:
         began = time.process_time()
@@ -80,14 +80,14 @@ def _serve() -> None:
         return spent
 
     with imports._desk():
-        print("ready", file=told, flush=True)
+        print("ready", file=answers, flush=True)
         for line in sys.stdin:
             file = _file(int(line))
             dearer = file.replace(b".90,", b".95,")
             planning, first = imported(file)
             again, prices = imported(file)[1], imported(dearer)[1]
             figures = dict(zip(_STEPS, (planning, first, again, prices), strict=True))
-            print(json.dumps(figures), file=told, flush=True)
+            print(json.dumps(figures), file=answers, flush=True)
 
 
 def _file(number: int) -> bytes:

@@ -196,16 +196,16 @@ def measured(url: str, bad: str) -> None:
         hangs = made[-1].id
         began = time.time()
         hung = began + WARM + WITHOUT
-        told = False
+        warned = False
         end = hung + HANG + 5 + AFTER
         number = 0
         while time.time() < end:
-            if not told and time.time() >= hung:
+            if not warned and time.time() >= hung:
                 answer = 0 if bad == "hangs" else 200
                 urlopen(Request(f"{url}/_as/{ENDPOINTS - 1}/{answer}", method="PUT")).close()
                 if bad == "kills":
                     queues.killer, end = made[-1].url, end + VISIBILITY
-                told, hung = True, time.time()
+                warned, hung = True, time.time()
                 if not bad:
                     detected = hung + HANG
                     end = detected + AFTER
@@ -214,7 +214,11 @@ def measured(url: str, bad: str) -> None:
             table.put(item, table=settings.outbox_table())
             fan_out.records(events.stream([json.loads(json.dumps(_wire(item)))]))
             number += 1
-            if told and not detected and _is_found_out(store.load({one.id for one in made}), hangs):
+            if (
+                warned
+                and not detected
+                and _is_found_out(store.load({one.id for one in made}), hangs)
+            ):
                 detected = time.time()
                 end = detected + AFTER
             time.sleep(max(0.0, began + number / A_SECOND - time.time()))

@@ -177,10 +177,10 @@ class Outage:
     def _wait_on(self, now: float, due: float) -> float:
         """When a cohort that is received too early is received again: see `deliver.py`."""
         self.early += COHORT
-        told = sum(since <= now - LATE < until for since, until in self.hidden)
+        reported = sum(since <= now - LATE < until for since, until in self.hidden)
         minute = int(now // 60)
         spent = self.spent[minute] + COHORT <= self.functions * HIDDEN_A_MINUTE
-        if told * COHORT < CROWD and spent:
+        if reported * COHORT < CROWD and spent:
             self.hidden.append((now, due))
             self.spent[minute] += COHORT
             self._during(now, due, "in flight", COHORT)

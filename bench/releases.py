@@ -155,7 +155,7 @@ def _serve() -> None:
     except ImportError:  # the last release has it elsewhere
         from tests.shop import Shop  # type: ignore[import-not-found, no-redef]
 
-    told, sys.stdout = sys.stdout, open(os.devnull, "w")  # noqa: SIM115 (the log goes nowhere)
+    answers, sys.stdout = sys.stdout, open(os.devnull, "w")  # noqa: SIM115 (the log goes nowhere)
     spent: dict[str, list[float]] = {}
 
     class Served:
@@ -211,7 +211,7 @@ def _serve() -> None:
         "move": lambda: shop.patch(f"{orders}/{placed.pop()}", {"status": "PAID"}),
         "public": public,
     }
-    print("ready", file=told, flush=True)
+    print("ready", file=answers, flush=True)
     for line in sys.stdin:
         request, runs = json.loads(line)
         query = request.removeprefix("list").strip()
@@ -222,7 +222,7 @@ def _serve() -> None:
         for _ in range(runs):
             answer = work()
             assert answer.status < 300, answer.text
-        print(json.dumps(spent), file=told, flush=True)
+        print(json.dumps(spent), file=answers, flush=True)
 
 
 if __name__ == "__main__":

@@ -105,7 +105,7 @@ def document() -> Schema:
         described = _operation(operation, schemas, definitions, refusals)
         paths.setdefault(operation.path, {})[operation.method.lower()] = described
     definitions = {**definitions, **dict(_event_schema(kind, schemas[kind]) for kind in EventKind)}
-    told = {kind.value: {"post": _event(kind)} for kind in EventKind}
+    webhooks = {kind.value: {"post": _event(kind)} for kind in EventKind}
     return {
         "openapi": "3.1.0",
         "info": _INFO,
@@ -114,9 +114,9 @@ def document() -> Schema:
             for tag in sorted({each.tag for each in operations.values()})
         ],
         "paths": paths,
-        "webhooks": told,
+        "webhooks": webhooks,
         "components": {
-            "schemas": {**named([paths, told], definitions), "Error": _ERROR},
+            "schemas": {**named([paths, webhooks], definitions), "Error": _ERROR},
             "responses": {**refusals, **_GATEWAYS_ANSWERS},
             "headers": _HEADERS,
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
@@ -338,10 +338,10 @@ def _refusals(
     for status, sharing in by_status.items():
         name = "Or".join(family.__name__ for family in sharing)
         codes = ", ".join(f"`{family.code}`" for family in sharing)
-        told = " ".join(" ".join((family.__doc__ or "").split()) for family in sharing)
+        details = " ".join(" ".join((family.__doc__ or "").split()) for family in sharing)
         waits = _RETRY_AFTER if status in {429, 503} else {}
         components[name] = {
-            "description": f"{codes}. {told}".strip(),
+            "description": f"{codes}. {details}".strip(),
             "headers": {**_EVERY_ANSWER, **waits},
             "content": {
                 JSON: {

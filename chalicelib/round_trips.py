@@ -81,18 +81,18 @@ class _Underway(Generic[T]):
         self.ended = False
         self._ask(partial(next, self._steps))
         if not self.ended and self._sent is None:
-            self.go_on()  # at once: others could not be sent either, each after a wait
+            self.advance()  # at once: others could not be sent either, each after a wait
 
-    def go_on(self) -> None:
+    def advance(self) -> None:
         """Waits for the reply; sends the next request, if there is one."""
         reply = partial(ask, *self._asked, self._sent)
         self._ask(partial(_answered, self._steps, reply))
 
-    def go_on_beside_others(self) -> None:
-        """The same, but a call that is refused for a moment is repeated by another thread: nobody
-        else waits for its pauses."""
+    def advance_among_others(self) -> None:
+        """The same, but a call that is refused for a moment is repeated by another thread, so that
+        other calls do not wait for its pauses."""
         if not isinstance(self._sent, dynamodb.Sent):
-            self.go_on()
+            self.advance()
             return
         try:
             given = self._sent.result()
@@ -106,7 +106,7 @@ class _Underway(Generic[T]):
 
     def finish(self) -> T:
         while not self.ended:
-            self.go_on()
+            self.advance()
         return self.result
 
     def close(self) -> None:
@@ -184,7 +184,7 @@ def together(calls: Sequence[Callable[[], Any]]) -> list[Any]:
                     results[place] = one.result
                     del underway[place]
                 else:
-                    one.go_on_beside_others()
+                    one.advance_among_others()
             send()
         for place, other in others.items():
             results[place] = other.result()

@@ -212,7 +212,7 @@ def scan(begins: str) -> Iterator[list[Key]]:
 
 
 def scanned(name: str, after: Key | None) -> tuple[list[Item], Key | None]:
-    """Items of a whole table, up to 1 MB, after the key `after`; and where to go on, None at the
+    """Items of a whole table, up to 1 MB, after the key `after`; and where to continue, None at the
     end. It is no snapshot."""
     request: dict[str, Any] = {"TableName": name, "ConsistentRead": True}
     if after is not None:

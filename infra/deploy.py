@@ -9,7 +9,7 @@
     python infra/deploy.py --stage prod --destroy --with-data # and its data
 
 What is given once is kept. Afterwards a change of code alone is `chalice deploy --stage prod`. The
-bucket keeps the record of what is deployed, so that another machine can go on. A pipeline builds
+bucket keeps the record of what is deployed, so that another machine can continue. A pipeline builds
 once, without AWS, and deploys what it built; such a stage is not for `chalice deploy`:
 
     python infra/deploy.py --package out
@@ -139,7 +139,7 @@ def _destroy(options: argparse.Namespace, made: stacks.Outputs) -> None:
         _consent(stage)(stage, lost)
         destroy.functions(stage)
         record.push(stage, made["Bucket"])
-        print(f"{stage} is away. Its data is not: deploy again to go on, or --with-data.")
+        print(f"{stage} is removed. Its data is kept; --with-data removes it.")
         return
     _consent(stage)(stage, [f"delete {each}" for each in destroy.contents(made)])
     destroy.everything(stage, made)
@@ -160,7 +160,7 @@ def _consent(stage: str) -> stacks.Consent:
     def ask(stack: str, lost: Sequence[str]) -> None:
         print(f"{stack}: this will", *(f"  - {each}" for each in lost), sep="\n")
         try:
-            answer = input(f"Type {stage} to go on: ")
+            answer = input(f"Type {stage} to continue: ")
         except EOFError:
             raise SystemExit("\nNobody is there to agree; nothing was changed.") from None
         if answer != stage:

@@ -46,7 +46,7 @@ def deploy(cache: Path, settings: Mapping[str, str]) -> dict[str, str]:
     built = package.build(cache)
     say("deploying the functions and the API, what triggers them, and the alarms")
     # The emulator gives an API whose routes changed another id, and after a restart its stream
-    # mappings skip events. Both stacks hold no data, so each start makes them anew.
+    # mappings skip events. Both stacks hold no data, so each start recreates them.
     stacks.delete(steps.stack(STAGE, "triggers"))
     stacks.delete(steps.stack(STAGE, "app"))
     steps.ensure_master_key(STAGE)
@@ -139,7 +139,7 @@ def _announced(home: Path) -> tuple[Path, Path]:
 
 
 def follow(emulator: Emulator, *, as_json: bool) -> None:
-    """Prints what the functions log, until the emulator ends or this process is told to stop."""
+    """Prints what the functions log, until the emulator ends or this process is asked to stop."""
     logs = boto3.client("logs")
     since = time.time_ns() // 10**6
     groups = [f"/aws/lambda/{name}" for name in steps.functions(STAGE)]

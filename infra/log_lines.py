@@ -36,10 +36,10 @@ def readable(function: str, message: str, milliseconds: int) -> str:
 
 def _fields(said: dict[str, Any]) -> str:
     """Without fields that are zero or empty."""
-    told = (
+    parts = (
         f"{name}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
         for name, value in said.items()
         if name not in _SAID and value not in (0, "", None, [], {})
     )
-    text = "  ".join(told)
+    text = "  ".join(parts)
     return f"  {text[:_LONGEST]}" if text else ""

@@ -36,10 +36,10 @@ def server(port: int, secret: str) -> ThreadingHTTPServer:
                 print("401  the signature is wrong", flush=True)
                 self.send_response(401)
             else:
-                told = json.loads(body)
-                data = told["data"]
+                event = json.loads(body)
+                data = event["data"]
                 named = data.get("number") or data.get("name") or data.get("id", "")
-                print(f"204  {told['event']:16} {named}", flush=True)
+                print(f"204  {event['event']:16} {named}", flush=True)
                 self.send_response(204)
             self.end_headers()
 

@@ -9,7 +9,7 @@ import boto3
 from botocore.config import Config
 
 Outputs = dict[str, str]
-# Is told the stack and what it would lose, a sentence each; returns to go on, raises to stop.
+# Gets the stack and what it would lose, a sentence each; returns to continue, raises to stop.
 Consent = Callable[[str, Sequence[str]], None]
 
 _ABANDONED = {"ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED"}

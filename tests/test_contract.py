@@ -63,8 +63,8 @@ def test_the_retries_are_those_of_the_schedule() -> None:
 def test_limits_a_minute_pages_and_bulk_are_those_of_the_source() -> None:
     limits = (READS_PER_MINUTE, WRITES_PER_MINUTE)
     limits += (STOREFRONT_PER_MINUTE, FAILED_SIGN_INS_PER_MINUTE)
-    told = re.findall(r"\| (\d+) a (?:key|source)", section("Rate limits"))
-    assert told == list(map(str, limits))
+    documented = re.findall(r"\| (\d+) a (?:key|source)", section("Rate limits"))
+    assert documented == list(map(str, limits))
     assert f"`limit` is {PAGE_SIZE} unless given and at most {LARGEST_PAGE};" in section("Pages")
     bulk = " ".join(section("Bulk").split())
     assert f"Up to {BULK_PRODUCTS} products" in bulk and f"{MOST_PARTS:,} variants" in bulk
@@ -86,5 +86,5 @@ def test_the_description_has_the_headers_of_a_delivery() -> None:
         "order.paid", "dlv_1", 0, b"{}", [signature.secret(b"m" * 32, "wh_1", 1)]
     )
     assert list(_DELIVERED) == [name for name in sent if name != "Content-Type"]
-    told = set(re.findall(r"`(X-[\w-]+)`", section("Delivery request")))
-    assert told == {name for name in sent if name.startswith("X-")}
+    documented = set(re.findall(r"`(X-[\w-]+)`", section("Delivery request")))
+    assert documented == {name for name in sent if name.startswith("X-")}

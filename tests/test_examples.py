@@ -45,7 +45,7 @@ def test_every_operation_has_an_example_of_request_and_answer() -> None:
 def test_every_status_that_refuses_has_an_example_that_the_code_made() -> None:
     app.app.serve(openapi.PATH)
     described = openapi.document()
-    told = described["components"]["responses"]
+    responses = described["components"]["responses"]
     for method, path in operations:
         for status, answer in described["paths"][path][method.lower()]["responses"].items():
             if "$ref" not in answer:
@@ -53,17 +53,19 @@ def test_every_status_that_refuses_has_an_example_that_the_code_made() -> None:
                 continue
             if status in {"431", "502", "504"}:  # API Gateway's own
                 continue
-            (media,) = told[answer["$ref"].rpartition("/")[2]]["content"].values()
+            (media,) = responses[answer["$ref"].rpartition("/")[2]]["content"].values()
             assert media["examples"], f"{method} {path} {status}: tests/examples.py"
             for code, example in media["examples"].items():
                 assert example["value"]["code"] == code and example["value"]["message"]
 
 
 def test_every_kind_of_event_is_described_with_what_is_sent(made: Any) -> None:
-    told = openapi.document()["webhooks"]
-    assert told.keys() == made["events"].keys() == {kind.value for kind in EventKind}
+    webhooks = openapi.document()["webhooks"]
+    assert webhooks.keys() == made["events"].keys() == {kind.value for kind in EventKind}
     for kind in EventKind:
-        example = told[kind.value]["post"]["requestBody"]["content"]["application/json"]["example"]
+        example = webhooks[kind.value]["post"]["requestBody"]["content"]["application/json"][
+            "example"
+        ]
         assert example == made["events"][kind.value]
         shape = TypeAdapter(list[announced(kind)[0]], config=ConfigDict(extra="forbid"))  # type: ignore[misc]
         shape.validate_json(json.dumps([example["data"]]), strict=True)

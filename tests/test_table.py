@@ -82,8 +82,8 @@ def test_a_call_goes_to_its_region_and_is_signed_as_botocore_signs(
     headers = {name.lower(): _text(value) for name, value in request.headers.items()}
     assert headers.get("x-amz-security-token", "") == token
 
-    told = headers["authorization"]
-    names = told.partition("SignedHeaders=")[2].partition(",")[0].split(";")
+    authorization = headers["authorization"]
+    names = authorization.partition("SignedHeaders=")[2].partition(",")[0].split(";")
     assert {"content-type", "host", "x-amz-date", "x-amz-target"} <= set(names)
     plain = AWSRequest("POST", request.url, data=request.body)
     plain.context["timestamp"] = headers["x-amz-date"]
@@ -91,8 +91,8 @@ def test_a_call_goes_to_its_region_and_is_signed_as_botocore_signs(
         plain.headers[name] = headers[name]
     signer = SigV4Auth(Credentials("testing", "testing"), "dynamodb", region)
     text = signer.string_to_sign(plain, signer.canonical_request(plain))
-    assert told.endswith(f"Signature={signer.signature(text, plain)}")
-    assert f"Credential={signer.scope(plain)}, SignedHeaders=" in told
+    assert authorization.endswith(f"Signature={signer.signature(text, plain)}")
+    assert f"Credential={signer.scope(plain)}, SignedHeaders=" in authorization
 
 
 def _text(value: Any) -> str:

@@ -110,8 +110,8 @@ def _events(job: Job, person: Person, after: Any) -> _Done:
 
 
 def _learn(job: Job, person: Person, items: list[Item]) -> None:
-    told = [outbox.forgotten(item, person)[1] for item in items]
-    store.learn(job.id, store.person(job.id, person.ids), set().union(*told))
+    learned = [outbox.forgotten(item, person)[1] for item in items]
+    store.learn(job.id, store.person(job.id, person.ids), set().union(*learned))
 
 
 def _table(job: Job, person: Person, after: Any) -> _Done:

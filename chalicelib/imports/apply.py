@@ -134,8 +134,8 @@ def _drafted(
 def missing(line: int, what: str, why: str = "") -> RowError:
     """The error that a new product needs a name, or a price; `why`: the reason, if the rows seem to
     have one."""
-    told = f"There is no such product yet, and the file gives no {what} for a new one."
-    return RowError(line, "", f"missing_{what}", why or told)
+    message = f"There is no such product yet, and the file gives no {what} for a new one."
+    return RowError(line, "", f"missing_{what}", why or message)
 
 
 def _located(

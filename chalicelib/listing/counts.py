@@ -49,7 +49,7 @@ class Counts:
         """Raises Reindexing for features for which not all records are indexed yet."""
         if not self.ready and (late := sorted(asked & self.kind.since)):
             message = f"The list cannot be asked for its {', '.join(late)} yet: records are being"
-            raise Reindexing(f"{message} indexed anew. Try again.", headers={"Retry-After": "60"})
+            raise Reindexing(f"{message} indexed again. Try later.", headers={"Retry-After": "60"})
 
 
 def places(kind: Kind, where: Where) -> list[str]:

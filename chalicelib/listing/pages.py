@@ -1,4 +1,4 @@
-"""A page of a list: its records, its total, and where the list goes on."""
+"""A page of a list: its records, its total, and the cursor of the next page."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

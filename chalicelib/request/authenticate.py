@@ -2,7 +2,7 @@
 
 Where this process admitted the same key (or, for the storefront, address) within the last minute,
 the request is admitted at the same time as its route reads: one round trip less. The answer waits
-for that, and so does the first write: whoever is refused is answered nothing, and writes nothing.
+for that, and so does the first write: who is refused reads nothing and writes nothing.
 """
 
 from collections.abc import Callable

@@ -81,8 +81,8 @@ def _tell(endpoint: Endpoint) -> None:
         },
     )
     warned = endpoint.failing_since if news.warns else endpoint.warned_since
-    told = {"mailedUntil": news.until, "warnedSince": None if news.recovered else warned}
-    store.note(endpoint.id, {**told, "mailClaim": None})
+    noted = {"mailedUntil": news.until, "warnedSince": None if news.recovered else warned}
+    store.note(endpoint.id, {**noted, "mailClaim": None})
     telemetry.info("summary sent", webhookId=endpoint.id, failed=len(news.failed))
 
 

@@ -27,8 +27,8 @@ def only(headers: dict[str, str], start: str) -> dict[str, str]:
 
 
 def test_a_genuine_delivery_says_what_happened() -> None:
-    told = verify(BODY, shops(SECRET), SECRET, now=NOW)
-    assert told == {"id": "dlv_1", **json.loads(BODY)}
+    event = verify(BODY, shops(SECRET), SECRET, now=NOW)
+    assert event == {"id": "dlv_1", **json.loads(BODY)}
 
 
 @pytest.mark.parametrize("start", ["x-service", "webhook-"])

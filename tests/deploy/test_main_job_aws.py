@@ -44,7 +44,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 
 @pytest.fixture(scope="module")
 def sold(stack: Stack) -> Iterator[tuple[Any, Any, Receiver]]:
-    """A webhook, an order that it should be told of, and its receiver."""
+    """A webhook, an order that it should get, and its receiver."""
     with Receiver() as receiver:
         hook = {"url": receiver.url("/ok"), "events": ["order.created"]}
         webhook = made(stack, "/webhooks", hook)

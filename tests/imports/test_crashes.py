@@ -42,23 +42,23 @@ def test_the_shop_is_what_the_file_says_whatever_dies(
     first, second = random_file(chance), random_file(chance)
     shop: dict[str, Thing] = {}
     for rows in (first, second):
-        told = expected(rows, shop)
+        wanted = expected(rows, shop)
         events = Counter(event for event, _ in desk.events())
         job = struck(desk, text(rows), chance)
         assert job["status"] == "COMPLETED", job
         counts = {name: job[name] for name in ("created", "updated", "unchanged", "failed")}
-        assert things(desk) == told.things
-        assert counts == {name: told.counts[name] for name in counts}
+        assert things(desk) == wanted.things
+        assert counts == {name: wanted.counts[name] for name in counts}
         assert job["total"] == job["processed"] == sum(counts.values())
         announced = Counter(event for event, _ in desk.events()) - events
-        assert announced["product.created"] == len(told.things.keys() - shop.keys())
+        assert announced["product.created"] == len(wanted.things.keys() - shop.keys())
         # Rows of one product in one chunk are one write.
-        assert announced["product.updated"] <= told.updates
+        assert announced["product.updated"] <= wanted.updates
         assert job["progress"] == 100
         assert {error["row"] for error in job["errors"]} >= {
             line for line, row in enumerate(rows, 2) if row.is_bad
         }
-        shop = told.things
+        shop = wanted.things
         all_events = desk.events()
         again = desk.imported(text(rows))
         assert (again["created"], again["updated"]) == (0, 0), text(rows)

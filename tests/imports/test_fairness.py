@@ -65,7 +65,7 @@ def test_every_part_of_a_large_file_is_sent_once(
         most = max(most, len(messages))
         sent += [message["number"] for message in messages]
         for message in messages:
-            lanes.go_on(message)
+            lanes.send_next_page(message)
     assert sent == list(range(parts))
     at_first = 3 * at_once // 2
     assert most == min(parts, at_first)
@@ -78,15 +78,15 @@ def test_a_file_goes_on_though_whoever_finished_a_part_died_at_once(
 ) -> None:
     job_id = desk.send(LARGE)
     desk.uploaded(job_id)
-    goes_on, died = lanes.go_on, []
+    send_next_page, died = lanes.send_next_page, []
 
     def dies_once(message: Mapping[str, Any]) -> None:
         if not died:
             died.append(message)
             raise Crash("before it went on")
-        goes_on(message)
+        send_next_page(message)
 
-    monkeypatch.setattr(lanes, "go_on", dies_once)
+    monkeypatch.setattr(lanes, "send_next_page", dies_once)
     first, *others = desk.messages()
     desk.handle_again(copy.deepcopy(first))  # delivered twice, and the second is faster
     for message in [first, *others]:

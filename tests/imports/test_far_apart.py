@@ -35,8 +35,8 @@ def test_variants_far_from_their_product_are_added_to_it(desk: Desk) -> None:
     job = desk.imported(HEADER + rows)
     assert (job["created"], job["updated"], job["failed"], job["total"]) == (11, 0, 0, 11)
     variants = desk.products()["a"]["variants"]
-    told = [(v["title"], v["price"], v["stock"]) for v in variants]
-    assert told == [("S", "4.00", 1), ("M", "6.00", 2)]
+    shown = [(v["title"], v["price"], v["stock"]) for v in variants]
+    assert shown == [("S", "4.00", 1), ("M", "6.00", 2)]
 
 
 @pytest.mark.usefixtures("small_chunks")

@@ -48,9 +48,9 @@ def products(data: bytes, shop: Shop = SHOP, encoding: str = "") -> list[Importe
     return [format.product(group, shop) for group in groups]
 
 
-def told(data: bytes, encoding: str = "") -> list[dict[str, Any]]:
-    read = products(data, encoding=encoding)
-    return [{"slug": p.slug, **p.values, "new": p.if_new} for p in read]
+def read(data: bytes, encoding: str = "") -> list[dict[str, Any]]:
+    found = products(data, encoding=encoding)
+    return [{"slug": p.slug, **p.values, "new": p.if_new} for p in found]
 
 
 def rewritten(
@@ -85,7 +85,7 @@ def text_of_expected() -> str:
 
 @pytest.mark.parametrize("name", ALL)
 def test_what_each_file_says_of_its_products(name: str) -> None:
-    assert told(text(name).encode()) == json.loads(text_of_expected())[name]
+    assert read(text(name).encode()) == json.loads(text_of_expected())[name]
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -98,10 +98,10 @@ def test_a_file_says_the_same_in_every_encoding_and_with_every_delimiter(
         return written.replace("∞", "0").encode(encoding, "replace").decode(encoding)
 
     said = encoding if encoding in KNOWN else ""
-    expected = told(can(text(name)).encode())
+    expected = read(can(text(name)).encode())
     for delimiter in (",", ";", "\t", "|"):
         written = rewritten(name, lambda rows, sheet: rows, delimiter)
-        assert told(can(written).encode(encoding), said) == expected
+        assert read(can(written).encode(encoding), said) == expected
 
 
 # --- Promises ------------------------------------------------------------------------------------

@@ -162,8 +162,8 @@ def test_what_failed_of_a_mapped_file_is_tried_again_with_its_mapping_and_its_nu
     rows = "Mug,7,4,\n" * 3 + "Hat,free,1,\nCap,8,1,\nBag,dear,2,\n"
     header, _, _ = FOREIGN.partition("\n")
     job = answer(desk, waiting(desk, f"{header}\n{rows}"), columns=MAPPING)
-    told = list(map(brief, job["errors"]))
-    assert told == [
+    errors = list(map(brief, job["errors"]))
+    assert errors == [
         (5, "Selling Price", "not_an_amount", "Hat", "hat"),
         (7, "Selling Price", "not_an_amount", "Bag", "bag"),
     ]
@@ -174,7 +174,7 @@ def test_what_failed_of_a_mapped_file_is_tried_again_with_its_mapping_and_its_nu
         assert (again["failed"], again["sourceJobId"]) == (2, job["id"])
         assert [
             (e["row"], e["field"], e["code"], e["name"], e["slug"]) for e in again["errors"]
-        ] == told
+        ] == errors
         job = again
 
 

@@ -205,9 +205,9 @@ def test_a_rehearsal_finds_by_sku_what_the_import_would(
     real = desk.imported(header + first + others + later)
     names = ("created", "updated", "unchanged", "failed", "total", "progress")
     assert [rehearsed[name] for name in names] == [real[name] for name in names]
-    told = [[(e["row"], e["code"]) for e in job["errors"]] for job in (rehearsed, real)]
-    assert told[0] == told[1]
-    assert len(told[1]) == failed
+    found = [[(e["row"], e["code"]) for e in job["errors"]] for job in (rehearsed, real)]
+    assert found[0] == found[1]
+    assert len(found[1]) == failed
 
 
 @pytest.mark.parametrize(
@@ -250,8 +250,8 @@ def test_an_export_of_spree_is_imported_and_found_again(desk: Desk) -> None:
         None,
         "Shirts",
     )
-    told = [(v["title"], v["sku"], v["price"], v["stock"]) for v in product["variants"]]
-    assert told == [("Blue / XS", "D-XS", "62.99", 100), ("Blue / S", "D-S", "61.99", 7)]
+    found = [(v["title"], v["sku"], v["price"], v["stock"]) for v in product["variants"]]
+    assert found == [("Blue / XS", "D-XS", "62.99", 100), ("Blue / S", "D-S", "61.99", 7)]
     assert desk.imported(rows)["unchanged"] == 1
 
 

@@ -14,7 +14,7 @@ from chalicelib.imports.csv import workbooks
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.opening import open_csv
 from chalicelib.imports.csv.workbooks import as_csv, is_workbook
-from tests.imports.test_formats import told
+from tests.imports.test_formats import read
 from tests.support.import_desk import Desk
 
 ODS = """<?xml version="1.0"?>
@@ -94,7 +94,7 @@ CATALOGUE: list[list[object]] = [
 @pytest.mark.parametrize("data", [xlsx(*CATALOGUE), ods(Sheet=CATALOGUE)], ids=["xlsx", "ods"])
 def test_a_workbook_says_what_the_same_csv_says(data: bytes) -> None:
     csv = "slug,name,price,sku,stock\nmug,Mug,12.5,00123,4\ntee,Größe L,20,T-1,3\n"
-    assert told(b"".join(as_csv(data))) == told(csv.encode())
+    assert read(b"".join(as_csv(data))) == read(csv.encode())
 
 
 def test_cells_are_read_as_a_person_sees_them() -> None:
@@ -164,7 +164,7 @@ def test_errors_name_the_rows_of_the_sheet(write) -> None:  # type: ignore[no-un
     assert table.header_line == 2
     records = list(table.records())
     assert [(record.line, record.cells[0]) for record in records] == [(3, "a"), (5, "b")]
-    (first, _) = told(b"".join(as_csv(data)))
+    (first, _) = read(b"".join(as_csv(data)))
     assert first["description"].split() == ["two", "lines"]
 
 

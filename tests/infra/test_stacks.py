@@ -28,7 +28,7 @@ class CloudFormation:
         self.token = ""
 
     def describe_stacks(self, StackName: str) -> Any:
-        self._go_on()
+        self._step()
         if self.status == "DELETE_COMPLETE" and StackName != ID:
             error = {"Code": "ValidationError", "Message": "Stack shop does not exist"}
             raise ClientError({"Error": error}, "DescribeStacks")
@@ -59,7 +59,7 @@ class CloudFormation:
     def describe_change_set(self, **_: Any) -> Any:
         return {"Status": "CREATE_COMPLETE", "StackId": ID, "Changes": []}
 
-    def _go_on(self) -> None:
+    def _step(self) -> None:
         if self.token and self.idle:
             self.idle -= 1
         elif self.token and self.script:

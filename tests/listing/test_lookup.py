@@ -1,4 +1,4 @@
-"""Who has a SKU is told exactly, whatever other SKUs begin like it."""
+"""Who has a SKU is answered exactly, whatever other SKUs begin like it."""
 
 import random
 from collections.abc import Callable
@@ -26,7 +26,7 @@ def every_text_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(things, "indexed", indexed)
 
 
-def told(*skus: str) -> dict[str, set[str]]:
+def holding(*skus: str) -> dict[str, set[str]]:
     return lookup.holding(KIND, skus)
 
 
@@ -35,7 +35,7 @@ def test_a_sku_that_its_own_variants_begin_with_is_found_among_many_that_begin_a
 ) -> None:
     made = {f"TS-{n}": having(f"TS-{n}", *(f"TS-{n}-{size}" for size in "SML")) for n in range(150)}
     create(*made.values())
-    found = told(*made)
+    found = holding(*made)
     assert all(one.id in found[sku] for sku, one in made.items())
 
 
@@ -50,20 +50,20 @@ def test_skus_of_any_alphabet_are_told_exactly(dynamodb: Double) -> None:
     for one in made:
         for sku in one.texts:
             by_sku.setdefault(sku, set()).add(one.id)
-    found = told(*by_sku)
+    found = holding(*by_sku)
     assert all(found[sku] & ids for sku, ids in by_sku.items())
-    assert told("zzz") == {"zzz": set()}
+    assert holding("zzz") == {"zzz": set()}
 
 
 def test_a_sku_without_anything_to_be_seen_is_nobodys(dynamodb: Double) -> None:
     create(having("A-1"))
-    assert told("\u200b", "\x00", "A-1")["\u200b"] == set()
+    assert holding("\u200b", "\x00", "A-1")["\u200b"] == set()
 
 
 def test_a_sku_is_found_behind_hundreds_that_begin_alike(dynamodb: Double) -> None:
     alike = [having(f"TS-1{sign}{n}") for n in range(300) for sign in '!"-']
     create(*alike, one := having("TS-1"), other := having("TS-2 B"), third := having("TS-2", "B"))
-    assert told("TS-1", "TS-2 B", "TS-2", "TS-3") == {
+    assert holding("TS-1", "TS-2 B", "TS-2", "TS-3") == {
         "TS-1": {one.id},
         "TS-2 B": {other.id},
         "TS-2": {third.id},
@@ -102,5 +102,5 @@ def test_a_record_that_moves_while_it_is_looked_for_is_found(
 
     dynamodb.faults = move  # type: ignore[assignment]
     monkeypatch.setattr(table, "together", last_first)
-    assert told("SKU-77") == {"SKU-77": {one.id}}
+    assert holding("SKU-77") == {"SKU-77": {one.id}}
     assert next(calls) > 6

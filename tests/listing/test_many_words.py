@@ -24,7 +24,7 @@ def of(*numbers: int) -> tuple[str, ...]:
 MANY, FEW, OTHERS = of(*range(1_000, 1_200)), of(*range(1_000, 1_020)), of(*range(2_000, 2_200))
 
 
-def told(one: Thing, texts: tuple[str, ...]) -> None:
+def check_found(one: Thing, texts: tuple[str, ...]) -> None:
     """It is found by each of the texts and by no other, as far as a sample tells."""
     for text in {*MANY[::37], *OTHERS[::37], MANY[-1], OTHERS[-1], *texts[::37], *texts[-2:]}:
         assert page(search=text).total == len(page(search=text).records) == (text in texts), text
@@ -43,10 +43,10 @@ def test_every_word_and_each_beginning_finds_its_record_through_every_change(
 ) -> None:
     one, beside = replace(thing(), texts=MANY), replace(thing("other"), texts=("else",))
     create(one, beside)
-    told(one, MANY)
+    check_found(one, MANY)
     for texts in (MANY[:-1], MANY[1:], OTHERS, FEW, MANY + OTHERS, OTHERS[:10], OTHERS[:60]):
         one = update(one, texts=texts)
-        told(one, texts)
+        check_found(one, texts)
         assert kept(dynamodb) == {
             key
             for each in (one, find(beside.id))
@@ -54,7 +54,7 @@ def test_every_word_and_each_beginning_finds_its_record_through_every_change(
             for key in entries.entries_of(KIND, each.id, each.index)
         }
     one = update(one, facets={**one.facets, "status": "DRAFT"}, sort="0")
-    told(one, OTHERS[:60])
+    check_found(one, OTHERS[:60])
     assert page({"status": ["DRAFT"]}, search="w2000").total == 1
     assert page({"status": ["ACTIVE"]}, search="w2000").total == 0
     delete(one)
@@ -69,7 +69,7 @@ def test_a_small_change_of_many_words_writes_what_differs(dynamodb: Double) -> N
         one = update(one, texts=(*MANY[1:], "w9000"))
     assert not [call for call in calls if call.operation == "BatchWriteItem"]
     assert sum(call.write_units for call in calls) < 40
-    told(one, MANY[1:])
+    check_found(one, MANY[1:])
 
 
 @pytest.mark.parametrize("fault", [Fault.CRASH, Fault.CRASH_AFTER])
@@ -95,7 +95,7 @@ def test_whatever_dies_leaves_the_words_of_the_one_version_or_of_the_other(
         dynamodb.faults = lambda operation, request: None
         after = find(one.id)
         assert after
-        told(after, after.texts)
+        check_found(after, after.texts)
         delete(after)
         assert page(search="w").total == 0
         if not died:
@@ -123,7 +123,7 @@ def test_two_that_write_at_once_leave_the_words_of_the_one_who_was_first(dynamod
     for late in (second, other):
         with pytest.raises(table.ConditionFailed):
             late.send()
-    told(one, MANY[1:])
+    check_found(one, MANY[1:])
 
 
 def test_what_a_failed_write_left_is_removed_by_who_meets_it_an_hour_later(
@@ -158,18 +158,18 @@ def test_words_that_are_on_their_way_or_true_are_never_removed(
     monkeypatch.setattr(clock, "unix", lambda: later)
     before, stored = find(one.id), kept(dynamodb)
     assert before
-    told(one, MANY)
+    check_found(one, MANY)
     assert kept(dynamodb) == stored
     commit = things.writes(before, replace(before, texts=OTHERS))
 
     def look(operation: str, request: Any) -> None:
         if operation == "TransactWriteItems":
             dynamodb.faults = lambda operation, request: None
-            told(one, MANY)
+            check_found(one, MANY)
 
     dynamodb.faults = look  # type: ignore[assignment]
     commit.send()
-    told(one, OTHERS)
+    check_found(one, OTHERS)
 
 
 def test_a_write_is_answered_though_what_it_left_cannot_be_taken_away_yet(
@@ -207,7 +207,7 @@ def test_words_are_written_though_dynamodb_leaves_some_of_them_at_first(
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     one = replace(thing(), texts=MANY)
     create(one)
-    told(one, MANY)
+    check_found(one, MANY)
 
 
 def test_a_word_of_its_own_is_found_though_too_many_begin_with_it(
@@ -240,7 +240,7 @@ def test_a_record_that_was_indexed_otherwise_moves_with_all_its_words(
     monkeypatch.setattr(kinds, "CURRENT", 2)
     assert reindex(RECORDS, one.id)
     assert not reindex(RECORDS, one.id)
-    told(one, MANY)
+    check_found(one, MANY)
     moved = find(one.id)
     assert moved
     assert kept(dynamodb) == entries.entries_of(KIND, one.id, moved.index)

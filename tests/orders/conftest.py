@@ -1,4 +1,4 @@
-"""The shop on a DynamoDB that is fast, raises conflicts, and fails when told to."""
+"""The shop on a DynamoDB that is fast, raises conflicts, and fails when asked to."""
 
 import pytest
 

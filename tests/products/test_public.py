@@ -75,7 +75,7 @@ def drafted(shop: Shop) -> None:
         assert shop.post(PRODUCTS, {**draft, "published": number != 2}).status == 201
 
 
-def told(shop: Shop) -> list[tuple[int, dict[str, str], str]]:
+def answers(shop: Shop) -> list[tuple[int, dict[str, str], str]]:
     return [said(shop.get(path)) for path in PATHS]
 
 
@@ -83,7 +83,7 @@ def test_two_shops_that_differ_in_stock_and_drafts_answer_alike_byte_for_byte(
     aws: Double, shop: Shop, counted: Ids
 ) -> None:
     stocked(shop, counted, (3, 500, None))
-    one = told(shop)
+    one = answers(shop)
     aws.empty()
     other = Shop()
     counted.begin(500)
@@ -92,12 +92,12 @@ def test_two_shops_that_differ_in_stock_and_drafts_answer_alike_byte_for_byte(
     counted.begin(9_000)
     drafted_later = new_product(name="Secret shirt 9", slug="secret-9", type="Secret things")
     assert other.post(PRODUCTS, drafted_later).status == 201
-    assert told(other) == one
+    assert answers(other) == one
 
 
 def test_an_edit_of_stock_and_drafts_changes_no_public_answer(shop: Shop, counted: Ids) -> None:
     stocked(shop, counted, (3, 500, None))
-    one = told(shop)
+    one = answers(shop)
     for number, stock in enumerate((1, 7)):
         product = shop.get(f"{PRODUCTS}?search=S-{number}").json["data"][0]
         variant = {"id": product["variants"][0]["id"], "stock": stock}
@@ -106,7 +106,7 @@ def test_an_edit_of_stock_and_drafts_changes_no_public_answer(shop: Shop, counte
         hidden = {"lowStockThreshold": 9, "metadata": {"supplier": "x"}}
         assert shop.put(f"{PRODUCTS}/{product['id']}", hidden).status == 200
     drafted(shop)
-    assert told(Shop(address="198.51.100.1")) == one
+    assert answers(Shop(address="198.51.100.1")) == one
 
 
 def test_an_answer_of_the_storefront_is_kept_by_what_it_says(shop: Shop) -> None:

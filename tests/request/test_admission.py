@@ -220,11 +220,11 @@ def test_an_address_that_had_its_share_reads_nothing_the_next_time(
     made.clear()
     refused = shop.get(PRODUCTS_OF_ALL, key="")
     assert (refused.status, made) == (429, ["UpdateItem"])
-    # Who only asks what it may is told how much of the minute is left, and not counted.
+    # Who only asks what it may learns how much of the minute is left, and not counted.
     dynamodb.faults = lambda operation, body: None
     for _ in range(2):
-        told = Shop("198.51.100.1").options(PRODUCTS_OF_ALL, key="")
-        assert told.headers["X-RateLimit-Remaining"] == "300"
+        answered = Shop("198.51.100.1").options(PRODUCTS_OF_ALL, key="")
+        assert answered.headers["X-RateLimit-Remaining"] == "300"
     assert shop.options(PRODUCTS_OF_ALL, key="").headers["X-RateLimit-Remaining"] == "0"
 
 

@@ -8,7 +8,7 @@ It deletes what has expired as late as AWS may: two days after its `expiresAt`.
 
 Beyond moto (`test_dynamodb_double.py` compares them) it raises a conflict when two threads
 write one item, remembers client tokens, enforces AWS's limits, meters the units of every call, and
-fails when told to (`faults`). Moto copies the table for each item of a transaction; this does not.
+fails when asked to (`faults`). Moto copies the table for each item of a transaction; this does not.
 """
 
 import json

@@ -31,7 +31,7 @@ def load(double: Double, shop: Mapping[str, Sequence[Any]]) -> None:
         double.load([{"Put": {"TableName": name, "Item": item}} for item in shop[part]])
 
 
-def go_on(world: World, shop: Mapping[str, Any]) -> None:
+def resume(world: World, shop: Mapping[str, Any]) -> None:
     """From now on this release has what waited."""
     load(world.double, shop)
     world.now = datetime.fromisoformat(shop["now"])
@@ -41,5 +41,5 @@ def go_on(world: World, shop: Mapping[str, Any]) -> None:
             Waiting(id, body, datetime.fromisoformat(visible), received)
             for id, body, visible, received in messages
         ]
-    for name, told, at, waiting in shop["executions"]:
-        world.executions[name] = Execution(name, told, datetime.fromisoformat(at), waiting)
+    for name, input, at, waiting in shop["executions"]:
+        world.executions[name] = Execution(name, input, datetime.fromisoformat(at), waiting)

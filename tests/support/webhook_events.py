@@ -17,9 +17,9 @@ class Waiting:
     received_at: datetime = datetime.max
 
     @property
-    def told(self) -> dict[str, Any]:
-        told: dict[str, Any] = json.loads(self.body)
-        return told
+    def content(self) -> dict[str, Any]:
+        content: dict[str, Any] = json.loads(self.body)
+        return content
 
 
 def stream(items: list[dict[str, Any]], kind: str = "INSERT") -> dict[str, Any]:

@@ -176,8 +176,8 @@ class World:
 
     def _redrive(self, execution: Execution) -> None:
         try:
-            told = {**json.loads(execution.input), "redriven": execution.redriven}
-            answer = redrive.run(json.loads(json.dumps(told)))
+            input = {**json.loads(execution.input), "redriven": execution.redriven}
+            answer = redrive.run(json.loads(json.dumps(input)))
         except (Crash, ClientError) as fault:
             execution.at = self.now + timedelta(seconds=5)  # the state machine tries again
             if isinstance(fault, ClientError):

@@ -191,7 +191,7 @@ def test_a_receiver_that_fails_is_no_failure_of_the_function(world: World, merch
     world.answer = lambda posted: failed()
     announce()
     assert world.step() and world.step()
-    assert [one.told["step"] for queue in world.queues.values() for one in queue] == [1]
+    assert [one.content["step"] for queue in world.queues.values() for one in queue] == [1]
 
 
 def test_a_message_that_nobody_understands_comes_again_less_and_less_often(world: World) -> None:

@@ -86,7 +86,7 @@ def test_a_poison_record_is_put_aside_by_its_id_and_holds_nobody_up(
     world.run()
     assert len(world.posted) == 1
     (dead,) = world.queues[DEAD_EVENTS]
-    assert dead.told == {"republish": ["evt_01BROKEN"]}
+    assert dead.content == {"republish": ["evt_01BROKEN"]}
 
 
 def test_an_event_can_be_published_again_and_what_was_delivered_stays_so(
@@ -133,7 +133,7 @@ def test_a_thousand_endpoints_each_get_a_delivery(world: World) -> None:
     (item,) = world.unread_events()
     fan_out.records(stream([item]))
     fan_out.records(stream([item]))
-    sent = {one.told["delivery"] for one in world.queues[DELIVERIES]}
+    sent = {one.content["delivery"] for one in world.queues[DELIVERIES]}
     made = [one["sk"] for one in world.stored() if one["sk"].startswith("dlv_")]
     assert sent == {*made} and len(made) == 1_000
 
@@ -159,7 +159,7 @@ def test_new_events_of_a_failing_endpoint_do_not_travel_with_the_others(
     announce("order.paid")
     announce("product.created")
     world.step()
-    lanes = {url: [one.told for one in queue] for url, queue in world.queues.items()}
+    lanes = {url: [one.content for one in queue] for url, queue in world.queues.items()}
     (fresh,) = lanes[DELIVERIES]
     assert fresh["delivery"].endswith(well["id"][3:])
     assert {"generation": 0, "step": 0} in [

@@ -37,7 +37,7 @@ def test_what_lies_among_new_events_when_its_endpoint_fails_is_posted_on_the_oth
     dead_posts = [posted for posted in world.posted if posted.url == DEAD]
     assert len(dead_posts) <= 10, "no more than one batch of it was met there"
     assert {one["status"] for one in listed(merchant, alive, "?limit=100")} == {"DELIVERED"}
-    waiting = [one.told["step"] for one in world.queues[RETRIES]]
+    waiting = [one.content["step"] for one in world.queues[RETRIES]]
     assert waiting.count(0) == 40 - len(dead_posts)
     world.answer = lambda posted: OK
     world.run()

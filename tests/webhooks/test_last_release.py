@@ -41,7 +41,7 @@ def _after() -> None:
 def world(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     monkeypatch.setattr(reindex.keys, "connect", lambda stage, endpoint_url: None)
     with made() as world:
-        last_release.go_on(world, SHOP)
+        last_release.resume(world, SHOP)
         upgrade: Callable[[], None] = request.param
         upgrade()
         yield world

@@ -70,10 +70,12 @@ class Undecided(FileRejected):
     """Several encodings fit: `readings` has each different reading once."""
 
     def __init__(self, readings: list[DecodedSample]) -> None:
-        told = "; ".join(f"{each.encoding}: {', '.join(each.samples)}" for each in readings[:6])
+        candidates = "; ".join(
+            f"{each.encoding}: {', '.join(each.samples)}" for each in readings[:6]
+        )
         message = (
             "The file is not UTF-8, and several encodings fit its words. Save it as CSV "
-            f"UTF-8, or set `encoding=`. Its first words would be: {told}."
+            f"UTF-8, or set `encoding=`. Its first words would be: {candidates}."
         )
         super().__init__("unknown_encoding", message)
         self.readings = readings

@@ -30,7 +30,7 @@ _JUDGED: Final = 2000  # lines
 _NEARLY_ALL: Final = 0.9
 _WORD: Final = 100  # bytes
 
-# A quoted cell of a header: what stands in it separates nothing.
+# A quoted cell of a header: nothing in it separates cells.
 _QUOTED: Final = re.compile(r'(?<![^,;\t|\r\n]) *"(?:[^"]|"")*"?')
 _LINE_END: Final = re.compile(r"\r+\n|\r|\n")
 _HINT: Final = re.compile(r' *"?sep=([^"])"? *', re.IGNORECASE)
@@ -163,7 +163,7 @@ def _until_no_ascii(head: bytes, pieces: Iterator[bytes], *, further: bool) -> t
         if not piece.isascii() or len(head) > _SEARCHED:
             break
     if not head.isascii():
-        # One more: the first letter that is no ASCII may go on in it.
+        # One more: the first letter that is no ASCII may continue in it.
         return head + next(pieces, b""), b""
     telling = b""
     for piece in pieces if further else ():
@@ -243,7 +243,7 @@ def _first_lines(sample: str) -> list[str]:
     for size in _beginnings(sample):
         text = _QUOTED.sub("x", sample[:size])
         lines = [line for line in re.split("[\r\n]+", text) if line.strip()]
-        if len(lines) > _COMPARED:  # the last may go on
+        if len(lines) > _COMPARED:  # the last may be incomplete
             break
     return lines
 

@@ -73,17 +73,16 @@ def read(data: bytes, form: FileFormat, offset: int, line: int) -> Iterator[CsvR
 class Splitter:
     """Lines in, records out.
 
-    A quote that is still open where the text ends, or where a quote cannot stand, costs the line it
-    began on and no more: reading goes on below it. Only what grows beyond LARGEST_RECORD and does
-    not look like rows of `width` cells is taken for one cell and skipped to its end; without a
-    width, for a range out of a file, nothing is skipped: whoever cut the range has left such cells
-    out.
+    A quote that is never closed, or that is where no quote can be, spoils only the line that it
+    began on: reading continues with the next. Only what grows beyond LARGEST_RECORD and does not
+    look like rows of `width` cells is taken for one cell and skipped to its end. Without a width,
+    for a range out of a file, nothing is skipped: the range was cut without such cells.
     """
 
     def __init__(self, delimiter: str, width: int | None, offset: int, line: int) -> None:
         self._delimiter = delimiter
         self._width = width
-        # What waits for more lines, and where its first line stands in the file.
+        # What waits for more lines, and where its first line is in the file.
         self._lines: list[str] = []
         self._sizes: list[int] = []
         self._offset = offset
@@ -248,7 +247,7 @@ class _Failure(Enum):
 
     NONE = "a line too long to read"
     OPEN = "the text ends within quotes"
-    UNCLOSED = "a later line does not go on as quoted text may"
+    UNCLOSED = "a later line cannot continue quoted text"
     MISPLACED = "a quote within quotes"
     RETURN = "a carriage return outside quotes"
 

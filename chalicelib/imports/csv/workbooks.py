@@ -82,8 +82,8 @@ def _bounded(lines: Iterator[bytes]) -> Iterator[bytes]:
 def _chosen(names: list[str], sheet: str) -> str:
     found = next((name for name in names if name.casefold() == sheet.strip().casefold()), None)
     if sheet and found is None:
-        told = ", ".join(f'"{name}"' for name in names[:20])
-        raise FileRejected("unknown_sheet", f'There is no sheet "{sheet[:60]}", but {told}.')
+        existing = ", ".join(f'"{name}"' for name in names[:20])
+        raise FileRejected("unknown_sheet", f'There is no sheet "{sheet[:60]}", but {existing}.')
     if not names:
         raise FileRejected("empty_file", "The workbook has no sheet with cells.")
     return found or names[0]
@@ -149,7 +149,7 @@ def _is_larger(data: bytes, part: zipfile.ZipInfo) -> bool:
 
 def _refuse_repeats(data: bytes) -> None:
     """Refuses what is small in the archive and large as cells: a cell or a text that is written
-    once and stands in many places."""
+    once and is used in many places."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         try:
             is_too_large = any(map(_is_too_large, _held_at_once(archive)))

@@ -106,7 +106,7 @@ _LONGEST: Final = 60
 
 
 def text(cell: str) -> str:
-    """Line breaks as LF; a workbook's are told from the ends of its rows (`workbooks.py`)."""
+    """Line breaks as LF; a workbook's differ from the ends of its rows (`workbooks.py`)."""
     return cell.replace("\r\n", "\n").replace("\u2028", "\n")
 
 

@@ -127,7 +127,7 @@ class Magento(Format):
         rows = {row["sku"]: row for row in draft.rows if row is not parent}
         for sku, row in rows.items():
             if sku not in options:
-                message = "No product beside this row names it as one of its variants."
+                message = "No product next to this row names it as one of its variants."
                 draft.fail(row, "sku", "missing_key", message)
         for sku, title in options.items():
             row = rows.get(sku, parent)
@@ -142,7 +142,7 @@ class Magento(Format):
             message = "A product that consists of others has no price: import those."
             draft.fail(row, "kind", "unsupported_type", message)
         if row["visibility"].casefold() == _HIDDEN and len(draft.rows) > 1:
-            message = "No product beside this row names it as one of its variants."
+            message = "No product next to this row names it as one of its variants."
             draft.fail(row, "sku", "missing_key", message)
         if row["visibility"].casefold() == _HIDDEN:
             # A variant whose product stands elsewhere: it can be changed, and makes no product.

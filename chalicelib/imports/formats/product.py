@@ -1,4 +1,4 @@
-"""One product out of its rows: what its cells say, and where each value stands in the file."""
+"""One product out of its rows: what its cells say, and where each value is in the file."""
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence

@@ -113,7 +113,7 @@ def _suited(field: str, values: list[str]) -> str | None:
 
 
 def _by_values(values: list[str]) -> str | None:
-    """Only pictures can be told by their values alone: a number may be anything."""
+    """Only pictures can be recognised by their values alone: a number may be anything."""
     is_picture = values and _share(values, _is_picture) > 0.5
     return "imageUrl" if is_picture else None
 

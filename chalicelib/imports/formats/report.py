@@ -122,10 +122,10 @@ def _remarks(
 ) -> list[object]:
     """What is wrong with a row, or else, without the code, with another of its product."""
     here = [error for error in errors if error.row == record.line]
-    told = here or errors
-    fields = "; ".join(dict.fromkeys(error.field for error in told if error.field))
+    shown = here or errors
+    fields = "; ".join(dict.fromkeys(error.field for error in shown if error.field))
     codes = "; ".join(dict.fromkeys(error.code for error in here))
-    texts = " ".join(dict.fromkeys(error.message for error in told))
+    texts = " ".join(dict.fromkeys(error.message for error in shown))
     return [number(record), escaped(fields), codes, escaped(texts)]
 
 

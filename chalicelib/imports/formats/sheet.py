@@ -127,7 +127,7 @@ class Row:
 
 def escaped(text: str) -> str:
     """A cell as a report writes it: what a spreadsheet would run as a formula is marked as text.
-    One that has such a mark gets another, so that whoever reads takes off one."""
+    One that has such a mark gets another, so that a reader takes one off."""
     return f"'{text}" if _RUNS.match(text) else text
 
 

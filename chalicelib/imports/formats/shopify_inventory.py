@@ -86,7 +86,7 @@ class ShopifyInventory(Format):
         return found
 
     def _count(self, draft: Draft, row: Row) -> list[int]:
-        """What can be sold: what a person has counted anew moves it by the difference."""
+        """What can be sold: a new count moves it by the difference."""
         given = {c: draft.stock(row, c) for c in _COUNTS if row[c] and row[c] != _NOT_STOCKED}
         available, new, current = (given.get(count) for count in _COUNTS)
         if available is not None:

@@ -56,7 +56,7 @@ class Plan:
         self._kept = []
 
 
-def go_on(message: Mapping[str, Any]) -> None:
+def send_next_page(message: Mapping[str, Any]) -> None:
     """Sends the next page, for the first message of a page. Repeating it is harmless."""
     if "page" not in message:
         return

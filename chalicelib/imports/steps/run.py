@@ -93,7 +93,7 @@ def _chunk(message: ChunkMessage, again: bool) -> None:
             was_first = _finish(job, chunk, rows, message)
     if job.status is JobStatus.RUNNING:
         # Also if another worker finished the chunk: it may have crashed before this.
-        lanes.go_on(message)
+        lanes.send_next_page(message)
     advance.after_chunks(job_id, is_mine=was_first or again)
 
 

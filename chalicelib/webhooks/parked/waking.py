@@ -47,12 +47,12 @@ def soon(endpoint_id: str) -> None:
 
 
 def _start(name: str, endpoint_id: str, due: datetime, until: datetime) -> None:
-    told = {"endpoint": endpoint_id, "due": clock.iso(due), "until": clock.iso(until)}
+    payload = {"endpoint": endpoint_id, "due": clock.iso(due), "until": clock.iso(until)}
     try:
         aws.client("stepfunctions").start_execution(
             stateMachineArn=settings.redrive_state_machine_arn(),
             name=name,
-            input=json.dumps(told),
+            input=json.dumps(payload),
         )
     except ClientError as error:
         if error.response["Error"]["Code"] != "ExecutionAlreadyExists":

@@ -42,26 +42,26 @@ class Message:
     only_failed: bool = False
 
     def text(self) -> str:
-        told: dict[str, Any] = {"delivery": self.delivery}
+        fields: dict[str, Any] = {"delivery": self.delivery}
         if self.replay:
-            told |= {"replay": self.replay, "onlyFailed": self.only_failed}
+            fields |= {"replay": self.replay, "onlyFailed": self.only_failed}
         else:
-            told |= {"generation": self.generation, "step": self.step}
+            fields |= {"generation": self.generation, "step": self.step}
         if self.due:
-            told["due"] = clock.iso(self.due)
-        return json.dumps(told, separators=(",", ":"))
+            fields["due"] = clock.iso(self.due)
+        return json.dumps(fields, separators=(",", ":"))
 
 
 def parse(text: str) -> Message:
     """Raises ValueError, KeyError or TypeError for unknown messages."""
-    told = json.loads(text)
+    fields = json.loads(text)
     return Message(
-        delivery=told["delivery"],
-        generation=int(told.get("generation", 0)),
-        step=int(told.get("step", 0)),
-        due=clock.parse(told["due"]) if "due" in told else None,
-        replay=told.get("replay", ""),
-        only_failed=told.get("onlyFailed", False),
+        delivery=fields["delivery"],
+        generation=int(fields.get("generation", 0)),
+        step=int(fields.get("step", 0)),
+        due=clock.parse(fields["due"]) if "due" in fields else None,
+        replay=fields.get("replay", ""),
+        only_failed=fields.get("onlyFailed", False),
     )
 
 

@@ -85,11 +85,11 @@ export function orderLines({ changed, left }) {
   function flash({ node: row }) {
     row.scrollIntoView({ block: "nearest" });
     row.classList.remove("again");
-    void row.offsetWidth; // an animation begins anew only where it was drawn without
+    void row.offsetWidth; // an animation starts again only where it was drawn without
     row.classList.add("again");
   }
 
-  // Errors such as `lineItems.2.price` find their line, because the fields are named anew.
+  // Errors such as `lineItems.2.price` find their line, because the fields are renamed.
   function update() {
     node.style.setProperty("--line-columns", "minmax(0, 1fr) 5rem 7rem 2.25rem");
     lines.forEach(({ node: row, variant, quantity, short }, at) => {

@@ -10,7 +10,7 @@ import "./work.js";
 const FEW = 20; // rows that are shown without being asked for
 
 // `columns`: those of `field`, named as in a row of the API. Errors such as `variants.2.price`
-// find their row, because the fields are named anew whenever rows come or go.
+// find their row, because the fields are renamed whenever a row is added or removed.
 export function rows({ name, columns, add, what, widths, start = [], changed = () => {} }) {
   let shown = FEW;
   const body = h.div({ class: "rows" });

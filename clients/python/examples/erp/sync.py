@@ -2,7 +2,7 @@
 
     BACKROOM_URL=… BACKROOM_KEY=… python sync.py orders.db
 
-Run it as often as you like: it goes on where it was.
+Run it as often as you like: it continues where it was.
 """
 
 import json
@@ -20,7 +20,7 @@ def main(path: str) -> None:
         row = database.execute("SELECT cursor FROM place").fetchone()
         try:
             synchronise(database, shop, row[0] if row else None)
-        except Gone:  # longer ago than the feed goes back: begin anew
+        except Gone:  # longer ago than the feed goes back: start over
             synchronise(database, shop, None)
 
 

@@ -224,7 +224,7 @@ class Backroom(Operations):
         Keep `next` once you have handled `data`, and begin there the next time: then nothing is
         lost, and an event comes twice only if you died in between. `since`: where to begin without
         `after`; else with the oldest event. `stock`: each event has the `stock` of its variants,
-        which a sale changes without an event of the product. `follow`: goes on for ever, with
+        which a sale changes without an event of the product. `follow`: never ends, with
         `pause` seconds after an empty page. Otherwise it ends after an empty page, whose `next`
         counts.
 

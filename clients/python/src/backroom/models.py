@@ -327,7 +327,7 @@ class CompareAtPriceChange(TypedDict):
 
 
 class CursorPagination(TypedDict):
-    """Which page of how many, and where the list goes on."""
+    """Which page of how many, and the cursor of the next one."""
 
     page: int
     """Number of the page, from 1."""
@@ -1189,7 +1189,7 @@ class NewProduct(TypedDict):
     images: NotRequired[list[ImageInput] | None]
     """Images, the main one first."""
     seo: NotRequired[SeoInput | None]
-    """What search engines are told."""
+    """What search engines show."""
     lowStockThreshold: NotRequired[int | None]
     """A stock below this is low."""
     metadata: NotRequired[dict[str, Any] | None]
@@ -1223,7 +1223,7 @@ class NewWebhook(TypedDict):
     events: list[EventKind]
     """Kinds of events that it gets."""
     email: NotRequired[str | None]
-    """Who is told when deliveries fail; else the shop's address is."""
+    """Gets a mail when deliveries fail. Without it, the shop's address does."""
     description: NotRequired[str | None]
     """Free text."""
     enabled: NotRequired[bool]
@@ -1448,7 +1448,7 @@ class Product(TypedDict):
     images: list[Image]
     """Images, the main one first."""
     seo: Seo
-    """What search engines are told."""
+    """What search engines show."""
     metadata: dict[str, Any]
     """Anything the shop keeps with it: JSON up to 16 KB, 28 levels deep."""
     createdAt: str
@@ -1485,7 +1485,7 @@ class ProductChange(TypedDict):
     images: NotRequired[list[ImageInput] | None]
     """Images, the main one first."""
     seo: NotRequired[SeoInput | None]
-    """What search engines are told."""
+    """What search engines show."""
     lowStockThreshold: NotRequired[int | None]
     """A stock below this is low."""
     metadata: NotRequired[dict[str, Any] | None]
@@ -1566,7 +1566,7 @@ class PublicProduct(TypedDict):
     images: list[Image]
     """Images, the main one first."""
     seo: Seo
-    """What search engines are told."""
+    """What search engines show."""
     createdAt: str
     """When it was created."""
 
@@ -1685,7 +1685,7 @@ class SearchResult(TypedDict):
 
 
 class Seo(TypedDict):
-    """What search engines are told."""
+    """What search engines show."""
 
     title: str | None
     """Title."""
@@ -1694,7 +1694,7 @@ class Seo(TypedDict):
 
 
 class SeoInput(TypedDict):
-    """What search engines are told."""
+    """What search engines show."""
 
     title: NotRequired[str | None]
     """Title."""
@@ -1842,7 +1842,7 @@ class Webhook(TypedDict):
     events: list[EventKind]
     """Kinds of events that it gets."""
     email: str | None
-    """Who is told when deliveries fail; null: the shop's address is."""
+    """Gets a mail when deliveries fail; null: the shop's address does."""
     summaryEmail: str | None
     """Who gets the summaries: `email`, or else the shop's; null: nobody"""
     description: str | None
@@ -1873,7 +1873,7 @@ class WebhookChange(TypedDict):
     events: NotRequired[list[EventKind] | None]
     """Kinds of events that it gets."""
     email: NotRequired[str | None]
-    """Who is told when deliveries fail; null: the shop's address is."""
+    """Gets a mail when deliveries fail; null: the shop's address does."""
     description: NotRequired[str | None]
     """Free text."""
     enabled: NotRequired[bool | None]
@@ -1930,7 +1930,7 @@ class WebhookWithSecret(TypedDict):
     events: list[EventKind]
     """Kinds of events that it gets."""
     email: str | None
-    """Who is told when deliveries fail; null: the shop's address is."""
+    """Gets a mail when deliveries fail; null: the shop's address does."""
     summaryEmail: str | None
     """Who gets the summaries: `email`, or else the shop's; null: nobody"""
     description: str | None

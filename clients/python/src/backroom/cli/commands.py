@@ -631,7 +631,7 @@ def listen(
     """Post events to a receiver on this machine, signed as webhooks are.
 
     It reads the change feed, so the shop needs no way to your machine; events arrive about half a
-    minute after they happen. How far it is, is kept: run it again, and it goes on there.
+    minute after they happen. Its position is kept: run it again, and it continues there.
     """
     if not forward_to.startswith(("http://", "https://")):
         _fail(f"{forward_to} is no address: it begins with http:// or https://.", USAGE)

@@ -69,7 +69,7 @@ class Kept:
         except FileNotFoundError:
             return None
         except (ValueError, TypeError):
-            raise BackroomError(f"{self.file} is damaged: begin anew with --reset") from None
+            raise BackroomError(f"{self.file} is damaged: start over with --reset") from None
 
     def write(self, progress: Progress) -> None:
         settings.write_private(self.file, json.dumps(asdict(progress)) + "\n")
@@ -153,7 +153,7 @@ class Listener:
     def _passes(self, failed: BackroomError) -> bool:
         """Whether the shop may answer later.
 
-        While it is deployed anew, the gateway answers for it: 403 or 404 without a code. Before the
+        While it is being deployed, the gateway answers: 403 or 404 without a code. Before the
         first answer of the shop, that means a wrong address.
         """
         if isinstance(failed, Unreachable | ServerError | RateLimited):
