@@ -1,8 +1,8 @@
-# Needs python3 (3.11 or newer, with venv), make and git; everything else is made here.
+# Needs python3 (3.11 or newer, with venv), make and git; everything else is installed below this folder.
 PYTHON ?= python3
 PORT ?= 4566
 VENV := .venv/bin
-# Side by side: most of what is deployed waits most of the time.
+# In parallel: the deployed functions mostly wait.
 PYTEST := $(VENV)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONPATH := .
@@ -16,7 +16,7 @@ run: .venv/ready .venv-emulator/ready
 test: .venv/ready .venv-emulator/ready
 	$(PYTEST)
 
-# All that needs no emulator.
+# All tests that need no emulator.
 unit: .venv/ready
 	$(PYTEST) --ignore=tests/e2e --ignore=tests/deploy
 
@@ -28,12 +28,12 @@ check: .venv/ready .venv-emulator/ready
 	$(VENV)/cfn-lint infra/*.yaml
 	$(PYTEST)
 
-# The client's models and operations, from the description of the API.
+# Generates the client's models and operations from the description of the API.
 client: .venv/ready
 	$(VENV)/python -m infra.description | $(VENV)/python clients/python/generate.py
 
-# What these tests ask of DynamoDB, asked of AWS's own engine too (docs/conformance.md). Java 17 and Maven; the engine is
-# copied below .conformance/.
+# Repeats the calls of these tests on AWS's own DynamoDB engine (docs/conformance.md). Needs Java 17 and Maven; the engine
+# is copied below .conformance/.
 CONFORMANCE ?= tests/orders/test_machine.py tests/listing/test_agreement.py tests/customers/test_erasure.py \
   tests/test_table.py tests/test_commit.py tests/api_keys tests/request/test_rate_limits.py \
   tests/orders/test_repeats.py tests/listing/test_recount.py tests/imports/test_crashes.py tests/imports/test_jobs.py \
@@ -43,8 +43,8 @@ conformance: conformance-dynamodb conformance-roles
 conformance-dynamodb: .venv/ready .conformance/ready
 	LISTING_STEPS=$${LISTING_STEPS:-2000} $(PYTEST) -n 2 -p tests.conformance.plugin --timeout=1800 $(CONFORMANCE)
 
-# What AWS's rules say to each call that a function makes, and to what it should not do; Node. The simulator's licence is
-# AGPL: it is installed below .conformance/, and is no part of this project.
+# Checks each function's calls, and calls it should not make, with a simulator of AWS's permissions. Needs Node. The
+# simulator's licence is AGPL: it is installed below .conformance/, and is not part of this project.
 CONFORMANCE_NODE := @cloud-copilot/iam-simulate@0.1.173 asl-validator@4.0.0
 conformance-roles: .venv/ready .venv-emulator/ready .conformance/node/ready
 	WALK=.conformance/walk.json $(VENV)/python -m pytest -p no:xdist tests/e2e/test_roles.py
@@ -60,17 +60,17 @@ conformance-roles: .venv/ready .venv-emulator/ready .conformance/node/ready
 	mvn -q -B -f $< org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies -DoutputDirectory=$(CURDIR)/.conformance/lib -DincludeScope=runtime
 	@touch $@
 
-# Whether anything comes back that the API's description does not say, and whether all that is
-# accepted can be read back: some minutes of requests.
+# Sends requests for some minutes. Every answer must match the API's description, and everything that is
+# accepted must be readable.
 fuzz: .venv/ready .venv-emulator/ready
 	$(VENV)/python -m tests.e2e.fuzz
 	STRANGERS=300 $(VENV)/python -m pytest tests/e2e/test_strangers.py
 
-# The examples in the API's description, recreated by the code that answers.
+# Recreates the examples in the API's description by running the code.
 examples: .venv/ready
 	$(VENV)/python -m tests.examples >/dev/null
 
-# The API's description before linters and generators of clients, which count its operations. Needs Node (npm).
+# Runs linters and client generators on the API's description, and counts the operations they find. Needs Node (npm).
 DESCRIPTION_TOOLS := @redocly/cli@2.77.0 @stoplight/spectral-cli@6.16.3 openapi-typescript@7.13.0 typescript@5.9.3
 description: .venv/ready .description/ready
 	$(VENV)/python -m tests.generators .description
@@ -82,13 +82,13 @@ description: .venv/ready .description/ready
 	.description/venv/bin/pip install -qq openapi-python-client==0.29.1
 	@touch $@
 
-# Whether the tests notice when the core is wrong: 400 small changes, then each condition of each write left out.
-# What no test notices is printed; tests/mutants_equivalent.txt has what nobody could notice. Hours of CPU.
+# Mutation testing: 400 small changes to the core, then each condition of each write removed. Prints the changes that
+# no test notices, except equivalent ones (tests/mutants_equivalent.txt). Takes hours of CPU.
 mutants: .venv/ready
 	$(VENV)/python -m tests.mutants --fresh $(MUTANTS); sample=$$?; \
 	  $(VENV)/python -m tests.mutants --conditions $(MUTANTS) && exit $$sample
 
-# The storage door on the oldest and on the newest botocore of 18 months: Lambda updates its own.
+# Runs the tests of table.py with the oldest and the newest botocore of 18 months, because Lambda updates its botocore.
 OLDEST_BOTOCORE := 1.38.21
 botocore: .venv/ready
 	for version in "==$(OLDEST_BOTOCORE)" ""; do \
@@ -102,13 +102,13 @@ botocore: .venv/ready
 bench: .venv/ready .venv-emulator/ready
 	$(VENV)/python -m bench
 
-# The newest versions that the .in files allow, written down.
+# Pins the newest versions that the .in files allow.
 lock: .venv/ready
 	for name in requirements requirements-dev requirements-emulator requirements-audit; do \
 	  $(VENV)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header $$name.in -o $$name.txt; \
 	done
 
-# Whether a vulnerability is known in what is packaged, or in what tests and deploys it. Asks PyPI.
+# Looks for known vulnerabilities in the packages that are deployed or used to test and deploy. Asks PyPI.
 audit: .venv-audit/ready
 	.venv-audit/bin/pip-audit --strict --require-hashes --disable-pip -r requirements.txt
 	.venv-audit/bin/pip-audit --strict --require-hashes --disable-pip -r requirements-dev.txt

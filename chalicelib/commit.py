@@ -144,7 +144,7 @@ class Commit:
         """`bodies`: how many bytes of events are allowed."""
         return (
             len(self) <= TRANSACTION_ITEMS
-            and len(self._events) <= outbox.MOST_EVENTS
+            and len(self._events) <= outbox.MOST_COMMIT_EVENTS
             and self._announced <= bodies
         )
 
@@ -154,7 +154,7 @@ class Commit:
         return (
             self._writes.keys().isdisjoint(other._writes.keys())
             and len(self) + len(other) <= TRANSACTION_ITEMS
-            and len(self._events) + len(other._events) <= outbox.MOST_EVENTS
+            and len(self._events) + len(other._events) <= outbox.MOST_COMMIT_EVENTS
             and self._announced + other._announced <= OUTBOX_BYTES
         )
 

@@ -150,7 +150,7 @@ def read(
                 if len(events) == limit or (events and size > most):
                     return Part(events, Place(entry["sk"], number))
                 events.append(Happened(event, item["at"]))
-        place = Place(entries[-1]["sk"], outbox.MOST_EVENTS)
+        place = Place(entries[-1]["sk"], outbox.MOST_COMMIT_EVENTS)
         looked_at += len(entries)
         if len(events) == limit or looked_at >= _LOOKED_AT:
             return Part(events, place)

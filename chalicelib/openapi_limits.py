@@ -6,7 +6,7 @@ from chalicelib import money
 from chalicelib.api_keys.model import READS_PER_MINUTE, WRITES_PER_MINUTE
 from chalicelib.bulk_edits.model import MOST_IDS
 from chalicelib.customers.model import MOST_ADDRESSES
-from chalicelib.events.model import MOST_EVENTS
+from chalicelib.events.model import MOST_FEED_EVENTS
 from chalicelib.idempotency import LONGEST_KEY
 from chalicelib.imports.model import (
     LARGEST_CELLS,
@@ -25,7 +25,7 @@ from chalicelib.imports.model import (
 )
 from chalicelib.listing import MOST_WORD_BYTES
 from chalicelib.listing.lists import MOST_COUNTED
-from chalicelib.listing.query import MOST_VALUES
+from chalicelib.listing.query import MOST_ACCEPTED_VALUES
 from chalicelib.listing.search import MOST_MATCHES
 from chalicelib.orders.model import (
     LARGEST_HISTORY,
@@ -56,13 +56,8 @@ from chalicelib.safe_post.response import LONGEST_HEAD, MOST_HEADERS
 from chalicelib.safe_post.wire import MOST_RECEIVED
 from chalicelib.schemas import LARGEST_PAGE
 from chalicelib.validation import DEEPEST, MOST_ERRORS
-from chalicelib.webhooks.model import (
-    DEEPEST_FILTER,
-    LARGEST_FILTER,
-    LONGEST_OVERLAP,
-    MOST_FILTER_VALUES,
-    MOST_SECRETS,
-)
+from chalicelib.webhooks.filter import DEEPEST_FILTER, LARGEST_FILTER, MOST_FILTER_VALUES
+from chalicelib.webhooks.model import LONGEST_OVERLAP, MOST_SECRETS
 
 _INTRODUCTION: Final = (
     "Products, orders and webhooks of one shop. Requests below `/api/admin` carry an API key;"
@@ -84,7 +79,7 @@ _LIMITS: Final = {
     "bytes of an answer": LARGEST_ANSWER,
     "errors in an answer": MOST_ERRORS,
     "items of a page": LARGEST_PAGE,
-    "values of a filter": MOST_VALUES,
+    "values of a filter": MOST_ACCEPTED_VALUES,
     "matches that a search reads": MOST_MATCHES,
     "records that are counted by their keys for a total": MOST_COUNTED,
     "results that the storefront's pages reach": DEEPEST_PUBLIC,
@@ -105,7 +100,7 @@ _LIMITS: Final = {
     "entries of its history, of which the first and the latest stay": MOST_HISTORY,
     "bytes of these": LARGEST_HISTORY,
     "addresses of a customer": MOST_ADDRESSES,
-    "events of a page of the feed": MOST_EVENTS,
+    "events of a page of the feed": MOST_FEED_EVENTS,
     "bytes of a file by form": LARGEST_FORM,
     "bytes of an upload": LARGEST_UPLOAD,
     "bytes of a workbook": LARGEST_WORKBOOK,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # loads the models of addresses, which other requests do not 
 
 # A replay on day 30 of a delivery's life, and the week of retries after it, still find the body.
 KEPT_SECONDS: Final = 60 * 86_400
-MOST_EVENTS: Final = 1_000  # of one commit: their ids end in two characters
+MOST_COMMIT_EVENTS: Final = 1_000  # of one commit: their ids end in two characters
 _DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -42,7 +42,7 @@ def body(event: str, data: Mapping[str, Any]) -> str:
 
 
 def item(events: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """The outbox item for the (event, body) pairs of a commit, at most MOST_EVENTS."""
+    """The outbox item for the (event, body) pairs of a commit, at most MOST_COMMIT_EVENTS."""
     return {
         "pk": ids.new("evt"),
         "sk": "events",

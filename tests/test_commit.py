@@ -116,7 +116,7 @@ def test_what_means_nothing_once_a_commit_was_made_is_gone_and_stays_where_it_wa
 def test_commits_go_together_up_to_as_many_events_as_one_item_holds(dynamodb: Double) -> None:
     for more, fits in ((0, True), (1, False)):
         first, second = Commit(), Commit()
-        for _ in range(outbox.MOST_EVENTS - 10 + more):
+        for _ in range(outbox.MOST_COMMIT_EVENTS - 10 + more):
             first.announce("product.deleted", {})
         for _ in range(10):
             second.announce("product.deleted", {})

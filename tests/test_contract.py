@@ -78,7 +78,7 @@ def test_the_roles_are_named_in_their_order() -> None:
 def test_a_receiver_of_ours_is_as_strict_as_the_contract_asks() -> None:
     (seconds,) = re.findall(r"more than (\d+) seconds", section("Signature"))
     assert int(seconds) == client.TOLERANCE == receiver._TOLERANCE
-    assert client.PREFIX == signature.PREFIX
+    assert client.PREFIX == signature.SECRET_PREFIX
 
 
 def test_the_description_has_the_headers_of_a_delivery() -> None:

@@ -26,15 +26,16 @@ IS_LIMIT: Final = re.compile(r"_?(MAX|MOST|LARGEST|LONGEST|DEEPEST|HIGHEST)(_\w+
 INTERNAL: Final = {
     "how much one step reads, writes or looks at; there are more steps": """
         erasures.store._MOST_BYTES feed.MOST_BYTES imports.csv.workbooks._MOST_ROWS
-        jobs.model.MOST_AT_ONCE listing.best.MOST listing.lookup._MOST listing.lookup._MOST_ALIKE
-        listing.search._MOST_READ listing.search._MOST_REMOVED listing.search._MOST_WHOLE
-        orders.store._MOST_ITEMS products.stock._MOST_CONDITIONS safe_post.post.MOST_ADDRESSES""",
+        jobs.model.MOST_AT_ONCE listing.best.MOST_CANDIDATES listing.lookup._MOST
+        listing.lookup._MOST_ALIKE listing.search._MOST_READ listing.search._MOST_REMOVED
+        listing.search._MOST_WHOLE orders.store._MOST_ITEMS products.stock._MOST_CONDITIONS
+        safe_post.post.MOST_TRIED_ADDRESSES""",
     "how much of a text or number is kept, shown, or found by": """
         customers.model._MOST_DIGITS imports.formats.proposal._LONGEST_SAMPLE
         imports.preview._LONGEST imports.preview._MOST imports.store.MOST_PREVIEWS
         listing.index._LONGEST_SORT listing.words.LONGEST_WORD listing.words._LONGEST_WHOLE
         orders.lifecycle._LONGEST_CHANGE request.routes._LONGEST_HINTED
-        safe_post.response.LONGEST_BODY safe_post.response.LONGEST_RAW_BODY search.store.MOST
+        safe_post.response.LONGEST_BODY safe_post.response.LONGEST_RAW_BODY search.store.MOST_FOUND
         slugs.LONGEST summary.store.MOST_LOW webhooks.deliveries._LONGEST_NAME""",
     "how long something waits": """
         deadline.LONGEST_PAUSE webhooks.sending.deliver._LONGEST_BACKOFF
@@ -48,7 +49,7 @@ INTERNAL: Final = {
         imports.csv.records._LONGEST_ODD imports.formats.cells._LONGEST
         request.proxies._MOST_HOPS""",
     "events or items that other limits keep below it": """
-        imports.catalogue._MOST_SKUS outbox.MOST_EVENTS""",
+        imports.catalogue._MOST_SKUS outbox.MOST_COMMIT_EVENTS""",
     "a larger file is erased without being searched": "exports.files._LARGEST_SEARCHED",
 }
 # `len(…) > 20` that refuses something nobody is told about.

@@ -35,7 +35,7 @@ from chalicelib.idempotency import Once, Repeated
 from chalicelib.problems import Conflict, NotFound, Unauthorized
 
 _OWNERS: Final[Key] = ("keys", "owners")
-PREFIX: Final = "bk_"
+KEY_PREFIX: Final = "bk_"
 _STALE_ATTRIBUTES: Final = 16
 
 
@@ -66,7 +66,7 @@ def mint(
 ) -> tuple[Caller, str]:
     """Creates a key. Returns its record and the key itself: `bk_…` with 256 random bits, unless
     given. `record` adds to the commit."""
-    key = key or PREFIX + secrets.token_urlsafe(32)
+    key = key or KEY_PREFIX + secrets.token_urlsafe(32)
     digest = digest_of(key)
     until = clock.iso(expires) if expires else None
     now = clock.iso(clock.now())
@@ -115,7 +115,7 @@ def mint_once(
 
 def _derived(bearer: str, nonce: str) -> str:
     chance = hmac.digest(bearer.encode("utf-8", "surrogatepass"), nonce.encode(), "sha256")
-    return PREFIX + base64.urlsafe_b64encode(chance).decode().rstrip("=")
+    return KEY_PREFIX + base64.urlsafe_b64encode(chance).decode().rstrip("=")
 
 
 def _keeps_the_shop_open(entry: Mapping[str, Any]) -> bool:
@@ -135,7 +135,7 @@ def minted(caller: Caller, key: str) -> ApiKeyWithSecret:
 
 
 def is_well_formed(key: str) -> bool:
-    return key.startswith(PREFIX)
+    return key.startswith(KEY_PREFIX)
 
 
 @round_trips.Stepwise

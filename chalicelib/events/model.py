@@ -14,7 +14,7 @@ from chalicelib.problems import Invalid
 from chalicelib.schemas import QueryParameters, Several
 from chalicelib.webhooks.model import EventKind, Moment
 
-MOST_EVENTS: Final = 500
+MOST_FEED_EVENTS: Final = 500
 
 
 class ReadEvents(QueryParameters):
@@ -27,7 +27,8 @@ class ReadEvents(QueryParameters):
     ] = None
     types: Several[EventKind] = Field(default_factory=list)
     limit: Annotated[
-        int, Field(ge=1, description=f"Events per answer; more than {MOST_EVENTS} counts as that")
+        int,
+        Field(ge=1, description=f"Events per answer; more than {MOST_FEED_EVENTS} counts as that"),
     ] = 100
     stock: Annotated[
         bool,
@@ -35,7 +36,7 @@ class ReadEvents(QueryParameters):
     ] = False
 
     def model_post_init(self, context: Any, /) -> None:
-        self.limit = min(self.limit, MOST_EVENTS)
+        self.limit = min(self.limit, MOST_FEED_EVENTS)
 
 
 class ShownEvent(TypedDict):

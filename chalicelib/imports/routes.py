@@ -238,9 +238,9 @@ def _again(old: ImportJob, options: Options, *, report: bool) -> Response:
     """A job that reads the file of another, or its failed rows, in the same way."""
     if not files.is_there(old.id, report=report):
         raise Conflict("The file of the job no longer exists.", code="file_missing")
-    dialect = old.fields.get("dialect")
-    if options.mapping is None and options.format is None and dialect:
-        options = replace(options, format=str(dialect))
+    format = old.fields.get("dialect")
+    if options.mapping is None and options.format is None and format:
+        options = replace(options, format=str(format))
     source = {"sourceJobId": old.id, "retried": report or old.has_numbers_of_source}
     job = store.create(str(old.fields["fileName"]), options, _UPLOAD_SECONDS, source)
     # Not here: copying 5 GB may take longer than a request.

@@ -92,7 +92,7 @@ def get(job_id: str) -> ImportJob:
 
 
 def begin(
-    waiting: ImportJob, etag: str, *, form: FileFormat, dialect: "Format", met_products: bool
+    waiting: ImportJob, etag: str, *, form: FileFormat, csv_format: "Format", met_products: bool
 ) -> ImportJob | None:
     """The job, running on this file; None if it must not run, already runs on another file, or was
     answered meanwhile.
@@ -104,7 +104,7 @@ def begin(
         "etag": etag,
         "metProducts": met_products,
         "startedAt": clock.iso(clock.now()),
-        **_read_as(form, dialect),
+        **_read_as(form, csv_format),
     }
     try:
         return ImportJob(
@@ -116,23 +116,23 @@ def begin(
         return job if is_same and job and job.answers == waiting.answers else None
 
 
-def ask(waiting: ImportJob, form: FileFormat | None, dialect: "Format | None" = None) -> bool:
+def ask(waiting: ImportJob, form: FileFormat | None, csv_format: "Format | None" = None) -> bool:
     """The job waits for a mapping of its columns, or, without a form, for the encoding of its text;
     unless it was answered meanwhile."""
     asked = {
         "status": JobStatus.NEEDS_MAPPING,
         "askedAt": clock.iso(clock.now()),
-        **_read_as(form, dialect),
+        **_read_as(form, csv_format),
     }
     return jobs.update_if(waiting.id, _asked_so_often(waiting), set=asked)
 
 
-def _read_as(form: FileFormat | None, dialect: "Format | None") -> dict[str, Any]:
+def _read_as(form: FileFormat | None, csv_format: "Format | None") -> dict[str, Any]:
     return {
         "format": form.as_dict() if form else {},
-        "dialect": dialect.name if dialect else None,
-        "ignoredColumns": [name[:200] for name in dialect.ignored[:200]] if dialect else [],
-        "missedColumns": [name[:200] for name in dialect.missed[:50]] if dialect else [],
+        "dialect": csv_format.name if csv_format else None,
+        "ignoredColumns": [name[:200] for name in csv_format.ignored[:200]] if csv_format else [],
+        "missedColumns": [name[:200] for name in csv_format.missed[:50]] if csv_format else [],
     }
 
 

@@ -46,8 +46,8 @@ class ProductRows:
     errors: list[RowError] = field(default_factory=list)
 
     @classmethod
-    def of(cls, records: Sequence[CsvRecord], dialect: Format, shop: Shop) -> "ProductRows":
-        imported = dialect.product(records, shop)
+    def of(cls, records: Sequence[CsvRecord], format: Format, shop: Shop) -> "ProductRows":
+        imported = format.product(records, shop)
         rows = cls(records[0].line, records, imported)
         if imported.errors:
             rows.fail(imported.errors)

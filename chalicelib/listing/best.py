@@ -10,7 +10,7 @@ from chalicelib.listing.kinds import Kind, escape, word_shards
 _WHOLE: Final = 5  # entries of a shard that have the term as a whole word
 _BEGINNING: Final = 15  # … that only begin with it
 _BESIDE: Final = 500  # … of one of several terms, because few records may have all of them
-MOST: Final = 20  # candidates that are loaded
+MOST_CANDIDATES: Final = 20  # candidates that are loaded
 
 _Read = Callable[[], table.Rows]
 
@@ -44,7 +44,7 @@ def candidates(terms: Sequence[str], read: Sequence[table.Rows]) -> list[str]:
     if not common and any(cut):
         common = set(sorted(found, key=len)[0])  # missing records may be among the unread entries
     sorts = {id: sort for some in found for id, sort in some.items()}
-    return sorted(common, key=lambda id: (id in whole, sorts[id]), reverse=True)[:MOST]
+    return sorted(common, key=lambda id: (id in whole, sorts[id]), reverse=True)[:MOST_CANDIDATES]
 
 
 def _newest(pk: str, begin: str) -> _Read:

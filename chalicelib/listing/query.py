@@ -11,7 +11,7 @@ from chalicelib.listing.kinds import Kind
 from chalicelib.listing.lists import EVERYTHING, Range
 from chalicelib.problems import Invalid
 
-MOST_VALUES: Final = 100  # AWS: operands of IN
+MOST_ACCEPTED_VALUES: Final = 100  # AWS: operands of IN
 
 
 class Indexed(Protocol):
@@ -66,8 +66,8 @@ def key_parts(kind: Kind, where: Mapping[str, frozenset[str]]) -> Where:
     """Filters as the index holds facets. Raises Invalid for too many values of one."""
     parts = {}
     for facet, accepted in where.items():
-        if len(accepted) > MOST_VALUES:
-            raise Invalid.field(facet, "too_many", f"takes at most {MOST_VALUES} values")
+        if len(accepted) > MOST_ACCEPTED_VALUES:
+            raise Invalid.field(facet, "too_many", f"takes at most {MOST_ACCEPTED_VALUES} values")
         if kind.several and facet == kind.several:
             parts[SEVERAL] = frozenset(map(several_part, accepted))
         else:

@@ -135,7 +135,7 @@ def _wrong(call: Call) -> str:
     elif not call.bearer:
         found = "There is no key after Bearer."
     elif not store.is_well_formed(call.bearer):
-        found = f"API keys begin with {store.PREFIX}; this is none."
+        found = f"API keys begin with {store.KEY_PREFIX}; this is none."
     else:
         return "There is no such API key: it is mistyped, or was revoked."
     return f"{found} Send one: Authorization: Bearer <API_KEY>."

@@ -24,7 +24,7 @@ Resolver = Callable[[str, int], Sequence[str]]
 """(host, port) → its addresses as text. Raises OSError when there are none."""
 
 USER_AGENT = "Backroom-Webhooks/1.0"
-MOST_ADDRESSES = 4
+MOST_TRIED_ADDRESSES = 4
 
 
 class Failure(StrEnum):
@@ -161,7 +161,7 @@ class _Exchange:
         answers = _look_up(destination, self.deadline, resolve)
         addresses = admit(destination, answers, allowed_networks)
         self.phase = "connecting"
-        with self._connect(addresses[:MOST_ADDRESSES], destination.port) as connection:
+        with self._connect(addresses[:MOST_TRIED_ADDRESSES], destination.port) as connection:
             wire = Wire(connection, self.deadline)
             if not destination.tls:
                 self._converse(wire, request)

@@ -13,7 +13,7 @@ from chalicelib.orders import store as orders
 from chalicelib.products import model as product
 from chalicelib.products import store as products
 
-MOST: Final = 5  # of each
+MOST_FOUND: Final = 5  # of each
 
 
 class _Record(Protocol):
@@ -50,4 +50,4 @@ def _best(search: str, terms: Sequence[str], records: list[R]) -> list[R]:
     matching = [record for record in records if record.index.matches({}, terms)]
     matching.sort(key=lambda record: (record.index.sort, record.id), reverse=True)
     matching.sort(key=lambda record: whole.isdisjoint(record.index.every_word))
-    return matching[:MOST]
+    return matching[:MOST_FOUND]

@@ -13,9 +13,9 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, Final
 
-MOST_VALUES: Final = 50
-LARGEST: Final = 4_096  # bytes of JSON
-DEEPEST: Final = 8
+MOST_FILTER_VALUES: Final = 50
+LARGEST_FILTER: Final = 4_096  # bytes of JSON
+DEEPEST_FILTER: Final = 8
 
 _COMPARE: Final[Mapping[Any, Callable[[Decimal, Decimal], bool]]] = {
     "=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge
@@ -99,13 +99,19 @@ def _number(value: Any) -> Decimal | None:
 
 def faults(pattern: Any, field: str) -> Iterator[tuple[str, str]]:
     """(field, message) for each error in a pattern; `field` is the place in it."""
-    if _size(pattern) > MOST_VALUES or len(json.dumps(pattern, default=str)) > LARGEST:
-        yield field, f"must have at most {MOST_VALUES} values and {LARGEST:,} characters"
+    if (
+        _size(pattern) > MOST_FILTER_VALUES
+        or len(json.dumps(pattern, default=str)) > LARGEST_FILTER
+    ):
+        yield (
+            field,
+            f"must have at most {MOST_FILTER_VALUES} values and {LARGEST_FILTER:,} characters",
+        )
         return
     for name in pattern if isinstance(pattern, dict) else ():
         if name not in {"event", "data"}:
             yield f"{field}.{name}", "is not in the body of an event: `event` and `data` are"
-    yield from _faults(pattern, field, DEEPEST)
+    yield from _faults(pattern, field, DEEPEST_FILTER)
 
 
 def _size(node: Any) -> int:
@@ -115,7 +121,10 @@ def _size(node: Any) -> int:
 
 def _faults(pattern: Any, at: str, deep: int) -> Iterator[tuple[str, str]]:
     if not isinstance(pattern, dict) or not pattern or not deep:
-        yield at, f"must be an object with at least one member, at most {DEEPEST} levels deep"
+        yield (
+            at,
+            f"must be an object with at least one member, at most {DEEPEST_FILTER} levels deep",
+        )
         return
     for name, wanted in pattern.items():
         where = f"{at}.{name}"

@@ -176,7 +176,7 @@ def test_every_event_of_the_largest_commit_reaches_its_endpoint(
 ) -> None:
     add(merchant)
     kind = "product.created"
-    bodies = [outbox.body(kind, {"n": number}) for number in range(outbox.MOST_EVENTS)]
+    bodies = [outbox.body(kind, {"n": number}) for number in range(outbox.MOST_COMMIT_EVENTS)]
     table.put(outbox.item([(kind, text) for text in bodies]), table=settings.outbox_table())
     world.run()
     assert {posted.body.decode() for posted in world.posted} == set(bodies)

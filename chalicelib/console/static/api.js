@@ -1,11 +1,11 @@
-// All requests to the API: the same that any client may make.
+// All requests to the API. The console uses no private calls.
 
 import * as session from "./session.js";
 
 const BASE = new URL("api/", document.baseURI);
 export const MOST_TRIES = 6;
 
-// What the API refused, or that it could not be reached (status 0).
+// A refusal by the API; status 0 if it could not be reached.
 export class Refusal extends Error {
   constructor(status, body, headers) {
     super(body.message ?? `The service answered ${status}.`);
@@ -21,8 +21,8 @@ export const onWait = (tell) => waits.add(tell);
 
 export const address = (path) => new URL(path, BASE).href;
 
-// Returns { data, etag }. Throws Refusal, or AbortError when `signal` says so. `key`: another than
-// that of the session, whose refusal is the caller's.
+// Returns { data, etag }. Throws Refusal, or AbortError when `signal` aborts. `key`: used instead of
+// the session's; the caller handles its refusal.
 export async function call(
   method,
   path,
@@ -82,7 +82,7 @@ async function content(answer, method) {
   }
 }
 
-// After a 429 nothing has happened. After a 503 it may have, so only repeatable requests are retried.
+// A 429 changed nothing. A 503 may have, so only repeatable requests are retried after it.
 function isWorthWaiting(method, answer, idempotencyKey) {
   if (answer.status === 429) return true;
   return answer.status === 503 && (method === "GET" || Boolean(idempotencyKey));

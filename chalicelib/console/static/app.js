@@ -94,7 +94,7 @@ async function showPage(main, arrived, found, y) {
   if (scrollY === 0) scrollTo(0, y);
 }
 
-// Its files may be of an old version: reloading the page once loads the new ones.
+// The loaded files may be of an old version: one reload loads the new ones.
 async function loaded(page) {
   try {
     const module = await import(`./pages/${page}.js`);
@@ -113,7 +113,7 @@ async function loaded(page) {
   }
 }
 
-// A page that could not be loaded has its own name, a second try and a way back.
+// A page that could not be loaded shows its name, a retry and a link back.
 function unshown(mine, error) {
   if (error.status === undefined && !error.code) {
     console.error(error);

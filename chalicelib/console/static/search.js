@@ -26,7 +26,7 @@ const PAGES = [
   ["API keys", "/settings/keys"],
   ["API reference", "/reference"],
 ];
-// What an id alone leads to.
+// The page that an id alone leads to.
 const IDS = [
   [/^ord_\w+$/, "Order", "/orders/"],
   [/^prod_\w+$/, "Product", "/products/"],
@@ -147,7 +147,7 @@ export function openSearch(begun, isEntered) {
 
   function enter() {
     const text = input.value.trim();
-    // Results of the API may be listed before pages, which are known at once.
+    // Results of the API may be listed before pages, which are found without a request.
     if (text && of !== text && at === 0 && !found[0]?.isSure) {
       wanted = text;
       clearTimeout(pause);
@@ -209,7 +209,7 @@ async function search(text, signal) {
     address: `/customers/${id}`,
     isExact: email === text.toLowerCase(),
   }));
-  // Orders are also found by their items: text that is not a number means a product or customer first.
+  // Orders are also found by their items, so for text that is not a number, products and customers come first.
   const all = /^#?\d+$/.test(text)
     ? [...orders, ...products, ...customers]
     : [...products, ...customers, ...orders];

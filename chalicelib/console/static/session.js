@@ -42,8 +42,8 @@ export function end() {
 // A key that another tab is signed in with, or null.
 export const borrowed = () => tabs.ask([...refused]);
 
-// The key was refused while a page is open: input stays, and the call is repeated with another key,
-// from another tab or from the user. `askForKey` resolves when there is one.
+// The key was refused while a page is open: input stays, and the call is repeated with another key
+// from another tab or the user. `askForKey` resolves when there is one.
 export function whenRefused(askForKey) {
   ask = askForKey;
 }

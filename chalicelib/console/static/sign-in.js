@@ -27,7 +27,7 @@ export function signInPage(entered, notice) {
   document.querySelector("input").focus();
 }
 
-// Above an open page. `offered`: a key that another tab has. Resolves when one is valid.
+// A dialog above an open page. `offered`: a key that another tab has. Resolves when a key is valid.
 export async function openSignIn(offered) {
   if (offered && (await begin(offered).then(Boolean, () => false))) return;
   await new Promise((entered) => {

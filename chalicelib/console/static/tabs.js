@@ -1,4 +1,4 @@
-// Tabs of one console exchange messages only with each other: a new one asks for the others' key.
+// Tabs of one console exchange messages with each other only: a new tab asks the others for a key.
 // Nothing is stored, so the key is gone with the last tab.
 
 const PATIENCE = 250; // milliseconds that a new tab waits for an answer

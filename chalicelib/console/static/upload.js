@@ -1,4 +1,4 @@
-// A file on its way, with progress: to the API, or straight to S3 when it is large.
+// Uploads a file with progress: to the API, or directly to S3 when it is large.
 
 import { address, call, MOST_TRIES, Refusal, wait } from "./api.js";
 import { LARGEST_FORM } from "./facts.js";
@@ -41,7 +41,7 @@ async function sendToApi(path, form, tell, signal) {
   }
 }
 
-// XMLHttpRequest, because fetch does not say how much was sent.
+// XMLHttpRequest, because fetch does not report upload progress.
 function send(url, form, headers, tell, signal) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();

@@ -72,8 +72,8 @@ export class Visit {
     return answer;
   }
 
-  // A handler that runs `work` once at a time: a double click, a repeating key or a second button
-  // does not start it again. Its errors are shown.
+  // A handler that does not start `work` while it runs, such as after a double click, a repeated key
+  // or by a second button. Shows its errors.
   once(work) {
     return async (event) => {
       const button = event.currentTarget;
@@ -144,12 +144,12 @@ export class Visit {
     go(path, query);
   }
 
-  // The address follows what is typed, without a step back for each letter.
+  // Updates the address while the user types, without a history entry for each letter.
   rewrite(query) {
     if (!this.signal.aborted) rewrite(this.path, query);
   }
 
-  // `isUnsaved` says whether leaving would lose something; `text` what.
+  // `isUnsaved` returns whether leaving would lose input; `text` describes that input.
   guard(kind, isUnsaved, text) {
     this.#unsaved.set(kind, { isUnsaved, text });
   }
@@ -159,7 +159,7 @@ export class Visit {
     else this.#unsaved.clear();
   }
 
-  // What would be lost by leaving, or null.
+  // The input that would be lost by leaving, or null.
   get unsaved() {
     return [...this.#unsaved.values()].find(({ isUnsaved }) => isUnsaved())?.text ?? null;
   }

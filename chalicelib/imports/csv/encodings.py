@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.lines import LARGEST_LINE
 
-# Python's names, by which `encoding=` says them too, and the letters of their languages: those of
-# the west in one alphabet, because shops there borrow words from each other (Crêpe, Süßes).
+# Encodings by Python's names, which `encoding=` uses too, and the letters of their languages.
+# Western languages share one alphabet, because shops borrow words from them (Crêpe, Süßes).
 _ALPHABETS: Final[Mapping[str, str]] = {
     "cp1252": "äöüßàâæçéèêëîïôœùûÿáíñóúìòãõ åäöéèüæø áæéðíóöúýþ áéíóúâêîôûŵŷ äõöüšž",
     "cp1250": "äöüß ąćęłńóśźż áčďéěíňóřšťúůýž áäčďéíĺľňóôŕšťúýž áéíóöőúüű ăâîşţ čćđšž ëç",
@@ -25,7 +25,7 @@ _ALPHABETS: Final[Mapping[str, str]] = {
     "koi8_r": "абвгдежзийклмнопрстуфхцчшщъыьэюяё",
     "mac_roman": "äöüßàâæçéèêëîïôœùûÿáíñóúìòãõ åäöéèüæø",
 }
-# Those of whose signs the everyday ones are in an older, smaller set.
+# East Asian encodings, and older, smaller encodings that have their everyday characters.
 _SIGNS: Final[Mapping[str, str]] = {
     "gb18030": "gb2312",
     "big5": "big5",
@@ -48,7 +48,7 @@ _ALIASES: Final[Mapping[str, str]] = {
 _SAMPLE: Final = 1 << 16
 _MARGIN: Final = 0.1
 _SHOWN: Final = 8  # words
-# Words with a byte that is no ASCII; a second byte of East Asian ones may be.
+# Words with a non-ASCII byte. The second byte of an East Asian character may be ASCII.
 _WORD: Final = re.compile(rb"[A-Za-z]*[\x80-\xff][\x40-\x7e\x80-\xff]*")
 _MARKS: Final = str.maketrans(
     dict.fromkeys("’‘“”„«»‹›–—…·•€£¥©®™°º²³½¼¾×§¿¡№")

@@ -11,11 +11,11 @@ from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import LARGEST_RECORD, CsvRecord
 
 MOST_ROWS: Final = 2_000  # of one product
-LARGEST_GROUP: Final = 8 * LARGEST_RECORD  # bytes of them
+LARGEST_GROUP: Final = 8 * LARGEST_RECORD  # bytes of one product
 
 
 class Keys(Protocol):
-    """What grouping needs to know of a dialect."""
+    """What grouping needs from a format."""
 
     def key(self, cells: list[str]) -> str:
         """Which product a row belongs to; empty: to the product of the row above."""
@@ -143,7 +143,7 @@ def _measured(
 
     def measured() -> Chunk | Unreadable:
         group = _group(begin, end, line, rows, too_large)
-        repeated = [seen(name) for name in _distinct(names)]  # each is noted
+        repeated = [seen(name) for name in _distinct(names)]  # a list, as `seen` records each name
         if isinstance(group, Chunk) and any(repeated):
             return group._replace(products=0, repeated=(line,))
         return group
@@ -190,7 +190,7 @@ def _marked(
             current, alias = key, alias or current
         above = record.cells
         if not same:
-            # A product row may come below rows that know it by its other name.
+            # A product's own row may follow rows that name the product by its other key.
             also = keys.alias(record.cells) if key else ""
             if also and also == current:
                 same, alias = True, key

@@ -29,7 +29,7 @@ def blocks(
     pieces: Iterable[bytes], given: str, bare_returns: bool
 ) -> Iterator[tuple[list[str], list[int]]]:
     """Whole physical lines with their ends, and how many bytes each takes in the file."""
-    # All but UTF-16 end a line with the byte that ASCII has, and use it for nothing else.
+    # Except in UTF-16, ASCII's byte for a line end never has another meaning.
     utf16 = given.startswith("utf-16")
     encoding = "utf-8" if utf16 else given
     held = bytearray()
@@ -39,7 +39,7 @@ def blocks(
     if utf16:
         parts = _transcoded(parts, given)
     if bare_returns:
-        # In UTF-8 alone: elsewhere the byte is part of other characters, such as č in UTF-16.
+        # Only in UTF-8: in others the byte may be part of a character, such as č in UTF-16.
         parts = (part.replace(b"\r", b"\n") for part in parts)
     for part in parts:
         piece = part
@@ -102,7 +102,7 @@ def _decoded(line: bytes, encoding: str) -> str:
     except UnicodeDecodeError:
         if encoding == "cp1252":
             return line.decode(encoding, "backroom.c1")
-        # The NUL makes it an error of its row (`sheet.unreadable`); the line stays one.
+        # The NUL makes its row an error (`sheet.unreadable`). The line remains one line.
         return line.decode(encoding, "replace").rstrip("\r\n") + "\0\n"
 
 

@@ -30,7 +30,7 @@ _JUDGED: Final = 2000  # lines
 _NEARLY_ALL: Final = 0.9
 _WORD: Final = 100  # bytes
 
-# A quoted cell of a header: nothing in it separates cells.
+# A quoted cell of a header, in which delimiters do not count.
 _QUOTED: Final = re.compile(r'(?<![^,;\t|\r\n]) *"(?:[^"]|"")*"?')
 _LINE_END: Final = re.compile(r"\r+\n|\r|\n")
 _HINT: Final = re.compile(r' *"?sep=([^"])"? *', re.IGNORECASE)
@@ -103,7 +103,7 @@ def open_csv(
         head, telling = _until_no_ascii(head, pieces, further=again is not None)
         if telling and again:
             encoding = _of_bytes(head + telling, chain([telling], pieces))
-            # The skipped part is ASCII, which is the same in all remaining encodings.
+            # The skipped part is ASCII, which is the same in all encodings still possible.
             pieces = _after(again(), len(head))
         else:
             encoding = _of_bytes(head, again)
@@ -146,7 +146,7 @@ def _encoding(head: bytes, said: str) -> tuple[str, int]:
             return encoding, len(mark)
     if said:
         return encodings.named(said), 0
-    # Latin text in UTF-16 without a mark has a zero in every other byte.
+    # In Latin text in UTF-16 without a byte order mark, every other byte is zero.
     start = head[:256]
     if start[1::2].count(0) > len(start) * 0.3:
         return "utf-16-le", 0
@@ -163,7 +163,7 @@ def _until_no_ascii(head: bytes, pieces: Iterator[bytes], *, further: bool) -> t
         if not piece.isascii() or len(head) > _SEARCHED:
             break
     if not head.isascii():
-        # One more: the first letter that is no ASCII may continue in it.
+        # With the next piece, as the first non-ASCII letter may continue in it.
         return head + next(pieces, b""), b""
     telling = b""
     for piece in pieces if further else ():
@@ -187,11 +187,11 @@ def _of_bytes(head: bytes, whole: Iterable[bytes] | Callable[[], Iterable[bytes]
     encodings.Undecided, also if only some lines are UTF-8."""
     foreign = [line for line in head.splitlines() if not line.isascii()][:_JUDGED]
     if len(foreign) > 1 and not head.endswith((b"\n", b"\r")):
-        foreign.pop()  # it may end within a letter
+        foreign.pop()  # the last may end within a letter
     valid = sum(map(_is_utf8, foreign))
     if valid >= len(foreign) * _NEARLY_ALL:
         return "utf-8"
-    # Two bytes of another encoding may happen to be UTF-8; more of them do not.
+    # Two bytes of another encoding may happen to be valid UTF-8, many hardly ever.
     is_mixed = valid > len(foreign) * (1 - _NEARLY_ALL)
     pieces = whole() if callable(whole) else whole
     return encodings.judged([head] if pieces is None else pieces, is_mixed)
@@ -215,7 +215,7 @@ def _delimiter(sample: str, said: str) -> tuple[str, int, int]:
     bare = (line.rstrip(f"{DELIMITERS} ") for line in lines[:_COMPARED])
     found = [max(map(line.count, said or DELIMITERS)) for line in bare]
     most = max(found)
-    # A title has no columns, or but a comma where the lines below it have many.
+    # A title line has no delimiters, or few compared with the lines below it.
     above = next(at for at, count in enumerate(found) if count * 3 > most or count == most)
     best = said or max(DELIMITERS, key=lines[above].count)
     return best, lines[above].count(best) + 1, above

@@ -20,9 +20,9 @@ LARGEST_RECORD: Final = LARGEST_LINE
 MOST_COLUMNS: Final = 2_000
 DELIMITERS: Final = ",;\t|"
 _FOLLOWING: Final = 20  # lines
-_LONGEST_ODD: Final = 1 << 16  # characters of a record with blanks around its quotes
+_LONGEST_ODD: Final = 1 << 16  # characters of a record with spaces around its quotes
 
-# The module's own limit, 128 kB a cell, is below ours, and it has only a global one.
+# The csv module's limit, 128 kB per cell, is below ours. It can only be set globally.
 csv.field_size_limit(1 << 26)
 
 
@@ -82,7 +82,7 @@ class Splitter:
     def __init__(self, delimiter: str, width: int | None, offset: int, line: int) -> None:
         self._delimiter = delimiter
         self._width = width
-        # What waits for more lines, and where its first line is in the file.
+        # Lines of an incomplete record, and the offset of the first of them.
         self._lines: list[str] = []
         self._sizes: list[int] = []
         self._offset = offset
@@ -101,7 +101,7 @@ class Splitter:
     def _records(self, final: bool) -> Iterator[CsvRecord]:
         ends = [0, *accumulate(self._sizes)]
         count = len(self._lines)
-        # A cut line is no text for the csv module: it ends what is read at once.
+        # The csv module cannot read a cut line, so each cut line ends a run of lines.
         stops = [i for i, text in enumerate(self._lines) if type(text) is CutLine] + [count]
         at = 0
         while at < count:

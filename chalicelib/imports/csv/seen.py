@@ -9,7 +9,7 @@ _LEAST: Final = 1 << 16  # bytes
 _MOST: Final = 1 << 26
 _MOST_AGAIN: Final = 1 << 24
 _PROBES: Final = 8
-_SHORTEST_PRODUCT: Final = 60  # bytes of a file that one product takes, about
+_SHORTEST_PRODUCT: Final = 60  # about as many bytes of a file as a small product takes
 _BYTES_A_KEY: Final = 3
 
 

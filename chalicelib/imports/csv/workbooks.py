@@ -28,13 +28,13 @@ from chalicelib.imports.model import (
 _HELD: Final = 128  # bytes that a cell takes besides its text
 _SHORTEST_CELL: Final = len('<c t="s"><v>0</v></c>')
 _PIECE: Final = 1 << 20
-_LINE_BREAK: Final = "\u2028"  # within a cell: no line of the CSV ends there
+_LINE_BREAK: Final = "\u2028"  # replaces line breaks within cells: it ends no line of the CSV
 _PARTS: Final = ("xl/workbook.xml", "content.xml")
 _MAIN: Final = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _TABLE: Final = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _OFFICE: Final = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _PADDED: Final = re.compile("0[0-9]{1,30}")
-_MOST_ROWS: Final = 10_000  # of one cell that is written once for many
+_MOST_ROWS: Final = 10_000  # that may repeat one cell
 _CELL: Final = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 
 
@@ -89,7 +89,7 @@ def _chosen(names: list[str], sheet: str) -> str:
     return found or names[0]
 
 
-# --- What is not unpacked -------------------------------------------------------------------------
+# --- Size limits ----------------------------------------------------------------------------------
 
 
 def refuse_large(size: int) -> None:
@@ -143,7 +143,7 @@ def _is_larger(data: bytes, part: zipfile.ZipInfo) -> bool:
             size += len(unpacking.decompress(rest, _PIECE))
             rest = unpacking.unconsumed_tail
     except zlib.error:
-        return False  # damaged: the reader says so
+        return False  # damaged: the reader reports it
     return size > part.file_size
 
 
@@ -154,7 +154,7 @@ def _refuse_repeats(data: bytes) -> None:
         try:
             is_too_large = any(map(_is_too_large, _held_at_once(archive)))
         except (ParseError, ValueError, OSError, zipfile.BadZipFile, zlib.error):
-            return  # damaged: the reader says so
+            return  # damaged: the reader reports it
     if is_too_large:
         message = "The workbook has too many cells, or too long ones. Save it as CSV."
         raise FileRejected("workbook_too_large", message)
@@ -204,7 +204,7 @@ def _sizes_of_cells(sheet: Any, texts: list[int]) -> Iterator[int]:
             yield _HELD + (texts[int(value[:9])] if is_known else 0)
 
 
-# --- Cells as a person sees them ------------------------------------------------------------------
+# --- Cells as a spreadsheet shows them ------------------------------------------------------------
 
 
 def _lines(
@@ -228,7 +228,7 @@ def _shown(cell: Any, width: int) -> str:
     if isinstance(cell, bool):
         return "TRUE" if cell else "FALSE"
     if isinstance(cell, int | float):
-        # A spreadsheet shows 15 digits; what is beyond comes of binary fractions.
+        # A spreadsheet shows 15 digits. Further digits are errors of binary fractions.
         whole = isinstance(cell, int) or (cell.is_integer() and abs(cell) < 1e15)
         return f"{int(cell):0{width}d}" if whole else f"{cell:.15g}"
     if isinstance(cell, datetime):

@@ -50,7 +50,7 @@ __all__ = [
     "recognise",
 ]
 
-# Those of other systems.
+# The formats of other systems.
 FORMATS: tuple[type[Format], ...] = (
     *(Shopify, ShopifyInventory, WooCommerce, Spree, Vendure, Medusa, Wix, Squarespace, Square),
     *(Etsy, BigCommerce, PrestaShop, Magento),

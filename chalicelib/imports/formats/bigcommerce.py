@@ -10,8 +10,8 @@ from chalicelib.imports.formats.format import Format, Prices
 from chalicelib.imports.formats.product import Draft, DraftVariant, ImportedProduct
 from chalicelib.imports.formats.sheet import Row
 
-# `Type=Swatch|Name=Color|Value=Red[#ff0000]`, one after the other; the old one writes
-# `[S]Size=Small,[CS]Color=Red:#ff0000` into the name.
+# The new export joins entries such as `Type=Swatch|Name=Color|Value=Red[#ff0000]`. The old one
+# writes `[S]Size=Small,[CS]Color=Red:#ff0000` into the name.
 _VALUE = re.compile(r"\|Value=([^|\[\]]*?)(?=\[|\||Type=|$)")
 _OLD_VALUE = re.compile(r"\[[A-Z]{1,3}\][^=,\[]{1,100}=([^,\[]*)")
 _CATEGORY = re.compile(r"[;|]")
@@ -58,7 +58,7 @@ class BigCommerce(Format):
         ("Item", "Name", "Current Stock"),
         ("Item", "Internal Image URL (Export)"),
         ("Item", "Name", "Options", "Retail Price"),
-        # Its importer wants columns that are not needed to be left out.
+        # BigCommerce's importer asks users to omit columns that they do not need.
         ("Item", "Image URL (Import)"),
         ("Item", "Variant Image URL"),
         ("Item", "Name", "Type", "Options"),
@@ -112,7 +112,7 @@ class BigCommerce(Format):
         if tracking.casefold() in {"none", "", "no"} and "tracking" in self.sheet:
             variant.set("tracking", "stock", None)
         elif tracking.casefold() in {"product", "by product"} and row is not variant.draft.rows[0]:
-            return  # one count for all: nobody can say how many of each
+            return  # one count for all variants: the stock of each is unknown
         else:
             variant.count()
 

@@ -33,7 +33,7 @@ _STATUSES: Final = {
     "archive": "ARCHIVED",
     "discontinued": "ARCHIVED",
 }
-# A sign that several currencies share says only what the amount cannot be in.
+# A sign that several currencies share only excludes the other currencies.
 _SIGNS: Final = {
     "€": "EUR",
     "£": "GBP GIP FKP SHP EGP",
@@ -77,7 +77,7 @@ _GROUPED: Final = re.compile(r"[0-9]{1,3}(?:[.,' ][0-9]{3})+")
 _WHOLE: Final = re.compile(r"[+-]?\d+(?:[.,]0{1,2}|[.,]0{4,})?")
 _THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+|\d{1,3}(?:\.\d{3})+|\d{1,3}(?:[' ]\d{3})+")
 _DECIMALS: Final = re.compile(r"\d([.,])\d{1,2}(?!\d)(?![.,]\d)")
-# A mark or blanks before what begins an address, or a mark and blanks: as in "a.jpg, b.jpg".
+# A separator or spaces before the start of a URL, or a separator and spaces, as in "a.jpg, b.jpg".
 _BETWEEN_URLS: Final = re.compile(r"[,;|](?=https?://)|[,;|]?[\s]+(?=\S)|[|;]", re.IGNORECASE)
 _SPACES: Final = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u2019": "'"})
 _SPOILT: Final = re.compile(r"[+-]?\d(?:[.,]\d+)?[eE]\+?\d{1,2}")
@@ -98,10 +98,10 @@ class Shop:
 
     currency: str
     today: date
-    location: str = ""  # whose stock is read, where a file has several; empty: that of all
+    location: str = ""  # the location whose stock is read; empty: all locations
 
 
-# What is longer is none of these, and is not looked at.
+# Longer cells are refused without parsing.
 _LONGEST: Final = 60
 
 

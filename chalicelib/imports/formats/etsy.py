@@ -57,8 +57,8 @@ class Etsy(Format):
         if not choices:
             self._whole(draft, row)
             return
-        # How many there are of each is not in the file, only how many of all; and the SKUs of all
-        # are in an order of their own.
+        # The file has only the total stock of all variations, and lists SKUs in another order than
+        # the variations.
         for title in draft.combined(row, "variations", choices):
             variant = draft.variant(row, title)
             for key, (field, value) in self.prices(draft, row).items():

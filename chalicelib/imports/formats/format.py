@@ -43,22 +43,23 @@ class Format:
     name: ClassVar[str]
     title: ClassVar[str]  # for people: "Wix product export"
     table: ClassVar[ColumnTable]
-    # The format is recognised where all columns of one of these are there: columns of its own.
+    # Columns that no other format has. The format is recognised if a file has all columns of one
+    # of these.
     signs: ClassVar[Sequence[Sequence[str]]] = ()
-    # How this format writes what `_ONCE` reads otherwise, and several categories in one cell.
+    # Readers that replace those of `_ONCE`, and the reader of several categories in one cell.
     readings: ClassVar[Mapping[str, Reading]] = {}
-    # Columns that nothing is read from, on purpose, though their names sound as if.
+    # Columns that are ignored on purpose, though their names sound like known fields.
     unread: ClassVar[Sequence[str]] = ()
-    # What says that a row is of something, and what a row cannot say of nothing.
+    # Fields that identify a product or variant; and fields that are refused on rows without those.
     named: ClassVar[Sequence[str]] = ("slug", "name", "sku", "option", "image")
     numbers: ClassVar[Sequence[str]] = ("price", "compareAtPrice", "salePrice", "stock")
-    # Whether a row with a price and a blank price before a reduction says that there is none.
+    # Whether a row with a price and a blank compare-at price removes the compare-at price.
     blank_is_no_reduction: ClassVar[bool] = False
-    # Whether a product without a slug is known by its SKU rather than by its name.
+    # Whether a SKU, not the name, identifies a product without a slug.
     sku_names_product: ClassVar[bool] = False
-    # Whether the product has columns of its own for what others give per variant.
+    # Whether the product has its own columns for values that other formats give per variant.
     own_prices: ClassVar[bool] = False
-    # Further values of a new product.
+    # Default values of a new product.
     if_new: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(
@@ -75,7 +76,7 @@ class Format:
         ]
         self._priced = [field for field in PRICES if field in self.sheet]
 
-    # --- Of a file ---
+    # --- Columns ---
 
     @classmethod
     def fits(cls, columns: Sequence[str]) -> bool:
@@ -113,7 +114,7 @@ class Format:
         telling = (name for name in self.ignored if any(word in plain(name) for word in _TELLING))
         return [name for name in telling if name not in known]
 
-    # --- Of a row ---
+    # --- Rows ---
 
     def key(self, cells: list[str]) -> str:
         """Which product a row belongs to; empty: to the product of the row above."""
@@ -141,7 +142,7 @@ class Format:
         """The variant's options; without any, it is the only one."""
         return " / ".join(option for _, option in row.each("option"))
 
-    # --- Of a product ---
+    # --- Products ---
 
     def product(self, records: Sequence[CsvRecord], shop: Shop) -> ImportedProduct:
         """The product that these rows, one group, describe. Whatever is wrong with them is an
@@ -170,7 +171,7 @@ class Format:
     def once(self, draft: Draft, row: Row, *, keep: bool) -> None:
         """What the product has once; `keep`: unless an earlier row has said it."""
         for field, key, read in self._once:
-            if row[field]:  # a variant's row gives none of them
+            if row[field]:
                 draft.put(row, field, key, read, keep=keep)
         draft.categories(row, self.readings.get("category", reading.single))
         draft.read(row, "currency", lambda code: reading.currency(code, draft.shop))
@@ -198,7 +199,7 @@ class Format:
             given["price"] = ("salePrice", sale)
             given["compareAtPrice"] = ("price", price)
         elif price is not None and ("salePrice" in self.sheet or self._says_no_reduction):
-            # A sale that is over leaves no price before it.
+            # No sale is running, so there is no compare-at price.
             given["compareAtPrice"] = ("price", None)
         return given
 
@@ -222,6 +223,6 @@ class Format:
             whole = [] if self.own_prices else [v for v in draft.variants if not v.title]
             given = [values, *(variant.values for variant in whole)]
             has_sku = self.sku_names_product and any("sku" in each for each in given)
-            # With a SKU, two products may have one name; without, the name is all there is.
+            # With a SKU, two products may have the same name. Otherwise the name identifies it.
             product.slug = None if has_sku else product.if_new["slug"] or None
         return draft.finish(own_prices=self.own_prices)

@@ -107,7 +107,7 @@ class Magento(Format):
         return bool(sku) and bool(cell) and sku in _options(cell)
 
     def drafted(self, draft: Draft) -> ImportedProduct:
-        # The texts of further languages are not read.
+        # Rows of other store views only have translations, which are not read.
         draft.rows = [row for row in draft.rows if not row["view"]]
         parents = [row for row in draft.rows if row["kind"].casefold() == "configurable"]
         for row in parents[1:]:
@@ -145,7 +145,7 @@ class Magento(Format):
             message = "No product next to this row names it as one of its variants."
             draft.fail(row, "sku", "missing_key", message)
         if row["visibility"].casefold() == _HIDDEN:
-            # A variant whose product stands elsewhere: it can be changed, and makes no product.
+            # A variant whose product is not next to it: it can update a product, not create one.
             draft.product.only_updates = True
         else:
             self._own(draft, row)

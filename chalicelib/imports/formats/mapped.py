@@ -7,7 +7,7 @@ from chalicelib.imports.formats.format import Format
 from chalicelib.imports.formats.ours import Ours
 from chalicelib.imports.formats.sheet import ColumnTable, plain
 
-# Every field, with what it is in words. Those that `SEVERAL` names take more than one column.
+# Every field, with its description. Fields in `MULTI_COLUMN` take more than one column.
 FIELDS: Final[Mapping[str, str]] = {
     "name": "Name of the product",
     "slug": "Handle: the product's name in addresses",
@@ -37,11 +37,11 @@ FIELDS: Final[Mapping[str, str]] = {
     "seoTitle": "Title for search engines",
     "seoDescription": "Description for search engines",
 }
-SEVERAL: Final = frozenset({"imageUrl", "category"})
-_ONE: Final = FIELDS.keys() - SEVERAL
+MULTI_COLUMN: Final = frozenset({"imageUrl", "category"})
+_ONE: Final = FIELDS.keys() - MULTI_COLUMN
 _KEYS: Final = ("slug", "name", "sku", "variantSku")
-_OTHER_KEYS: Final = ("id", "parent")  # of formats
-# What a table calls otherwise.
+_OTHER_KEYS: Final = ("id", "parent")  # only formats have these
+# Fields that have another name in a format's table than in a mapping.
 _WORDS: Final[Mapping[str, str]] = {"image": "imageUrl"}
 _FIELDS: Final = {word: field for field, word in _WORDS.items()}
 
@@ -83,7 +83,7 @@ def changed(
     """A format that reads some columns of a file otherwise than it does by itself."""
     own = format(columns)
     said = {plain(column): field_of(own, at) for at, column in reversed([*enumerate(columns)])}
-    if format is Ours:  # whose fields a mapping says, and more of them
+    if format is Ours:  # a mapping has all of its fields, and more
         return Mapped(columns, {**said, **{plain(c): field for c, field in mapping.items()}})
     instead = {
         column: _FIELDS.get(field, field) if field else None

@@ -17,7 +17,7 @@ COLUMNS = (
     *("imageAlt", "published", "storefront", "lowStockThreshold", "seoTitle"),
     *("seoDescription",),
 )
-# Other names that leave no doubt.
+# Other names that are unambiguous.
 _SYNONYMS = {
     "name": ("title", "product name"),
     "stock": ("quantity", "qty"),
@@ -88,7 +88,7 @@ class Ours(Format):
         variant.put("variantSku", "sku")
         if row["option"] and not row["variantSku"]:
             variant.put("sku", "sku")
-        # A price on the variant's own row, in either column, is the variant's.
+        # On a variant's row, `variantPrice` and `price` both give the variant's price.
         own = draft.amount(row, "variantPrice")
         price = ("variantPrice", own) if own else self.prices(draft, row).get("price")
         if price:

@@ -242,7 +242,7 @@ class Draft:
                 self.set(variants[0].row, variants[0].fields[key], key, value)
         elif variants:
             self._place(variants, own_prices)
-        # A price list with products that the shop does not have: no row of it can complete them.
+        # In a price list (no names), no further row can complete a product that the shop lacks.
         product.continues = "name" not in product.values and self.sheet.gives_names
         lacks_price = product.awaits_variants or not _is_priced(product)
         product.awaits_variants = lacks_price and self.sheet.gives_prices
@@ -258,7 +258,7 @@ class Draft:
             message = "The row names no product: it has no slug, no name and no SKU."
             product.errors.append(RowError(product.line, "", "missing_key", message))
         elif sku and spoilt(sku):
-            # Many numbers look the same after that: the wrong product would be changed.
+            # Different numbers look the same once shortened: the wrong product could be changed.
             message = f'"{sku}" has lost digits in a spreadsheet and can name no product.'
             product.errors.append(RowError(*product.locate("sku"), "spoilt_sku", message))
 
@@ -266,7 +266,7 @@ class Draft:
         product = self.product
         priced = [v for v in variants if v.values.get("price") is not None]
         product.lowest_price = bool(priced) and not own_prices
-        # A price before a reduction is kept per product: that of the cheapest variant is taken.
+        # A product has one compare-at price: that of its cheapest variant.
         cheapest = min(priced, key=lambda v: Decimal(v.values["price"]), default=None)
         placed = product.values.setdefault("variants", [])
         for i, variant in enumerate(variants):

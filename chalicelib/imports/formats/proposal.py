@@ -11,7 +11,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from chalicelib.imports.formats.cells import BadCell, decimal_mark, stock, urls
-from chalicelib.imports.formats.mapped import SEVERAL
+from chalicelib.imports.formats.mapped import MULTI_COLUMN
 from chalicelib.imports.formats.ours import Ours
 from chalicelib.imports.formats.sheet import REPORT_COLUMNS, plain
 from chalicelib.imports.formats.synonyms import AROUND, NAMES
@@ -47,7 +47,7 @@ def propose(columns: Sequence[str], samples: Sequence[Sequence[str]]) -> list[Co
         field = judged[at][0]
         if field == "option":
             field = next(free, None)
-        if field and (field in SEVERAL or field not in taken):
+        if field and (field in MULTI_COLUMN or field not in taken):
             given[at] = field
             taken.add(field)
     given = _numbered(given)

@@ -95,12 +95,12 @@ def report(
     run is escaped (`sheet.py`).
     """
     width = len(form.header)
-    # A file can have any delimiter, if its first line says so; this one has none.
+    # A file with a `sep=` line may have any delimiter. The report has no such line.
     delimiter = form.delimiter if form.delimiter in DELIMITERS else ","
-    # Of a report that was fixed and failed again, the old remarks go.
+    # If the file was itself an error report, its error columns are replaced.
     own = [at for at, name in enumerate(form.header) if plain(name) not in _REMARKS]
     header = [*(form.header[at] for at in own), *REPORT_COLUMNS]
-    # It was escaped already, as far as nobody has touched it.
+    # Cells of an error report are escaped already, unless somebody changed them.
     bare = unescaped if len(own) < width else str
     yield codecs.BOM_UTF8 + b"".join(_lines([header], delimiter))
     for records, errors in failed:
@@ -108,7 +108,7 @@ def report(
         for record in records:
             cells = [*record.cells, *[""] * (width - len(record.cells))]
             if any(map(str.strip, cells[width:])):
-                # What is too much is kept, with the delimiter that cut it, where it can be seen.
+                # Surplus cells are joined, with their delimiter, to the last own column.
                 last = max(own)
                 cells[last] = form.delimiter.join([cells[last], *cells[width:]])
             rows.append(

@@ -8,10 +8,10 @@ from typing import Final
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import CsvRecord
 
-# Written by the error report; a report that was fixed is imported without a word about them.
+# Columns that the error report adds. When it is imported, they are not listed as ignored.
 REPORT_COLUMNS: Final = ("error row", "error field", "error code", "error message")
-# A row with one of these is in the report as well as it could be cut, and may not say what was
-# meant. It stays an error until somebody has looked at it and has cleared the code.
+# The cells of a row with one of these codes may be cut wrongly. The row stays an error until
+# somebody has cleared the code.
 _CODE: Final = "error code"
 _NOT_READ: Final = {
     *("unclosed_quote", "misplaced_quote", "stray_line_break"),
@@ -19,17 +19,16 @@ _NOT_READ: Final = {
 }
 _PRICES: Final = ("price", "variantPrice", "salePrice")
 _FORMULA: Final = re.compile(r'="(?:[^"]|"")*"')
-# Exporters put the apostrophe before what could be a formula: WooCommerce writes '-1 for a draft.
-# Our own put one before an apostrophe, too, so that what is read is what was there.
+# Exporters put an apostrophe before a possible formula: WooCommerce writes '-1 for a draft. Our
+# exports put one before an apostrophe too, so that a cell is read back unchanged.
 _MARKED: Final = re.compile(r"'(?:[=+@'-].*|\d[\d.,]*)", re.DOTALL)
 _TEXT_MARKS: Final = "='"
-# What a spreadsheet runs, with the marks before it that say that it is text.
+# A possible formula, with any apostrophes before it.
 _RUNS: Final = re.compile(r"'*\s*[=+@\-\t\r]")
 _HOLE: Final = re.compile(r"\{([n*])\}")
 
-# Which columns give a field, by the names that they may have. Of several that are there the first
-# with something in it counts, or each, if the field takes several. `{n}` stands for a number, `{*}`
-# for any words.
+# The names that a field's columns may have. If a file has several, the first non-blank one counts,
+# or all, if the field takes several. `{n}` matches a number, `{*}` any words.
 ColumnTable = Mapping[str, Sequence[str]]
 
 
@@ -77,7 +76,7 @@ class Sheet:
     def cell(self, cells: Sequence[str], field: str) -> str:
         """The text of the first of the field's columns that is not blank, or nothing."""
         for at in self._at.get(field, ()):
-            # Half of the time of reading a row is spent here.
+            # Half of the time of reading a row is spent in this loop.
             if at < len(cells) and (text := cells[at].strip()):
                 text = _bare(text) if text[0] in _TEXT_MARKS else text
                 if text:

@@ -17,7 +17,7 @@ _NEW = (
     *("Inventory quantity", "Published on online store"),
 )
 _DEFAULT = "Default Title"
-_LAST = 1 << 30  # the position of a picture that has none
+_LAST = 1 << 30  # for pictures without a position
 
 
 def _status(cell: str) -> str:
@@ -75,7 +75,7 @@ class Shopify(Format):
 
     def stock(self, variant: DraftVariant, row: Row) -> None:
         if "tracker" in self.sheet and not row["tracker"]:
-            # Without a tracker the quantity is left over from some other time: it is not counted.
+            # Without a tracker, the quantity is out of date.
             variant.set("tracker", "stock", None)
         else:
             variant.count()

@@ -43,7 +43,7 @@ class ShopifyInventory(Format):
     def drafted(self, draft: Draft) -> ImportedProduct:
         draft.refuse_nameless(self.named, self.numbers)
         draft.product.only_updates = True
-        # Of one variant there is a row for each location.
+        # A variant has one row for each location.
         rows: dict[tuple[str, str], list[Row]] = {}
         for row in draft.rows:
             draft.put(row, "slug", "slug", reading.handle, keep=True)
@@ -52,8 +52,8 @@ class ShopifyInventory(Format):
             counts = [count for row in same for count in self._counts(draft, row)]
             if not counts:
                 continue
-            # A variant is known by its SKU, or else by its title, and neither is to be changed; the
-            # only one of a product is known by the handle.
+            # The SKU identifies a variant, or else the title; the handle identifies a product's
+            # only variant. The import changes none of them.
             variant = draft.variant(same[0], "" if sku else title)
             variant.set(next((c for c in _COUNTS if same[0][c]), "sku"), "stock", sum(counts))
             if sku and (title or "slug" not in draft.product.values):

@@ -47,7 +47,7 @@ class Spree(Format):
         product = draft.product
         master = next((row for row in reversed(draft.rows) if self._is_master(row)), None)
         if master is not None and draft.variants:
-            # The product row's price, SKU and stock are those of a master that nobody can buy.
+            # The product row's price, SKU and stock are of a master variant, which is not sold.
             draft.put(master, "sku", "sku")
         elif master is not None:
             product.is_master = True

@@ -163,7 +163,7 @@ NAMES: Final = {
         beschreibung, description seo, meta description seo, descripcion seo, meta descripcion,
         descrizione seo, meta descrizione, seo omschrijving, meta omschrijving, descricao seo,
         meta descricao, opis seo, meta opis""",
-    # What looks like a field and is none: money and numbers that must not be taken for others.
+    # Columns that look like known fields and are not: other amounts and numbers.
     "": """
         id, product id, variant id, item id, cost, cost price, cost per item, purchase price,
         wholesale price, unit cost, net price, price excl tax, price tax excl, price tax
@@ -182,7 +182,7 @@ NAMES: Final = {
         reserved, minimum order""",
 }
 
-# Words that say whose a column is, and in what: `Product price (EUR)` is a price.
+# Words that do not change a column's meaning: `Product price (EUR)` is a price.
 AROUND: Final = """
     product, products, item, article, produkt, artikel, produit, producto, prodotto, produto,
     produktu, eur, usd, gbp, pln, chf, euro, the, of, du, de, del, di, do, da, des, la, le, el, il,

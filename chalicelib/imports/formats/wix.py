@@ -154,5 +154,5 @@ class Wix(Format):
             row["kind"].casefold() == "variant"
             and variant.read("published", reading.boolean) is False
         ):
-            # It is kept, and cannot be bought.
+            # A hidden variant is kept, and cannot be bought.
             variant.set("published", "stock", 0)

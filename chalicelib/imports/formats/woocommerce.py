@@ -23,7 +23,7 @@ def _unescaped(text: str) -> str:
     return "\\n".join(lines)
 
 
-# "Price" and "Cena" may be anybody's.
+# Only these are certainly WooCommerce's: any file may have "Price" or "Cena".
 _OWN_PRICES = {plain(name) for name in COLUMNS["price"] if " " in name}
 
 
@@ -90,7 +90,7 @@ class WooCommerce(Format):
         if own is not None:
             product.slug = _slug(own)
             if draft.variants or _is_variable(own):
-                # Its stock is one that variations share, and it has no price of its own.
+                # Its stock is shared by its variations, and it has no price of its own.
                 draft.put(own, "sku", "sku")
                 product.awaits_variants = not draft.variants
                 if own["price"]:
@@ -117,8 +117,8 @@ class WooCommerce(Format):
             variant.set("stock", "stock", None)
         published = draft.read(row, "publication", _published)
         if published == ("ACTIVE", False):
-            # A variation that is switched off is kept, and cannot be bought. (-1 says that its
-            # product is a draft.)
+            # A disabled variation (0) is kept, and cannot be bought. (-1 means that its product is
+            # a draft.)
             variant.set("publication", "stock", 0)
         self.images(draft, row)
 

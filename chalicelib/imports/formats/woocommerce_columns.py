@@ -106,7 +106,7 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "seoTitle": ("Meta: _yoast_wpseo_title", "Meta: rank_math_title"),
     "seoDescription": ("Meta: _yoast_wpseo_metadesc", "Meta: rank_math_description"),
 }
-# No shop's list by hand has two of these fields.
+# A list that a shop wrote by hand does not have two of these fields.
 OWN: Final = (
     *("inStock", "saleStarts", "saleEnds", "visibility", "featured", "option", "optionName"),
     *("lowStockThreshold", "parent"),

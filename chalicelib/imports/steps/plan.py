@@ -80,17 +80,17 @@ def _plan(waiting: ImportJob) -> None:
         raise FileRejected("bad_header", message, table.header_line)
     first = list(islice(records, _SAMPLED))
     samples = [record.cells for record in first if record.problem is None]
-    dialect = columns.chosen(header, options, table.header_line)
-    store.put_columns(job_id, columns.shown(header, samples, dialect, options))
-    if dialect is None or options.review:
-        if store.ask(waiting, table.format, dialect):
+    format = columns.chosen(header, options, table.header_line)
+    store.put_columns(job_id, columns.shown(header, samples, format, options))
+    if format is None or options.review:
+        if store.ask(waiting, table.format, format):
             telemetry.info("import asks for a mapping", jobId=job_id)
         return
     job = store.begin(
         waiting,
         etag,
         form=table.format,
-        dialect=dialect,
+        csv_format=format,
         met_products=not products.is_empty(),
     )
     if job is None:
@@ -101,7 +101,7 @@ def _plan(waiting: ImportJob) -> None:
         return
     if not job.is_read:
         cut, seen, lanes = _Cut(job), Seen.for_file(size), Plan(job_id)
-        for part in cut.messages(plan(chain(first, records), dialect, seen=seen)):
+        for part in cut.messages(plan(chain(first, records), format, seen=seen)):
             lanes.add(part)
         files.put_keys(job_id, bytes(seen.bits))
         if seen.again is not None and cut.repeats:

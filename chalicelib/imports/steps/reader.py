@@ -19,7 +19,7 @@ from chalicelib.products.model import Product
 class Reader:
     def __init__(self, job: ImportJob) -> None:
         self.job = job
-        self.dialect: Format = columns.of_job(job)
+        self.format: Format = columns.of_job(job)
         today, location = clock.now().date(), job.options.location
         self.shop = Shop(settings.currency(), today, location)
 
@@ -41,7 +41,7 @@ class Reader:
         return Seen(bytearray(files.read_keys(self.job.id)))
 
     def _rows(self, group: Group) -> ProductRows:
-        rows = ProductRows.of(group.records, self.dialect, self.shop)
+        rows = ProductRows.of(group.records, self.format, self.shop)
         again = _again(self.job.id)
         if again is not None and any(name in again for name in group.names):
             rows.names = list(group.names)
@@ -50,7 +50,7 @@ class Reader:
     def _groups(self, part: Mapping[str, Any]) -> list[Group]:
         offset, length, line = int(part["offset"]), int(part["length"]), int(part["line"])
         data = files.read(self.job.id, self.job.etag, offset, length)
-        return list(groups(read(data, self.job.format, offset, line), self.dialect))
+        return list(groups(read(data, self.job.format, offset, line), self.format))
 
 
 @lru_cache(2)

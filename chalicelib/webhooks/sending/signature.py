@@ -6,7 +6,7 @@ import hashlib
 import hmac
 from collections.abc import Sequence
 
-PREFIX = "whsec_"
+SECRET_PREFIX = "whsec_"
 
 
 def secret(master_key: bytes, endpoint_id: str, version: int) -> str:
@@ -20,7 +20,7 @@ def secret(master_key: bytes, endpoint_id: str, version: int) -> str:
         raise ValueError("The master key must have at least 32 bytes.")
     # The label separates these secrets from any later use of the master key.
     message = f"webhook-secret\n{endpoint_id}\n{version}".encode()
-    return PREFIX + hmac.new(master_key, message, hashlib.sha256).hexdigest()
+    return SECRET_PREFIX + hmac.new(master_key, message, hashlib.sha256).hexdigest()
 
 
 def sign(timestamp: int, body: bytes, secrets: Sequence[str]) -> str:
@@ -40,7 +40,7 @@ def sign_standard(delivery_id: str, timestamp: int, body: bytes, secrets: Sequen
     """`v1,<base64>` for each secret, the newest first, with blanks in between. The key is the
     part after the secret's prefix, decoded as base64; our hex digits are valid base64."""
     signed = b"%b.%d.%b" % (delivery_id.encode(), timestamp, body)
-    keys = (base64.b64decode(each.removeprefix(PREFIX)) for each in secrets)
+    keys = (base64.b64decode(each.removeprefix(SECRET_PREFIX)) for each in secrets)
     marks = (base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()) for key in keys)
     return " ".join(f"v1,{mark.decode()}" for mark in marks)
 

@@ -1,4 +1,4 @@
-// One customer: who it is, where parcels go, what was bought. And a new one.
+// One customer: identity, addresses, orders. And a new customer.
 
 import { h, replace } from "../dom.js";
 import { CURRENCY } from "../facts.js";
@@ -168,7 +168,7 @@ function page(visit, path, { data: customer, etag }, found) {
     );
   }
 
-  // --- Who it is ---------------------------------------------------------------------------------
+  // --- Identity ----------------------------------------------------------------------------------
 
   function details() {
     const was = Object.fromEntries(Object.keys(NAMES).map((each) => [each, customer[each]]));
@@ -198,7 +198,7 @@ function page(visit, path, { data: customer, etag }, found) {
     return undefined;
   }
 
-  // --- Where parcels go --------------------------------------------------------------------------
+  // --- Addresses ---------------------------------------------------------------------------------
 
   function addresses() {
     const all = customer.addresses;
@@ -240,7 +240,7 @@ function page(visit, path, { data: customer, etag }, found) {
     );
   }
 
-  // --- What cannot be undone ---------------------------------------------------------------------
+  // --- Irreversible actions ----------------------------------------------------------------------
 
   async function remove() {
     const yes = await visit.ask({

@@ -116,7 +116,7 @@ function subjectLink(delivery) {
   return place ? h.a({ href: link(`/${place}/${id}`) }, about(delivery)) : about(delivery);
 }
 
-// HTTP 500, or what happened before there was a status.
+// HTTP 500, or the error if there is no status.
 const reason = ({ response, error }) => (response ? `HTTP ${response.status}` : words(error));
 
 function attempt(each, newest) {

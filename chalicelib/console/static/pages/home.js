@@ -1,4 +1,4 @@
-// The shop at a glance, and what needs attention.
+// The overview of the shop, and what needs attention.
 
 import { h } from "../dom.js";
 import { TIMEZONE } from "../facts.js";

@@ -31,7 +31,7 @@ export async function show(visit) {
     into,
   );
   fill();
-  // The page is drawn; the job is watched meanwhile.
+  // Not awaited: the page is drawn, and the job is watched in the background.
   follow();
 
   function follow() {

@@ -1,5 +1,5 @@
-// An order by hand: what was sold in the shop, at a fair, by telephone. With a scanner or the
-// keyboard alone: Enter adds what was found, and only Ctrl+Enter places the order.
+// An order entered by hand, such as a sale in the shop or by telephone. It can be entered with a scanner
+// or the keyboard alone: Enter adds the item found, and only Ctrl+Enter places the order.
 
 import { h, replace } from "../dom.js";
 import { PAYMENTS, TIMEZONE } from "../facts.js";
@@ -21,7 +21,7 @@ export async function show(visit) {
   const known = visit.query.customer
     ? (await visit.get(`admin/customers/${encodeURIComponent(visit.query.customer)}`)).data
     : null;
-  // A retry after a lost connection is the same order.
+  // A retry after a lost connection does not place a second order.
   const idempotencyKey = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;
   let isPlacing = false;
   const sum = h.p({ class: "strong", role: "status" });
@@ -168,7 +168,7 @@ export async function show(visit) {
     replace(sum, items.total(form.elements.tax.value));
   }
 
-  // Scanners send Enter, so it never places the order, wherever the focus is.
+  // Scanners send Enter, so Enter never places the order, wherever the focus is.
   function pressed(event) {
     if (event.key !== "Enter" || event.defaultPrevented) return;
     if (event.ctrlKey || event.metaKey) {

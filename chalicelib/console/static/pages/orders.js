@@ -93,7 +93,7 @@ const PERIODS = [
 ];
 const NEXT = ["PROCESSING", "SHIPPED", "DELIVERED"];
 
-// Each order moves as it may; the dry run says how many cannot.
+// Each order makes the moves it may; the dry run says how many cannot.
 function changes(visit, selection, done) {
   const all = plural(selection.size, "order");
   const edit = (title, change, undoable) =>

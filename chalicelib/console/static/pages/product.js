@@ -1,4 +1,4 @@
-// One product: looked at, changed, deleted; or a new one.
+// One product: view, edit and delete; or a new one.
 
 import { h, replace } from "../dom.js";
 import { ago, dateTime } from "../format.js";

@@ -1,4 +1,4 @@
-// The API, from its own description; each call as a line for the shell.
+// The API reference, from its description; each call with a shell command.
 
 import { address } from "../api.js";
 import { h, replace } from "../dom.js";
@@ -86,7 +86,7 @@ function drawn(visit, operation, api) {
       operation["x-role"] && h.span({ class: "badge" }, operation["x-role"]),
     ),
   );
-  // A hundred calls are drawn when they are opened, not before.
+  // Calls are drawn when they are opened: there are a hundred.
   node.ontoggle = () =>
     node.children.length === 1 && node.append(h.div({ class: "stack tight" }, parts()));
   return node;
@@ -122,14 +122,14 @@ function success({ responses }) {
   return Object.entries(responses).find(([status]) => status.startsWith("2"))?.[1];
 }
 
-// What the shop's code took or answered, where the description has it.
+// The request or answer of an example in the description, if there is one.
 function given(visit, title, message) {
   const example = Object.values(message?.content ?? {})[0]?.example;
   if (example === undefined) return null;
   return copied(visit, title, typeof example === "string" ? example : JSON.stringify(example, null, 2));
 }
 
-// One error of each status: this operation's own, where there is one.
+// One error of each status: the operation's own, if there is one.
 function refused(visit, { method, at, responses }, api) {
   const lines = Object.entries(responses).flatMap(([status, response]) => {
     const { content } = response.$ref ? whole(response, api) : {};

@@ -1,4 +1,4 @@
-// A small chart of days. What it shows is in a table too, for those who cannot see it.
+// A small chart of days. A table has the same values, for screen readers.
 
 import { h } from "../dom.js";
 import { TIMEZONE } from "../facts.js";

@@ -60,7 +60,7 @@ export async function bulkEdit(visit, { api, name, which, change, title, warning
     const back = ["Undo", () => takeBack(job.id).catch(tell)];
     toast(message, job.failed > 0 ? "bad" : "", undoable && job.updated > 0 ? back : null);
     await done();
-    // The button that began it is gone with the selection.
+    // The button that started it is gone with the selection.
     if (document.activeElement === document.body)
       visit.root.querySelector(".tick input, h1")?.focus();
   }

@@ -1,4 +1,4 @@
-// A value to be copied.
+// A value with a button that copies it.
 
 import { h, replace } from "../dom.js";
 import { announce } from "./notice.js";
@@ -10,7 +10,7 @@ export function copyButton(visit, value, what = "Copy") {
     try {
       await navigator.clipboard.writeText(value);
     } catch {
-      // Without permission (or without TLS) it can still be marked for the reader's own copying.
+      // Without permission (or TLS), the value is selected, so that the user can copy it.
       const shown = button.parentElement.querySelector("code, input");
       if (shown) getSelection().selectAllChildren(shown);
       announce("Press Ctrl+C to copy.");

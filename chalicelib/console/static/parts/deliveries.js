@@ -6,7 +6,7 @@ import { link } from "../router.js";
 import { badge } from "./badge.js";
 import { table } from "./table.js";
 
-// `endpoints`: the webhooks to tell apart, where there are several.
+// `endpoints`: the webhooks to distinguish, if there are several.
 export function deliveryTable(rows, endpoints = null) {
   const urls = new Map(endpoints?.map(({ id, url }) => [id, url]));
   return table({
@@ -54,6 +54,6 @@ export function about({ subject }) {
   return h.bdi(name ?? id);
 }
 
-// HTTP 500, or what happened before there was a status.
+// HTTP 500, or the error if there is no status.
 export const met = ({ lastStatus, lastError }) =>
   lastStatus ? `HTTP ${lastStatus}` : lastError ? words(lastError) : "";

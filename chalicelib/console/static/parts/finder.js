@@ -1,9 +1,9 @@
 // Finding one thing by typing or by scanning, such as a product for an order: a combobox.
 //
-// Enter takes what is marked in the list, where the list is of the text that is there. Else, as
-// with a scanner, whose Enter comes before any answer, it takes the one whose code is exactly that
-// text, and nothing else: what is not exact is shown to be chosen. The field is empty at once for
-// the next scan, and scans are taken in their order, however late their answers come.
+// Enter takes the marked option, if the list belongs to the current text. Otherwise (a scanner sends
+// Enter before any answer) it takes only an option whose code is exactly that text, and lists the
+// others to choose from. The field is cleared immediately for the next scan. Scans are taken in
+// their order, however late their answers come.
 
 import { h, newId, replace } from "../dom.js";
 import { isLeft } from "../api.js";
@@ -27,7 +27,7 @@ export function finder({ visit, label, placeholder, search, chosen, name, hint, 
   const known = new Map(); // code → option, so that the same piece again needs no answer
   let found = [];
   let at = -1;
-  let of = null; // the text that `found` is of
+  let of = null; // the text that `found` belongs to
   let turn = Promise.resolve();
   let waiting = 0;
   const box = h.ul({
@@ -96,7 +96,7 @@ export function finder({ visit, label, placeholder, search, chosen, name, hint, 
   }
 
   function close() {
-    visit.latest(id); // what was about to be searched is not
+    visit.latest(id); // cancels the pending search
     visit.latest(`${id} search`);
     box.hidden = true;
     [of, found, at] = [null, [], -1];
@@ -138,7 +138,7 @@ export function finder({ visit, label, placeholder, search, chosen, name, hint, 
     chosen(option.value);
   }
 
-  // The answer is asked for at once, and used when it is this scan's turn.
+  // The request is sent immediately. Its answer is used after those of earlier scans.
   function scan(text) {
     input.value = "";
     close();
@@ -166,7 +166,7 @@ export function finder({ visit, label, placeholder, search, chosen, name, hint, 
       return;
     }
     const why = exact.length > 1 ? `${exact.length} have this ${codes}` : "Not found";
-    // Where the next one is being typed, this one must not be in its way.
+    // The next text is being typed: do not change the field.
     if (options.length === 0 || input.value || document.activeElement !== input) {
       miss(text, why);
       return;

@@ -43,7 +43,7 @@ export function field({
   );
 }
 
-// What the controls inside a node hold, by their names.
+// The values of the controls inside a node, by their names.
 export function values(node) {
   const found = {};
   for (const control of node.querySelectorAll("input[name], select[name], textarea[name]")) {
@@ -89,7 +89,7 @@ function closest(node, name) {
   return null;
 }
 
-// A form that saves without losing what was typed: nothing is cleared or redrawn on failure.
+// A form that keeps its input: nothing is cleared or redrawn on failure.
 // `save(values)` throws the API's Refusal. Without `may` it only shows what the fields hold.
 export function form({ fields, submit, save, notice, cancel, extra, may = true }) {
   const summary = h.div(
@@ -110,7 +110,7 @@ export function form({ fields, submit, save, notice, cancel, extra, may = true }
   return may ? node : locked(node);
 }
 
-// The fields of a node, to be read only: what they hold can be marked and copied.
+// Makes the fields of a node read-only: their values can be selected and copied.
 export function locked(node) {
   for (const control of node.querySelectorAll("input:not([type=search]), select, textarea")) {
     if (control.matches("select, [type=checkbox]")) control.disabled = true;
@@ -154,7 +154,7 @@ export async function saving(node, button, summary, save) {
   }
 }
 
-// A taken slug is a conflict, and yet about one field.
+// A conflict about one field, such as a slug that is taken.
 function named(refusal) {
   if (refusal.errors?.length) return refusal.errors;
   return refusal.body?.field ? [{ field: refusal.body.field, message: refusal.message }] : [];

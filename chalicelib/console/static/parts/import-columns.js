@@ -76,14 +76,14 @@ const FIELDS = {
 
 export const formatName = (dialect) => FORMATS[dialect] ?? dialect ?? "Not recognized yet";
 
-// Of fields that only one format has, such as `mediaAltText`, by their own name.
+// The labels of fields. A field that only one format has, such as `mediaAltText`, has its own name.
 const fieldName = (name) =>
   FIELDS[name] ?? words(name.replace(/[A-Z]/g, (letter) => `_${letter}`));
 
 const samplesOf = ({ samples }) =>
   h.span({ class: "cut" }, samples.length ? samples.map((each) => h.div(h.bdi(each))) : "empty");
 
-// What was read, once that is settled.
+// How the file was read, once it is decided.
 export function columnTable(columns) {
   return h.details(
     { class: "attempt" },

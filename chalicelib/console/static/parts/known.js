@@ -3,7 +3,7 @@
 
 import { h, newId, replace } from "../dom.js";
 
-const MOST_PAGES = 5; // of 100 records: what a look around may cost of the key's requests a minute
+const MOST_PAGES = 5; // of 100 records: they count against the key's requests per minute
 const seen = new Map();
 const looks = new Map();
 
@@ -20,8 +20,8 @@ export function remember(api, names, rows) {
     rows.forEach((row) => typeof row[name] === "string" && among(api, name).add(row[name]));
 }
 
-// Looks at the newest 100 records, then at those after them; at each once in the life of the tab.
-// Resolves to whether there was anything new to look at.
+// Reads the newest 100 records, then the next; each page once in the life of the tab.
+// Resolves to whether there was anything new.
 function look(visit, api, names) {
   if (!looks.has(api)) looks.set(api, { page: 0, pages: MOST_PAGES, now: null });
   const at = looks.get(api);
@@ -57,7 +57,7 @@ export async function meant(visit, api, names, name, typed) {
   return typed;
 }
 
-// As most shops would spell it: rain jackets → Rain Jackets.
+// The usual spelling: rain jackets → Rain Jackets.
 export const titled = (text) => text.replaceAll(/(^|[\s-])\p{L}/gu, (all) => all.toUpperCase());
 
 // A <datalist>, and a function that updates it.

@@ -21,9 +21,9 @@ const given = (query, but = []) =>
   );
 
 // `filters`: those of `field`, named as in the address; `more`: after a click; `known`: it offers the values seen so far.
-// `toQuery` makes the API's query of them.
-// `choose(selection, done)` draws what can be done with { size, which, rows }. `reads`: what the API is asked for of each
-// record; all of it if absent. `exports`: what the API calls the records in an export. Resolves when the first page is drawn.
+// `toQuery` makes the API's query from them.
+// `choose(selection, done)` draws the actions for { size, which, rows }. `reads`: the fields of each record that the API
+// returns; all if absent. `exports`: the API's name for the records in an export. Resolves when the first page is drawn.
 export async function list(visit, spec) {
   const { api, filters: fields, columns, none, name, toQuery = (asked) => asked, choose, reads } = spec;
   const { path } = visit;
@@ -74,7 +74,7 @@ export async function list(visit, spec) {
   );
   const chips = h.div({ class: "chips" });
 
-  // The filters that are set, each with what takes it away; and the views.
+  // The active filters, each with a button that removes it; and the views.
   function drawChips() {
     replace(
       chips,
@@ -218,7 +218,7 @@ export async function list(visit, spec) {
     };
   }
 
-  // What is selected: { ids } or { filters }, as bulk edits take it.
+  // The selection: { ids } or { filters }, as bulk edits take it.
   function drawChosen() {
     chosenBar.hidden = chosen.size === 0;
     count.hidden = chosen.size > 0;

@@ -41,12 +41,12 @@ export function lowStock(visit, rows) {
   });
 }
 
-// A number that Enter saves. Escape puts back what was there.
+// A number field: Enter saves, Escape restores the old value.
 function stockCell(visit, { productId, variantId, productName, variantTitle, stock }) {
   const name = [productName, variantTitle].filter(Boolean).join(" · ");
   const errorId = newId("error");
   let known = stock;
-  let once = null; // [what was asked, its key]: a repeated try is the same move
+  let once = null; // [request, idempotency key]: a retry is the same move
   const error = h.p({ id: errorId, class: "error" });
   const reason = h.select(
     { "aria-label": `Reason for ${name}`, class: "reason" },

@@ -82,7 +82,7 @@ export const problemTitle = ({ status, code }) =>
         : "You are offline"
       : "This could not be loaded";
 
-// A page or part that could not be shown; `again` asks once more, `back` is [address, name].
+// A page or part that could not be shown; `again` retries, `back` is [address, name].
 export function problem(error, again, back) {
   const id = newId("problem");
   const request = error.headers?.get?.("X-Request-Id");

@@ -114,7 +114,7 @@ export function orderLines({ changed, left }) {
         quantity: whole(quantity.value.trim()),
         price: price.value.trim() || variant.price,
       })),
-    // As the API will compute it, if all input is numbers.
+    // The total as the API will compute it, if all input is numbers.
     total: (tax) => {
       const all = lines.reduce(
         (so, { quantity, price }) => so + Number(quantity.value) * Number(price.value),
@@ -125,7 +125,7 @@ export function orderLines({ changed, left }) {
         ? `Total ${money(all.toFixed(4), first.product.currency)}`
         : "";
     },
-    // Those that a shop does not sell now, by name.
+    // The names of products that the shop does not sell now.
     unusual: () =>
       lines
         .filter(({ product }) => notForSale(product))

@@ -36,7 +36,7 @@ export function card(title, ...content) {
   return h.section({ class: "card" }, title && h.h2(title), content);
 }
 
-// Names and values of one thing.
+// Names and values of one record.
 export function facts(pairs) {
   return h.dl(
     { class: "facts" },

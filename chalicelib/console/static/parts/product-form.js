@@ -168,7 +168,7 @@ export function productForm(product) {
     ),
   );
 
-  // The product as the form says it, in the API's shape.
+  // The form's product, in the API's shape.
   function read() {
     // By field, because rows have a `price` and a `sku` too.
     const typed = (name) => node.querySelector(`[data-field="${name}"] [name]`).value.trim();

@@ -1,4 +1,4 @@
-// After an outage: send again all that failed, once its number is known.
+// After an outage: resends all failed deliveries, after showing how many.
 
 import { h } from "../dom.js";
 import { TIMEZONE } from "../facts.js";

@@ -99,7 +99,7 @@ export function rows({ name, columns, add, what, widths, start = [], changed = (
     if (!starting) fit();
   }
 
-  // Shows those that the filter lets through, as many as are asked for.
+  // Shows the rows that match the filter, up to the number asked for.
   function fit() {
     const lines = [...body.children];
     const words = wanted.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -123,7 +123,7 @@ export function rows({ name, columns, add, what, widths, start = [], changed = (
   starting = false;
   number();
 
-  // What is there now: the row it was made of, and the texts in its fields.
+  // The current rows: for each, the row it was made from and the texts in its fields.
   const read = () =>
     [...body.children].map((line) => ({
       row: line.row,

@@ -5,9 +5,9 @@ const FASTEST_HAND = 60; // milliseconds a key, on average
 const LONGEST_GAP = 150; // between two keys of one scan
 const SHORTEST_CODE = 4;
 
-// `scanned(code)` gets what was scanned anywhere in the page but in `own`.
+// `scanned(code)` gets each scan anywhere in the page except in `own`.
 export function listenForScans(visit, own, scanned) {
-  let run = { text: "" }; // the keys so far: in which field, what stood there before, since when
+  let run = { text: "" }; // the keys so far, their field, its text before, and the start time
 
   visit.listen(
     document,

@@ -37,7 +37,7 @@ export function named(schema, api) {
   }));
 }
 
-// What must be there, with values that say what they are.
+// An example with the required members and self-explanatory values.
 export function example(schema, api, depth = 0) {
   const whole = resolved(schema, api);
   if (whole.examples) return whole.examples[0];

@@ -7,14 +7,14 @@ export async function during(save, form, page) {
   if (!form.isConnected) retype(page, sent, controls(form));
 }
 
-// Redraws a page for another reason than its form: unsaved input stays.
+// Redraws a page without saving its form: unsaved input stays.
 export function keeping(page, draw) {
   const typed = controls(page);
   draw();
   retype(page, controls(page), typed);
 }
 
-// What each control of the fields inside a node holds, and how to set it.
+// The value of each control inside a node, and a function that sets it.
 const controls = (node) =>
   new Map(
     [...node.querySelectorAll("[data-field] [name]")].map((control) => {

@@ -19,7 +19,7 @@ function keep(path, views) {
   else localStorage.removeItem(place(path));
 }
 
-// Links to the views of a list, and what saves `asked`, its filters now. `changed()` draws again.
+// Links to the views of a list, and a button that saves `asked`, its current filters. `changed()` redraws.
 export function views(visit, asked, changed) {
   const { path } = visit;
   const all = kept(path);

@@ -8,9 +8,9 @@ const CLOCK = new Intl.DateTimeFormat("sv-SE", {
   timeStyle: "medium",
 });
 
-// What an input of type datetime-local holds, a time in the shop's zone, and the moment it means.
+// Converts a datetime-local value, a time in the shop's zone, to a moment and back.
 export const local = (time) => CLOCK.format(time).replace(" ", "T").slice(0, 16);
-// The day in the shop's zone, so many days ago: 2026-11-22.
+// The day that many days ago, in the shop's zone: 2026-11-22.
 export const daysAgo = (days) => CLOCK.format(Date.now() - days * 86_400_000).slice(0, 10);
 
 export function momentOf(typed) {
