@@ -95,8 +95,7 @@ def holding_before(kind: Kind, texts: Iterable[str]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {word: set() for word in words.values()}
     for spread in (*map(_words_of, word_shards()), _names):
         for word, block in _blocks(kind, wanted, spread, ""):
-            own = [key for key in block if key.startswith(f"{escape(word)}#")]
-            found[word].update(map(_id, block if len(block) <= _MOST else own))
+            found[word].update(map(_id, block))
             if len(block) > _MOST and (alike := beginning(kind, word, _MOST_ALIKE)):
                 found[word].update(alike.sure)
     return {text: found[word] for text, word in words.items()}

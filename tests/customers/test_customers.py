@@ -352,6 +352,18 @@ def test_the_nightly_check_finds_totals_that_are_wrong(
     assert (shown["ordersCount"], shown["totalSpent"]) == (1, "19.90")
 
 
+def test_the_nightly_check_finds_a_customer_from_before_there_was_a_number_of_orders(
+    shop: Shop,
+) -> None:
+    customers = placed(shop)["customer"]["id"], customer(shop)["id"]
+    for id in customers:
+        table.update((id, "customer"), remove=["orders"])
+    wrong = dict(check.recounts())["customer totals"].wrong
+    assert [(one.cell, one.attribute, one.counted) for one in wrong] == [
+        ((customers[0], "customer"), "orders", 1)
+    ]
+
+
 def test_a_reader_reads_customers_and_changes_none(shop: Shop) -> None:
     made, key = customer(shop), shop.as_("READER")
     assert shop.get(f"{CUSTOMERS}/{made['id']}", key=key).status == 200

@@ -2,10 +2,12 @@
 
 import random
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pytest
 
+from chalicelib.imports.steps import plan as planner
 from chalicelib.products import store as products
 from tests.jobs.test_undo import like, put, sold, undo
 from tests.support.import_desk import Desk
@@ -75,6 +77,19 @@ def test_an_undone_import_comes_back_when_the_undo_is_undone(jobs: JobDesk) -> N
     assert jobs.counted(undo(jobs, undone)) == {"created": 1}
     assert like(jobs.now(hat)) == like(hat)
     assert jobs.shop.get(f"{PRODUCTS}?search=hat").json["total"] == 1
+
+
+def test_a_product_that_several_chunks_of_a_file_changed_goes_back_at_once(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(planner, "plan", partial(planner.plan, rows=4))
+    known = jobs.product(name="Coat", slug="coat", price="10.00")
+    rows = [f"coat,Coat,{n},{n}\n" + "".join(f"f-{n}{m},F,1,\n" for m in range(5)) for n in "123"]
+    job = imported(jobs, "slug,name,price,description\n" + "".join(rows))
+    assert (job["created"], job["updated"]) == (15, 1)
+    assert jobs.now(known)["price"] == "3.00"
+    assert jobs.counted(undo(jobs, job)) == {"deleted": 15, "updated": 1}
+    assert like(jobs.now(known)) == like(known)
 
 
 # --- In any order ---------------------------------------------------------------------------------

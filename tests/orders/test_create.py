@@ -9,7 +9,7 @@ import pytest
 
 from chalicelib import clock, money, table
 from chalicelib.commit import Commit
-from chalicelib.orders import numbers
+from chalicelib.orders import model, numbers, store
 from tests.orders.build import (
     ORDERS,
     kinds,
@@ -44,13 +44,14 @@ def test_an_order_is_answered_with_everything_that_was_sent(shop: Shop) -> None:
         "tax": 1.1,
         "paymentStatus": "PAID",
         "paymentMethod": "CARD_TERMINAL",
-        "note": "gift wrap",
+        "note": "gift wrap for Zoë",
         "tags": ["vip", "fair", "vip"],
         "orderDate": "2026-01-05T10:00:00+02:00",
     }
     answer = shop.post(ORDERS, sent)
     order = answer.json
     assert answer.status == 201
+    assert "Zoë" in answer.text
     assert order["id"].startswith("ord_") and order["number"] == "1001"
     assert (order["status"], order["paymentStatus"]) == ("PAID", "PAID")
     assert order["customer"]["id"].startswith("cus_")
@@ -81,6 +82,15 @@ def test_an_order_is_answered_with_everything_that_was_sent(shop: Shop) -> None:
     assert read.headers["ETag"] == answer.headers["ETag"]
     known = shop.get(f"{ORDERS}/{order['id']}", headers={"If-None-Match": read.headers["ETag"]})
     assert known.status == 304
+
+
+def test_a_stored_order_is_read_as_it_was_written(shop: Shop) -> None:
+    made = placed(shop)
+    order = store.get(made["id"])
+    pk, sk = made["id"], "order"
+    item = table.get((pk, sk))
+    assert item == {"pk": pk, "sk": sk, **model.stored(order)}
+    assert model.read(item) == order and order.fields.keys().isdisjoint({"pk", "sk", "version"})
 
 
 def test_its_events_carry_the_order_and_the_customer(shop: Shop) -> None:

@@ -63,10 +63,12 @@ def test_a_page_by_its_number_is_whole_or_is_told_how_many_fit(shop: Shop, path:
 @pytest.mark.parametrize("path", ["/api/admin/products", "/api/products"])
 def test_a_page_by_cursor_ends_early_and_the_walk_goes_on(shop: Shop, path: str) -> None:
     ids = filled(shop, 40)
-    met, cursor = list[str](), "*"
+    met, cursor, number = list[str](), "*", 0
     while cursor:
         answer = shop.get(f"{path}?limit=100&cursor={cursor}")
+        number += 1
         assert answer.status == 200 and sent(answer) <= SIX_MB
+        assert answer.json["pagination"]["page"] == number
         assert answer.json["total"] == 40
         met += [product["id"] for product in answer.json["data"]]
         cursor = answer.json["pagination"]["next"]
