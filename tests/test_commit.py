@@ -21,7 +21,7 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     "first",
     [Fault.LOST_AFTER, Fault.ERROR_AFTER, Fault.UNAVAILABLE_AFTER, Fault.IN_PROGRESS_AFTER],
 )
-def test_a_commit_whose_answer_was_lost_does_not_fail_its_own_condition(
+def test_a_retry_after_a_lost_answer_does_not_fail_its_own_condition(
     dynamodb: Double, first: Fault, second: Fault
 ) -> None:
     faults = iter([first, *[second] * 4])
@@ -35,7 +35,7 @@ def test_a_commit_whose_answer_was_lost_does_not_fail_its_own_condition(
 
 
 @pytest.mark.parametrize("fault", [Fault.THROTTLE, Fault.ERROR, Fault.UNAVAILABLE, Fault.LOST])
-def test_a_service_that_never_answers_well_is_busy_and_no_error_of_ours(
+def test_repeated_service_errors_raise_busy(
     dynamodb: Double, fault: Fault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 0.01)
@@ -71,7 +71,7 @@ def sizes(dynamodb: Double, fault: Fault | None = None) -> list[int]:
     return found
 
 
-def test_of_commits_that_go_together_none_fails_for_another(dynamodb: Double) -> None:
+def test_a_commit_in_a_batch_does_not_fail_because_of_another(dynamodb: Double) -> None:
     sent = sizes(dynamodb)
     fine, failed = send_all(two(), lanes=1)
     assert fine is None and isinstance(failed, table.ConditionFailed)
@@ -79,13 +79,13 @@ def test_of_commits_that_go_together_none_fails_for_another(dynamodb: Double) ->
     assert table.get(("a", "1")) and not table.get(("b", "1"))
 
 
-def test_a_commit_that_goes_alone_is_sent_once(dynamodb: Double) -> None:
+def test_a_single_commit_is_sent_once(dynamodb: Double) -> None:
     sent = sizes(dynamodb)
     (failed,) = send_all(two()[1:], lanes=1)
     assert isinstance(failed, table.ConditionFailed) and sent == [1]
 
 
-def test_commits_of_which_nobody_knows_whether_they_happened_are_not_made_again_one_by_one(
+def test_commits_with_an_unknown_outcome_are_not_repeated_one_by_one(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 0.01)
@@ -96,9 +96,7 @@ def test_commits_of_which_nobody_knows_whether_they_happened_are_not_made_again_
 
 
 @pytest.mark.parametrize("alone", [True, False])
-def test_what_means_nothing_once_a_commit_was_made_is_gone_and_stays_where_it_was_not_made(
-    dynamodb: Double, alone: bool
-) -> None:
+def test_delete_after_deletes_only_if_the_commit_was_made(dynamodb: Double, alone: bool) -> None:
     for pk in "ab":
         table.put({"pk": pk, "sk": "left"})
     commits = two()
@@ -113,7 +111,7 @@ def test_what_means_nothing_once_a_commit_was_made_is_gone_and_stays_where_it_wa
     assert table.get(("a", "left")) is None and table.get(("b", "left")) is not None
 
 
-def test_commits_go_together_up_to_as_many_events_as_one_item_holds(dynamodb: Double) -> None:
+def test_a_batch_of_commits_has_at_most_the_events_of_one_item(dynamodb: Double) -> None:
     for more, fits in ((0, True), (1, False)):
         first, second = Commit(), Commit()
         for _ in range(outbox.MOST_COMMIT_EVENTS - 10 + more):
@@ -132,7 +130,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 @pytest.mark.parametrize(("held", "longest"), [("a", 0.6), ("count", 0.08)])
-def test_who_meets_others_at_counts_alone_is_soon_through_in_another_shard(
+def test_a_conflict_on_counts_alone_is_retried_soon_in_another_shard(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch, held: str, longest: float
 ) -> None:
     commit = Commit()
@@ -144,7 +142,7 @@ def test_who_meets_others_at_counts_alone_is_soon_through_in_another_shard(
     assert max(waited) == longest and len(waited) == 8 and len(set(shards)) > 1
 
 
-def test_what_does_not_wait_for_others_says_at_once_what_its_condition_says(
+def test_a_write_that_does_not_wait_raises_its_error_on_the_first_conflict(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for waits in (True, False):

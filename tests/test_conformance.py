@@ -8,7 +8,7 @@ from tests.conformance.known import KNOWN
 PAGE = Path(__file__).resolve().parents[1] / "docs/conformance.md"
 
 
-def test_the_table_has_a_line_for_each_known_difference() -> None:
+def test_the_table_lists_each_known_difference() -> None:
     table = PAGE.read_text().partition("|---|---|---|---|\n")[2].split("\n\n")[0]
     rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in table.splitlines()]
     assert [(who, f"`{op}`", why) for who, op, _, why in map(_cells, KNOWN)] == [
@@ -20,7 +20,7 @@ def _cells(known: object) -> tuple[str, str, str, str]:
     return known.who, known.operation, known.what, known.why  # type: ignore[attr-defined]
 
 
-def test_answers_that_say_the_same_in_other_words_are_no_difference() -> None:
+def test_differences_in_wording_are_ignored() -> None:
     one = (200, {"Item": {"n": {"N": "1.50"}, "s": {"SS": ["b", "a"]}}, "Count": 1})
     other = (200, {"Item": {"s": {"SS": ["a", "b"]}, "n": {"N": "1.5"}}})
     assert difference(one, other) is None
@@ -32,7 +32,7 @@ def test_answers_that_say_the_same_in_other_words_are_no_difference() -> None:
     assert difference(*scans, "Scan") is None
 
 
-def test_what_programs_rely_on_is_a_difference() -> None:
+def test_differences_that_programs_rely_on_are_reported() -> None:
     found = (200, {"Items": [{"n": {"N": "1"}}, {"n": {"N": "2"}}]})
     assert difference(found, (200, {"Items": found[1]["Items"][::-1]})) == "another Items"
     assert difference(found, (200, {"Items": found[1]["Items"][::-1]}), "Scan") is None

@@ -13,20 +13,20 @@ def one_second(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("a_second", "p99"), [(200, 0.15), (500, 0.2)])
-def test_orders_at_once_are_placed_and_soon(a_second: int, p99: float) -> None:
+def test_concurrent_orders_are_placed_quickly(a_second: int, p99: float) -> None:
     """From the first second on, in which all want the next number."""
     answers = contention.orders(a_second, LOCK_MS)
     assert set(answers.kinds) == {"201"} and len(answers.took) > a_second * 0.8
     assert answers.p99 <= p99
 
 
-def test_a_flash_sale_is_sold_exactly_and_holds_up_nobody_else() -> None:
+def test_a_flash_sale_sells_the_exact_stock_and_does_not_delay_others() -> None:
     buyers, beside, sold = contention.flash_sale(300, 20, LOCK_MS)
     assert sold == buyers.kinds["201"] <= PIECES
     assert set(buyers.kinds) <= {"201", "422", "503"} and max(buyers.seconds) <= 1.5
     assert list(beside.kinds) == ["201"] and beside.p99 <= 0.3
 
 
-def test_an_import_at_full_width_repeats_less_than_every_second_commit() -> None:
+def test_a_parallel_import_retries_less_than_half_of_its_commits() -> None:
     attempts, _ = contention.imported(contention.LANES, LOCK_MS)
     assert attempts <= 1.5

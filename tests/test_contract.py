@@ -38,17 +38,17 @@ def moves(title: str) -> set[tuple[str, str]]:
     }
 
 
-def test_each_move_of_an_order_and_its_payment_is_in_the_tables() -> None:
+def test_the_tables_have_each_order_and_payment_move() -> None:
     assert moves("Order status") == {(a, b) for a, after in MOVES.items() for b in after}
     pairs = {(a, b) for a, after in PAYMENT_MOVES.items() for b in after}
     assert moves("Payment status") == pairs
 
 
-def test_each_kind_of_event_is_in_the_table_and_only_those() -> None:
+def test_the_table_has_exactly_the_event_kinds() -> None:
     assert set(re.findall(r"`([a-z]+\.[a-z]+)`", section("Event kinds"))) == set(EventKind)
 
 
-def test_the_retries_are_those_of_the_schedule() -> None:
+def test_the_retry_times_are_those_of_the_schedule() -> None:
     units = {"minute": MINUTE, "minutes": MINUTE, "hours": HOUR}
     text = section("Delivery and retries")
     early, _, daily = text.partition("daily for ")
@@ -60,7 +60,7 @@ def test_the_retries_are_those_of_the_schedule() -> None:
     assert listen.RECEIVER_SECONDS == RECEIVER_SECONDS
 
 
-def test_limits_a_minute_pages_and_bulk_are_those_of_the_source() -> None:
+def test_rate_page_and_bulk_limits_are_those_of_the_source() -> None:
     limits = (READS_PER_MINUTE, WRITES_PER_MINUTE)
     limits += (STOREFRONT_PER_MINUTE, FAILED_SIGN_INS_PER_MINUTE)
     documented = re.findall(r"\| (\d+) a (?:key|source)", section("Rate limits"))
@@ -71,17 +71,17 @@ def test_limits_a_minute_pages_and_bulk_are_those_of_the_source() -> None:
     assert f", {LOW_STOCK} unless given" in section("Inventory low")
 
 
-def test_the_roles_are_named_in_their_order() -> None:
+def test_the_roles_are_listed_in_order() -> None:
     assert re.findall(r"`([A-Z]+)`", section("Keys")) == list(Role)
 
 
-def test_a_receiver_of_ours_is_as_strict_as_the_contract_asks() -> None:
+def test_the_client_verifies_signatures_as_the_contract_says() -> None:
     (seconds,) = re.findall(r"more than (\d+) seconds", section("Signature"))
     assert int(seconds) == client.TOLERANCE == receiver._TOLERANCE
     assert client.PREFIX == signature.SECRET_PREFIX
 
 
-def test_the_description_has_the_headers_of_a_delivery() -> None:
+def test_the_description_lists_the_headers_of_a_delivery() -> None:
     sent = signature.headers(
         "order.paid", "dlv_1", 0, b"{}", [signature.secret(b"m" * 32, "wh_1", 1)]
     )

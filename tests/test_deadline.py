@@ -23,14 +23,14 @@ def test_pauses_double_from_20_ms_to_600_ms_and_end_within_six_seconds(
     assert numbers == list(range(14))
 
 
-def test_attempts_end_at_the_deadline_of_the_caller_and_are_one_at_least(
+def test_attempts_end_at_the_callers_deadline_after_at_least_one(
     waited: list[float],
 ) -> None:
     assert list(deadline.attempts(100.14)) == [0, 1, 2, 3] and waited == [0.02, 0.04, 0.08]
     assert list(deadline.attempts(99)) == [0] and len(waited) == 3
 
 
-def test_a_pause_is_no_longer_than_the_caller_says_at_that_moment(waited: list[float]) -> None:
+def test_a_pause_is_at_most_what_the_caller_allows(waited: list[float]) -> None:
     longest = iter([0.6, 0.01, 0.6, 0.05])
     list(deadline.attempts(100.2, lambda: next(longest, 9)))
     assert waited == [0.02, 0.01, 0.08, 0.05]

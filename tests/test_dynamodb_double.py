@@ -138,7 +138,7 @@ def moto(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     suppress_health_check=list(HealthCheck),
 )
 @given(st.lists(steps, max_size=12))
-def test_the_same_calls_are_answered_as_by_moto(script: list[Any]) -> None:
+def test_the_double_answers_as_moto_does(script: list[Any]) -> None:
     for key in [*KEYS, *[("counts", f"c#{shard}") for shard in range(COUNT_SHARDS)]]:
         table.delete(key)
     by_moto = [(done(step), state()) for step in script]
@@ -159,7 +159,7 @@ def refusal(call: Callable[[], Any]) -> str:
     return str(raised.value.response["Error"]["Code"])
 
 
-def test_aws_limits_are_enforced(dynamodb: Double) -> None:
+def test_the_double_enforces_aws_limits(dynamodb: Double) -> None:
     def committed(items: int) -> None:
         puts = [
             {"Put": {"TableName": "t", "Item": {"pk": {"S": "a"}, "sk": {"S": str(number)}}}}
@@ -178,7 +178,7 @@ def test_aws_limits_are_enforced(dynamodb: Double) -> None:
     assert refusal(lambda: table.query("a", filter=many)) == "ValidationException"
 
 
-def test_one_query_looks_at_a_megabyte_before_it_filters(dynamodb: Double) -> None:
+def test_a_query_reads_a_megabyte_before_it_filters(dynamodb: Double) -> None:
     for number in range(30):
         table.put({"pk": "a", "sk": f"{number:02d}", "text": "x" * 100_000})
     rows = table.query("a", filter=Attr("text").eq("y"))
@@ -186,7 +186,7 @@ def test_one_query_looks_at_a_megabyte_before_it_filters(dynamodb: Double) -> No
     assert dynamodb.calls[-1].read_units == 269  # 11 items of 100,011 bytes, in steps of 4 KB
 
 
-def test_two_threads_that_write_one_item_meet_a_conflict(dynamodb: Double) -> None:
+def test_concurrent_writes_to_one_item_conflict(dynamodb: Double) -> None:
     inside, outcomes = threading.Barrier(2, timeout=5), list[str]()
     first = Commit()
     first.put({"pk": "a", "sk": "1", "by": "first"})
@@ -212,7 +212,7 @@ def _put(sk: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("fault", Fault)
-def test_a_fault_before_a_call_keeps_it_from_happening_and_one_after_does_not(
+def test_a_fault_before_a_call_prevents_it_and_a_fault_after_does_not(
     dynamodb: Double, fault: Fault
 ) -> None:
     dynamodb.faults = lambda operation, request: fault
@@ -224,7 +224,7 @@ def test_a_fault_before_a_call_keeps_it_from_happening_and_one_after_does_not(
     assert (table.get(("a", "1")) is not None) == fault.after
 
 
-def test_a_transaction_that_is_sent_again_with_its_token_happens_once(dynamodb: Double) -> None:
+def test_a_transaction_sent_again_with_its_token_happens_once(dynamodb: Double) -> None:
     commit = Commit()
     commit.count("counts", "c", 1)
     lost = iter([Fault.LOST_AFTER, Fault.ERROR_AFTER, Fault.LOST])
@@ -247,7 +247,9 @@ def test_units_are_counted_as_aws_bills_them(dynamodb: Double) -> None:
     assert billed == [(0, 6), (1, 0), (3, 0), (1, 0), (0, 2), (0, 1)]
 
 
-def test_what_has_expired_is_there_for_two_days_more(dynamodb: Double, time_stands: Clock) -> None:
+def test_an_expired_item_is_readable_for_two_more_days(
+    dynamodb: Double, time_stands: Clock
+) -> None:
     """AWS: "typically deleted within two days". Whoever reads it has to look at `expiresAt`."""
     table.put({"pk": "a", "sk": "1", "expiresAt": time_stands.seconds - 10})
     name = shop_settings.table()

@@ -19,7 +19,7 @@ def made() -> Any:
     return examples.made()
 
 
-def test_the_file_is_what_the_code_makes(made: Any) -> None:
+def test_the_file_has_the_examples_that_the_code_makes(made: Any) -> None:
     there = json.loads(examples.FILE.read_text())
     for part in made:
         assert there[part].keys() == made[part].keys(), "run `make examples`"
@@ -27,7 +27,7 @@ def test_the_file_is_what_the_code_makes(made: Any) -> None:
             assert there[part][name] == example, f"{name} has changed: run `make examples`"
 
 
-def test_every_operation_has_an_example_of_request_and_answer() -> None:
+def test_every_operation_has_an_example_request_and_answer() -> None:
     app.app.serve(openapi.PATH)
     described = openapi.document()["paths"]
     for method, path in operations:
@@ -42,7 +42,7 @@ def test_every_operation_has_an_example_of_request_and_answer() -> None:
             assert parameter["in"] != "path" or parameter["example"] != "…"
 
 
-def test_every_status_that_refuses_has_an_example_that_the_code_made() -> None:
+def test_every_error_status_has_an_example_made_by_the_code() -> None:
     app.app.serve(openapi.PATH)
     described = openapi.document()
     responses = described["components"]["responses"]
@@ -59,7 +59,7 @@ def test_every_status_that_refuses_has_an_example_that_the_code_made() -> None:
                 assert example["value"]["code"] == code and example["value"]["message"]
 
 
-def test_every_kind_of_event_is_described_with_what_is_sent(made: Any) -> None:
+def test_every_event_kind_has_an_example_of_its_body(made: Any) -> None:
     webhooks = openapi.document()["webhooks"]
     assert webhooks.keys() == made["events"].keys() == {kind.value for kind in EventKind}
     for kind in EventKind:
@@ -71,7 +71,7 @@ def test_every_kind_of_event_is_described_with_what_is_sent(made: Any) -> None:
         shape.validate_json(json.dumps([example["data"]]), strict=True)
 
 
-def test_no_example_has_a_key_or_a_secret() -> None:
+def test_no_example_contains_a_key_or_a_secret() -> None:
     text = examples.FILE.read_text()
     assert "bk_…" in text and "whsec_…" in text
     assert "X-Amz-Signature" not in text

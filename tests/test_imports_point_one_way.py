@@ -112,7 +112,7 @@ def test_only_settings_reads_the_environment() -> None:
     assert readers == {"chalicelib.settings"}
 
 
-def test_a_key_is_spelled_by_one_slice_and_there_not_by_its_routes() -> None:
+def test_a_key_prefix_is_used_by_one_slice_and_not_in_its_routes() -> None:
     owners: dict[str, set[str]] = {}
     for name, tree in MODULES.items():
         for prefix in key_prefixes(tree):
@@ -141,7 +141,7 @@ def key_prefixes(tree: ast.Module) -> Iterator[str]:
                 yield start.group()
 
 
-def test_the_rules_are_about_something() -> None:
+def test_the_rules_match_existing_modules() -> None:
     assert is_mechanism("chalicelib.table")
     assert is_request("chalicelib.request.middleware")
     assert slice_of("chalicelib.api_keys.store") == "api_keys"

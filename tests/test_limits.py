@@ -123,12 +123,12 @@ def told() -> set[str]:
     return {origin("chalicelib.openapi_limits", name) for name in names}
 
 
-def test_every_limit_is_told_or_refuses_nobody() -> None:
+def test_every_limit_is_described_or_internal() -> None:
     internal = {f"chalicelib.{name}" for names in INTERNAL.values() for name in names.split()}
     assert limits() - told() == internal
 
 
-def test_every_number_that_refuses_has_a_name() -> None:
+def test_every_compared_length_is_a_named_limit() -> None:
     found = {
         f"{module.removeprefix('chalicelib.')}: {ast.unparse(each)}"
         for module, tree in modules().items()
@@ -140,7 +140,7 @@ def test_every_number_that_refuses_has_a_name() -> None:
     assert found == BARE.keys()
 
 
-def test_the_description_and_the_docs_tell_the_same_limits(shop: Shop) -> None:
+def test_the_description_and_the_docs_have_the_same_limits(shop: Shop) -> None:
     description = shop.get("/api/openapi.json").json["info"]["description"]
     rest = (PROJECT / "docs/api.md").read_text().partition("\n## Limits\n")[2]
     assert f"| admin, GET and HEAD | {READS_PER_MINUTE} a key |" in rest
@@ -153,7 +153,7 @@ def test_the_description_and_the_docs_tell_the_same_limits(shop: Shop) -> None:
     assert all(f"{most:,} {what}" in description for what, most in _LIMITS.items())
 
 
-def test_every_bound_of_a_field_that_is_sent_is_in_its_schema(shop: Shop) -> None:
+def test_every_bound_of_an_input_field_is_in_its_schema(shop: Shop) -> None:
     described = set(in_schemas(shop.get("/api/openapi.json").json))
     sent = {
         (field.alias or name, bound)

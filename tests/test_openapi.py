@@ -38,7 +38,7 @@ def test_every_route_is_described(description: Any) -> None:
     assert described == served
 
 
-def test_every_status_that_follows_from_a_declaration_is_described(description: Any) -> None:
+def test_every_status_implied_by_a_routes_declaration_is_described(description: Any) -> None:
     create = description["paths"]["/api/admin/keys"]["post"]
     assert set(create["responses"]) == {
         "201", "400", "401", "403", "413", "415", "422", "429", "431", "500", "502", "503", "504"
@@ -47,7 +47,7 @@ def test_every_status_that_follows_from_a_declaration_is_described(description: 
     assert {"404", "409"} <= set(revoke["responses"])
 
 
-def test_an_answer_that_is_not_described_fails_the_test_that_got_it(
+def test_an_undescribed_answer_fails_the_test_that_gets_it(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     entry = app.routes["/api/admin/me"]["GET"]
@@ -59,7 +59,7 @@ def test_an_answer_that_is_not_described_fails_the_test_that_got_it(
         shop.get("/api/admin/me")
 
 
-def test_every_reference_leads_somewhere(description: Any) -> None:
+def test_every_reference_has_a_target(description: Any) -> None:
     found = set(_references(description))
     assert found
     for reference in found:
@@ -68,7 +68,7 @@ def test_every_reference_leads_somewhere(description: Any) -> None:
             place = place[part]
 
 
-def test_admin_routes_need_a_key_and_only_they() -> None:
+def test_exactly_the_admin_routes_need_a_key() -> None:
     for operation in operations.values():
         assert (operation.role is not None) == operation.path.startswith("/api/admin/")
 
@@ -82,11 +82,11 @@ def test_parameters_come_from_the_models(description: Any) -> None:
     assert revoke["parameters"][0]["in"] == "path"
 
 
-def test_its_addresses_are_those_of_the_stage(description: Any) -> None:
+def test_the_server_url_is_that_of_the_stage(description: Any) -> None:
     assert description["servers"] == [{"url": "/test"}]
 
 
-def test_its_addresses_are_right_where_api_gateway_does_not_know(
+def test_the_server_url_follows_the_base_path_setting(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BASE_PATH", "/_aws/execute-api/backroom/local")
@@ -94,7 +94,7 @@ def test_its_addresses_are_right_where_api_gateway_does_not_know(
     assert servers == [{"url": "/_aws/execute-api/backroom/local"}]
 
 
-def test_a_client_that_has_it_is_told_so(shop: Shop) -> None:
+def test_an_unchanged_description_is_answered_with_304(shop: Shop) -> None:
     etag = shop.get("/api/openapi.json").headers["ETag"]
     assert shop.get("/api/openapi.json", headers={"If-None-Match": etag}).status == 304
 
@@ -109,7 +109,7 @@ def _references(node: Any) -> Iterator[str]:
             yield from _references(inner)
 
 
-def test_names_come_from_commerce(description: Any) -> None:
+def test_schema_names_are_words_of_commerce(description: Any) -> None:
     schemas = description["components"]["schemas"]
     assert {"Product", "Order", "Customer", "Webhook", "Delivery", "ImportJob"} <= schemas.keys()
     for name in schemas:
@@ -117,7 +117,7 @@ def test_names_come_from_commerce(description: Any) -> None:
         assert not name.startswith(("Shown", "Walked")), name
 
 
-def test_every_operation_has_an_id_of_its_own(description: Any) -> None:
+def test_every_operation_has_a_unique_id(description: Any) -> None:
     ids = [operation["operationId"] for _, _, operation in _operations(description)]
     assert len(ids) == len(set(ids)) == len(operations)
     assert {"listOrders", "createOrder", "getOrder", "updateOrder", "deleteOrder"} <= set(ids)
@@ -125,7 +125,7 @@ def test_every_operation_has_an_id_of_its_own(description: Any) -> None:
         assert re.fullmatch("[a-z]+([A-Z][a-z]+)+", id), id
 
 
-def test_everything_is_described(description: Any) -> None:
+def test_every_field_and_parameter_has_a_description(description: Any) -> None:
     """What is missing is said in the model, or in `chalicelib/public_names.py`."""
     silent = [
         f"{name}.{own}"
@@ -142,7 +142,7 @@ def test_everything_is_described(description: Any) -> None:
     assert silent == []
 
 
-def test_what_is_said_is_said_of_something(description: Any) -> None:
+def test_every_public_name_belongs_to_an_existing_field(description: Any) -> None:
     schemas = description["components"]["schemas"]
     known = {f"{name}.{own}" for name in schemas for own in schemas[name].get("properties", ())}
     known |= {known_one.partition(".")[2] for known_one in known}
@@ -156,7 +156,7 @@ def test_what_is_said_is_said_of_something(description: Any) -> None:
     assert public_names.TAGS.keys() == {tag["name"] for tag in description["tags"]}
 
 
-def test_open_operations_say_that_they_are_open(description: Any) -> None:
+def test_only_open_operations_are_described_without_a_key(description: Any) -> None:
     for _, path, operation in _operations(description):
         assert operation["security"] == ([{"key": []}] if "/admin/" in path else [])
 
@@ -167,13 +167,13 @@ def _operations(description: Any) -> Iterator[tuple[str, str, Any]]:
             yield method, path, operation
 
 
-def test_a_generator_of_requests_finds_every_operation(description: Any) -> None:
+def test_schemathesis_finds_every_operation(description: Any) -> None:
     schema = schemathesis.openapi.from_dict(description)
     found = {each.ok().definition.raw["operationId"] for each in schema.get_all_operations()}
     assert found == {operation["operationId"] for _, _, operation in _operations(description)}
 
 
-def test_every_example_is_what_its_schema_says(description: Any) -> None:
+def test_every_example_matches_its_schema(description: Any) -> None:
     for item in [*description["paths"].values(), *description["webhooks"].values()]:
         for operation in item.values():
             for media in _bodies(operation):

@@ -116,7 +116,7 @@ def all_counted() -> dict[str, dict[str, int]]:
     return {name: {"calls": calls, "roundTrips": trips} for name, (calls, trips) in found.items()}
 
 
-def test_no_request_makes_more_calls_than_in_the_last_release(
+def test_a_request_makes_no_more_calls_than_in_the_last_release(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name, value in SETTINGS.items():

@@ -17,16 +17,16 @@ from chalicelib import slugs
         ("--", "product-242c1465"),
     ],
 )
-def test_a_key_is_its_own_slug_where_it_can_be_and_else_has_a_checksum(key: str, slug: str) -> None:
+def test_a_valid_key_is_its_own_slug_and_others_get_a_checksum(key: str, slug: str) -> None:
     assert slugs.of_key(key) == slugs.of_key(key.swapcase()) == slug
 
 
-def test_the_slug_of_a_long_name_ends_with_a_word() -> None:
+def test_the_slug_of_a_long_name_is_cut_at_a_word() -> None:
     assert slugs.of_name(f"{'x' * 119} y") == "x" * 119
     assert slugs.of_name("?!") == "product"
 
 
-def test_of_a_name_that_others_have_the_first_free_number_is_taken() -> None:
+def test_a_taken_slug_gets_the_first_free_number() -> None:
     assert slugs.first_free("hat", set()) == "hat"
     assert slugs.first_free("hat", {"hat", "hat-3"}) == "hat-2"
     assert slugs.first_free("hat", {"hat", "hat-2"}) == "hat-3"

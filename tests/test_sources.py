@@ -39,7 +39,7 @@ def target(citing: Path, cited: str) -> Path | None:
     return next((place for place in places if place.exists()), None)
 
 
-def test_every_page_that_is_cited_is_in_the_repository() -> None:
+def test_every_cited_page_is_in_the_repository() -> None:
     missing = [
         f"{path.relative_to(PROJECT)}: {cited}"
         for path in files()
@@ -49,7 +49,7 @@ def test_every_page_that_is_cited_is_in_the_repository() -> None:
     assert missing == []
 
 
-def test_every_anchor_that_is_cited_is_a_heading() -> None:
+def test_every_cited_anchor_is_a_heading() -> None:
     missing = []
     for path in files():
         for cited, anchor in citations(path):
@@ -60,7 +60,7 @@ def test_every_anchor_that_is_cited_is_a_heading() -> None:
 
 
 @pytest.mark.parametrize("words", ["the pl" + "an", "spec" + ".md", "design" + ".md"])
-def test_no_decision_or_comment_is_explained_by_what_is_not_here(words: str) -> None:
+def test_no_text_refers_to_documents_outside_the_repository(words: str) -> None:
     places = [path for path in files() if path.suffix in {".py", ".md"}]
     naming = [
         path.relative_to(PROJECT).as_posix()
@@ -70,12 +70,12 @@ def test_no_decision_or_comment_is_explained_by_what_is_not_here(words: str) -> 
     assert naming == []
 
 
-def test_the_rules_that_code_cites_are_there() -> None:
+def test_the_code_cites_rules_of_the_contract() -> None:
     cited = {anchor for path in files() for page, anchor in citations(path) if "contract" in page}
     assert {"order-status", "signature", "rate-limits", "delivery-and-retries"} <= cited
 
 
-def test_each_large_folder_says_what_is_where() -> None:
+def test_each_large_package_describes_its_modules() -> None:
     """Of programs: each module and folder by its name."""
     unsaid = []
     for top in ("chalicelib", "infra", "bench"):

@@ -40,14 +40,14 @@ def messages(many: int) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("many", [0, 1, 9, 10, 11, 25])
-def test_every_message_is_sent_once_ten_in_a_call(queue: Queue, many: int) -> None:
+def test_messages_are_sent_once_in_batches_of_ten(queue: Queue, many: int) -> None:
     sqs.send("q", messages(many))
     sent = [entry["MessageBody"] for call in queue.calls for entry in call]
     assert sorted(sent, key=int) == [str(number) for number in range(many)]
     assert len(queue.calls) == -(-many // 10)
 
 
-def test_what_was_refused_is_sent_again_and_nothing_else(queue: Queue) -> None:
+def test_only_refused_messages_are_sent_again(queue: Queue) -> None:
     queue.refused = {"3", "5"}
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(deadline, "attempts", lambda: range(3))
@@ -57,13 +57,13 @@ def test_what_was_refused_is_sent_again_and_nothing_else(queue: Queue) -> None:
     assert sizes == [[str(number) for number in range(8)], ["3", "5"], ["3", "5"]]
 
 
-def test_eight_batches_are_sent_at_the_same_time(queue: Queue) -> None:
+def test_eight_batches_are_sent_concurrently(queue: Queue) -> None:
     queue.together = threading.Barrier(8)
     sqs.send("q", messages(160))
     assert len(queue.calls) == 16
 
 
-def test_no_more_messages_are_read_than_are_soon_sent(queue: Queue) -> None:
+def test_messages_are_read_only_shortly_before_they_are_sent(queue: Queue) -> None:
     queue.release.clear()
     read = 0
 

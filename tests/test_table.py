@@ -70,7 +70,7 @@ def sent_by(call: Callable[[], object]) -> list[Any]:
     ],
 )
 @pytest.mark.parametrize("token", ["", "token of a role"])
-def test_a_call_goes_to_its_region_and_is_signed_as_botocore_signs(
+def test_a_call_goes_to_its_region_with_the_signature_of_botocore(
     region: str, host: str, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As in a function: nothing says where DynamoDB is but the region."""
@@ -196,14 +196,14 @@ def test_calls_share_a_connection(server: Server) -> None:
         answer(200, b"{}", "Connection: close"),
     ],
 )
-def test_what_may_pass_by_itself_is_asked_again(server: Server, first: bytes | None) -> None:
+def test_passing_failures_are_retried(server: Server, first: bytes | None) -> None:
     server.answers = [first, answer(200, b'{"Item": {"pk": {"S": "\xc3\xa9"}}}')]
     found = table.get(("a", "1")) or table.get(("a", "1"))
     assert found == {"pk": "é"}
     assert len(server.requests) == 2
 
 
-def test_a_connection_that_was_closed_meanwhile_is_not_used_again(
+def test_a_connection_closed_by_the_server_is_not_reused(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As after a function was frozen: the other side has closed what it had not used for long."""
@@ -215,14 +215,14 @@ def test_a_connection_that_was_closed_meanwhile_is_not_used_again(
     assert (len(server.requests), server.connections) == (2, 2)
 
 
-def test_nobody_there_is_busy(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_server_raises_busy(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 0.1)
     server.close()
     with pytest.raises(Busy):
         table.get(("a", "1"))
 
 
-def test_a_refusal_says_what_dynamodb_said(server: Server) -> None:
+def test_a_refusal_has_the_message_of_dynamodb(server: Server) -> None:
     body = b'{"__type": "x#ValidationException", "message": "too long", "more": 1}'
     server.answers = [answer(400, body, "x-amzn-requestid: ABC")]
     with pytest.raises(ClientError, match="too long") as raised:
@@ -233,7 +233,7 @@ def test_a_refusal_says_what_dynamodb_said(server: Server) -> None:
     assert response["ResponseMetadata"]["RequestId"] == "ABC"
 
 
-def test_a_refused_condition_shows_what_is_there(server: Server) -> None:
+def test_a_failed_condition_has_the_existing_item(server: Server) -> None:
     body = b'{"__type": "x#ConditionalCheckFailedException", "Item": {"n": {"N": "7"}}}'
     server.answers = [answer(400, body)]
     with pytest.raises(table.ConditionFailed) as raised:
@@ -241,7 +241,7 @@ def test_a_refused_condition_shows_what_is_there(server: Server) -> None:
     assert raised.value.old == {"n": 7}
 
 
-def test_a_cancelled_transaction_says_for_each_item_why(server: Server) -> None:
+def test_a_cancelled_transaction_has_a_reason_for_each_item(server: Server) -> None:
     body = (
         b'{"__type": "x#TransactionCanceledException", "Message": "cancelled",'
         b' "CancellationReasons": [{"Code": "None"},'
@@ -265,7 +265,7 @@ def read(pk: str) -> Any:
     return partial(table.everything, pk)
 
 
-def test_the_last_is_sent_before_the_first_is_answered(server: Server, way: str) -> None:
+def test_all_reads_are_sent_before_the_first_is_answered(server: Server, way: str) -> None:
     server.gathers = threading.Barrier(4)
     count = partial(table.tally, "d", where=None, filter=None, most=1)
     one, other, third, counted = round_trips.together([read("a"), read("b"), read("c"), count])
@@ -275,14 +275,14 @@ def test_the_last_is_sent_before_the_first_is_answered(server: Server, way: str)
     assert pooled == (way == BOTOCORE), "calls of our own need no threads"
 
 
-def test_any_other_calls_are_made_at_the_same_time(server: Server) -> None:
+def test_reads_run_concurrently_with_other_calls(server: Server) -> None:
     server.gathers = threading.Barrier(4)
     first, last = (lambda: table.get(("a", "1"))), (lambda: table.everything("d"))
     found = round_trips.together([first, read("b"), read("c"), last])
     assert found == [{"pk": "a", "sk": "1"}, [{"pk": "b"}], [{"pk": "c"}], [{"pk": "d"}]]
 
 
-def test_pages_that_follow_are_read_at_the_same_time_too(server: Server) -> None:
+def test_further_pages_are_read_concurrently(server: Server) -> None:
     more = b'{"Items": [], "LastEvaluatedKey": {"pk": {"S": "x"}, "sk": {"S": "y"}}}'
     server.gathers = threading.Barrier(2)
     server.answers = [answer(200, more), answer(200, more)]
@@ -290,7 +290,7 @@ def test_pages_that_follow_are_read_at_the_same_time_too(server: Server) -> None
     assert len(server.requests) == 4
 
 
-def test_after_one_that_is_refused_no_other_is_given_its_reply(server: Server) -> None:
+def test_calls_after_a_refused_one_get_their_own_replies(server: Server) -> None:
     server.gathers = threading.Barrier(3)
     server.answers = [REFUSED]
     with pytest.raises(ClientError, match="too long"):
@@ -300,13 +300,13 @@ def test_after_one_that_is_refused_no_other_is_given_its_reply(server: Server) -
 
 
 @pytest.mark.parametrize("first", [None, answer(503, b"{}")])
-def test_one_that_fails_for_a_moment_is_asked_again(server: Server, first: bytes | None) -> None:
+def test_a_concurrent_read_that_fails_once_is_retried(server: Server, first: bytes | None) -> None:
     server.answers = [first]
     assert round_trips.together([read("a"), read("b")]) == [[{"pk": "a"}], [{"pk": "b"}]]
     assert len(server.requests) == 3
 
 
-def test_those_that_are_refused_together_wait_together(
+def test_throttled_concurrent_reads_pause_concurrently(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else a list in a shop that is throttled would wait for the pauses of each, in a row."""
@@ -328,7 +328,7 @@ def test_those_that_are_refused_together_wait_together(
     ]
 
 
-def test_nobody_there_is_busy_for_several_too(
+def test_an_unreachable_server_raises_busy_for_concurrent_reads(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 0.1)
@@ -337,7 +337,7 @@ def test_nobody_there_is_busy_for_several_too(
         round_trips.together([read("a"), read("b")])
 
 
-def test_what_was_begun_is_finished_once_for_all_who_ask(server: Server) -> None:
+def test_a_begun_call_is_made_once_for_all_askers(server: Server) -> None:
     finish = round_trips.begin(partial(table.get, ("a", "1")))
     with ThreadPoolExecutor(8) as askers:
         found = list(askers.map(lambda _: finish(), range(50)))
@@ -345,7 +345,7 @@ def test_what_was_begun_is_finished_once_for_all_who_ask(server: Server) -> None
     assert len(server.requests) == 1
 
 
-def test_what_was_begun_and_failed_fails_for_all_who_ask(server: Server) -> None:
+def test_a_begun_call_that_failed_fails_for_all_askers(server: Server) -> None:
     server.answers = [REFUSED]
     finish = round_trips.begin(partial(table.get, ("a", "1")))
     for _ in range(3):
@@ -359,7 +359,7 @@ def test_what_was_begun_and_failed_fails_for_all_who_ask(server: Server) -> None
 
 @pytest.mark.parametrize("way", [OWN_CALLS], indirect=True)
 @pytest.mark.parametrize("status", [103, 204])
-def test_a_connection_is_given_up_where_the_answer_may_still_come(
+def test_a_connection_with_a_possible_late_answer_is_not_reused(
     server: Server, status: int
 ) -> None:
     server.answers = [f"HTTP/1.1 {status} X\r\nContent-Length: 9\r\n\r\n".encode()]
@@ -370,7 +370,7 @@ def test_a_connection_is_given_up_where_the_answer_may_still_come(
 
 
 @pytest.mark.parametrize("way", [OWN_CALLS], indirect=True)
-def test_what_came_unasked_within_tls_is_nobodys_answer(
+def test_surplus_data_within_tls_is_not_used_as_an_answer(
     server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """It is in one record with the answer, so the socket has nothing to read any more."""
@@ -407,7 +407,7 @@ def test_many_calls_share_a_few_connections(server: Server) -> None:
 
 
 @pytest.mark.parametrize("way", [OWN_CALLS], indirect=True)
-def test_where_one_cannot_connect_the_others_do_not_try(
+def test_after_a_failed_connection_concurrent_calls_do_not_connect(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each would wait a second for it, one after the other."""
@@ -428,7 +428,7 @@ def test_where_one_cannot_connect_the_others_do_not_try(
 
 
 @pytest.mark.parametrize("second", [Fault.THROTTLE, Fault.ERROR, Fault.LOST])
-def test_an_unknown_outcome_is_asked_for_with_the_same_token(
+def test_a_commit_with_an_unknown_outcome_is_repeated_with_the_same_token(
     second: Fault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("time.sleep", lambda seconds: None)
@@ -445,12 +445,12 @@ def test_an_unknown_outcome_is_asked_for_with_the_same_token(
 # --- Which way is taken ---------------------------------------------------------------------------
 
 
-def test_calls_of_our_own_are_made_where_nothing_is_in_the_way(way: str) -> None:
+def test_own_calls_are_made_by_default(way: str) -> None:
     assert (dynamodb._direct(table.client()) is None) == (way == BOTOCORE)
 
 
 @pytest.mark.parametrize("lacks", ["endpoint_url", "events", "config", "region_name"])
-def test_where_botocore_lacks_something_its_client_makes_the_calls(
+def test_the_botocore_client_makes_the_calls_if_botocore_lacks_a_part(
     lacks: str, way: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     whole = table.client()
@@ -477,7 +477,7 @@ def test_where_botocore_lacks_something_its_client_makes_the_calls(
     assert all(f"no {lacks}" in line for line in warnings)
 
 
-def test_behind_a_proxy_botocore_makes_the_calls(
+def test_the_botocore_client_makes_the_calls_behind_a_proxy(
     way: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
@@ -485,7 +485,7 @@ def test_behind_a_proxy_botocore_makes_the_calls(
     assert ("proxy" in capsys.readouterr().out) == (way == OWN_CALLS)
 
 
-def test_what_is_stored_is_read_back_as_what_it_was() -> None:
+def test_a_stored_value_is_read_back_unchanged() -> None:
     item = {
         "text": "ä",
         "none": None,

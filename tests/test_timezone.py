@@ -21,17 +21,17 @@ def hours(day: date) -> float:
     return (timezone.start(day + timedelta(days=1)) - timezone.start(day)).total_seconds() / 3_600
 
 
-def test_days_have_as_many_hours_as_clocks_give_them() -> None:
+def test_a_day_has_23_24_or_25_hours() -> None:
     assert hours(date(2026, 11, 1)) == 25
     assert hours(date(2026, 3, 8)) == 23
     assert hours(date(2026, 7, 1)) == 24
 
 
-def test_a_sale_at_half_past_eleven_is_of_that_day() -> None:
+def test_a_sale_late_in_the_evening_belongs_to_that_day() -> None:
     assert timezone.day(datetime(2026, 11, 2, 4, 30, tzinfo=UTC)) == date(2026, 11, 1)
 
 
-def test_a_period_holds_both_of_its_days() -> None:
+def test_a_period_includes_its_first_and_last_day() -> None:
     first, end = timezone.period("2026-11-01", "2026-11-01")
     assert (first, end) == ("2026-11-01T04:00:00.000Z", "2026-11-02T05:00:00.000Z")
     assert timezone.period("", "") == ("", "")
@@ -44,9 +44,7 @@ def test_a_period_holds_both_of_its_days() -> None:
 
 @settings(max_examples=400, deadline=None)
 @given(st.sampled_from(ZONES), st.datetimes(datetime(1990, 1, 1), datetime(2037, 12, 31)))
-def test_a_moment_is_between_the_beginnings_of_its_day_and_of_the_next(
-    zone: str, moment: datetime
-) -> None:
+def test_a_moment_is_within_its_day(zone: str, moment: datetime) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("TIMEZONE", zone)
         at = moment.replace(tzinfo=UTC)
@@ -56,7 +54,7 @@ def test_a_moment_is_between_the_beginnings_of_its_day_and_of_the_next(
         assert timezone.day(timezone.start(day)) >= day
 
 
-def test_a_midnight_that_there_is_not_begins_when_clocks_were_changed(
+def test_a_day_without_midnight_begins_at_the_clock_change(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("TIMEZONE", "America/Sao_Paulo")  # 2018-11-04: from 00:00 to 01:00

@@ -28,7 +28,7 @@ def my_id(shop: Shop) -> str:
     return str(shop.get("/api/admin/me").json["id"])
 
 
-def test_a_key_opens_the_admin_interface_as_what_it_is(shop: Shop) -> None:
+def test_a_key_authenticates_with_its_role(shop: Shop) -> None:
     made = make(shop, "ADMIN", name="Counter")
     assert made["key"].startswith("bk_")
     assert len(made["key"]) > 40
@@ -58,7 +58,7 @@ def test_keys_are_listed_newest_first_in_pages(shop: Shop) -> None:
     assert shop.get("/api/admin/keys?page=9").json["data"] == []
 
 
-def test_a_revoked_key_opens_nothing(shop: Shop) -> None:
+def test_a_revoked_key_is_refused(shop: Shop) -> None:
     made = make(shop)
     answer = revoke(shop, made["id"])
     assert answer.json == {"id": made["id"], "deleted": True}
@@ -67,7 +67,7 @@ def test_a_revoked_key_opens_nothing(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("role", ["STAFF", "ADMIN"])
-def test_only_an_owner_handles_keys(shop: Shop, role: str) -> None:
+def test_only_an_owner_manages_keys(shop: Shop, role: str) -> None:
     key = shop.as_(role)
     assert shop.get("/api/admin/me", key=key).status == 200
     for answer in (
@@ -78,14 +78,14 @@ def test_only_an_owner_handles_keys(shop: Shop, role: str) -> None:
         assert (answer.status, answer.json["code"]) == (403, "forbidden")
 
 
-def test_the_last_owner_key_stays(shop: Shop) -> None:
+def test_the_last_owner_key_cannot_be_revoked(shop: Shop) -> None:
     make(shop, "STAFF")
     answer = revoke(shop, my_id(shop))
     assert (answer.status, answer.json["code"]) == (409, "last_owner_key")
     assert shop.get("/api/admin/me").status == 200
 
 
-def test_of_two_owner_keys_revoked_at_once_one_stays(shop: Shop, faults: Faults) -> None:
+def test_two_concurrent_revocations_leave_one_owner_key(shop: Shop, faults: Faults) -> None:
     other = make(shop, "OWNER")
     mine = my_id(shop)
     faults.meanwhile("TransactWriteItems", lambda: store.revoke(other["id"]))
@@ -94,7 +94,7 @@ def test_of_two_owner_keys_revoked_at_once_one_stays(shop: Shop, faults: Faults)
     assert [key["id"] for key in shop.get("/api/admin/keys").json["data"]] == [mine]
 
 
-def test_a_key_revoked_twice_at_once_is_counted_once(shop: Shop, faults: Faults) -> None:
+def test_two_concurrent_revocations_of_a_key_count_once(shop: Shop, faults: Faults) -> None:
     first, second = make(shop, "OWNER"), make(shop, "OWNER")
     faults.meanwhile("TransactWriteItems", lambda: store.revoke(first["id"]))
     assert revoke(shop, first["id"]).status == 404
@@ -102,7 +102,7 @@ def test_a_key_revoked_twice_at_once_is_counted_once(shop: Shop, faults: Faults)
     assert revoke(shop, my_id(shop)).status == 409
 
 
-def test_a_key_is_made_or_not_made(shop: Shop, faults: Faults) -> None:
+def test_a_failed_creation_leaves_no_key(shop: Shop, faults: Faults) -> None:
     before = shop.get("/api/admin/keys").json["total"]
     faults.crash("TransactWriteItems")
     with pytest.raises(Crash):
@@ -122,20 +122,18 @@ def test_a_key_is_made_or_not_made(shop: Shop, faults: Faults) -> None:
         ({"name": "Till", "role": "STAFF", "limits": {}}, "limits", "unknown_field"),
     ],
 )
-def test_what_is_wrong_with_a_new_key_is_named(
-    shop: Shop, sent: Any, field: str, code: str
-) -> None:
+def test_an_invalid_key_is_refused_by_field(shop: Shop, sent: Any, field: str, code: str) -> None:
     answer = shop.post("/api/admin/keys", sent)
     assert (answer.status, answer.json["code"]) == (422, "validation_failed")
     assert [(error["field"], error["code"]) for error in answer.json["errors"]] == [(field, code)]
 
 
 @pytest.mark.parametrize("id", ["key_none", "owners", "key_%00%23", "x" * 3000, "%F0%9F%98%80"])
-def test_an_id_that_is_none_is_not_found(shop: Shop, id: str) -> None:
+def test_an_invalid_id_is_not_found(shop: Shop, id: str) -> None:
     assert revoke(shop, id).json["code"] == "not_found"
 
 
-def test_a_reader_reads_and_nothing_else(shop: Shop) -> None:
+def test_a_reader_can_only_read(shop: Shop) -> None:
     key = make(shop, "READER")["key"]
     for path in ("me", "products", "orders", "customers", "jobs", "summary"):
         assert shop.get(f"/api/admin/{path}", key=key).status == 200
@@ -149,7 +147,7 @@ def test_a_reader_reads_and_nothing_else(shop: Shop) -> None:
         assert (answer.status, answer.json["code"]) == (403, "forbidden"), (method, path)
 
 
-def test_a_key_ends_when_it_was_said_to(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_expires_at_its_time(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     ends = clock.iso(clock.after(3_600))
     made = make(shop, expiresAt=ends)
     assert made["expiresAt"] == ends
@@ -172,12 +170,12 @@ def test_a_key_ends_when_it_was_said_to(shop: Shop, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     "moment", ["2020-01-01T00:00:00Z", "soon", "9999-12-31T23:59:59-23:00", "", True, "99999-01-01"]
 )
-def test_a_key_ends_in_the_future_or_not_at_all(shop: Shop, moment: object) -> None:
+def test_an_expiry_in_the_past_is_refused(shop: Shop, moment: object) -> None:
     answer = shop.post("/api/admin/keys", {"name": "x", "role": "STAFF", "expiresAt": moment})
     assert (answer.status, answer.json["errors"][0]["field"]) == (422, "expiresAt")
 
 
-def test_a_shop_is_not_left_with_an_owner_key_that_ends(shop: Shop) -> None:
+def test_the_last_owner_key_without_expiry_cannot_be_revoked(shop: Shop) -> None:
     ending = make(shop, "OWNER", expiresAt=clock.iso(clock.after(60)))
     answer = revoke(shop, my_id(shop))
     assert (answer.status, answer.json["code"]) == (409, "last_owner_key")
@@ -185,7 +183,7 @@ def test_a_shop_is_not_left_with_an_owner_key_that_ends(shop: Shop) -> None:
     assert revoke(shop, my_id(shop)).status == 409
 
 
-def test_the_day_of_the_last_use_is_listed_and_costs_no_write(
+def test_the_day_of_the_last_use_is_listed_without_a_further_write(
     shop: Shop, time_stands: Clock, faults: Faults
 ) -> None:
     made = make(shop)
@@ -203,7 +201,7 @@ def test_the_day_of_the_last_use_is_listed_and_costs_no_write(
     assert used() == "2027-02-24"
 
 
-def test_the_limits_of_a_key_are_exact_raised_lowered_and_usual_again(
+def test_the_limits_of_a_key_can_be_raised_lowered_and_reset(
     shop: Shop, time_stands: Clock
 ) -> None:
     made = make(shop)
@@ -223,7 +221,7 @@ def hashes(shop: Shop) -> int:
     return len([item for item in shop.stored() if item["sk"] == "key"])
 
 
-def test_a_key_that_is_revoked_while_it_is_used_does_not_come_back(
+def test_a_key_revoked_while_it_is_used_stays_revoked(
     shop: Shop, faults: Faults, time_stands: Clock
 ) -> None:
     made = make(shop)
@@ -239,9 +237,7 @@ def test_a_key_that_is_revoked_while_it_is_used_does_not_come_back(
     assert hashes(shop) == 1, "only the Owner's"
 
 
-def test_a_key_that_is_revoked_while_it_is_given_limits_does_not_come_back(
-    shop: Shop, faults: Faults
-) -> None:
+def test_a_key_revoked_while_its_limits_change_stays_revoked(shop: Shop, faults: Faults) -> None:
     made = make(shop)
     faults.meanwhile("TransactWriteItems", lambda: store.revoke(made["id"]))
     with pytest.raises(NotFound):
@@ -253,7 +249,7 @@ def test_a_key_that_is_revoked_while_it_is_given_limits_does_not_come_back(
 KEY = {"Idempotency-Key": "k-1"}
 
 
-def test_a_key_that_was_asked_for_twice_is_made_once_and_stored_nowhere(shop: Shop) -> None:
+def test_a_repeated_creation_makes_one_key_and_stores_no_secret(shop: Shop) -> None:
     sent = {"name": "Till", "role": "STAFF"}
     first = shop.post("/api/admin/keys", sent, headers=KEY)
     again = shop.post("/api/admin/keys", sent, headers=KEY)
@@ -270,7 +266,7 @@ def test_a_key_that_was_asked_for_twice_is_made_once_and_stored_nowhere(shop: Sh
     assert second.json["key"] != first.json["key"]
 
 
-def test_a_key_that_was_revoked_does_not_come_back_with_its_idempotency_key(
+def test_a_revoked_key_is_not_returned_for_its_idempotency_key(
     shop: Shop, time_stands: Clock
 ) -> None:
     sent = {"name": "Till", "role": "STAFF"}
@@ -296,7 +292,7 @@ def test_a_key_that_was_revoked_does_not_come_back_with_its_idempotency_key(
         ("Bearer bk_abcdefgh", "There is no such API key"),
     ],
 )
-def test_what_is_wrong_with_the_header_is_said_and_never_the_key(
+def test_a_bad_header_is_explained_without_showing_the_key(
     shop: Shop, authorization: str | None, says: str
 ) -> None:
     headers = {} if authorization is None else {"Authorization": authorization}
@@ -307,7 +303,7 @@ def test_what_is_wrong_with_the_header_is_said_and_never_the_key(
     assert "abcdefgh" not in answer.text and "sk_live" not in answer.text
 
 
-def test_counters_of_past_minutes_do_not_pile_up(shop: Shop, time_stands: Clock) -> None:
+def test_counters_of_past_minutes_are_removed(shop: Shop, time_stands: Clock) -> None:
     key = shop.mint()
     for _ in range(40):
         time_stands.seconds += 60

@@ -14,7 +14,7 @@ def printed(capsys: pytest.CaptureFixture[str], *command: str) -> str:
     return capsys.readouterr().out
 
 
-def test_an_operator_makes_a_key_that_works(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_operator_creates_a_working_key(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     key = printed(capsys, "create", "Nightly import", "ADMIN").split()[-1]
     assert shop.get("/api/admin/me", key=key).json["name"] == "Nightly import"
 
@@ -29,7 +29,7 @@ def test_an_operator_lists_keys_without_their_secrets(
     assert key not in lines
 
 
-def test_an_operator_raises_the_limits_of_one_key_and_takes_that_back(
+def test_an_operator_raises_and_resets_the_limits_of_a_key(
     shop: Shop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     key = shop.mint("STAFF")
@@ -42,7 +42,7 @@ def test_an_operator_raises_the_limits_of_one_key_and_takes_that_back(
     assert shop.get("/api/admin/me", key=key).headers["X-RateLimit-Limit"] == "120"
 
 
-def test_an_operator_revokes_but_never_the_last_owner(
+def test_an_operator_cannot_revoke_the_last_owner_key(
     shop: Shop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     key = shop.mint("STAFF")
@@ -54,7 +54,7 @@ def test_an_operator_revokes_but_never_the_last_owner(
         keys.main([*STAGE, "revoke", owner])
 
 
-def test_a_stage_gets_its_first_owner_key_once(aws: None) -> None:
+def test_the_first_owner_key_of_a_stage_is_created_once(aws: None) -> None:
     first = keys.first_owner_key("backroom-test")
     assert first is not None
     assert Shop().get("/api/admin/me", key=first).json["role"] == "OWNER"
@@ -66,7 +66,7 @@ def test_a_limit_below_one_is_refused(shop: Shop) -> None:
         keys.main([*STAGE, "limits", "key_x", "--read", "0"])
 
 
-def test_an_operator_makes_a_key_that_ends_and_sees_when_each_was_used(
+def test_an_operator_creates_an_expiring_key_and_sees_last_uses(
     shop: Shop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = printed(capsys, "create", "Audit", "READER", "--expires", "2060-06-30")

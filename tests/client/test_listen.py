@@ -120,7 +120,7 @@ def happen(desk: Desk, times: int) -> None:
     desk.world.sleep(minutes=1)
 
 
-def test_what_happened_is_posted_in_order_and_signed(desk: Desk) -> None:
+def test_events_are_posted_signed_and_in_order(desk: Desk) -> None:
     happen(desk, 5)
     desk.listener().run(once=True)
     assert desk.receiver.taken == desk.events()
@@ -130,7 +130,7 @@ def test_what_happened_is_posted_in_order_and_signed(desk: Desk) -> None:
     assert len(desk.receiver.taken) == 5, "a second run goes on behind the first"
 
 
-def test_a_receiver_that_fails_is_asked_until_it_takes_the_event(desk: Desk) -> None:
+def test_a_failing_receiver_is_retried_until_it_accepts(desk: Desk) -> None:
     happen(desk, 2)
     desk.receiver.answers = iter([500, httpx.ConnectError("refused"), 302, 200])
     desk.listener().run(once=True)
@@ -140,7 +140,7 @@ def test_a_receiver_that_fails_is_asked_until_it_takes_the_event(desk: Desk) -> 
     assert desk.slept == [1, 2, 4]
 
 
-def test_an_event_is_left_out_only_if_that_is_asked_for(desk: Desk) -> None:
+def test_an_event_is_skipped_only_on_request(desk: Desk) -> None:
     happen(desk, 2)
     desk.receiver.answers = iter([500, 500])
     listener = desk.listener(tries=2)
@@ -149,7 +149,9 @@ def test_an_event_is_left_out_only_if_that_is_asked_for(desk: Desk) -> None:
     assert desk.receiver.ids == desk.expected()[1:]
 
 
-def test_it_waits_while_the_shop_restarts(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_listener_waits_while_the_shop_restarts(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     happen(desk, 3)
     listener, whole = desk.listener(), httpx.Client.send
     troubles = iter([httpx.ConnectError("refused"), None, httpx.ReadError("cut"), None])
@@ -173,7 +175,7 @@ def of_the_gateway(status: int) -> httpx.Response:
 
 
 @pytest.mark.parametrize("status", [403, 404])
-def test_it_waits_while_the_shop_is_deployed_anew(
+def test_the_listener_waits_while_the_shop_is_deployed_again(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
     happen(desk, 3)
@@ -196,7 +198,7 @@ def test_it_waits_while_the_shop_is_deployed_anew(
 
 
 @pytest.mark.parametrize("status", [403, 404])
-def test_a_wrong_address_is_told_at_once(
+def test_a_wrong_address_is_reported_without_retries(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
     monkeypatch.setattr(httpx.Client, "send", lambda *_, **__: of_the_gateway(status))
@@ -205,7 +207,7 @@ def test_a_wrong_address_is_told_at_once(
     assert desk.trouble == []
 
 
-def test_nothing_is_lost_whoever_dies_and_one_event_at_most_comes_twice(
+def test_a_crash_loses_no_event_and_repeats_at_most_one(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chance, whole, write = random.Random(3), httpx.Client.send, Kept.write
@@ -253,7 +255,7 @@ def test_nothing_is_lost_whoever_dies_and_one_event_at_most_comes_twice(
     assert list(times) == desk.expected(), "and each comes first in its turn"
 
 
-def test_how_far_it_is_is_nobody_elses(desk: Desk, kept: Kept) -> None:
+def test_the_progress_file_is_private_and_used_by_one_listener(desk: Desk, kept: Kept) -> None:
     desk.listener().run(once=True)
     assert stat.S_IMODE(kept.file.stat().st_mode) == 0o600
     other = Kept(kept.file.parent, URL, RECEIVER, [])
@@ -264,7 +266,7 @@ def test_how_far_it_is_is_nobody_elses(desk: Desk, kept: Kept) -> None:
         kept.read()
 
 
-def test_a_listener_that_begins_now_is_not_told_of_the_past(desk: Desk, kept: Kept) -> None:
+def test_a_listener_starting_now_gets_no_past_events(desk: Desk, kept: Kept) -> None:
     happen(desk, 2)
     now = desk.world.now.astimezone(UTC).isoformat()
     kept.write(Progress(URL, RECEIVER, desk.receiver.secret, since=now))

@@ -21,7 +21,7 @@ def shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
         yield Shop()
 
 
-def test_ten_thousand_products_are_walked_by_cursor(shop: Shop) -> None:
+def test_ten_thousand_products_are_iterated_by_cursor(shop: Shop) -> None:
     backroom, inside = client(shop)
     ids: list[str] = []
     for start in range(0, PRODUCTS, 500):
@@ -39,7 +39,7 @@ def test_ten_thousand_products_are_walked_by_cursor(shop: Shop) -> None:
     assert all(b"page=" not in request.url.query for request in inside.requests)
 
 
-def test_lists_without_a_cursor_are_walked_by_their_pages(shop: Shop) -> None:
+def test_lists_without_a_cursor_are_iterated_by_page(shop: Shop) -> None:
     backroom, inside = client(shop)
     made = {backroom.create_api_key({"name": f"Till {n}", "role": "STAFF"})["id"] for n in range(5)}
     del inside.requests[:]
@@ -47,7 +47,7 @@ def test_lists_without_a_cursor_are_walked_by_their_pages(shop: Shop) -> None:
     assert len(inside.requests) == 3
 
 
-def test_an_empty_list_is_walked_too(shop: Shop) -> None:
+def test_an_empty_list_is_iterated(shop: Shop) -> None:
     backroom, _ = client(shop)
     assert list(backroom.iter_orders(status="SHIPPED")) == []
     assert list(backroom.iter_deliveries()) == []

@@ -37,14 +37,14 @@ def description() -> Any:
     return openapi.document()
 
 
-def test_models_and_operations_are_those_of_the_description(
+def test_models_and_operations_match_the_description(
     generator: ModuleType, description: Any
 ) -> None:
     for name, text in generator.generated(description).items():
         assert (PACKAGE / name).read_text() == text, "run `make client`"
 
 
-def test_each_operation_is_a_method(generator: ModuleType, description: Any) -> None:
+def test_each_operation_has_a_method(generator: ModuleType, description: Any) -> None:
     from backroom import Backroom
 
     names = {
@@ -57,7 +57,7 @@ def test_each_operation_is_a_method(generator: ModuleType, description: Any) -> 
     assert [name for name in names if not callable(getattr(Backroom, name, None))] == []
 
 
-def test_nothing_of_the_server_is_imported() -> None:
+def test_the_package_imports_nothing_from_the_server() -> None:
     known = {"backroom", "httpx", "rich", "typer", "typing_extensions", "__future__"}
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -83,7 +83,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "installed"
 
 
-def test_the_wheel_is_whole(installed: Path) -> None:
+def test_the_wheel_is_complete(installed: Path) -> None:
     source = {path.relative_to(PACKAGE.parent) for path in PACKAGE.rglob("*.py")}
     assert source <= {path.relative_to(installed) for path in installed.rglob("*")}
     assert (installed / "backroom/py.typed").exists()
@@ -91,7 +91,7 @@ def test_the_wheel_is_whole(installed: Path) -> None:
     assert "backroom = backroom.cli:main" in entry_points.read_text()
 
 
-def test_it_is_typed_strictly_and_so_is_a_project_that_uses_it(installed: Path) -> None:
+def test_the_package_and_a_project_using_it_pass_strict_typing(installed: Path) -> None:
     """With Python 3.10's rules, the oldest that it runs on."""
     strict = [sys.executable, "-m", "mypy", "--strict", "--python-version", "3.10"]
     own = subprocess.run([*strict, "src"], cwd=CLIENT, capture_output=True, text=True, check=False)
@@ -116,7 +116,7 @@ def test_it_is_typed_strictly_and_so_is_a_project_that_uses_it(installed: Path) 
         ('shop.update_order("ord_1", {"status": "payed"})', "status"),
     ],
 )
-def test_mistakes_are_found_before_anything_runs(
+def test_the_type_checker_finds_misuse(
     installed: Path, tmp_path: Path, wrong: str, told: str
 ) -> None:
     program = f'from backroom import Backroom\nshop = Backroom("https://shop.test")\n{wrong}\n'

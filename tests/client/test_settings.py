@@ -16,7 +16,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return {"XDG_CONFIG_HOME": str(tmp_path / "config")}
 
 
-def test_what_is_kept_is_found_again(environment: dict[str, str]) -> None:
+def test_a_saved_key_is_loaded(environment: dict[str, str]) -> None:
     file = settings.save(KEPT, environment)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
@@ -26,7 +26,7 @@ def test_what_is_kept_is_found_again(environment: dict[str, str]) -> None:
     assert [each.name for each in file.parent.iterdir()] == ["credentials.json"]
 
 
-def test_a_file_that_others_can_read_is_refused(environment: dict[str, str]) -> None:
+def test_a_file_readable_by_others_is_refused(environment: dict[str, str]) -> None:
     file = settings.save(KEPT, environment)
     for mode in (0o640, 0o604, 0o620):
         file.chmod(mode)
@@ -34,20 +34,20 @@ def test_a_file_that_others_can_read_is_refused(environment: dict[str, str]) -> 
             settings.load(environment)
 
 
-def test_the_environment_counts_first(environment: dict[str, str]) -> None:
+def test_the_environment_overrides_the_file(environment: dict[str, str]) -> None:
     settings.save(KEPT, environment)
     given = {"BACKROOM_URL": "https://other.example.com", "BACKROOM_KEY": "key_given"}
     assert settings.load(environment | given) == Settings("https://other.example.com", "key_given")
     assert settings.load(environment | {"BACKROOM_KEY": "key_given"}).url == KEPT.url
 
 
-def test_a_key_is_never_sent_to_another_shop(environment: dict[str, str]) -> None:
+def test_a_saved_key_is_not_used_for_another_shop(environment: dict[str, str]) -> None:
     settings.save(KEPT, environment)
     with pytest.raises(NotSignedIn, match="BACKROOM_KEY"):
         settings.load(environment | {"BACKROOM_URL": "https://other.example.com"})
 
 
-def test_without_a_key_it_says_what_to_do(environment: dict[str, str]) -> None:
+def test_a_missing_key_is_explained(environment: dict[str, str]) -> None:
     with pytest.raises(NotSignedIn, match="backroom login"):
         Backroom.from_environment(environment)
     file = settings.save(KEPT, environment)
@@ -60,7 +60,9 @@ def test_no_key_is_printed() -> None:
     assert "key_kept" not in repr(KEPT)
 
 
-def test_the_usual_place_is_below_the_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_default_file_is_below_the_home_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     bare = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
     assert settings.path(bare) == tmp_path / ".config/backroom/credentials.json"

@@ -54,7 +54,7 @@ ORDER = json_answer(201, {"id": "ord_1"})
 NEW: Any = {"lineItems": [{"variantId": "var_1", "quantity": 1}]}
 
 
-def test_what_is_sent() -> None:
+def test_a_request_has_the_key_the_escaped_path_and_the_fields() -> None:
     scripted = Scripted(json_answer(200, {"id": "ord_a b"}, ETag='"7"'))
     order = scripted.shop().get_order("ord_a b/../x", fields=["id", "total"])
     (request,) = scripted.requests
@@ -63,20 +63,20 @@ def test_what_is_sent() -> None:
     assert etag_of(order) == '"7"' and order["id"] == "ord_a b"
 
 
-def test_parameters_that_are_not_given_are_not_sent() -> None:
+def test_omitted_parameters_are_not_sent() -> None:
     scripted = Scripted(json_answer(200, {"data": []}))
     scripted.shop().list_products(published=True, status=["ACTIVE", "DRAFT"])
     query = scripted.requests[0].url.query
     assert query == b"status=ACTIVE&status=DRAFT&published=true"
 
 
-def test_a_refused_request_waits_at_least_what_it_is_told() -> None:
+def test_a_retry_waits_at_least_retry_after() -> None:
     scripted = Scripted(LIMITED_FOR, LIMITED_FOR, json_answer(200, {"id": "ord_1"}))
     assert scripted.shop().get_order("ord_1")["id"] == "ord_1"
     assert scripted.waits == [17 + 0.5 * 2, 17 + 0.5 * 4]
 
 
-def test_without_the_header_it_waits_with_full_jitter() -> None:
+def test_a_retry_without_retry_after_waits_with_full_jitter() -> None:
     scripted = Scripted(*[LIMITED] * 5, json_answer(200, {"id": "ord_1"}))
     scripted.shop(chance=lambda: 1.0).get_order("ord_1")
     assert scripted.waits == [2, 4, 8, 16, 32]
@@ -85,21 +85,21 @@ def test_without_the_header_it_waits_with_full_jitter() -> None:
     assert scripted.waits == [0, 0, 0, 0, 0]
 
 
-def test_after_five_retries_it_gives_up() -> None:
+def test_a_request_fails_after_five_retries() -> None:
     scripted = Scripted(*[LIMITED] * 9)
     with pytest.raises(RateLimited):
         scripted.shop().get_order("ord_1")
     assert len(scripted.requests) == 6 and len(scripted.waits) == 5
 
 
-def test_a_change_is_sent_again_after_429_because_nothing_happened() -> None:
+def test_a_change_is_retried_after_429() -> None:
     scripted = Scripted(LIMITED, json_answer(200, {"id": "ord_1"}))
     scripted.shop().update_order("ord_1", {"status": "PAID"})
     assert len(scripted.requests) == 2
 
 
 @pytest.mark.parametrize("lost", [LOST, httpx.RemoteProtocolError("cut"), json_answer(504)])
-def test_a_creation_without_an_answer_is_sent_again_with_the_same_key_and_body(lost: Step) -> None:
+def test_a_creation_without_an_answer_is_retried_with_the_same_key_and_body(lost: Step) -> None:
     scripted = Scripted(lost, ORDER)
     assert scripted.shop().create_order(NEW)["id"] == "ord_1"
     first, again = scripted.requests
@@ -108,7 +108,7 @@ def test_a_creation_without_an_answer_is_sent_again_with_the_same_key_and_body(l
     assert first.content == again.content
 
 
-def test_each_creation_has_a_key_of_its_own_or_the_one_it_is_given() -> None:
+def test_each_creation_has_a_new_or_the_given_idempotency_key() -> None:
     scripted = Scripted(ORDER, ORDER, ORDER)
     shop = scripted.shop()
     shop.create_order(NEW)
@@ -119,20 +119,20 @@ def test_each_creation_has_a_key_of_its_own_or_the_one_it_is_given() -> None:
 
 
 @pytest.mark.parametrize("lost", [LOST, json_answer(503, {"code": "busy"}, Retry_After="1")])
-def test_a_change_without_an_answer_is_not_sent_again(lost: Step) -> None:
+def test_a_change_without_an_answer_is_not_retried(lost: Step) -> None:
     scripted = Scripted(lost, ORDER)
     with pytest.raises((Unreachable, ServerError)):
         scripted.shop().update_order("ord_1", {"status": "SHIPPED"})
     assert len(scripted.requests) == 1
 
 
-def test_a_change_that_was_never_sent_is_sent_again() -> None:
+def test_a_change_that_was_not_sent_is_retried() -> None:
     scripted = Scripted(httpx.ConnectError("refused"), json_answer(200, {"id": "ord_1"}))
     scripted.shop().update_order("ord_1", {"status": "SHIPPED"})
     assert len(scripted.requests) == 2
 
 
-def test_a_file_is_sent_again_byte_for_byte() -> None:
+def test_a_file_is_retried_byte_for_byte() -> None:
     scripted = Scripted(LOST, json_answer(202, {"jobId": "job_1"}))
     scripted.shop().start_import(b"slug,name\n", "s.csv", mode="create")
     first, again = scripted.requests
@@ -140,7 +140,7 @@ def test_a_file_is_sent_again_byte_for_byte() -> None:
     assert first.headers["Content-Type"] == again.headers["Content-Type"]
 
 
-def test_a_refusal_says_what_was_wrong() -> None:
+def test_a_refusal_has_the_errors_of_the_api() -> None:
     fields = [{"field": "price", "code": "missing", "message": "is required"}]
     body = {"code": "validation_failed", "message": "Some fields are wrong.", "errors": fields}
     scripted = Scripted(json_answer(422, body, X_Request_Id="r1"))
@@ -151,14 +151,14 @@ def test_a_refusal_says_what_was_wrong() -> None:
     assert "key_secret" not in repr(error) + repr(scripted.shop())
 
 
-def test_the_gateway_itself_answers_without_a_code() -> None:
+def test_an_answer_of_api_gateway_has_no_code() -> None:
     scripted = Scripted(httpx.Response(403, text="<html>"))
     with pytest.raises(Forbidden, match="<html>") as refused:
         scripted.shop().get_order("ord_1")
     assert isinstance(refused.value, ApiError) and refused.value.code == ""
 
 
-def test_who_waits_is_told() -> None:
+def test_the_callback_is_called_before_each_wait() -> None:
     scripted, told = Scripted(LIMITED_FOR, ORDER), []
     http = scripted.shop()._transport.http
     policy = Policy(sleep=lambda seconds: None, chance=lambda: 0.0, on_wait=told.append)

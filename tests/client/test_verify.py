@@ -26,13 +26,13 @@ def only(headers: dict[str, str], start: str) -> dict[str, str]:
     return {name: value for name, value in headers.items() if name.lower().startswith(start)}
 
 
-def test_a_genuine_delivery_says_what_happened() -> None:
+def test_a_genuine_delivery_is_accepted() -> None:
     event = verify(BODY, shops(SECRET), SECRET, now=NOW)
     assert event == {"id": "dlv_1", **json.loads(BODY)}
 
 
 @pytest.mark.parametrize("start", ["x-service", "webhook-"])
-def test_either_signature_is_enough(start: str) -> None:
+def test_either_signature_alone_is_enough(start: str) -> None:
     headers = only(shops(SECRET), start)
     assert verify(BODY, headers, SECRET, now=NOW)["id"] == "dlv_1"
     upper = {name.upper(): value for name, value in headers.items()}
@@ -41,7 +41,7 @@ def test_either_signature_is_enough(start: str) -> None:
 
 @pytest.mark.parametrize("start", ["x-service", "webhook-"])
 @pytest.mark.parametrize(("away", "is_good"), [(300, True), (-300, True), (301, False)])
-def test_a_stale_one_is_refused(start: str, away: int, is_good: bool) -> None:
+def test_an_old_signature_is_refused(start: str, away: int, is_good: bool) -> None:
     headers = only(shops(SECRET), start)
     if is_good:
         verify(BODY, headers, SECRET, now=NOW + away)
@@ -52,7 +52,7 @@ def test_a_stale_one_is_refused(start: str, away: int, is_good: bool) -> None:
 
 
 @pytest.mark.parametrize("start", ["x-service", "webhook-"])
-def test_a_forged_one_is_refused(start: str) -> None:
+def test_a_forged_signature_is_refused(start: str) -> None:
     headers = only(shops(SECRET), start)
     for body, secret in ((BODY + b" ", SECRET), (BODY, NEXT), (BODY.replace(b"1", b"2"), SECRET)):
         with pytest.raises(InvalidSignature) as refused:
@@ -60,7 +60,7 @@ def test_a_forged_one_is_refused(start: str) -> None:
         assert refused.value.reason == "forged"
 
 
-def test_a_newer_time_or_another_id_is_a_forgery() -> None:
+def test_a_changed_timestamp_or_id_is_refused() -> None:
     later = {"webhook-timestamp": str(NOW + 200), "X-Service-Timestamp": str(NOW + 200)}
     with pytest.raises(InvalidSignature, match="not by this secret"):
         verify(BODY, only(shops(SECRET), "webhook-") | later, SECRET, now=NOW)
@@ -71,7 +71,7 @@ def test_a_newer_time_or_another_id_is_a_forgery() -> None:
         verify(BODY, {"X-Service-Signature": stamped}, SECRET, now=NOW)
 
 
-def test_where_both_came_both_have_to_be_right() -> None:
+def test_if_both_signatures_are_sent_both_must_be_valid() -> None:
     for name in ("X-Service-Signature", "webhook-signature"):
         wrong = shops(SECRET) | {name: shops(NEXT)[name]}
         with pytest.raises(InvalidSignature):
@@ -79,7 +79,7 @@ def test_where_both_came_both_have_to_be_right() -> None:
 
 
 @pytest.mark.parametrize("start", ["x-service", "webhook-"])
-def test_a_secret_that_is_being_rotated(start: str) -> None:
+def test_deliveries_verify_during_a_rotation(start: str) -> None:
     both = only(shops(NEXT, SECRET), start)  # the shop signs with both
     assert verify(BODY, both, SECRET, now=NOW) and verify(BODY, both, NEXT, now=NOW)
     one = only(shops(NEXT), start)  # the receiver knows both
@@ -102,12 +102,12 @@ def test_a_secret_that_is_being_rotated(start: str) -> None:
         {"webhook-signature": "v1,x", "webhook-timestamp": str(NOW)},
     ],
 )
-def test_what_is_no_signature_is_refused(headers: dict[str, str]) -> None:
+def test_an_invalid_signature_header_is_refused(headers: dict[str, str]) -> None:
     with pytest.raises(InvalidSignature):
         verify(BODY, headers, SECRET, now=NOW)
 
 
-def test_the_official_library_and_this_one_agree() -> None:
+def test_verify_agrees_with_the_official_library() -> None:
     moment = datetime.fromtimestamp(NOW, UTC)
     made: dict[str, Any] = {
         "webhook-id": "msg_1",
@@ -117,11 +117,11 @@ def test_the_official_library_and_this_one_agree() -> None:
     assert verify(BODY, made, SECRET, now=NOW)["id"] == "msg_1"
 
 
-def test_what_listen_signs_is_what_the_shop_signs() -> None:
+def test_listen_signs_as_the_shop_does() -> None:
     assert signed_headers("order.paid", "dlv_1", BODY, SECRET, NOW) == shops(SECRET)
 
 
-def test_a_mistake_of_the_caller_is_told() -> None:
+def test_misuse_by_the_caller_raises_an_error() -> None:
     with pytest.raises(ValueError, match="secret"):
         verify(BODY, shops(SECRET), "")
     with pytest.raises(TypeError, match="bytes"):

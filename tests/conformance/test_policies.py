@@ -76,7 +76,7 @@ def simulated(asked: Iterable[tuple[Any, str, str, str | None]]) -> list[str]:
 
 
 @walked
-def test_every_call_of_the_walk_is_allowed() -> None:
+def test_every_recorded_call_is_allowed() -> None:
     made = calls()
     assert len({one.function for one in made}) == len(walk()["policies"])
     policies = walk()["policies"]
@@ -86,7 +86,7 @@ def test_every_call_of_the_walk_is_allowed() -> None:
 
 
 @walked
-def test_what_others_do_is_denied_to_whom_it_is_not_granted() -> None:
+def test_calls_are_denied_to_roles_without_the_grant() -> None:
     """Each call of the walk, by each other role. What a role grants is read twice: here by AWS's
     rules, in `test_roles.py`, where nothing unused is granted, by ours."""
     policies, grants = walk()["policies"], list(granted_by(walk()["policies"]))
@@ -108,13 +108,13 @@ def test_what_others_do_is_denied_to_whom_it_is_not_granted() -> None:
 
 @walked
 @pytest.mark.parametrize(("action", "key"), APART)
-def test_each_function_is_kept_to_its_own(action: str, key: str | None) -> None:
+def test_each_function_is_limited_to_its_own_data(action: str, key: str | None) -> None:
     others = [name for name in walk()["policies"] if name not in APART[action, key]]
     answers = simulated((walk()["policies"][name], action, TABLE, key) for name in others)
     assert set(answers) == {"ImplicitlyDenied"}, dict(zip(others, answers, strict=True))
 
 
-def test_the_state_machine_is_one(tmp_path: Path) -> None:
+def test_the_state_machine_definition_is_valid(tmp_path: Path) -> None:
     text = (PROJECT / "infra/redrive.asl.json").read_text()
     function = "arn:aws:lambda:us-east-1:000000000000:function:backroom-local-redrive"
     machine = tmp_path / "redrive.asl.json"

@@ -50,7 +50,7 @@ def assets(shop: Shop) -> str:
     return f"/{found.group()}"
 
 
-def test_every_address_on_the_page_is_relative_and_leads_to_a_file(shop: Shop) -> None:
+def test_every_link_on_the_page_is_relative_and_has_a_file(shop: Shop) -> None:
     links = Links(opened(shop).text)
     assert len(links.addresses) > 5
     for address in links.addresses:
@@ -58,7 +58,7 @@ def test_every_address_on_the_page_is_relative_and_leads_to_a_file(shop: Shop) -
         assert shop.get(f"/{address}").status == 200
 
 
-def test_every_module_that_a_module_imports_is_there(shop: Shop) -> None:
+def test_every_imported_module_exists(shop: Shop) -> None:
     folder = assets(shop)
     named = {
         (script, (STATIC / script).parent.joinpath(target).resolve().relative_to(STATIC).as_posix())
@@ -89,14 +89,14 @@ def test_every_imported_name_is_exported_and_used() -> None:
     assert wrong == []
 
 
-def test_every_page_that_the_router_names_is_there(shop: Shop) -> None:
+def test_every_page_of_the_router_exists(shop: Shop) -> None:
     pages = re.findall(r'\["/[^"]*", "([a-z-]+)"[\],]', (STATIC / "router.js").read_text())
     assert {"home", "products", "delivery"} <= set(pages)
     for page in [*pages, "nowhere", "forbidden"]:
         assert shop.get(f"{assets(shop)}pages/{page}.js").status == 200
 
 
-def test_files_are_text_that_a_browser_keeps(shop: Shop) -> None:
+def test_files_are_text_that_browsers_cache(shop: Shop) -> None:
     answer = shop.get(f"{assets(shop)}app.js")
     assert answer.headers["Content-Type"] == "text/javascript; charset=utf-8"
     assert "immutable" in answer.headers["Cache-Control"]
@@ -105,7 +105,7 @@ def test_files_are_text_that_a_browser_keeps(shop: Shop) -> None:
     assert answer.text != "".join(sources)
 
 
-def test_the_page_itself_is_asked_for_each_time_and_sent_when_it_changed(shop: Shop) -> None:
+def test_the_page_is_revalidated_on_each_load(shop: Shop) -> None:
     page = opened(shop)
     assert page.headers["Cache-Control"] == "no-cache"
     again = shop.get("/console", headers={"If-None-Match": page.headers["ETag"]})
@@ -113,13 +113,13 @@ def test_the_page_itself_is_asked_for_each_time_and_sent_when_it_changed(shop: S
     assert shop.get("/console", headers={"If-None-Match": '"older"'}).status == 200
 
 
-def test_a_file_of_another_version_is_gone(shop: Shop) -> None:
+def test_a_file_of_another_version_is_not_found(shop: Shop) -> None:
     answer = shop.get("/console/assets/0123456789ab/app.js")
     assert (answer.status, answer.headers["Cache-Control"]) == (404, "no-store")
 
 
 @pytest.mark.parametrize("name", ["../routes.py", "%2e%2e/routes.py", "pages", "", "/etc/passwd"])
-def test_nothing_but_the_files_is_handed_out(shop: Shop, name: str) -> None:
+def test_only_the_console_files_are_served(shop: Shop, name: str) -> None:
     assert shop.get(assets(shop) + name).status == 404
 
 
@@ -130,12 +130,14 @@ def test_nothing_but_the_files_is_handed_out(shop: Shop, name: str) -> None:
         ("/console/orders/ord_1", "../../console#/orders/ord_1"),
     ],
 )
-def test_a_path_below_leads_to_the_page_of_that_name(shop: Shop, path: str, leads_to: str) -> None:
+def test_a_path_below_the_console_redirects_to_that_page(
+    shop: Shop, path: str, leads_to: str
+) -> None:
     answer = shop.get(path)
     assert (answer.status, answer.headers["Location"]) == (302, leads_to)
 
 
-def test_no_script_is_allowed_but_the_files(shop: Shop) -> None:
+def test_the_content_security_policy_allows_only_own_scripts(shop: Shop) -> None:
     page = opened(shop)
     policy = dict(
         part.strip().partition(" ")[::2]
@@ -154,7 +156,7 @@ def test_no_script_is_allowed_but_the_files(shop: Shop) -> None:
     assert not [name for name in links.attributes if name.startswith("on")]
 
 
-def test_a_page_owns_nothing_that_would_outlive_it() -> None:
+def test_a_page_uses_only_resources_of_its_visit() -> None:
     """What it shows, listens to, asks for, opens and waits for goes by its visit, which ends all of
     it when the page is left (`visit.js`)."""
     outlives = re.compile(
@@ -174,7 +176,7 @@ def test_a_page_owns_nothing_that_would_outlive_it() -> None:
     assert wrong == []
 
 
-def test_what_the_api_decides_is_told_by_it(shop: Shop) -> None:
+def test_facts_js_has_the_rules_of_the_api(shop: Shop) -> None:
     told = shop.get(f"{assets(shop)}facts.js")
     assert told.headers["Content-Type"] == "text/javascript; charset=utf-8"
     constants = re.findall(r"^export const (\w+) = (.*);$", told.text, re.MULTILINE)
@@ -188,7 +190,7 @@ def test_what_the_api_decides_is_told_by_it(shop: Shop) -> None:
     assert [kind for kind in found["EVENT_KINDS"] if f'"{kind}": ' not in texts] == []
 
 
-def test_formats_and_fields_of_imports_are_those_of_the_source() -> None:
+def test_import_formats_and_fields_match_the_source() -> None:
     text = (STATIC / "parts/import-columns.js").read_text()
 
     def said(constant: str) -> dict[str, str]:
@@ -213,7 +215,7 @@ def test_formats_and_fields_of_imports_are_those_of_the_source() -> None:
         ("parts/jobs.js", "NAMES", {*UNDOABLE, JobType.EXPORT}),
     ],
 )
-def test_names_that_the_console_has_words_for_are_those_of_the_source(
+def test_names_with_console_labels_match_the_source(
     script: str, constant: str, names: set[str]
 ) -> None:
     block = (STATIC / script).read_text().partition(f"const {constant} = ")[2].partition(";")[0]
@@ -221,21 +223,21 @@ def test_names_that_the_console_has_words_for_are_those_of_the_source(
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_no_script_makes_markup_or_code_of_text(script: str) -> None:
+def test_no_script_makes_markup_or_code_from_text(script: str) -> None:
     text = (STATIC / script).read_text()
     for door in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(",
                  "new Function", "DOMParser", "createContextualFragment", "srcdoc"):  # fmt: skip
         assert door not in text
 
 
-def test_the_console_needs_no_key_and_counts_against_no_limit(shop: Shop) -> None:
+def test_the_console_needs_no_key_and_has_no_rate_limit(shop: Shop) -> None:
     answers = [opened(shop) for _ in range(3)]
     assert {answer.headers["X-RateLimit-Remaining"] for answer in answers} == {"300"}
     assert shop.get("/api/nothing").headers["X-RateLimit-Remaining"] == "299"
     assert shop.head("/console").text == ""
 
 
-def test_the_countries_that_can_be_chosen_are_those_of_the_api() -> None:
+def test_the_countries_match_those_of_the_api() -> None:
     text = (STATIC / "parts/address.js").read_text()
     codes = text.partition("const CODES =")[2].partition(";")[0]
     assert re.findall("[A-Z]{2}", codes) == sorted(addresses.COUNTRIES)

@@ -173,7 +173,9 @@ def expect_forgotten(jobs: JobDesk, made: Any, orders: list[Any]) -> None:
     assert [name for name, found in check.recounts() if found.wrong] == []
 
 
-def test_nothing_of_ours_says_who_it_was(jobs: JobDesk, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_erasure_leaves_no_trace_in_tables_objects_and_logs(
+    jobs: JobDesk, capsys: pytest.CaptureFixture[str]
+) -> None:
     shop = jobs.shop
     other = placed(shop, customer={"email": "annual@example.com", "firstName": "Zen"})
     made, orders = traces(jobs)
@@ -226,7 +228,7 @@ def test_nothing_of_ours_says_who_it_was(jobs: JobDesk, capsys: pytest.CaptureFi
         *(("BatchWriteItem", nth) for nth in (1, 3)),
     ],
 )
-def test_an_erasure_that_dies_anywhere_ends_the_same(
+def test_an_erasure_that_crashes_anywhere_has_the_same_result(
     jobs: JobDesk, operation: str, nth: int, after: bool
 ) -> None:
     made, orders = traces(jobs)
@@ -238,7 +240,7 @@ def test_an_erasure_that_dies_anywhere_ends_the_same(
     expect_forgotten(jobs, made, orders)
 
 
-def test_an_erasure_twice_changes_nothing_more(jobs: JobDesk) -> None:
+def test_a_second_erasure_changes_nothing(jobs: JobDesk) -> None:
     shop = jobs.shop
     made, orders = traces(jobs)
     jobs.done(f"{path(made)}/erase")
@@ -251,7 +253,7 @@ def test_an_erasure_twice_changes_nothing_more(jobs: JobDesk) -> None:
     assert (refused.status, refused.json["code"]) == (409, "erased")
 
 
-def test_what_an_erasure_that_failed_knew_goes_with_the_next(jobs: JobDesk) -> None:
+def test_the_data_of_a_failed_erasure_is_deleted_by_the_next(jobs: JobDesk) -> None:
     made, orders = traces(jobs)
     jobs.dynamodb.scan_bytes = 4_000
     job = jobs.start(f"{path(made)}/erase")
@@ -272,7 +274,7 @@ def test_what_an_erasure_that_failed_knew_goes_with_the_next(jobs: JobDesk) -> N
     expect_forgotten(jobs, made, orders)
 
 
-def test_a_kept_reply_whose_key_says_who_it_was_is_gone(jobs: JobDesk) -> None:
+def test_a_kept_reply_with_personal_data_in_its_key_is_deleted(jobs: JobDesk) -> None:
     shop, sent = jobs.shop, {"email": PERSON["email"], "phone": "030 1234"}
     key = {"Idempotency-Key": f"till 7 {PERSON['email']} 1"}
     made = shop.post(CUSTOMERS, sent, headers=key).json
@@ -283,7 +285,7 @@ def test_a_kept_reply_whose_key_says_who_it_was_is_gone(jobs: JobDesk) -> None:
     assert again.text == other.text
 
 
-def test_whoever_comes_back_is_somebody_new(jobs: JobDesk) -> None:
+def test_an_erased_customer_who_orders_again_is_a_new_customer(jobs: JobDesk) -> None:
     shop = jobs.shop
     made = placed(shop, customer=PERSON)["customer"]
     jobs.start(f"{path(made)}/erase")  # from the answer on
@@ -300,7 +302,7 @@ def test_whoever_comes_back_is_somebody_new(jobs: JobDesk) -> None:
     assert [name for name, found in check.recounts() if found.wrong] == []
 
 
-def test_an_order_that_is_placed_meanwhile_is_not_lost(jobs: JobDesk) -> None:
+def test_an_order_placed_during_an_erasure_is_not_lost(jobs: JobDesk) -> None:
     shop = jobs.shop
     made = placed(shop, customer=PERSON)["customer"]
     order = new_order(line(variant(shop)), customer=PERSON)
@@ -327,7 +329,7 @@ def test_an_order_that_is_placed_meanwhile_is_not_lost(jobs: JobDesk) -> None:
     assert shop.get(path(new["customer"])).json["ordersCount"] == 1
 
 
-def test_an_order_that_is_changed_meanwhile_is_forgotten_too(jobs: JobDesk) -> None:
+def test_an_order_changed_during_an_erasure_is_anonymized(jobs: JobDesk) -> None:
     shop = jobs.shop
     order = placed(shop, customer=PERSON, shippingAddress=HOME)
     jobs.start(f"{path(order['customer'])}/erase")
@@ -345,7 +347,7 @@ def test_an_order_that_is_changed_meanwhile_is_forgotten_too(jobs: JobDesk) -> N
     assert shop.get(path(order["customer"])).json["totalSpent"] == order["total"]
 
 
-def test_an_export_that_is_being_written_ends(jobs: JobDesk) -> None:
+def test_an_erasure_ends_a_running_export(jobs: JobDesk) -> None:
     shop = jobs.shop
     made = placed(shop, customer=PERSON)["customer"]
     running = jobs.start("/api/admin/exports", {"type": "orders"})
@@ -362,7 +364,7 @@ def test_an_export_that_is_being_written_ends(jobs: JobDesk) -> None:
     assert after["downloadUrl"] and mentions(jobs) == []
 
 
-def test_an_erasure_passes_events_that_nobody_can_read(jobs: JobDesk) -> None:
+def test_an_erasure_skips_unreadable_events(jobs: JobDesk) -> None:
     made = placed(jobs.shop, customer=PERSON)["customer"]
     damaged = {"pk": "0", "sk": "events", "events": "[]"}
     table.put(damaged, table=settings.outbox_table())
@@ -371,7 +373,7 @@ def test_an_erasure_passes_events_that_nobody_can_read(jobs: JobDesk) -> None:
     assert pack(damaged) in jobs.dynamodb.items(settings.outbox_table())
 
 
-def test_words_that_a_failed_write_has_left_go_and_those_of_others_stay(jobs: JobDesk) -> None:
+def test_an_erasure_deletes_left_over_words_and_keeps_those_of_others(jobs: JobDesk) -> None:
     shop = jobs.shop
     made = placed(shop, customer=PERSON)["customer"]
     namesake = placed(shop, customer={"email": "z@example.com", "firstName": "Zénobia"})
@@ -388,7 +390,7 @@ def test_words_that_a_failed_write_has_left_go_and_those_of_others_stay(jobs: Jo
     assert left == []
 
 
-def test_only_an_owner_erases(jobs: JobDesk) -> None:
+def test_only_an_owner_can_erase(jobs: JobDesk) -> None:
     made = customer(jobs.shop)
     for role in ("READER", "STAFF", "ADMIN"):
         refused = jobs.shop.post(f"{path(made)}/erase", key=jobs.shop.as_(role))
@@ -396,7 +398,7 @@ def test_only_an_owner_erases(jobs: JobDesk) -> None:
     assert jobs.shop.post(f"{CUSTOMERS}/cus_nobody/erase").status == 404
 
 
-def test_a_death_of_the_request_leaves_the_customer_as_he_was(jobs: JobDesk) -> None:
+def test_a_crashed_erasure_request_changes_nothing(jobs: JobDesk) -> None:
     made = customer(jobs.shop)
     jobs.crash("TransactWriteItems", after=False)
     with pytest.raises(Crash):
@@ -406,7 +408,7 @@ def test_a_death_of_the_request_leaves_the_customer_as_he_was(jobs: JobDesk) -> 
     assert placed(jobs.shop, customer={"email": made["email"]})["customer"]["id"] == made["id"]
 
 
-def test_what_the_last_release_wrote_is_forgotten(jobs: JobDesk) -> None:
+def test_records_of_the_last_release_are_anonymized(jobs: JobDesk) -> None:
     """An order, its customer and their events as they were before there were addresses."""
     shop = jobs.shop
     order = placed(shop, customer=PERSON)

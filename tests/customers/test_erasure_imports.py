@@ -48,7 +48,7 @@ def later(jobs: JobDesk, job_id: str) -> Any:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252", "cp1250"])
-def test_a_file_goes_in_whatever_encoding(
+def test_an_uploaded_file_in_any_encoding_is_deleted(
     jobs: JobDesk, desk: Desk, made: Any, encoding: str
 ) -> None:
     who = f"Zénobia Quillfeather,{PERSON['phone']},7 Obelisk Lane"
@@ -59,7 +59,7 @@ def test_a_file_goes_in_whatever_encoding(
     assert objects() == [] and mentions(jobs) == []
 
 
-def test_a_workbook_that_was_no_good_goes_too(jobs: JobDesk, desk: Desk, made: Any) -> None:
+def test_a_rejected_workbook_is_deleted(jobs: JobDesk, desk: Desk, made: Any) -> None:
     data = xlsx(["slug", "name"], ["a", PERSON["email"]])
     assert desk.imported(data, sheet="of another name")["status"] == "FAILED"
     assert objects()
@@ -67,9 +67,7 @@ def test_a_workbook_that_was_no_good_goes_too(jobs: JobDesk, desk: Desk, made: A
     assert objects() == []
 
 
-def test_what_is_shown_of_an_import_says_that_its_file_is_gone(
-    jobs: JobDesk, desk: Desk, made: Any
-) -> None:
+def test_an_import_shows_that_its_file_was_deleted(jobs: JobDesk, desk: Desk, made: Any) -> None:
     written, failed = desk.imported(GOOD), desk.imported(BAD)
     tried = desk.imported("slug,name,price\njug,Jug,5\n", dryRun="true")
     asks = desk.imported(UNKNOWN)
@@ -93,7 +91,7 @@ def test_what_is_shown_of_an_import_says_that_its_file_is_gone(
     assert jobs.done(f"/api/admin/jobs/{written['id']}/undo")["deleted"] == 1
 
 
-def test_columns_that_are_somebodys_data_go(jobs: JobDesk, desk: Desk, made: Any) -> None:
+def test_column_names_with_personal_data_are_deleted(jobs: JobDesk, desk: Desk, made: Any) -> None:
     """A list of customers without a header."""
     mapping = {"jar": "slug", "Mug": "name", "4.00": "price", PERSON["email"]: None}
     data = f"jar,Mug,4.00,{PERSON['email']}\ncup,Cup,3.00,x\n"
@@ -104,7 +102,7 @@ def test_columns_that_are_somebodys_data_go(jobs: JobDesk, desk: Desk, made: Any
     assert mentions(jobs) == []
 
 
-def test_an_import_at_work_ends_first(jobs: JobDesk, desk: Desk, made: Any) -> None:
+def test_an_erasure_waits_for_a_running_import(jobs: JobDesk, desk: Desk, made: Any) -> None:
     rows = "".join(f"mug-{n},Mug,4.00\n" for n in range(30))
     running = desk.send(f"slug,name,price\n{rows}mug,Rose,{PERSON['email']}\n")
     just_there = desk.send(BAD)
@@ -126,7 +124,7 @@ def test_an_import_at_work_ends_first(jobs: JobDesk, desk: Desk, made: Any) -> N
     assert desk.finished(never)["status"] == "COMPLETED"
 
 
-def test_an_import_that_was_stopped_may_have_a_worker_yet(
+def test_an_erasure_waits_for_workers_of_a_stopped_import(
     jobs: JobDesk, desk: Desk, made: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stopped = desk.send(BAD)
@@ -150,7 +148,7 @@ def test_an_import_that_was_stopped_may_have_a_worker_yet(
 
 
 @pytest.mark.parametrize("is_copied", [False, True])
-def test_a_file_that_is_being_copied_for_another_attempt_goes(
+def test_a_file_being_copied_for_a_retry_is_deleted(
     jobs: JobDesk, desk: Desk, made: Any, is_copied: bool
 ) -> None:
     failed = desk.imported(BAD)
@@ -170,7 +168,7 @@ def test_a_file_that_is_being_copied_for_another_attempt_goes(
     assert objects() == [] and mentions(jobs) == []
 
 
-def test_what_is_uploaded_after_the_request_stays(jobs: JobDesk, desk: Desk, made: Any) -> None:
+def test_a_file_uploaded_after_the_request_stays(jobs: JobDesk, desk: Desk, made: Any) -> None:
     erasure = jobs.start(f"{path(made)}/erase")
     new = desk.imported(BAD)
     asks = desk.imported(UNKNOWN)
@@ -182,7 +180,7 @@ def test_what_is_uploaded_after_the_request_stays(jobs: JobDesk, desk: Desk, mad
 
 
 @pytest.mark.parametrize("nth", [1, 2, 3])
-def test_a_death_between_two_files_changes_nothing(
+def test_an_erasure_that_crashes_between_files_is_completed(
     jobs: JobDesk, desk: Desk, made: Any, nth: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(3):
@@ -201,7 +199,7 @@ def test_a_death_between_two_files_changes_nothing(
     assert calls > nth and objects() == [] and mentions(jobs) == []
 
 
-def test_many_items_of_an_import_go_in_several_steps(
+def test_many_items_of_an_import_are_deleted_in_several_steps(
     jobs: JobDesk, desk: Desk, made: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chalicelib.imports.forgotten.store._AT_ONCE", 5)
@@ -212,7 +210,7 @@ def test_many_items_of_an_import_go_in_several_steps(
     assert objects() == [] and mentions(jobs) == []
 
 
-def test_what_a_job_that_went_on_was_asked_for_is_forgotten(jobs: JobDesk, made: Any) -> None:
+def test_the_input_of_a_continued_job_is_deleted(jobs: JobDesk, made: Any) -> None:
     filters = {"search": "quillfeather"}
     export = jobs.start("/api/admin/exports", {"type": "customers", "filters": filters})
     tags = {"filters": filters, "change": {"addTags": ["x"]}}
@@ -230,7 +228,9 @@ def test_what_a_job_that_went_on_was_asked_for_is_forgotten(jobs: JobDesk, made:
     assert mentions(jobs) == []
 
 
-def test_tags_in_what_a_bulk_edit_remembers_go_and_those_of_others_stay(jobs: JobDesk) -> None:
+def test_the_tags_in_a_bulk_edits_undo_data_are_deleted_for_this_customer_only(
+    jobs: JobDesk,
+) -> None:
     tags = ["for Quillfeather", "gift"]
     order = placed(jobs.shop, customer=PERSON, tags=tags)
     other = placed(jobs.shop, customer={"email": "q@example.com"}, tags=tags)

@@ -38,7 +38,7 @@ def right(jobs: JobDesk) -> None:
     assert [name for name, found in check.recounts() if found.wrong] == []
 
 
-def test_orders_totals_addresses_and_search_move(jobs: JobDesk) -> None:
+def test_a_merge_moves_orders_totals_addresses_and_search(jobs: JobDesk) -> None:
     shop = jobs.shop
     home = address(firstName="Ada")
     ada = customer(shop, email="ada@example.com", firstName="Ada", addresses=[home], note="one")
@@ -72,7 +72,7 @@ def test_orders_totals_addresses_and_search_move(jobs: JobDesk) -> None:
     right(jobs)
 
 
-def test_the_old_id_says_who_it_is_now(jobs: JobDesk) -> None:
+def test_the_old_id_leads_to_the_merged_customer(jobs: JobDesk) -> None:
     shop = jobs.shop
     one, two, three = (customer(shop) for _ in range(3))
     merged(jobs, one, two)
@@ -99,7 +99,7 @@ def test_the_old_id_says_who_it_is_now(jobs: JobDesk) -> None:
     assert shop.post(CUSTOMERS, new_customer(email=three["email"])).status == 409
 
 
-def test_one_without_an_email_gets_the_others(jobs: JobDesk) -> None:
+def test_a_customer_without_an_email_gets_the_others(jobs: JobDesk) -> None:
     shop = jobs.shop
     known = customer(shop, email="grace@navy.mil")
     walk_in = shop.post(CUSTOMERS, {"phone": "030 1"}).json
@@ -114,7 +114,7 @@ def test_one_without_an_email_gets_the_others(jobs: JobDesk) -> None:
     assert shop.post(CUSTOMERS, new_customer(email="GRACE@navy.mil")).json["id"] == walk_in["id"]
 
 
-def test_addresses_that_have_no_room_are_said(jobs: JobDesk) -> None:
+def test_addresses_beyond_the_limit_are_reported(jobs: JobDesk) -> None:
     shop = jobs.shop
     one = customer(shop, addresses=[address(city=f"A{n}") for n in range(15)])
     two = customer(shop, addresses=[address(city=f"A{n}") for n in range(8, 28)])
@@ -123,7 +123,7 @@ def test_addresses_that_have_no_room_are_said(jobs: JobDesk) -> None:
     assert len(now(shop, two)["addresses"]) == 20
 
 
-def test_what_cannot_be_merged_is_refused(jobs: JobDesk) -> None:
+def test_an_impossible_merge_is_refused(jobs: JobDesk) -> None:
     shop = jobs.shop
     one, two, three, erased = (customer(shop) for _ in range(4))
     jobs.done(f"{path(erased)}/erase")
@@ -145,7 +145,7 @@ def test_what_cannot_be_merged_is_refused(jobs: JobDesk) -> None:
     right(jobs)
 
 
-def test_two_merges_at_once_make_no_circle(jobs: JobDesk) -> None:
+def test_two_concurrent_merges_make_no_circle(jobs: JobDesk) -> None:
     shop = jobs.shop
     one, two = customer(shop), customer(shop)
     back = lambda: shop.post(f"{path(two)}/merge", {"into": one["id"]})  # noqa: E731
@@ -157,7 +157,7 @@ def test_two_merges_at_once_make_no_circle(jobs: JobDesk) -> None:
     assert shop.get(path(two)).json["into"] == one["id"]
 
 
-def test_who_is_being_merged_or_erased_is_left_alone(jobs: JobDesk) -> None:
+def test_a_customer_being_merged_or_erased_cannot_be_changed(jobs: JobDesk) -> None:
     shop = jobs.shop
     one, two, three = (customer(shop) for _ in range(3))
     job = jobs.start(f"{path(one)}/merge", {"into": two["id"]})
@@ -179,7 +179,7 @@ def test_who_is_being_merged_or_erased_is_left_alone(jobs: JobDesk) -> None:
     assert shop.delete(path(two)).status == 200
 
 
-def test_orders_that_are_placed_meanwhile_are_not_lost(jobs: JobDesk) -> None:
+def test_orders_placed_during_a_merge_are_not_lost(jobs: JobDesk) -> None:
     shop = jobs.shop
     one, two = customer(shop), customer(shop)
     id = variant(shop)
@@ -198,7 +198,9 @@ def test_orders_that_are_placed_meanwhile_are_not_lost(jobs: JobDesk) -> None:
 
 @pytest.mark.parametrize("nth", range(1, 16))
 @pytest.mark.parametrize("after", [False, True])
-def test_a_merge_that_dies_anywhere_ends_the_same(jobs: JobDesk, nth: int, after: bool) -> None:
+def test_a_merge_that_crashes_anywhere_has_the_same_result(
+    jobs: JobDesk, nth: int, after: bool
+) -> None:
     shop = jobs.shop
     one, two = customer(shop, addresses=[address()]), customer(shop)
     buys(shop, one, 4, paymentStatus="PAID")
@@ -215,7 +217,7 @@ def test_a_merge_that_dies_anywhere_ends_the_same(jobs: JobDesk, nth: int, after
     right(jobs)
 
 
-def test_a_merge_that_is_asked_for_twice_is_one(jobs: JobDesk) -> None:
+def test_a_merge_requested_twice_is_one_job(jobs: JobDesk) -> None:
     shop = jobs.shop
     one, two = customer(shop), customer(shop)
     key = {"Idempotency-Key": "m"}
@@ -224,7 +226,7 @@ def test_a_merge_that_is_asked_for_twice_is_one(jobs: JobDesk) -> None:
     assert jobs.start(f"{path(one)}/merge", {"into": two["id"]}, headers=key) == job
 
 
-def test_a_death_of_the_request_leaves_nobody_held(jobs: JobDesk) -> None:
+def test_a_crashed_merge_request_leaves_both_customers_changeable(jobs: JobDesk) -> None:
     shop = jobs.shop
     one, two = customer(shop), customer(shop)
     jobs.crash("TransactWriteItems", after=False)

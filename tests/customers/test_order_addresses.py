@@ -17,7 +17,7 @@ def fields_of(answer: Answer) -> list[str]:
     return [error["field"] for error in answer.json["errors"]]
 
 
-def test_an_order_takes_both_addresses_apart(shop: Shop) -> None:
+def test_an_order_has_separate_shipping_and_billing_addresses(shop: Shop) -> None:
     order = placed(shop, shippingAddress=address(), billingAddress=address(city="Bath"))
     assert order["shippingAddress"] == {**EMPTY, **address()}
     assert order["billingAddress"] == {**EMPTY, **address(city="Bath")}
@@ -27,7 +27,7 @@ def test_an_order_takes_both_addresses_apart(shop: Shop) -> None:
     assert placed(shop)["shippingAddress"] is None
 
 
-def test_a_customers_address_is_taken_as_it_was_read(shop: Shop) -> None:
+def test_an_address_read_from_a_customer_is_accepted_in_an_order(shop: Shop) -> None:
     made = customer(shop, addresses=[address()])
     sent = {"customer": made, "shippingAddress": made["addresses"][0]}
     order = placed(shop, **sent)
@@ -62,7 +62,7 @@ def test_addresses_change_until_the_order_is_delivered(shop: Shop) -> None:
         (address(phone=7), "phone"),
     ],
 )
-def test_a_bad_address_is_refused_by_field(shop: Shop, sent: Any, field: str) -> None:
+def test_an_invalid_address_is_refused_by_field(shop: Shop, sent: Any, field: str) -> None:
     for name in ("shippingAddress", "billingAddress"):
         order = new_order(line(variant(shop)), **{name: sent})
         assert fields_of(shop.post(ORDERS, order)) == [f"{name}.{field}"]
@@ -70,14 +70,14 @@ def test_a_bad_address_is_refused_by_field(shop: Shop, sent: Any, field: str) ->
         assert fields_of(shop.patch(path, {name: sent})) == [f"{name}.{field}"]
 
 
-def test_lists_answer_addresses_where_they_are_asked_for(shop: Shop) -> None:
+def test_lists_return_addresses_on_request(shop: Shop) -> None:
     placed(shop, shippingAddress=address())
     (one,) = shop.get(f"{ORDERS}?fields=number,shippingAddress,customer").json["data"]
     assert one["shippingAddress"]["city"] == "London"
     assert one.keys() == {"number", "shippingAddress", "customer"}
 
 
-def test_what_is_public_shows_nothing_of_it(shop: Shop) -> None:
+def test_the_storefront_shows_no_addresses(shop: Shop) -> None:
     made = product(shop, 5, published=True)
     person = {"email": "secret@example.com", "phone": "0305551234", "firstName": "Zebedee"}
     where = address(address1="7 Hidden Lane")

@@ -20,9 +20,7 @@ def is_free(jobs: JobDesk, email: str) -> bool:
 
 
 @pytest.mark.parametrize("what", ["merge", "erase"])
-def test_who_is_changed_while_it_is_merged_or_erased_keeps_the_change(
-    jobs: JobDesk, what: str
-) -> None:
+def test_a_change_during_a_merge_or_erasure_request_is_kept(jobs: JobDesk, what: str) -> None:
     shop = jobs.shop
     one, two = customer(shop), customer(shop)
     path = f"{CUSTOMERS}/{one['id']}"
@@ -37,7 +35,7 @@ def test_who_is_changed_while_it_is_merged_or_erased_keeps_the_change(
     assert not is_free(jobs, "new@example.com") and not is_free(jobs, two["email"])
 
 
-def test_who_is_changed_while_it_is_deleted_is_gone_with_all_that_finds_it(jobs: JobDesk) -> None:
+def test_a_customer_changed_while_deleted_leaves_no_entries(jobs: JobDesk) -> None:
     shop = jobs.shop
     made = customer(shop)
     path = f"{CUSTOMERS}/{made['id']}"
@@ -49,7 +47,7 @@ def test_who_is_changed_while_it_is_deleted_is_gone_with_all_that_finds_it(jobs:
     assert is_free(jobs, "new@example.com") and is_free(jobs, made["email"])
 
 
-def test_who_is_gone_does_not_come_back_with_an_order_that_is_paid(jobs: JobDesk) -> None:
+def test_paying_an_order_does_not_recreate_a_missing_customer(jobs: JobDesk) -> None:
     order = placed(jobs.shop)
     key = order["customer"]["id"], "customer"
     assert table.get(key)
@@ -59,7 +57,7 @@ def test_who_is_gone_does_not_come_back_with_an_order_that_is_paid(jobs: JobDesk
     assert table.get(key) is None
 
 
-def test_who_has_no_version_yet_and_is_deleted_meanwhile_does_not_come_back(jobs: JobDesk) -> None:
+def test_changing_a_deleted_customer_without_version_does_not_recreate_it(jobs: JobDesk) -> None:
     shop = jobs.shop
     made = customer(shop)
     key = made["id"], "customer"
@@ -70,7 +68,7 @@ def test_who_has_no_version_yet_and_is_deleted_meanwhile_does_not_come_back(jobs
     assert table.get(key) is None
 
 
-def test_a_job_lets_go_only_of_whom_it_holds(jobs: JobDesk) -> None:
+def test_a_job_releases_only_customers_that_it_holds(jobs: JobDesk) -> None:
     shop = jobs.shop
     one, two = customer(shop), customer(shop)
     jobs.start(f"{CUSTOMERS}/{one['id']}/merge", {"into": two["id"]})
@@ -80,7 +78,7 @@ def test_a_job_lets_go_only_of_whom_it_holds(jobs: JobDesk) -> None:
     assert table.get(("cus_gone", "customer")) is None
 
 
-def test_nobody_orders_as_who_was_erased_meanwhile(jobs: JobDesk) -> None:
+def test_an_order_for_a_customer_erased_meanwhile_is_refused(jobs: JobDesk) -> None:
     shop = jobs.shop
     made, sold = customer(shop), variant(shop)
 
@@ -93,7 +91,7 @@ def test_nobody_orders_as_who_was_erased_meanwhile(jobs: JobDesk) -> None:
     assert shop.get(f"{CUSTOMERS}/{made['id']}").json["ordersCount"] == 0
 
 
-def test_what_an_erasure_has_read_and_others_have_written_since_is_read_again(
+def test_an_erasure_does_not_overwrite_newer_writes(
     jobs: JobDesk,
 ) -> None:
     read = {"pk": "kept", "sk": "reply", "text": "as it was"}
@@ -105,7 +103,7 @@ def test_what_an_erasure_has_read_and_others_have_written_since_is_read_again(
     assert (table.get(("kept", "reply")) or {})["text"] == "written since"
 
 
-def test_an_event_that_expires_while_a_customer_is_forgotten_does_not_come_back(
+def test_an_event_that_expires_during_an_erasure_is_not_recreated(
     jobs: JobDesk,
 ) -> None:
     shop = jobs.shop

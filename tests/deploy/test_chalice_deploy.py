@@ -45,7 +45,7 @@ def machine(aws: str, tmp_path_factory: pytest.TempPathFactory) -> Machine:
     return machine
 
 
-def test_a_first_deployment_answers(machine: Machine) -> None:
+def test_a_first_deployment_serves_the_api(machine: Machine) -> None:
     assert machine.get("/probe/first") == (200, {"probe": "first", "item": None})
 
 
@@ -67,7 +67,7 @@ def test_every_queue_and_stream_has_its_function(machine: Machine) -> None:
     }
 
 
-def test_deploying_twice_changes_no_stack_and_keeps_the_master_key(machine: Machine) -> None:
+def test_a_second_deployment_changes_no_stack_and_keeps_the_master_key(machine: Machine) -> None:
     def master_key() -> str:
         name = f"/backroom/{STAGE}/master-key"
         found = machine.client("ssm").get_parameter(Name=name, WithDecryption=True)
@@ -80,7 +80,7 @@ def test_deploying_twice_changes_no_stack_and_keeps_the_master_key(machine: Mach
     assert master_key() == before
 
 
-def test_another_machine_goes_on_from_the_record_in_the_bucket(
+def test_another_machine_continues_from_the_record_in_the_bucket(
     machine: Machine, tmp_path: Path
 ) -> None:
     other = Machine(_checkout(tmp_path), machine.aws)
@@ -89,7 +89,7 @@ def test_another_machine_goes_on_from_the_record_in_the_bucket(
     assert other.get("/probe/first")[0] == 200
 
 
-def test_new_code_needs_chalice_deploy_alone(machine: Machine) -> None:
+def test_new_code_needs_only_chalice_deploy(machine: Machine) -> None:
     assert machine.get("/probe/second")[0] == 404  # ours: every path is answered by the service
     address = machine.api()
     _add_probe(machine.checkout, "second")
@@ -99,7 +99,7 @@ def test_new_code_needs_chalice_deploy_alone(machine: Machine) -> None:
     assert machine.get("/probe/second")[0] == 200
 
 
-def test_deleting_the_application_leaves_its_data(machine: Machine) -> None:
+def test_deleting_the_application_keeps_its_data(machine: Machine) -> None:
     dynamodb = machine.client("dynamodb")
     dynamodb.put_item(TableName=f"backroom-{STAGE}", Item=KEPT)
     address = machine.api()
@@ -112,7 +112,7 @@ def test_deleting_the_application_leaves_its_data(machine: Machine) -> None:
     dynamodb.delete_item(TableName=f"backroom-{STAGE}", Key=KEPT)
 
 
-def test_a_step_that_failed_is_made_good_by_the_next_run(machine: Machine) -> None:
+def test_a_failed_step_is_repaired_by_the_next_run(machine: Machine) -> None:
     app = machine.checkout / "app.py"
     good = app.read_text()
     app.write_text(good + "\nraise ValueError\n")
@@ -122,7 +122,7 @@ def test_a_step_that_failed_is_made_good_by_the_next_run(machine: Machine) -> No
     assert machine.get("/probe/first")[0] == 200
 
 
-def test_showing_changes_nothing(machine: Machine) -> None:
+def test_show_changes_nothing(machine: Machine) -> None:
     def stored() -> object:
         stacks = machine.client("cloudformation").describe_stacks()["Stacks"]
         return {s["StackName"]: s.get("LastUpdatedTime") for s in stacks}, machine.settings()
@@ -136,7 +136,7 @@ def test_showing_changes_nothing(machine: Machine) -> None:
     assert stored() == before
 
 
-def test_what_is_given_once_is_kept(machine: Machine) -> None:
+def test_a_parameter_given_once_is_kept(machine: Machine) -> None:
     machine.deploy("--memory", "deliver=640", "--mail-from", "shop@b.example")
     machine.deploy()
     deliver = f"backroom-{STAGE}-deliver"
@@ -145,11 +145,11 @@ def test_what_is_given_once_is_kept(machine: Machine) -> None:
     assert found["Environment"]["Variables"]["MAIL_FROM"] == "shop@b.example"
 
 
-def test_amounts_are_not_read_in_another_currency(machine: Machine) -> None:
+def test_the_currency_of_a_stage_cannot_be_changed(machine: Machine) -> None:
     assert "another shop" in machine.deploy("--currency", "JPY", fails=True)
 
 
-def test_a_machine_whose_record_is_old_takes_the_newest_on_demand(machine: Machine) -> None:
+def test_an_old_record_is_replaced_by_the_newest_on_request(machine: Machine) -> None:
     record = machine.checkout / f".chalice/deployed/{STAGE}.json"
     newest = record.read_text()
     record.write_text('{"resources": [], "schema_version": "2.0", "backend": "api"}')
@@ -157,7 +157,7 @@ def test_a_machine_whose_record_is_old_takes_the_newest_on_demand(machine: Machi
     assert record.read_text() == newest
 
 
-def test_nothing_that_holds_data_is_replaced_unasked(machine: Machine) -> None:
+def test_resources_with_data_are_not_replaced_without_consent(machine: Machine) -> None:
     template = machine.checkout / "infra/resources.yaml"
     good = template.read_text()
     template.write_text(
@@ -170,7 +170,7 @@ def test_nothing_that_holds_data_is_replaced_unasked(machine: Machine) -> None:
     assert "backroom-try-resources: nothing to change" in machine.deploy()
 
 
-def test_a_pipeline_deploys_what_was_built_before(machine: Machine, tmp_path: Path) -> None:
+def test_a_stage_is_deployed_from_a_package(machine: Machine, tmp_path: Path) -> None:
     out = tmp_path / "out"
     machine.run("infra/deploy.py", "--package", str(out))
     assert "was deployed by Chalice" in machine.deploy("--from-package", str(out), fails=True)
@@ -182,7 +182,7 @@ def test_a_pipeline_deploys_what_was_built_before(machine: Machine, tmp_path: Pa
     assert "with --from-package" in machine.deploy(fails=True)
 
 
-def test_a_stage_is_destroyed_only_by_its_name_and_comes_back_with_its_data(
+def test_a_stage_is_destroyed_only_by_name_and_can_be_restored_with_its_data(
     machine: Machine,
 ) -> None:
     dynamodb = machine.client("dynamodb")
@@ -197,7 +197,7 @@ def test_a_stage_is_destroyed_only_by_its_name_and_comes_back_with_its_data(
     assert machine.get("/probe/first") == (200, {"probe": "first", "item": KEPT})
 
 
-def test_a_stage_that_is_destroyed_with_its_data_leaves_nothing(machine: Machine) -> None:
+def test_a_stage_destroyed_with_its_data_leaves_nothing(machine: Machine) -> None:
     said = machine.deploy("--destroy", "--with-data", typed=f"{STAGE}\n")
     assert f"delete the table backroom-{STAGE}" in said
     assert machine.client("dynamodb").list_tables()["TableNames"] == []

@@ -17,5 +17,5 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.__name__)
-def test_what_was_deployed_does_the_main_job(stack: Stack, part: Callable[[Stack], None]) -> None:
+def test_the_deployed_shop_does_the_main_job(stack: Stack, part: Callable[[Stack], None]) -> None:
     part(stack)

@@ -70,11 +70,11 @@ def logged(stack: Stack, function: str, text: str) -> list[str]:
 # --- What works -----------------------------------------------------------------------------------
 
 
-def test_the_key_that_was_printed_is_the_owners(stack: Stack) -> None:
+def test_the_printed_key_is_the_owners(stack: Stack) -> None:
     PARTS[0](stack)
 
 
-def test_products_orders_and_webhooks_are_made_and_found(
+def test_products_orders_and_webhooks_can_be_created_and_found(
     stack: Stack, sold: tuple[Any, Any, Receiver]
 ) -> None:
     admin = f"{stack.base_url}/api/admin"
@@ -88,7 +88,7 @@ def test_products_orders_and_webhooks_are_made_and_found(
 # --- What the emulator does not let ---------------------------------------------------------------
 
 
-def test_an_import_by_form_is_refused(stack: Stack) -> None:
+def test_an_import_by_form_is_refused_by_the_emulator(stack: Stack) -> None:
     with pytest.raises(urllib.error.HTTPError) as refused:
         upload(stack, stack.api_key, CSV)
     answer = json.load(refused.value)
@@ -97,7 +97,7 @@ def test_an_import_by_form_is_refused(stack: Stack) -> None:
     within(lambda: logged(stack, "", "(AccessDenied) when calling the PutObject operation"))
 
 
-def test_an_upload_to_the_bucket_is_refused(stack: Stack) -> None:
+def test_an_upload_to_the_bucket_is_refused_by_the_emulator(stack: Stack) -> None:
     form = made(stack, "/products/import/uploads", {"fileName": "cups.csv"})
     with pytest.raises(urllib.error.HTTPError) as refused:
         posted(form, CSV)
@@ -112,13 +112,17 @@ def test_an_upload_to_the_bucket_is_refused(stack: Stack) -> None:
         ("an export", "/exports", {"type": "products"}),
     ],
 )
-def test_what_takes_a_job_is_refused(stack: Stack, what: str, path: str, sent: object) -> None:
+def test_a_request_that_starts_a_job_is_refused_by_the_emulator(
+    stack: Stack, what: str, path: str, sent: object
+) -> None:
     status, answer = call(f"{stack.base_url}/api/admin{path}", stack.api_key, send=sent)
     assert (f"{status}", answer["code"]) == (REFUSED[what][0], "internal_error")
     within(lambda: logged(stack, "", "when calling the SendMessageBatch operation"))
 
 
-def test_a_delivery_is_made_and_never_sent(stack: Stack, sold: tuple[Any, Any, Receiver]) -> None:
+def test_a_delivery_is_stored_but_never_sent_by_the_emulator(
+    stack: Stack, sold: tuple[Any, Any, Receiver]
+) -> None:
     within(lambda: logged(stack, "-fan_out", "when calling the SendMessageBatch operation"))
     path = f"{stack.base_url}/api/admin/webhooks/{sold[0]['id']}/deliveries"
     (delivery,) = call(path, stack.api_key)[1]["data"]
@@ -126,7 +130,7 @@ def test_a_delivery_is_made_and_never_sent(stack: Stack, sold: tuple[Any, Any, R
     assert sold[2].requests == []
 
 
-def test_the_page_has_each_of_them_with_its_reason() -> None:
+def test_the_docs_list_each_refusal_with_its_reason() -> None:
     head = "| With `Size=aws` on the emulator | Instead | Because |\n|---|---|---|\n"
     table = PAGE.read_text().partition(head)[2].split("\n\n")[0]
     rows = [tuple(cell.strip() for cell in row.strip("|").split("|")) for row in table.splitlines()]
@@ -157,13 +161,13 @@ def lifted(stack: Stack, sold: tuple[Any, Any, Receiver]) -> Stack:
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.__name__)
-def test_nothing_else_is_in_the_way_of_the_main_job(
+def test_the_main_job_works_without_the_two_rules(
     lifted: Stack, part: Callable[[Stack], None]
 ) -> None:
     part(lifted)
 
 
-def test_what_takes_a_job_works_then(lifted: Stack) -> None:
+def test_jobs_work_without_the_two_rules(lifted: Stack) -> None:
     admin = f"{lifted.base_url}/api/admin"
     status, job = call(f"{admin}/exports", lifted.api_key, send={"type": "orders"})
     assert status == 202, job

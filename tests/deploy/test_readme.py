@@ -11,7 +11,7 @@ from tests.e2e.test_readme import DEPLOY
 from tests.support.running import free_port
 
 
-def test_the_shop_is_deployed_and_its_code_again(tmp_path: Path) -> None:
+def test_the_readme_deploys_the_shop_and_then_new_code(tmp_path: Path) -> None:
     desk = checkout(tmp_path / "checkout", free_port())
     installed = desk.folder / ".venv"
     installed.unlink()

@@ -72,7 +72,7 @@ class Reader:
             pass
 
 
-def test_an_event_is_in_the_feed_once_half_a_minute_later(world: World, shop: Shop) -> None:
+def test_an_event_is_in_the_feed_once_after_half_a_minute(world: World, shop: Shop) -> None:
     product = shop.post("/api/admin/products", {"name": "Mug", "price": 9.5}).json
     world.run(timedelta(seconds=1))
     reader = Reader(shop)
@@ -84,7 +84,7 @@ def test_an_event_is_in_the_feed_once_half_a_minute_later(world: World, shop: Sh
     assert reader.read() == []
 
 
-def test_a_reader_may_begin_at_a_moment(world: World, shop: Shop) -> None:
+def test_a_reader_can_start_at_a_time(world: World, shop: Shop) -> None:
     announce("product.created")
     world.run()
     world.sleep(minutes=1)
@@ -198,7 +198,7 @@ class Trade:
                 return found
 
 
-def test_a_copy_that_is_built_from_the_feed_alone_is_the_shop(
+def test_a_copy_built_from_the_feed_equals_the_shop(
     world: World, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ten hours of writers, conflicts, functions that die, a stream that is late, and a reader who
@@ -259,7 +259,7 @@ def _counted(copy: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
-def test_what_the_stream_brings_a_day_late_comes_behind_what_was_read(
+def test_an_event_that_the_stream_delivers_a_day_late_comes_after_the_cursor(
     world: World, shop: Shop
 ) -> None:
     late = announce("product.created")
@@ -276,7 +276,7 @@ def test_what_the_stream_brings_a_day_late_comes_behind_what_was_read(
     assert [event["id"] for event in reader.read()] == [late]
 
 
-def test_what_the_stream_brings_again_is_in_the_feed_once(world: World, shop: Shop) -> None:
+def test_an_event_that_the_stream_repeats_is_in_the_feed_once(world: World, shop: Shop) -> None:
     for _ in range(60):
         announce()
     world.run()
@@ -288,7 +288,7 @@ def test_what_the_stream_brings_again_is_in_the_feed_once(world: World, shop: Sh
     assert len(reader.events) == 60
 
 
-def test_types_are_picked_and_pages_go_on_within_a_commit(world: World, shop: Shop) -> None:
+def test_types_are_filtered_and_a_page_can_end_within_a_commit(world: World, shop: Shop) -> None:
     pairs = [(kind, outbox.body(kind, {"id": str(n)})) for n in range(5) for kind in _KINDS]
     table.put(outbox.item(pairs), table=settings.outbox_table())
     announce("order.paid")
@@ -305,7 +305,7 @@ def test_types_are_picked_and_pages_go_on_within_a_commit(world: World, shop: Sh
 _KINDS = ("order.created", "order.updated")
 
 
-def test_a_rare_kind_among_many_is_found_by_going_on(
+def test_a_rare_type_among_many_events_is_found_on_later_pages(
     world: World, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feed, "_LOOKED_AT", 10)
@@ -350,7 +350,7 @@ class Entries(dict[str, bytes]):
         return json.dumps(attributes.pack(item)).encode()
 
 
-def test_a_page_of_a_million_costs_what_it_costs_of_a_thousand(
+def test_a_page_costs_the_same_in_a_feed_of_any_size(
     world: World, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A thousand an hour; the oldest, one in the middle, the newest."""
@@ -392,12 +392,12 @@ def test_a_page_of_a_million_costs_what_it_costs_of_a_thousand(
 
 
 @pytest.mark.parametrize("cursor", ["x", "AAAA", "e30", "*", "MjAyNi0xMS0yMA"])
-def test_what_is_no_cursor_is_refused(shop: Shop, cursor: str) -> None:
+def test_an_invalid_cursor_is_refused(shop: Shop, cursor: str) -> None:
     answer = shop.get(f"{PATH}?after={cursor}")
     assert (answer.status, answer.json["errors"][0]["field"]) == (422, "after")
 
 
-def test_a_cursor_from_before_the_oldest_is_gone_and_one_that_is_used_never_is(
+def test_a_cursor_older_than_the_feed_has_expired_and_a_used_one_never_does(
     world: World, shop: Shop
 ) -> None:
     announce()
@@ -415,7 +415,7 @@ def test_a_cursor_from_before_the_oldest_is_gone_and_one_that_is_used_never_is(
     assert len(reader.read()) == 1
 
 
-def test_tests_of_webhooks_are_not_in_the_feed(world: World, shop: Shop) -> None:
+def test_webhook_tests_are_not_in_the_feed(world: World, shop: Shop) -> None:
     hook = {"url": "http://127.0.0.1:9/hook", "events": ["order.paid"]}
     webhook = shop.post("/api/admin/webhooks", hook).json
     assert shop.post(f"/api/admin/webhooks/{webhook['id']}/test").status == 202
@@ -423,12 +423,12 @@ def test_tests_of_webhooks_are_not_in_the_feed(world: World, shop: Shop) -> None
     assert Reader(shop).read() == []
 
 
-def test_the_feed_is_for_staff_and_above(shop: Shop) -> None:
+def test_the_feed_requires_the_staff_role(shop: Shop) -> None:
     assert shop.get(PATH, key=shop.as_("STAFF")).status == 200
     assert shop.get(PATH, key=shop.as_("READER")).status == 403
 
 
-def test_two_that_enter_an_event_at_once_enter_it_once(world: World, shop: Shop) -> None:
+def test_two_concurrent_fan_outs_enter_an_event_once(world: World, shop: Shop) -> None:
     """Two deliveries of one record by the stream."""
     id = announce()
     (item,) = world.unread_events()
@@ -447,7 +447,7 @@ def test_two_that_enter_an_event_at_once_enter_it_once(world: World, shop: Shop)
     assert [event["id"] for event in reader.events] == [id]
 
 
-def test_the_feed_adds_no_item_to_any_commit_of_the_shop(world: World, shop: Shop) -> None:
+def test_the_feed_adds_no_item_to_a_commit(world: World, shop: Shop) -> None:
     """One item of the outbox, however many events; an entry of the feed is the fan-out's."""
     commits: list[list[tuple[str, str]]] = []
     others = world.double.faults

@@ -32,19 +32,19 @@ def said(source: Path, *command: str) -> str:
     return done.stdout + done.stderr
 
 
-def test_a_stage_that_deploy_py_has_not_made_is_not_deployed_by_chalice(source: Path) -> None:
+def test_chalice_deploy_refuses_a_stage_without_infra_deploy(source: Path) -> None:
     text = said(source, "deploy", "--stage", "prod")
     assert ".venv/bin/python infra/deploy.py --stage prod" in text
     assert "Traceback" not in text
 
 
-def test_chalice_local_without_a_running_shop_says_how_to_start_one(source: Path) -> None:
+def test_chalice_local_without_a_running_shop_explains_how_to_start_one(source: Path) -> None:
     text = said(source, "local", "--port", str(free_port()))
     assert "start `make run` in another terminal first" in text
     assert "Traceback" not in text
 
 
-def test_chalice_local_beside_a_shop_that_was_stopped_says_so(source: Path) -> None:
+def test_chalice_local_with_a_stopped_shop_explains_how_to_start_it(source: Path) -> None:
     folder = source / ".local"
     folder.mkdir()
     endpoint = {"awsEndpoint": "http://127.0.0.1:9", "baseUrl": "http://127.0.0.1:9/", "apiKey": ""}

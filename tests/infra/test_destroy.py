@@ -38,7 +38,7 @@ class States:
             self.running.append(self.late.pop())
 
 
-def test_what_waits_for_its_hour_is_stopped_before_the_state_machine_goes(
+def test_waiting_executions_are_stopped_before_the_state_machine_is_deleted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Else it stays until the last has ended, a week, and none of its name can be made."""
@@ -68,7 +68,7 @@ def test_what_waits_for_its_hour_is_stopped_before_the_state_machine_goes(
     assert client.delete_table.call_count == 2
 
 
-def test_a_stage_that_is_made_again_within_a_minute_waits_for_its_queues(
+def test_recreating_a_stage_within_a_minute_waits_for_its_queues(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     reason = "You must wait 60 seconds after deleting a queue before you can create another"
@@ -90,7 +90,7 @@ def test_a_stage_that_is_made_again_within_a_minute_waits_for_its_queues(
     assert "keeps the name of a queue for a minute" in capsys.readouterr().out
 
 
-def test_any_other_failure_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_other_failure_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(stage: str, parameters: dict[str, str]) -> Any:
         raise stacks.StackError("no permission")
 
@@ -107,7 +107,7 @@ def test_any_other_failure_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         (1_000, {"Lanes": "few"}, "up to 20 for imports"),
     ],
 )
-def test_show_says_which_lanes_the_account_gets(
+def test_show_prints_the_lanes_of_the_account(
     account: int,
     given: dict[str, str],
     said: str,

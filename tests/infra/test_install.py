@@ -20,14 +20,14 @@ def install(folder: Path, requirements: str, purpose: str) -> "subprocess.Comple
     )
 
 
-def test_it_says_what_it_installs_and_where(tmp_path: Path) -> None:
+def test_install_prints_what_it_installs_and_where(tmp_path: Path) -> None:
     done = install(tmp_path, "# nothing\n", "the embedded AWS")
     assert done.returncode == 0, done.stderr
     assert "Installing the embedded AWS: 0 packages from PyPI into made" in done.stdout
     assert (tmp_path / "made/bin/python").exists()
 
 
-def test_a_failure_is_told_in_pips_words(tmp_path: Path) -> None:
+def test_a_failure_shows_pips_output(tmp_path: Path) -> None:
     done = install(tmp_path, "no-such-package==1.0 \\\n    --hash=sha256:00\n", "tools")
     assert done.returncode != 0
     assert "1 packages" in done.stdout and "no-such-package" in done.stderr

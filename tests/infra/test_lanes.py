@@ -8,16 +8,16 @@ from tests.infra.test_templates import INFRA, function_of, mappings
 
 
 @pytest.mark.parametrize("limit", [10, 20, 40, 50, 91, 92, 100, 198, 1_000])
-def test_what_is_not_the_api_gets_half_of_the_account_or_the_least_there_is(limit: int) -> None:
+def test_the_workers_get_half_of_the_account_or_the_minimum(limit: int) -> None:
     total = lanes.COLUMNS[lanes.chosen(limit)]
     assert total <= max(limit / 2, lanes.COLUMNS["least"]) < limit
 
 
-def test_an_account_of_the_usual_size_gets_the_usual() -> None:
+def test_an_account_of_default_size_gets_the_default_lanes() -> None:
     assert lanes.chosen(1_000) == "usual"
 
 
-def test_the_template_has_each_column_with_that_total_and_what_aws_takes_at_least() -> None:
+def test_each_column_of_the_template_has_its_total_and_the_minimum_of_aws() -> None:
     template = cfn_yaml.load(str(INFRA / "triggers.yaml"))
     columns = template["Mappings"]["Concurrency"]
     assert set(template["Parameters"]["Lanes"]["AllowedValues"]) == set(columns)
@@ -28,7 +28,7 @@ def test_the_template_has_each_column_with_that_total_and_what_aws_takes_at_leas
         assert all(2 <= n <= 1_000 for lane, n in column.items() if lane != "FanOut")
 
 
-def test_what_is_chosen_is_what_is_deployed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_chosen_lanes_are_deployed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lanes, "limit", lambda: 10)
     assert deploy._with_lanes({"A": "b"}) == {"A": "b", "Lanes": "least"}
     assert deploy._with_lanes({"Lanes": "few"})["Lanes"] == "few"
@@ -47,7 +47,7 @@ def test_what_is_chosen_is_what_is_deployed(monkeypatch: pytest.MonkeyPatch) -> 
     }
 
 
-def test_a_small_account_is_told_what_the_api_keeps_and_how_to_get_more() -> None:
+def test_a_small_account_gets_a_hint_about_its_quota() -> None:
     said = lanes.summary(10, lanes.chosen(10))
     assert "runs 10 functions at once" in said and "1 are left for the API" in said
     assert "request-service-quota-increase" in said

@@ -21,14 +21,16 @@ def settings(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, value)
 
 
-def test_a_request_is_a_line_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_request_is_printed_as_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     metrics = {"Requests": 1, "LatencyMs": 12.3, "ClientErrors": 0}
     asked = {"method": "POST", "route": "/api/admin/orders", "status": 201, "keyId": "key_1"}
     telemetry.measured("request", metrics, requestId="r", **asked)
     assert re.fullmatch(r"\d\d:\d\d:\d\d  POST   /api/admin/orders → 201 in 12 ms", line(capsys))
 
 
-def test_what_happened_has_its_fields_and_no_zeros(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_log_message_is_printed_with_its_nonzero_fields(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     telemetry.measured("import finished", {"Created": 20, "Failed": 0}, jobId="job_1")
     told = line(capsys, "import_chunk")
     assert told.endswith(
@@ -36,7 +38,7 @@ def test_what_happened_has_its_fields_and_no_zeros(capsys: pytest.CaptureFixture
     ) or told.endswith("  import_chunk: import finished  Created=20  jobId=job_1")
 
 
-def test_an_error_shows_its_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_error_is_printed_with_its_traceback(capsys: pytest.CaptureFixture[str]) -> None:
     try:
         raise ValueError("too bad")
     except ValueError:
@@ -46,6 +48,6 @@ def test_an_error_shows_its_traceback(capsys: pytest.CaptureFixture[str]) -> Non
     assert "Traceback" in told and "\n" in told
 
 
-def test_what_is_no_json_is_shown_as_it_is() -> None:
+def test_a_line_that_is_not_json_is_printed_unchanged() -> None:
     assert readable("deliver", "Task timed out", AT).endswith("  deliver: Task timed out")
     assert readable("deliver", "12", AT).endswith("  deliver: 12")

@@ -49,7 +49,7 @@ def test_a_cold_start_compiles_nothing(unpacked: Path) -> None:
     assert [path for path in sources if not Path(imported[path]).exists()] == []
 
 
-def test_a_module_that_was_compiled_from_another_source_is_not_used(unpacked: Path) -> None:
+def test_a_module_compiled_from_another_source_is_not_used(unpacked: Path) -> None:
     module = unpacked / "chalicelib/money.py"
     source = module.read_text()
     module.write_text(source + "\nmarked = True\n")
@@ -58,11 +58,11 @@ def test_a_module_that_was_compiled_from_another_source_is_not_used(unpacked: Pa
     module.write_text(source)
 
 
-def test_the_package_names_no_path_of_the_machine_that_built_it(unpacked: Path) -> None:
+def test_the_package_contains_no_path_of_the_build_machine(unpacked: Path) -> None:
     home = str(package.PROJECT).encode()
     assert [p for p in unpacked.rglob("*.pyc") if home in p.read_bytes()] == []
 
 
-def test_the_package_holds_no_tool_and_no_test(unpacked: Path) -> None:
+def test_the_package_contains_no_tools_and_no_tests(unpacked: Path) -> None:
     found = {path.name for path in unpacked.iterdir()}
     assert not found & {"pip", "setuptools", "boto3", "botocore", "tests", "infra", "bench"}

@@ -7,7 +7,7 @@ from botocore.stub import Stubber
 from infra.proxies import blocks
 
 
-def test_blocks_are_taken_as_they_are_given_and_checked() -> None:
+def test_given_blocks_are_checked_and_used() -> None:
     assert blocks("10.0.0.0/8,2001:db8::/32 10.0.0.0/8", None) == "10.0.0.0/8 2001:db8::/32"
     assert blocks("192.0.2.1", None) == "192.0.2.1/32"
     for wrong in ("10.0.0.1/8", "proxy.example.com", "10.0.0.0/33"):
@@ -15,7 +15,7 @@ def test_blocks_are_taken_as_they_are_given_and_checked() -> None:
             blocks(wrong, None)
 
 
-def test_cloudfront_is_what_aws_says_it_is_today() -> None:
+def test_cloudfront_blocks_are_those_that_aws_lists() -> None:
     ec2 = boto3.client(
         "ec2", region_name="eu-central-1", aws_access_key_id="x", aws_secret_access_key="x"
     )

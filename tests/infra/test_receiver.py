@@ -14,7 +14,7 @@ BODY = b'{"event":"order.paid","data":{"id":"ord_1","number":"1001"}}'
 NOW = 1_800_000_000
 
 
-def test_a_delivery_is_known_by_its_signature() -> None:
+def test_only_signed_deliveries_are_accepted() -> None:
     header = signature.sign(NOW, BODY, [SECRET])
     assert is_signed(SECRET, header, BODY, NOW + 299)
     assert not is_signed(SECRET, header, BODY, NOW + 301)
@@ -24,7 +24,7 @@ def test_a_delivery_is_known_by_its_signature() -> None:
     assert not is_signed(SECRET, "", BODY, NOW)
 
 
-def test_it_prints_what_it_takes(capfd: pytest.CaptureFixture[str]) -> None:
+def test_accepted_deliveries_are_printed(capfd: pytest.CaptureFixture[str]) -> None:
     receiver = server(0, "")
     thread = threading.Thread(target=receiver.serve_forever)
     thread.start()

@@ -110,13 +110,15 @@ ROLLED_BACK = [
 ]
 
 
-def test_the_status_of_the_change_before_is_no_success(at: Callable[..., CloudFormation]) -> None:
+def test_the_status_of_an_earlier_change_is_not_a_success(
+    at: Callable[..., CloudFormation],
+) -> None:
     service = at("UPDATE_COMPLETE", list(UPDATED))
     assert stacks.apply("shop", "{}", {}) == {"Status": "UPDATE_COMPLETE"}
     assert service.script == []
 
 
-def test_a_change_that_begins_late_and_fails_is_a_failure_with_its_own_reason(
+def test_a_change_that_begins_late_and_fails_reports_its_own_reason(
     at: Callable[..., CloudFormation],
 ) -> None:
     at("UPDATE_COMPLETE", list(ROLLED_BACK))
@@ -124,14 +126,14 @@ def test_a_change_that_begins_late_and_fails_is_a_failure_with_its_own_reason(
         stacks.apply("shop", "{}", {})
 
 
-def test_a_deletion_that_begins_late_is_waited_for(at: Callable[..., CloudFormation]) -> None:
+def test_a_deletion_that_begins_late_is_awaited(at: Callable[..., CloudFormation]) -> None:
     gone = [("shop", "DELETE_IN_PROGRESS", ""), ("shop", "DELETE_COMPLETE", "")]
     service = at("CREATE_COMPLETE", gone)
     stacks.delete("shop")
     assert service.status == "DELETE_COMPLETE"
 
 
-def test_a_deletion_that_fails_says_why(at: Callable[..., CloudFormation]) -> None:
+def test_a_failed_deletion_reports_its_reason(at: Callable[..., CloudFormation]) -> None:
     stuck = [
         ("shop", "DELETE_IN_PROGRESS", ""),
         ("Bucket", "DELETE_FAILED", "not empty"),

@@ -63,7 +63,7 @@ def on_aws(resource: Any) -> list[Any]:
     return listed(chosen)
 
 
-def test_no_role_may_do_anything_to_everything() -> None:
+def test_no_role_has_wildcard_actions_or_resources() -> None:
     for role, statement in statements():
         for action in listed(statement["Action"]):
             assert "*" not in action, f"{role} may {action}"
@@ -73,7 +73,7 @@ def test_no_role_may_do_anything_to_everything() -> None:
             assert not str(named).startswith("*"), f"{role} may act on {named}"
 
 
-def test_no_role_may_delete_a_table_and_only_jobs_read_one_whole_or_delete_files() -> None:
+def test_no_role_may_delete_a_table_and_only_jobs_may_scan_or_delete_files() -> None:
     """An erasure does: docs/decisions/2026-11-22-erasure.md."""
     able = {
         (role, str(action))
@@ -84,7 +84,7 @@ def test_no_role_may_delete_a_table_and_only_jobs_read_one_whole_or_delete_files
     assert able == {("RunJobRole", "dynamodb:Scan"), ("RunJobRole", "s3:DeleteObject")}
 
 
-def test_every_function_has_a_role_of_its_own_and_a_log_that_ends() -> None:
+def test_every_function_has_its_own_role_and_a_log_with_retention() -> None:
     functions = {steps.API} | {function.name for function in app.pure_lambda_functions}
     assert functions == set(steps.ROLES)
     assert len(set(steps.ROLES.values())) == len(functions)
@@ -98,7 +98,7 @@ def test_every_function_has_a_role_of_its_own_and_a_log_that_ends() -> None:
 
 
 @pytest.mark.parametrize("name", ["Table", "Outbox"])
-def test_a_table_outlives_its_stack_and_yesterday_can_be_restored(name: str) -> None:
+def test_a_table_is_retained_and_has_point_in_time_recovery(name: str) -> None:
     resource = cfn_yaml.load(str(INFRA / "resources.yaml"))["Resources"][name]
     table = resource["Properties"]
     assert resource["DeletionPolicy"] == "RetainExceptOnCreate"
@@ -108,7 +108,7 @@ def test_a_table_outlives_its_stack_and_yesterday_can_be_restored(name: str) -> 
     assert table["TimeToLiveSpecification"] == {"AttributeName": "expiresAt", "Enabled": True}
 
 
-def test_the_bucket_is_shut_to_the_public_and_tells_about_uploads() -> None:
+def test_the_bucket_blocks_public_access_and_sends_upload_events() -> None:
     (bucket,) = of_type("resources.yaml", "AWS::S3::Bucket").values()
     assert all(bucket["PublicAccessBlockConfiguration"].values())
     assert bucket["NotificationConfiguration"]["EventBridgeConfiguration"] == {
@@ -117,13 +117,13 @@ def test_the_bucket_is_shut_to_the_public_and_tells_about_uploads() -> None:
     assert bucket["BucketEncryption"]
 
 
-def test_no_message_is_forgotten_before_two_weeks_or_kept_in_the_clear() -> None:
+def test_queues_keep_messages_two_weeks_and_encrypt_them() -> None:
     for name, queue in queues().items():
         assert queue["MessageRetentionPeriod"] == FOURTEEN_DAYS, name
         assert queue["SqsManagedSseEnabled"] is True, name
 
 
-def test_what_fails_for_good_ends_in_a_queue_that_somebody_watches() -> None:
+def test_every_dead_letter_queue_has_an_alarm() -> None:
     handled = {source_queue(m) for m in mappings().values()}
     for name, queue in queues().items():
         if name.endswith("Dead"):
@@ -140,13 +140,13 @@ def alarms() -> dict[str, Properties]:
     return of_type("alarms.yaml", "AWS::CloudWatch::Alarm")
 
 
-def test_an_alarm_tells_somebody_and_silence_is_no_alarm() -> None:
+def test_an_alarm_notifies_and_missing_data_is_no_alarm() -> None:
     for name, alarm in alarms().items():
         assert alarm["AlarmActions"] == alarm["OKActions"] == [{"Ref": "Topic"}], name
         assert alarm["TreatMissingData"] == "notBreaching", name
 
 
-def test_a_metric_that_nobody_wrote_yet_hides_no_other() -> None:
+def test_a_missing_metric_does_not_hide_others_in_a_sum() -> None:
     """A sum with `+` has no value while one of its metrics has none."""
     for name, alarm in alarms().items():
         for metric in alarm.get("Metrics", []):
@@ -156,14 +156,14 @@ def test_a_metric_that_nobody_wrote_yet_hides_no_other() -> None:
                 assert series not in {m["Id"] for m in alarm["Metrics"]}, f"{name}: FILL {series}"
 
 
-def test_each_alarm_has_an_entry_that_says_what_to_do() -> None:
+def test_each_alarm_has_an_entry_in_the_runbook() -> None:
     text = (INFRA.parent / "docs/operations.md").read_text()
     for name, alarm in alarms().items():
         entry = text.partition(f"\n### {function_of(alarm['AlarmName'])}\n")[2].partition("\n#")[0]
         assert "```sh" in entry, f"{name} has no entry with commands in docs/operations.md"
 
 
-def test_every_function_is_watched_for_errors_and_for_what_it_logs() -> None:
+def test_every_function_has_alarms_for_errors_and_logged_errors() -> None:
     names = set(steps.functions("${Stage}"))
     failing = alarms()["FunctionsFailing"]["Metrics"]
     stats = [each["MetricStat"]["Metric"] for each in failing if "MetricStat" in each]
@@ -174,21 +174,21 @@ def test_every_function_is_watched_for_errors_and_for_what_it_logs() -> None:
     assert read == {f"/aws/lambda/{name}" for name in names}
 
 
-def test_the_runbook_looks_into_the_log_of_every_function() -> None:
+def test_the_runbook_queries_the_log_of_every_function() -> None:
     text = (INFRA.parent / "docs/operations.md").read_text()
     (loop,) = re.findall(r"^for f in (.+); do$", text, re.MULTILINE)
     named = {"backroom-${Stage}" + ending.strip('"') for ending in loop.split()}
     assert named == set(steps.functions("${Stage}"))
 
 
-def test_the_alarms_that_are_free_are_ten_and_of_one_metric_each() -> None:
+def test_the_ten_free_alarms_have_one_metric_each() -> None:
     resources = cfn_yaml.load(str(INFRA / "alarms.yaml"))["Resources"].values()
     always = [r for r in resources if r["Type"].endswith("::Alarm") and "Condition" not in r]
     assert len(always) == 10
     assert all("MetricName" in alarm["Properties"] for alarm in always)
 
 
-def test_a_metric_of_ours_that_an_alarm_watches_is_one_that_somebody_writes() -> None:
+def test_the_code_writes_every_metric_that_an_alarm_uses() -> None:
     source = "".join(path.read_text() for path in (INFRA.parent / "chalicelib").rglob("*.py"))
     filters = of_type("alarms.yaml", "AWS::Logs::MetricFilter").values()
     written = {str(t["MetricName"]) for f in filters for t in f["MetricTransformations"]}
@@ -206,7 +206,7 @@ def source_queue(mapping: Properties) -> str:
     return str(source).rpartition(":")[2].removeprefix("backroom-${Stage}-")
 
 
-def test_a_message_comes_again_only_after_its_function_must_have_ended() -> None:
+def test_a_visibility_timeout_exceeds_the_function_timeout() -> None:
     by_name = {function_of(queue["QueueName"]): queue for queue in queues().values()}
     read = {source_queue(m): function_of(m["FunctionName"]) for m in mappings().values()}
     del read[""]  # the outbox stream
@@ -215,13 +215,13 @@ def test_a_message_comes_again_only_after_its_function_must_have_ended() -> None
         assert by_name[queue]["VisibilityTimeout"] >= 6 * timeout(function), queue
 
 
-def test_the_planner_has_a_whole_core_and_ends_before_its_function_does() -> None:
+def test_the_planner_has_a_whole_core_and_stops_before_its_timeout() -> None:
     """1,769 MB are one core (AWS): else 5 GB take longer than a function may."""
     assert CONFIG["lambda_functions"]["plan_import"]["lambda_memory_size"] >= 1_769
     assert plan._PLANNING_SECONDS + 30 <= timeout("plan_import") <= 900
 
 
-def test_a_retry_that_waits_by_visibility_is_not_condemned_for_it() -> None:
+def test_waiting_by_visibility_does_not_exhaust_the_receive_count() -> None:
     two_hours_in_waits_of_fifteen_minutes = 8
     assert (
         queues()["Retries"]["RedrivePolicy"]["maxReceiveCount"]
@@ -229,12 +229,12 @@ def test_a_retry_that_waits_by_visibility_is_not_condemned_for_it() -> None:
     )
 
 
-def test_one_bad_message_never_sends_its_batch_back() -> None:
+def test_a_failed_message_does_not_return_its_batch() -> None:
     for name, mapping in mappings().items():
         assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"], name
 
 
-def test_the_outbox_is_read_from_its_start_for_new_events_and_in_halves_on_failure() -> None:
+def test_the_outbox_stream_starts_at_the_horizon_and_bisects_failed_batches() -> None:
     outbox = mappings()["Outbox"]
     assert outbox["StartingPosition"] == "TRIM_HORIZON"
     assert outbox["BisectBatchOnFunctionError"] is True
@@ -243,7 +243,7 @@ def test_the_outbox_is_read_from_its_start_for_new_events_and_in_halves_on_failu
     assert "fan-out-dead" in str(outbox["DestinationConfig"]["OnFailure"]["Destination"])
 
 
-def test_every_trigger_names_a_function_that_exists() -> None:
+def test_every_trigger_names_an_existing_function() -> None:
     functions = {function.name for function in app.pure_lambda_functions}
     rules = of_type("triggers.yaml", "AWS::Events::Rule").values()
     named = {function_of(m["FunctionName"]) for m in mappings().values()}
@@ -253,7 +253,7 @@ def test_every_trigger_names_a_function_that_exists() -> None:
     assert named | {"redrive"} == functions
 
 
-def test_a_rule_may_call_its_function_and_keeps_what_it_could_not_deliver() -> None:
+def test_a_rule_may_invoke_its_function_and_has_a_dead_letter_queue() -> None:
     permitted = {
         function_of(p["FunctionName"])
         for p in of_type("triggers.yaml", "AWS::Lambda::Permission").values()
@@ -265,7 +265,7 @@ def test_a_rule_may_call_its_function_and_keeps_what_it_could_not_deliver() -> N
             assert target["RetryPolicy"]["MaximumRetryAttempts"] > 0
 
 
-def test_the_redrive_waits_until_its_slot_and_repeats_while_there_is_more() -> None:
+def test_the_redrive_waits_until_its_slot_and_repeats_until_it_is_empty() -> None:
     machine = json.loads((INFRA / "redrive.asl.json").read_text())
     states = machine["States"]
     wait = states[machine["StartAt"]]
@@ -281,7 +281,7 @@ def test_the_redrive_waits_until_its_slot_and_repeats_while_there_is_more() -> N
     assert states[choice["Default"]]["Type"] == "Succeed"
 
 
-def test_chalice_is_not_packaged_twice() -> None:
+def test_chalice_is_packaged_once() -> None:
     packaged = (INFRA.parent / "requirements.txt").read_text().lower()
     names = {line.split("==")[0] for line in packaged.splitlines() if "==" in line}
     assert names and "chalice" not in names and "boto3" not in names

@@ -20,7 +20,7 @@ from infra import steps
 from tests.infra.test_templates import INFRA, function_of, mappings, of_type, timeout
 
 
-def test_nobody_is_taken_for_dead_while_the_function_may_run() -> None:
+def test_a_claim_outlives_its_function() -> None:
     assert deliveries.LEASE.total_seconds() > timeout("deliver")
     assert timeout("redrive") < redrive._LEASE
     assert timeout("send_summaries") < summaries._CLAIM
@@ -28,20 +28,20 @@ def test_nobody_is_taken_for_dead_while_the_function_may_run() -> None:
     assert timeout("plan_import") < forgotten._PLANNER_SECONDS
 
 
-def test_work_ends_before_its_function_does() -> None:
+def test_work_ends_before_the_function_times_out() -> None:
     assert timeout(steps.API) > products._BULK_SECONDS
     assert timeout("run_job") > run._SECONDS
     assert timeout("deliver") > deliver._SUSPECTS_SECONDS + 2 * RECEIVER_SECONDS
 
 
-def test_a_batch_is_posted_at_once() -> None:
+def test_a_batch_of_deliveries_is_posted_concurrently() -> None:
     sizes = {
         m["BatchSize"] for m in mappings().values() if function_of(m["FunctionName"]) == "deliver"
     }
     assert sizes == {deliver.IN_FLIGHT}
 
 
-def test_files_are_where_and_as_long_as_the_bucket_keeps_them() -> None:
+def test_file_prefixes_and_lifetimes_match_the_bucket() -> None:
     (bucket,) = of_type("resources.yaml", "AWS::S3::Bucket").values()
     rules = bucket["LifecycleConfiguration"]["Rules"]
     kept = {rule["Prefix"]: rule["ExpirationInDays"] for rule in rules if "Prefix" in rule}
@@ -58,11 +58,11 @@ def test_files_are_where_and_as_long_as_the_bucket_keeps_them() -> None:
     assert imports._upload_key("job_1").startswith(started_by["prefix"])
 
 
-def test_each_type_of_job_has_who_does_its_steps() -> None:
+def test_each_type_of_job_has_a_worker() -> None:
     assert app.WORK.keys() | {JobType.PRODUCT_IMPORT} == set(JobType)
 
 
-def test_the_dashboard_shows_metrics_that_somebody_writes() -> None:
+def test_the_code_writes_every_metric_of_the_dashboard() -> None:
     (board,) = of_type("alarms.yaml", "AWS::CloudWatch::Dashboard").values()
     source = "".join(path.read_text() for path in (INFRA.parent / "chalicelib").rglob("*.py"))
     text = str(board["DashboardBody"]["Fn::Sub"])

@@ -84,9 +84,7 @@ def test_prices_are_rounded_to_the_currency_or_to_a_multiple(
         ({"percent": -100}, "price_to_zero"),
     ],
 )
-def test_no_price_falls_to_zero_or_below_without_being_set(
-    jobs: JobDesk, change: Any, code: str
-) -> None:
+def test_a_relative_change_to_zero_or_below_fails(jobs: JobDesk, change: Any, code: str) -> None:
     cheap, dear = jobs.product(price="10"), jobs.product(price="100")
     job = edit(jobs, {"price": change}, cheap, dear)
     assert job["failed"] == (1 if "add" in change else 2)
@@ -94,17 +92,17 @@ def test_no_price_falls_to_zero_or_below_without_being_set(
     assert jobs.now(cheap)["price"] == "10.00"
 
 
-def test_what_costs_nothing_may_go_on_to_cost_nothing(jobs: JobDesk) -> None:
+def test_a_price_of_zero_may_stay_zero(jobs: JobDesk) -> None:
     gift = jobs.product(price=0)
     assert jobs.counted(edit(jobs, {"price": {"percent": 10}}, gift)) == {"unchanged": 1}
 
 
-def test_a_cent_is_not_rounded_to_nothing(jobs: JobDesk) -> None:
+def test_a_price_is_not_rounded_to_zero(jobs: JobDesk) -> None:
     job = edit(jobs, {"price": {"percent": -60}}, jobs.product(price="0.01"))
     assert [error["code"] for error in job["errors"]] == ["price_to_zero"]
 
 
-def test_a_sale_keeps_the_price_before_it_beside_the_new_one(jobs: JobDesk) -> None:
+def test_a_sale_keeps_the_old_price_as_the_compare_at_price(jobs: JobDesk) -> None:
     product = jobs.product(price="20")
     change: Any = {"price": {"percent": -25}, "compareAtPrice": {"fromPrice": True}}
     edit(jobs, change, product)
@@ -118,7 +116,7 @@ def test_a_sale_keeps_the_price_before_it_beside_the_new_one(jobs: JobDesk) -> N
     assert jobs.now(product)["compareAtPrice"] is None
 
 
-def test_a_change_of_the_price_before_is_told_to_do_nothing_by_itself(jobs: JobDesk) -> None:
+def test_compare_at_price_flags_default_to_false(jobs: JobDesk) -> None:
     described = jobs.shop.get("/api/openapi.json").json["components"]["schemas"]
     fields = described["CompareAtPriceChange"]["properties"]
     assert (fields["clear"]["default"], fields["fromPrice"]["default"]) == (False, False)
@@ -144,7 +142,7 @@ def test_filters_choose_products_as_the_list_does(jobs: JobDesk) -> None:
     assert (jobs.now(active), jobs.now(other)) == (active, other)
 
 
-def test_what_is_already_so_and_what_is_gone_are_counted(jobs: JobDesk) -> None:
+def test_unchanged_and_deleted_products_are_counted(jobs: JobDesk) -> None:
     there, gone = jobs.product(vendor="A"), jobs.product()
     jobs.shop.delete(f"{PRODUCTS}/{gone['id']}")
     job = edit(jobs, {"vendor": "A"}, there, gone)
@@ -179,7 +177,9 @@ def test_what_is_already_so_and_what_is_gone_are_counted(jobs: JobDesk) -> None:
         ({"filters": {}, "change": {"compareAtPrice": {}}}, "change.compareAtPrice"),
     ],
 )
-def test_a_bad_edit_is_named_and_starts_nothing(jobs: JobDesk, body: Any, field: str) -> None:
+def test_an_invalid_edit_is_refused_by_field_and_starts_no_job(
+    jobs: JobDesk, body: Any, field: str
+) -> None:
     answer = jobs.shop.post(EDIT, body)
     assert answer.status == 422, answer.text
     assert [error["field"] for error in answer.json["errors"]] == [field]
@@ -197,18 +197,18 @@ def test_a_bad_edit_is_named_and_starts_nothing(jobs: JobDesk, body: Any, field:
         {"ids": ["p"], "change": {"price": {"add": "-999999999999.99"}}},
     ],
 )
-def test_an_edit_may_be_as_large_as_its_bounds(jobs: JobDesk, body: Any) -> None:
+def test_an_edit_at_its_limits_is_accepted(jobs: JobDesk, body: Any) -> None:
     assert jobs.shop.post(EDIT, body).status == 202
 
 
-def test_a_price_that_becomes_too_large_fails_its_product_alone(jobs: JobDesk) -> None:
+def test_a_price_that_becomes_too_large_fails_only_its_product(jobs: JobDesk) -> None:
     cheap, dear = jobs.product(price="1"), jobs.product(price="99999999999")
     job = edit(jobs, {"price": {"percent": 1_000}}, cheap, dear)
     assert jobs.counted(job) == {"updated": 1, "failed": 1}
     assert [error["id"] for error in job["errors"]] == [dear["id"]]
 
 
-def test_a_job_is_listed_as_it_is_shown(jobs: JobDesk) -> None:
+def test_a_job_is_the_same_in_the_list_and_alone(jobs: JobDesk) -> None:
     shown = edit(jobs, {"vendor": "B"}, jobs.product())
     (listed,) = jobs.shop.get("/api/admin/jobs").json["data"]
     assert listed == {name: shown[name] for name in listed}
@@ -223,7 +223,7 @@ def test_a_job_whose_step_failed_five_times_ends_with_a_reason(jobs: JobDesk) ->
     assert (job["status"], job["error"]["code"]) == ("FAILED", "step_failed")
 
 
-def test_the_same_request_again_is_the_same_job(jobs: JobDesk) -> None:
+def test_a_repeated_request_returns_the_same_job(jobs: JobDesk) -> None:
     product, key = jobs.product(price=10), {"Idempotency-Key": "raise-1"}
     body = {"ids": [product["id"]], "change": {"price": {"percent": 10}}}
     first = jobs.shop.post(EDIT, body, headers=key)
@@ -235,7 +235,7 @@ def test_the_same_request_again_is_the_same_job(jobs: JobDesk) -> None:
 
 @pytest.mark.parametrize("nth", range(1, 14))
 @pytest.mark.parametrize("after", [False, True])
-def test_a_bulk_edit_that_dies_anywhere_changes_and_counts_each_product_once(
+def test_a_bulk_edit_that_crashes_anywhere_changes_each_product_once(
     jobs: JobDesk, nth: int, after: bool
 ) -> None:
     products = [jobs.product(price="10.00") for _ in range(7)]
@@ -246,7 +246,7 @@ def test_a_bulk_edit_that_dies_anywhere_changes_and_counts_each_product_once(
     assert [jobs.now(product)["price"] for product in products] == ["11.00"] * 7
 
 
-def test_what_somebody_edits_meanwhile_is_neither_lost_nor_doubled(jobs: JobDesk) -> None:
+def test_a_concurrent_edit_is_neither_lost_nor_applied_twice(jobs: JobDesk) -> None:
     product = jobs.product(price="10.00", vendor="A")
     done = False
 
@@ -264,7 +264,7 @@ def test_what_somebody_edits_meanwhile_is_neither_lost_nor_doubled(jobs: JobDesk
     assert (now["price"], now["vendor"]) == ("22.00", "B")
 
 
-def test_a_cancelled_edit_counts_what_it_did(jobs: JobDesk) -> None:
+def test_a_cancelled_edit_counts_the_changed_products(jobs: JobDesk) -> None:
     ids = [jobs.product()["id"] for _ in range(3)]
     job = jobs.start(EDIT, {"ids": ids, "change": {"vendor": "B"}})
     assert jobs.shop.post(f"/api/admin/jobs/{job}/cancel").json["status"] == "CANCELLED"
@@ -272,7 +272,7 @@ def test_a_cancelled_edit_counts_what_it_did(jobs: JobDesk) -> None:
     assert (jobs.job(job)["status"], jobs.job(job)["processed"]) == ("CANCELLED", 0)
 
 
-def test_the_first_step_of_a_job_is_received_at_once(
+def test_the_first_step_of_a_job_has_no_delay(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[Any] = []
@@ -282,7 +282,7 @@ def test_the_first_step_of_a_job_is_received_at_once(
     assert sent == [{"MessageBody": body, "DelaySeconds": 0}]
 
 
-def test_a_step_of_a_job_that_never_came_to_be_is_dropped(
+def test_a_step_of_a_missing_job_is_dropped_after_four_retries(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits: list[int] = []
@@ -311,7 +311,7 @@ def order(jobs: JobDesk, **fields: Any) -> Any:
     return answer.json
 
 
-def test_many_orders_move_by_the_transitions_or_are_counted_as_failed(jobs: JobDesk) -> None:
+def test_orders_make_allowed_moves_and_others_count_as_failed(jobs: JobDesk) -> None:
     paid = order(jobs, paymentStatus="PAID", tags=["a"])
     pending = order(jobs)
     change = {"status": "PROCESSING", "salesRepId": "emp_ann", "addTags": ["b"]}
@@ -324,7 +324,7 @@ def test_many_orders_move_by_the_transitions_or_are_counted_as_failed(jobs: JobD
     assert jobs.now(pending) == pending
 
 
-def test_a_dry_run_says_which_orders_cannot_move(jobs: JobDesk) -> None:
+def test_a_dry_run_reports_orders_that_cannot_move(jobs: JobDesk) -> None:
     paid, pending = order(jobs, paymentStatus="PAID"), order(jobs)
     body = {"filters": {}, "change": {"status": "PROCESSING"}, "dryRun": True}
     job = jobs.done(EDIT_ORDERS, body)

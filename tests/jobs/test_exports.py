@@ -38,13 +38,13 @@ def rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text[1:], newline="")))
 
 
-def test_our_columns_are_those_of_the_import_and_shopifys_are_recognised() -> None:
+def test_exports_have_columns_that_imports_recognise() -> None:
     assert products.BACKROOM == COLUMNS
     assert str(recognise(products.BACKROOM).name) == "backroom"  # type: ignore[union-attr]
     assert str(recognise(products.SHOPIFY).name) == "shopify"  # type: ignore[union-attr]
 
 
-def test_products_come_out_as_rows_of_variants_and_pictures(jobs: JobDesk) -> None:
+def test_products_are_exported_as_rows_of_variants_and_pictures(jobs: JobDesk) -> None:
     images = [{"url": f"https://img.example/{n}.jpg", "alt": f"no. {n}"} for n in range(3)]
     variants = [{"title": "S", "sku": "A", "price": "12", "stock": 3}, {"title": "M"}]
     jobs.product(slug="shirt", variants=variants, images=images, tags=["a,b", "c\\d"])
@@ -59,7 +59,7 @@ def test_products_come_out_as_rows_of_variants_and_pictures(jobs: JobDesk) -> No
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+49", "-1", "@SUM(A1)", "'quoted"])
-def test_no_cell_is_run_by_a_spreadsheet(jobs: JobDesk, name: str) -> None:
+def test_no_cell_is_a_formula(jobs: JobDesk, name: str) -> None:
     jobs.product(name=name, sku=name, vendor=name)
     (row,) = rows(exported(jobs, type="products")[1])
     assert row["name"] == row["sku"] == row["vendor"] == f"'{name}"
@@ -78,7 +78,7 @@ def test_filters_are_those_of_the_list(jobs: JobDesk) -> None:
     assert bad.status == 422
 
 
-def test_orders_have_a_row_a_line_and_their_sums_add_up(jobs: JobDesk) -> None:
+def test_orders_have_one_row_per_line_and_their_sums_add_up(jobs: JobDesk) -> None:
     many = [jobs.product(price=f"{n}.99")["variants"][0]["id"] for n in range(1, 4)]
     lines = [{"variantId": id, "quantity": 2} for id in many]
     sent = {"lineItems": lines, "customer": {"email": "ann@example.com"}, "tax": "1.01"}
@@ -95,7 +95,7 @@ def test_orders_have_a_row_a_line_and_their_sums_add_up(jobs: JobDesk) -> None:
     assert found[1]["customerEmail"] == "ann@example.com" and found[1]["tags"] == "x, y"
 
 
-def test_customers_and_lines_of_json(jobs: JobDesk) -> None:
+def test_customers_are_exported_as_csv_and_json_lines(jobs: JobDesk) -> None:
     sent = {"email": "ann@example.com", "firstName": "Ann"}
     variant = jobs.product()["variants"][0]["id"]
     placed = jobs.shop.post(
@@ -108,14 +108,14 @@ def test_customers_and_lines_of_json(jobs: JobDesk) -> None:
     assert [json.loads(line) for line in text.splitlines()] == [jobs.now(placed)]
 
 
-def test_an_empty_shop_is_a_header(jobs: JobDesk) -> None:
+def test_an_export_of_an_empty_shop_is_a_header(jobs: JobDesk) -> None:
     job, text = exported(jobs, type="products")
     assert job["total"] == 0 and rows(text) == [] and text.startswith("\ufeffslug,name")
 
 
 @pytest.mark.parametrize("nth", range(1, 7))
 @pytest.mark.parametrize("after", [False, True])
-def test_an_export_that_dies_anywhere_ends_whole(
+def test_an_export_that_crashes_anywhere_is_complete(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, nth: int, after: bool
 ) -> None:
     monkeypatch.setattr(files, "PIECE", 1)
@@ -195,7 +195,7 @@ def _product(draw: st.DrawFn) -> dict[str, Any]:
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(several=st.lists(_product(), min_size=8, max_size=8))
-def test_a_file_of_products_goes_in_again_unchanged(jobs: JobDesk, several: list[Any]) -> None:
+def test_importing_an_export_of_products_changes_nothing(jobs: JobDesk, several: list[Any]) -> None:
     desk = Desk(jobs.shop, jobs.dynamodb)
     for product in jobs.shop.get(f"{PRODUCTS}?limit=100").json["data"]:
         jobs.shop.delete(f"{PRODUCTS}/{product['id']}")

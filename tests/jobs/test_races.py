@@ -38,7 +38,7 @@ def processed(job: Job) -> tuple[JobStatus, int]:
     return now.status, int(now.fields["processed"])
 
 
-def test_a_job_that_writes_each_record_once_does_so_once(jobs: JobDesk) -> None:
+def test_a_record_is_noted_once_per_job(jobs: JobDesk) -> None:
     first = noted("prod_1")
     commit = Commit()
     undo.note(commit, JOB, "prod_1", {"fields": {"vendor": ["B", "C"]}})
@@ -47,7 +47,7 @@ def test_a_job_that_writes_each_record_once_does_so_once(jobs: JobDesk) -> None:
     assert undo.entry(JOB, "prod_1") == first
 
 
-def test_of_two_undos_one_takes_an_entry_back(jobs: JobDesk) -> None:
+def test_one_of_two_concurrent_undos_reverts_an_entry(jobs: JobDesk) -> None:
     entry = noted("prod_1")
     marked(entry, "undo_1")
     with pytest.raises(undo.Raced):
@@ -55,14 +55,14 @@ def test_of_two_undos_one_takes_an_entry_back(jobs: JobDesk) -> None:
     assert undo.entry(JOB, "prod_1").undone_by == "undo_1"
 
 
-def test_an_entry_that_is_gone_is_not_taken_back(jobs: JobDesk) -> None:
+def test_a_missing_entry_is_not_reverted(jobs: JobDesk) -> None:
     entry = replace(noted("prod_1"), job=OTHER)
     with pytest.raises(undo.Raced):
         marked(entry, "undo_1")
     assert table.everything(OTHER) == []
 
 
-def test_only_the_undo_that_took_an_entry_back_gives_it_back(jobs: JobDesk) -> None:
+def test_only_the_undo_that_reverted_an_entry_can_restore_it(jobs: JobDesk) -> None:
     entry = noted("prod_1")
     marked(entry, "undo_1")
     for by, is_given in (("undo_2", False), ("undo_1", True)):
@@ -76,7 +76,7 @@ def test_only_the_undo_that_took_an_entry_back_gives_it_back(jobs: JobDesk) -> N
         assert (undo.entry(JOB, "prod_1").undone_by is None) == is_given
 
 
-def test_a_step_that_two_workers_end_is_counted_once(jobs: JobDesk) -> None:
+def test_a_step_finished_by_two_workers_counts_once(jobs: JobDesk) -> None:
     job = running(jobs)
     step = Step(cursor="next", counts={RecordOutcome.UPDATED: 2})
     assert store.advance(job, step) is not None
@@ -87,7 +87,7 @@ def test_a_step_that_two_workers_end_is_counted_once(jobs: JobDesk) -> None:
     assert processed(job) == (JobStatus.RUNNING, 2)
 
 
-def test_the_last_step_of_a_cancelled_job_is_counted_and_the_job_stays_cancelled(
+def test_the_last_step_of_a_cancelled_job_counts_and_the_job_stays_cancelled(
     jobs: JobDesk,
 ) -> None:
     job = running(jobs)
@@ -96,7 +96,7 @@ def test_the_last_step_of_a_cancelled_job_is_counted_and_the_job_stays_cancelled
     assert processed(job) == (JobStatus.CANCELLED, 2)
 
 
-def test_the_errors_of_a_job_name_nobody_who_is_forgotten() -> None:
+def test_the_errors_of_a_job_do_not_name_erased_customers() -> None:
     person = Person(frozenset(), frozenset({"ann@example.com"}))
     item = {"pk": JOB, "sk": "left#000000#000", "id": "ord_1", "code": "busy"}
     named = store.forgotten({**item, "message": "not to ann@example.com"}, person)

@@ -29,7 +29,7 @@ def like(product: Any) -> Any:
     return {name: value for name, value in product.items() if name != "updatedAt"}
 
 
-def test_a_bulk_edit_is_taken_back(jobs: JobDesk) -> None:
+def test_a_bulk_edit_is_undone(jobs: JobDesk) -> None:
     variants = [{"title": "S", "price": "12.00", "sku": "A"}, {"title": "M", "stock": 3}]
     products = [jobs.product(variants=variants, tags=["x"]) for _ in range(30)]
     change = {"price": {"percent": 10}, "status": "ACTIVE", "addTags": ["y"]}
@@ -43,7 +43,7 @@ def test_a_bulk_edit_is_taken_back(jobs: JobDesk) -> None:
     assert found == 0
 
 
-def test_what_somebody_changed_since_stays_as_they_left_it(jobs: JobDesk) -> None:
+def test_an_undo_keeps_later_changes(jobs: JobDesk) -> None:
     product = jobs.product(price="10.00", vendor="A", variants=[{"title": "S", "stock": 9}])
     edited = edit(jobs, {"price": {"set": 12}, "vendor": "B"}, product)
     put(jobs, product, vendor="C", name="Coat")
@@ -58,7 +58,7 @@ def test_what_somebody_changed_since_stays_as_they_left_it(jobs: JobDesk) -> Non
     assert now["variants"][0]["stock"] == 7
 
 
-def test_undoing_twice_changes_nothing(jobs: JobDesk) -> None:
+def test_a_second_undo_changes_nothing(jobs: JobDesk) -> None:
     product = jobs.product(price="10.00")
     edited = edit(jobs, {"price": {"set": 12}}, product)
     undo(jobs, edited)
@@ -67,7 +67,7 @@ def test_undoing_twice_changes_nothing(jobs: JobDesk) -> None:
     assert jobs.now(product)["price"] == "12.00"
 
 
-def test_an_undo_can_be_undone_and_that_be_undone_again(jobs: JobDesk) -> None:
+def test_an_undo_can_be_undone_repeatedly(jobs: JobDesk) -> None:
     product = jobs.product(price="10.00")
     edited = edit(jobs, {"price": {"set": 12}}, product)
     first = undo(jobs, edited)
@@ -79,7 +79,7 @@ def test_an_undo_can_be_undone_and_that_be_undone_again(jobs: JobDesk) -> None:
 
 @pytest.mark.parametrize("nth", range(1, 12))
 @pytest.mark.parametrize("after", [False, True])
-def test_an_undo_that_dies_anywhere_puts_back_and_counts_each_once(
+def test_an_undo_that_crashes_anywhere_restores_each_product_once(
     jobs: JobDesk, nth: int, after: bool
 ) -> None:
     products = [jobs.product(price="10.00", vendor="A") for _ in range(6)]
@@ -94,7 +94,7 @@ def test_an_undo_that_dies_anywhere_puts_back_and_counts_each_once(
     assert [jobs.now(p)["vendor"] for p in products] == ["C", *["A"] * 5]
 
 
-def test_a_product_that_is_gone_is_left_alone(jobs: JobDesk) -> None:
+def test_a_deleted_product_is_skipped(jobs: JobDesk) -> None:
     product = jobs.product()
     edited = edit(jobs, {"vendor": "B"}, product)
     jobs.shop.delete(f"{PRODUCTS}/{product['id']}")
@@ -103,7 +103,9 @@ def test_a_product_that_is_gone_is_left_alone(jobs: JobDesk) -> None:
     assert undone["errors"][0]["code"] == "deleted_since"
 
 
-def test_the_sales_rep_and_tags_of_orders_are_put_back_and_a_status_is_not(jobs: JobDesk) -> None:
+def test_an_undo_restores_the_sales_rep_and_tags_of_orders_but_not_the_status(
+    jobs: JobDesk,
+) -> None:
     paid = order(jobs, paymentStatus="PAID", tags=["a"])
     change = {"status": "PROCESSING", "salesRepId": "emp_ann", "addTags": ["b"]}
     edited = jobs.done(EDIT_ORDERS, {"ids": [paid["id"]], "change": change})
@@ -114,7 +116,7 @@ def test_the_sales_rep_and_tags_of_orders_are_put_back_and_a_status_is_not(jobs:
     assert (now["status"], now["salesRepId"], now["tags"]) == ("PROCESSING", None, ["a"])
 
 
-def test_what_cannot_be_undone_is_refused_with_the_reason(
+def test_an_impossible_undo_is_refused_with_the_reason(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     product = jobs.product()
@@ -134,7 +136,7 @@ def test_what_cannot_be_undone_is_refused_with_the_reason(
     assert refused(waiting) == (409, "undo_expired")
 
 
-def test_a_product_whose_stock_its_job_ceased_to_count_is_as_the_job_left_it() -> None:
+def test_a_product_whose_stock_the_job_stopped_tracking_is_left_unchanged() -> None:
     created = {"created": 1, "stock": {"var_1": [None, 5], "var_2": [None, 4]}}
     changed = {"version": 2, "stock": {"var_1": [5, None]}}
     assert is_untouched(Product({}, {"var_2": 4}, 2), [created, changed])

@@ -18,7 +18,7 @@ def imported(jobs: JobDesk, text: str, **options: str) -> Any:
     return Desk(jobs.shop, jobs.dynamodb).imported(text, **options)
 
 
-def test_an_import_is_taken_back(jobs: JobDesk) -> None:
+def test_an_import_is_undone(jobs: JobDesk) -> None:
     variants = [{"title": "S", "sku": "A", "stock": 5}, {"title": "M", "sku": "B", "stock": 6}]
     known = jobs.product(name="Coat", slug="coat", price="10.00", vendor="A", variants=variants)
     text = "slug,name,vendor,price,sku,stock\ncoat,Coat,B,12.00,,\nhat,Hat,C,5.00,H,7\n"
@@ -32,7 +32,7 @@ def test_an_import_is_taken_back(jobs: JobDesk) -> None:
     assert (again["created"], again["updated"]) == (1, 1)
 
 
-def test_a_new_product_that_was_edited_or_sold_since_stays(jobs: JobDesk) -> None:
+def test_a_new_product_edited_or_sold_since_stays(jobs: JobDesk) -> None:
     rows = "".join(f"hat-{n},Hat {n},5.00,{n}\n" for n in range(1, 4))
     job = imported(jobs, f"slug,name,price,stock\n{rows}")
     listed = jobs.shop.get(PRODUCTS).json["data"]
@@ -46,7 +46,7 @@ def test_a_new_product_that_was_edited_or_sold_since_stays(jobs: JobDesk) -> Non
 
 
 @pytest.mark.parametrize("pieces", [3, 5])
-def test_stock_that_a_file_set_goes_back_by_the_difference(jobs: JobDesk, pieces: int) -> None:
+def test_imported_stock_is_reverted_by_the_difference(jobs: JobDesk, pieces: int) -> None:
     known = jobs.product(name="Coat", slug="coat", sku="A", variants=[{"title": "S", "stock": 5}])
     job = imported(jobs, "slug,name,variant title,stock\ncoat,Coat,S,20\n")
     assert job["updated"] == 1, job
@@ -56,7 +56,7 @@ def test_stock_that_a_file_set_goes_back_by_the_difference(jobs: JobDesk, pieces
 
 
 @pytest.mark.parametrize(("before", "pieces", "now"), [(5, 6, 14), (None, 3, 17)])
-def test_stock_that_cannot_go_back_stays_and_is_named(
+def test_stock_that_cannot_be_reverted_stays_and_is_reported(
     jobs: JobDesk, before: int | None, pieces: int, now: int
 ) -> None:
     variants = [{"title": "S", "stock": before}]
@@ -69,7 +69,7 @@ def test_stock_that_cannot_go_back_stays_and_is_named(
     assert variant["stock"] == now
 
 
-def test_an_undone_import_comes_back_when_the_undo_is_undone(jobs: JobDesk) -> None:
+def test_undoing_the_undo_restores_an_import(jobs: JobDesk) -> None:
     job = imported(jobs, "slug,name,price,stock\nhat,Hat,5.00,7\n")
     (hat,) = jobs.shop.get(PRODUCTS).json["data"]
     undone = undo(jobs, job)
@@ -252,15 +252,13 @@ class Walk:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_whatever_order_things_come_in_only_what_is_asked_for_is_taken_back(
-    jobs: JobDesk, seed: int
-) -> None:
+def test_an_undo_reverts_only_its_job_in_any_order_of_events(jobs: JobDesk, seed: int) -> None:
     walk = Walk(jobs, seed)
     for _ in range(14):
         walk.step()
 
 
-def test_a_variant_that_an_import_added_goes_and_comes_back(jobs: JobDesk) -> None:
+def test_a_variant_added_by_an_import_is_removed_and_restored(jobs: JobDesk) -> None:
     variants = [{"title": "S", "sku": "A", "stock": 5}]
     known = jobs.product(name="Coat", slug="coat", price="10.00", variants=variants)
     job = imported(jobs, "slug,name,variant title,sku,stock\ncoat,Coat,S,A,5\ncoat,Coat,M,B,6\n")
@@ -273,7 +271,7 @@ def test_a_variant_that_an_import_added_goes_and_comes_back(jobs: JobDesk) -> No
     assert like(jobs.now(known)) == like(added)
 
 
-def test_a_variant_that_an_import_added_and_somebody_changed_stays_with_its_stock(
+def test_a_variant_added_by_an_import_and_changed_since_stays(
     jobs: JobDesk,
 ) -> None:
     known = jobs.product(name="Coat", slug="coat", variants=[{"title": "S", "sku": "A"}])
@@ -286,7 +284,7 @@ def test_a_variant_that_an_import_added_and_somebody_changed_stays_with_its_stoc
     assert [variant["stock"] for variant in jobs.now(known)["variants"]] == [None, 6]
 
 
-def test_options_that_an_import_gave_a_product_go_and_come_back(jobs: JobDesk) -> None:
+def test_options_added_by_an_import_are_removed_and_restored(jobs: JobDesk) -> None:
     known = jobs.product(name="Coat", slug="coat")
     job = imported(jobs, "slug,name,variant title,sku\ncoat,Coat,S,A\ncoat,Coat,M,B\n")
     added, stored = jobs.now(known), products.load([known["id"]])[0].fields["variants"]
@@ -297,7 +295,7 @@ def test_options_that_an_import_gave_a_product_go_and_come_back(jobs: JobDesk) -
     assert products.load([known["id"]])[0].fields["variants"] == stored
 
 
-def test_variants_come_back_in_their_order(jobs: JobDesk) -> None:
+def test_variants_are_restored_in_their_order(jobs: JobDesk) -> None:
     known = jobs.product(name="Coat", slug="coat", variants=[{"title": "S"}])
     rows = "".join(f"coat,Coat,{title},{title}\n" for title in "ABCDEFGH")
     job = imported(jobs, f"slug,name,variant title,sku\n{rows}")
@@ -305,7 +303,7 @@ def test_variants_come_back_in_their_order(jobs: JobDesk) -> None:
     assert "".join(v["title"] for v in jobs.now(known)["variants"]) == "SABCDEFGH"
 
 
-def test_the_order_that_somebody_gave_the_variants_since_stays(jobs: JobDesk) -> None:
+def test_a_later_order_of_the_variants_stays(jobs: JobDesk) -> None:
     known = jobs.product(name="Coat", slug="coat", variants=[{"title": "S"}, {"title": "L"}])
     job = imported(jobs, "slug,name,variant title,sku\ncoat,Coat,M,B\n")
     small, large, medium = ({"id": v["id"]} for v in jobs.now(known)["variants"])
@@ -314,7 +312,7 @@ def test_the_order_that_somebody_gave_the_variants_since_stays(jobs: JobDesk) ->
     assert [v["title"] for v in jobs.now(known)["variants"]] == ["L", "S"]
 
 
-def test_the_only_variant_that_is_left_stays_with_its_stock(jobs: JobDesk) -> None:
+def test_the_only_remaining_variant_stays(jobs: JobDesk) -> None:
     known = jobs.product(name="Coat", slug="coat", variants=[{"title": "S"}])
     job = imported(jobs, "slug,name,variant title,sku,stock\ncoat,Coat,M,B,6\n")
     medium = jobs.now(known)["variants"][1]

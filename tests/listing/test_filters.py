@@ -45,7 +45,7 @@ def agrees(stock: list[Thing], where: dict[str, frozenset[str]]) -> bool:
     return True
 
 
-def test_every_filter_alone_takes_any_of_its_values(stock: list[Thing]) -> None:
+def test_every_filter_accepts_any_of_its_values(stock: list[Thing]) -> None:
     for facet, values in {
         "status": STATUSES,
         "published": ["yes", "no"],
@@ -63,7 +63,7 @@ def test_filters_combine(stock: list[Thing]) -> None:
             assert agrees(stock, {facet: frozenset({every[facet]}) for facet in asked})
 
 
-def test_a_complement_is_the_other_values_merged(stock: list[Thing]) -> None:
+def test_a_filter_by_all_other_values_excludes_a_value(stock: list[Thing]) -> None:
     for excluded in subsets(STATUSES):
         rest = frozenset(STATUSES) - excluded
         answer = page({"status": rest})
@@ -71,7 +71,7 @@ def test_a_complement_is_the_other_values_merged(stock: list[Thing]) -> None:
         assert not {one.facets["status"] for one in answer.records} & excluded
 
 
-def test_what_the_public_sees_is_active_published_and_of_its_storefront_or_of_all(
+def test_the_storefront_lists_active_published_products_of_its_storefront(
     stock: list[Thing],
 ) -> None:
     where = {
@@ -83,14 +83,14 @@ def test_what_the_public_sees_is_active_published_and_of_its_storefront_or_of_al
     assert agrees(stock, {**where, "type": frozenset({"a#b"})})
 
 
-def test_no_value_and_unknown_values_match_nothing(stock: list[Thing]) -> None:
+def test_empty_and_unknown_values_match_nothing(stock: list[Thing]) -> None:
     assert page({"status": []}).total == 0
     assert page({"status": ["GONE"]}).total == 0
     assert page({"type": ["%"]}).total == 0
     assert page({"type": ["type=", "shirt#0", "*"]}).records == []
 
 
-def test_a_hundred_values_are_accepted_and_more_are_refused_by_name(stock: list[Thing]) -> None:
+def test_a_filter_accepts_at_most_100_values(stock: list[Thing]) -> None:
     hundred = [*TYPES, *(f"t{n}" for n in range(94))]
     assert page({"type": hundred}).total == len(stock)
     with pytest.raises(Invalid) as refused:
@@ -98,7 +98,7 @@ def test_a_hundred_values_are_accepted_and_more_are_refused_by_name(stock: list[
     assert refused.value.extra["errors"][0]["field"] == "type"
 
 
-def test_many_types_and_storefronts_are_told_apart(dynamodb: Double) -> None:
+def test_many_types_and_storefronts_are_distinguished(dynamodb: Double) -> None:
     made = [thing(str(n), type=f"type {n}", storefront=f"front {n % 40}") for n in range(200)]
     create(*made)
     assert names(page({"type": ["type 77"]})) == ["77"]
@@ -115,7 +115,7 @@ def test_values_of_any_length_and_alphabet_fit_a_key_and_differ(dynamodb: Double
         assert names(page({"type": [value], "storefront": [value[:100]]})) == [str(at)]
 
 
-def test_a_value_that_is_spelled_like_the_key_of_a_long_one_is_another(dynamodb: Double) -> None:
+def test_a_value_like_the_hashed_key_of_a_long_one_is_distinct(dynamodb: Double) -> None:
     long = "x" * 255
     create(thing("long", type=long), thing("spelled", type=key_part(long)))
     assert names(page({"type": [long]})) == ["long"]
@@ -129,7 +129,7 @@ def test_names_of_any_length_and_alphabet_can_be_stored_and_found(dynamodb: Doub
         assert page(search=search).total == 1, search
 
 
-def test_a_filter_that_passes_only_what_is_far_away_takes_few_calls(dynamodb: Double) -> None:
+def test_a_filter_with_only_distant_matches_takes_few_calls(dynamodb: Double) -> None:
     create(*(thing(f"old {n}", status="DRAFT", published="no") for n in range(400)))
     create(*(thing("new", status="DRAFT") for _ in range(400)))
     create(*(thing("new", published="no") for _ in range(400)))
@@ -139,7 +139,7 @@ def test_a_filter_that_passes_only_what_is_far_away_takes_few_calls(dynamodb: Do
     assert len(calls) <= 12
 
 
-def test_searching_and_filtering_together_reads_entries_or_a_list_whichever_is_less(
+def test_a_search_with_a_filter_reads_the_smaller_of_entries_and_list(
     dynamodb: Double,
 ) -> None:
     create(*(thing(f"shirt {n}", status="DRAFT" if n % 50 else "ACTIVE") for n in range(200)))
@@ -164,7 +164,7 @@ def _shirts(first: int, last: int) -> list[str]:
         ({"type": ["shirt"], "status": ["ACTIVE"]}, 2),
     ],
 )
-def test_where_it_is_clear_which_list_serves_a_page_it_takes_one_round_trip(
+def test_a_page_with_an_obvious_list_takes_one_round_trip(
     stock: list[Thing], monkeypatch: pytest.MonkeyPatch, where: dict[str, list[str]], trips: int
 ) -> None:
     made, together = [], round_trips.together
@@ -178,7 +178,7 @@ def test_where_it_is_clear_which_list_serves_a_page_it_takes_one_round_trip(
     assert len(made) == trips
 
 
-def test_a_list_that_is_too_long_to_be_counted_is_not_taken_for_a_short_one(
+def test_an_uncounted_long_list_is_not_read_as_a_short_one(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(positions, "_PROBE", 2)

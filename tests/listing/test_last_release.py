@@ -96,7 +96,7 @@ def upgrade(monkeypatch: pytest.MonkeyPatch, *more: str) -> None:
     reindex.main(["--stage", "test", "--rate", "1e9", "--settle", "0", *more])
 
 
-def test_all_lists_are_right_before_during_and_after_the_records_are_indexed_anew(
+def test_lists_are_right_before_during_and_after_reindexing(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers(shop, ALWAYS)
@@ -124,7 +124,7 @@ def test_all_lists_are_right_before_during_and_after_the_records_are_indexed_ane
     assert [one.fields["name"] for one in products.by_sku(["SH-59"])["SH-59"]] == ["Shirt of many"]
 
 
-def test_what_is_written_before_the_records_are_indexed_anew_is_right_too(
+def test_writes_before_reindexing_are_listed_correctly(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     by_name = {one["name"]: one for one in shop.get(f"{PRODUCTS}?limit=100").json["data"]}
@@ -150,7 +150,7 @@ def test_what_is_written_before_the_records_are_indexed_anew_is_right_too(
         assert listing.recount(records.kind).wrong == []
 
 
-def test_what_functions_of_the_last_release_leave_behind_is_removed(
+def test_leftovers_of_functions_of_the_last_release_are_removed(
     shop: Shop,
     dynamodb: Double,
     monkeypatch: pytest.MonkeyPatch,
@@ -194,7 +194,7 @@ def test_what_functions_of_the_last_release_leave_behind_is_removed(
     assert not [sk for pk, sk in keys if pk.startswith("list#") and deleted in sk]
 
 
-def test_a_new_shop_has_nothing_to_index_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_shop_has_nothing_to_reindex(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in SETTINGS.items():
         monkeypatch.setenv(name, value)
     with Double():
@@ -204,7 +204,7 @@ def test_a_new_shop_has_nothing_to_index_anew(monkeypatch: pytest.MonkeyPatch) -
         assert shop.get(f"{PRODUCTS}?vendor=Acme").json["total"] == 1
 
 
-def test_sales_of_all_days_are_counted_again_in_another_time_zone(
+def test_a_new_time_zone_recounts_the_sales_of_all_days(
     shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(counts.keys, "connect", lambda stage, endpoint_url: None)

@@ -30,7 +30,7 @@ def holding(*skus: str) -> dict[str, set[str]]:
     return lookup.holding(KIND, skus)
 
 
-def test_a_sku_that_its_own_variants_begin_with_is_found_among_many_that_begin_alike(
+def test_a_sku_that_is_a_prefix_of_others_is_found(
     dynamodb: Double,
 ) -> None:
     made = {f"TS-{n}": having(f"TS-{n}", *(f"TS-{n}-{size}" for size in "SML")) for n in range(150)}
@@ -39,7 +39,7 @@ def test_a_sku_that_its_own_variants_begin_with_is_found_among_many_that_begin_a
     assert all(one.id in found[sku] for sku, one in made.items())
 
 
-def test_skus_of_any_alphabet_are_told_exactly(dynamodb: Double) -> None:
+def test_skus_in_any_alphabet_are_matched_exactly(dynamodb: Double) -> None:
     chance = random.Random(3)
     made = [
         having(*("".join(chance.choices('a#$%!"-1ß', k=chance.randint(1, 3))) for _ in range(3)))
@@ -55,12 +55,12 @@ def test_skus_of_any_alphabet_are_told_exactly(dynamodb: Double) -> None:
     assert holding("zzz") == {"zzz": set()}
 
 
-def test_a_sku_without_anything_to_be_seen_is_nobodys(dynamodb: Double) -> None:
+def test_a_sku_of_invisible_characters_matches_nothing(dynamodb: Double) -> None:
     create(having("A-1"))
     assert holding("\u200b", "\x00", "A-1")["\u200b"] == set()
 
 
-def test_a_sku_is_found_behind_hundreds_that_begin_alike(dynamodb: Double) -> None:
+def test_a_sku_is_found_among_hundreds_with_the_same_prefix(dynamodb: Double) -> None:
     alike = [having(f"TS-1{sign}{n}") for n in range(300) for sign in '!"-']
     create(*alike, one := having("TS-1"), other := having("TS-2 B"), third := having("TS-2", "B"))
     assert holding("TS-1", "TS-2 B", "TS-2", "TS-3") == {
@@ -71,7 +71,7 @@ def test_a_sku_is_found_behind_hundreds_that_begin_alike(dynamodb: Double) -> No
     }
 
 
-def test_what_the_release_before_wrote_is_found_as_it_was(dynamodb: Double) -> None:
+def test_skus_written_by_the_last_release_are_found(dynamodb: Double) -> None:
     """Longer words stood for shorter ones, and names for what the index had no room for."""
     one, many = having("TS-1"), [having(f"TS-1-{n}") for n in range(120)]
     create(*many)
@@ -82,7 +82,7 @@ def test_what_the_release_before_wrote_is_found_as_it_was(dynamodb: Double) -> N
     assert found["nothing"] == set()
 
 
-def test_a_record_that_moves_while_it_is_looked_for_is_found(
+def test_a_record_that_is_reindexed_during_a_lookup_is_found(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kinds, "SHAPES", {1: kinds.Shape(2, 4), 2: kinds.Shape(3, 5)})

@@ -38,7 +38,7 @@ def kept(dynamodb: Double) -> set[tuple[str, str]]:
     return {key for key in keys if key[0].startswith(("word#", "list#"))}
 
 
-def test_every_word_and_each_beginning_finds_its_record_through_every_change(
+def test_each_word_and_prefix_finds_its_record_after_every_change(
     dynamodb: Double,
 ) -> None:
     one, beside = replace(thing(), texts=MANY), replace(thing("other"), texts=("else",))
@@ -62,7 +62,7 @@ def test_every_word_and_each_beginning_finds_its_record_through_every_change(
     assert {id.rsplit("#", 1)[1] for _, id in kept(dynamodb)} == {beside.id}
 
 
-def test_a_small_change_of_many_words_writes_what_differs(dynamodb: Double) -> None:
+def test_a_small_change_of_many_words_writes_only_the_difference(dynamodb: Double) -> None:
     one = replace(thing(), texts=MANY)
     create(one)
     with dynamodb.metered() as calls:
@@ -73,9 +73,7 @@ def test_a_small_change_of_many_words_writes_what_differs(dynamodb: Double) -> N
 
 
 @pytest.mark.parametrize("fault", [Fault.CRASH, Fault.CRASH_AFTER])
-def test_whatever_dies_leaves_the_words_of_the_one_version_or_of_the_other(
-    dynamodb: Double, fault: Fault
-) -> None:
+def test_a_crash_leaves_the_words_of_one_version(dynamodb: Double, fault: Fault) -> None:
     """At each call of the write."""
     for at in range(100):
         one = replace(thing(), texts=MANY)
@@ -103,7 +101,7 @@ def test_whatever_dies_leaves_the_words_of_the_one_version_or_of_the_other(
     raise AssertionError("it takes more calls than a hundred")
 
 
-def test_two_that_write_at_once_leave_the_words_of_the_one_who_was_first(dynamodb: Double) -> None:
+def test_concurrent_writes_leave_the_words_of_the_first(dynamodb: Double) -> None:
     """Also if both wrote the same, and a third takes a word away while the second is on its way."""
     one = replace(thing(), texts=FEW)
     create(one)
@@ -126,7 +124,7 @@ def test_two_that_write_at_once_leave_the_words_of_the_one_who_was_first(dynamod
     check_found(one, MANY[1:])
 
 
-def test_what_a_failed_write_left_is_removed_by_who_meets_it_an_hour_later(
+def test_left_over_words_are_removed_by_a_search_an_hour_later(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = replace(thing(), texts=FEW)
@@ -149,7 +147,7 @@ def test_what_a_failed_write_left_is_removed_by_who_meets_it_an_hour_later(
     assert kept(dynamodb) == clean
 
 
-def test_words_that_are_on_their_way_or_true_are_never_removed(
+def test_words_of_pending_or_successful_writes_are_never_removed(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = replace(thing(), texts=MANY)
@@ -172,7 +170,7 @@ def test_words_that_are_on_their_way_or_true_are_never_removed(
     check_found(one, OTHERS)
 
 
-def test_a_write_is_answered_though_what_it_left_cannot_be_taken_away_yet(
+def test_a_write_succeeds_though_its_old_words_cannot_be_removed_yet(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = replace(thing(), texts=MANY)
@@ -192,7 +190,7 @@ def test_a_write_is_answered_though_what_it_left_cannot_be_taken_away_yet(
     assert find(one.id) is None
 
 
-def test_words_are_written_though_dynamodb_leaves_some_of_them_at_first(
+def test_unprocessed_words_are_written_again(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write = dynamodb._on_BatchWriteItem
@@ -210,7 +208,7 @@ def test_words_are_written_though_dynamodb_leaves_some_of_them_at_first(
     check_found(one, MANY)
 
 
-def test_a_word_of_its_own_is_found_though_too_many_begin_with_it(
+def test_an_exact_word_is_found_though_too_many_words_begin_with_it(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     create(*(thing(f"TS-1{n:02d}") for n in range(60)), one := thing("TS-1"))
@@ -224,13 +222,13 @@ def test_a_word_of_its_own_is_found_though_too_many_begin_with_it(
     assert not page(search="ts-123").at_least
 
 
-def test_what_was_not_written_is_no_version_to_start_from(dynamodb: Double) -> None:
+def test_an_unwritten_version_cannot_be_changed(dynamodb: Double) -> None:
     one = replace(thing("shirt"), stored_index=None)
     with pytest.raises(ValueError, match="never written"):
         entries.change(things.Commit(), KIND, one.id, one.index, one.index)
 
 
-def test_a_record_that_was_indexed_otherwise_moves_with_all_its_words(
+def test_a_record_with_another_indexing_moves_with_all_its_words(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = replace(thing(), texts=MANY)
@@ -246,7 +244,7 @@ def test_a_record_that_was_indexed_otherwise_moves_with_all_its_words(
     assert kept(dynamodb) == entries.entries_of(KIND, one.id, moved.index)
 
 
-def test_a_word_that_is_written_again_before_it_is_removed_as_garbage_stays(
+def test_a_word_rewritten_before_its_removal_stays(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = replace(thing(), texts=FEW)

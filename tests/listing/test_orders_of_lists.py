@@ -52,13 +52,13 @@ def test_every_order_combines_with_filters_ranges_searches_pages_and_cursors(
         assert walked == expected[7:]
 
 
-def test_case_and_accents_do_not_count_where_a_list_is_sorted_by_name(dynamodb: Double) -> None:
+def test_sorting_by_name_ignores_case_and_accents(dynamodb: Double) -> None:
     create(*map(thing, ["zebra", "Éclair", "apple", "#1 mug", "", "École"]))
     found = page(order="name", forward=True).records
     assert [one.name for one in found] == ["", "#1 mug", "apple", "Éclair", "École", "zebra"]
 
 
-def test_a_list_that_all_records_stand_in_is_read_at_once_while_they_are_indexed_anew(
+def test_a_page_takes_as_many_round_trips_during_reindexing(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     create(*(thing(status="ACTIVE") for _ in range(5)))

@@ -18,7 +18,7 @@ def some() -> None:
     create(*(thing(status="DRAFT" if n % 3 else "ACTIVE", type=f"type-{n % 4}") for n in range(30)))
 
 
-def test_a_shop_that_only_its_own_code_wrote_agrees(dynamodb: Double) -> None:
+def test_a_shop_without_wrong_totals_agrees(dynamodb: Double) -> None:
     some()
     one = thing(status="ACTIVE", type="mug")
     create(one)
@@ -59,7 +59,7 @@ def test_a_wrong_total_of_a_kind_without_facets_is_repaired(dynamodb: Double) ->
     assert listing.recount(kind) == Recount(1, [])
 
 
-def test_a_record_that_is_gone_is_not_made_again_by_repairing_its_total(dynamodb: Double) -> None:
+def test_repairing_the_total_of_a_deleted_record_does_not_recreate_it(dynamodb: Double) -> None:
     gone, there = (Wrong((id, "customer"), 0, 3, "orders", sharded=False) for id in "ab")
     table.put({"pk": "b", "sk": "customer", "orders": 0})
     listing.repair([gone, there])
@@ -67,7 +67,7 @@ def test_a_record_that_is_gone_is_not_made_again_by_repairing_its_total(dynamodb
     assert (table.get(there.cell) or {})["orders"] == 3
 
 
-def test_what_clients_write_meanwhile_is_no_disagreement(dynamodb: Double) -> None:
+def test_concurrent_writes_are_no_disagreement(dynamodb: Double) -> None:
     some()
     looks = 0
 
@@ -85,7 +85,7 @@ def test_what_clients_write_meanwhile_is_no_disagreement(dynamodb: Double) -> No
     assert looks > 10
 
 
-def test_what_comes_and_goes_on_all_the_time_is_no_disagreement(
+def test_constant_writes_are_no_disagreement(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Orders come, and those that wait are moved on, between any two calls of each look."""
@@ -113,7 +113,7 @@ def test_what_comes_and_goes_on_all_the_time_is_no_disagreement(
     assert disagreed == []
 
 
-def test_a_record_that_moves_to_another_spread_is_counted_once(
+def test_a_record_that_moves_to_other_shards_is_counted_once(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = [thing(status="DRAFT") for _ in range(20)]

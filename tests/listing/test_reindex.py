@@ -103,7 +103,7 @@ def test_lists_and_searches_are_right_before_during_and_after_a_move(
     assert run() == 0
 
 
-def test_a_reader_meets_a_record_that_moves_while_he_reads(
+def test_a_record_that_moves_during_a_read_is_listed(
     dynamodb: Double, stock: list[Thing], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deploy(monkeypatch)
@@ -120,7 +120,7 @@ def test_a_reader_meets_a_record_that_moves_while_he_reads(
         dynamodb.faults = lambda operation, request: None
 
 
-def test_a_search_with_a_filter_meets_a_record_that_moves_while_entries_are_read(
+def test_a_record_that_moves_during_a_filtered_search_is_found(
     dynamodb: Double, stock: list[Thing], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     coats = [thing(f"coat {n}") for n in range(3)]
@@ -152,7 +152,7 @@ def test_a_search_with_a_filter_meets_a_record_that_moves_while_entries_are_read
     assert page({"status": ["ACTIVE"]}, search="coat").total == 3
 
 
-def test_a_run_that_died_goes_on_where_it_was(
+def test_a_crashed_run_continues_where_it_stopped(
     dynamodb: Double, stock: list[Thing], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deploy(monkeypatch)
@@ -176,7 +176,7 @@ def test_a_run_that_died_goes_on_where_it_was(
     assert reindex.resumed("thing") == reindex.Progress("thing")
 
 
-def test_a_writer_who_read_the_record_before_it_moved_is_refused_and_leaves_nothing_behind(
+def test_a_write_based_on_a_record_before_its_move_is_refused(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = thing("shirt 20417")
@@ -190,7 +190,7 @@ def test_a_writer_who_read_the_record_before_it_moved_is_refused_and_leaves_noth
     assert partitions(dynamodb) == set()
 
 
-def test_a_record_that_is_written_while_it_moves_is_read_again(
+def test_a_record_written_during_its_move_is_read_again(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = thing("shirt 20417")
@@ -208,7 +208,7 @@ def test_a_record_that_is_written_while_it_moves_is_read_again(
     assert page(search="shirt").total == 0
 
 
-def test_a_change_that_only_the_new_words_show_is_not_lost(
+def test_a_change_visible_only_in_the_new_words_is_not_lost(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = replace(thing(), texts=("coat", "x" * words.LONGEST_WORD + "a"))
@@ -228,7 +228,7 @@ def test_a_change_that_only_the_new_words_show_is_not_lost(
     assert page(search="x" * 40 + "a").total == 0
 
 
-def test_records_without_a_version_move_too(
+def test_records_without_a_version_are_moved(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = thing("shirt")
@@ -241,7 +241,7 @@ def test_records_without_a_version_move_too(
     assert partitions(dynamodb) == {"list 3", "word 5"}
 
 
-def test_moving_keeps_to_its_rate(
+def test_reindexing_keeps_to_its_rate(
     dynamodb: Double, stock: list[Thing], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deploy(monkeypatch)
@@ -253,7 +253,7 @@ def test_moving_keeps_to_its_rate(
 
 
 @pytest.mark.parametrize("wrong", [["prodcut"], ["product", "order,job"], ["--rate", "0"]])
-def test_what_cannot_be_meant_is_refused_rather_than_done_without_effect(
+def test_meaningless_arguments_are_refused(
     dynamodb: Double, wrong: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
@@ -261,13 +261,13 @@ def test_what_cannot_be_meant_is_refused_rather_than_done_without_effect(
     assert re.search("no kind (prodcut|order,job);|more than 0", capsys.readouterr().err)
 
 
-def test_every_kind_that_is_listed_can_be_moved() -> None:
+def test_every_listed_kind_can_be_reindexed() -> None:
     """A slice that lists records names them in `infra/reindex.py`."""
     kinds = {records.kind.name for records in reindex.ALL}
     assert kinds == {"product", "order", "customer", "job"}
 
 
-def test_the_records_of_the_shop_move_and_its_lists_stay_as_they_were(
+def test_reindexing_the_shop_keeps_its_lists(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shop = Shop()
@@ -298,7 +298,7 @@ def test_the_records_of_the_shop_move_and_its_lists_stay_as_they_were(
     assert shop.get(paths[0]).json["total"] == 2
 
 
-def test_a_facet_may_be_appended_to_a_kind(
+def test_a_facet_can_be_added_to_a_kind(
     dynamodb: Double, stock: list[Thing], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     new = listing.Kind(
@@ -322,7 +322,7 @@ def test_a_facet_may_be_appended_to_a_kind(
     assert page({"status": ["DRAFT"]}, kind=new).total == 84
 
 
-def test_words_of_the_oldest_records_are_found_and_moved(
+def test_words_stored_as_a_list_are_found_and_moved(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They were kept as a list."""

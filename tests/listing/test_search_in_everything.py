@@ -33,7 +33,7 @@ def found(shop: Shop, q: str) -> dict[str, list[str]]:
     return {kind: [one[name] for one in answer.json[kind]] for kind, name in names.items()}
 
 
-def test_what_matches_exactly_comes_first_then_the_newest(shop: Shop) -> None:
+def test_exact_matches_come_first_then_the_newest(shop: Shop) -> None:
     assert found(shop, "1001")["products"] == ["1001", "1001-7", "1001-6", "1001-5", "1001-4"]
     # Its lines have that SKU, too.
     assert found(shop, "%231001")["orders"] == ["1008", "1007", "1006", "1005", "1004"]
@@ -55,7 +55,7 @@ def test_all_words_have_to_match(shop: Shop) -> None:
     )
 
 
-def test_who_has_all_words_is_found_among_many_who_have_one_of_them(
+def test_a_record_with_all_words_is_found_among_many_with_one(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither the first nor the newest of those with either word."""
@@ -68,11 +68,11 @@ def test_who_has_all_words_is_found_among_many_who_have_one_of_them(
 
 
 @pytest.mark.parametrize("q", ["", "q=", f"q={'x' * 201}", "q=a&page=2"])
-def test_a_search_has_a_text_and_nothing_else(shop: Shop, q: str) -> None:
+def test_a_search_takes_only_a_text(shop: Shop, q: str) -> None:
     assert shop.get(f"{SEARCH}?{q}").status == 422
 
 
-def test_it_takes_two_round_trips_and_as_many_calls_whatever_there_is(
+def test_a_search_takes_two_round_trips_in_a_shop_of_any_size(
     shop: Shop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trips, together = [], round_trips.together

@@ -26,7 +26,7 @@ def numbered(count: int, **facets: str) -> list[Thing]:
 
 
 @pytest.mark.parametrize("limit", [1, 7, 20, 100])
-def test_every_page_from_either_end_is_where_counting_puts_it(dynamodb: Double, limit: int) -> None:
+def test_every_numbered_page_has_the_records_at_its_position(dynamodb: Double, limit: int) -> None:
     expected = [one.texts[0] for one in reversed(numbered(143))]
     for number in range(1, 145 // limit + 3):
         answer = page(limit=limit, page=number)
@@ -41,7 +41,7 @@ def test_a_page_past_the_end_is_empty(dynamodb: Double) -> None:
         assert page(search="1", page=number).records == []
 
 
-def test_the_public_stops_at_its_depth(dynamodb: Double) -> None:
+def test_a_list_stops_at_its_deepest_page(dynamodb: Double) -> None:
     numbered(5)
     assert len(page(limit=2, page=2, deepest=4).records) == 2
     with pytest.raises(Invalid) as refused:
@@ -49,14 +49,14 @@ def test_the_public_stops_at_its_depth(dynamodb: Double) -> None:
     assert refused.value.extra["errors"][0]["field"] == "page"
 
 
-def test_records_of_one_moment_have_one_order_on_all_pages(dynamodb: Double) -> None:
+def test_records_with_the_same_time_have_a_stable_order(dynamodb: Double) -> None:
     create(*(thing(str(n), sort="same") for n in range(30)))
     pages = [names(page(limit=4, page=number)) for number in range(1, 9)]
     assert [name for some in pages for name in some] == names(page(limit=100))
 
 
 @pytest.mark.parametrize("options", [{}, {"order": "name"}, {"forward": True}])
-def test_a_walk_costs_the_same_for_each_page(dynamodb: Double, options: Any) -> None:
+def test_each_page_by_cursor_costs_the_same(dynamodb: Double, options: Any) -> None:
     numbered(400)
     costs, cursor = [], ""
     while len(costs) < 19:
@@ -76,7 +76,7 @@ def walked(where: Any = None, search: str = "", limit: int = 7, **options: Any) 
 
 
 @pytest.mark.parametrize("options", [{}, {"forward": True}, {"search": "n"}])
-def test_a_walk_neither_misses_nor_repeats_what_is_there_throughout(
+def test_pages_by_cursor_neither_miss_nor_repeat_lasting_records(
     dynamodb: Double, options: Any
 ) -> None:
     """Two walkers at once, who do not disturb each other."""
@@ -117,7 +117,7 @@ def _write_something(chance: random.Random, going: list[Thing], staying: set[str
 
 
 @pytest.mark.parametrize("limit", [5, 20])
-def test_the_first_page_holds_the_newest_though_an_older_one_comes_while_it_is_read(
+def test_the_first_page_has_the_newest_despite_a_concurrent_insert(
     dynamodb: Double, limit: int
 ) -> None:
     numbered(5)
@@ -133,7 +133,7 @@ def test_the_first_page_holds_the_newest_though_an_older_one_comes_while_it_is_r
 
 
 @pytest.mark.parametrize("search", ["", "n"])
-def test_who_walks_meets_all_though_what_he_met_leaves_the_list(
+def test_pages_by_cursor_miss_nothing_if_read_records_leave_the_list(
     dynamodb: Double, search: str
 ) -> None:
     """A program that takes a page of what is open, does it, and asks for the next page."""
@@ -147,9 +147,7 @@ def test_who_walks_meets_all_though_what_he_met_leaves_the_list(
 
 
 @pytest.mark.parametrize("search", ["", "n"])
-def test_who_walks_is_given_nothing_again_though_the_list_grows(
-    dynamodb: Double, search: str
-) -> None:
+def test_pages_by_cursor_repeat_nothing_if_the_list_grows(dynamodb: Double, search: str) -> None:
     create(*(thing(f"n{n}", sort=f"{n:06d}") for n in range(10)))
     met: list[str] = []
     for some in walked({}, search, limit=2):
@@ -159,12 +157,12 @@ def test_who_walks_is_given_nothing_again_though_the_list_grows(
     assert (some.page, some.total) == (5, 18)
 
 
-def test_a_total_that_was_read_in_the_middle_of_a_change_is_not_negative(dynamodb: Double) -> None:
+def test_a_total_read_during_a_change_is_not_negative(dynamodb: Double) -> None:
     table.put({"pk": KIND.count_pk(), "sk": "ACTIVE|yes|#3", "n": -1})
     assert page().total == listing.count(KIND, {}) == 0
 
 
-def test_a_walk_beside_writers_in_other_threads_misses_nothing(dynamodb: Double) -> None:
+def test_pages_by_cursor_miss_nothing_with_writers_in_other_threads(dynamodb: Double) -> None:
     staying = {one.id for one in numbered(80)}
     done = threading.Event()
 
@@ -194,7 +192,7 @@ def test_a_walk_beside_writers_in_other_threads_misses_nothing(dynamodb: Double)
             writer.join()
 
 
-def test_a_cursor_is_refused_where_it_is_not_of_this_list(dynamodb: Double) -> None:
+def test_a_cursor_of_another_list_is_refused(dynamodb: Double) -> None:
     numbered(9)
     cursor = page(limit=3).next
     assert cursor and names(page(limit=2, cursor=cursor)) == ["5", "4"]
@@ -215,7 +213,7 @@ def test_a_cursor_is_refused_where_it_is_not_of_this_list(dynamodb: Double) -> N
         assert refused.value.extra["errors"][0]["field"] == "cursor", (text, options)
 
 
-def test_a_cursor_of_a_record_that_is_gone_goes_on_behind_it(dynamodb: Double) -> None:
+def test_a_cursor_of_a_deleted_record_continues_after_it(dynamodb: Double) -> None:
     made = numbered(6)
     cursor = page(limit=2).next
     delete(made[4])
@@ -223,7 +221,7 @@ def test_a_cursor_of_a_record_that_is_gone_goes_on_behind_it(dynamodb: Double) -
     assert names(page(limit=9, cursor=cursor)) == ["3", "2", "1", "0"]
 
 
-def test_a_page_is_counted_from_the_newest_and_has_the_cursor_of_what_follows(
+def test_a_numbered_page_has_the_cursor_of_the_next(
     dynamodb: Double,
 ) -> None:
     numbered(9)
@@ -235,7 +233,7 @@ def test_a_page_is_counted_from_the_newest_and_has_the_cursor_of_what_follows(
     assert (names(last), last.next) == (["0"], None)
 
 
-def test_a_record_that_is_gone_or_changed_when_it_is_read_is_dropped(dynamodb: Double) -> None:
+def test_a_record_deleted_or_changed_during_the_read_is_dropped(dynamodb: Double) -> None:
     made = numbered(5)
 
     def load(ids: list[str]) -> list[Thing]:
@@ -248,7 +246,7 @@ def test_a_record_that_is_gone_or_changed_when_it_is_read_is_dropped(dynamodb: D
     assert names(listing.page(KIND, query, load)) == ["4", "other", "0"]
 
 
-def test_a_record_that_no_longer_matches_a_search_when_it_is_read_is_dropped(
+def test_a_record_that_no_longer_matches_the_search_is_dropped(
     dynamodb: Double,
 ) -> None:
     (one, other) = (thing("blue"), thing("blue too"))
@@ -261,7 +259,7 @@ def test_a_record_that_no_longer_matches_a_search_when_it_is_read_is_dropped(
     assert names(listing.page(KIND, listing.Query(search="blue"), load)) == ["blue too"]
 
 
-def test_writers_that_meet_at_the_same_counts_lose_nothing(dynamodb: Double) -> None:
+def test_concurrent_writes_to_the_same_counts_are_all_counted(dynamodb: Double) -> None:
     dynamodb.pause = lambda: time.sleep(0.001)
     conflicts = []
     kept = dynamodb._on_TransactWriteItems
@@ -292,7 +290,7 @@ def test_writers_that_meet_at_the_same_counts_lose_nothing(dynamodb: Double) -> 
     assert page({"status": ["ACTIVE"]}).total == 40
 
 
-def test_a_search_walks_too(dynamodb: Double) -> None:
+def test_a_search_has_pages_by_cursor(dynamodb: Double) -> None:
     create(*(thing(f"shirt {n}", sort=f"{n:06d}") for n in range(10)))
     first = page(search="shirt", limit=4)
     assert names(first) == [f"shirt {n}" for n in (9, 8, 7, 6)]
@@ -301,7 +299,7 @@ def test_a_search_walks_too(dynamodb: Double) -> None:
     assert (names(answer), answer.total) == ([f"shirt {n}" for n in (5, 4, 3, 2)], 11)
 
 
-def test_beyond_what_is_counted_the_total_says_that_there_is_more(
+def test_a_total_beyond_the_counting_limit_is_a_minimum(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     create(*(thing(f"{n}", sort=f"{n:06d}", owner="ann") for n in range(60)))
@@ -318,7 +316,7 @@ def test_beyond_what_is_counted_the_total_says_that_there_is_more(
 
 
 @pytest.mark.parametrize("entries_a_record", [1, 9, 50])
-def test_a_term_that_matches_too_much_is_checked_on_what_the_others_find(
+def test_a_too_broad_term_is_checked_on_the_results_of_the_others(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch, entries_a_record: int
 ) -> None:
     create(*(thing(f"shirt {'blue' if n % 10 == 0 else 'red'}", sort=str(n)) for n in range(60)))
@@ -332,7 +330,9 @@ def test_a_term_that_matches_too_much_is_checked_on_what_the_others_find(
         assert refused.value.code == "search_too_broad"
 
 
-def test_a_broad_search_stops_reading(dynamodb: Double, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broad_search_reads_a_limited_number_of_entries(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
     create(*(thing("shirt", sort=str(n)) for n in range(300)))
     monkeypatch.setattr(search, "MOST_MATCHES", 16)
     with dynamodb.metered() as calls, pytest.raises(Invalid):
@@ -340,7 +340,7 @@ def test_a_broad_search_stops_reading(dynamodb: Double, monkeypatch: pytest.Monk
     assert len(calls) == 8  # what begins with it, and what is it as a whole
 
 
-def test_a_change_of_everything_writes_what_the_budget_says(dynamodb: Double) -> None:
+def test_a_change_of_everything_writes_the_items_of_the_budget(dynamodb: Double) -> None:
     """Old and new words, tags and lists, and six count cells: what the caps of every kind rest
     on."""
     old = {"type": "a", "storefront": "a", "vendor": "a", "owner": "a"}
@@ -366,7 +366,7 @@ def test_a_kind_whose_lists_are_not_counted_is_refused() -> None:
         listing.Kind("thing", counted=("status",), combined={"red": {"color": "red"}})
 
 
-def test_of_many_terms_the_longest_are_read(
+def test_only_the_longest_of_many_terms_are_read(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search, "_MOST_READ", 1)

@@ -78,9 +78,7 @@ def finds(search: str, *texts: str) -> bool:
         ("ab c d e f g h i j", "a ab b c d e f g h i j k"),
     ],
 )
-def test_a_term_finds_the_start_of_a_word_or_of_what_follows_a_start_inside(
-    search: str, text: str
-) -> None:
+def test_a_term_matches_the_start_of_a_word_or_of_a_part_within_it(search: str, text: str) -> None:
     assert finds(search, text)
 
 
@@ -99,26 +97,26 @@ def test_a_term_finds_the_start_of_a_word_or_of_what_follows_a_start_inside(
         ("a b c d e f g h i", "a b c d e f g h"),
     ],
 )
-def test_a_term_does_not_find_the_middle_of_a_word(search: str, text: str) -> None:
+def test_a_term_does_not_match_the_middle_of_a_word(search: str, text: str) -> None:
     assert not finds(search, text)
 
 
 @settings(max_examples=300, deadline=None)
 @given(SCRIPTS)
-def test_every_text_finds_itself_in_any_case_and_script(text: str) -> None:
+def test_every_text_matches_itself_in_any_case_and_script(text: str) -> None:
     found = words.words([text])
     for variant in (text, words.fold(text), text + " "):
         terms = words.terms(variant)
         assert all(any(word.startswith(term) for word in found) for term in terms)
 
 
-def test_no_letter_of_any_script_is_told_from_its_capital() -> None:
+def test_letters_match_their_capitals_in_every_script() -> None:
     letters = [chr(code) for code in range(0x110000) if chr(code).isalpha()]
     spelled = ((one, one.upper(), one.lower()) for one in letters)
     assert [same[0] for same in spelled if len({*map(words.fold, same)}) > 1] == []
 
 
-def test_what_nobody_sees_does_not_count() -> None:
+def test_invisible_characters_are_ignored() -> None:
     """Of Unicode's format characters the rest are signs in Arabic, Syriac, Kaithi and others."""
     unseen = "\u00ad\u061c\u180e\u200b\u200d\u200f\u202a\u202e\u2060\u2069\ufeff\ufff9\U000e0020"
     assert words.fold(f"a{unseen}b") == "ab"
@@ -126,7 +124,7 @@ def test_what_nobody_sees_does_not_count() -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(SCRIPTS)
-def test_words_are_text_that_can_be_stored_as_part_of_a_key(text: str) -> None:
+def test_words_can_be_stored_as_part_of_a_key(text: str) -> None:
     for word in words.words([text]):
         assert 1 <= len(word) <= words.LONGEST_WORD
         assert 1 <= len(word.encode()) <= 4 * words.LONGEST_WORD
@@ -136,7 +134,7 @@ def test_words_are_text_that_can_be_stored_as_part_of_a_key(text: str) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.text("ab- ", max_size=6), max_size=4), st.lists(SCRIPTS, max_size=3))
-def test_exact_texts_have_a_word_of_their_own_whatever_longer_ones_there_are(
+def test_exact_texts_have_their_own_word_besides_longer_ones(
     texts: list[str], exact: list[str]
 ) -> None:
     found = words.words(texts, exact)
@@ -151,7 +149,7 @@ def test_ten_thousand_characters_are_cut_into_few_words(text: str) -> None:
     assert 1 <= len(words.words([text])) <= 10_000
 
 
-def test_sort_keys_that_would_break_a_key_are_refused() -> None:
+def test_sort_values_that_would_break_a_key_are_refused() -> None:
     fields: dict[str, Any] = {"facets": {}, "texts": []}
     for sort in ("a#b", "a+b"):
         with pytest.raises(ValueError, match="#"):

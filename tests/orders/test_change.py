@@ -65,7 +65,7 @@ def order_in(shop: Shop, status: str, *lines: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize(("start", "to"), CELLS, ids=[f"{a}-{b}" for a, b in CELLS])
-def test_only_the_moves_of_the_table_are_made(shop: Shop, start: str, to: str) -> None:
+def test_only_allowed_status_moves_are_made(shop: Shop, start: str, to: str) -> None:
     order = order_in(shop, start)
     already = len(kinds(shop, order))
     answer = shop.patch(path_of(order), {"status": to})
@@ -83,7 +83,7 @@ def test_only_the_moves_of_the_table_are_made(shop: Shop, start: str, to: str) -
         assert len(kinds(shop, order)) == already
 
 
-def test_each_move_stamps_what_it_means(shop: Shop) -> None:
+def test_each_move_sets_its_timestamps(shop: Shop) -> None:
     order = placed(shop)
     paid = moved(shop, order, "PAID").json
     assert paid["paymentStatus"] == "PAID" and paid["paidAt"] == paid["updatedAt"]
@@ -103,7 +103,7 @@ PAYMENT_CELLS = [(start, to) for start in PAYMENT_MOVES for to in PAYMENT_MOVES]
 
 @pytest.mark.parametrize("status", ["PENDING", "SHIPPED", "CANCELLED"])
 @pytest.mark.parametrize(("start", "to"), PAYMENT_CELLS, ids=[f"{a}-{b}" for a, b in PAYMENT_CELLS])
-def test_money_moves_along_its_own_table(shop: Shop, start: str, to: str, status: str) -> None:
+def test_only_allowed_payment_moves_are_made(shop: Shop, start: str, to: str, status: str) -> None:
     order = order_paid(shop, start, status)
     if order is None:
         return  # no order of that status has this payment status
@@ -137,7 +137,7 @@ def order_paid(shop: Shop, payment: str, status: str) -> Any:
     return moved(shop, order, "CANCELLED").json if status == "CANCELLED" else order
 
 
-def test_a_deposit_is_enough_to_begin_and_order_paid_waits_for_the_rest(shop: Shop) -> None:
+def test_a_partial_payment_allows_processing_without_announcing_order_paid(shop: Shop) -> None:
     order = placed(shop)
     change = {"status": "PAID", "paymentStatus": "PARTIALLY_PAID"}
     begun = shop.patch(path_of(order), change).json
@@ -149,7 +149,7 @@ def test_a_deposit_is_enough_to_begin_and_order_paid_waits_for_the_rest(shop: Sh
     assert kinds(shop, order)[-2:] == ["order.updated", "order.paid"]
 
 
-def test_what_was_given_back_is_not_booked_again(shop: Shop) -> None:
+def test_a_refunded_order_cannot_be_paid_again(shop: Shop) -> None:
     order = placed(shop, paymentStatus="PAID", total=10)
     today = order["orderDate"][:10]
     sales = lambda: Decimal(store.days(*[date.fromisoformat(today)] * 2)[0].revenue)  # noqa: E731
@@ -164,7 +164,7 @@ def test_what_was_given_back_is_not_booked_again(shop: Shop) -> None:
     assert sales() == 0
 
 
-def test_it_is_paid_once(shop: Shop) -> None:
+def test_order_paid_is_announced_once(shop: Shop) -> None:
     order = placed(shop)
     for change in (
         {"paymentStatus": "FAILED"},
@@ -181,7 +181,7 @@ def test_it_is_paid_once(shop: Shop) -> None:
     assert kinds(shop, settled).count("order.paid") == 1
 
 
-def test_a_payment_status_leaves_the_status_and_a_refund_is_announced(shop: Shop) -> None:
+def test_a_refund_keeps_the_status_and_is_announced(shop: Shop) -> None:
     order = order_in(shop, "SHIPPED")
     refunded = shop.patch(path_of(order), {"paymentStatus": "REFUNDED"}).json
     assert (refunded["status"], refunded["paymentStatus"]) == ("SHIPPED", "REFUNDED")
@@ -190,7 +190,7 @@ def test_a_payment_status_leaves_the_status_and_a_refund_is_announced(shop: Shop
     assert kinds(shop, order).count("order.refunded") == 1
 
 
-def test_what_is_given_changes_and_the_rest_stays(shop: Shop) -> None:
+def test_a_change_keeps_the_omitted_fields(shop: Shop) -> None:
     order = placed(shop, salesRepId="emp_1", note="a", tags=["x"])
     change = {"salesRepId": None, "note": "b", "tags": ["y", "y"], "trackingNumber": "T"}
     changed = shop.patch(path_of(order), change).json
@@ -224,7 +224,7 @@ def test_what_is_given_changes_and_the_rest_stays(shop: Shop) -> None:
         ({"status": "PAID", "paymentStatus": "FAILED"}, "paymentStatus"),
     ],
 )
-def test_bad_changes_name_their_field_and_change_nothing(
+def test_a_bad_change_is_refused_by_field_and_changes_nothing(
     shop: Shop, sent: dict[str, Any], field: str
 ) -> None:
     order = placed(shop)
@@ -235,7 +235,7 @@ def test_bad_changes_name_their_field_and_change_nothing(
     assert kinds(shop, order) == ["order.created"]
 
 
-def test_an_order_that_changes_for_ever_keeps_its_first_and_its_latest_history(shop: Shop) -> None:
+def test_the_history_keeps_the_first_and_the_99_latest_entries(shop: Shop) -> None:
     order = placed(shop)
     for number in range(120):
         answer = shop.patch(path_of(order), {"trackingNumber": f"T{number}"})
@@ -246,7 +246,7 @@ def test_an_order_that_changes_for_ever_keeps_its_first_and_its_latest_history(s
     ]
 
 
-def test_a_stale_change_is_refused_where_the_reader_says_what_was_read(shop: Shop) -> None:
+def test_a_stale_if_match_is_refused(shop: Shop) -> None:
     answer = shop.post(ORDERS, new_order(line(variant(shop))))
     path, etag = path_of(answer.json), answer.headers["ETag"]
     changed = shop.patch(path, {"note": "a"}, headers={"If-Match": etag})
@@ -263,7 +263,7 @@ def test_a_stale_change_is_refused_where_the_reader_says_what_was_read(shop: Sho
 
 
 @pytest.mark.parametrize("status", ROUTES)
-def test_stock_comes_back_with_cancellation_refund_and_deletion_before_shipping(
+def test_cancellation_refund_and_deletion_before_shipping_restore_the_stock(
     shop: Shop, status: str
 ) -> None:
     id = variant(shop, 10)
@@ -275,7 +275,7 @@ def test_stock_comes_back_with_cancellation_refund_and_deletion_before_shipping(
     assert shop.get(ORDERS).json["total"] == 0
 
 
-def test_only_an_owner_deletes(shop: Shop) -> None:
+def test_only_an_owner_can_delete_orders(shop: Shop) -> None:
     order = placed(shop)
     for role in ("STAFF", "ADMIN"):
         answer = shop.delete(path_of(order), key=shop.as_(role))
@@ -284,7 +284,7 @@ def test_only_an_owner_deletes(shop: Shop) -> None:
     assert kinds(shop, order) == ["order.created", "order.deleted"]
 
 
-def test_stock_comes_back_only_where_the_variant_still_is_and_counts(shop: Shop) -> None:
+def test_stock_is_restored_only_to_existing_tracked_variants(shop: Shop) -> None:
     kept, uncounted, dropped = product(shop, 5, 5, 5)["variants"]
     gone = product(shop, 5)
     late = variant(shop)
@@ -302,9 +302,7 @@ def test_stock_comes_back_only_where_the_variant_still_is_and_counts(shop: Shop)
     assert shop.get(f"/api/admin/products/{gone['id']}").status == 404
 
 
-def test_an_order_of_many_products_that_are_gone_can_still_be_cancelled(
-    shop: Shop, dynamodb: Double
-) -> None:
+def test_an_order_of_many_deleted_products_can_be_cancelled(shop: Shop, dynamodb: Double) -> None:
     ids = [variant(shop, 9) for _ in range(30)]
     orders = [placed(shop, *(line(id) for id in ids)) for _ in range(2)]
     for id in ids[1:]:
@@ -316,7 +314,7 @@ def test_an_order_of_many_products_that_are_gone_can_still_be_cancelled(
     assert len(calls) <= 2 * 6
 
 
-def test_a_product_sells_and_is_edited_at_the_same_time(shop: Shop) -> None:
+def test_a_product_can_be_sold_and_edited_concurrently(shop: Shop) -> None:
     id = variant(shop, 10)
     product_path = f"/api/admin/products/prod_{id[4:30]}"
     before = shop.get(product_path)
@@ -328,7 +326,7 @@ def test_a_product_sells_and_is_edited_at_the_same_time(shop: Shop) -> None:
     assert stock_of(shop, id) == 10
 
 
-def test_history_names_who_and_when(shop: Shop) -> None:
+def test_the_history_has_who_and_when(shop: Shop) -> None:
     order = placed(shop)
     answer = shop.patch(path_of(order), {"status": "PAID"}, key=shop.as_("STAFF"))
     first, second = answer.json["history"]
@@ -338,7 +336,7 @@ def test_history_names_who_and_when(shop: Shop) -> None:
     )
 
 
-def test_a_change_and_a_creation_cost_three_calls_of_which_two_are_made_together(
+def test_a_change_and_a_creation_take_three_calls_in_two_round_trips(
     shop: Shop, dynamodb: Double
 ) -> None:
     id = variant(shop, 9)
@@ -355,13 +353,13 @@ def test_a_change_and_a_creation_cost_three_calls_of_which_two_are_made_together
     assert operations[2:] == ["TransactWriteItems"]
 
 
-def test_every_route_to_a_status_is_one_of_moves() -> None:
+def test_the_routes_to_each_status_are_allowed_moves() -> None:
     for status, route in ROUTES.items():
         assert all(move in MOVES for move in pairwise(["PENDING", *route]))
         assert ["PENDING", *route][-1] == status
 
 
-def test_the_largest_order_with_the_longest_history_still_fits_its_events(shop: Shop) -> None:
+def test_the_largest_order_with_the_longest_history_fits_its_events(shop: Shop) -> None:
     made = product(shop, *[9] * 100, name="🎁" * 28)
     ids = [v["id"] for v in made["variants"]]
     order = placed(shop, *(line(id) for id in [*ids, *ids[:80]]))
@@ -382,7 +380,7 @@ def test_the_largest_order_with_the_longest_history_still_fits_its_events(shop: 
     assert kinds(shop, order)[-3:] == ["order.updated", "order.cancelled", "order.refunded"]
 
 
-def test_an_order_that_was_read_may_be_sent_back_with_its_changes(shop: Shop) -> None:
+def test_an_order_can_be_sent_back_as_it_was_read_with_changes(shop: Shop) -> None:
     order = placed(shop)
     steps = ("status", "paymentStatus")  # a step is asked for by name, and taken once
     sent = {name: value for name, value in order.items() if name not in steps}

@@ -32,7 +32,7 @@ def fields_of(answer: Answer) -> list[str]:
     return [error["field"] for error in answer.json["errors"]]
 
 
-def test_an_order_is_answered_with_everything_that_was_sent(shop: Shop) -> None:
+def test_a_created_order_is_returned_with_every_field(shop: Shop) -> None:
     made = product(shop, 9, 9, name="Shirt", price="20")
     first, second = (v["id"] for v in made["variants"])
     sent = {
@@ -93,7 +93,7 @@ def test_a_stored_order_is_read_as_it_was_written(shop: Shop) -> None:
     assert model.read(item) == order and order.fields.keys().isdisjoint({"pk", "sk", "version"})
 
 
-def test_its_events_carry_the_order_and_the_customer(shop: Shop) -> None:
+def test_the_events_contain_the_order_and_the_customer(shop: Shop) -> None:
     order = placed(shop, paymentStatus="PAID")
     events = {event["event"]: event["data"] for event in shop.events()}
     assert kinds(shop) == ["order.created", "order.paid", "customer.created"]
@@ -115,7 +115,7 @@ def test_one_line_is_enough(shop: Shop) -> None:
     assert kinds(shop) == ["order.created"]
 
 
-def test_sums_that_are_given_are_kept(shop: Shop) -> None:
+def test_given_sums_are_kept(shop: Shop) -> None:
     id = variant(shop, price="10")
     given = placed(shop, line(id), subtotal="9.50", tax="2", total="11")
     assert (given["subtotal"], given["tax"], given["total"]) == ("9.50", "2.00", "11.00")
@@ -139,7 +139,7 @@ def test_amounts_have_the_decimals_of_the_currency(
     assert fields_of(shop.post(ORDERS, new_order(line(id), tax="0.00001"))) == ["tax"]
 
 
-def test_a_customer_is_known_by_e_mail_whatever_its_case(shop: Shop) -> None:
+def test_a_customer_is_matched_by_email_in_any_case(shop: Shop) -> None:
     id = variant(shop)
     first = placed(shop, line(id), customer={"email": "ada@example.com", "firstName": "Ada"})
     again = placed(shop, line(id), customer={"email": "ADA@example.com", "firstName": "Countess"})
@@ -150,7 +150,7 @@ def test_a_customer_is_known_by_e_mail_whatever_its_case(shop: Shop) -> None:
     assert shop.get("/api/admin/customers").json["total"] == 1
 
 
-def test_a_customer_is_known_however_an_accent_is_written(shop: Shop) -> None:
+def test_a_customer_is_matched_by_email_in_any_unicode_form(shop: Shop) -> None:
     id = variant(shop)
     one, two = (
         placed(shop, line(id), customer={"email": email})["customer"]
@@ -160,12 +160,12 @@ def test_a_customer_is_known_however_an_accent_is_written(shop: Shop) -> None:
     assert shop.get("/api/admin/customers").json["total"] == 1
 
 
-def test_numbers_count_up(shop: Shop) -> None:
+def test_order_numbers_count_up(shop: Shop) -> None:
     id = variant(shop)
     assert [placed(shop, line(id))["number"] for _ in range(3)] == ["1001", "1002", "1003"]
 
 
-def test_stock_is_taken_over_all_lines_and_untracked_variants_never_block(shop: Shop) -> None:
+def test_stock_is_checked_over_all_lines_and_only_for_tracked_variants(shop: Shop) -> None:
     made = product(shop, 5, None, 0)
     tracked, untracked, none = (v["id"] for v in made["variants"])
     placed(shop, line(tracked, 2), line(untracked, 1000), line(tracked, 1))
@@ -184,7 +184,7 @@ def test_stock_is_taken_over_all_lines_and_untracked_variants_never_block(shop: 
     assert shop.get("/api/admin/customers").json["total"] == 1
 
 
-def test_falling_below_the_threshold_is_announced_once(shop: Shop) -> None:
+def test_a_fall_below_the_threshold_is_announced_once(shop: Shop) -> None:
     id = variant(shop, 8, sku="A", lowStockThreshold=5)
     orders = [placed(shop, line(id, n)) for n in (2, 1, 1, 1)]
     low = [event["data"] for event in shop.events() if event["event"] == "inventory.low"]
@@ -249,7 +249,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("sent", "field"), BAD, ids=[f"{f}-{n}" for n, (_, f) in enumerate(BAD)])
-def test_bad_input_names_its_field_and_stores_nothing(
+def test_bad_input_is_refused_by_field_and_stores_nothing(
     shop: Shop, sent: dict[str, Any], field: str
 ) -> None:
     id = variant(shop, 9)
@@ -262,19 +262,19 @@ def test_bad_input_names_its_field_and_stores_nothing(
 @pytest.mark.parametrize(
     "sent", [b'{"lineItems": [NaN]}', b'{"note": "' + b"x" * 1_100_000 + b'"}', b"", b"[1"]
 )
-def test_what_is_no_order_at_all_is_refused(shop: Shop, sent: bytes) -> None:
+def test_a_body_that_is_not_an_order_is_refused(shop: Shop, sent: bytes) -> None:
     headers = {"Content-Type": "application/json"}
     answer = shop.post(ORDERS, sent, headers=headers)
     assert 400 <= answer.status < 500 and shop.events() == []
 
 
-def test_a_total_beyond_all_bounds_is_refused(shop: Shop) -> None:
+def test_a_total_beyond_the_limit_is_refused(shop: Shop) -> None:
     id = variant(shop, price="900000000000")
     assert fields_of(shop.post(ORDERS, new_order(line(id, 2)))) == ["lineItems.0.quantity"]
     assert fields_of(shop.post(ORDERS, new_order(line(id), line(id)))) == ["total"]
 
 
-def test_the_date_may_be_given_by_either_name(shop: Shop) -> None:
+def test_the_date_can_be_given_by_either_name(shop: Shop) -> None:
     date = "2020-02-29T00:00:00.000Z"
     assert placed(shop, processedAt="2020-02-29")["orderDate"] == date
     soon = clock.iso(clock.now() + timedelta(hours=23))
@@ -282,7 +282,7 @@ def test_the_date_may_be_given_by_either_name(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("id", ["ord_nothing", "prod_1", "%2E%2E", "x" * 500])
-def test_what_is_not_there_is_not_found(shop: Shop, id: str) -> None:
+def test_a_missing_order_is_not_found(shop: Shop, id: str) -> None:
     path = f"{ORDERS}/{id}"
     for answer in (shop.get(path), shop.patch(path, {"note": "x"}), shop.delete(path)):
         assert (answer.status, answer.json["code"]) == (404, "not_found")
@@ -332,7 +332,7 @@ def test_an_order_that_would_not_fit_its_events_is_refused(shop: Shop) -> None:
 @pytest.mark.parametrize(
     ("passed", "has_room", "taken"), [(500, True, 5), (499, True, 6), (500, False, 6)]
 )
-def test_a_number_is_taken_by_itself_only_where_orders_are_dense_or_the_commit_is_full(
+def test_a_number_is_reserved_separately_only_if_orders_are_dense_or_the_commit_is_full(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch, passed: int, has_room: bool, taken: int
 ) -> None:
     """In a calm shop numbers have no gaps; in a busy one nobody waits for anybody."""
@@ -358,7 +358,7 @@ def test_an_amount_has_the_decimals_of_its_currency_in_iso_4217(currency: str, s
     assert f"{12:.{money.decimals(currency)}f}" == shown
 
 
-def test_a_function_that_took_the_last_number_takes_the_next_in_the_orders_own_commit(
+def test_a_function_that_took_the_last_number_takes_the_next_in_the_commit(
     shop: Shop, dynamodb: Double
 ) -> None:
     """It does not meet itself; another one, which may, takes its number before."""

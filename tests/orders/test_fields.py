@@ -25,7 +25,7 @@ def order(shop: Shop) -> Any:
 
 
 @pytest.mark.parametrize(("path", "make"), [(PRODUCTS, product), (ORDERS, order)])
-def test_each_field_is_answered_alone_as_in_the_whole(
+def test_each_field_alone_has_the_value_of_the_whole_record(
     shop: Shop,
     path: str,
     make: Any,
@@ -45,7 +45,7 @@ def test_each_field_is_answered_alone_as_in_the_whole(
 
 
 @pytest.mark.parametrize("path", [PRODUCTS, ORDERS])
-def test_a_field_that_there_is_not_is_refused_by_name(
+def test_an_unknown_field_is_refused_by_name(
     shop: Shop,
     path: str,
 ) -> None:
@@ -60,7 +60,7 @@ def test_a_field_that_there_is_not_is_refused_by_name(
             assert wrong.split(",")[-1] in error["message"]
 
 
-def test_what_is_not_asked_for_is_not_read(
+def test_omitted_fields_are_not_read(
     shop: Shop,
     dynamodb: Double,
 ) -> None:
@@ -84,14 +84,16 @@ def test_what_is_not_asked_for_is_not_read(
     assert [key["sk"]["S"] for key in with_stock["Keys"]] == ["product", "stock"]
 
 
-def test_a_walk_with_fields_goes_on_by_cursor(shop: Shop) -> None:
+def test_pages_by_cursor_accept_fields(shop: Shop) -> None:
     ids = [product(shop)["id"] for _ in range(3)]
     first = shop.get(f"{PRODUCTS}?fields=id&limit=2").json
     second = shop.get(f"{PRODUCTS}?fields=id&limit=2&cursor={first['pagination']['next']}").json
     assert first["data"] + second["data"] == [{"id": id} for id in reversed(ids)]
 
 
-def test_the_storefront_answers_and_reads_what_is_asked_for(shop: Shop, dynamodb: Double) -> None:
+def test_the_storefront_reads_and_returns_only_the_requested_fields(
+    shop: Shop, dynamodb: Double
+) -> None:
     made = product(shop)
     live = {"status": "ACTIVE", "slug": "hat"}
     assert shop.put(f"{PRODUCTS}/{made['id']}", live).status == 200

@@ -67,20 +67,20 @@ def test_filters_and_search_find_what_matches_by_order_date(
     assert numbers(busy.get(f"{ORDERS}?{query}")) == expected
 
 
-def test_a_search_that_is_too_long_is_told_in_characters(shop: Shop) -> None:
+def test_the_limit_of_a_search_is_given_in_characters(shop: Shop) -> None:
     (error,) = shop.get(f"{ORDERS}?search={'x' * 201}").json["errors"]
     assert (error["field"], error["code"]) == ("search", "too_long")
     assert error["message"] == "must have 200 characters or fewer"
 
 
 @pytest.mark.parametrize("query", ["status=LOST", "excludeStatus=x", "page=0", "limit=x"])
-def test_bad_parameters_are_named(shop: Shop, query: str) -> None:
+def test_bad_parameters_are_refused_by_name(shop: Shop, query: str) -> None:
     answer = shop.get(f"{ORDERS}?{query}")
     assert answer.status == 422
     assert answer.json["errors"][0]["field"].startswith(query.split("=", maxsplit=1)[0])
 
 
-def test_pages_hold_every_order_once(busy: Shop) -> None:
+def test_the_pages_have_every_order_once(busy: Shop) -> None:
     walked = []
     for page in (1, 2, 3):
         answer = busy.get(f"{ORDERS}?limit=2&page={page}")
@@ -91,7 +91,7 @@ def test_pages_hold_every_order_once(busy: Shop) -> None:
     assert walked == ["1004", "1002", "1001", "1003"]
 
 
-def test_who_handles_orders_page_by_page_meets_each(shop: Shop) -> None:
+def test_pages_by_cursor_miss_no_order_if_handled_ones_leave_the_list(shop: Shop) -> None:
     """They leave the list that he walks through."""
     placed_numbers = {placed(shop)["number"] for _ in range(9)}
     met: list[str] = []
@@ -163,13 +163,13 @@ def test_orders_are_filtered_by_day_payment_customer_rep_and_tag(
         ("colour=red", "colour"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_by_name(shop: Shop, query: str, field: str) -> None:
+def test_meaningless_filters_are_refused_by_name(shop: Shop, query: str, field: str) -> None:
     answer = shop.get(f"{ORDERS}?{query}")
     assert answer.status == 422
     assert answer.json["errors"][0]["field"].startswith(field)
 
 
-def test_orders_are_found_by_tracking_number_and_by_what_was_bought(shop: Shop) -> None:
+def test_orders_are_found_by_tracking_number_and_items(shop: Shop) -> None:
     variants = [{"title": "Small", "sku": "EM-77", "price": 1}]
     sent = {"name": "Enamel mug", "price": 1, "variants": variants}
     made = shop.post("/api/admin/products", sent).json
@@ -180,7 +180,7 @@ def test_orders_are_found_by_tracking_number_and_by_what_was_bought(shop: Shop) 
         assert numbers(shop.get(f"{ORDERS}?search={search}")) == [order["number"]], search
 
 
-def test_a_sale_late_in_the_evening_is_of_that_day_in_the_shop(
+def test_a_sale_late_in_the_evening_belongs_to_the_shops_day(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TIMEZONE", "America/New_York")
@@ -193,7 +193,7 @@ def test_a_sale_late_in_the_evening_is_of_that_day_in_the_shop(
     assert sales_counted_again().wrong == []
 
 
-def test_lists_follow_every_change_at_once(busy: Shop) -> None:
+def test_lists_follow_every_change_immediately(busy: Shop) -> None:
     order = busy.get(f"{ORDERS}?search=1001").json["data"][0]
     moved(busy, order, "PAID", "PROCESSING")
     assert numbers(busy.get(f"{ORDERS}?status=PENDING")) == []
@@ -203,7 +203,7 @@ def test_lists_follow_every_change_at_once(busy: Shop) -> None:
     assert numbers(busy.get(f"{ORDERS}?source=IN_PERSON")) == ["1004", "1002"]
 
 
-def test_the_summary_tells_sales_open_orders_and_what_runs_low(shop: Shop) -> None:
+def test_the_summary_has_sales_open_orders_and_low_stock(shop: Shop) -> None:
     mugs = product(shop, 9, 2, 9, name="Mug", price="10")
     first, low, _ = (v["id"] for v in mugs["variants"])
     today = clock.now()
@@ -230,7 +230,7 @@ def test_the_summary_tells_sales_open_orders_and_what_runs_low(shop: Shop) -> No
     ]
 
 
-def test_sales_shrink_with_cancellation_refund_and_deletion(shop: Shop) -> None:
+def test_cancellation_refund_and_deletion_reduce_sales(shop: Shop) -> None:
     id = variant(shop, price="10")
     orders = [placed(shop, line(id), paymentStatus="PAID") for _ in range(3)]
     pending = [placed(shop, line(id)) for _ in range(2)]
@@ -247,7 +247,7 @@ def sales_counted_again() -> listing.Recount:
     return dict(check.recounts())["sales"]
 
 
-def test_sales_that_only_orders_changed_are_what_is_counted_again(shop: Shop) -> None:
+def test_recounted_sales_equal_those_that_orders_recorded(shop: Shop) -> None:
     id = variant(shop, price="10.05")
     for date in (clock.now(), clock.now() - timedelta(days=29), clock.now() - timedelta(days=99)):
         for moves in ([], ["PAID"], ["CANCELLED"], ["PAID", "REFUNDED"], ["PAID", "PROCESSING"]):
@@ -259,7 +259,7 @@ def test_sales_that_only_orders_changed_are_what_is_counted_again(shop: Shop) ->
     assert sales_counted_again() == listing.Recount(11, [])
 
 
-def test_wrong_sales_are_found_said_and_repaired(
+def test_wrong_sales_are_found_reported_and_repaired(
     shop: Shop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     id = variant(shop, price="10")
@@ -279,9 +279,7 @@ def test_wrong_sales_are_found_said_and_repaired(
     assert shop.get(SUMMARY).json["last30Days"] == {"orders": 1, "revenue": "10.00"}
 
 
-def test_orders_placed_while_sales_are_counted_again_are_no_disagreement(
-    shop: Shop, dynamodb: Double
-) -> None:
+def test_orders_placed_during_a_recount_are_no_disagreement(shop: Shop, dynamodb: Double) -> None:
     id = variant(shop)
     placed(shop, line(id))
 
@@ -300,7 +298,7 @@ def low(shop: Shop) -> list[tuple[Any, ...]]:
     return [(v["variantId"], v["stock"]) for v in shop.get(SUMMARY).json["lowStock"]]
 
 
-def test_what_runs_low_is_listed_however_it_came_to_that(shop: Shop) -> None:
+def test_low_stock_is_listed_after_every_kind_of_change(shop: Shop) -> None:
     sold, edited, born, raised, fine = (variant(shop, n) for n in (6, 9, 3, 7, 50))
     path = "/api/admin/products/prod_{}".format
     order = placed(shop, line(sold, 2))
@@ -327,7 +325,7 @@ def test_drafts_and_archived_products_do_not_count_as_low(shop: Shop) -> None:
     assert low(shop) == [(id, 3)]
 
 
-def test_entries_of_what_is_no_longer_low_are_swept(shop: Shop, dynamodb: Double) -> None:
+def test_entries_that_are_no_longer_low_are_removed(shop: Shop, dynamodb: Double) -> None:
     id = variant(shop, 6)
     for _ in range(5):
         moved(shop, placed(shop, line(id, 2)), "CANCELLED")
@@ -342,7 +340,7 @@ def test_entries_of_what_is_no_longer_low_are_swept(shop: Shop, dynamodb: Double
     assert low(shop) == [(id, 4)]
 
 
-def test_a_sweep_never_takes_what_becomes_low_meanwhile(shop: Shop, dynamodb: Double) -> None:
+def test_a_cleanup_keeps_entries_that_become_low_meanwhile(shop: Shop, dynamodb: Double) -> None:
     id = variant(shop, 6)
     moved(shop, placed(shop, line(id, 2)), "CANCELLED")
     before_the_commit(dynamodb, lambda: placed(shop, line(id, 2)))
@@ -350,9 +348,7 @@ def test_a_sweep_never_takes_what_becomes_low_meanwhile(shop: Shop, dynamodb: Do
     assert low(shop) == [(id, 4)]
 
 
-def test_a_threshold_that_moves_while_somebody_buys_misses_nothing(
-    shop: Shop, dynamodb: Double
-) -> None:
+def test_a_threshold_change_during_a_sale_announces_low_stock(shop: Shop, dynamodb: Double) -> None:
     bought, raised = variant(shop, 7), variant(shop, 9)
     path = "/api/admin/products/prod_{}".format
     raise_it = {"lowStockThreshold": 7}

@@ -18,7 +18,7 @@ from tests.support.shop import Shop
 PRODUCTS = "/api/admin/products"
 
 
-def test_an_order_that_is_cancelled_while_it_is_deleted_gives_its_stock_back_once(
+def test_an_order_cancelled_during_its_deletion_restores_stock_once(
     shop: Shop, dynamodb: Double
 ) -> None:
     id = variant(shop, 10)
@@ -30,7 +30,7 @@ def test_an_order_that_is_cancelled_while_it_is_deleted_gives_its_stock_back_onc
     assert shop.get(ORDERS).json["total"] == 0
 
 
-def test_an_order_that_is_deleted_while_it_is_cancelled_gives_its_stock_back_once(
+def test_an_order_deleted_during_its_cancellation_restores_stock_once(
     shop: Shop, dynamodb: Double
 ) -> None:
     id = variant(shop, 10)
@@ -41,7 +41,7 @@ def test_an_order_that_is_deleted_while_it_is_cancelled_gives_its_stock_back_onc
     assert shop.get(ORDERS).json["total"] == 0
 
 
-def test_an_order_that_two_change_at_once_has_both_changes(shop: Shop, dynamodb: Double) -> None:
+def test_concurrent_changes_to_an_order_are_both_kept(shop: Shop, dynamodb: Double) -> None:
     order = placed(shop, line(variant(shop, 10)))
     path = f"{ORDERS}/{order['id']}"
     before_the_commit(dynamodb, lambda: shop.patch(path, {"note": "one"}))
@@ -50,9 +50,7 @@ def test_an_order_that_two_change_at_once_has_both_changes(shop: Shop, dynamodb:
     assert shop.get(path).json == both.json
 
 
-def test_an_order_that_is_deleted_twice_at_once_is_deleted_once(
-    shop: Shop, dynamodb: Double
-) -> None:
+def test_concurrent_deletions_delete_an_order_once(shop: Shop, dynamodb: Double) -> None:
     id = variant(shop, 10)
     order = placed(shop, line(id, 3))
     before_the_commit(dynamodb, lambda: shop.delete(f"{ORDERS}/{order['id']}"))
@@ -60,9 +58,7 @@ def test_an_order_that_is_deleted_twice_at_once_is_deleted_once(
     assert stock_of(shop, id) == 10
 
 
-def test_a_product_that_is_edited_while_it_is_deleted_is_gone_from_every_list(
-    shop: Shop, dynamodb: Double
-) -> None:
+def test_a_product_edited_during_its_deletion_is_in_no_list(shop: Shop, dynamodb: Double) -> None:
     made = product(shop, 5, status="ACTIVE", type="Mugs")
     path = f"{PRODUCTS}/{made['id']}"
     change = {"slug": "renamed", "type": "Cups", "name": "Cup"}
@@ -74,7 +70,7 @@ def test_a_product_that_is_edited_while_it_is_deleted_is_gone_from_every_list(
     assert again.status == 201, "its slug is free again"
 
 
-def test_a_product_that_two_change_at_once_has_both_changes(shop: Shop, dynamodb: Double) -> None:
+def test_concurrent_changes_to_a_product_are_both_kept(shop: Shop, dynamodb: Double) -> None:
     made = product(shop, 5)
     path = f"{PRODUCTS}/{made['id']}"
     before_the_commit(dynamodb, lambda: shop.put(path, {"vendor": "Acme"}))
@@ -83,7 +79,7 @@ def test_a_product_that_two_change_at_once_has_both_changes(shop: Shop, dynamodb
     assert shop.get(f"{PRODUCTS}?vendor=Acme&type=Mugs").json["total"] == 1
 
 
-def test_a_product_that_is_edited_while_it_is_deleted_with_an_etag_stays(
+def test_an_edit_during_a_deletion_with_if_match_keeps_the_product(
     shop: Shop, dynamodb: Double
 ) -> None:
     made = product(shop, 5)
@@ -95,7 +91,7 @@ def test_a_product_that_is_edited_while_it_is_deleted_with_an_etag_stays(
     assert shop.get(path).json["name"] == "Cup"
 
 
-def test_a_product_of_which_something_is_sold_while_it_is_deleted_with_an_etag_stays(
+def test_a_sale_during_a_deletion_with_if_match_keeps_the_product(
     shop: Shop, dynamodb: Double
 ) -> None:
     made = product(shop, 9)
@@ -107,9 +103,7 @@ def test_a_product_of_which_something_is_sold_while_it_is_deleted_with_an_etag_s
     assert stock_of(shop, id) == 7
 
 
-def test_a_product_that_is_deleted_while_it_is_sold_is_not_sold(
-    shop: Shop, dynamodb: Double
-) -> None:
+def test_a_product_deleted_during_a_sale_is_not_sold(shop: Shop, dynamodb: Double) -> None:
     made = product(shop, 9)
     id = made["variants"][0]["id"]
     before_the_commit(dynamodb, lambda: shop.delete(f"{PRODUCTS}/{made['id']}"))
@@ -119,9 +113,7 @@ def test_a_product_that_is_deleted_while_it_is_sold_is_not_sold(
     assert [item for item in shop.stored() if item["sk"] == "stock"] == []
 
 
-def test_a_product_that_is_deleted_while_it_is_edited_does_not_come_back(
-    shop: Shop, dynamodb: Double
-) -> None:
+def test_a_product_deleted_during_an_edit_is_not_recreated(shop: Shop, dynamodb: Double) -> None:
     made = product(shop, 9)
     path = f"{PRODUCTS}/{made['id']}"
     before_the_commit(dynamodb, lambda: shop.delete(path))
@@ -129,9 +121,7 @@ def test_a_product_that_is_deleted_while_it_is_edited_does_not_come_back(
     assert [item["sk"] for item in shop.stored() if item["pk"] == made["id"]] == []
 
 
-def test_two_orders_at_the_same_moment_have_numbers_of_their_own(
-    shop: Shop, dynamodb: Double
-) -> None:
+def test_concurrent_orders_have_different_numbers(shop: Shop, dynamodb: Double) -> None:
     id = variant(shop, 10)
     others: list[str] = []
     before_the_commit(dynamodb, lambda: others.append(placed(shop, line(id))["number"]))
@@ -141,9 +131,7 @@ def test_two_orders_at_the_same_moment_have_numbers_of_their_own(
     assert len({first, second, *others}) == 4
 
 
-def test_a_stock_that_is_set_while_some_of_it_is_sold_is_set_after_the_sale(
-    shop: Shop, dynamodb: Double
-) -> None:
+def test_a_stock_set_during_a_sale_is_applied_after_the_sale(shop: Shop, dynamodb: Double) -> None:
     made = product(shop, 10)
     id, path = made["variants"][0]["id"], f"{PRODUCTS}/{made['id']}"
     before_the_commit(dynamodb, lambda: placed(shop, line(id, 3)))

@@ -64,7 +64,7 @@ def test_a_repeated_order_is_placed_once(shop: Shop) -> None:
     assert kinds(shop).count("order.created") == 1
 
 
-def test_another_body_under_the_same_key_is_refused_even_one_that_is_no_order(shop: Shop) -> None:
+def test_another_body_with_the_same_key_is_refused_even_if_invalid(shop: Shop) -> None:
     id = variant(shop)
     shop.post(ORDERS, new_order(line(id)), headers=KEY)
     for other in (new_order(line(id, 2)), {"lineItems": []}, [], "x", {"a": 1}):
@@ -73,7 +73,7 @@ def test_another_body_under_the_same_key_is_refused_even_one_that_is_no_order(sh
     assert shop.get(ORDERS).json["total"] == 1
 
 
-def test_a_key_names_one_request_of_its_client_whatever_the_path(shop: Shop) -> None:
+def test_a_key_is_not_reusable_on_another_path(shop: Shop) -> None:
     sent = new_order(line(variant(shop)))
     first = shop.post(ORDERS, sent, headers=KEY)
     for path, other in (
@@ -89,7 +89,9 @@ def test_a_key_names_one_request_of_its_client_whatever_the_path(shop: Shop) -> 
 @pytest.mark.parametrize(
     "quantity", [2, "1", True, [1], [["number", "1"]], ["number", "1"], {"number": "1"}, None]
 )
-def test_a_body_that_differs_in_one_value_or_its_type_is_another(shop: Shop, quantity: Any) -> None:
+def test_a_body_with_a_different_value_or_type_is_another_request(
+    shop: Shop, quantity: Any
+) -> None:
     one = line(variant(shop))
     sent = new_order(one)
     assert shop.post(ORDERS, sent, headers=KEY).status == 201
@@ -97,7 +99,7 @@ def test_a_body_that_differs_in_one_value_or_its_type_is_another(shop: Shop, qua
     assert shop.post(ORDERS, other, headers=KEY).json["code"] == "idempotency_key_reused"
 
 
-def test_a_body_that_differs_in_text_alone_is_another(shop: Shop) -> None:
+def test_a_body_with_different_text_is_another_request(shop: Shop) -> None:
     one, another = variant(shop), variant(shop)
     sent = new_order(line(one), note="a")
     assert shop.post(ORDERS, sent, headers=KEY).status == 201
@@ -107,7 +109,7 @@ def test_a_body_that_differs_in_text_alone_is_another(shop: Shop) -> None:
     assert shop.get(ORDERS).json["total"] == 1
 
 
-def test_failures_are_not_kept(shop: Shop) -> None:
+def test_refusals_are_not_kept(shop: Shop) -> None:
     id = variant(shop, 1)
     sent = new_order(line(id, 2))
     assert shop.post(ORDERS, sent, headers=KEY).json["code"] == "insufficient_stock"
@@ -116,7 +118,7 @@ def test_failures_are_not_kept(shop: Shop) -> None:
     assert shop.post(ORDERS, sent, headers=KEY).status == 201
 
 
-def test_a_key_is_its_callers_own_and_lasts_a_day(
+def test_a_key_belongs_to_its_caller_and_lasts_a_day(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent = new_order(line(variant(shop)))
@@ -143,7 +145,7 @@ def test_a_key_has_one_to_255_characters(shop: Shop, key: str) -> None:
     )
 
 
-def test_twelve_requests_in_flight_together_place_one_order(shop: Shop) -> None:
+def test_twelve_concurrent_requests_with_one_key_place_one_order(shop: Shop) -> None:
     id = variant(shop, 100)
     sent = new_order(line(id, 3), paymentStatus="PAID")
     assert shop.owner
@@ -155,7 +157,7 @@ def test_twelve_requests_in_flight_together_place_one_order(shop: Shop) -> None:
     assert sorted(kinds(shop)) == ["customer.created", "order.created", "order.paid"]
 
 
-def test_the_buyer_of_the_last_piece_who_repeats_himself_gets_his_order(shop: Shop) -> None:
+def test_a_repeated_order_of_the_last_piece_returns_the_order(shop: Shop) -> None:
     id = variant(shop, 1)
     sent = new_order(line(id))
     assert shop.owner
@@ -167,7 +169,7 @@ def test_the_buyer_of_the_last_piece_who_repeats_himself_gets_his_order(shop: Sh
     assert other.json["code"] == "insufficient_stock"
 
 
-def test_a_repeat_that_reads_the_stock_too_late_still_gets_its_order(
+def test_a_repeat_that_reads_the_reduced_stock_returns_the_order(
     shop: Shop, dynamodb: Double
 ) -> None:
     """A batch-get is no snapshot: it may see the key before, the stock after the first order."""
@@ -184,9 +186,7 @@ def test_a_repeat_that_reads_the_stock_too_late_still_gets_its_order(
     assert (again.status, again.text) == (201, first.text)
 
 
-def test_of_one_request_that_overtakes_itself_the_first_answer_counts(
-    shop: Shop, dynamodb: Double
-) -> None:
+def test_concurrent_repeats_return_the_first_answer(shop: Shop, dynamodb: Double) -> None:
     sent = new_order(line(variant(shop)), customer=None)  # nothing but the key is contended
     overtaking: list[Answer] = []
     before_the_commit(dynamodb, lambda: overtaking.append(shop.post(ORDERS, sent, headers=KEY)))
@@ -196,7 +196,7 @@ def test_of_one_request_that_overtakes_itself_the_first_answer_counts(
     assert shop.get(ORDERS).json["total"] == 1
 
 
-def test_a_customer_who_is_made_meanwhile_is_made_once(shop: Shop, dynamodb: Double) -> None:
+def test_a_customer_created_meanwhile_is_created_once(shop: Shop, dynamodb: Double) -> None:
     id = variant(shop)
     person = {"email": "ada@example.com"}
     other: list[Any] = []
@@ -205,7 +205,7 @@ def test_a_customer_who_is_made_meanwhile_is_made_once(shop: Shop, dynamodb: Dou
     assert kinds(shop).count("customer.created") == 1
 
 
-def test_a_step_that_is_taken_meanwhile_is_judged_anew(shop: Shop, dynamodb: Double) -> None:
+def test_a_change_after_a_concurrent_move_is_validated_again(shop: Shop, dynamodb: Double) -> None:
     order = placed(shop)
     before_the_commit(dynamodb, lambda: moved(shop, order, "PAID"))
     late = moved(shop, order, "CANCELLED")
@@ -217,7 +217,7 @@ def test_a_step_that_is_taken_meanwhile_is_judged_anew(shop: Shop, dynamodb: Dou
     assert shop.get(ORDERS).json["total"] == 0
 
 
-def test_of_two_bodies_at_once_under_one_key_one_wins(shop: Shop) -> None:
+def test_one_of_two_concurrent_bodies_with_one_key_wins(shop: Shop) -> None:
     id = variant(shop, 9)
     assert shop.owner
     answers = at_once(
@@ -229,7 +229,7 @@ def test_of_two_bodies_at_once_under_one_key_one_wins(shop: Shop) -> None:
     assert shop.get(ORDERS).json["total"] == 1
 
 
-def test_buyers_of_the_last_pieces_get_them_and_nobody_gets_more(shop: Shop) -> None:
+def test_concurrent_orders_sell_exactly_the_remaining_stock(shop: Shop) -> None:
     id = variant(shop, 7)
     assert shop.owner
     answers = at_once(12, lambda number: shop.post(ORDERS, new_order(line(id))))
@@ -239,7 +239,7 @@ def test_buyers_of_the_last_pieces_get_them_and_nobody_gets_more(shop: Shop) -> 
     assert kinds(shop).count("inventory.low") == 1
 
 
-def test_orders_of_one_new_customer_at_once_make_him_once(shop: Shop) -> None:
+def test_concurrent_orders_of_a_new_customer_create_one_customer(shop: Shop) -> None:
     id = variant(shop)
     assert shop.owner
     person = {"email": "ada@example.com"}
@@ -250,7 +250,7 @@ def test_orders_of_one_new_customer_at_once_make_him_once(shop: Shop) -> None:
     assert kinds(shop).count("customer.created") == 1
 
 
-def test_of_changes_at_once_each_step_is_taken_once(shop: Shop) -> None:
+def test_concurrent_changes_make_each_move_once(shop: Shop) -> None:
     order = shop.post(ORDERS, new_order(line(variant(shop)))).json
     path = f"{ORDERS}/{order['id']}"
     answers = at_once(8, lambda number: shop.patch(path, {"status": "PAID"}))
@@ -263,7 +263,7 @@ def test_of_changes_at_once_each_step_is_taken_once(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("fault", Fault, ids=lambda fault: fault.name.lower())
-def test_whatever_goes_wrong_the_order_is_whole_or_not_there(
+def test_an_order_is_stored_completely_or_not_at_all(
     shop: Shop, dynamodb: Double, fault: Fault
 ) -> None:
     id = variant(shop, 5)
@@ -291,7 +291,7 @@ def test_whatever_goes_wrong_the_order_is_whole_or_not_there(
 
 
 @pytest.mark.parametrize("note", ["[" * 700 + "]" * 700, "1e9999999", "1e400"])
-def test_what_cannot_be_compared_is_no_json(shop: Shop, note: str) -> None:
+def test_a_body_that_cannot_be_compared_is_malformed_json(shop: Shop, note: str) -> None:
     answer = shop.call(
         "POST",
         "/api/admin/orders",

@@ -39,7 +39,7 @@ def stock_of(shop: Shop, product: Any) -> list[int | None]:
     return [variant["stock"] for variant in shown["variants"]]
 
 
-def test_stock_moves_by_a_number_or_to_a_count(shop: Shop) -> None:
+def test_stock_changes_by_a_number_or_to_a_count(shop: Shop) -> None:
     product = made(shop, 10, 3, None)
     moves = (by(product, 5), by(product, -2), to(product, 7, 1), to(product, 4, 2))
     answer = moving(shop, product, *moves)
@@ -59,7 +59,7 @@ def test_stock_moves_by_a_number_or_to_a_count(shop: Shop) -> None:
     assert event["data"] == answer.json
 
 
-def test_a_move_below_zero_is_refused_whole(shop: Shop) -> None:
+def test_a_move_below_zero_is_refused_completely(shop: Shop) -> None:
     product = made(shop, 10, 1)
     answer = moving(shop, product, by(product, 5), by(product, -2, 1))
     assert (answer.status, answer.json["code"]) == (422, "insufficient_stock")
@@ -84,7 +84,7 @@ def test_a_move_below_zero_is_refused_whole(shop: Shop) -> None:
         ({"by": 1, "sku": "V-0"}, "moves.0.sku"),
     ],
 )
-def test_a_bad_move_is_named(shop: Shop, change: dict[str, Any], field: str) -> None:
+def test_a_bad_move_is_refused_by_field(shop: Shop, change: dict[str, Any], field: str) -> None:
     product = made(shop, 10)
     sent = {name: v for name, v in (by(product, 1) | change).items() if v is not None}
     answer = moving(shop, product, sent)
@@ -93,7 +93,7 @@ def test_a_bad_move_is_named(shop: Shop, change: dict[str, Any], field: str) -> 
     assert stock_of(shop, product) == [10]
 
 
-def test_what_is_not_tracked_needs_a_count(shop: Shop) -> None:
+def test_an_untracked_variant_needs_a_count(shop: Shop) -> None:
     product = made(shop, None)
     answer = moving(shop, product, by(product, 1))
     assert [(e["field"], e["code"]) for e in answer.json["errors"]] == [
@@ -101,7 +101,7 @@ def test_what_is_not_tracked_needs_a_count(shop: Shop) -> None:
     ]
 
 
-def test_nothing_is_said_of_a_count_that_was_right(shop: Shop) -> None:
+def test_a_count_without_a_difference_announces_nothing(shop: Shop) -> None:
     product = made(shop, 10)
     before = len(shop.events())
     assert moving(shop, product, to(product, 10)).status == 200
@@ -109,7 +109,7 @@ def test_nothing_is_said_of_a_count_that_was_right(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("id", ["prod_01ARZ3NDEKTSV4RRFFQ69G5FAV", "nothing", "ord_1"])
-def test_the_stock_of_nothing_cannot_be_moved(shop: Shop, id: str) -> None:
+def test_a_missing_product_is_not_found(shop: Shop, id: str) -> None:
     sent = {"moves": [{"variantId": "var_1", "by": 1, "reason": "RECEIVED"}]}
     assert shop.post(f"/api/admin/products/{id}/stock", sent).status == 404
 
@@ -141,9 +141,7 @@ def test_a_move_whose_answer_was_lost_is_made_once(shop: Shop, dynamodb: Double)
     assert stock_of(shop, product) == [15]
 
 
-def test_twenty_sales_and_twenty_corrections_at_once_end_in_the_sum(
-    shop: Shop, dynamodb: Double
-) -> None:
+def test_concurrent_sales_and_corrections_end_in_the_sum(shop: Shop, dynamodb: Double) -> None:
     dynamodb.pause = lambda: time.sleep(0.001)
     product = made(shop, 100)
     line = {"variantId": product["variants"][0]["id"], "quantity": 2, "price": 1}
@@ -158,9 +156,7 @@ def test_twenty_sales_and_twenty_corrections_at_once_end_in_the_sum(
     assert stock_of(shop, product) == [100 - 20 * 2 + 10 * 3 - 10]
 
 
-def test_a_variant_that_an_edit_took_away_meanwhile_gets_no_stock(
-    shop: Shop, dynamodb: Double
-) -> None:
+def test_a_variant_removed_meanwhile_gets_no_stock(shop: Shop, dynamodb: Double) -> None:
     product = made(shop, None, None)
     first = {"id": product["variants"][0]["id"]}
     path = f"/api/admin/products/{product['id']}"
@@ -169,9 +165,7 @@ def test_a_variant_that_an_edit_took_away_meanwhile_gets_no_stock(
     assert stock_of(shop, product) == [None]
 
 
-def test_the_stock_of_many_variants_moves_within_what_one_expression_takes(
-    shop: Shop, dynamodb: Double
-) -> None:
+def test_a_move_of_many_variants_fits_the_expression_limit(shop: Shop, dynamodb: Double) -> None:
     product = made(shop, *range(100))
     sent: list[str] = []
 

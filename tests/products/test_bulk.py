@@ -10,7 +10,7 @@ from tests.support.shop import Shop
 BULK = "/api/admin/products/bulk"
 
 
-def test_each_row_succeeds_or_fails_for_itself(shop: Shop) -> None:
+def test_each_row_succeeds_or_fails_independently(shop: Shop) -> None:
     shop.post("/api/admin/products", new_product(slug="taken"))
     rows = [
         {"name": "Hat", "price": 1},
@@ -45,9 +45,7 @@ def test_more_than_500_are_refused_before_anything_is_written(shop: Shop) -> Non
     assert shop.get("/api/admin/products").json["total"] == 0
 
 
-def test_a_conflict_with_others_is_waited_out(
-    shop: Shop, faults: Faults, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_conflict_is_retried(shop: Shop, faults: Faults, monkeypatch: pytest.MonkeyPatch) -> None:
     assert shop.owner
     monkeypatch.setattr(
         deadline, "PATIENCE_SECONDS", 60.0

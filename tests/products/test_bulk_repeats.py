@@ -25,7 +25,7 @@ def shop(dynamodb: Double) -> Shop:
 KEY = {"Idempotency-Key": "nightly-7"}
 
 
-def test_a_bulk_that_is_sent_again_makes_nothing_twice_and_is_answered_alike(shop: Shop) -> None:
+def test_a_repeated_bulk_creates_nothing_twice_and_has_the_same_answer(shop: Shop) -> None:
     rows = [new_product(name="Hat"), new_product(name="Hat"), {"name": ""}, new_product(slug="x")]
     first = shop.post(BULK, rows, headers=KEY)
     shop.post("/api/admin/products", new_product(name="Hat"))
@@ -38,7 +38,7 @@ def test_a_bulk_that_is_sent_again_makes_nothing_twice_and_is_answered_alike(sho
     assert [e["event"] for e in shop.events()].count("product.created") == 4
 
 
-def test_one_product_that_is_sent_again_is_made_once(shop: Shop) -> None:
+def test_a_repeated_creation_makes_one_product(shop: Shop) -> None:
     new = new_product(name="Hat")
     first = shop.post("/api/admin/products", new, headers=KEY)
     again = shop.post("/api/admin/products", new, headers=KEY)
@@ -49,7 +49,7 @@ def test_one_product_that_is_sent_again_is_made_once(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("calls", range(1, 9))
-def test_a_bulk_that_died_anywhere_is_repeated_and_makes_each_product_once(
+def test_repeating_a_bulk_that_crashed_anywhere_creates_each_product_once(
     shop: Shop, dynamodb: Double, calls: int
 ) -> None:
     """On each call that writes, before and after it took effect."""
@@ -73,7 +73,7 @@ def test_a_bulk_that_died_anywhere_is_repeated_and_makes_each_product_once(
     assert len(shop.events()) == 60
 
 
-def test_what_there_was_no_time_for_is_not_written_and_is_made_by_the_repetition(
+def test_rows_without_time_left_are_created_by_the_repeat(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = [new_product(name="Hat") for n in range(40)]
@@ -87,7 +87,7 @@ def test_what_there_was_no_time_for_is_not_written_and_is_made_by_the_repetition
     assert shop.get("/api/admin/products").json["total"] == 40
 
 
-def test_what_would_not_fit_the_time_is_refused_before_anything_is_written(
+def test_a_bulk_that_would_take_too_long_is_refused_before_writing(
     shop: Shop, dynamodb: Double
 ) -> None:
     variants = [{"title": f"V{n}", "sku": f"S{n}"} for n in range(400)]
@@ -106,7 +106,7 @@ def test_what_would_not_fit_the_time_is_refused_before_anything_is_written(
     assert "30,000" in str(shop.get("/api/openapi.json").json["paths"][BULK]["post"])
 
 
-def test_the_largest_bulks_take_no_more_than_a_new_table_takes_in_twenty_seconds(
+def test_the_largest_bulks_fit_the_throughput_of_a_new_table(
     shop: Shop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """4,000 write units a second; the shapes that come closest to the bounds."""
@@ -125,7 +125,7 @@ def test_the_largest_bulks_take_no_more_than_a_new_table_takes_in_twenty_seconds
         assert 30_000 < sum(call.write_units for call in calls) < 80_000
 
 
-def test_a_large_bulk_is_answered_with_ids_and_what_failed(shop: Shop) -> None:
+def test_a_large_bulk_returns_ids_and_errors_only(shop: Shop) -> None:
     rows = [new_product(name="Hat", description="x" * 30_000) for _ in range(70)]
     body = json.dumps([*rows, {"name": ""}]).encode()
     assert len(body) > 2_000_000
@@ -137,7 +137,7 @@ def test_a_large_bulk_is_answered_with_ids_and_what_failed(shop: Shop) -> None:
     assert failed["error"]["code"] == "validation_failed"
 
 
-def test_no_bulk_is_answered_with_more_than_lambda_sends(
+def test_the_answer_of_a_bulk_fits_the_limit_of_lambda(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Little text that becomes much: many variants, and errors that repeat what was sent."""
@@ -154,7 +154,7 @@ def test_no_bulk_is_answered_with_more_than_lambda_sends(
     assert errors.json["summary"]["failed"] == 240
 
 
-def test_who_ends_a_day_late_does_not_answer_the_request_that_uses_the_key_by_then(
+def test_a_request_that_ends_a_day_late_does_not_answer_for_a_reused_key(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     once = Once.of("key_1", "nightly-7", {"a": 1})

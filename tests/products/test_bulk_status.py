@@ -15,7 +15,7 @@ def made(shop: Shop, **fields: Any) -> str:
     return str(shop.post("/api/admin/products", new_product(**fields)).json["id"])
 
 
-def test_each_product_succeeds_or_fails_for_itself(shop: Shop) -> None:
+def test_each_product_succeeds_or_fails_independently(shop: Shop) -> None:
     ids = [made(shop), "prod_nothing", made(shop, status="ACTIVE"), made(shop)]
     answer = shop.post(BULK, {"ids": [*ids, ids[0]], "status": "ACTIVE"})
     assert answer.status == 200
@@ -32,9 +32,7 @@ def test_each_product_succeeds_or_fails_for_itself(shop: Shop) -> None:
     assert [event["event"] for event in shop.events()].count("product.updated") == 2
 
 
-def test_a_product_that_somebody_else_writes_meanwhile_keeps_both_changes(
-    shop: Shop, faults: Faults
-) -> None:
+def test_a_product_changed_concurrently_keeps_both_changes(shop: Shop, faults: Faults) -> None:
     ids = [made(shop), made(shop)]
     path = f"/api/admin/products/{ids[0]}"
     faults.meanwhile("TransactWriteItems", lambda: shop.put(path, {"vendor": "Acme"}))
@@ -54,6 +52,6 @@ def test_a_product_that_somebody_else_writes_meanwhile_keeps_both_changes(
         ({"ids": [5], "status": "ACTIVE"}, "ids.0"),
     ],
 )
-def test_bad_input_names_its_field(shop: Shop, sent: Any, field: str) -> None:
+def test_bad_input_is_refused_by_field(shop: Shop, sent: Any, field: str) -> None:
     answer = shop.post(BULK, sent)
     assert (answer.status, answer.json["errors"][0]["field"]) == (422, field)

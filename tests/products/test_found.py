@@ -32,7 +32,7 @@ def found(shop: Shop, search: str) -> list[str]:
     return ids[0]
 
 
-def test_a_product_of_many_variants_tags_and_words_is_found_by_all_of_them(
+def test_a_product_is_found_by_all_its_variants_tags_and_words(
     shop: Shop,
 ) -> None:
     name = " ".join(f"N{number:02d}ame" for number in range(33))[:200]
@@ -59,7 +59,7 @@ def test_a_product_of_many_variants_tags_and_words_is_found_by_all_of_them(
     assert found(shop, "tag") == found(shop, "sh-050") == []
 
 
-def test_an_exact_sku_finds_its_product_whatever_longer_ones_there_are(shop: Shop) -> None:
+def test_an_exact_sku_finds_its_product_among_longer_ones(shop: Shop) -> None:
     """Of others, and of its own variants."""
     own = [{"title": size, "sku": f"TS-1-{size}", "price": 1} for size in "SML"]
     id = shop.post(ADMIN, new_product(sku="TS-1", variants=own)).json["id"]
@@ -70,7 +70,7 @@ def test_an_exact_sku_finds_its_product_whatever_longer_ones_there_are(shop: Sho
     assert id in [product["id"] for product in answer["data"]]
 
 
-def test_more_words_than_a_product_has_room_for_are_refused_and_never_left_out(
+def test_too_many_words_are_refused_and_never_left_out(
     shop: Shop,
 ) -> None:
     skus = ["-".join(f"{letter}{n}" for letter in "abcdefghijklmnopqrs") for n in range(500)]

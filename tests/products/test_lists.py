@@ -73,7 +73,7 @@ def test_an_unknown_parameter_is_refused_by_its_name_and_never_ignored(
     assert set(refused.values()) == {"unknown_parameter"}
 
 
-def test_of_an_unknown_parameter_no_more_is_repeated_than_its_first_200_characters(
+def test_an_unknown_parameter_is_repeated_up_to_200_characters(
     shop: Shop,
 ) -> None:
     for query in (f"{'x' * 300}=1", f"{'x' * 300}=\ud800"):
@@ -82,13 +82,13 @@ def test_of_an_unknown_parameter_no_more_is_repeated_than_its_first_200_characte
         assert [error["field"] for error in answer.json["errors"]] == ["x" * 200]
 
 
-def test_a_parameter_whose_name_is_not_utf_8_is_refused_with_one_that_is(shop: Shop) -> None:
+def test_a_parameter_name_that_is_not_utf_8_is_refused_with_valid_text(shop: Shop) -> None:
     answer = shop.get("/api/admin/products?a\ud800=1")
     assert (answer.status, answer.json["errors"][0]["field"]) == (422, "a\ufffd")
     assert answer.text.encode()
 
 
-def test_the_storefront_ignores_parameters_that_it_does_not_know(stocked: Shop) -> None:
+def test_the_storefront_ignores_unknown_parameters(stocked: Shop) -> None:
     assert names(stocked.get("/api/products?utm_source=mail")) == ["Red shirt", "Blue shirt"]
 
 
@@ -105,13 +105,13 @@ def test_the_storefront_ignores_parameters_that_it_does_not_know(stocked: Shop) 
         "page=1.5",
     ],
 )
-def test_bad_parameters_are_named(shop: Shop, query: str) -> None:
+def test_bad_parameters_are_refused_by_name(shop: Shop, query: str) -> None:
     answer = shop.get(f"/api/admin/products?{query}")
     assert answer.status == 422
     assert answer.json["errors"][0]["field"].startswith(query.split("=", maxsplit=1)[0])
 
 
-def test_pages_hold_everything_once_and_say_how_many_there_are(stocked: Shop) -> None:
+def test_the_pages_have_every_product_once_and_their_number(stocked: Shop) -> None:
     walked: list[str] = []
     for page in (1, 2, 3, 4):
         answer = stocked.get(f"/api/admin/products?limit=2&page={page}")
@@ -124,7 +124,7 @@ def test_pages_hold_everything_once_and_say_how_many_there_are(stocked: Shop) ->
 
 
 @pytest.mark.parametrize("path", ["/api/admin/products", "/api/products"])
-def test_a_cursor_goes_on_where_the_page_ended_and_a_page_is_fresh(
+def test_a_cursor_continues_after_its_page_and_a_numbered_page_is_current(
     stocked: Shop, path: str
 ) -> None:
     every = names(stocked.get(path))
@@ -154,13 +154,13 @@ def test_a_cursor_goes_on_where_the_page_ended_and_a_page_is_fresh(
         ("sort=-updatedAt&limit=2", ["Red shirt", "Secret hat"]),
     ],
 )
-def test_more_filters_and_orders_combine(stocked: Shop, query: str, expected: list[str]) -> None:
+def test_further_filters_and_orders_combine(stocked: Shop, query: str, expected: list[str]) -> None:
     (red,) = stocked.get("/api/admin/products?search=red").json["data"]
     stocked.put(f"/api/admin/products/{red['id']}", {"description": "Changed last"})
     assert names(stocked.get(f"/api/admin/products?{query}")) == expected
 
 
-def test_a_walk_by_updatedAt_gives_what_nobody_changes_once_and_nothing_twice(
+def test_pages_by_updated_at_have_unchanged_products_once_and_none_twice(
     shop: Shop,
 ) -> None:
     ids = [shop.post("/api/admin/products", new_product()).json["id"] for _ in range(12)]
@@ -177,7 +177,7 @@ def test_a_walk_by_updatedAt_gives_what_nobody_changes_once_and_nothing_twice(
     assert set(first[:2]) == set(changed)
 
 
-def test_lists_and_totals_follow_every_write_at_once(stocked: Shop) -> None:
+def test_lists_and_totals_follow_every_write_immediately(stocked: Shop) -> None:
     id = stocked.get("/api/admin/products?search=blue%20hat").json["data"][0]["id"]
     stocked.put(f"/api/admin/products/{id}", {"status": "ACTIVE", "name": "Green hat", "type": "T"})
     assert "Green hat" in names(stocked.get("/api/admin/products?status=ACTIVE"))
@@ -189,7 +189,7 @@ def test_lists_and_totals_follow_every_write_at_once(stocked: Shop) -> None:
     assert stocked.get("/api/admin/products?type=T").json["total"] == 0
 
 
-def test_the_storefront_shows_what_is_active_and_published(stocked: Shop) -> None:
+def test_the_storefront_lists_active_published_products(stocked: Shop) -> None:
     assert names(stocked.get("/api/products")) == ["Red shirt", "Blue shirt"]
     assert names(stocked.get("/api/products?storefront=us")) == ["Blue shirt"]
     assert names(stocked.get("/api/products?storefront=eu")) == ["Red shirt", "Blue shirt"]
@@ -212,7 +212,7 @@ def test_the_storefront_shows_availability_but_no_stock(shop: Shop) -> None:
     assert shop.get(f"/api/products/{made['id']}").status == 404
 
 
-def test_the_public_cannot_page_to_the_end_of_time(shop: Shop) -> None:
+def test_the_storefront_has_a_last_page(shop: Shop) -> None:
     assert shop.get("/api/products?page=500&limit=20").status == 200
     deep = shop.get("/api/products?page=501&limit=20")
     assert deep.status == 422 and deep.json["errors"][0]["field"] == "page"

@@ -79,7 +79,7 @@ def answers(shop: Shop) -> list[tuple[int, dict[str, str], str]]:
     return [said(shop.get(path)) for path in PATHS]
 
 
-def test_two_shops_that_differ_in_stock_and_drafts_answer_alike_byte_for_byte(
+def test_shops_that_differ_only_in_stock_and_drafts_have_the_same_public_answers(
     aws: Double, shop: Shop, counted: Ids
 ) -> None:
     stocked(shop, counted, (3, 500, None))
@@ -95,7 +95,7 @@ def test_two_shops_that_differ_in_stock_and_drafts_answer_alike_byte_for_byte(
     assert answers(other) == one
 
 
-def test_an_edit_of_stock_and_drafts_changes_no_public_answer(shop: Shop, counted: Ids) -> None:
+def test_a_change_of_stock_or_drafts_changes_no_public_answer(shop: Shop, counted: Ids) -> None:
     stocked(shop, counted, (3, 500, None))
     one = answers(shop)
     for number, stock in enumerate((1, 7)):
@@ -109,7 +109,7 @@ def test_an_edit_of_stock_and_drafts_changes_no_public_answer(shop: Shop, counte
     assert answers(Shop(address="198.51.100.1")) == one
 
 
-def test_an_answer_of_the_storefront_is_kept_by_what_it_says(shop: Shop) -> None:
+def test_the_etag_of_a_storefront_answer_follows_its_content(shop: Shop) -> None:
     stocked(shop, Ids(), (3,))
     for path in ("/api/products", "/api/products/shirt-0"):
         answer = shop.get(path)
@@ -123,7 +123,7 @@ def test_an_answer_of_the_storefront_is_kept_by_what_it_says(shop: Shop) -> None
     assert (changed.status, changed.json["variants"][0]["available"]) == (200, False)
 
 
-def test_the_storefront_may_be_kept_for_seconds_and_the_admin_interface_never(
+def test_storefront_answers_are_cached_for_seconds_and_admin_answers_never(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stocked(shop, Ids(), (3,))

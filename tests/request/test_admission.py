@@ -155,7 +155,7 @@ def stored(shop: Shop) -> list[Any]:
 
 @pytest.mark.parametrize(("deed", "status"), [(revoke, 401), (expire, 401), (use_up, 429)])
 @pytest.mark.parametrize("prepare", REQUESTS)
-def test_whatever_arrives_first_who_is_refused_reads_and_writes_nothing(
+def test_a_refused_request_returns_and_writes_nothing_in_any_order_of_calls(
     shop: Shop, dynamodb: Double, prepare: Any, deed: Deed, status: int
 ) -> None:
     send = prepare(shop)
@@ -190,7 +190,7 @@ def warm(shop: Shop) -> str:
 
 
 @pytest.mark.parametrize("deed", [revoke, expire, use_up])
-def test_who_was_refused_reads_nothing_the_next_time(
+def test_a_request_after_a_refused_one_reads_nothing(
     shop: Shop, dynamodb: Double, deed: Deed
 ) -> None:
     send = get_product(shop)
@@ -208,9 +208,7 @@ def test_who_was_refused_reads_nothing_the_next_time(
     assert made == [ADMISSION]
 
 
-def test_an_address_that_had_its_share_reads_nothing_the_next_time(
-    shop: Shop, dynamodb: Double
-) -> None:
+def test_an_address_beyond_its_limit_reads_nothing(shop: Shop, dynamodb: Double) -> None:
     shop.get(PRODUCTS_OF_ALL, key="")
     minute = clock.unix() // 60
     table.update((f"rate#{ids.key_part(ADDRESS)}#storefront", str(minute)), set={"n": 300})
@@ -228,7 +226,7 @@ def test_an_address_that_had_its_share_reads_nothing_the_next_time(
     assert shop.options(PRODUCTS_OF_ALL, key="").headers["X-RateLimit-Remaining"] == "0"
 
 
-def test_reads_go_beside_the_admission_only_for_a_minute(
+def test_reads_run_concurrently_with_the_admission_for_a_minute(
     shop: Shop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send = get_product(shop)
@@ -245,14 +243,14 @@ def test_reads_go_beside_the_admission_only_for_a_minute(
             assert send(key).status == 200
 
 
-def test_a_process_that_knows_nobody_admits_before_it_reads(shop: Shop, dynamodb: Double) -> None:
+def test_a_new_process_admits_before_it_reads(shop: Shop, dynamodb: Double) -> None:
     for prepare in REQUESTS:
         send, key = prepare(shop), shop.mint()
         authenticate.forget()
         assert calls_of(dynamodb, lambda send=send, key=key: send(key))[0] == ADMISSION  # type: ignore[misc]
 
 
-def test_an_unknown_key_costs_one_call_and_what_is_no_key_none(
+def test_an_unknown_key_costs_one_call_and_a_malformed_one_none(
     shop: Shop, dynamodb: Double
 ) -> None:
     get_product(shop)
@@ -265,7 +263,7 @@ def test_an_unknown_key_costs_one_call_and_what_is_no_key_none(
     assert asked == []
 
 
-def test_who_was_admitted_takes_no_more_memory_than_a_thousand_keys(
+def test_a_process_remembers_at_most_a_thousand_keys(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(authenticate, "_MOST_REMEMBERED", 2)
@@ -288,7 +286,7 @@ def test_a_role_that_is_too_low_reads_nothing(shop: Shop, dynamodb: Double, role
     assert asked == [ADMISSION]
 
 
-def test_a_route_that_fails_does_not_hide_that_its_caller_is_refused(
+def test_a_refusal_takes_precedence_over_an_error_of_the_route(
     shop: Shop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send = get_product(shop)
@@ -305,7 +303,7 @@ def test_a_route_that_fails_does_not_hide_that_its_caller_is_refused(
     assert (refused.status, SECRET in refused.text) == (401, False)
 
 
-def test_the_storefront_counts_an_address_beside_what_it_reads(
+def test_the_storefront_counts_an_address_concurrently_with_its_reads(
     shop: Shop, dynamodb: Double
 ) -> None:
     made = shop.post(PRODUCTS, {"name": SECRET, "price": 1, "status": "ACTIVE"}).json

@@ -14,7 +14,7 @@ def lines(capsys: pytest.CaptureFixture[str]) -> list[Any]:
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-def test_what_nobody_expected_is_a_500_with_the_request_id_only(
+def test_an_unexpected_error_is_a_500_with_only_the_request_id(
     trial: Shop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answer = trial.get("/api/trial/broken")
@@ -29,7 +29,7 @@ def test_what_nobody_expected_is_a_500_with_the_request_id_only(
     assert (request["ClientErrors"], request["ServerErrors"]) == (0, 1)
 
 
-def test_a_request_leaves_one_line_that_is_its_metrics_too(
+def test_a_request_logs_one_line_with_its_metrics(
     shop: Shop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     key = shop.mint()
@@ -47,7 +47,7 @@ def test_a_request_leaves_one_line_that_is_its_metrics_too(
     assert key not in json.dumps(line)
 
 
-def test_no_key_reaches_the_log_even_when_it_is_wrong(
+def test_no_key_is_logged_even_if_it_is_wrong(
     shop: Shop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shop.get("/api/admin/me", key="bk_mistyped")
@@ -56,7 +56,7 @@ def test_no_key_reaches_the_log_even_when_it_is_wrong(
     assert "bk_mistyped" not in capsys.readouterr().out
 
 
-def test_a_storage_that_does_not_answer_is_503_and_worth_a_retry(
+def test_an_unreachable_storage_is_503_with_retry_after(
     shop: Shop, faults: Faults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = shop.owner
@@ -70,18 +70,18 @@ def test_a_storage_that_does_not_answer_is_503_and_worth_a_retry(
 @pytest.mark.parametrize(
     "authorization", ["", "Bearer", "Bearer ", "Basic abc", "bk_x", "Bearer é"]
 )
-def test_without_a_key_there_is_no_admin_interface(shop: Shop, authorization: str) -> None:
+def test_admin_routes_need_a_key(shop: Shop, authorization: str) -> None:
     for path in ("/api/admin/me", "/api/admin/keys", "/api/admin/nothing", "/api/admin"):
         answer = shop.get(path, key=None, headers={"authorization": authorization})
         assert (answer.status, answer.json["code"]) == (401, "unauthorized")
 
 
-def test_the_scheme_of_a_key_may_be_written_in_any_case(shop: Shop) -> None:
+def test_the_bearer_scheme_may_be_in_any_case(shop: Shop) -> None:
     headers = {"authorization": f"bearer {shop.owner}"}
     assert shop.get("/api/admin/me", key=None, headers=headers).status == 200
 
 
-def test_what_is_not_there_is_404_and_what_is_not_possible_405(shop: Shop) -> None:
+def test_a_missing_path_is_404_and_a_missing_method_405(shop: Shop) -> None:
     for path in ("/api/admin/nothing", "/api/nothing/at/all", "/api/admin/keys/1/2"):
         assert shop.get(path).json["code"] == "not_found"
     for method in ("PUT", "PATCH", "DELETE"):
@@ -105,7 +105,7 @@ def test_what_is_not_there_is_404_and_what_is_not_possible_405(shop: Shop) -> No
         *("/api//products", "/api/admin/", "/console", "/console/x", "/%2e%2e/etc/passwd"),
     ],
 )
-def test_every_path_and_method_is_answered_by_us(shop: Shop, path: str) -> None:
+def test_every_path_and_method_is_answered_by_the_application(shop: Shop, path: str) -> None:
     for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"):
         answer = shop.call(method, path)
         assert answer.headers["X-Request-Id"]
@@ -117,7 +117,7 @@ def test_every_path_and_method_is_answered_by_us(shop: Shop, path: str) -> None:
             assert answer.status in {200, 204, 302, 404}
 
 
-def test_the_address_itself_leads_to_the_console_and_to_the_description(shop: Shop) -> None:
+def test_the_root_links_to_the_console_and_the_description(shop: Shop) -> None:
     for path in ("/", "/api"):
         found = shop.get(path)
         assert (found.status, found.headers["Content-Type"]) == (200, "application/json")
@@ -143,14 +143,16 @@ def test_the_address_itself_leads_to_the_console_and_to_the_description(shop: Sh
         ("/" + "x" * 5_000, None),
     ],
 )
-def test_a_path_that_is_none_is_told_the_nearest(shop: Shop, asked: str, near: str | None) -> None:
+def test_an_unknown_path_gets_the_nearest_as_a_hint(
+    shop: Shop, asked: str, near: str | None
+) -> None:
     answer = shop.get(asked)
     assert (answer.status, answer.json["code"]) == (404, "not_found")
     assert answer.json.get("nearest") == near
     assert near is None or near in answer.json["message"]
 
 
-def test_a_body_of_the_wrong_kind_is_told_what_is_expected(shop: Shop) -> None:
+def test_a_body_of_the_wrong_type_is_refused_with_the_expected_one(shop: Shop) -> None:
     for kind, body in (("application/json", b"{}"), ("text/csv", b"name\nx"), (None, b"x")):
         headers = {"Content-Type": kind} if kind else {}
         refused = shop.post("/api/admin/products/import", body, headers=headers)
@@ -160,7 +162,7 @@ def test_a_body_of_the_wrong_kind_is_told_what_is_expected(shop: Shop) -> None:
     assert csv.json["message"] == "The body must be application/json; this is 'text/csv'."
 
 
-def test_a_preflight_of_nothing_is_404_and_every_refusal_is_measured(
+def test_a_preflight_of_an_unknown_path_is_404_and_refusals_are_counted(
     shop: Shop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for path in ("/api/nothing", "/api/admin/nothing"):
@@ -174,7 +176,7 @@ def test_a_preflight_of_nothing_is_404_and_every_refusal_is_measured(
     assert measured == [(404, 1, 0), (404, 1, 0), (204, 0, 0), (400, 1, 0)]
 
 
-def test_head_is_a_get_without_the_body(shop: Shop) -> None:
+def test_head_answers_as_get_without_the_body(shop: Shop) -> None:
     answer = shop.head("/api/admin/me")
     assert (answer.status, answer.text) == (200, "")
     assert answer.headers["Content-Type"] == "application/json"
@@ -188,7 +190,7 @@ def test_a_role_includes_those_below_it(trial: Shop) -> None:
     assert statuses == {"STAFF": 403, "ADMIN": 204, "OWNER": 204}
 
 
-def test_browsers_of_any_origin_may_read_the_storefront_and_no_admin_route(shop: Shop) -> None:
+def test_cors_allows_any_origin_on_the_storefront_and_none_on_admin_routes(shop: Shop) -> None:
     for path in ("/api/openapi.json", "/api/nothing"):
         answer = shop.get(path)
         assert answer.headers["Access-Control-Allow-Origin"] == "*"
@@ -200,7 +202,7 @@ def test_browsers_of_any_origin_may_read_the_storefront_and_no_admin_route(shop:
 
 
 @pytest.mark.parametrize("tags", ['"v1"', 'W/"v1"', '"v0", "v1"', "*"])
-def test_what_a_client_has_is_not_sent_again(trial: Shop, tags: str) -> None:
+def test_a_matching_etag_is_answered_with_304(trial: Shop, tags: str) -> None:
     answer = trial.get("/api/trial/things/7", headers={"If-None-Match": tags})
     assert (answer.status, answer.text) == (304, "")
     assert answer.headers["ETag"] == '"v1"'
@@ -211,7 +213,7 @@ def test_what_a_client_has_is_not_sent_again(trial: Shop, tags: str) -> None:
     ("tags", "status"),
     [(None, 204), ('"v1"', 204), ('"v0", "v1"', 204), ("*", 204), ('"v0"', 412), ("", 412)],
 )
-def test_a_change_of_what_has_changed_is_refused(
+def test_if_match_refuses_a_change_of_another_version(
     trial: Shop, tags: str | None, status: int
 ) -> None:
     headers = {} if tags is None else {"If-Match": tags}

@@ -41,41 +41,41 @@ def after(first: str, code: str) -> Any:
 
 
 @pytest.mark.parametrize("path", list(app.routes))
-def test_a_path_is_served_by_the_modules_that_are_imported_for_it(path: str) -> None:
+def test_the_imported_modules_serve_their_path(path: str) -> None:
     own = {entry.view_function.__module__ for entry in app.routes[path].values()}
     assert own - {routes.__name__} <= set(app.modules_of(path))
 
 
-def test_a_function_serves_all_methods_of_a_path_it_is_asked_for() -> None:
+def test_a_function_serves_all_methods_of_its_first_path() -> None:
     path = "/api/admin/webhooks/{id}"
     there = {method: entry.view_name for method, entry in app.routes[path].items()}
     assert after(path, _METHODS) == there
 
 
-def test_a_product_is_answered_without_orders_imports_and_webhooks() -> None:
+def test_a_product_request_does_not_import_orders_imports_and_webhooks() -> None:
     ours = after("/api/admin/products/{id}", _MODULES)
     assert "chalicelib.products.routes" in ours
     others = ("orders", "customers", "imports", "webhooks", "console", "summary", "openapi")
     assert not [name for name in ours if name.split(".")[1] in others]
 
 
-def test_the_command_line_of_chalice_sees_everything_wherever_it_runs(
+def test_the_chalice_command_line_imports_all_routes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("AWS_CHALICE_CLI_MODE", "true")
     assert after("", "print(json.dumps(sorted(app.routes)))") == sorted(app.routes)
 
 
-def test_what_is_no_request_is_refused_as_chalice_does() -> None:
+def test_an_event_that_is_no_request_is_refused_as_by_chalice() -> None:
     for event in ({}, {"resource": None, "warm": True}):
         assert app(event, None)["statusCode"] == 500
 
 
-def test_a_worker_has_no_slice_of_the_api() -> None:
+def test_a_worker_imports_no_routes() -> None:
     of_slices = [name for name in after("", _MODULES) if name.endswith(".routes")]
     assert of_slices == ["chalicelib.request.routes"]
 
 
-def test_the_description_is_the_same_whatever_was_imported_first() -> None:
+def test_the_description_does_not_depend_on_the_import_order() -> None:
     one, other = after("/api/admin/orders", _DESCRIPTION), after("/api/products", _DESCRIPTION)
     assert json.dumps(one) == json.dumps(other)

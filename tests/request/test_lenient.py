@@ -26,7 +26,7 @@ PRODUCTS = "/api/admin/products"
         (f"1.{'0' * 40}1", "1.00"),
     ],
 )
-def test_an_amount_with_the_noise_of_a_double_is_the_amount_beside_it(
+def test_an_amount_with_floating_point_noise_is_rounded(
     shop: Shop, written: object, amount: str
 ) -> None:
     made = shop.post(PRODUCTS, new_product(price=written))
@@ -34,13 +34,13 @@ def test_an_amount_with_the_noise_of_a_double_is_the_amount_beside_it(
 
 
 @pytest.mark.parametrize("written", [30.29, "30.300002", "30.295", 30.305])
-def test_an_amount_between_two_amounts_is_not_rounded(shop: Shop, written: object) -> None:
+def test_an_amount_between_two_cents_is_not_rounded(shop: Shop, written: object) -> None:
     made = shop.post(PRODUCTS, new_product(price=written))
     exact = Decimal(str(written)) == Decimal("30.29")
     assert made.status == (201 if exact else 422)
 
 
-def test_a_whole_number_may_have_a_fraction_of_zero(shop: Shop) -> None:
+def test_an_integer_may_be_written_with_a_zero_fraction(shop: Shop) -> None:
     made = shop.post(
         PRODUCTS, new_product(variants=[{"title": "S", "stock": 5.0}], lowStockThreshold=2e0)
     ).json
@@ -55,14 +55,14 @@ def test_a_whole_number_may_have_a_fraction_of_zero(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize(("written", "sku"), [(4711, "4711"), (1.50, "1.5"), ("007", "007")])
-def test_a_number_as_sku_is_its_text(shop: Shop, written: object, sku: str) -> None:
+def test_a_numeric_sku_becomes_text(shop: Shop, written: object, sku: str) -> None:
     sent = new_product(sku=written, variants=[{"title": "S", "sku": written}])
     made = shop.post(PRODUCTS, sent).json
     assert (made["sku"], made["variants"][0]["sku"]) == (sku, sku)
     assert shop.post(PRODUCTS, new_product(sku=True)).status == 422
 
 
-def test_currency_and_enumerations_are_written_in_any_case(shop: Shop) -> None:
+def test_currencies_and_enumerations_are_accepted_in_any_case(shop: Shop) -> None:
     made = shop.post(PRODUCTS, new_product(status="active", currency="usd")).json
     assert (made["status"], made["currency"]) == ("ACTIVE", "USD")
     order = placed(
@@ -83,7 +83,7 @@ def test_currency_and_enumerations_are_written_in_any_case(shop: Shop) -> None:
         assert refused.json["code"] == "validation_failed"
 
 
-def test_null_is_the_default_where_there_is_one(shop: Shop) -> None:
+def test_null_means_the_default(shop: Shop) -> None:
     nothing = dict.fromkeys(
         ("slug", "status", "published", "lowStockThreshold", "tags", "variants", "images", "seo")
     )
@@ -101,7 +101,7 @@ def test_null_is_the_default_where_there_is_one(shop: Shop) -> None:
         assert shop.put(f"{PRODUCTS}/{made['id']}", {name: None}).status == 422
 
 
-def test_a_product_that_was_read_makes_another_when_it_is_posted(shop: Shop) -> None:
+def test_posting_a_product_as_it_was_read_creates_another(shop: Shop) -> None:
     sent = new_product(variants=[{"title": "S", "sku": "A", "stock": 3}, {"title": "M"}])
     first = shop.post(PRODUCTS, sent).json
     copied = shop.post(PRODUCTS, {**first, "slug": "a-copy"})
@@ -116,7 +116,7 @@ def test_a_product_that_was_read_makes_another_when_it_is_posted(shop: Shop) -> 
     assert bulk["summary"] == {"created": 1, "failed": 0}
 
 
-def test_an_order_that_was_read_makes_another_when_its_steps_are_left_out(shop: Shop) -> None:
+def test_posting_an_order_as_it_was_read_without_its_statuses_creates_another(shop: Shop) -> None:
     first = placed(shop, tax=1, note="gift", tags=["vip"])
     steps = ("status", "trackingNumber")
     copied = shop.post(ORDERS, {n: v for n, v in first.items() if n not in steps})
@@ -128,7 +128,7 @@ def test_an_order_that_was_read_makes_another_when_its_steps_are_left_out(shop: 
     assert {(e["field"], e["code"]) for e in refused} == {(n, "unknown_field") for n in steps}
 
 
-def test_what_is_no_field_is_still_refused_by_its_name_at_any_depth(shop: Shop) -> None:
+def test_an_unknown_field_is_refused_by_name_at_any_depth(shop: Shop) -> None:
     sent = new_product(prize=1, variants=[{"title": "S", "stok": 1}], seo={"titel": "x"})
     refused = shop.post(PRODUCTS, sent).json["errors"]
     assert {e["field"] for e in refused} == {"prize", "variants.0.stok", "seo.titel"}

@@ -27,7 +27,7 @@ def write(shop: Shop, key: str) -> Answer:
     return shop.post("/api/admin/me", key=key)
 
 
-def test_a_key_reads_120_times_a_minute_and_no_more(shop: Shop, time_stands: Clock) -> None:
+def test_a_key_can_read_120_times_a_minute(shop: Shop, time_stands: Clock) -> None:
     key = shop.mint()
     assert limits(read(shop, key)) == (120, 119, 1_800_000_060)
     assert {read(shop, key).status for _ in range(118)} == {200}
@@ -40,29 +40,27 @@ def test_a_key_reads_120_times_a_minute_and_no_more(shop: Shop, time_stands: Clo
     assert limits(read(shop, key)) == (120, 119, 1_800_000_120)
 
 
-def test_in_the_last_second_of_a_minute_and_just_after_it_one_second_is_waited(
-    shop: Shop, time_stands: Clock
-) -> None:
+def test_retry_after_is_at_least_one_second(shop: Shop, time_stands: Clock) -> None:
     window = rate.Window(60, 60, rate.this_minute())
     for until_the_next in (1, 0, -1):
         time_stands.seconds = window.reset - until_the_next
         assert window.exceeded().headers["Retry-After"] == "1"
 
 
-def test_writes_are_counted_apart_up_to_60(shop: Shop, time_stands: Clock) -> None:
+def test_writes_are_counted_separately_up_to_60(shop: Shop, time_stands: Clock) -> None:
     key = shop.mint()
     assert {write(shop, key).status for _ in range(60)} == {405}
     assert write(shop, key).status == 429
     assert limits(read(shop, key)) == (120, 119, 1_800_000_060)
 
 
-def test_one_key_does_not_use_up_another(shop: Shop, time_stands: Clock) -> None:
+def test_each_key_has_its_own_limits(shop: Shop, time_stands: Clock) -> None:
     one, other = shop.mint(), shop.mint()
     assert limits(write(shop, one))[1] == 59
     assert limits(write(shop, other))[1] == 59
 
 
-def test_exactly_the_limit_passes_when_many_call_at_once(shop: Shop, time_stands: Clock) -> None:
+def test_exactly_the_limit_passes_with_concurrent_calls(shop: Shop, time_stands: Clock) -> None:
     key = shop.mint()
 
     def admitted(_: int) -> bool:
@@ -73,7 +71,7 @@ def test_exactly_the_limit_passes_when_many_call_at_once(shop: Shop, time_stands
         assert Counter(threads.map(admitted, range(100))) == {True: 60, False: 40}
 
 
-def test_authenticating_and_counting_take_one_round_trip(
+def test_authentication_and_counting_take_one_round_trip(
     shop: Shop, time_stands: Clock, faults: Faults
 ) -> None:
     key = shop.mint()
@@ -84,9 +82,7 @@ def test_authenticating_and_counting_take_one_round_trip(
         time_stands.seconds += 60
 
 
-def test_whoever_never_waits_sees_the_minute_end_on_a_slower_clock_too(
-    shop: Shop, time_stands: Clock
-) -> None:
+def test_a_slower_clock_keeps_counting_in_its_own_minute(shop: Shop, time_stands: Clock) -> None:
     key = shop.mint()
     assert {write(shop, key).status for _ in range(60)} == {405}
     time_stands.seconds += 60
@@ -95,7 +91,7 @@ def test_whoever_never_waits_sees_the_minute_end_on_a_slower_clock_too(
     assert write(shop, key).status == 429
 
 
-def test_sweeping_counters_of_past_minutes_forgets_no_request_of_this_or_the_last(
+def test_removing_old_counters_keeps_those_of_this_and_the_last_minute(
     shop: Shop, time_stands: Clock
 ) -> None:
     key = shop.mint()
@@ -121,7 +117,7 @@ def test_the_storefront_is_limited_per_address(shop: Shop, time_stands: Clock) -
     assert read(shop, shop.owner).status == 200
 
 
-def test_an_address_cannot_be_made_up(shop: Shop, time_stands: Clock) -> None:
+def test_x_forwarded_for_of_an_untrusted_client_is_ignored(shop: Shop, time_stands: Clock) -> None:
     shop.get("/api/nothing", headers={"X-Forwarded-For": "1.1.1.1"})
     again = shop.get("/api/nothing", headers={"X-Forwarded-For": "2.2.2.2"})
     assert limits(again)[1] == 298
@@ -159,7 +155,7 @@ def behind_proxies(shop: Shop, monkeypatch: pytest.MonkeyPatch, time_stands: Clo
         ("::ffff:10.1.2.3", "198.51.100.7", "198.51.100.7"),
     ],
 )
-def test_only_a_trusted_proxy_tells_who_its_client_is(
+def test_only_a_trusted_proxy_determines_the_client_address(
     behind_proxies: None, peer: str, forwarded: str, client: str
 ) -> None:
     first = Shop(address=peer).get("/api/nothing", headers={"X-Forwarded-For": forwarded})
@@ -167,7 +163,7 @@ def test_only_a_trusted_proxy_tells_who_its_client_is(
     assert limits(Shop(address=client).get("/api/nothing"))[1] == 298
 
 
-def test_shoppers_behind_a_proxy_have_limits_of_their_own(
+def test_clients_behind_a_trusted_proxy_have_separate_limits(
     shop: Shop, monkeypatch: pytest.MonkeyPatch, time_stands: Clock
 ) -> None:
     behind = Shop(address="10.1.2.3")
@@ -180,7 +176,7 @@ def test_shoppers_behind_a_proxy_have_limits_of_their_own(
         assert limits(answers[-1])[1] == left
 
 
-def test_guessing_keys_is_limited_but_never_in_the_way_of_a_valid_one(
+def test_failed_sign_ins_are_limited_without_blocking_a_valid_key(
     shop: Shop, time_stands: Clock
 ) -> None:
     valid = shop.mint()
@@ -197,7 +193,7 @@ def test_guessing_keys_is_limited_but_never_in_the_way_of_a_valid_one(
     assert shop.get("/api/admin/me", key="bk_another").status == 401
 
 
-def test_failed_sign_ins_from_everywhere_take_no_memory(
+def test_failed_sign_ins_from_many_addresses_use_limited_memory(
     shop: Shop, time_stands: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rate, "_MOST_ADDRESSES", 5)
@@ -206,7 +202,7 @@ def test_failed_sign_ins_from_everywhere_take_no_memory(
         assert len(rate._failed) <= 5
 
 
-def test_a_preflight_costs_nobody_a_request(shop: Shop, time_stands: Clock) -> None:
+def test_a_preflight_does_not_count(shop: Shop, time_stands: Clock) -> None:
     shop.get("/api/nothing")
     for _ in range(3):
         preflight = shop.options("/api/openapi.json", headers={"Origin": "https://shop.example"})

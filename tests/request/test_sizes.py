@@ -48,7 +48,7 @@ def filled(shop: Shop, number: int) -> list[str]:
 
 
 @pytest.mark.parametrize("path", ["/api/admin/products", "/api/products"])
-def test_a_page_by_its_number_is_whole_or_is_told_how_many_fit(shop: Shop, path: str) -> None:
+def test_a_numbered_page_is_complete_or_refused_with_a_fitting_limit(shop: Shop, path: str) -> None:
     filled(shop, 40)
     refused = shop.get(f"{path}?limit=40")
     assert (refused.status, refused.json["code"]) == (422, "answer_too_large")
@@ -61,7 +61,7 @@ def test_a_page_by_its_number_is_whole_or_is_told_how_many_fit(shop: Shop, path:
 
 
 @pytest.mark.parametrize("path", ["/api/admin/products", "/api/products"])
-def test_a_page_by_cursor_ends_early_and_the_walk_goes_on(shop: Shop, path: str) -> None:
+def test_a_large_page_by_cursor_ends_early(shop: Shop, path: str) -> None:
     ids = filled(shop, 40)
     met, cursor, number = list[str](), "*", 0
     while cursor:
@@ -78,7 +78,7 @@ def test_a_page_by_cursor_ends_early_and_the_walk_goes_on(shop: Shop, path: str)
 @pytest.mark.parametrize(
     "path", ["/api/admin/orders", "/api/admin/customers", "/api/admin/products?search=hat"]
 )
-def test_every_list_ends_early_and_goes_on(
+def test_every_list_ends_a_large_page_early(
     shop: Shop, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     """With a limit that their small records reach."""
@@ -103,7 +103,7 @@ def test_every_list_ends_early_and_goes_on(
     assert pages > 2
 
 
-def test_a_walk_may_begin_with_a_star_and_not_in_the_middle(shop: Shop) -> None:
+def test_a_first_page_by_cursor_takes_a_star_and_no_page_number(shop: Shop) -> None:
     shop.post(BULK, [new_product() for _ in range(3)])
     begun = shop.get("/api/admin/products?cursor=*&limit=2").json
     assert begun == shop.get("/api/admin/products?limit=2").json
@@ -116,7 +116,7 @@ def world() -> Iterator[World]:
         yield world
 
 
-def test_the_feed_ends_early_and_goes_on(world: World) -> None:
+def test_the_feed_ends_a_large_page_early(world: World) -> None:
     shop = Shop()
     for n in range(15):
         body = outbox.body("order.paid", {"id": str(n), "note": HUGE})
@@ -136,7 +136,7 @@ def test_the_feed_ends_early_and_goes_on(world: World) -> None:
     assert len(met) == 16
 
 
-def test_a_delivery_that_was_repeated_for_ever_is_shown(world: World) -> None:
+def test_a_delivery_with_many_attempts_is_shown(world: World) -> None:
     """Each answer of its receiver is 16 KB of what is no UTF-8."""
     shop = Shop()
     webhook = add(shop)

@@ -39,12 +39,12 @@ def errors(answer: Answer) -> list[tuple[str, str]]:
         b"\xef\xbb\xbf{}",
     ],
 )
-def test_what_is_not_json_is_refused(trial: Shop, body: bytes) -> None:
+def test_a_body_that_is_not_json_is_refused(trial: Shop, body: bytes) -> None:
     answer = raw(trial, body)
     assert (answer.status, answer.json["code"]) == (400, "malformed_json")
 
 
-def test_a_body_nested_beyond_reason_is_refused(trial: Shop) -> None:
+def test_a_body_nested_too_deeply_is_refused(trial: Shop) -> None:
     answer = trial.post(
         "/api/trial/things",
         b"[" * 100_000,
@@ -62,7 +62,7 @@ def nested(levels: int) -> bytes:
 
 
 @pytest.mark.parametrize("levels", [31, 32])
-def test_a_body_is_nested_up_to_32_levels(trial: Shop, levels: int) -> None:
+def test_a_body_may_be_nested_up_to_32_levels(trial: Shop, levels: int) -> None:
     body = nested(levels)
     assert raw(trial, body).json == [json.loads(body)]
 
@@ -85,7 +85,7 @@ def test_the_depth_of_a_body_is_found_in_linear_time(trial: Shop) -> None:
 @pytest.mark.parametrize(
     "number", ["1" * 309, "-" + "9" * 309, "9.9e308", "1e308", "1e-308", "0." + "1" * 400]
 )
-def test_a_number_that_no_double_holds_is_refused(trial: Shop, number: str) -> None:
+def test_a_number_beyond_a_double_is_refused(trial: Shop, number: str) -> None:
     answer = raw(trial, f'{{"a": {number}}}'.encode())
     assert (answer.status, answer.json["code"]) == (400, "malformed_json")
 
@@ -93,9 +93,7 @@ def test_a_number_that_no_double_holds_is_refused(trial: Shop, number: str) -> N
 @pytest.mark.parametrize(
     "number", ["9" * 308, "9.99e307", "-1e307", "1e-307", "-0.0", "0e999999", "1e15", "1e300"]
 )
-def test_every_number_that_is_accepted_is_answered_as_a_finite_one(
-    trial: Shop, number: str
-) -> None:
+def test_every_accepted_number_is_returned_as_a_finite_one(trial: Shop, number: str) -> None:
     (answered,) = strict(raw(trial, number.encode()).text)
     assert answered == float(number)
 
@@ -137,7 +135,7 @@ def strict(text: str) -> Any:
         max_leaves=20,
     )
 )
-def test_what_is_accepted_is_answered_as_json_that_everybody_reads(trial: Shop, sent: Any) -> None:
+def test_an_accepted_body_is_returned_as_strict_json(trial: Shop, sent: Any) -> None:
     answer = raw(trial, json.dumps(sent).encode())
     if answer.status == 200:
         assert strict(answer.text) == [json.loads(json.dumps(sent), parse_int=float)]
@@ -154,7 +152,7 @@ def test_what_is_accepted_is_answered_as_json_that_everybody_reads(trial: Shop, 
         (b"12345678901234567890", 12345678901234567890),
     ],
 )
-def test_what_is_json_arrives_as_it_was_meant(trial: Shop, body: bytes, value: Any) -> None:
+def test_a_json_body_is_parsed_correctly(trial: Shop, body: bytes, value: Any) -> None:
     assert raw(trial, body).json == [value]
 
 
@@ -169,11 +167,11 @@ def test_what_is_json_arrives_as_it_was_meant(trial: Shop, body: bytes, value: A
         st.text(alphabet='{}[]",:0123456789eE+-.\\ud8NaInf ', max_size=40).map(str.encode),
     )
 )
-def test_no_body_whatsoever_breaks_the_service(trial: Shop, body: bytes) -> None:
+def test_no_body_causes_a_server_error(trial: Shop, body: bytes) -> None:
     assert raw(trial, body).status in {200, 400}
 
 
-def test_a_body_of_another_type_is_refused(trial: Shop) -> None:
+def test_a_body_of_another_content_type_is_refused(trial: Shop) -> None:
     for kind in ("text/plain", "application/x-www-form-urlencoded", "image/png", "*/*", "x" * 500):
         answer = trial.post("/api/trial/raw", b"{}", headers={"content-type": kind})
         assert (answer.status, answer.json["code"]) == (415, "unsupported_media_type")
@@ -181,7 +179,7 @@ def test_a_body_of_another_type_is_refused(trial: Shop) -> None:
         assert trial.post("/api/trial/raw", b"{}", headers={"content-type": kind}).status == 200
 
 
-def test_a_request_without_a_body_may_name_any_type(trial: Shop) -> None:
+def test_a_request_without_a_body_may_have_any_content_type(trial: Shop) -> None:
     answer = trial.get("/api/trial/things", headers={"Content-Type": "text/plain"})
     assert answer.status == 200
 
@@ -201,12 +199,12 @@ def test_a_file_arrives_byte_for_byte(trial: Shop) -> None:
 
 
 @pytest.mark.parametrize("body", [b"[]", b'"text"', b"null", b"1"])
-def test_a_resource_is_an_object(trial: Shop, body: bytes) -> None:
+def test_a_body_must_be_an_object(trial: Shop, body: bytes) -> None:
     answer = trial.post("/api/trial/things", body)
     assert errors(answer) == [("body", "invalid_type")]
 
 
-def test_every_field_that_is_wrong_is_named(trial: Shop) -> None:
+def test_every_invalid_field_is_reported(trial: Shop) -> None:
     sent = {
         "nmae": "x",
         "full_name": "y",
@@ -222,7 +220,7 @@ def test_every_field_that_is_wrong_is_named(trial: Shop) -> None:
     ]
 
 
-def test_a_resource_may_be_sent_back_as_it_was_read(trial: Shop) -> None:
+def test_a_resource_can_be_sent_back_as_it_was_read(trial: Shop) -> None:
     sent = {"id": "t1", "createdAt": "?", "fullName": "x", "parts": [{"id": 1, "unitPrice": 2}]}
     answer = trial.post("/api/trial/things", sent)
     assert answer.json == {"fullName": "x", "parts": [{"unitPrice": 2}]}
@@ -245,19 +243,19 @@ def test_query_parameters_have_defaults_and_limits(trial: Shop) -> None:
     "value", ["0", "-1", "NaN", "1.5", "1e3", "1_0", "%2B1", "1.0", "x", "%00", "9" * 5000]
 )
 @pytest.mark.parametrize("name", ["page", "limit"])
-def test_a_page_that_is_no_number_is_refused(trial: Shop, name: str, value: str) -> None:
+def test_a_page_that_is_not_a_number_is_refused(trial: Shop, name: str, value: str) -> None:
     assert errors(trial.get(f"/api/trial/things?{name}={value}"))[0][0] == name
 
 
 @pytest.mark.parametrize(
     "asked", ["status=A&status=B", "status=A,B", "status=A,&status=%20B", "status=A%2CB"]
 )
-def test_a_list_is_comma_separated_or_repeated(trial: Shop, asked: str) -> None:
+def test_a_list_parameter_is_comma_separated_or_repeated(trial: Shop, asked: str) -> None:
     assert trial.get(f"/api/trial/things?{asked}").json["status"] == ["A", "B"]
 
 
 @pytest.mark.parametrize(
     ("written", "meant"), [("a%20b", "a b"), ("%C3%A9", "é"), ("a+b", "a+b"), ("a%2Fb", "a/b")]
 )
-def test_a_path_means_what_its_escapes_say(trial: Shop, written: str, meant: str) -> None:
+def test_a_path_is_unescaped(trial: Shop, written: str, meant: str) -> None:
     assert trial.get(f"/api/trial/things/{written}").json == {"id": meant}

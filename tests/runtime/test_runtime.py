@@ -238,7 +238,7 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
                 function.stop()
 
 
-def test_every_function_is_here() -> None:
+def test_every_function_has_tests_here() -> None:
     """A new one comes with its tests."""
     names = {function.name for function in app.pure_lambda_functions} | {"app"}
     text = Path(__file__).read_text()
@@ -248,7 +248,7 @@ def test_every_function_is_here() -> None:
 # --- The API --------------------------------------------------------------------------------------
 
 
-def test_the_api_answers(cloud: Cloud) -> None:
+def test_the_api_handles_a_request(cloud: Cloud) -> None:
     product = cloud.made("POST", "/api/admin/products", new_product(name="Straße 青い🙂"))
     shown = cloud.made("GET", f"/api/admin/products/{product['id']}")
     assert shown == product and shown["name"] == "Straße 青い🙂"
@@ -258,7 +258,7 @@ def test_the_api_answers(cloud: Cloud) -> None:
         assert answer["headers"]["X-RateLimit-Limit"]
 
 
-def test_the_api_answers_what_is_bad(cloud: Cloud) -> None:
+def test_the_api_handles_a_bad_event(cloud: Cloud) -> None:
     for method, path, body, status in [
         ("POST", "/api/admin/products", b'{"name": ', 400),
         ("POST", "/api/admin/products", b"\xff\xfe", 400),
@@ -343,7 +343,7 @@ def test_the_largest_form_is_imported(cloud: Cloud) -> None:
     assert (done["status"], done["created"], done["failed"]) == ("COMPLETED", 240, 0)
 
 
-def test_an_upload_that_nobody_knows_is_no_failure(cloud: Cloud) -> None:
+def test_an_unknown_upload_is_not_a_failure(cloud: Cloud) -> None:
     for key in ("imports/of-nobody.csv", "imports/", "imports/" + "x" * 1_016):
         assert cloud.works("plan_import", created(key)) is None
     event = created("imports/of-nobody.csv")
@@ -353,7 +353,7 @@ def test_an_upload_that_nobody_knows_is_no_failure(cloud: Cloud) -> None:
 
 
 @pytest.mark.parametrize("name", ["import_chunk", "run_job"])
-def test_a_step_of_no_job(cloud: Cloud, name: str) -> None:
+def test_an_unknown_step_is_returned_or_dropped(cloud: Cloud, name: str) -> None:
     """A message that is none goes back to its queue, and to the dead letters in the end."""
     queue = {"import_chunk": "import-chunks", "run_job": "jobs"}[name]
     assert cloud.invoke(name, batch(queue, ["no JSON"])).kind == "error"
@@ -369,7 +369,7 @@ def test_a_step_of_no_job(cloud: Cloud, name: str) -> None:
     clients.client("sqs").purge_queue(QueueUrl=cloud.queues[queue])
 
 
-def test_dead_letters_end_their_jobs(cloud: Cloud) -> None:
+def test_dead_letters_fail_their_jobs(cloud: Cloud) -> None:
     id = begun_import(cloud, b"name,price\nHat,1\n")
     envelope = {"version": "1.0", "requestPayload": created(f"imports/{id}.csv")}
     letters = [json.dumps(envelope), "no JSON", "[]", '{"detail": 7}']
@@ -419,7 +419,7 @@ def test_an_event_is_fanned_out_and_delivered(cloud: Cloud, receiver: Receiver) 
     assert {one["status"] for one in shown} == {"DELIVERED"}
 
 
-def test_the_largest_batch_of_the_stream(cloud: Cloud) -> None:
+def test_fan_out_handles_the_largest_batch_of_the_stream(cloud: Cloud) -> None:
     """AWS: a batch is 6 MB at most. Records that cannot be read are put aside by their ids."""
     body = json.dumps({"event": "product.deleted", "data": {"id": "prod_1", "note": "é" * 30_000}})
     items = [
@@ -440,13 +440,13 @@ def test_the_largest_batch_of_the_stream(cloud: Cloud) -> None:
     assert put_aside and json.loads(put_aside["Records"][0]["body"])["republish"] == ["evt_broken"]
 
 
-def test_turns_that_are_none_come_again(cloud: Cloud) -> None:
+def test_malformed_delivery_messages_are_returned_to_the_queue(cloud: Cloud) -> None:
     bodies = ["no JSON", "{}", '{"delivery": 7}', "x" * (MESSAGE - 2_000)]
     failures = cloud.works("deliver", batch("deliveries", bodies))["batchItemFailures"]
     assert len(failures) == 4
 
 
-def test_what_is_due_is_driven_again(cloud: Cloud) -> None:
+def test_due_messages_are_redriven(cloud: Cloud) -> None:
     now = clock.iso(clock.now())
     hook = {"url": "https://example.com/hook", "events": ["order.paid"]}
     id = cloud.made("POST", "/api/admin/webhooks", hook)["id"]
@@ -480,7 +480,7 @@ def _by_the_clock(cloud: Cloud, name: str) -> None:
 # --- What there is to import ----------------------------------------------------------------------
 
 
-def test_nothing_can_be_imported_that_lambda_has_not(cloud: Cloud) -> None:
+def test_only_modules_that_lambda_has_can_be_imported(cloud: Cloud) -> None:
     """The folders that the functions see hold neither tests nor tools, nor a Chalice of theirs."""
     task = {path.name for path in cloud.task.iterdir()}
     runtime = {path.name.partition(".")[0] for path in cloud.runtime.iterdir()}
