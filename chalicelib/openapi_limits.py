@@ -56,8 +56,13 @@ from chalicelib.safe_post.response import LONGEST_HEAD, MOST_HEADERS
 from chalicelib.safe_post.wire import MOST_RECEIVED
 from chalicelib.schemas import LARGEST_PAGE
 from chalicelib.validation import DEEPEST, MOST_ERRORS
-from chalicelib.webhooks.filter import DEEPEST_FILTER, LARGEST_FILTER, MOST_FILTER_VALUES
-from chalicelib.webhooks.model import LONGEST_OVERLAP, MOST_SECRETS
+from chalicelib.webhooks.model import (
+    DEEPEST_FILTER,
+    LARGEST_FILTER,
+    LONGEST_OVERLAP,
+    MOST_FILTER_VALUES,
+    MOST_SECRETS,
+)
 
 _INTRODUCTION: Final = (
     "Products, orders and webhooks of one shop. Requests below `/api/admin` carry an API key;"
