@@ -55,6 +55,19 @@ def test_who_settles_late_changes_nothing(late: str, world: World, merchant: Sho
     assert not [one for one in world.stored() if one["pk"].startswith("failed#")]
 
 
+@pytest.mark.parametrize("deleted", [False, True])
+def test_what_another_sender_posts_is_looked_at_again_after_twelve_seconds(
+    deleted: bool, world: World, merchant: Shop
+) -> None:
+    mine = claimed(world, merchant)
+    if deleted:
+        assert merchant.delete(f"/api/admin/webhooks/{mine.endpoint_id}").status == 200
+    begun = world.now
+    assert world.step()
+    (message,) = world.queues[DELIVERIES]
+    assert message.visible == begun + timedelta(seconds=12) and world.posted == []
+
+
 @pytest.mark.parametrize("late", ["delivered", "given_up", "replay_failed"])
 def test_nobody_settles_the_claim_of_another(late: str, world: World, merchant: Shop) -> None:
     mine = claimed(world, merchant)
@@ -197,6 +210,26 @@ def test_two_replays_that_a_pause_holds_are_both_made(world: World, merchant: Sh
     merchant.put(path, {"enabled": True})
     world.run()
     assert only(merchant, webhook)["attemptCount"] >= 2
+
+
+def test_a_late_duplicate_that_a_pause_holds_does_not_replace_the_next_attempt(
+    world: World, merchant: Shop
+) -> None:
+    """Both are held in the same millisecond."""
+    webhook = add(merchant)
+    world.answer = lambda posted: failed() if len(world.posted) == 1 else OK
+    announce()
+    world.run(timedelta(seconds=1))
+    merchant.put(f"/api/admin/webhooks/{webhook['id']}", {"enabled": False})
+    id = only(merchant, webhook)["id"]
+    ((lane, waiting),) = [(url, queue) for url, queue in world.queues.items() if queue]
+    for late in (Message(id, 0, 0), Message(id, 0, 0)):
+        world.put(lane, late.text(), waiting[0].visible)
+    world.run(timedelta(minutes=2))
+    assert len([one for one in world.stored() if one["pk"].startswith("due#")]) == 2
+    merchant.put(f"/api/admin/webhooks/{webhook['id']}", {"enabled": True})
+    world.run()
+    assert only(merchant, webhook)["status"] == "DELIVERED"
 
 
 # --- recoveries ---

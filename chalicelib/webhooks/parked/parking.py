@@ -1,6 +1,7 @@
 """Messages that are due later than a queue can hold them, or when their endpoint is enabled again.
 
-`due#<wh_…>` / `<time>#<dlv_…>#<replay>`: the message, to be put back on the queue by `redrive.py`.
+`due#<wh_…>` / `<time>#<dlv_…>#<attempt>`: the message, to be put back on the queue by `redrive.py`.
+The attempt is a replay, or `<generation>.<step>`: a late duplicate must not replace the next one.
 """
 
 from collections.abc import Sequence
@@ -46,10 +47,11 @@ def forget(entries: Sequence[Key]) -> None:
 
 
 def _put(message: Message, due: datetime) -> None:
+    attempt = message.replay or f"{message.generation}.{message.step}"
     table.put(
         {
             "pk": _partition(endpoint_of(message.delivery)),
-            "sk": f"{clock.iso(due)}#{message.delivery}#{message.replay}",
+            "sk": f"{clock.iso(due)}#{message.delivery}#{attempt}",
             "message": message.text(),
             "expiresAt": int(due.timestamp()) + deliveries.UNFINISHED_SECONDS,
         }

@@ -30,9 +30,8 @@ def judge(message: Message, delivery: Delivery | None, now: datetime) -> Verdict
         # found its claim. Without a claim, nothing is due.
         is_next = (delivery.generation, delivery.step) == (message.generation, message.step)
         return Verdict.CLAIM if is_next else Verdict.DROP
-    if message.only_failed and delivery.status is not DeliveryStatus.FAILED:
-        return Verdict.DROP
-    return Verdict.CLAIM if message.replay > delivery.replayed else Verdict.DROP
+    is_needless = message.only_failed and delivery.status is not DeliveryStatus.FAILED
+    return Verdict.DROP if is_needless else Verdict.CLAIM
 
 
 def _had_is_next(message: Message, delivery: Delivery) -> bool:

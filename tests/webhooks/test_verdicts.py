@@ -1,0 +1,85 @@
+"""What a message means for a delivery: due, done, with another sender, or left by one that died."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from chalicelib.webhooks.model import Claim, Delivery, read_delivery
+from chalicelib.webhooks.sending.life import Verdict, judge
+from chalicelib.webhooks.sending.messages import Message
+
+NOW = datetime(2026, 1, 5, tzinfo=UTC)
+CLAIM, DROP, WAIT, INTERRUPTED = Verdict
+BUSY = Claim(NOW + timedelta(milliseconds=1), replay=False)
+LEFT = Claim(NOW, replay=False)
+REPLAY = Claim(NOW, replay=True)
+A, B, C = "01A", "01B", "01C"  # replays, the oldest first
+
+
+def delivery(**fields: Any) -> Delivery:
+    made: dict[str, Any] = {
+        "sk": "dlv_1",
+        "event": "order.paid",
+        "status": "PENDING",
+        "generation": 1,
+        "step": 2,
+        "attempts": 3,
+        "createdAt": "2026-01-05T00:00:00.000Z",
+        "updatedAt": "2026-01-05T00:00:00.000Z",
+    }
+    claim = fields.get("claim")
+    return replace(read_delivery({**made, **fields, "claim": None}), claim=claim)
+
+
+def step(generation: int, step: int) -> Message:
+    return Message("dlv_1", generation, step)
+
+
+def again(id: str, only_failed: bool = False) -> Message:
+    return Message("dlv_1", replay=id, only_failed=only_failed)
+
+
+@pytest.mark.parametrize(
+    ("message", "fields", "verdict"),
+    [
+        (step(1, 2), {}, CLAIM),
+        (step(1, 1), {}, DROP),
+        (step(0, 9), {}, DROP),
+        (step(1, 3), {}, DROP),
+        (step(2, 0), {}, DROP),
+        (step(1, 2), {"step": None}, DROP),
+        (step(2, 0), {"step": None}, DROP),
+        # The sender that has the claim may have queued the next step, or the next generation.
+        (step(1, 2), {"claim": BUSY}, WAIT),
+        (step(1, 3), {"claim": BUSY}, WAIT),
+        (step(2, 0), {"claim": BUSY}, WAIT),
+        (step(1, 2), {"claim": LEFT}, INTERRUPTED),
+        (step(1, 3), {"claim": LEFT}, INTERRUPTED),
+        (step(2, 0), {"claim": LEFT}, INTERRUPTED),
+        (step(1, 1), {"claim": LEFT}, DROP),
+        (step(0, 9), {"claim": LEFT}, DROP),
+        (step(1, 2), {"claim": LEFT, "step": None}, DROP),
+        (again(B), {}, CLAIM),
+        (again(B), {"replayed": A}, CLAIM),
+        (again(B), {"replayed": B}, DROP),
+        (again(B), {"replayed": C}, DROP),
+        (again(B), {"claim": BUSY}, WAIT),
+        (again(B), {"claim": LEFT}, INTERRUPTED),
+        (again(B), {"claim": REPLAY, "replayed": B}, INTERRUPTED),
+        (again(B), {"status": "DELIVERED", "step": None}, CLAIM),
+        (again(B, only_failed=True), {"status": "FAILED", "step": None}, CLAIM),
+        (again(B, only_failed=True), {"status": "DELIVERED", "step": None}, DROP),
+        (again(B, only_failed=True), {"status": "PENDING"}, DROP),
+    ],
+)
+def test_each_message_has_one_meaning(
+    message: Message, fields: dict[str, Any], verdict: Verdict
+) -> None:
+    assert judge(message, delivery(**fields), NOW) is verdict
+
+
+@pytest.mark.parametrize("message", [step(0, 0), again(A)])
+def test_a_message_of_a_delivery_that_is_gone_is_dropped(message: Message) -> None:
+    assert judge(message, None, NOW) is DROP
