@@ -61,7 +61,6 @@ ELSEWHERE: Final = tuple(
 )
 BATCHES: Final = (0, 12, 60, 300, 3_000)  # how many tests are tried in one process
 LEFT: Final = {"survived", "unreached"}
-MOST_SECONDS: Final = 60  # of CPU, of the tests for one change
 
 
 @dataclass(frozen=True)
@@ -134,12 +133,17 @@ def _changes(node: ast.AST) -> Iterator[ast.AST]:
             yield from (body, orelse)
         case ast.comprehension(target, iterated, [_, *more], is_async):
             yield ast.comprehension(target, iterated, more, is_async)
-        case ast.Return(value) if value is not None and not _is_none(value):
+        case ast.Return(value) if value is not None and not _is_nothing(value):
             yield ast.Return(ast.Constant(None))
 
 
 def _is_none(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
+
+
+def _is_nothing(node: ast.AST) -> bool:
+    """None, or False, which callers do not tell from it."""
+    return isinstance(node, ast.Constant) and (node.value is None or node.value is False)
 
 
 def parsed(path: str) -> ast.Module:
@@ -356,7 +360,7 @@ class Reach:
         first, last = mutant.lines
         found = set().union(*(self.of[mutant.path, line] for line in range(first, last + 1)))
         found = found if last else self.anywhere[mutant.path]
-        found = {test for test in found if self.seconds[test] < MOST_SECONDS}
+        found = {test for test in found if self.seconds[test] < GIVEN["seconds"]}
         own = f"tests/{Path(mutant.path).with_suffix('').parts[1]}/"
         fastest = sorted(found, key=lambda one: (self.seconds[one], one))
         # One case of each test before the second of any.
@@ -367,7 +371,7 @@ class Reach:
             seen[name] += 1
         nearest = sorted(fastest, key=lambda one: (case[one], not one.startswith(own)))
         until = accumulate(self.seconds[test] for test in nearest)
-        return [test for test, end in zip(nearest, until, strict=True) if end < MOST_SECONDS]
+        return [test for test, end in zip(nearest, until, strict=True) if end < GIVEN["seconds"]]
 
 
 # All of it.
@@ -452,6 +456,7 @@ def main() -> None:
     options.add_argument("--seed", type=int, default=16)
     options.add_argument("--workers", type=int, default=2)
     options.add_argument("--conditions", action="store_true", help="every when= and otherwise=")
+    options.add_argument("--seconds", type=int, default=60, help="of tests for one change")
     options.add_argument("--module", help="of this module only, for example orders/store")
     options.add_argument("--again", help="what this output of a run says was not noticed")
     options.add_argument("--fresh", action="store_true", help="measure anew which tests reach what")
@@ -463,7 +468,7 @@ def main() -> None:
     if given.fresh:
         shutil.rmtree(KEPT, ignore_errors=True)
     KEPT.mkdir(exist_ok=True)
-    GIVEN["conditions"] = given.conditions
+    GIVEN["conditions"], GIVEN["seconds"] = given.conditions, given.seconds
     patterns = [given.module] if given.module else ["**/*"] if given.conditions else CORE
     found = {path for name in patterns for path in (ROOT / "chalicelib").glob(f"{name}.py")}
     modules = sorted(path.relative_to(ROOT).as_posix() for path in found)

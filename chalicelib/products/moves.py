@@ -112,10 +112,13 @@ def moved(product: Product, moves: Sequence[StockMove]) -> tuple[Product, list[d
             message = f"{id!r} is no variant of this product"
             raise Invalid.field(f"{at}.variantId", "unknown_variant", message)
         was = quantities.get(id)
-        if one.to is None and was is None:
+        if one.to is not None:
+            now = one.to
+        elif was is not None:
+            now = was + one.by
+        else:
             message = "The stock of this variant is not tracked. Send `to` to begin."
             raise Invalid.field(f"{at}.by", "not_tracked", message)
-        now = (was or 0) + one.by if one.to is None else one.to
         if now < 0:
             raise ShortOfStock({"variantId": id, "requested": -one.by, "available": was})
         if now > MOST_STOCK:

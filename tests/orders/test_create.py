@@ -272,6 +272,9 @@ def test_a_total_beyond_the_limit_is_refused(shop: Shop) -> None:
     id = variant(shop, price="900000000000")
     assert fields_of(shop.post(ORDERS, new_order(line(id, 2)))) == ["lineItems.0.quantity"]
     assert fields_of(shop.post(ORDERS, new_order(line(id), line(id)))) == ["total"]
+    largest = new_order(line(id), subtotal="999999999999.98", tax="0.01")
+    assert shop.post(ORDERS, largest).json["total"] == "999999999999.99"
+    assert fields_of(shop.post(ORDERS, {**largest, "tax": "0.02"})) == ["total"]
 
 
 def test_the_date_can_be_given_by_either_name(shop: Shop) -> None:

@@ -1,5 +1,6 @@
 """The Deliveries view, replay and recovery."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -24,6 +25,23 @@ def given_up(world: World, merchant: Shop, count: int = 1) -> dict[str, Any]:
     world.posted.clear()
     world.answer = lambda posted: OK
     return webhook
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "records"),
+    [({"a": "b" * 999}, 1_000, 0), ({"a": "b" * 999}, 1_001, 1), ({}, 2_001, 1)],
+)
+def test_a_long_answer_to_the_first_attempt_has_a_record_of_its_own(
+    world: World, merchant: Shop, headers: dict[str, str], body: int, records: int
+) -> None:
+    webhook = add(merchant)
+    world.answer = lambda posted: replace(OK, headers=headers, body=b"x" * body)
+    announce()
+    world.run()
+    delivery = only(merchant, webhook)
+    (attempt,) = delivery["attempts"]
+    assert (attempt["response"]["headers"], attempt["response"]["body"]) == (headers, "x" * body)
+    assert len([one for one in world.stored() if one["pk"] == delivery["id"]]) == records
 
 
 def test_every_attempt_is_shown_in_full(world: World, merchant: Shop) -> None:
