@@ -11,7 +11,7 @@ HEADER = "slug,name,price,variantTitle,variantPrice,stock\n"
 
 @dataclass
 class Row:
-    """One row of our own dialect; empty cells leave a value as it is."""
+    """One row of our own format; empty cells leave a value as it is."""
 
     slug: str
     name: str = ""

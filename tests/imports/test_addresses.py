@@ -42,11 +42,11 @@ def test_a_report_is_fetched_from_the_region_of_the_bucket(host: str) -> None:
     assert parse_qs(url.query)["X-Amz-Credential"][0].split("/")[2:4] == [host.split(".")[2], "s3"]
 
 
-def test_the_console_may_post_there(host: str) -> None:
+def test_the_console_may_post_to_the_bucket(host: str) -> None:
     assert settings.upload_origin() == f"https://{host}"
 
 
-def test_an_emulator_has_one_address_for_all_buckets(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_emulator_has_one_url_for_all_buckets(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {**SETTINGS, "AWS_ENDPOINT_URL": "http://localhost:4566"}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(aws, "client", aws.client.__wrapped__)

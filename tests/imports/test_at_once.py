@@ -28,7 +28,7 @@ OPTIONS = "Handle,Title,Option1 Value,Variant SKU,Variant Price\n" + "".join(
         (OPTIONS, OPTIONS.replace("tee-", "shirt-"), 4),
     ],
 )
-def test_two_imports_into_an_empty_shop_make_each_product_once(
+def test_two_concurrent_imports_create_each_product_once(
     desk: Desk, first: str, second: str, products: int, nth: int
 ) -> None:
     jobs = [desk.send(first), desk.send(second)]
@@ -54,7 +54,7 @@ def test_two_imports_into_an_empty_shop_make_each_product_once(
     assert desk.imported(first)["created"] == 0
 
 
-def test_a_client_that_creates_a_product_meanwhile_creates_the_only_one(desk: Desk) -> None:
+def test_a_product_created_by_a_client_meanwhile_is_the_only_one(desk: Desk) -> None:
     job_id = desk.send("name,price,sku\nHat,2,H-1\n")
     desk.uploaded(job_id)
     given = {"name": "Quite another name", "price": 1, "sku": "H-1"}
@@ -91,7 +91,7 @@ def counted(job: dict[str, int]) -> list[int]:
     return [job["created"], job["updated"], job["unchanged"]]
 
 
-def test_two_imports_take_the_products_of_a_client_that_creates_them_meanwhile(
+def test_two_imports_update_products_that_a_client_creates_meanwhile(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # One after the other: who creates a SKU that is there has two products with it, as asked for.
@@ -109,7 +109,7 @@ def test_two_imports_take_the_products_of_a_client_that_creates_them_meanwhile(
 
 
 @pytest.mark.parametrize("nth", [1, 2])
-def test_two_imports_and_a_client_make_each_slug_once(desk: Desk, nth: int) -> None:
+def test_two_imports_and_a_client_create_each_slug_once(desk: Desk, nth: int) -> None:
     given: list[dict[str, object]] = [
         {"slug": f"other-{n}", "name": f"Of the client {n}", "price": 99} for n in range(4, 12)
     ]
@@ -120,9 +120,7 @@ def test_two_imports_and_a_client_make_each_slug_once(desk: Desk, nth: int) -> N
 
 
 @pytest.mark.parametrize("gone", ["deleted", "renumbered"])
-def test_a_sku_is_free_for_a_new_product_when_the_old_one_has_left_it(
-    desk: Desk, gone: str
-) -> None:
+def test_a_sku_that_a_product_gave_up_creates_a_new_product(desk: Desk, gone: str) -> None:
     desk.imported("slug,name,price,sku\nold,Old,1,H-1\n")
     path = f"/api/admin/products/{desk.products()['old']['id']}"
     answer = desk.shop.delete(path) if gone == "deleted" else desk.shop.put(path, {"sku": "H-2"})
@@ -132,7 +130,7 @@ def test_a_sku_is_free_for_a_new_product_when_the_old_one_has_left_it(
     assert desk.products()["new"]["sku"] == "H-1"
 
 
-def test_products_of_one_sku_in_one_file_are_as_many_as_the_file_has(desk: Desk) -> None:
+def test_products_with_the_same_sku_in_a_file_are_all_created(desk: Desk) -> None:
     rows = "slug,name,price,sku\n" + "".join(f"p{n},P{n},1,SAME\n" for n in range(5))
     job = desk.imported(rows)
     assert (job["created"], job["failed"]) == (5, 0), job

@@ -41,14 +41,14 @@ def copied(job_id: str) -> bytes:
     return b"".join(files.opened(job_id)[2])
 
 
-def test_the_answer_does_not_wait_for_the_copy(desk: Desk, calls: list[str]) -> None:
+def test_a_retry_is_answered_before_the_file_is_copied(desk: Desk, calls: list[str]) -> None:
     job_id = failed(desk, LARGE)
     calls.clear()
     assert retry(desk, job_id).status == 202
     assert calls == ["HeadObject"]
 
 
-def test_a_large_file_is_copied_in_pieces_and_whole(
+def test_a_large_file_is_copied_completely_in_parts(
     desk: Desk, calls: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "_COPIED_AT_ONCE", PIECE)
@@ -62,9 +62,7 @@ def test_a_large_file_is_copied_in_pieces_and_whole(
 @pytest.mark.parametrize(
     "last", ["CreateMultipartUpload", "UploadPartCopy", "CompleteMultipartUpload"]
 )
-def test_a_copy_that_dies_is_made_again(
-    desk: Desk, last: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_crashed_copy_is_repeated(desk: Desk, last: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "_COPIED_AT_ONCE", PIECE)
     answer = retry(desk, failed(desk, LARGE))
     events, struck = files.client().meta.events, []
@@ -81,7 +79,7 @@ def test_a_copy_that_dies_is_made_again(
     assert copied(answer.json["jobId"]) == LARGE
 
 
-def test_a_job_that_was_cancelled_meanwhile_gets_no_file(desk: Desk, calls: list[str]) -> None:
+def test_a_job_cancelled_meanwhile_gets_no_file(desk: Desk, calls: list[str]) -> None:
     answer = retry(desk, failed(desk, LARGE))
     desk.cancel(answer.json["jobId"])
     calls.clear()
@@ -89,7 +87,7 @@ def test_a_job_that_was_cancelled_meanwhile_gets_no_file(desk: Desk, calls: list
     assert calls == []
 
 
-def test_a_file_that_went_before_it_was_copied_ends_the_job(desk: Desk) -> None:
+def test_a_file_deleted_before_the_copy_ends_the_job(desk: Desk) -> None:
     job_id = failed(desk, LARGE)
     answer = retry(desk, job_id)
     files.client().delete_object(Bucket=settings.bucket(), Key=f"imports/{job_id}.csv")
@@ -98,7 +96,7 @@ def test_a_file_that_went_before_it_was_copied_ends_the_job(desk: Desk) -> None:
     assert (job["status"], job["error"]["code"]) == ("FAILED", "file_changed")
 
 
-def test_a_file_that_cannot_be_read_before_the_function_ends_says_so(
+def test_a_file_too_large_to_plan_in_time_ends_the_job_with_a_reason(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(plan, "_PLANNING_SECONDS", -1)

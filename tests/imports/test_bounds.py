@@ -50,7 +50,7 @@ LONG = [
 
 @pytest.mark.parametrize("name", READINGS)
 @given(cell=ANYTHING)
-def test_every_reader_takes_anything_or_says_what_is_wrong(name: str, cell: str) -> None:
+def test_every_reader_accepts_any_text_or_raises_bad_cell(name: str, cell: str) -> None:
     if not cell.strip():
         return
     try:
@@ -62,7 +62,7 @@ def test_every_reader_takes_anything_or_says_what_is_wrong(name: str, cell: str)
 @pytest.mark.parametrize(
     "cell", ["1 234,5,6", "1'234.5.6", "1 234,5 6", "1,2,3 ", "1.2'3", "1 2 3"]
 )
-def test_an_amount_whose_marks_do_not_fit_is_refused(cell: str) -> None:
+def test_an_amount_with_inconsistent_separators_is_refused(cell: str) -> None:
     for shop in SHOPS:
         with pytest.raises(BadCell):
             cells.amount(cell, shop)
@@ -80,14 +80,14 @@ def test_an_amount_whose_marks_do_not_fit_is_refused(cell: str) -> None:
         ("1,250", ".", 1250),
     ],
 )
-def test_a_thousand_is_told_from_decimals_by_the_prices_of_its_row(
+def test_the_prices_of_a_row_show_what_a_separator_in_its_stock_means(
     cell: str, decimal: str, stock: int
 ) -> None:
     assert cells.stock(cell, decimal) == stock
 
 
 @pytest.mark.parametrize(("cell", "decimal"), [("1,000", ""), ("1.250", ""), ("1.250", ".")])
-def test_a_count_that_could_be_a_fraction_is_refused(cell: str, decimal: str) -> None:
+def test_an_ambiguous_count_is_refused(cell: str, decimal: str) -> None:
     with pytest.raises(BadCell):
         cells.stock(cell, decimal)
 
@@ -95,9 +95,7 @@ def test_a_count_that_could_be_a_fraction_is_refused(cell: str, decimal: str) ->
 @pytest.mark.parametrize("format", ALL, ids=lambda format: format.name)
 @given(data=st.data())
 @settings(max_examples=60, deadline=None)
-def test_rows_of_anything_become_a_product_or_errors_of_their_own(
-    format: type[Format], data: st.DataObject
-) -> None:
+def test_any_rows_become_a_product_or_errors(format: type[Format], data: st.DataObject) -> None:
     header = columns(format)
     kinds = ["product", "variant", "variation", "configurable", "simple", "media", "1", "", "rule"]
     cell = st.one_of(st.sampled_from(kinds), ANYTHING)
@@ -144,7 +142,7 @@ def taken(reading: Callable[[str], Any], cell: str) -> None:
 
 
 @pytest.mark.parametrize("name", READINGS)
-def test_a_cell_of_100_000_characters_takes_steps_in_proportion(name: str) -> None:
+def test_reading_a_cell_takes_linear_time(name: str) -> None:
     for piece in LONG:
         short, long = (("x" + piece * (n // len(piece)) + "x") for n in (10_000, 100_000))
         few = steps(lambda cell=short: taken(READINGS[name], cell))  # type: ignore[misc]
@@ -153,7 +151,7 @@ def test_a_cell_of_100_000_characters_takes_steps_in_proportion(name: str) -> No
 
 
 @pytest.mark.parametrize("format", ALL, ids=lambda format: format.name)
-def test_ten_times_the_rows_and_entries_take_ten_times_the_steps(format: type[Format]) -> None:
+def test_reading_rows_and_lists_takes_linear_time(format: type[Format]) -> None:
     header = text(format.name).splitlines()[0]
     names = header.split(";") if format.name == "prestashop" else header.split(",")
 
@@ -171,7 +169,7 @@ def test_ten_times_the_rows_and_entries_take_ten_times_the_steps(format: type[Fo
     assert many <= 14 * few
 
 
-def test_a_mapping_of_2_000_columns_is_proposed_and_read_in_proportion() -> None:
+def test_proposing_and_reading_a_mapping_takes_linear_time() -> None:
     def work(many: int) -> Callable[[], object]:
         names = [f"Column {n} of the product, Größe" for n in range(many)]
         rows = [[f"https://x/{n}.jpg" for n in range(many)]]
@@ -185,7 +183,7 @@ def test_a_mapping_of_2_000_columns_is_proposed_and_read_in_proportion() -> None
     assert steps(work(2000)) <= 12 * steps(work(200))
 
 
-def test_a_format_that_raises_what_nobody_foresaw_fails_its_rows_and_no_others(
+def test_an_unexpected_error_in_a_format_fails_only_its_rows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bound = read_as(["slug", "name", "price"])
@@ -199,7 +197,7 @@ def test_a_format_that_raises_what_nobody_foresaw_fails_its_rows_and_no_others(
     assert good.errors == []
 
 
-def test_a_sheet_of_many_patterns_is_bound_in_proportion() -> None:
+def test_binding_a_sheet_takes_linear_time() -> None:
     table = {field: (f"{field} {{n}}", field) for field in FIELDS}
 
     def work(many: int) -> Callable[[], object]:

@@ -22,9 +22,7 @@ def counted(job_id: str) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("many", [3, 95])  # in one transaction, and in two
-def test_rows_that_waited_are_counted_once_however_often_they_are_settled(
-    desk: Desk, many: int
-) -> None:
+def test_waiting_rows_settled_repeatedly_count_once(desk: Desk, many: int) -> None:
     job_id = desk.send("name,price\nHat,2\n")
     rows = [replace(ROWS[0], line=n) for n in range(many)]
     put_waiting(job_id, rows)
@@ -34,7 +32,7 @@ def test_rows_that_waited_are_counted_once_however_often_they_are_settled(
     assert first_waiting(job_id, 10) == []
 
 
-def test_a_step_that_settles_what_another_has_settled_counts_nothing(desk: Desk) -> None:
+def test_rows_settled_by_another_step_are_not_counted_again(desk: Desk) -> None:
     job_id = desk.send("name,price\nHat,2\n")
     put_waiting(job_id, ROWS)
     keys = [row.key(job_id) for row in ROWS]
@@ -50,7 +48,7 @@ def test_a_chunk_that_is_delivered_twice_is_counted_once(desk: Desk) -> None:
     assert counted(job_id) == (3, 3)
 
 
-def test_what_a_file_has_is_counted_once_though_it_is_planned_twice(desk: Desk) -> None:
+def test_a_file_planned_twice_is_counted_once(desk: Desk) -> None:
     job_id = desk.send("name,price\nHat,2\n")
     desk.uploaded(job_id)
     commit = Commit()
@@ -62,7 +60,7 @@ def test_what_a_file_has_is_counted_once_though_it_is_planned_twice(desk: Desk) 
     assert store.get(job_id).fields["total"] == 2
 
 
-def test_a_late_step_of_a_job_that_is_gone_does_not_make_it_again(desk: Desk) -> None:
+def test_a_late_step_does_not_recreate_a_deleted_job(desk: Desk) -> None:
     assert not store.finish("job_gone", "chunk#1", {ProductOutcome.CREATED: 1})
     for number in ("", "1"):
         with contextlib.suppress(table.ConditionFailed):
@@ -74,7 +72,7 @@ def test_a_late_step_of_a_job_that_is_gone_does_not_make_it_again(desk: Desk) ->
     assert table.everything("job_gone") == []
 
 
-def test_only_a_job_that_asked_and_has_not_ended_takes_an_answer(desk: Desk) -> None:
+def test_only_a_waiting_job_accepts_a_mapping(desk: Desk) -> None:
     job_id = desk.send("name,price\nHat,2\n")
     assert store.answer(job_id, Options(), 60) is None
     assert store.ask(store.get(job_id), None)

@@ -31,7 +31,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_the_shop_is_what_the_file_says_whatever_dies(
+def test_the_shop_matches_the_file_despite_crashes(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     if seed % 2:
@@ -67,7 +67,7 @@ def test_the_shop_is_what_the_file_says_whatever_dies(
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_every_product_stays_what_it_was_whatever_moves_and_dies(desk: Desk, seed: int) -> None:
+def test_products_keep_their_ids_despite_renames_and_crashes(desk: Desk, seed: int) -> None:
     chance = random.Random(seed)
     goods = moves.random_goods(chance)
     ids: dict[str, str] = {}

@@ -61,12 +61,12 @@ def file(words: str) -> str:
 
 
 @pytest.mark.parametrize(("encoding", "words"), TEXTS)
-def test_a_file_is_read_in_the_encoding_that_its_words_are_in(encoding: str, words: str) -> None:
+def test_the_encoding_of_a_file_is_detected_by_its_words(encoding: str, words: str) -> None:
     assert rows(file(words).encode(encoding)) == words.split(",")
 
 
 @pytest.mark.parametrize(("encoding", "words"), [*TEXTS, *SHORT])
-def test_no_file_is_read_as_other_words(encoding: str, words: str) -> None:
+def test_no_file_is_decoded_to_wrong_words(encoding: str, words: str) -> None:
     for text in [words, *words.split(",")]:
         if text.isascii():
             continue
@@ -78,9 +78,7 @@ def test_no_file_is_read_as_other_words(encoding: str, words: str) -> None:
 
 
 @pytest.mark.parametrize(("encoding", "words"), SHORT)
-def test_what_can_be_two_things_is_asked_about_and_both_are_shown(
-    encoding: str, words: str
-) -> None:
+def test_an_ambiguous_encoding_is_asked_about_with_both_readings(encoding: str, words: str) -> None:
     with pytest.raises(FileRejected) as caught:
         rows(file(words).encode(encoding))
     assert caught.value.code == "unknown_encoding"
@@ -89,11 +87,11 @@ def test_what_can_be_two_things_is_asked_about_and_both_are_shown(
 
 
 @pytest.mark.parametrize(("encoding", "words"), [*TEXTS, *SHORT])
-def test_an_encoding_that_somebody_says_overrules_what_is_found(encoding: str, words: str) -> None:
+def test_a_given_encoding_overrides_the_detected_one(encoding: str, words: str) -> None:
     assert rows(file(words).encode(encoding), encoding) == words.split(",")
 
 
-def test_what_is_no_ascii_is_looked_for_far_into_a_file() -> None:
+def test_non_ascii_text_far_into_a_file_is_found() -> None:
     plain = "".join(f"p{at},plain\n" for at in range(20_000))
     data = ("slug,name\n" + plain).encode() + "z,Größe für Weiße\n".encode("mac_roman")
     pieces = [data[at : at + 50_000] for at in range(0, len(data), 50_000)]
@@ -101,7 +99,7 @@ def test_what_is_no_ascii_is_looked_for_far_into_a_file() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["cp1250", "cp1252", "mac_roman", "cp932", "utf-8"])
-def test_what_is_no_ascii_decides_however_far_behind_it_stands(
+def test_non_ascii_text_decides_at_any_distance(
     monkeypatch: pytest.MonkeyPatch, encoding: str
 ) -> None:
     monkeypatch.setattr(opening, "_SEARCHED", 70_000)  # a large file, for so small a test
@@ -128,7 +126,7 @@ def test_what_is_no_ascii_decides_however_far_behind_it_stands(
 @pytest.mark.parametrize(
     ("encoding", "word"), [("utf-8", "é"), ("gb18030", "产品名称 价格 库存 蓝色杯子 白色衬衫")]
 )
-def test_the_first_letter_that_is_no_ascii_may_be_cut_in_two(
+def test_the_first_non_ascii_letter_may_be_cut_between_pieces(
     monkeypatch: pytest.MonkeyPatch, encoding: str, word: str, before: int, searched: int
 ) -> None:
     monkeypatch.setattr(opening, "_SEARCHED", searched)
@@ -147,7 +145,7 @@ def test_the_first_letter_that_is_no_ascii_may_be_cut_in_two(
     assert list(table.records())[-1].cells == ["z", word]
 
 
-def test_what_can_be_two_things_is_asked_about_however_far_behind_it_stands(
+def test_ambiguous_text_is_asked_about_at_any_distance(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(opening, "_SEARCHED", 70_000)
@@ -168,7 +166,7 @@ def test_what_can_be_two_things_is_asked_about_however_far_behind_it_stands(
         ("cp1252", "Crème brûlée,Forêt"),
     ],
 )
-def test_words_that_are_the_same_in_several_encodings_decide_nothing(
+def test_words_that_are_equal_in_several_encodings_do_not_decide(
     desk: Desk, encoding: str, words: str
 ) -> None:
     """`für` is; what comes far behind it may be not."""
@@ -182,7 +180,7 @@ def test_words_that_are_the_same_in_several_encodings_decide_nothing(
     assert job["status"] == ("NEEDS_MAPPING" if job["encodings"] else "RUNNING")
 
 
-def test_a_file_of_which_only_some_lines_are_utf8_is_asked_about() -> None:
+def test_a_file_with_some_lines_in_utf8_is_asked_about() -> None:
     """Two signs of GBK may be a letter in UTF-8."""
     data = "slug,name\na,模\nb,蓝色杯子\nc,白色衬衫\n".encode("gbk")
     assert data.splitlines()[1].decode() == "a,ģ"
@@ -193,7 +191,7 @@ def test_a_file_of_which_only_some_lines_are_utf8_is_asked_about() -> None:
     assert "utf-8" in readings
 
 
-def test_a_byte_that_its_encoding_has_not_is_an_error_of_its_row() -> None:
+def test_a_byte_outside_the_encoding_is_an_error_of_its_row() -> None:
     data = file("商品名,価格").encode("cp932") + b"bad,\x85\xff\nz,last\n"
     table = open_csv([data], "shift_jis")
     cells = [record.cells for record in table.records()]
@@ -214,11 +212,11 @@ def test_a_byte_that_its_encoding_has_not_is_an_error_of_its_row() -> None:
         *((known, known) for known in KNOWN),
     ],
 )
-def test_an_encoding_has_the_names_that_people_use(said: str, meant: str) -> None:
+def test_common_names_of_encodings_are_accepted(said: str, meant: str) -> None:
     assert named(said) == meant
 
 
-def test_an_encoding_that_nobody_knows_is_refused_with_those_that_are() -> None:
+def test_an_unknown_encoding_is_refused_with_the_known_ones() -> None:
     with pytest.raises(FileRejected) as caught:
         named("rot13")
     assert caught.value.code == "unknown_encoding"
@@ -238,9 +236,7 @@ def catalogue(words: str) -> str:
 
 
 @pytest.mark.parametrize(("encoding", "words"), TEXTS)
-def test_a_file_is_imported_in_the_encoding_that_its_words_are_in(
-    desk: Desk, encoding: str, words: str
-) -> None:
+def test_a_file_is_imported_in_its_detected_encoding(desk: Desk, encoding: str, words: str) -> None:
     job = desk.imported(catalogue(words).encode(encoding))
     assert (job["status"], job["encoding"], job["failed"]) == ("COMPLETED", encoding, 0)
     assert words_of(desk) == words.split(",")
@@ -254,9 +250,7 @@ def choose(desk: Desk, job: Any, **body: Any) -> Any:
 
 
 @pytest.mark.parametrize(("encoding", "words"), SHORT)
-def test_whoever_sends_a_file_chooses_between_its_encodings_and_it_goes_on(
-    desk: Desk, encoding: str, words: str
-) -> None:
+def test_choosing_an_encoding_continues_the_job(desk: Desk, encoding: str, words: str) -> None:
     job = desk.imported(catalogue(words).encode(encoding))
     assert (job["status"], job["encoding"], job["columns"]) == ("NEEDS_MAPPING", None, [])
     samples = {each["encoding"]: each["samples"] for each in job["encodings"]}
@@ -268,7 +262,7 @@ def test_whoever_sends_a_file_chooses_between_its_encodings_and_it_goes_on(
     assert words_of(desk) == words.split(",")
 
 
-def test_after_the_encoding_the_columns_may_be_asked_about(desk: Desk) -> None:
+def test_the_columns_can_be_asked_about_after_the_encoding(desk: Desk) -> None:
     header = "Nazev vyrobku,Skladove cislo XY,Cena\n"
     job = desk.imported((header + "Červené tričko,T-1,9\n").encode("cp1250"))
     assert job["columns"] == []
@@ -292,7 +286,7 @@ def test_after_the_encoding_the_columns_may_be_asked_about(desk: Desk) -> None:
     assert words_of(desk) == ["Červené tričko"]
 
 
-def test_an_encoding_that_is_chosen_twice_or_otherwise_counts_as_it_was_said_last(
+def test_the_last_chosen_encoding_counts(
     desk: Desk,
 ) -> None:
     job = desk.imported(catalogue("Červené tričko").encode("cp1250"))
@@ -305,7 +299,7 @@ def test_an_encoding_that_is_chosen_twice_or_otherwise_counts_as_it_was_said_las
     assert (done["created"], done["total"], words_of(desk)) == (1, 1, ["Červené tričko"])
 
 
-def test_a_planner_that_is_late_asks_nobody_who_has_answered(desk: Desk) -> None:
+def test_a_late_planner_does_not_ask_again(desk: Desk) -> None:
     job = desk.imported(catalogue("Červené tričko").encode("cp1250"))
     answer = {"encoding": "cp1250"}
     path = f"/api/admin/jobs/{job['id']}/mapping"
@@ -316,7 +310,7 @@ def test_a_planner_that_is_late_asks_nobody_who_has_answered(desk: Desk) -> None
     assert desk.finished(job["id"])["created"] == 1
 
 
-def test_a_planner_that_is_late_begins_nothing_that_was_answered_otherwise_since(
+def test_a_late_planner_does_not_start_with_an_outdated_answer(
     desk: Desk,
 ) -> None:
     job = desk.imported(catalogue("Červené tričko").encode("cp1250"))
@@ -330,9 +324,7 @@ def test_a_planner_that_is_late_begins_nothing_that_was_answered_otherwise_since
 
 
 @pytest.mark.parametrize("csv", ["name,price\nHat,2\n", "what,is,this\n1,2,3\n"])
-def test_a_job_that_is_cancelled_while_its_file_is_looked_at_stays_cancelled(
-    desk: Desk, csv: str
-) -> None:
+def test_a_job_cancelled_during_planning_stays_cancelled(desk: Desk, csv: str) -> None:
     job_id = desk.send(csv)
     desk.meanwhile("UpdateItem", lambda: desk.cancel(job_id))
     desk.uploaded(job_id)

@@ -16,7 +16,7 @@ HEADER = "slug,name,price\n"
 LONG = HEADER + "".join(f"p{n},P{n},1\n" for n in range(450))
 
 
-def test_a_file_that_never_comes_ends_its_job(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_without_an_upload_fails(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     job_id = desk.shop.post(f"{IMPORT}/uploads", {"fileName": "a.csv"}).json["jobId"]
     assert desk.job(job_id)["status"] == "QUEUED"
     later = datetime.now(UTC) + timedelta(hours=2, seconds=1)
@@ -28,9 +28,7 @@ def test_a_file_that_never_comes_ends_its_job(desk: Desk, monkeypatch: pytest.Mo
     assert desk.shop.post(f"/api/admin/jobs/{job_id}/retry").json["code"] == "file_missing"
 
 
-def test_a_file_that_comes_late_is_imported_all_the_same(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_late_upload_is_imported(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     job_id = desk.send(HEADER + "a,A,1\n")
     later = datetime.now(UTC) + timedelta(hours=3)
     monkeypatch.setattr(clock, "now", lambda: later)
@@ -39,7 +37,7 @@ def test_a_file_that_comes_late_is_imported_all_the_same(
     assert desk.job(job_id)["status"] == "COMPLETED"
 
 
-def test_a_file_that_nobody_finished_reading_ends_its_job(
+def test_a_job_whose_planning_never_ended_fails(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = desk.send(LONG)
@@ -58,7 +56,7 @@ def broken(*_: Any, **__: Any) -> None:
     raise MemoryError
 
 
-def test_a_cancelled_job_stops_and_counts_what_it_did(desk: Desk) -> None:
+def test_a_cancelled_job_stops_and_counts_its_writes(desk: Desk) -> None:
     job_id = desk.send(LONG)
     desk.uploaded(job_id)
     first, *others = desk.messages()
@@ -74,7 +72,7 @@ def test_a_cancelled_job_stops_and_counts_what_it_did(desk: Desk) -> None:
     assert desk.shop.post(f"/api/admin/jobs/{job_id}/cancel").status == 200
 
 
-def test_a_chunk_that_is_running_counts_what_it_wrote_before_the_cancellation(desk: Desk) -> None:
+def test_a_running_chunk_counts_its_writes_before_the_cancellation(desk: Desk) -> None:
     job_id = desk.send(LONG)
     desk.uploaded(job_id)
     first, *_ = desk.messages()
@@ -84,7 +82,7 @@ def test_a_chunk_that_is_running_counts_what_it_wrote_before_the_cancellation(de
     assert (job["status"], job["created"]) == ("CANCELLED", len(desk.products()))
 
 
-def test_what_a_crashed_worker_wrote_before_a_cancellation_is_counted(desk: Desk) -> None:
+def test_writes_of_a_crashed_worker_before_a_cancellation_are_counted(desk: Desk) -> None:
     job_id = desk.send(LONG)
     desk.uploaded(job_id)
     first, *others = desk.messages()
@@ -98,13 +96,13 @@ def test_what_a_crashed_worker_wrote_before_a_cancellation_is_counted(desk: Desk
     assert desk.job(job_id)["created"] == len(desk.products())
 
 
-def test_a_job_that_has_ended_cannot_be_cancelled(desk: Desk) -> None:
+def test_an_ended_job_cannot_be_cancelled(desk: Desk) -> None:
     job = desk.imported(HEADER + "a,A,1\n")
     answer = desk.shop.post(f"/api/admin/jobs/{job['id']}/cancel")
     assert (answer.status, answer.json["code"]) == (409, "job_finished")
 
 
-def test_a_job_cancelled_before_its_file_came_imports_nothing(desk: Desk) -> None:
+def test_a_job_cancelled_before_its_upload_imports_nothing(desk: Desk) -> None:
     job_id = desk.send(HEADER + "a,A,1\n")
     desk.cancel(job_id)
     desk.uploaded(job_id)
@@ -112,7 +110,7 @@ def test_a_job_cancelled_before_its_file_came_imports_nothing(desk: Desk) -> Non
     assert desk.job(job_id)["status"] == "CANCELLED"
 
 
-def test_rows_that_failed_are_tried_again_alone(desk: Desk) -> None:
+def test_only_failed_rows_are_retried(desk: Desk) -> None:
     job = desk.imported(HEADER + "a,A,1\nb,B,free\nc,C,1\n")
     assert (job["created"], job["failed"]) == (2, 1)
     answer = desk.shop.post(f"/api/admin/jobs/{job['id']}/retry")
@@ -121,7 +119,7 @@ def test_rows_that_failed_are_tried_again_alone(desk: Desk) -> None:
     assert (again["total"], again["failed"], again["ignoredColumns"]) == (1, 1, [])
 
 
-def test_a_report_that_was_mended_imports(desk: Desk) -> None:
+def test_a_fixed_report_can_be_imported(desk: Desk) -> None:
     job = desk.imported(HEADER + 'a,A,1\nb,"B\nin two lines",free\nc,C,x\n')
     report = desk.report(job["id"])
     assert [line.rsplit(",", 4)[1:3] for line in report.splitlines() if "amount" in line] == [
@@ -132,7 +130,7 @@ def test_a_report_that_was_mended_imports(desk: Desk) -> None:
     assert (again["created"], again["failed"], len(desk.products())) == (2, 0, 3)
 
 
-def test_rows_that_could_not_be_read_fail_again_until_they_are_mended(desk: Desk) -> None:
+def test_unreadable_rows_fail_again_until_they_are_fixed(desk: Desk) -> None:
     """What is left of them may say something else: half a text, a price without its cents."""
     rows = 'a,"first line,1\nb,B,1,50\nc\nd,D,1\re,E,2\nf,"F" x,1\ng,G,1\n'
     job = desk.imported(HEADER + rows)
@@ -163,7 +161,7 @@ def test_rows_that_could_not_be_read_fail_again_until_they_are_mended(desk: Desk
         ('URL handle;Title;"Price";Description;"a, b, or c, or none"', "a;A;free;text;b"),
     ],
 )
-def test_a_mended_report_says_what_the_file_said_and_no_more(
+def test_importing_a_fixed_report_equals_importing_the_fixed_file(
     desk: Desk, header: str, row: str
 ) -> None:
     job = desk.imported(f"{header}\n{row}\n")
@@ -173,7 +171,7 @@ def test_a_mended_report_says_what_the_file_said_and_no_more(
     assert desk.products()["a"]["description"] == "text"
 
 
-def test_a_job_without_failed_rows_has_nothing_to_try_again(desk: Desk) -> None:
+def test_a_job_without_failed_rows_cannot_be_retried(desk: Desk) -> None:
     job = desk.imported(HEADER + "a,A,1\n")
     assert job["errorReportUrl"] is None
     answer = desk.shop.post(f"/api/admin/jobs/{job['id']}/retry")
@@ -183,7 +181,7 @@ def test_a_job_without_failed_rows_has_nothing_to_try_again(desk: Desk) -> None:
     assert (answer.status, answer.json["code"]) == (409, "job_not_finished")
 
 
-def test_a_job_that_was_cancelled_is_tried_again_whole(desk: Desk) -> None:
+def test_a_cancelled_job_is_retried_completely(desk: Desk) -> None:
     job_id = desk.send(LONG)
     desk.uploaded(job_id)
     first, *others = desk.messages()
@@ -200,7 +198,7 @@ def dead(body: Any) -> dict[str, Any]:
     return {"Records": [{"messageId": "m1", "body": text, "attributes": {}}]}
 
 
-def test_a_chunk_that_failed_five_times_ends_its_job_with_a_reason(desk: Desk) -> None:
+def test_a_chunk_that_failed_five_times_ends_the_job_with_a_reason(desk: Desk) -> None:
     job_id = desk.send(LONG)
     desk.uploaded(job_id)
     poison, *others = desk.messages()
@@ -216,7 +214,7 @@ def test_a_chunk_that_failed_five_times_ends_its_job_with_a_reason(desk: Desk) -
 
 
 @pytest.mark.parametrize("enveloped", [False, True])
-def test_an_upload_that_cannot_be_planned_ends_its_job_with_a_reason(
+def test_an_upload_that_cannot_be_planned_ends_the_job_with_a_reason(
     desk: Desk, enveloped: bool
 ) -> None:
     job_id = desk.send(HEADER + "a,A,1\n")
@@ -227,13 +225,13 @@ def test_an_upload_that_cannot_be_planned_ends_its_job_with_a_reason(
     assert (job["status"], job["error"]["code"]) == ("FAILED", "planning_failed")
 
 
-def test_a_dead_letter_changes_no_job_that_has_ended(desk: Desk) -> None:
+def test_a_dead_letter_does_not_change_an_ended_job(desk: Desk) -> None:
     job = desk.imported(HEADER + "a,A,1\n")
     app.import_dead_letters(dead({"job": job["id"], "step": "chunk", "line": 2}), None)
     assert desk.job(job["id"]) == job
 
 
-def test_a_dead_letter_that_nobody_understands_is_logged_and_dropped(
+def test_an_unknown_dead_letter_is_logged_and_dropped(
     desk: Desk, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for body in ("not json", "[]", '{"detail": 5}', "7"):
@@ -241,14 +239,14 @@ def test_a_dead_letter_that_nobody_understands_is_logged_and_dropped(
     assert capsys.readouterr().out.count("dead letter not understood") == 4
 
 
-def test_a_dead_letter_comes_again_while_the_table_is_down(desk: Desk) -> None:
+def test_a_dead_letter_is_redelivered_while_the_table_is_unavailable(desk: Desk) -> None:
     job_id = desk.send(HEADER + "a,A,1\n")
     desk.fail("UpdateItem")
     answer = app.import_dead_letters(dead(desk.upload_event(job_id)), None)
     assert answer == {"batchItemFailures": [{"itemIdentifier": "m1"}]}
 
 
-def test_another_file_in_the_place_of_one_being_read_ends_the_job(desk: Desk) -> None:
+def test_replacing_the_file_during_an_import_ends_the_job(desk: Desk) -> None:
     job_id = desk.send(LONG)
     desk.uploaded(job_id)
     files.put(job_id, (HEADER + "other,Other,1\n").encode())
@@ -260,7 +258,7 @@ def test_another_file_in_the_place_of_one_being_read_ends_the_job(desk: Desk) ->
     assert desk.job(job_id) == job
 
 
-def test_a_second_event_of_the_same_upload_plans_nothing_twice(desk: Desk) -> None:
+def test_a_repeated_upload_event_plans_once(desk: Desk) -> None:
     job_id = desk.send(LONG)
     for _ in range(2):
         desk.uploaded(job_id)

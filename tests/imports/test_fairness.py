@@ -28,7 +28,7 @@ def two_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("two_at_once")
-def test_few_parts_of_a_large_file_stand_before_a_small_one(desk: Desk) -> None:
+def test_few_chunks_of_a_large_file_are_ahead_of_a_small_one(desk: Desk) -> None:
     large = desk.send(LARGE)
     desk.uploaded(large)
     small = desk.send(SMALL)
@@ -51,7 +51,7 @@ def test_few_parts_of_a_large_file_stand_before_a_small_one(desk: Desk) -> None:
 @pytest.mark.parametrize("kept", [4, 500])
 @pytest.mark.parametrize("at_once", [2, 4])
 @pytest.mark.parametrize("parts", [1, 3, 4, 6, 7, 12, 30])
-def test_every_part_of_a_large_file_is_sent_once(
+def test_every_chunk_of_a_large_file_is_sent_once(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, kept: int, at_once: int, parts: int
 ) -> None:
     monkeypatch.setattr(lanes, "_KEPT_TOGETHER", kept)
@@ -73,7 +73,7 @@ def test_every_part_of_a_large_file_is_sent_once(
 
 
 @pytest.mark.usefixtures("two_at_once")
-def test_a_file_goes_on_though_whoever_finished_a_part_died_at_once(
+def test_an_import_continues_after_a_crash_at_the_end_of_a_chunk(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = desk.send(LARGE)
@@ -96,7 +96,7 @@ def test_a_file_goes_on_though_whoever_finished_a_part_died_at_once(
     assert (died, job["status"], job["created"]) == ([ANY], "COMPLETED", 2_000)
 
 
-def test_as_many_are_expected_at_once_as_the_trigger_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_expected_concurrency_is_that_of_the_trigger(monkeypatch: pytest.MonkeyPatch) -> None:
     triggers = (INFRA / "triggers.yaml").read_text()
     of = {size: int(n) for size, n in re.findall(r"(\w+): \{Imports: (\d+)", triggers)}
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)

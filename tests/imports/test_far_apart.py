@@ -22,7 +22,7 @@ def fillers(first: int, many: int = 5) -> str:
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_of_two_rows_for_one_product_the_later_wins(desk: Desk) -> None:
+def test_the_later_of_two_rows_for_a_product_wins(desk: Desk) -> None:
     rows = "a,A,1,first,,,,\n" + fillers(0) + "a,A,2,,,,,\n" + fillers(1000) + "a,A,3,last,,,,\n"
     job = desk.imported(HEADER + rows)
     assert (job["created"], job["updated"], job["failed"], job["total"]) == (11, 0, 0, 11)
@@ -30,7 +30,7 @@ def test_of_two_rows_for_one_product_the_later_wins(desk: Desk) -> None:
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_variants_far_from_their_product_are_added_to_it(desk: Desk) -> None:
+def test_distant_variants_are_added_to_their_product(desk: Desk) -> None:
     rows = "a,A,5,,S,A-S,,1\n" + fillers(0) + "a,,,,M,A-M,6,2\n" + fillers(1000) + "a,,,,S,A-S,4,\n"
     job = desk.imported(HEADER + rows)
     assert (job["created"], job["updated"], job["failed"], job["total"]) == (11, 0, 0, 11)
@@ -40,7 +40,7 @@ def test_variants_far_from_their_product_are_added_to_it(desk: Desk) -> None:
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_variants_may_come_before_their_product(desk: Desk) -> None:
+def test_variants_may_precede_their_product(desk: Desk) -> None:
     rows = "a,,,,S,A-S,4,1\n" + fillers(0) + "a,,,,M,A-M,6,\n" + fillers(1000) + "a,A,5,,,,,\n"
     job = desk.imported(HEADER + rows)
     assert (job["created"], job["updated"], job["failed"], job["total"]) == (11, 0, 0, 11)
@@ -51,7 +51,7 @@ def test_variants_may_come_before_their_product(desk: Desk) -> None:
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_variants_whose_product_never_comes_fail_and_are_reported(desk: Desk) -> None:
+def test_variants_without_a_product_fail_and_are_reported(desk: Desk) -> None:
     rows = "ghost,,,,S,G-S,4,1\n" + fillers(0) + "ghost,,,,M,G-M,6,\n"
     job = desk.imported(HEADER + rows)
     assert (job["created"], job["failed"], job["total"]) == (5, 1, 6)
@@ -66,7 +66,7 @@ def test_variants_whose_product_never_comes_fail_and_are_reported(desk: Desk) ->
 @pytest.mark.parametrize(
     ("header", "lacking"), [("sku,price\n", "name"), ("sku,name,description\n", "price")]
 )
-def test_what_no_row_of_the_file_can_complete_fails_at_once(
+def test_an_incomplete_product_fails_immediately_if_no_row_can_complete_it(
     desk: Desk, header: str, lacking: str
 ) -> None:
     job_id = desk.send(header + "".join(f"NOPE-{n},5\n" for n in range(400)))
@@ -77,7 +77,7 @@ def test_what_no_row_of_the_file_can_complete_fails_at_once(
     assert len(calls) < 400
 
 
-def test_rows_without_a_price_wait_for_nothing_if_no_product_comes_twice(desk: Desk) -> None:
+def test_rows_without_a_price_fail_immediately_if_no_product_is_repeated(desk: Desk) -> None:
     job_id = desk.send(HEADER + "".join(f"p{n},P,,,,,,\n" for n in range(300)))
     with desk.dynamodb.metered() as calls:
         job = desk.finished(job_id)
@@ -87,7 +87,7 @@ def test_rows_without_a_price_wait_for_nothing_if_no_product_comes_twice(desk: D
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_a_product_that_never_gets_a_price_is_not_put_together_again_and_again(
+def test_a_product_without_a_price_is_read_a_limited_number_of_times(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads = []
@@ -112,7 +112,7 @@ def test_a_parent_without_a_price_waits_for_its_variations(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("later", ["a,,5,,,,,\n", "a,A,5,,,,,\n", "a,,,,S,A-S,5,\na,,,,M,A-M,6,\n"])
-def test_a_name_and_a_price_may_stand_apart(desk: Desk, later: str) -> None:
+def test_name_and_price_may_be_in_distant_rows(desk: Desk, later: str) -> None:
     rows = HEADER + "a,A,,first,,,,\nb,B,1,,,,,\n" + later + "c,C,1,,,,,\n"
     job = desk.imported(rows)
     assert (job["created"], job["updated"], job["failed"], job["total"]) == (3, 0, 0, 3)
@@ -122,9 +122,7 @@ def test_a_name_and_a_price_may_stand_apart(desk: Desk, later: str) -> None:
 
 
 @pytest.mark.parametrize("variations", [1, 2])
-def test_a_parents_own_row_changes_no_variation_when_the_file_comes_again(
-    desk: Desk, variations: int
-) -> None:
+def test_reimporting_a_parent_row_changes_no_variation(desk: Desk, variations: int) -> None:
     """WooCommerce writes the variations at the end, wherever their parent stands."""
     header = (
         "ID,Type,SKU,Name,Published,In stock?,Stock,Regular price,Parent,Attribute 1 value(s)\n"
@@ -141,7 +139,7 @@ def test_a_parents_own_row_changes_no_variation_when_the_file_comes_again(
 
 
 @pytest.mark.parametrize("options", ["M", "M S"])
-def test_a_master_changes_no_variant_when_the_file_comes_again(desk: Desk, options: str) -> None:
+def test_reimporting_a_master_row_changes_no_variant(desk: Desk, options: str) -> None:
     header = "slug,name,sku,price,compare_at_price,inventory_count,option1_value\n"
     variants = "".join(f"tee,,T-{option},9,,5,{option}\n" for option in options.split())
     rows = variants + "mug,Mug,MUG,3,,4,\ntee,Tee,TEE,1,2,7,\n"
@@ -156,9 +154,7 @@ def test_a_master_changes_no_variant_when_the_file_comes_again(desk: Desk, optio
 
 
 @pytest.mark.parametrize("first", ["S", "M"])
-def test_the_price_before_a_reduction_is_the_cheapest_variants_wherever_it_stands(
-    desk: Desk, first: str
-) -> None:
+def test_the_compare_at_price_is_that_of_the_cheapest_variant(desk: Desk, first: str) -> None:
     header = "Handle,Title,Option1 Value,Variant Price,Variant Compare At Price\n"
     lines = {"S": "tee,Tee,S,19,29\n", "M": "tee,Tee,M,18,25\n"}
     last = "M" if first == "S" else "S"
@@ -168,7 +164,7 @@ def test_the_price_before_a_reduction_is_the_cheapest_variants_wherever_it_stand
     assert desk.imported(rows)["unchanged"] == 2
 
 
-def test_options_take_the_place_of_a_product_without_options(desk: Desk) -> None:
+def test_options_replace_the_only_variant_of_a_product(desk: Desk) -> None:
     desk.imported(HEADER + "a,A,5,,,,,\n")
     job = desk.imported(HEADER + "a,,,,S,A-S,4,1\na,,,,M,A-M,,2\n")
     assert job["updated"] == 1
@@ -176,7 +172,7 @@ def test_options_take_the_place_of_a_product_without_options(desk: Desk) -> None
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_rows_that_know_a_product_by_slug_and_by_sku_are_of_one_product(desk: Desk) -> None:
+def test_rows_with_the_slug_and_rows_with_the_sku_are_one_product(desk: Desk) -> None:
     header = "slug,name,price,sku\n"
     others = "".join(f"f{n},F{n},1,F-{n}\n" for n in range(5))
     job = desk.imported(header + "a,A,5,SKU-A\n" + others + ",,7,SKU-A\n")
@@ -184,7 +180,7 @@ def test_rows_that_know_a_product_by_slug_and_by_sku_are_of_one_product(desk: De
     assert desk.products()["a"]["price"] == "7.00"
 
 
-def test_two_products_of_one_name_are_told_apart_by_their_skus(desk: Desk) -> None:
+def test_two_products_with_one_name_are_distinguished_by_sku(desk: Desk) -> None:
     rows = "name,price,sku\nHat,1,H-1\nHat,2,H-2\n"
     assert desk.imported(rows)["created"] == 2
     assert desk.imported(rows)["unchanged"] == 2

@@ -70,7 +70,7 @@ def rewritten(
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_file_is_known_and_read_without_an_error(name: str) -> None:
+def test_a_file_is_recognised_and_read_without_errors(name: str) -> None:
     format, groups = opened(text(name).encode())
     assert format.name == name
     read = [format.product(group, SHOP) for group in groups]
@@ -84,15 +84,13 @@ def text_of_expected() -> str:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_what_each_file_says_of_its_products(name: str) -> None:
+def test_each_file_gives_the_expected_products(name: str) -> None:
     assert read(text(name).encode()) == json.loads(text_of_expected())[name]
 
 
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", *KNOWN])
-def test_a_file_says_the_same_in_every_encoding_and_with_every_delimiter(
-    name: str, encoding: str
-) -> None:
+def test_a_file_is_read_equally_in_every_encoding_and_delimiter(name: str, encoding: str) -> None:
     def can(written: str) -> str:
         """The text as far as the encoding has its letters."""
         return written.replace("∞", "0").encode(encoding, "replace").decode(encoding)
@@ -159,7 +157,7 @@ def counts(job: Any) -> list[int]:
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_the_promises_of_an_import_hold_for_every_format(
+def test_every_format_keeps_the_rules_of_imports(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv("CURRENCY", "EUR")
@@ -202,9 +200,7 @@ def test_the_promises_of_an_import_hold_for_every_format(
     assert all(after[slug]["price"] != before[slug]["price"] for slug in before)
 
 
-def test_an_inventory_changes_stock_and_nothing_else(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_inventory_changes_only_stock(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CURRENCY", "EUR")
     desk.imported(text("shopify"))
     before = desk.products()
@@ -228,7 +224,7 @@ def test_an_inventory_changes_stock_and_nothing_else(
     assert others(after) == others(before)
 
 
-def test_an_inventory_makes_no_product_and_no_variant(
+def test_an_inventory_creates_no_product_and_no_variant(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CURRENCY", "EUR")
@@ -243,16 +239,14 @@ def test_an_inventory_makes_no_product_and_no_variant(
     assert desk.products() == before
 
 
-def test_stock_of_one_location_is_imported_if_that_is_asked_for(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_location_selects_the_imported_stock(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CURRENCY", "EUR")
     assert desk.imported(text("square"), location="Market")["failed"] == 0
     shirt = desk.products()["linen-shirt"]
     assert [variant["stock"] for variant in shirt["variants"]] == [7, 0]
 
 
-def test_a_file_is_read_in_the_encoding_that_is_said(desk: Desk) -> None:
+def test_a_file_is_read_in_the_given_encoding(desk: Desk) -> None:
     file = "slug,name,price\nmug,Červené tričko,9\n".encode("cp1250")
     asked = desk.imported(file, onUnknownColumns="fail")
     assert (asked["status"], asked["error"]["code"]) == ("FAILED", "unknown_encoding")

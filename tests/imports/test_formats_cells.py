@@ -39,7 +39,7 @@ DINARS = Shop("KWD", date(2026, 11, 20))
         ("12,-", "12.00"),
     ],
 )
-def test_an_amount_is_read_however_it_is_written(cell, amount):
+def test_an_amount_is_read_in_every_notation(cell, amount):
     assert cells.amount(cell, EUROS) == amount
 
 
@@ -60,31 +60,31 @@ def test_an_amount_is_read_however_it_is_written(cell, amount):
         ("1000000000000", "amount_too_large"),
     ],
 )
-def test_an_amount_that_could_be_something_else_is_refused(cell, code):
+def test_an_ambiguous_or_invalid_amount_is_refused(cell, code):
     with pytest.raises(BadCell) as caught:
         cells.amount(cell, EUROS)
     assert caught.value.code == code
 
 
-def test_a_shared_sign_passes_for_each_of_its_currencies_only():
+def test_a_shared_currency_sign_is_accepted_for_its_currencies_only():
     assert cells.amount("$12", DOLLARS) == "12.00"
     assert cells.amount("¥1200", YEN) == "1200"
     with pytest.raises(BadCell):
         cells.amount("¥1200", DOLLARS)
 
 
-def test_three_decimals_are_decimals_where_the_currency_has_three():
+def test_three_decimals_are_read_if_the_currency_has_three():
     assert cells.amount("1.299", DINARS) == "1.299"
 
 
 @given(st.decimals(0, 10**9, places=2))
-def test_every_plain_amount_is_read_as_it_is(value: Decimal):
+def test_every_plain_amount_is_read_unchanged(value: Decimal):
     assert cells.amount(str(value), EUROS) == f"{value:.2f}"
     assert cells.amount(f"{value:,.2f}", EUROS) == f"{value:.2f}"
 
 
 @given(st.text(max_size=30))
-def test_any_text_is_an_amount_or_refused_with_a_code(text):
+def test_any_text_is_read_as_an_amount_or_refused_with_a_code(text):
     try:
         Decimal(cells.amount(text, EUROS))
     except BadCell as bad:
@@ -92,7 +92,7 @@ def test_any_text_is_an_amount_or_refused_with_a_code(text):
 
 
 @pytest.mark.parametrize(("cell", "stock"), [("5", 5), ("5.0", 5), ("-3", 0), ("0", 0)])
-def test_stock_is_a_whole_number_and_never_below_none(cell, stock):
+def test_stock_is_a_whole_number_of_at_least_zero(cell, stock):
     assert cells.stock(cell) == stock
 
 
@@ -107,7 +107,7 @@ def test_yes_in_several_languages_is_true(cell):
     assert cells.boolean(cell) is True
 
 
-def test_what_is_neither_yes_nor_no_is_refused():
+def test_a_cell_that_is_neither_yes_nor_no_is_refused():
     assert cells.boolean("Nein") is False
     with pytest.raises(BadCell):
         cells.boolean("maybe")
@@ -117,11 +117,11 @@ def test_what_is_neither_yes_nor_no_is_refused():
     ("cell", "status"),
     [("Active", "ACTIVE"), ("published", "ACTIVE"), ("draft", "DRAFT"), ("ARCHIVED", "ARCHIVED")],
 )
-def test_status_words_of_other_shops_are_understood(cell, status):
+def test_status_words_of_other_systems_are_read(cell, status):
     assert cells.status(cell) == status
 
 
-def test_a_list_keeps_each_entry_once_and_escaped_commas():
+def test_a_list_has_each_entry_once_and_may_escape_commas():
     assert cells.listed(r"red, blue,red, Hello\, World,") == ["red", "blue", "Hello, World"]
 
 

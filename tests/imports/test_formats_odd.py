@@ -71,7 +71,7 @@ LANGUAGES = {
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_woocommerce_says_the_same_in_every_language(language: str) -> None:
+def test_woocommerce_files_are_read_equally_in_every_language(language: str) -> None:
     (tee,) = read(
         LANGUAGES[language],
         "variable|TEE|Tee|1|1||||Shirts, Sale|new|https://x/1.jpg||Red, Blue",
@@ -86,7 +86,7 @@ def test_woocommerce_says_the_same_in_every_language(language: str) -> None:
     assert tee.values["compareAtPrice"] == "20.00"
 
 
-def test_a_variable_product_without_variations_says_why_its_price_is_none(desk: Desk) -> None:
+def test_a_variable_product_without_variations_is_an_error_with_a_reason(desk: Desk) -> None:
     header = "ID,Type,SKU,Name,In stock?,Regular price,Parent"
     job = desk.imported(f"{header}\n1,variable,TEE,Tee,1,20,\n")
     (error,) = job["errors"]
@@ -94,7 +94,7 @@ def test_a_variable_product_without_variations_says_why_its_price_is_none(desk: 
     assert "has the prices of its variations" in error["message"]
 
 
-def test_no_name_of_a_column_means_two_fields_of_woocommerce() -> None:
+def test_each_woocommerce_column_name_has_one_field() -> None:
     names = [name.casefold() for names in COLUMNS.values() for name in names]
     assert len(names) == len(set(names))
 
@@ -102,7 +102,7 @@ def test_no_name_of_a_column_means_two_fields_of_woocommerce() -> None:
 # --- Shopify's inventory -------------------------------------------------------------------------
 
 
-def test_an_inventory_counts_one_location_if_that_is_asked_for() -> None:
+def test_location_selects_the_stock_of_an_inventory() -> None:
     only = replace(SHOP, location="café")
     shirt, mug = products(text("shopify_inventory").encode(), only)
     assert shirt.values == {"slug": "linen-shirt", "sku": "LIN-S", "stock": 5}
@@ -127,7 +127,7 @@ def test_an_old_inventory_has_a_column_for_each_location() -> None:
     )
 
 
-def test_an_inventory_by_sku_alone_is_one_product_a_sku() -> None:
+def test_an_inventory_without_handles_has_one_product_per_sku() -> None:
     first, second = read("SKU,Location,On hand (new)", "A,Berlin,3", "A,Paris,4", "B,Berlin,5")
     assert (first.slug, first.values) == (None, {"sku": "A", "stock": 7})
     assert second.values == {"sku": "B", "stock": 5}
@@ -136,7 +136,7 @@ def test_an_inventory_by_sku_alone_is_one_product_a_sku() -> None:
 # --- Others --------------------------------------------------------------------------------------
 
 
-def test_wixs_new_catalogue_has_rows_for_pictures() -> None:
+def test_the_new_wix_catalogue_has_rows_for_pictures() -> None:
     (shirt,) = read(
         "handle,fieldType,name,visible,plainDescription,media,mediaAltText,brand,price,"
         "strikethroughPrice,inventory,sku,productOptionName1,productOptionChoices1",
@@ -154,12 +154,12 @@ def test_wixs_new_catalogue_has_rows_for_pictures() -> None:
     ]
 
 
-def test_a_surcharge_without_its_product_is_an_error_and_no_price() -> None:
+def test_a_wix_surcharge_without_its_product_is_an_error() -> None:
     (lost,) = read("handleId,fieldType,name,price,surcharge,sku", "p1,Variant,,,5,S-1")
     assert codes(lost) == [(2, "missing_price")]
 
 
-def test_bigcommerces_old_export_has_skus_and_rules() -> None:
+def test_the_old_bigcommerce_export_has_skus_and_rules() -> None:
     (shirt,) = read(
         '"Item Type","Product ID","Product Name","Product Type","Product Code/SKU","Brand Name",'
         '"Price","Sale Price","Product Visible?","Track Inventory","Current Stock Level",Category',
@@ -176,7 +176,7 @@ def test_bigcommerces_old_export_has_skus_and_rules() -> None:
     assert (shirt.values["type"], shirt.values["vendor"]) == ("Shirts", "Northwind")
 
 
-def test_medusas_price_is_that_in_the_shops_currency_or_none() -> None:
+def test_the_medusa_price_is_read_only_in_the_shops_currency() -> None:
     header = (
         "Product Handle,Product Title,Variant Title,Variant SKU,Variant Price USD,Variant Price EUR"
     )
@@ -197,14 +197,14 @@ MUG = 'M,simple,Top,Mug,"Catalog, Search",5,9,'
 @pytest.mark.parametrize(
     "rows", [[RED, BLUE, TEE, MUG], [MUG, TEE, RED, BLUE], [TEE, BLUE, RED, MUG]]
 )
-def test_magentos_variants_stand_above_or_below_their_product(rows: list[str]) -> None:
+def test_magento_variants_are_above_or_below_their_product(rows: list[str]) -> None:
     found = {product.values["name"]: product for product in read(MAGENTO, *rows)}
     assert [product.errors for product in found.values()] == [[], []]
     assert variants(found["Tee"]) == [("Red", "T-R", "20.00", 3), ("Blue", "T-B", "21.00", 4)]
     assert found["Mug"].values["stock"] == 9
 
 
-def test_magentos_variant_that_nobody_names_is_an_error_and_its_neighbours_are_not() -> None:
+def test_a_magento_variant_without_a_product_is_an_error_of_its_row_only() -> None:
     other = "X,simple,Top,X,Not Visible Individually,1,1,"
     lost, mug = read(MAGENTO, other, RED, MUG)
     assert {code for _, code in codes(lost)} == {"missing_key"}
@@ -214,22 +214,22 @@ def test_magentos_variant_that_nobody_names_is_an_error_and_its_neighbours_are_n
     assert (lone.values, lone.only_updates) == ({"sku": "X", "price": "1.00", "stock": 1}, True)
 
 
-def test_magentos_bundle_is_an_error() -> None:
+def test_a_magento_bundle_is_an_error() -> None:
     (bundle,) = read(MAGENTO, 'B,bundle,Top,Set,"Catalog, Search",5,1,')
     assert codes(bundle) == [(2, "unsupported_type")]
 
 
-def test_squares_stock_is_that_of_one_location_if_that_is_asked_for() -> None:
+def test_location_selects_the_stock_of_a_square_file() -> None:
     shirt, *_ = products(text("square").encode(), replace(SHOP, location="market"))
     assert [v.get("stock") for v in shirt.values["variants"]] == [7, 0]
 
 
-def test_squares_price_that_is_asked_for_at_the_till_is_an_error() -> None:
+def test_a_variable_square_price_is_an_error() -> None:
     (gift,) = read("Token,Item Name,Variation Name,SKU,Price", "T,Gift,Regular,G,variable")
     assert codes(gift) == [(2, "missing_price")]
 
 
-def test_etsys_variations_are_each_combination_of_two_lists() -> None:
+def test_etsy_variations_are_all_combinations_of_two_lists() -> None:
     (card,) = read(
         "TITLE,PRICE,CURRENCY_CODE,QUANTITY,VARIATION 1 VALUES,VARIATION 2 VALUES,SKU",
         'Card,4,EUR,9,"A5,A6","Plain,Gold",',
@@ -246,7 +246,7 @@ def test_etsys_variations_are_each_combination_of_two_lists() -> None:
     assert codes(large) == [(2, "too_many_variants")]
 
 
-def test_prestashops_list_of_its_catalogue_is_read_too() -> None:
+def test_the_prestashop_catalogue_list_is_read() -> None:
     (mug,) = read(
         '"Product ID";Image;Name;Reference;Category;"Price (tax excl.)";"Price (tax incl.)";'
         "Quantity;Status;Position",
@@ -257,13 +257,13 @@ def test_prestashops_list_of_its_catalogue_is_read_too() -> None:
     assert (mug.values["status"], mug.values["sku"]) == ("ACTIVE", "M-1")
 
 
-def test_spree_products_with_a_name_and_no_slug_are_each_their_own() -> None:
+def test_spree_products_without_a_slug_are_distinguished_by_name() -> None:
     rows = [f",S-{n},Product {n},{n}.0,1" for n in range(3)]
     found = read("slug,sku,name,price,inventory_count", *rows)
     assert [product.values["name"] for product in found] == ["Product 0", "Product 1", "Product 2"]
 
 
-def test_a_shopify_handle_has_no_capitals_and_a_blank_reduction_is_none() -> None:
+def test_a_shopify_handle_is_lowercase_and_a_blank_compare_at_price_is_none() -> None:
     (mug,) = read(
         "Handle,Title,Variant Price,Variant Compare At Price", "My-Mug,Mug,9,", "my-mug,,9.5,"
     )
@@ -280,11 +280,11 @@ def test_a_shopify_handle_has_no_capitals_and_a_blank_reduction_is_none() -> Non
         "id,title,description,link,condition,price,availability,image link,gtin,mpn,brand",
     ],
 )
-def test_files_of_other_kinds_are_no_product_files(header: str) -> None:
+def test_files_without_products_are_not_recognised(header: str) -> None:
     assert recognise(header.replace(";", ",").split(",")) is None
 
 
-def test_wixs_options_without_rows_of_their_own_are_each_combination() -> None:
+def test_wix_options_without_rows_become_all_combinations() -> None:
     header = (
         "handleId,fieldType,name,price,surcharge,visible,discountMode,discountValue,inventory,sku,"
         "productOptionDescription1,productOptionDescription2"
@@ -318,7 +318,7 @@ def test_wixs_options_without_rows_of_their_own_are_each_combination() -> None:
     assert codes(below) == [(3, "negative_amount")]
 
 
-def test_etsys_skus_are_no_variations_because_they_have_another_order() -> None:
+def test_etsy_skus_of_variations_are_not_read() -> None:
     (plant,) = read(
         "TITLE,PRICE,CURRENCY_CODE,QUANTITY,VARIATION 1 VALUES,SKU",
         'Plant,4,EUR,54,"One,Two,Three","P-2,P-1,P-3"',
@@ -327,7 +327,7 @@ def test_etsys_skus_are_no_variations_because_they_have_another_order() -> None:
     assert plant.slug == "plant"
 
 
-def test_etsys_columns_are_known_in_italian() -> None:
+def test_etsy_columns_are_recognised_in_italian() -> None:
     vase, set_of_cups = read(
         "TITOLO,DESCRIZIONE,PREZZO,CURRENCY_CODE,QUANTITÀ,TAG,MATERIALI,IMMAGINE1,IMMAGINE2,"
         '"TIPO VARIANTE 1","NOME VARIANTE 1","VALORI VARIANTE 1",SKU',
@@ -340,7 +340,7 @@ def test_etsys_columns_are_known_in_italian() -> None:
     assert [v["title"] for v in set_of_cups.values["variants"]] == ["Grande", "Piccola"]
 
 
-def test_vendures_first_language_counts() -> None:
+def test_the_first_filled_vendure_language_counts() -> None:
     (paper,) = read(
         "name:en,name:de,slug,description:en,description:de,facets:en,facets:de,optionGroups,"
         "optionValues:en,optionValues:de,sku,price,stockOnHand,trackInventory",

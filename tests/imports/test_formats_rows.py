@@ -52,8 +52,8 @@ def csv_of(header: str, *rows: dict[str, Any]) -> bytes:
 
 def products(data: bytes, shop: Shop = SHOP) -> list[ImportedProduct]:
     table = open_csv([data])
-    dialect = read_as(table.format.header)
-    return [dialect.product(group, shop) for group in grouped(table.records(), dialect)]
+    format = read_as(table.format.header)
+    return [format.product(group, shop) for group in grouped(table.records(), format)]
 
 
 def product(header: str, *rows: dict[str, Any]) -> ImportedProduct:
@@ -77,7 +77,7 @@ def product(header: str, *rows: dict[str, Any]) -> ImportedProduct:
         ("Name,Price,Quantity,Category,Image", "backroom"),
     ],
 )
-def test_a_dialect_is_recognised_in_any_column_order_and_case(header, name):
+def test_a_format_is_recognised_in_any_column_order_and_case(header, name):
     columns = header.split(",")
     assert read_as(columns).name == name
     assert read_as([c.upper() for c in reversed(columns)]).name == name
@@ -91,22 +91,22 @@ def test_unknown_columns_are_named_with_the_nearest_known_ones():
         assert said in caught.value.message
 
 
-def test_a_column_that_is_there_twice_is_refused():
+def test_a_duplicate_column_is_refused():
     with pytest.raises(FileRejected) as caught:
         read_as(["slug", "name", "Price", "price"])
     assert caught.value.code == "duplicate_column"
 
 
-def test_columns_that_nothing_is_read_from_are_listed_without_those_of_our_report():
+def test_unread_columns_are_listed_except_those_of_the_report():
     remarks = ["error row", "error field", "error code", "error message"]
-    dialect = read_as(["URL handle", "Title", "warehouse", *remarks])
-    assert dialect.ignored == ["warehouse"]
+    format = read_as(["URL handle", "Title", "warehouse", *remarks])
+    assert format.ignored == ["warehouse"]
 
 
 # --- ours ----------------------------------------------------------------------------------------
 
 
-def test_the_template_is_a_file_that_imports():
+def test_the_template_can_be_imported():
     shirt, mug = products(template())
     assert not shirt.errors and not mug.errors
     assert [v["sku"] for v in shirt.values["variants"]] == ["LIN-S", "LIN-L"]
@@ -121,12 +121,12 @@ def test_a_blank_cell_leaves_the_value_as_it_is():
     assert changed.continues
 
 
-def test_of_two_rows_that_are_the_same_product_the_later_wins():
+def test_the_later_of_two_rows_for_a_product_wins():
     row = {"slug": "mug", "name": "Mug", "price": "9"}
     assert product(OURS, row, {**row, "price": "8"}).values["price"] == "8.00"
 
 
-def test_a_price_on_the_variants_row_is_the_variants_in_either_column():
+def test_either_price_column_on_a_variants_row_is_the_variants_price():
     mug = product(
         OURS,
         {"slug": "mug", "name": "Mug", "price": "9", "variantTitle": "Small"},
@@ -137,13 +137,13 @@ def test_a_price_on_the_variants_row_is_the_variants_in_either_column():
     assert mug.values["price"] == "9.00"
 
 
-def test_a_stock_list_by_variant_sku_touches_nothing_else():
+def test_a_stock_list_by_variant_sku_changes_nothing_else():
     counted = product("slug,variantSku,stock", {"slug": "mug", "variantSku": "M-1", "stock": 4})
     assert counted.values == {"slug": "mug", "variants": [{"sku": "M-1", "stock": 4}]}
     assert not counted.lowest_price
 
 
-def test_without_a_slug_the_name_makes_one_and_a_sku_is_the_key():
+def test_a_missing_slug_is_made_from_the_name_and_the_sku_identifies():
     assert product("name,price", {"name": "Big Mug", "price": 1}).slug == "big-mug"
     assert product("name,price", {"name": "Синяя кружка", "price": 1}).slug == "sinyaya-kruzhka"
     by_sku = product("name,sku,price", {"name": "Big Mug", "sku": "M-1", "price": 1})
@@ -151,17 +151,17 @@ def test_without_a_slug_the_name_makes_one_and_a_sku_is_the_key():
     assert by_sku.if_new == {"slug": "big-mug"}
 
 
-def test_products_of_one_name_with_skus_of_their_own_are_two():
+def test_products_with_one_name_and_different_skus_are_two():
     rows = [{"name": "Mug", "sku": sku, "price": 1} for sku in ("A", "B")]
     assert len(products(csv_of("name,sku,price", *rows))) == 2
 
 
-def test_a_compare_at_price_of_zero_is_none_and_a_blank_one_unsaid():
+def test_a_zero_compare_at_price_is_none_and_a_blank_one_unchanged():
     assert product(OURS, {"slug": "a", "compareAtPrice": "0.0"}).values["compareAtPrice"] is None
     assert "compareAtPrice" not in product(OURS, {"slug": "a"}).values
 
 
-def test_every_wrong_cell_of_a_product_is_named_by_row_and_column_and_its_neighbour_is_not():
+def test_every_wrong_cell_is_reported_by_row_and_column():
     bad, good = products(
         csv_of(
             OURS,
@@ -178,7 +178,7 @@ def test_every_wrong_cell_of_a_product_is_named_by_row_and_column_and_its_neighb
     assert not good.errors
 
 
-def test_a_value_can_be_traced_to_its_cell():
+def test_each_value_has_the_row_and_column_of_its_cell():
     mug = product(
         OURS,
         {"slug": "mug", "name": "Mug", "variantTitle": "S", "variantSku": "1", "imageUrl": "u"},
@@ -191,14 +191,14 @@ def test_a_value_can_be_traced_to_its_cell():
     assert mug.locate("vendor") == (2, "")
 
 
-def test_a_sku_that_a_spreadsheet_has_spoilt_is_kept_as_text_but_names_no_product():
+def test_a_sku_in_scientific_notation_is_kept_but_identifies_no_product():
     spoilt = {"slug": "mug", "sku": "4.00638E+12"}
     assert product("slug,sku,price", spoilt).values["sku"] == "4.00638E+12"
     by_sku = product("sku,price", {"sku": "4.00638E+12", "price": "1"})
     assert by_sku.errors[0][:3] == (2, "sku", "spoilt_sku")
 
 
-def test_a_row_that_names_nothing_is_an_error():
+def test_a_row_without_a_product_is_an_error():
     (nothing,) = products(csv_of("slug,name,price", {"price": "5"}))
     assert nothing.errors[0].code == "missing_key"
 
@@ -219,7 +219,7 @@ def test_a_broken_row_fails_its_product_with_the_reason(row, code):
     assert not good.errors
 
 
-def test_blank_cells_missing_or_to_spare_at_the_end_of_a_row_do_no_harm():
+def test_missing_or_surplus_blank_cells_at_the_end_of_a_row_are_ignored():
     assert not products(b"slug,name,price,tags\na,A,1,,,\n")[0].errors
     assert products(b"slug,name,price,tags\na,A,1\n")[0].values["price"] == "1.00"
 
@@ -287,7 +287,7 @@ def test_a_shopify_product_with_variants_and_picture_rows():
     }
 
 
-def test_shopifys_default_title_is_a_product_without_options():
+def test_the_shopify_default_title_is_a_product_without_options():
     mug = product(
         SHOPIFY_NEW,
         {
@@ -309,7 +309,7 @@ def test_shopifys_default_title_is_a_product_without_options():
     assert "variants" not in mug.values
 
 
-def test_shopify_products_are_active_where_the_file_has_no_status():
+def test_shopify_products_are_active_if_the_file_has_no_status():
     header = SHOPIFY_OLD.removesuffix(",Status")
     row = {"Handle": "tee", "Title": "Tee", "Variant Price": "1", "Published": "false"}
     tee = product(header, row)
@@ -323,7 +323,7 @@ def test_an_unlisted_shopify_product_is_not_published():
     assert (values["status"], values["published"]) == ("ACTIVE", False)
 
 
-def test_variants_without_options_are_told_apart_by_their_skus():
+def test_variants_without_options_are_distinguished_by_sku():
     rows = [{"Handle": "tee", "Variant SKU": sku, "Variant Price": "1"} for sku in ("A", "B")]
     tee = product(SHOPIFY_OLD, *rows)
     assert [v["sku"] for v in tee.values["variants"]] == ["A", "B"]
@@ -340,7 +340,7 @@ def test_variants_without_options_are_told_apart_by_their_skus():
         (OURS, {"slug": "a", "name": "A"}, "price", {"price": "5"}),
     ],
 )
-def test_a_sum_at_the_end_of_a_list_is_an_error_in_every_dialect(header, row, price, total):
+def test_a_total_row_at_the_end_is_an_error_in_every_format(header, row, price, total):
     summed = product(header, {**row, price: "1"}, total)
     assert [(e.row, e.field, e.code) for e in summed.errors] == [
         (3, next(iter(total)), "names_nothing")
@@ -398,7 +398,7 @@ def test_woocommerce_variations_and_their_parent_are_one_product_in_any_order():
         }
 
 
-def test_woocommerce_variations_far_from_their_parent_name_the_same_product():
+def test_distant_woocommerce_variations_name_the_same_product():
     parent = {"ID": "44", "Type": "variable", "SKU": "A/1", "Name": "Tee", "Published": "1"}
     other = {"ID": "45", "Type": "simple", "SKU": "MUG", "Name": "Mug", "Regular price": "5"}
     red = {"Type": "variation", "Name": "Tee - Red", "Parent": "A/1", "Regular price": "20"}
@@ -416,7 +416,7 @@ def test_skus_that_differ_in_punctuation_make_different_slugs():
     assert first.slug != second.slug
 
 
-def test_a_woocommerce_parent_without_sku_is_named_by_its_number():
+def test_a_woocommerce_parent_without_a_sku_is_identified_by_its_id():
     parent = {"ID": "44", "Type": "variable", "Name": "Tee"}
     other = {"ID": "9", "Type": "simple", "Name": "Mug", "Regular price": "1"}
     red = {"Type": "variation", "Parent": "id:44", "Name": "Tee - Red", "Regular price": "2"}
@@ -425,7 +425,7 @@ def test_a_woocommerce_parent_without_sku_is_named_by_its_number():
     assert mug.slug == "mug-9"
 
 
-def test_a_sale_price_counts_while_the_sale_runs():
+def test_a_sale_price_counts_during_the_sale():
     row = {"Type": "simple", "SKU": "M", "Name": "Mug", "Regular price": "20", "Sale price": "15"}
     running = product(WOO, row).values
     assert (running["price"], running["compareAtPrice"]) == ("15.00", "20.00")
@@ -441,7 +441,7 @@ def test_a_private_woocommerce_product_is_active_but_not_published():
     assert product(WOO, {**row, "Published": "-1"}).values["status"] == "DRAFT"
 
 
-def test_a_woocommerce_product_that_is_hidden_or_waits_for_review_is_not_shown():
+def test_a_hidden_or_pending_woocommerce_product_is_not_published():
     header = f"{WOO},Visibility in catalog"
     row = {"ID": "1", "Type": "simple", "Name": "Tee", "Published": "1", "Regular price": "9"}
     hidden = product(header, {**row, "Visibility in catalog": "hidden"}).values
@@ -450,7 +450,7 @@ def test_a_woocommerce_product_that_is_hidden_or_waits_for_review_is_not_shown()
     assert product(WOO, {**row, "Published": "2"}).values["status"] == "DRAFT"
 
 
-def test_what_woocommerce_writes_before_certain_signs_and_within_lists_is_taken_off_again():
+def test_the_escapes_of_woocommerce_are_removed():
     parent = {
         "Type": "variable",
         "SKU": "'-T",
@@ -490,7 +490,7 @@ def test_a_grouped_product_and_a_variation_without_parent_are_errors():
 # --- Spree ---------------------------------------------------------------------------------------
 
 
-def test_a_spree_product_is_its_variants_and_not_its_master():
+def test_a_spree_product_has_its_variants_without_the_master():
     master = {
         "slug": "tee",
         "name": "Tee",
@@ -529,7 +529,7 @@ def test_a_spree_product_is_its_variants_and_not_its_master():
     }
 
 
-def test_a_spree_product_without_options_is_sold_as_it_is():
+def test_a_spree_product_without_options_is_its_master():
     mug = product(
         SPREE, {"slug": "mug", "sku": "M", "name": "Mug", "price": "5", "currency": "usd"}
     )
@@ -537,12 +537,12 @@ def test_a_spree_product_without_options_is_sold_as_it_is():
     assert mug.values["price"] == "5.00"
 
 
-def test_what_spree_has_without_end_is_not_tracked():
+def test_infinite_spree_stock_is_not_tracked():
     row = {"slug": "mug", "name": "Mug", "price": "5", "inventory_count": "∞"}
     assert product(SPREE, row).values["stock"] is None
 
 
-def test_a_spree_product_whose_variants_stand_elsewhere_waits_for_them():
+def test_a_spree_product_with_distant_variants_waits_for_them():
     assert product(SPREE, {"slug": "mug", "name": "Mug", "price": "0.0"}).awaits_variants
 
 
@@ -554,11 +554,11 @@ def test_a_row_in_another_currency_is_an_error():
 # --- the report ----------------------------------------------------------------------------------
 
 
-def test_a_report_can_be_mended_and_imported_again():
+def test_a_report_can_be_fixed_and_imported():
     data = b"Title;URL handle;Price;extra\nMug;mug;cheap;x\nTee;tee;20;y\n"
     table = open_csv([data])
-    dialect = read_as(table.format.header)
-    read = [(group, dialect.product(group, SHOP)) for group in grouped(table.records(), dialect)]
+    format = read_as(table.format.header)
+    read = [(group, format.product(group, SHOP)) for group in grouped(table.records(), format)]
     failed = [(group, done.errors) for group, done in read if done.errors]
     out = b"".join(report(table.format, failed))
     text = out.decode("utf-8-sig")
@@ -572,11 +572,11 @@ def test_a_report_can_be_mended_and_imported_again():
     assert fixed.values == {"slug": "mug", "name": "Mug", "price": "7.00"}
 
 
-def test_a_report_shows_rows_that_could_not_be_read_and_what_else_failed_with_them():
+def test_a_report_has_unreadable_rows_and_the_rows_that_failed_with_them():
     data = b'slug,name,price\na,"A,1\nb,B,1,2\n'
     table = open_csv([data])
-    dialect = read_as(table.format.header)
-    broken, ragged = grouped(table.records(), dialect)
+    format = read_as(table.format.header)
+    broken, ragged = grouped(table.records(), format)
     later = RowError(3, "price", "refused", "The price is refused.")
     out = b"".join(report(table.format, [(broken, [broken[0].problem]), (ragged, [later])]))
     rows = list(csv.reader(io.StringIO(out.decode("utf-8-sig"))))

@@ -39,7 +39,7 @@ def test_a_product_keeps_its_id_its_variants_and_their_stock(desk: Desk, moved: 
     assert len(desk.products()) == (2 if "mug" in moved else 1)
 
 
-def test_new_skus_and_renamed_options_are_what_the_file_says(desk: Desk) -> None:
+def test_new_skus_and_renamed_options_follow_the_file(desk: Desk) -> None:
     desk.imported(TEE)
     desk.imported(TEE.replace("T-", "NEW-"))
     assert [v["sku"] for v in desk.products()["tee"]["variants"]] == ["NEW-S", "NEW-M"]
@@ -47,7 +47,7 @@ def test_new_skus_and_renamed_options_are_what_the_file_says(desk: Desk) -> None
     assert [v["title"] for v in desk.products()["tee"]["variants"]] == ["Small", "M"]
 
 
-def test_two_products_with_the_same_skus_stay_two_if_the_file_has_both(desk: Desk) -> None:
+def test_two_products_with_the_same_skus_stay_separate(desk: Desk) -> None:
     """Some shops number the sizes of each product alike."""
     desk.imported(TEE)
     both = TEE + "polo,Polo,S,T-S,20,7\npolo,,M,T-M,21,8\n"
@@ -60,7 +60,7 @@ def test_two_products_with_the_same_skus_stay_two_if_the_file_has_both(desk: Des
     assert desk.imported(both)["unchanged"] == 2
 
 
-def test_a_renamed_product_whose_skus_two_others_have_is_an_error(desk: Desk) -> None:
+def test_a_renamed_product_with_the_skus_of_two_others_is_an_error(desk: Desk) -> None:
     for name in ("A", "B"):
         given = {"name": name, "variants": [{"title": "S", "sku": "T-S", "price": 1}]}
         assert desk.shop.post("/api/admin/products", given).status == 201
@@ -70,9 +70,7 @@ def test_a_renamed_product_whose_skus_two_others_have_is_an_error(desk: Desk) ->
 
 
 @pytest.mark.parametrize("sku", ["MUG", "MUG-S", ""])
-def test_what_stood_for_a_product_without_options_becomes_the_first_of_them(
-    desk: Desk, sku: str
-) -> None:
+def test_the_only_variant_becomes_the_first_option(desk: Desk, sku: str) -> None:
     desk.imported("slug,name,price,sku,stock\nmug,Mug,5,MUG,9\n")
     (whole,) = desk.products()["mug"]["variants"]
     rows = f"mug,S,{sku},5,\nmug,L,MUG-L,6,2\n"
@@ -86,7 +84,7 @@ def test_what_stood_for_a_product_without_options_becomes_the_first_of_them(
     assert (second["title"], second["price"], second["stock"]) == ("L", "6.00", 2)
 
 
-def test_a_put_gives_a_product_options_in_the_same_way(desk: Desk) -> None:
+def test_a_put_turns_the_only_variant_into_the_first_option(desk: Desk) -> None:
     given = {"name": "Mug", "price": 5, "sku": "MUG", "variants": [{"stock": 9}]}
     mug = desk.shop.post("/api/admin/products", given).json
     change = {"variants": [{"title": "S"}, {"title": "L", "price": 6}]}
@@ -108,7 +106,7 @@ def test_a_put_with_a_new_sku_renames_it_and_keeps_the_stock(desk: Desk) -> None
     assert (small["id"], small["sku"], small["stock"]) == (old["id"], "NEW", 3)
 
 
-def test_names_that_make_one_slug_make_two_products(desk: Desk) -> None:
+def test_names_with_the_same_slug_make_two_products(desk: Desk) -> None:
     rows = "name,price\nCafé,1\nCafe,2\nT-Shirt!,3\nx,9\nT Shirt,4\n"
     job = desk.imported(rows)
     assert (job["created"], job["failed"]) == (5, 0), job
@@ -123,7 +121,7 @@ def test_names_that_make_one_slug_make_two_products(desk: Desk) -> None:
     assert set(desk.products()) == slugs
 
 
-def test_a_name_in_other_letters_is_the_same_product(desk: Desk) -> None:
+def test_a_name_in_another_case_or_unicode_form_is_the_same_product(desk: Desk) -> None:
     desk.imported("name,price\nBlue  shirt,1\n")
     assert desk.imported("name,price\nBLUE SHIRT,2\n")["updated"] == 1
     assert len(desk.products()) == 1
@@ -142,7 +140,7 @@ def listed(*places: tuple[str, int]) -> str:
     return PICTURES + rows + "".join(f"tee,,,https://i.example/{u}.jpg,{n}\n" for u, n in more)
 
 
-def test_pictures_stand_where_the_file_says(desk: Desk) -> None:
+def test_pictures_have_the_positions_of_the_file(desk: Desk) -> None:
     desk.imported(listed(("a", 1), ("b", 2), ("c", 3)))
     swapped = listed(("a", 3), ("b", 1), ("c", 2))
     assert desk.imported(swapped)["updated"] == 1
@@ -156,7 +154,7 @@ def test_pictures_stand_where_the_file_says(desk: Desk) -> None:
     assert desk.imported(again)["unchanged"] == 1
 
 
-def test_without_positions_the_pictures_of_the_file_stand_in_its_order(desk: Desk) -> None:
+def test_pictures_without_positions_have_the_order_of_the_file(desk: Desk) -> None:
     def ours(*names: str) -> str:
         rows = "".join(f"tee,Tee,9,https://i.example/{name}.jpg\n" for name in names)
         return "slug,name,price,imageUrl\n" + rows
@@ -167,7 +165,7 @@ def test_without_positions_the_pictures_of_the_file_stand_in_its_order(desk: Des
     assert desk.imported(ours("c", "a", "d"))["unchanged"] == 1
 
 
-def test_five_hundred_variants_come_in_every_way_and_stay_the_same(desk: Desk) -> None:
+def test_five_hundred_variants_stay_the_same_in_every_format(desk: Desk) -> None:
     listed = [{"title": f"V{n}", "sku": f"V-{n}", "price": 5, "stock": 9} for n in range(500)]
     given = {"name": "Api", "variants": listed}
     api = desk.shop.post("/api/admin/products", given)

@@ -16,7 +16,7 @@ mug,Mug,7.5,MUG,,,,9
 """
 
 
-def test_a_file_becomes_products(desk: Desk) -> None:
+def test_an_imported_file_creates_products(desk: Desk) -> None:
     job = desk.imported(TWO)
     assert job["status"] == "COMPLETED", job
     assert (job["total"], job["created"], job["failed"]) == (2, 2, 0)
@@ -27,14 +27,14 @@ def test_a_file_becomes_products(desk: Desk) -> None:
     assert sorted(desk.events()) == [("product.created", "mug"), ("product.created", "shirt")]
 
 
-def test_the_template_imports_as_it_is(desk: Desk) -> None:
+def test_the_template_imports_unchanged(desk: Desk) -> None:
     answer = desk.shop.get(f"{IMPORT}/template")
     assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
     job = desk.imported(answer.text)
     assert (job["status"], job["created"], job["failed"]) == ("COMPLETED", 2, 0)
 
 
-def test_a_job_is_queued_until_its_file_was_seen(desk: Desk) -> None:
+def test_a_job_is_queued_until_its_file_is_uploaded(desk: Desk) -> None:
     job_id = desk.send(TWO, name=r"C:\lists\spring.csv")
     job = desk.job(job_id)
     assert (job["status"], job["fileName"], job["total"]) == ("QUEUED", "spring.csv", None)
@@ -52,7 +52,7 @@ def test_jobs_are_listed_newest_first(desk: Desk) -> None:
     assert listed["total"] == 2
 
 
-def test_a_large_file_is_uploaded_by_a_form_that_only_fits_it(desk: Desk) -> None:
+def test_a_large_file_is_uploaded_with_a_form_for_that_file_only(desk: Desk) -> None:
     asked = {"fileName": "all.csv", "dryRun": True, "mode": "create"}
     answer = desk.shop.post(f"{IMPORT}/uploads", asked)
     assert answer.status == 201
@@ -79,9 +79,7 @@ def test_a_large_file_is_uploaded_by_a_form_that_only_fits_it(desk: Desk) -> Non
         ),
     ],
 )
-def test_what_is_no_form_with_a_file_is_refused(
-    desk: Desk, body: bytes, kind: str, field: str
-) -> None:
+def test_a_body_without_a_file_is_refused(desk: Desk, body: bytes, kind: str, field: str) -> None:
     answer = desk.shop.post(IMPORT, body, headers={"Content-Type": kind})
     assert (answer.status, answer.json["errors"][0]["field"]) == (422, field)
 
@@ -93,13 +91,13 @@ def test_wrong_options_are_refused_by_name(desk: Desk) -> None:
     assert desk.shop.get("/api/admin/jobs").json["total"] == 0
 
 
-def test_a_file_that_no_form_can_carry_is_told_of_uploads(desk: Desk) -> None:
+def test_a_file_too_large_for_a_form_is_referred_to_uploads(desk: Desk) -> None:
     answer = desk.post(b"x" * 4_400_001)
     assert answer.status == 413
     assert "/uploads" in answer.json["message"]
 
 
-def test_a_body_of_another_type_is_refused(desk: Desk) -> None:
+def test_a_body_of_another_content_type_is_refused(desk: Desk) -> None:
     answer = desk.shop.post(IMPORT, {"file": "a,b"})
     assert answer.status == 415
 
@@ -111,13 +109,13 @@ def test_an_unknown_job_is_not_found(desk: Desk) -> None:
         assert desk.shop.post(f"/api/admin/jobs/{path}/retry").status == 404
 
 
-def test_an_upload_that_belongs_to_no_job_is_left_alone(desk: Desk) -> None:
+def test_an_upload_without_a_job_is_ignored(desk: Desk) -> None:
     files.put("job_of_nobody", TWO.encode())
     desk.uploaded("job_of_nobody")
     assert desk.messages() == []
 
 
-def test_what_a_job_stores_is_never_shown_with_a_product(desk: Desk) -> None:
+def test_import_fields_of_a_product_are_never_shown(desk: Desk) -> None:
     desk.imported(TWO)
     assert all("import" not in product for product in desk.products().values())
     texts = [json.dumps(data) for _, data in desk.event_data()]
@@ -128,7 +126,7 @@ def counts(job: Any) -> list[int]:
     return [job[name] for name in ("created", "updated", "unchanged", "failed", "total")]
 
 
-def test_the_total_is_products_wherever_their_rows_are(desk: Desk) -> None:
+def test_the_total_counts_products_once_wherever_their_rows_are(desk: Desk) -> None:
     """A product counts once: as failed if any of its rows did, else as created, else as updated."""
     header = "slug,name,price,variantTitle,stock\n"
     together = desk.imported(header + "a,A,1,S,1\na,,,M,2\nb,B,1,,\n")
@@ -150,15 +148,13 @@ def test_the_total_is_products_wherever_their_rows_are(desk: Desk) -> None:
         ("A,A,1,\nb,B,1,\na,A,2,\n", 2),
     ],
 )
-def test_a_product_that_its_rows_name_in_several_ways_counts_once(
-    desk: Desk, rows: str, products: int
-) -> None:
+def test_a_product_named_in_several_ways_counts_once(desk: Desk, rows: str, products: int) -> None:
     desk.imported("slug,name,price,sku\n" + rows)
     job = desk.imported("slug,name,price,sku\n" + rows)
     assert sum(counts(job)[:4]) == job["total"] == job["processed"] == products, job
 
 
-def test_many_products_at_two_places_count_once_each(desk: Desk) -> None:
+def test_many_products_at_two_places_each_count_once(desk: Desk) -> None:
     rows = "".join(f"p{n},P,{n}.00\n" for n in range(450))
     again = "".join(f"p{n},P,{n}.50\n" for n in range(450))
     job_id = desk.send("slug,name,price\n" + rows + again)
@@ -174,7 +170,7 @@ def test_many_products_at_two_places_count_once_each(desk: Desk) -> None:
     assert any(20 < percent < 80 for percent in shown)
 
 
-def test_of_a_file_whose_rows_all_fail_the_first_hundred_errors_are_kept_and_hardly_more(
+def test_a_file_of_failing_rows_stores_about_a_hundred_errors(
     desk: Desk,
 ) -> None:
     rows = "".join(f"p{n},P{n},free\n" for n in range(1_000))

@@ -27,7 +27,7 @@ def answer(desk: Desk, job: Any, **body: Any) -> Any:
     return desk.finished(job["id"])
 
 
-def test_nothing_is_written_until_somebody_has_said_what_the_columns_are(desk: Desk) -> None:
+def test_nothing_is_written_until_a_mapping_is_sent(desk: Desk) -> None:
     job = waiting(desk)
     assert (desk.products(), job["processed"], job["dialect"]) == ({}, 0, None)
     assert (job["encoding"], job["delimiter"]) == ("utf-8", ",")
@@ -45,7 +45,7 @@ def test_nothing_is_written_until_somebody_has_said_what_the_columns_are(desk: D
     assert done["ignoredColumns"] == ["Colour code"]
 
 
-def test_a_mapping_that_cannot_be_is_refused_by_column(desk: Desk) -> None:
+def test_an_invalid_mapping_is_refused_by_column(desk: Desk) -> None:
     job = waiting(desk)
     path = f"/api/admin/jobs/{job['id']}/mapping"
     for columns, field, code in (
@@ -62,7 +62,7 @@ def test_a_mapping_that_cannot_be_is_refused_by_column(desk: Desk) -> None:
     assert desk.job(job["id"])["status"] == "NEEDS_MAPPING"
 
 
-def test_a_saved_mapping_is_proposed_for_the_same_columns_and_sent_along_by_name(
+def test_a_saved_mapping_is_proposed_and_can_be_sent_by_name(
     desk: Desk,
 ) -> None:
     odd = {"Product Name": "name", "Selling Price": "compareAtPrice", "Qty": "price"}
@@ -92,7 +92,7 @@ def test_mappings_are_saved_by_name(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("sent", [MAPPING, json.dumps(MAPPING)])
-def test_a_mapping_may_come_with_the_file(desk: Desk, sent: Any) -> None:
+def test_a_mapping_can_be_sent_with_the_file(desk: Desk, sent: Any) -> None:
     if isinstance(sent, str):
         job = desk.imported(FOREIGN, mapping=sent)
     else:
@@ -115,13 +115,15 @@ def test_a_mapping_for_other_columns_is_asked_about_or_fails(desk: Desk) -> None
     assert (job["status"], job["error"]["code"]) == ("FAILED", "unknown_columns")
 
 
-def test_a_mapping_that_is_none_is_refused_with_the_file(desk: Desk) -> None:
+def test_an_invalid_mapping_sent_with_the_file_is_refused(desk: Desk) -> None:
     for sent, field in (("{", "mapping"), ('{"a": 5}', "columns.a"), ('{"a": "b"}', "columns.a")):
         reply = desk.post(FOREIGN, mapping=sent)
         assert (reply.status, reply.json["errors"][0]["field"]) == (422, field), reply.text
 
 
-def test_nobody_answers_for_a_week(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_without_a_mapping_for_a_week_fails(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     job = waiting(desk)
     later = datetime.now(UTC) + timedelta(days=7, seconds=1)
     monkeypatch.setattr(clock, "now", lambda: later)
@@ -131,7 +133,7 @@ def test_nobody_answers_for_a_week(desk: Desk, monkeypatch: pytest.MonkeyPatch) 
     assert (reply.status, reply.json["code"]) == (409, "job_not_waiting")
 
 
-def test_only_a_job_that_waits_takes_a_mapping(desk: Desk) -> None:
+def test_only_a_waiting_job_accepts_a_mapping(desk: Desk) -> None:
     job = desk.imported("slug,name,price\na,A,1\n")
     reply = desk.shop.post(f"/api/admin/jobs/{job['id']}/mapping", {"columns": MAPPING})
     assert (reply.status, reply.json["code"]) == (409, "job_not_waiting")
@@ -141,7 +143,7 @@ def test_only_a_job_that_waits_takes_a_mapping(desk: Desk) -> None:
     assert reply.status == 409
 
 
-def test_an_answer_that_comes_twice_imports_once(desk: Desk) -> None:
+def test_a_repeated_mapping_imports_once(desk: Desk) -> None:
     job = waiting(desk)
     path = f"/api/admin/jobs/{job['id']}/mapping"
     for _ in range(2):
@@ -156,7 +158,7 @@ def brief(error: Any) -> tuple[Any, ...]:
     return tuple(error[name] for name in ("row", "field", "code", "name", "slug"))
 
 
-def test_what_failed_of_a_mapped_file_is_tried_again_with_its_mapping_and_its_numbers(
+def test_failed_rows_of_a_mapped_file_are_retried_with_its_mapping(
     desk: Desk,
 ) -> None:
     rows = "Mug,7,4,\n" * 3 + "Hat,free,1,\nCap,8,1,\nBag,dear,2,\n"
@@ -178,7 +180,7 @@ def test_what_failed_of_a_mapped_file_is_tried_again_with_its_mapping_and_its_nu
         job = again
 
 
-def test_columns_that_should_count_are_warned_about(desk: Desk) -> None:
+def test_ignored_columns_that_sound_like_fields_are_warned_about(desk: Desk) -> None:
     header = "Handle,Title,Variant Price,Image Src,Warehouse stock,Colour of the wall\n"
     job = desk.imported(header + "a,A,1,,5,red\n")
     assert [warning["column"] for warning in job["warnings"]] == ["Warehouse stock"]
@@ -187,7 +189,7 @@ def test_columns_that_should_count_are_warned_about(desk: Desk) -> None:
     assert (fields["Handle"], fields["Warehouse stock"]) == ("slug", None)
 
 
-def test_a_dry_run_shows_what_would_happen_and_runs(desk: Desk) -> None:
+def test_a_dry_run_shows_a_preview_and_can_be_run(desk: Desk) -> None:
     desk.imported("slug,name,price\na,A,1\nb,B,2\nsame,Same,3\n")
     foreign = "Product Name,Selling Price,Qty\nA,5,4\nNew,6,1\nSame,3,\nB,x,\n"
     job = answer(desk, waiting(desk, foreign, dryRun="true"), columns=MAPPING)
@@ -216,7 +218,7 @@ def test_a_dry_run_shows_what_would_happen_and_runs(desk: Desk) -> None:
     assert (reply.status, reply.json["code"]) == (409, "not_a_dry_run")
 
 
-def test_a_preview_is_of_the_first_fifty_products_that_change(desk: Desk) -> None:
+def test_a_preview_has_the_first_fifty_changed_products(desk: Desk) -> None:
     rows = "".join(f"p{n},P{n},{n + 1}\n" for n in range(450))
     job_id = desk.send("slug,name,price\n" + rows, dryRun="true")
     desk.uploaded(job_id)
@@ -236,7 +238,7 @@ SHOPIFY = (
 )
 
 
-def test_a_file_that_is_known_waits_for_a_confirmation_if_that_is_asked_for(desk: Desk) -> None:
+def test_a_recognised_file_waits_for_a_confirmation_on_request(desk: Desk) -> None:
     job = waiting(desk, SHOPIFY, review="true", dryRun="true")
     assert (job["dialect"], job["encoding"], job["delimiter"]) == ("shopify", "utf-8", ",")
     assert job["ignoredColumns"] == ["Lager Ost"]
@@ -252,7 +254,7 @@ def test_a_file_that_is_known_waits_for_a_confirmation_if_that_is_asked_for(desk
     assert desk.products()["mug"]["vendor"] == "Northwind"
 
 
-def test_single_columns_of_a_known_format_can_be_read_otherwise(desk: Desk) -> None:
+def test_single_columns_of_a_known_format_can_be_remapped(desk: Desk) -> None:
     job = waiting(desk, SHOPIFY, review="true")
     path = f"/api/admin/jobs/{job['id']}/mapping"
     for columns, field, code in (
@@ -279,7 +281,7 @@ def test_single_columns_of_a_known_format_can_be_read_otherwise(desk: Desk) -> N
     assert desk.products()["mug"]["variants"][0]["stock"] == 12
 
 
-def test_what_is_changed_of_our_own_columns_is_a_mapping(desk: Desk) -> None:
+def test_a_change_of_our_own_columns_is_a_mapping(desk: Desk) -> None:
     job = waiting(desk, "slug,name,price,stock\nmug,Mug,7,4\n", review="true")
     assert (job["dialect"], "option1" in job["fields"]) == ("backroom", True)
     done = answer(desk, job, format="backroom", columns={"stock": None})
@@ -289,7 +291,7 @@ def test_what_is_changed_of_our_own_columns_is_a_mapping(desk: Desk) -> None:
     assert desk.products()["mug"]["variants"][0]["stock"] is None
 
 
-def test_encoding_and_delimiter_are_changed_and_the_columns_are_shown_anew(desk: Desk) -> None:
+def test_changing_encoding_and_delimiter_updates_the_columns(desk: Desk) -> None:
     file = "slug,name;x,price\nmug,Größe;y,7\n".encode("cp1252")
     job = waiting(desk, file, review="true")  # type: ignore[arg-type]
     desk.shop.post(f"/api/admin/jobs/{job['id']}/mapping", {"delimiter": ";"})
@@ -306,7 +308,7 @@ def test_encoding_and_delimiter_are_changed_and_the_columns_are_shown_anew(desk:
     assert desk.products()["mug"]["name"] == "Größe;y"
 
 
-def test_a_format_that_was_saved_for_some_columns_is_proposed_with_its_fields(desk: Desk) -> None:
+def test_a_format_saved_for_some_columns_is_proposed_with_its_fields(desk: Desk) -> None:
     columns = {"Handle": None, "Title": None, "Price": None, "Colour of the wall": None}
     saved = desk.shop.put(f"{MAPPINGS}/odd", {"columns": columns, "format": "shopify"})
     assert saved.status == 200, saved.text

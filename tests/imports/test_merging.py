@@ -31,7 +31,7 @@ def shirt(desk: Desk, **fields: Any) -> dict[str, Any]:
     return dict(answer.json)
 
 
-def test_what_the_file_does_not_name_stays(desk: Desk) -> None:
+def test_values_without_a_column_stay(desk: Desk) -> None:
     before = shirt(desk)
     job = desk.imported(f"{OURS}\nshirt,,,25,,,M,,21,https://img.example/2.jpg,back\n")
     assert job["updated"] == 1, job
@@ -43,7 +43,7 @@ def test_what_the_file_does_not_name_stays(desk: Desk) -> None:
     assert [image["url"][-5:] for image in after["images"]] == ["1.jpg", "2.jpg"]
 
 
-def test_when_a_sale_is_over_there_is_no_price_before_it(desk: Desk) -> None:
+def test_the_end_of_a_sale_clears_the_compare_at_price(desk: Desk) -> None:
     header = "ID,Type,SKU,Name,In stock?,Sale price,Regular price\n"
     desk.imported(header + "1,simple,MUG,Mug,1,8,10\n")
     mug = desk.products()["mug"]
@@ -53,7 +53,7 @@ def test_when_a_sale_is_over_there_is_no_price_before_it(desk: Desk) -> None:
     assert (mug["price"], mug["compareAtPrice"]) == ("10.00", None)
 
 
-def test_a_price_of_zero_before_a_sale_is_none_and_changes_nothing(desk: Desk) -> None:
+def test_a_zero_compare_at_price_is_none_and_changes_nothing(desk: Desk) -> None:
     before = shirt(desk, compareAtPrice=0)
     assert before["compareAtPrice"] == "0.00"
     assert desk.imported("slug,name,compareAtPrice\nshirt,,0\n")["unchanged"] == 1
@@ -73,14 +73,14 @@ def test_a_spree_product_without_options_changes_the_variant_that_has_its_sku(
     assert (after["price"], after["stock"]) == ("6.00", 4)
 
 
-def test_a_text_for_a_picture_that_is_there_is_taken(desk: Desk) -> None:
+def test_a_new_text_for_an_existing_picture_is_stored(desk: Desk) -> None:
     shirt(desk)
     desk.imported(f"{OURS}\nshirt,,,,,,,,,https://img.example/1.jpg,from before\n")
     (image,) = desk.products()["shirt"]["images"]
     assert image["alt"] == "from before"
 
 
-def test_a_new_variant_without_a_title_is_called_by_its_sku(desk: Desk) -> None:
+def test_a_new_variant_without_a_title_gets_its_sku_as_title(desk: Desk) -> None:
     shirt(desk)
     job = desk.imported(f"{OURS}\nshirt,,,,,2,,SH-L,,,\n")
     assert job["updated"] == 1, job
@@ -89,7 +89,7 @@ def test_a_new_variant_without_a_title_is_called_by_its_sku(desk: Desk) -> None:
     assert desk.imported(f"{OURS}\nshirt,,,,,2,,SH-L,,,\n")["unchanged"] == 1
 
 
-def test_the_stock_of_a_product_with_several_variants_needs_one_to_be_named(desk: Desk) -> None:
+def test_stock_for_a_product_with_several_variants_must_name_one(desk: Desk) -> None:
     shirt(desk)
     job = desk.imported(f"{OURS}\nshirt,,,,,9,,,,,\n")
     (error,) = job["errors"]
@@ -104,16 +104,14 @@ def test_the_stock_of_a_product_with_several_variants_needs_one_to_be_named(desk
         ("shirt,,Default Title,,6,", "Variant Price"),
     ],
 )
-def test_what_may_be_of_several_variants_is_refused_by_the_column_that_says_it(
-    desk: Desk, row: str, column: str
-) -> None:
+def test_an_ambiguous_variant_is_refused_by_its_column(desk: Desk, row: str, column: str) -> None:
     shirt(desk)
     header = "Handle,Title,Option1 Value,Variant SKU,Variant Price,Variant Inventory Qty"
     (error,) = desk.imported(f"{header}\n{row}\n")["errors"]
     assert (error["row"], error["field"], error["code"]) == (2, column, "unknown_variant")
 
 
-def test_a_variant_that_a_file_of_stock_cannot_make_is_refused_by_its_own_row(desk: Desk) -> None:
+def test_an_unknown_variant_in_a_stock_file_is_an_error_of_its_row(desk: Desk) -> None:
     before = shirt(desk)
     header = "Handle,Option1 Name,Option1 Value,SKU,Location,On hand\n"
     rows = "shirt,Size,S,SH-S,Berlin,1\nshirt,Size,XL,SH-XL,Berlin,2\n"
@@ -122,13 +120,13 @@ def test_a_variant_that_a_file_of_stock_cannot_make_is_refused_by_its_own_row(de
     assert desk.products()["shirt"] == before
 
 
-def test_the_stock_of_an_only_variant_is_the_products(desk: Desk) -> None:
+def test_the_stock_of_the_product_is_that_of_its_only_variant(desk: Desk) -> None:
     desk.imported(f"{OURS}\nmug,Mug,5,,MUG,9,,,,,\n")
     assert desk.imported(f"{OURS}\nmug,,,,,8,,,,,\n")["updated"] == 1
     assert desk.products()["mug"]["variants"][0]["stock"] == 8
 
 
-def test_an_only_variant_without_title_and_sku_is_found_again(desk: Desk) -> None:
+def test_an_only_variant_without_title_and_sku_is_matched(desk: Desk) -> None:
     rows = f"{OURS}\nmug,Mug,5,,,,,,6,,\n"
     desk.imported(rows)
     assert desk.imported(rows)["unchanged"] == 1
@@ -158,7 +156,7 @@ def prices(desk: Desk, slug: str) -> tuple[str, list[str]]:
     return product["price"], [variant["price"] for variant in product["variants"]]
 
 
-def test_a_variant_without_a_price_has_its_products_which_is_the_lowest(desk: Desk) -> None:
+def test_a_variant_without_a_price_has_the_lowest(desk: Desk) -> None:
     header = "Handle,Title,Option1 Value,Variant SKU,Variant Price\n"
     job = desk.imported(header + "tee,Tee,S,T-S,9\ntee,,M,T-M,\ntee,,L,T-L,8\n")
     assert job["created"] == 1, job
@@ -176,7 +174,7 @@ def test_a_product_whose_variants_follow_its_price_keeps_it(desk: Desk) -> None:
     assert prices(desk, "shirt") == ("20.00", ["17.00", "20.00"])
 
 
-def test_an_error_in_a_variant_names_its_own_row(desk: Desk) -> None:
+def test_an_error_in_a_variant_is_reported_on_its_row(desk: Desk) -> None:
     shirt(desk)
     long = "x" * 101
     job = desk.imported(f"{OURS}\nshirt,,,,,,S,,17,,\nshirt,,,,,,XL,{long},,,\n")
@@ -210,7 +208,7 @@ def test_an_edit_during_an_import_is_merged_with_it(desk: Desk) -> None:
     assert desk.job(job_id)["updated"] == 1
 
 
-def test_a_product_that_somebody_creates_during_an_import_is_updated(desk: Desk) -> None:
+def test_a_product_created_during_an_import_is_updated(desk: Desk) -> None:
     job_id = desk.send(f"{OURS}\nshirt,Shirt,30,,,,,,,,\n")
     desk.uploaded(job_id)
     desk.meanwhile("TransactWriteItems", lambda: shirt(desk))
@@ -221,9 +219,7 @@ def test_a_product_that_somebody_creates_during_an_import_is_updated(desk: Desk)
 
 
 @pytest.mark.parametrize("slug", ["hat", ""])
-def test_a_name_that_is_taken_makes_another_slug_only_where_a_sku_tells_them_apart(
-    desk: Desk, slug: str
-) -> None:
+def test_a_taken_name_gets_another_slug_only_if_the_sku_differs(desk: Desk, slug: str) -> None:
     desk.shop.post("/api/admin/products", {"name": "Hat", "price": 1, "sku": "OLD"})
     job = desk.imported(f"slug,name,price,sku\n{slug},Hat,2,NEW\n")
     assert (job["updated"], job["created"]) == ((1, 0) if slug else (0, 1))
@@ -231,7 +227,7 @@ def test_a_name_that_is_taken_makes_another_slug_only_where_a_sku_tells_them_apa
 
 
 @pytest.mark.parametrize("others", [[], ["Case for TS-1"]])
-def test_a_product_is_found_by_its_sku_among_many_skus_that_begin_with_it(
+def test_a_product_is_found_by_a_sku_that_is_a_prefix_of_others(
     desk: Desk, others: list[str]
 ) -> None:
     def numbered(n: int) -> dict[str, Any]:
@@ -246,7 +242,7 @@ def test_a_product_is_found_by_its_sku_among_many_skus_that_begin_with_it(
     assert desk.products()["tee-1"]["price"] == "30.00"
 
 
-def test_a_variant_has_the_price_that_the_file_gives_though_it_followed_its_products(
+def test_an_imported_price_replaces_the_inherited_price_of_a_variant(
     desk: Desk,
 ) -> None:
     variants = [{"title": "S", "sku": "SH-S"}, {"title": "M", "sku": "SH-M"}]

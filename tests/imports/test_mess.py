@@ -37,7 +37,7 @@ def workbook() -> bytes:
         (b"slug,name," + b"x" * 60_000 + b"\na,A,1\n", "bad_header", 1),
     ],
 )
-def test_what_is_no_product_file_ends_its_job_with_a_reason(
+def test_a_file_without_products_ends_its_job_with_a_reason(
     desk: Desk, data: bytes, code: str, row: int
 ) -> None:
     job = desk.imported(data, onUnknownColumns="fail")
@@ -47,7 +47,7 @@ def test_what_is_no_product_file_ends_its_job_with_a_reason(
     assert desk.products() == {}
 
 
-def test_columns_that_nobody_knows_are_named_with_the_nearest_known_ones(desk: Desk) -> None:
+def test_unknown_columns_are_reported_with_the_nearest_known_ones(desk: Desk) -> None:
     message = desk.imported(b"handel,titel,prize\na,A,1\n", onUnknownColumns="fail")["error"][
         "message"
     ]
@@ -70,7 +70,7 @@ def test_columns_that_nobody_knows_are_named_with_the_nearest_known_ones(desk: D
         "slug,name,price\n\t\n \u00a0\nete,Été,1.5\n \u00a0,\t, \n\t\n".encode(),
     ],
 )
-def test_however_it_is_written_it_is_the_same_product(desk: Desk, data: bytes) -> None:
+def test_a_product_is_the_same_in_every_encoding_and_delimiter(desk: Desk, data: bytes) -> None:
     job = desk.imported(data)
     assert (job["created"], job["failed"]) == (1, 0), job
     product = desk.products()["ete"]
@@ -100,7 +100,7 @@ def test_however_it_is_written_it_is_the_same_product(desk: Desk, data: bytes) -
         (f"b,B,5,,{'d' * 1_100_000}", "", "record_too_large"),
     ],
 )
-def test_a_bad_row_is_told_by_line_column_and_code_and_spoils_no_other(
+def test_a_bad_row_is_reported_by_line_column_and_code_and_affects_no_other(
     desk: Desk, row: str, field: str, code: str
 ) -> None:
     job = desk.imported(HEADER + "a,A,1,,\n" + row + "\nc,C,1,,\n")
@@ -111,7 +111,7 @@ def test_a_bad_row_is_told_by_line_column_and_code_and_spoils_no_other(
     assert sorted(desk.products()) == ["a", "c"]
 
 
-def test_a_row_that_names_no_product_belongs_to_the_one_above_and_fails_without_one(
+def test_a_row_without_a_product_belongs_to_the_row_above_or_fails(
     desk: Desk,
 ) -> None:
     job = desk.imported(HEADER + ",,5,,\na,A,1,,\n,,,,more\n")
@@ -120,7 +120,7 @@ def test_a_row_that_names_no_product_belongs_to_the_one_above_and_fails_without_
     assert desk.products()["a"]["description"] == "more"
 
 
-def test_what_makes_a_spreadsheet_take_a_number_for_text_is_no_part_of_it(desk: Desk) -> None:
+def test_text_marks_of_spreadsheets_are_removed(desk: Desk) -> None:
     rows = [
         '="00123",="12.50",="Mug"',
         "'00124,'7,'90s mug",
@@ -136,7 +136,7 @@ def test_what_makes_a_spreadsheet_take_a_number_for_text_is_no_part_of_it(desk: 
     }
 
 
-def test_a_cell_of_30_megabytes_costs_its_row_alone(desk: Desk) -> None:
+def test_a_cell_of_30_megabytes_fails_only_its_row(desk: Desk) -> None:
     giant = 'b,B,1,,"' + "<p>x</p>\n" * 3_400_000 + '"\n'
     job_id = desk.put((HEADER + "a,A,1,,\n" + giant + "c,C,1,,\n").encode())
     job = desk.finished(job_id)
@@ -144,7 +144,7 @@ def test_a_cell_of_30_megabytes_costs_its_row_alone(desk: Desk) -> None:
     assert [(e["row"], e["code"]) for e in job["errors"]] == [(3, "record_too_large")]
 
 
-def test_a_product_of_too_many_rows_fails_alone(desk: Desk) -> None:
+def test_a_product_with_too_many_rows_fails_alone(desk: Desk) -> None:
     rows = "".join(f"b,B,1,S{n},\n" for n in range(2_001))
     job = desk.finished(desk.put((HEADER + "a,A,1,,\n" + rows + "c,C,1,,\n").encode()))
     assert (job["created"], job["failed"], job["total"]) == (2, 1, 3)
@@ -153,13 +153,13 @@ def test_a_product_of_too_many_rows_fails_alone(desk: Desk) -> None:
     assert job["errorReportUrl"] is None
 
 
-def test_a_product_of_more_variants_than_there_may_be_fails_with_the_column(desk: Desk) -> None:
+def test_a_product_with_too_many_variants_fails_with_the_column(desk: Desk) -> None:
     rows = "".join(f"b,B,1,V{n},{n}\n" for n in range(501))
     job = desk.imported("slug,name,price,variantTitle,stock\n" + rows)
     assert (job["failed"], job["errors"][0]["code"]) == (1, "too_long")
 
 
-def test_html_over_many_lines_and_image_only_rows_are_one_product(desk: Desk) -> None:
+def test_rows_with_multi_line_html_and_only_images_are_one_product(desk: Desk) -> None:
     rows = (
         "Handle,Title,Body (HTML),Option1 Value,Variant SKU,Variant Price,Image Src\n"
         'tee,Tee,"<p>One\n\n<b>two</b></p>",S,,9,https://img.example/1.jpg\n'
@@ -190,31 +190,31 @@ def test_all_errors_of_a_large_file_are_in_the_report_and_the_first_hundred_in_t
     assert lines[250].startswith("p499,P499,free,,,501,price,not_an_amount,")
 
 
-def test_unknown_columns_are_named_once(desk: Desk) -> None:
+def test_unknown_columns_are_listed_once(desk: Desk) -> None:
     job = desk.imported("URL handle,Title,Price,shoe size\na,A,1,9\n")
     assert (job["created"], job["ignoredColumns"]) == (1, ["shoe size"])
 
 
-def test_the_columns_of_each_dialect_are_known(desk: Desk) -> None:
+def test_the_columns_of_each_format_are_recognised(desk: Desk) -> None:
     files = {
         "shopify": "URL handle,Title,Price,Status\na,A,1,active\n",
         "woocommerce": "ID,Type,SKU,Name,In stock?,Regular price\n1,simple,W-1,B,1,1\n",
         "spree": "slug,name,price,inventory_count,sku\nc,C,1,5,S-1\n",
         "backroom": "slug,name,price\nd,D,1\n",
     }
-    for dialect, text in files.items():
+    for format, text in files.items():
         job = desk.imported(text)
-        assert (job["dialect"], job["created"], job["failed"]) == (dialect, 1, 0)
+        assert (job["dialect"], job["created"], job["failed"]) == (format, 1, 0)
 
 
-def test_a_name_too_long_for_a_slug_gets_one_of_its_own(desk: Desk) -> None:
+def test_a_long_name_gets_a_unique_shortened_slug(desk: Desk) -> None:
     names = ["x" * 300, "x" * 300 + "y"]
     rows = "name,price\n" + "".join(f"{name},1\n" for name in names)
     assert desk.imported(rows)["created"] == 2
     assert desk.imported(rows)["unchanged"] == 2
 
 
-def test_a_sum_at_the_end_of_a_list_changes_no_product(desk: Desk) -> None:
+def test_a_total_row_at_the_end_changes_no_product(desk: Desk) -> None:
     rows = "sku,name,price,stock\nA,First,5,2\nB,Last,7,4\n"
     desk.imported(rows)
     job = desk.imported(rows + ",,12.00,6\n")
@@ -225,9 +225,7 @@ def test_a_sum_at_the_end_of_a_list_changes_no_product(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("quote", ["", '"'])
-def test_a_row_that_cannot_be_read_fails_the_product_that_it_names_with_all_its_rows(
-    desk: Desk, quote: str
-) -> None:
+def test_an_unreadable_row_fails_all_rows_of_its_product(desk: Desk, quote: str) -> None:
     def line(*cells: str) -> str:
         return ",".join(f"{quote}{cell}{quote}" for cell in cells) + "\n"
 

@@ -15,19 +15,19 @@ from tests.support.import_desk import Desk
 
 
 @given(st.lists(st.text()))
-def test_a_key_that_came_before_is_never_taken_for_a_new_one(keys: list[str]) -> None:
+def test_a_seen_key_is_always_found(keys: list[str]) -> None:
     seen = Seen.for_file(0)
     for key in keys:
         seen(key)
     assert all(seen(key) and seen(key.casefold()) for key in keys)
 
 
-def test_few_new_keys_are_taken_for_one_that_came_before() -> None:
+def test_few_new_keys_are_mistaken_for_seen_ones() -> None:
     seen = Seen.for_file(20_000 * 60)
     assert sum(seen(f"product-{number}") for number in range(20_000)) < 20
 
 
-def test_a_long_report_is_put_together_in_pieces_and_by_several_messages(
+def test_a_long_report_is_joined_in_parts_by_several_messages(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(report, "_PIECE", 2_000)
@@ -41,7 +41,7 @@ def test_a_long_report_is_put_together_in_pieces_and_by_several_messages(
     assert [line[0] for line in lines] == ["slug", *(f"p{number}" for number in range(700))]
 
 
-def test_messages_that_sqs_refuses_are_sent_again(
+def test_messages_refused_by_sqs_are_sent_again(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client, refusals = aws.client("sqs"), [3, 1]
@@ -59,7 +59,7 @@ def test_messages_that_sqs_refuses_are_sent_again(
     assert sorted(desk.numbers()) == list(range(12))
 
 
-def test_messages_that_sqs_keeps_refusing_fail_the_function(
+def test_messages_refused_repeatedly_fail_the_function(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(QueueUrl: str, Entries: list[dict[str, Any]]) -> Any:

@@ -38,7 +38,7 @@ ROW = ["Mug", "12,50 €", "7", "Kitchen", IMAGE, "M-1", "Northwind", "Holds tea
         "product_name|unit_price|stock_qty|category|image_url|itemCode|brandName|longDescription",
     ],
 )
-def test_everyday_names_of_eight_languages_are_proposed_as_what_they_are(header: str) -> None:
+def test_common_column_names_in_eight_languages_are_proposed(header: str) -> None:
     columns = header.split("|")
     assert recognise(columns) is None
     proposed = propose(columns, [ROW])
@@ -60,19 +60,19 @@ def test_everyday_names_of_eight_languages_are_proposed_as_what_they_are(header:
         "Cena zakupu|Waga|Kod kreskowy|VAT|Cena netto",
     ],
 )
-def test_what_a_shop_pays_or_weighs_is_no_price_and_no_stock(header: str) -> None:
+def test_costs_and_weights_are_not_proposed_as_price_or_stock(header: str) -> None:
     columns = header.split("|")
     proposed = propose(columns, [["9.50", "120", "4006381333931", "19", "20"]])
     assert [(column.field, column.ignored) for column in proposed] == [(None, True)] * 5
 
 
-def test_values_that_a_field_cannot_have_speak_against_its_name() -> None:
+def test_values_that_do_not_fit_a_field_overrule_the_column_name() -> None:
     rows = [["Mug", "in stock", "see catalogue", "mug.jpg is to come"], ["Tee", "sold out", "", ""]]
     proposed = propose(["Product", "Stock", "Price list", "Image"], rows)
     assert [column.field for column in proposed] == ["name", None, None, None]
 
 
-def test_a_column_of_pictures_is_known_by_what_is_in_it() -> None:
+def test_a_column_of_pictures_is_recognised_by_its_values() -> None:
     proposed = propose(["Product", "Front", "Back"], [["Mug", IMAGE, IMAGE + "?v=2"]])
     assert [column.field for column in proposed] == ["name", "imageUrl", "imageUrl"]
 
@@ -83,7 +83,7 @@ def test_three_different_values_of_a_column_are_shown() -> None:
     assert column.samples == ["red", "blue", "x" * 200]
 
 
-def test_of_two_columns_for_one_field_the_surer_one_has_it() -> None:
+def test_the_better_of_two_columns_gets_the_field() -> None:
     proposed = propose(["My product price (USD)", "Price", "Sizes", "Colour"], [])
     assert [column.field for column in proposed] == [None, "price", "option1", "option2"]
 
@@ -95,7 +95,7 @@ def read(data: bytes, mapping: dict[str, str | None]) -> list[ImportedProduct]:
     return [format.product(group, SHOP) for group in grouped(table.records(), format)]
 
 
-def test_a_mapped_file_gives_what_its_columns_are_mapped_to() -> None:
+def test_a_mapped_file_is_read_by_its_mapping() -> None:
     (mug,) = read(
         b"Produkt;Preis;Statt;Menge;Bild 1;Bild 2;Rubrik;Lager\n"
         b"Mug;9,50;12,00;1.000;https://x/1.jpg;https://x/2.jpg;Home > Kitchen;Berlin\n",
@@ -122,7 +122,7 @@ def test_a_mapped_file_gives_what_its_columns_are_mapped_to() -> None:
     }
 
 
-def test_rows_with_options_are_variants_of_the_product_whose_name_they_share() -> None:
+def test_rows_with_options_and_the_same_name_are_variants_of_one_product() -> None:
     mapping: dict[str, str | None] = {
         "Item": "name",
         "Colour": "option2",
@@ -143,7 +143,7 @@ def test_rows_with_options_are_variants_of_the_product_whose_name_they_share() -
     assert (mug.values["sku"], mug.values["stock"]) == ("M", 3)
 
 
-def test_a_mapped_sale_price_is_the_price_and_the_other_the_one_before() -> None:
+def test_a_mapped_sale_price_is_the_price_and_the_other_the_compare_at_price() -> None:
     mapping: dict[str, str | None] = {"A": "sku", "B": "price", "C": "salePrice"}
     reduced, full = read(b"A,B,C\nM-1,10,8\nM-2,10,\n", mapping)
     assert (reduced.values["price"], reduced.values["compareAtPrice"]) == ("8.00", "10.00")
@@ -161,14 +161,12 @@ def test_a_mapped_sale_price_is_the_price_and_the_other_the_one_before() -> None
         ({"A": "name", "B": None}, "missing_value"),
     ],
 )
-def test_a_mapping_that_cannot_be_read_by_is_told_apart(
-    mapping: dict[str, str | None], code: str
-) -> None:
+def test_an_invalid_mapping_is_detected(mapping: dict[str, str | None], code: str) -> None:
     assert [fault.code for fault in faults(["A", "B", "C", "E", "e"], mapping)] == [code]
 
 
 @pytest.mark.parametrize("field", FIELDS)
-def test_every_field_that_can_be_mapped_to_is_read(field: str) -> None:
+def test_every_mappable_field_is_read(field: str) -> None:
     value = {
         "status": "draft",
         "published": "no",

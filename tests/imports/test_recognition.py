@@ -18,7 +18,7 @@ def columns(format: type[Format]) -> list[str]:
 
 
 @pytest.mark.parametrize("format", ALL, ids=lambda format: format.name)
-def test_a_format_is_known_by_its_columns_in_any_order_and_case(format: type[Format]) -> None:
+def test_a_format_is_recognised_by_its_columns_in_any_order_and_case(format: type[Format]) -> None:
     there = columns(format)
     assert recognise(there) is format
     assert recognise([name.upper() for name in reversed(there)]) is format
@@ -26,13 +26,13 @@ def test_a_format_is_known_by_its_columns_in_any_order_and_case(format: type[For
 
 
 @pytest.mark.parametrize("format", ALL, ids=lambda format: format.name)
-def test_no_format_takes_the_columns_of_another_for_its_own(format: type[Format]) -> None:
+def test_no_format_recognises_the_columns_of_another(format: type[Format]) -> None:
     for other in ALL:
         assert (other is format) == other.fits(columns(format)), other.name
 
 
 @pytest.mark.parametrize("format", FORMATS, ids=lambda format: format.name)
-def test_of_no_format_two_columns_are_taken_for_ours_if_they_mean_another_thing(
+def test_two_columns_of_a_format_are_read_as_ours_only_if_they_mean_the_same(
     format: type[Format],
 ) -> None:
     taken = 0
@@ -58,14 +58,14 @@ def test_of_no_format_two_columns_are_taken_for_ours_if_they_mean_another_thing(
         "",
     ],
 )
-def test_what_is_merely_similar_is_nobodys(header: str) -> None:
+def test_a_merely_similar_header_is_not_recognised(header: str) -> None:
     assert recognise(header.split(",")) is None
 
 
 @pytest.mark.parametrize(
     "header", ["sku,price", "SKU,Quantity", "Name,Price,Quantity,Category,Image", "slug,status"]
 )
-def test_columns_that_are_all_ours_are_ours_and_so_are_their_plain_synonyms(header: str) -> None:
+def test_our_columns_and_their_synonyms_are_recognised(header: str) -> None:
     assert recognise(header.split(",")) is Ours
 
 
@@ -77,11 +77,11 @@ def test_columns_that_are_all_ours_are_ours_and_so_are_their_plain_synonyms(head
         "Item,ID,Name,Price,Image URL (Import)",
     ],
 )
-def test_a_file_for_bigcommerces_importer_is_known_with_few_of_its_columns(header: str) -> None:
+def test_a_file_for_the_bigcommerce_importer_is_recognised_by_few_columns(header: str) -> None:
     found = recognise(header.split(","))
     assert found is not None and found.name == "bigcommerce"
 
 
-def test_the_columns_of_our_error_report_are_no_foreign_ones() -> None:
+def test_the_columns_of_the_error_report_are_not_unknown() -> None:
     remarks = ["error row", "error field", "error code", "error message"]
     assert recognise(["slug", "price", *remarks]) is Ours

@@ -38,7 +38,7 @@ def refused(data: bytes) -> FileRejected:
 
 text = st.text(alphabet='ab",;\t\n\r éč😀', max_size=8).map(str.strip)
 tables = st.lists(st.tuples(st.just("x"), text, text), min_size=1, max_size=12)
-dialects = st.tuples(
+layouts = st.tuples(
     st.sampled_from(",;\t"),
     st.sampled_from(["\n", "\r\n"]),
     st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
@@ -52,13 +52,13 @@ def written(rows: list[tuple[str, ...]], delimiter: str, end: str, encoding: str
     return out.getvalue().encode(encoding)
 
 
-@given(tables, dialects, st.integers(1, 40))
-def test_what_the_csv_module_writes_is_read_as_it_was_in_pieces_of_any_size(rows, dialect, piece):
-    assert cells(opened(written(rows, *dialect), piece)) == [list(row) for row in rows]
+@given(tables, layouts, st.integers(1, 40))
+def test_output_of_the_csv_module_is_read_unchanged_in_pieces_of_any_size(rows, layout, piece):
+    assert cells(opened(written(rows, *layout), piece)) == [list(row) for row in rows]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be"])
-def test_lines_that_end_with_a_return_alone_may_hold_line_feeds_and_any_letter(encoding):
+def test_lines_ending_with_a_bare_return_may_contain_line_feeds(encoding):
     rows = [("x", "Kočka č", 'a "b"\nc\n\nd'), ("y", "Èze", "")]
     assert cells(opened(written(rows, ";", "\r", encoding))) == [list(row) for row in rows]
 
@@ -75,7 +75,7 @@ def test_lines_that_end_with_a_return_alone_may_hold_line_feeds_and_any_letter(e
         ("sep=^\na,b^c", "^"),
     ],
 )
-def test_the_delimiter_is_one_that_stands_outside_quotes(header, delimiter):
+def test_only_delimiters_outside_quotes_count(header, delimiter):
     assert open_csv([f"{header}\nx\n".encode()]).format.delimiter == delimiter
 
 
@@ -84,7 +84,7 @@ _marks = st.sampled_from([*',;|"\t\r\n', '""', "\r\n", "a", "b c", " ", "sep=;"]
 
 @given(st.lists(_marks, max_size=60).map("".join), st.integers(1, 30), st.sampled_from(["", ";"]))
 @example("a\r\r\nb,c", 3, "")
-def test_however_little_is_looked_at_first_a_file_is_opened_the_same(text, little, delimiter):
+def test_a_file_is_opened_the_same_with_any_size_of_the_first_piece(text, little, delimiter):
     def opened(size):
         with patch.object(opening, "_FIRST_LINES", size):
             try:
@@ -96,7 +96,7 @@ def test_however_little_is_looked_at_first_a_file_is_opened_the_same(text, littl
     assert opened(little) == opened(1 << 16)
 
 
-def test_what_can_be_made_out_of_a_broken_line_is_in_its_cells():
+def test_a_broken_line_has_the_readable_cells():
     broken = '"a","B, ""b""",3,"so ""so" no'
     (record,) = opened(f"slug,name,price,description\n{broken}\n")
     assert record.problem
@@ -105,9 +105,9 @@ def test_what_can_be_made_out_of_a_broken_line_is_in_its_cells():
     assert record.cells == ["a", '"A', "1", ""]
 
 
-@given(tables, dialects)
-def test_every_record_is_found_again_by_its_own_bytes(rows, dialect):
-    data = written(rows, *dialect)
+@given(tables, layouts)
+def test_every_record_can_be_read_from_its_byte_range(rows, layout):
+    data = written(rows, *layout)
     table = open_csv([data])
     for record in table.records():
         part = data[record.offset : record.offset + record.length]
@@ -115,7 +115,7 @@ def test_every_record_is_found_again_by_its_own_bytes(rows, dialect):
 
 
 @given(st.binary(max_size=300), st.integers(1, 60))
-def test_no_bytes_break_the_reader_and_none_are_read_twice(junk, piece):
+def test_any_bytes_are_read_once_without_a_crash(junk, piece):
     data = HEADER.encode() + b"x,y,z\n" + junk + b"\nlast,one,here\n"
     records = opened(data, piece, "utf-8")
     for before, after in itertools.pairwise(records):
@@ -143,7 +143,7 @@ def test_lines_are_counted_as_an_editor_counts_them():
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_line_that_is_not_utf8_is_an_error_of_its_row_and_its_neighbours_are_read(end: str):
+def test_a_line_that_is_not_utf8_is_an_error_of_its_row_only(end: str):
     lines = ["slug,name", *(f"a{n},Café" for n in range(20))]
     bad = f"b,Café €,x{end}".encode("cp1252")
     records = opened(end.join([*lines, ""]).encode() + bad + f"c,Été{end}".encode())
@@ -154,15 +154,15 @@ def test_a_line_that_is_not_utf8_is_an_error_of_its_row_and_its_neighbours_are_r
     assert last.cells == ["c", "Été"]
 
 
-def test_lines_that_end_with_carriage_returns_alone_are_lines():
+def test_bare_carriage_returns_end_lines():
     assert cells(opened(b"slug\tname\ra\tx\rb\ty")) == [["a", "x"], ["b", "y"]]
 
 
-def test_utf16_without_a_mark_is_recognised():
+def test_utf16_without_a_byte_order_mark_is_recognised():
     assert cells(opened("slug;name\na;Café\n".encode("utf-16-le"))) == [["a", "Café"]]
 
 
-def test_excels_separator_line_is_obeyed():
+def test_the_separator_line_of_excel_sets_the_delimiter():
     records = opened("sep=;\nslug;name\na;x,y\n")
     assert [(r.line, r.cells) for r in records] == [(3, ["a", "x,y"])]
 
@@ -171,7 +171,7 @@ def test_an_inch_sign_in_a_cell_without_quotes_is_text():
     assert cells(opened('slug,name\na,5" screen\nb,c\n')) == [["a", '5" screen'], ["b", "c"]]
 
 
-def test_an_unclosed_quote_costs_its_own_row_and_names_its_line():
+def test_an_unclosed_quote_is_an_error_of_its_row_with_its_line():
     records = opened('slug,name\na,"one\nb,two\nc,"three"\nd,four\n')
     assert [(r.line, r.problem.code if r.problem else None) for r in records] == [
         (2, "unclosed_quote"),
@@ -182,20 +182,20 @@ def test_an_unclosed_quote_costs_its_own_row_and_names_its_line():
     assert "line 2" in records[0].problem.message
 
 
-def test_an_unclosed_quote_before_more_rows_than_a_record_holds_swallows_none():
+def test_an_unclosed_quote_does_not_swallow_the_following_rows():
     rows = "b,two\n" * (LARGEST_RECORD // 3)
     records = opened('slug,name\na,"one\n' + rows)
     assert records[0].problem.code == "unclosed_quote"
     assert len(records) == 1 + LARGEST_RECORD // 3
 
 
-def test_a_quote_that_is_not_doubled_is_named_with_its_line():
+def test_a_quote_that_is_not_doubled_is_reported_with_its_line():
     records = opened('slug,name\na,"a "fine" shirt"\nb,two\n')
     assert records[0].problem[:3] == (2, "", "misplaced_quote")
     assert records[1].cells == ["b", "two"]
 
 
-def test_a_carriage_return_within_a_row_is_named():
+def test_a_carriage_return_within_a_row_is_reported():
     records = opened("slug,name\na,one\rtwo\nb,two\n")
     assert records[0].problem[:3] == (2, "", "stray_line_break")
     assert records[1].cells == ["b", "two"]
@@ -206,7 +206,7 @@ def test_a_carriage_return_within_a_row_is_named():
     [b'"' + b"x" * 30_000_000 + b'"', b"x" * 30_000_000, b'"' + b"some base64\n" * 300_000 + b'"'],
     ids=["quoted", "bare", "over many lines"],
 )
-def test_a_cell_of_many_megabytes_is_one_bad_record_and_reading_goes_on(cell):
+def test_a_cell_of_many_megabytes_is_one_bad_record(cell):
     records = opened(b"slug,name\na," + cell + b"\nb,two\n")
     assert [r.problem.code if r.problem else None for r in records] == ["record_too_large", None]
     assert records[0].cells[0] == "a"
@@ -214,7 +214,7 @@ def test_a_cell_of_many_megabytes_is_one_bad_record_and_reading_goes_on(cell):
     assert records[0].length == len(cell) + 3
 
 
-def test_memory_does_not_grow_with_the_file():
+def test_memory_use_does_not_grow_with_the_file():
     def pieces() -> Iterator[bytes]:
         yield b"slug,name\n"
         for _ in range(2000):
@@ -243,13 +243,13 @@ def test_memory_does_not_grow_with_the_file():
         (b'slug,"name\na,b\n', "bad_header", "line 1"),
     ],
 )
-def test_a_file_that_holds_no_rows_is_refused_with_the_reason(data, code, said):
+def test_a_file_without_rows_is_refused_with_a_reason(data, code, said):
     rejection = refused(data)
     assert rejection.code == code
     assert said in rejection.message
 
 
-def test_a_format_survives_being_stored():
+def test_a_stored_format_is_read_back_unchanged():
     table = open_csv([b"Handle;Title\na;b\n"])
     assert FileFormat.from_dict(table.format.as_dict()) == table.format
     assert table.format.header == ("Handle", "Title")
@@ -264,14 +264,14 @@ def test_a_format_survives_being_stored():
         ('a,"say ""hi""" , "c" ', ["a", 'say "hi"', "c"]),
     ],
 )
-def test_blanks_around_quotes_are_no_part_of_the_cell_and_no_error(row, read):
+def test_spaces_around_quotes_are_ignored(row, read):
     records = opened(f"{HEADER}{row}\nlast,one,here\n")
     assert [record.problem for record in records] == [None, None]
     assert cells(records) == [read, ["last", "one", "here"]]
     assert records[1].line == 3 + row.count("\n")
 
 
-def test_what_stands_behind_a_closing_quote_is_an_error_of_its_row_alone():
+def test_text_after_a_closing_quote_is_an_error_of_its_row_only():
     records = opened(f'{HEADER}a,"b" x,c\nlast,one,here\n')
     assert [record.problem is None for record in records] == [False, True]
 
@@ -293,7 +293,7 @@ def test_a_title_above_the_header_is_skipped_and_counted_as_a_line(above):
 
 
 @pytest.mark.parametrize("header", ["," * 900_000, "a," * 900_000, "x" * 900_000 + ",y"])
-def test_a_header_of_any_size_is_read_or_refused_at_once(header):
+def test_a_header_of_any_size_is_read_or_refused(header):
     try:
         assert len(open_csv([f"slug,name{header}\na,b\n".encode()]).format.header) <= 2000
     except FileRejected as rejected:

@@ -17,13 +17,13 @@ HEADER = "Handle,Title,Variant SKU,Variant Price\n"
 
 def planned(data: bytes, **options: Any) -> tuple[Table, Format, list[Chunk | Unreadable]]:
     table = open_csv([data])
-    dialect = read_as(table.format.header)
-    return table, dialect, list(plan(table.records(), dialect, **options))
+    format = read_as(table.format.header)
+    return table, format, list(plan(table.records(), format, **options))
 
 
-def handles(data: bytes, chunk: Chunk, table: Table, dialect: Format) -> list[list[str]]:
+def handles(data: bytes, chunk: Chunk, table: Table, format: Format) -> list[list[str]]:
     part = data[chunk.offset : chunk.offset + chunk.length]
-    groups = grouped(read(part, table.format, chunk.offset, chunk.line), dialect)
+    groups = grouped(read(part, table.format, chunk.offset, chunk.line), format)
     return [[record.cells[0] for record in group] for group in groups]
 
 
@@ -37,22 +37,22 @@ lines = st.lists(
 
 
 @given(lines, st.integers(1, 7))
-def test_workers_find_the_products_that_the_planner_counted(parts, rows):
+def test_workers_read_the_products_that_the_planner_counted(parts, rows):
     data = (HEADER + "\n".join(["z,Z,z,1", *parts])).encode()
-    table, dialect, chunks = planned(data, rows=rows)
+    table, format, chunks = planned(data, rows=rows)
     whole = open_csv([data])
-    expected = [[r.cells[0] for r in group] for group in grouped(whole.records(), dialect)]
+    expected = [[r.cells[0] for r in group] for group in grouped(whole.records(), format)]
     found = []
     for chunk in chunks:
         assert isinstance(chunk, Chunk)
-        groups = handles(data, chunk, table, dialect)
+        groups = handles(data, chunk, table, format)
         assert len(groups) == chunk.products
         assert sum(map(len, groups)) == chunk.rows
         found += groups
     assert found == expected
 
 
-def test_a_chunk_ends_between_products_and_holds_about_as_many_rows_as_asked():
+def test_a_chunk_ends_between_products_and_has_about_the_requested_rows():
     rows = "".join(f"p{i // 3},P,s{i},1\n" for i in range(90))
     _, _, chunks = planned((HEADER + rows).encode(), rows=20)
     assert [chunk.rows for chunk in chunks] == [18] * 5
@@ -61,17 +61,17 @@ def test_a_chunk_ends_between_products_and_holds_about_as_many_rows_as_asked():
 
 def test_a_row_without_a_handle_belongs_to_the_product_above():
     data = (HEADER + "a,A,s,1\n,,t,2\nb,B,u,3\n").encode()
-    table, dialect, chunks = planned(data)
-    assert handles(data, chunks[0], table, dialect) == [["a", ""], ["b"]]
+    table, format, chunks = planned(data)
+    assert handles(data, chunks[0], table, format) == [["a", ""], ["b"]]
 
 
-def test_rows_of_a_product_far_apart_are_groups_of_their_own():
+def test_distant_rows_of_a_product_are_separate_groups():
     data = (HEADER + "a,A,s,1\nb,B,t,2\na,,u,3\n").encode()
-    table, dialect, chunks = planned(data)
-    assert handles(data, chunks[0], table, dialect) == [["a"], ["b"], ["a"]]
+    table, format, chunks = planned(data)
+    assert handles(data, chunks[0], table, format) == [["a"], ["b"], ["a"]]
 
 
-def test_a_product_with_too_many_rows_fails_alone_and_its_neighbours_are_planned():
+def test_a_product_with_too_many_rows_fails_alone():
     many = "".join(f"m,M,s{i},1\n" for i in range(MOST_ROWS + 1))
     _, _, parts = planned((HEADER + "a,A,s,1\n" + many + "b,B,t,1\n").encode())
     before, failed, after = parts
@@ -80,7 +80,7 @@ def test_a_product_with_too_many_rows_fails_alone_and_its_neighbours_are_planned
     assert failed.error[:3] == (3, "", "too_many_rows")
 
 
-def test_a_product_with_a_giant_record_goes_to_no_worker():
+def test_a_product_with_a_giant_record_is_not_sent_to_a_worker():
     giant = 'a,"' + "x" * 3_000_000 + '",s,1\n'
     _, _, parts = planned((HEADER + "a,A,s,1\n" + giant + "b,B,t,1\n").encode())
     failed, after = parts
@@ -90,7 +90,7 @@ def test_a_product_with_a_giant_record_goes_to_no_worker():
     assert after.line == 4
 
 
-def test_variations_beside_their_parent_are_found_by_number_and_by_sku():
+def test_variations_next_to_their_parent_are_grouped_by_id_and_by_sku():
     header = "ID,Type,SKU,Name,Regular price,Parent\n"
     rows = '45,variation,V1,"Tee - Red",9,id:44\n44,variable,TEE,Tee,,\n46,variation,V2,T,9,TEE\n'
     data = (header + rows).encode()
@@ -105,6 +105,6 @@ def test_variations_beside_their_parent_are_found_by_number_and_by_sku():
         b"Handle,Title,Variant SKU,Variant Price\nmug,Mug,,1\nhat,Hat,,1\n",
     ],
 )
-def test_products_that_come_once_are_not_repeated_whatever_their_columns_name_alike(data):
+def test_unique_products_are_not_marked_as_repeated(data):
     _, _, (chunk,) = planned(data, seen=Seen.for_file(0))
     assert (chunk.products, chunk.repeated) == (2, ())

@@ -27,7 +27,7 @@ def post(desk: Desk, body: bytes, boundary: str = "x", **headers: str) -> Answer
 FILE = ('name="file"; filename="a.csv"', CSV)
 
 
-def test_an_import_that_is_sent_again_is_one_job_whatever_boundary_the_form_has(
+def test_a_repeated_import_is_one_job_with_any_form_boundary(
     desk: Desk,
 ) -> None:
     first = post(desk, form("x", FILE), **KEY)
@@ -43,7 +43,7 @@ def test_an_import_that_is_sent_again_is_one_job_whatever_boundary_the_form_has(
 
 
 @pytest.mark.parametrize("nth", [1, 2])
-def test_an_import_whose_answer_was_lost_is_found_and_gets_its_file(desk: Desk, nth: int) -> None:
+def test_a_repeat_after_a_lost_answer_completes_the_import(desk: Desk, nth: int) -> None:
     assert desk.shop.owner
     desk.crash("TransactWriteItems" if nth == 1 else "UpdateItem", nth)
     with pytest.raises(Crash):
@@ -56,7 +56,7 @@ def test_an_import_whose_answer_was_lost_is_found_and_gets_its_file(desk: Desk, 
     assert (desk.job(job_id)["status"], desk.job(job_id)["created"]) == ("COMPLETED", 1)
 
 
-def test_an_upload_that_is_asked_for_again_is_the_same_job(desk: Desk) -> None:
+def test_a_repeated_upload_request_returns_the_same_job(desk: Desk) -> None:
     asked = {"fileName": "all.csv"}
     first = desk.shop.post(f"{IMPORT}/uploads", asked, headers=KEY).json
     again = desk.shop.post(f"{IMPORT}/uploads", asked, headers=KEY)
@@ -78,15 +78,13 @@ def test_an_upload_that_is_asked_for_again_is_the_same_job(desk: Desk) -> None:
         ('name="mode"', "ünbekannt 😀"),
     ],
 )
-def test_a_strange_part_of_a_form_is_taken_or_refused_and_never_breaks(
-    desk: Desk, part: tuple[str, str]
-) -> None:
+def test_an_unusual_form_part_is_accepted_or_refused(desk: Desk, part: tuple[str, str]) -> None:
     answer = post(desk, form("x", part, FILE))
     assert answer.status in {202, 422}, answer.text
 
 
 @pytest.mark.parametrize("name", ["a\x00b.csv", "\ud83d\ude00.csv", "\r\tx.csv", "\x00"])
-def test_a_file_of_any_name_can_be_read_back(desk: Desk, name: str) -> None:
+def test_a_file_with_any_name_can_be_imported(desk: Desk, name: str) -> None:
     head = f'name="file"; filename="{name}"'.encode("utf-8", "surrogatepass").decode(
         "utf-8", "replace"
     )

@@ -14,7 +14,7 @@ from tests.support.import_desk import Desk
 CATALOGUE = "slug,name,price,sku\n" + "".join(f"p{n},P{n},{n}.00,SKU-{n}\n" for n in range(1, 11))
 
 
-def test_the_same_file_again_changes_nothing(desk: Desk) -> None:
+def test_importing_a_file_again_changes_nothing(desk: Desk) -> None:
     desk.imported(CATALOGUE)
     before, events = desk.products(), desk.events()
     job = desk.imported(CATALOGUE)
@@ -26,7 +26,7 @@ def test_the_same_file_again_changes_nothing(desk: Desk) -> None:
 TWICE = "slug,name,price,stock\na,A,1.00,5\nb,B,1.00,\na,A,2.00,6\nb,B,3.00,\na,A,4.00,\n"
 
 
-def test_a_file_with_a_product_several_times_changes_nothing_when_it_comes_again(
+def test_reimporting_a_file_with_repeated_products_changes_nothing(
     desk: Desk,
 ) -> None:
     assert desk.imported(TWICE)["created"] == 2
@@ -40,9 +40,7 @@ def test_a_file_with_a_product_several_times_changes_nothing_when_it_comes_again
 
 
 @pytest.mark.parametrize("change", [{"price": "9.00"}, {"variants": [{"stock": 1}]}])
-def test_all_rows_of_such_a_file_tell_again_once_the_product_was_changed(
-    desk: Desk, change: Any
-) -> None:
+def test_all_rows_of_a_repeated_product_count_after_it_was_changed(desk: Desk, change: Any) -> None:
     desk.imported(TWICE)
     whole = desk.products()["a"]
     answer = desk.shop.put(f"/api/admin/products/{whole['id']}", change)
@@ -53,7 +51,7 @@ def test_all_rows_of_such_a_file_tell_again_once_the_product_was_changed(
     assert desk.imported(TWICE)["unchanged"] == 2
 
 
-def test_a_change_between_two_rows_of_a_file_is_not_taken_for_the_files(desk: Desk) -> None:
+def test_a_client_change_between_two_rows_is_overwritten_by_a_reimport(desk: Desk) -> None:
     job_id = desk.send("slug,name,price,stock\na,A,1.00,\nb,B,1.00,\na,,2.00,\n")
     desk.uploaded(job_id)
     (chunk,) = desk.messages()
@@ -66,13 +64,13 @@ def test_a_change_between_two_rows_of_a_file_is_not_taken_for_the_files(desk: De
     assert (desk.products()["a"]["name"], desk.products()["a"]["price"]) == ("A", "2.00")
 
 
-def test_a_row_that_was_overwritten_counts_in_any_other_file(desk: Desk) -> None:
+def test_an_overwritten_row_counts_in_another_file(desk: Desk) -> None:
     desk.imported(TWICE)
     assert desk.imported("slug,name,price,stock\na,A,1.00,5\n")["updated"] == 1
     assert desk.products()["a"]["price"] == "1.00"
 
 
-def test_three_changed_prices_update_three_products_and_emit_three_events(desk: Desk) -> None:
+def test_three_changed_prices_update_three_products_with_three_events(desk: Desk) -> None:
     desk.imported(CATALOGUE)
     known = len(desk.events())
     changed = CATALOGUE.replace(",2.00,", ",2.50,").replace(",5.00,", ",5.50,")
@@ -116,7 +114,7 @@ def test_each_sku_of_a_product_with_a_hundred_variants_is_found(desk: Desk) -> N
     assert [error["code"] for error in job["errors"]] == ["missing_name"]
 
 
-def test_the_skus_that_have_no_room_take_a_call_for_many(desk: Desk) -> None:
+def test_skus_beyond_the_index_are_written_in_batches(desk: Desk) -> None:
     with desk.dynamodb.metered() as calls:
         id = of_many_variants(desk.shop)["id"]
     assert len(calls) < 16
@@ -125,7 +123,7 @@ def test_the_skus_that_have_no_room_take_a_call_for_many(desk: Desk) -> None:
     assert len(calls) < 16
 
 
-def test_a_sku_that_a_change_takes_from_the_index_is_still_found(desk: Desk) -> None:
+def test_a_sku_that_no_longer_fits_the_index_is_found(desk: Desk) -> None:
     product = of_many_variants(desk.shop)
     variants = [{"title": f"New {n}", "sku": f"AA-{n:02d}", "stock": 1} for n in range(50)]
     change = {"variants": [*variants, *({"id": v["id"]} for v in product["variants"][:50])]}
@@ -135,7 +133,7 @@ def test_a_sku_that_a_change_takes_from_the_index_is_still_found(desk: Desk) -> 
     assert (job["updated"], job["failed"]) == (100, 0), job
 
 
-def test_a_sku_of_nothing_that_is_seen_finds_nothing(desk: Desk) -> None:
+def test_a_sku_of_invisible_characters_matches_nothing(desk: Desk) -> None:
     job = desk.imported("sku,name,price\n\u200b,A,1\n")
     assert job["created"] + job["failed"] == 1, job
 
@@ -150,21 +148,21 @@ def test_two_products_with_one_sku_are_a_row_error(desk: Desk) -> None:
     assert {product["price"] for product in desk.products().values()} == {"1.00"}
 
 
-def test_a_sku_that_many_others_begin_with_is_still_found(desk: Desk) -> None:
+def test_a_sku_that_is_a_prefix_of_many_others_is_found(desk: Desk) -> None:
     rows = "".join(f"p{n},P,1,{n}\n" for n in range(1, 400))
     desk.imported("slug,name,price,sku\n" + rows)
     job = desk.imported("sku,price\n1,5\n")
     assert (job["updated"], desk.products()["p1"]["price"]) == (1, "5.00")
 
 
-def test_the_shops_slug_stays_when_a_product_is_found_by_its_sku(desk: Desk) -> None:
+def test_a_product_found_by_its_sku_keeps_its_slug(desk: Desk) -> None:
     desk.imported(CATALOGUE)
     job = desk.imported("slug,name,price,sku\nother,P3,3.00,SKU-3\n")
     assert (job["created"], job["unchanged"]) == (0, 1)
     assert "other" not in desk.products()
 
 
-def test_a_rehearsal_says_what_would_happen_and_writes_nothing(desk: Desk) -> None:
+def test_a_dry_run_reports_the_outcome_and_writes_nothing(desk: Desk) -> None:
     desk.imported("slug,name,price\np1,P1,1.00\np2,P2,9.00\n")
     before, events = desk.products(), desk.events()
     bad = "p11,P11,free,\n"
@@ -178,7 +176,7 @@ def test_a_rehearsal_says_what_would_happen_and_writes_nothing(desk: Desk) -> No
     assert [real[name] for name in ("created", "updated", "unchanged", "failed")] == counts
 
 
-def test_a_rehearsal_sees_what_it_would_have_created(desk: Desk) -> None:
+def test_a_dry_run_includes_the_products_it_would_create(desk: Desk) -> None:
     far = "slug,name,price,variantTitle,stock\na,A,5,S,1\nb,B,1,,\na,,,M,2\nb,B,1,,\n"
     rehearsed = desk.imported(far, dryRun="true")
     real = desk.imported(far)
@@ -195,7 +193,7 @@ def test_a_rehearsal_sees_what_it_would_have_created(desk: Desk) -> None:
         ("".join(f"c,C,1,,{n},V-{n}\n" for n in range(12)), ",,9,V-9,,\n", 0),
     ],
 )
-def test_a_rehearsal_finds_by_sku_what_the_import_would(
+def test_a_dry_run_matches_by_sku_as_the_import_does(
     desk: Desk, first: str, later: str, failed: int
 ) -> None:
     header = "slug,name,price,sku,variantTitle,variantSku\n"
@@ -218,7 +216,7 @@ def test_a_rehearsal_finds_by_sku_what_the_import_would(
         ("update", (0, 1, 1), "not_found", ["old"]),
     ],
 )
-def test_a_mode_says_what_may_happen(
+def test_the_mode_determines_what_an_import_may_do(
     desk: Desk, mode: str, counts: tuple[int, ...], code: str | None, slugs: list[str]
 ) -> None:
     desk.imported("slug,name,price\nold,Old,1\n")
@@ -235,7 +233,7 @@ def test_an_import_that_only_creates_completes_what_it_created(desk: Desk) -> No
     assert len(desk.products()["a"]["variants"]) == 2
 
 
-def test_an_export_of_spree_is_imported_and_found_again(desk: Desk) -> None:
+def test_a_spree_export_is_imported_and_matched_again(desk: Desk) -> None:
     rows = (
         "slug,sku,name,status,description,price,compare_at_price,currency,track_inventory,"
         "inventory_count,option1_name,option1_value,option2_name,option2_value,category1\n"
@@ -255,7 +253,7 @@ def test_an_export_of_spree_is_imported_and_found_again(desk: Desk) -> None:
     assert desk.imported(rows)["unchanged"] == 1
 
 
-def test_an_old_export_of_shopify_is_imported_and_found_again(desk: Desk) -> None:
+def test_an_old_shopify_export_is_imported_and_matched_again(desk: Desk) -> None:
     rows = (
         "Handle,Title,Published,Option1 Name,Option1 Value,Variant SKU,Variant Inventory Tracker,"
         "Variant Inventory Qty,Variant Price,Image Src,Image Position\n"
@@ -272,7 +270,7 @@ def test_an_old_export_of_shopify_is_imported_and_found_again(desk: Desk) -> Non
     assert desk.imported(rows)["unchanged"] == 2
 
 
-def test_every_event_of_a_large_change_of_stock_has_an_id_of_its_own(desk: Desk) -> None:
+def test_every_event_of_a_large_stock_change_has_a_unique_id(desk: Desk) -> None:
     def stock(pieces: int) -> str:
         rows = (
             f"p{n},P{n},1,T{variant},{pieces}\n"
@@ -299,7 +297,9 @@ def announced(desk: Desk) -> dict[str, str]:
     return {event.id: event.event for item in items for event in outbox.events_of(item)}
 
 
-def test_a_job_that_is_known_is_not_sent_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repeated_request_sends_no_second_job(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     signatures = count()
     monkeypatch.setattr(files, "report_url", lambda *of: f"https://s3.test/{next(signatures)}")
     job_id = desk.send(CATALOGUE + ",,x\n")

@@ -49,7 +49,7 @@ def test_a_price_above_zero_does_not_become_zero(desk: Desk, rows: str, column: 
         "plain",
     ],
 )
-def test_a_report_runs_nothing_and_says_what_the_file_said(desk: Desk, text: str) -> None:
+def test_a_report_contains_no_formulas_and_the_cells_of_the_file(desk: Desk, text: str) -> None:
     def file(price: str) -> str:
         out = io.StringIO()
         csv.writer(out).writerows([["slug", "name", "price"], ["a", text, price]])
@@ -70,7 +70,7 @@ def test_a_report_runs_nothing_and_says_what_the_file_said(desk: Desk, text: str
         job = desk.finished(retried)
 
 
-def test_a_worker_that_dies_after_the_report_leaves_a_job_that_is_done(
+def test_a_worker_that_crashes_after_the_report_leaves_a_completed_job(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(report, "_PIECE", 10)  # each part is a piece
@@ -91,7 +91,7 @@ def test_a_worker_that_dies_after_the_report_leaves_a_job_that_is_done(
     assert len(desk.report(job_id).splitlines()) == 451
 
 
-def test_a_report_holds_few_parts_at_a_time(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_report_keeps_few_parts_in_memory(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     held, most = 0, 0
     read, add = files.read_part, files.add_to_report
 
@@ -118,7 +118,7 @@ def test_a_report_holds_few_parts_at_a_time(desk: Desk, monkeypatch: pytest.Monk
     assert most < 1_000_000
 
 
-def test_exports_and_reports_mark_the_same_beginnings_as_text() -> None:
+def test_exports_and_reports_escape_the_same_characters() -> None:
     beginnings = list(map(chr, range(128)))
     in_exports = {one for one in beginnings if cell(f"{one}1") != f"{one}1"}
     in_reports = {one for one in beginnings if escaped(f"{one}1") != f"{one}1"}

@@ -92,12 +92,12 @@ CATALOGUE: list[list[object]] = [
 
 
 @pytest.mark.parametrize("data", [xlsx(*CATALOGUE), ods(Sheet=CATALOGUE)], ids=["xlsx", "ods"])
-def test_a_workbook_says_what_the_same_csv_says(data: bytes) -> None:
+def test_a_workbook_is_read_as_the_same_csv(data: bytes) -> None:
     csv = "slug,name,price,sku,stock\nmug,Mug,12.5,00123,4\ntee,Größe L,20,T-1,3\n"
     assert read(b"".join(as_csv(data))) == read(csv.encode())
 
 
-def test_cells_are_read_as_a_person_sees_them() -> None:
+def test_cells_are_read_as_a_spreadsheet_shows_them() -> None:
     book = openpyxl.Workbook()
     sheet = book.active
     assert sheet is not None
@@ -123,7 +123,7 @@ ROW = (
 )
 
 
-def test_the_zeros_that_an_ods_shows_are_read_as_a_person_sees_them() -> None:
+def test_the_leading_zeros_that_an_ods_shows_are_read() -> None:
     book = ods(Other=[["00009"]], Sheet=[["sku", 5]])
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(book)) as old, zipfile.ZipFile(out, "w") as new:
@@ -156,7 +156,7 @@ def test_the_value_of_a_formula_is_read() -> None:
 
 
 @pytest.mark.parametrize("write", [xlsx, lambda *rows: ods(Sheet=list(rows))], ids=["xlsx", "ods"])
-def test_errors_name_the_rows_of_the_sheet(write) -> None:  # type: ignore[no-untyped-def]
+def test_errors_have_the_row_numbers_of_the_sheet(write) -> None:  # type: ignore[no-untyped-def]
     header = ["slug", "name", "price", "description"]
     blank = ["", "", "", ""]
     data = write(blank, header, ["a", "A", 1, "two\nlines"], blank, ["b", "B", "free", ""])
@@ -176,14 +176,14 @@ def test_errors_name_the_rows_of_the_sheet(write) -> None:  # type: ignore[no-un
     ],
     ids=["xlsx", "ods"],
 )
-def test_the_first_sheet_is_read_or_the_one_that_is_named(data: bytes) -> None:
+def test_the_first_or_the_named_sheet_is_read(data: bytes) -> None:
     assert lines(data)[0] == "slug,name,price,sku,stock"
     assert lines(data, "lager")[0] == "slug,stock"
     unknown = refused(data, "Prices")
     assert (unknown.code, '"Lager"' in unknown.message) == ("unknown_sheet", True)
 
 
-def test_a_bomb_of_5_gb_is_refused_by_what_it_says_of_itself() -> None:
+def test_a_zip_bomb_is_refused_by_its_declared_size() -> None:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in ("content.xml", "1", "2", "3", "4"):
@@ -195,7 +195,7 @@ def test_a_bomb_of_5_gb_is_refused_by_what_it_says_of_itself() -> None:
     assert refused(bytes(data)).code == "workbook_too_large"
 
 
-def test_a_bomb_that_says_it_is_small_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_zip_bomb_with_a_false_declared_size_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("content.xml", bytes(50 << 20))
@@ -274,7 +274,7 @@ def rewritten(book: bytes, part: str, change: Callable[[str], str]) -> bytes:
     ],
     ids=["cells", "long cells", "texts"],
 )
-def test_what_is_written_once_and_stands_in_too_many_cells_is_refused(
+def test_a_text_repeated_in_too_many_cells_is_refused(
     few: bytes, many: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert lines(few)[-2].startswith("x")
@@ -283,14 +283,14 @@ def test_what_is_written_once_and_stands_in_too_many_cells_is_refused(
     assert refused(many).code == "workbook_too_large"
 
 
-def test_a_sheet_that_is_too_large_as_csv_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sheet_too_large_as_csv_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     book = xlsx(*[[f"name {n}", "x" * 90] for n in range(20)])
     assert len(lines(book)) == 21
     monkeypatch.setattr(workbooks, "LARGEST_SHEET", 1_900)
     assert refused(book).code == "workbook_too_large"
 
 
-def test_what_is_too_large_or_no_workbook_or_damaged_is_refused_with_the_reason(
+def test_a_large_damaged_or_foreign_file_is_refused_with_a_reason(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     archive = io.BytesIO()
@@ -305,7 +305,7 @@ def test_what_is_too_large_or_no_workbook_or_damaged_is_refused_with_the_reason(
     assert refused(whole).code == "workbook_too_large"
 
 
-def test_any_damage_is_read_or_refused_and_nothing_else() -> None:
+def test_a_damaged_workbook_is_read_or_refused() -> None:
     whole = xlsx(*CATALOGUE)
     for at in range(0, len(whole), 97):
         damaged = whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :]
@@ -316,7 +316,7 @@ def test_any_damage_is_read_or_refused_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("write", [xlsx, lambda *rows: ods(Sheet=list(rows))], ids=["xlsx", "ods"])
-def test_a_workbook_is_imported_and_its_errors_are_at_its_rows(desk: Desk, write) -> None:  # type: ignore[no-untyped-def]
+def test_a_workbook_is_imported_with_errors_at_its_rows(desk: Desk, write) -> None:  # type: ignore[no-untyped-def]
     bad: list[object] = ["bad", "Bad", "free", "B-1", 1]
     job_id = desk.send(write(*CATALOGUE, ["", "", "", "", ""], bad), name="products.xlsx")
     desk.uploaded(job_id)
@@ -330,7 +330,7 @@ def test_a_workbook_is_imported_and_its_errors_are_at_its_rows(desk: Desk, write
     assert "bad,Bad,free" in desk.report(job_id)
 
 
-def test_a_sheet_is_chosen_and_one_that_is_not_there_is_told(desk: Desk) -> None:
+def test_a_sheet_can_be_chosen_and_a_missing_one_is_reported(desk: Desk) -> None:
     data = xlsx(["nothing"], Lager=CATALOGUE)
     job_id = desk.send(data, sheet="Lager", encoding="cp1250")
     desk.uploaded(job_id)
