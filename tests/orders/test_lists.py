@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib import clock, listing, table
+from chalicelib import clock, ids, listing, table
 from chalicelib.counts import check
 from tests.orders.build import ORDERS, before_the_commit, line, moved, placed, product, variant
 from tests.support.dynamodb_double import Double
@@ -338,6 +338,19 @@ def test_entries_that_are_no_longer_low_are_removed(shop: Shop, dynamodb: Double
     assert low(shop) == [(id, 4)]
     assert dynamodb.partition_sizes("backroom-test")["low-stock"] == 1
     assert low(shop) == [(id, 4)]
+
+
+def test_entries_that_do_not_fit_one_transaction_are_removed_one_after_the_other(
+    shop: Shop, dynamodb: Double
+) -> None:
+    for number in (40, 59):
+        gone = [ids.new("prod") for _ in range(number)]
+        table.put({"pk": "low-stock", "sk": ids.ulid(), "products": gone})
+    left = []
+    for _ in range(2):
+        assert low(shop) == []
+        left.append(dynamodb.partition_sizes("backroom-test")["low-stock"])
+    assert left == [1, 0]
 
 
 def test_a_cleanup_keeps_entries_that_become_low_meanwhile(shop: Shop, dynamodb: Double) -> None:

@@ -73,6 +73,17 @@ def test_repeating_a_bulk_that_crashed_anywhere_creates_each_product_once(
     assert len(shop.events()) == 60
 
 
+def test_a_repeat_does_not_write_again_what_was_created(shop: Shop, dynamodb: Double) -> None:
+    rows = [new_product(name="Hat") for _ in range(3)]
+    dynamodb.faults = lambda operation, _: Fault.CRASH if operation == "BatchWriteItem" else None
+    with suppress(Crash):
+        shop.post(BULK, rows, headers=KEY)  # all are made, but not the answer
+    calls = list[str]()
+    dynamodb.faults = lambda operation, _: calls.append(operation)
+    assert shop.post(BULK, rows, headers=KEY).json["summary"] == {"created": 3, "failed": 0}
+    assert "TransactWriteItems" not in calls and "BatchWriteItem" in calls
+
+
 def test_rows_without_time_left_are_created_by_the_repeat(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
