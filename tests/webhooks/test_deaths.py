@@ -19,7 +19,7 @@ from tests.webhooks.test_delivery import add, listed, only
 KILLER = "http://127.0.0.1:9/kills"
 
 
-def test_attempts_that_end_with_their_function_are_failures_and_three_change_the_lane(
+def test_an_attempt_whose_function_crashed_is_a_failure_and_three_change_the_lane(
     world: World, merchant: Shop
 ) -> None:
     webhook = add(merchant, url=KILLER)
@@ -45,9 +45,7 @@ def test_attempts_that_end_with_their_function_are_failures_and_three_change_the
     assert merchant.get(path).json["failingSince"] is None
 
 
-def test_an_attempt_that_ends_with_its_function_counts_once_however_often_it_is_found(
-    world: World, merchant: Shop
-) -> None:
+def test_an_interrupted_attempt_counts_once(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
 
     def kill(posted: Posted) -> PostResult:
@@ -66,7 +64,7 @@ def test_an_attempt_that_ends_with_its_function_counts_once_however_often_it_is_
     assert kept["streak"] == 1 and kept["suspect"] is True
 
 
-def test_the_last_attempt_of_a_schedule_makes_a_suspect_too_where_it_ends_with_its_function(
+def test_an_interrupted_last_attempt_makes_its_webhook_suspect(
     world: World, merchant: Shop
 ) -> None:
     webhook = add(merchant)
@@ -85,7 +83,7 @@ def test_the_last_attempt_of_a_schedule_makes_a_suspect_too_where_it_ends_with_i
     assert kept["suspect"] is True
 
 
-def test_who_is_beside_a_receiver_that_kills_is_delayed_once_and_never_blamed_for_good() -> None:
+def test_deliveries_posted_with_a_crashing_one_are_delayed_once() -> None:
     """All that are posted at the same moment die together. From then on each is posted alone."""
     with world_of(threads=True) as made:
         merchant = Shop()
@@ -120,9 +118,7 @@ def test_who_is_beside_a_receiver_that_kills_is_delayed_once_and_never_blamed_fo
         assert merchant.get(f"/api/admin/webhooks/{killer['id']}").json["failingSince"]
 
 
-def test_a_death_that_is_found_late_says_nothing_of_who_has_answered_since(
-    world: World, merchant: Shop
-) -> None:
+def test_a_late_interruption_does_not_count_after_a_success(world: World, merchant: Shop) -> None:
     """Four functions died at once; the last of them is found when the endpoint is well again."""
     webhook = add(merchant)
 
@@ -146,7 +142,7 @@ def test_a_death_that_is_found_late_says_nothing_of_who_has_answered_since(
     assert {one["status"] for one in listed(merchant, webhook)} == {"DELIVERED"}
 
 
-def test_a_function_that_fails_though_nothing_was_injected_fails_the_test(world: World) -> None:
+def test_an_unexpected_function_error_fails_the_test(world: World) -> None:
     announce()
     with (
         mock.patch.object(fan_out.store, "all", side_effect=Busy),

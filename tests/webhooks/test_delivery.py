@@ -43,7 +43,7 @@ def only(merchant: Shop, webhook: dict[str, Any]) -> dict[str, Any]:
     return full
 
 
-def test_an_event_reaches_its_receiver_signed_and_is_recorded(world: World, merchant: Shop) -> None:
+def test_an_event_is_delivered_signed_and_recorded(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     announce("product.created", id="prod_1", name="Größe")
     world.run(timedelta(seconds=1))
@@ -70,7 +70,7 @@ def test_an_event_reaches_its_receiver_signed_and_is_recorded(world: World, merc
     }  # fmt: skip
 
 
-def test_only_the_endpoints_that_take_an_event_get_it(world: World, merchant: Shop) -> None:
+def test_only_subscribed_endpoints_get_an_event(world: World, merchant: Shop) -> None:
     takes = add(merchant, "product.created", "order.paid")
     add(merchant, "product.updated")
     announce("product.created")
@@ -93,7 +93,7 @@ def test_a_success_on_the_third_try_ends_the_schedule(world: World, merchant: Sh
     assert len({posted.headers["X-Service-Signature"] for posted in world.posted}) == 3
 
 
-def test_what_never_answers_is_tried_thirteen_times_and_then_failed(
+def test_a_delivery_without_success_fails_after_thirteen_attempts(
     world: World, merchant: Shop
 ) -> None:
     webhook = add(merchant)
@@ -115,9 +115,7 @@ def test_what_never_answers_is_tried_thirteen_times_and_then_failed(
         assert timedelta(0) <= posted.at - before_them - number * DAY <= timedelta(seconds=61)
 
 
-def test_daily_retries_that_come_late_do_not_delay_those_behind_them(
-    world: World, merchant: Shop
-) -> None:
+def test_a_late_daily_retry_does_not_delay_the_next(world: World, merchant: Shop) -> None:
     """The state machine is away for five minutes whenever a day has passed."""
     add(merchant)
 
@@ -136,9 +134,7 @@ def test_daily_retries_that_come_late_do_not_delay_those_behind_them(
     assert all(timedelta(0) <= each <= timedelta(minutes=10) for each in late)
 
 
-def test_what_a_long_pause_has_missed_is_not_caught_up_on_at_once(
-    world: World, merchant: Shop
-) -> None:
+def test_retries_missed_in_a_long_pause_are_not_made_together(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     path = f"/api/admin/webhooks/{webhook['id']}"
     world.answer = lambda posted: failed()
@@ -154,7 +150,7 @@ def test_what_a_long_pause_has_missed_is_not_caught_up_on_at_once(
     assert gaps and all(abs(gap - DAY) <= timedelta(seconds=61) for gap in gaps)
 
 
-def test_between_attempts_the_view_says_when_the_next_is(world: World, merchant: Shop) -> None:
+def test_the_view_shows_the_time_of_the_next_attempt(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     world.answer = lambda posted: failed()
     announce()
@@ -175,7 +171,7 @@ def test_retry_after_lengthens_the_first_waits(world: World, merchant: Shop) -> 
     assert timedelta(hours=1) <= second.at - first.at <= timedelta(hours=1, minutes=7)
 
 
-def test_the_wait_of_half_an_hour_is_more_than_a_queue_delays_and_is_kept(
+def test_the_30_minute_wait_is_kept_though_a_queue_delays_at_most_15(
     world: World, merchant: Shop
 ) -> None:
     add(merchant)
@@ -186,7 +182,7 @@ def test_the_wait_of_half_an_hour_is_more_than_a_queue_delays_and_is_kept(
     assert world.posted[3].at - world.posted[2].at >= timedelta(minutes=30)
 
 
-def test_a_receiver_that_fails_is_no_failure_of_the_function(world: World, merchant: Shop) -> None:
+def test_a_failing_receiver_does_not_fail_the_function(world: World, merchant: Shop) -> None:
     add(merchant)
     world.answer = lambda posted: failed()
     announce()
@@ -194,7 +190,7 @@ def test_a_receiver_that_fails_is_no_failure_of_the_function(world: World, merch
     assert [one.content["step"] for queue in world.queues.values() for one in queue] == [1]
 
 
-def test_a_message_that_nobody_understands_comes_again_less_and_less_often(world: World) -> None:
+def test_an_unknown_message_is_redelivered_with_growing_delays(world: World) -> None:
     """After all a queue's receives, hours later, it is a dead letter."""
     world.put(DELIVERIES, "{}", world.now)
     waits = []
@@ -207,7 +203,7 @@ def test_a_message_that_nobody_understands_comes_again_less_and_less_often(world
     assert waits == [10, 20, 40, 80, 160, 320, 360, 360]
 
 
-def test_a_secret_that_is_rotated_overlaps_and_then_ends(world: World, merchant: Shop) -> None:
+def test_a_rotated_secret_overlaps_and_then_expires(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     path = f"/api/admin/webhooks/{webhook['id']}/rotate-secret"
     rotated = merchant.post(path, {"overlapHours": 1}).json
@@ -228,9 +224,7 @@ def test_a_secret_that_is_rotated_overlaps_and_then_ends(world: World, merchant:
         assert posted.headers["X-Service-Signature"] == signature.sign(at, posted.body, secrets)
 
 
-def test_a_rotation_without_a_body_keeps_the_header_as_the_interface_has_it(
-    world: World, merchant: Shop
-) -> None:
+def test_a_rotation_without_an_overlap_signs_with_one_secret(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     rotated = merchant.post(f"/api/admin/webhooks/{webhook['id']}/rotate-secret").json
     assert rotated["previousSecretExpiresAt"] is None
@@ -243,7 +237,7 @@ def test_a_rotation_without_a_body_keeps_the_header_as_the_interface_has_it(
     assert header == signature.sign(at, posted.body, [rotated["secret"]])
 
 
-def test_while_two_secrets_sign_the_webhook_says_so(world: World, merchant: Shop) -> None:
+def test_a_webhook_shows_that_two_secrets_sign(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     path = f"/api/admin/webhooks/{webhook['id']}"
     rotated = merchant.post(f"{path}/rotate-secret", {"overlapHours": 1}).json
@@ -255,7 +249,7 @@ def test_while_two_secrets_sign_the_webhook_says_so(world: World, merchant: Shop
     assert "two_signatures" not in str(merchant.get(path).json["notices"])
 
 
-def test_a_fifth_rotation_within_the_overlaps_is_refused_and_says_which_ends_first(
+def test_a_fifth_overlapping_rotation_is_refused_with_the_first_expiry(
     world: World, merchant: Shop
 ) -> None:
     webhook = add(merchant)
@@ -280,7 +274,7 @@ def test_a_fifth_rotation_within_the_overlaps_is_refused_and_says_which_ends_fir
     assert merchant.post(f"{path}/rotate-secret", {"overlapHours": 1}).status == 200
 
 
-def test_rotating_without_overlap_ends_every_older_secret(world: World, merchant: Shop) -> None:
+def test_a_rotation_without_overlap_ends_every_older_secret(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     path = f"/api/admin/webhooks/{webhook['id']}/rotate-secret"
     merchant.post(path, {"overlapHours": 72})
@@ -300,7 +294,7 @@ def test_secrets_are_not_stored(world: World, merchant: Shop) -> None:
     assert "secret" not in merchant.get(f"/api/admin/webhooks/{webhook['id']}").json
 
 
-def test_a_paused_endpoint_gets_no_new_deliveries_and_the_pending_ones_wait(
+def test_a_paused_endpoint_gets_no_new_deliveries_and_pending_ones_wait(
     world: World, merchant: Shop
 ) -> None:
     webhook = add(merchant)
@@ -320,7 +314,7 @@ def test_a_paused_endpoint_gets_no_new_deliveries_and_the_pending_ones_wait(
     assert (delivery["status"], delivery["attemptCount"]) == ("DELIVERED", 2)
 
 
-def test_what_its_slot_found_paused_goes_on_though_it_was_not_due_yet(
+def test_a_delivery_whose_slot_ran_during_a_pause_continues_when_enabled(
     world: World, merchant: Shop
 ) -> None:
     webhook = add(merchant)
@@ -337,7 +331,7 @@ def test_what_its_slot_found_paused_goes_on_though_it_was_not_due_yet(
     assert only(merchant, webhook)["attemptCount"] == 13
 
 
-def test_what_was_parked_for_a_day_waits_out_a_pause_too(world: World, merchant: Shop) -> None:
+def test_a_parked_delivery_waits_until_the_pause_ends(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     path = f"/api/admin/webhooks/{webhook['id']}"
     world.answer = lambda posted: failed()
@@ -353,7 +347,7 @@ def test_what_was_parked_for_a_day_waits_out_a_pause_too(world: World, merchant:
 
 
 @pytest.mark.parametrize("after", ["10 seconds", "a day"])
-def test_a_deleted_endpoint_cancels_what_is_pending(
+def test_deleting_an_endpoint_cancels_its_pending_deliveries(
     world: World, merchant: Shop, after: str
 ) -> None:
     webhook = add(merchant)
@@ -373,7 +367,7 @@ def test_a_deleted_endpoint_cancels_what_is_pending(
     assert merchant.post(f"{path}/replay").json["code"] == "webhook_deleted"
 
 
-def test_a_test_event_goes_the_way_of_all_events_to_one_endpoint(
+def test_a_test_event_is_delivered_as_any_event_to_one_endpoint(
     world: World, merchant: Shop
 ) -> None:
     webhook = add(merchant, "order.paid")
@@ -391,14 +385,14 @@ def test_a_test_event_goes_the_way_of_all_events_to_one_endpoint(
 
 
 @pytest.mark.parametrize("event", ["product.updated", "customer.created", "inventory.low"])
-def test_a_test_event_can_be_any_of_the_kinds(world: World, merchant: Shop, event: str) -> None:
+def test_a_test_event_can_be_of_any_kind(world: World, merchant: Shop, event: str) -> None:
     webhook = add(merchant, "order.shipped")
     merchant.post(f"/api/admin/webhooks/{webhook['id']}/test", {"event": event})
     world.run()
     assert json.loads(world.posted[0].body)["event"] == event
 
 
-def test_the_turns_of_a_batch_are_posted_at_the_same_time() -> None:
+def test_the_deliveries_of_a_batch_are_posted_concurrently() -> None:
     """Each answer waits until all ten posts have come."""
     with world_of(threads=True) as made:
         add(Shop())
@@ -415,7 +409,7 @@ def test_the_turns_of_a_batch_are_posted_at_the_same_time() -> None:
         assert len(made.posted) == 10
 
 
-def test_a_message_that_comes_twice_at_once_is_posted_once() -> None:
+def test_a_message_received_twice_concurrently_is_posted_once() -> None:
     with world_of(threads=True) as made:
         add(Shop())
         announce()

@@ -24,7 +24,7 @@ def errors(answer: Any) -> dict[str, str]:
     return {error["field"]: error["message"] for error in answer.json["errors"]}
 
 
-def test_the_secret_is_shown_when_it_is_made_and_never_again(merchant: Shop) -> None:
+def test_the_secret_is_shown_only_at_creation(merchant: Shop) -> None:
     asked = {
         "url": URL,
         "events": ["order.paid", "order.paid"],
@@ -67,7 +67,7 @@ def test_webhooks_are_listed_newest_first_in_pages(world: World, merchant: Shop)
         ("colour", "red"),
     ],
 )
-def test_what_is_wrong_is_named(merchant: Shop, field: str, value: Any) -> None:
+def test_bad_input_is_refused_by_field(merchant: Shop, field: str, value: Any) -> None:
     asked = {"url": URL, "events": ["order.paid"], field.partition(".")[0]: value}
     assert field in errors(merchant.post(PATH, asked))
     assert merchant.get(PATH).json["total"] == 0
@@ -77,7 +77,7 @@ def test_url_and_events_are_required(merchant: Shop) -> None:
     assert errors(merchant.post(PATH, {})).keys() == {"url", "events"}
 
 
-def test_a_change_keeps_what_it_does_not_name(merchant: Shop) -> None:
+def test_a_change_keeps_the_omitted_fields(merchant: Shop) -> None:
     webhook = add(merchant, "order.paid", email="ops@example.com", description="ERP")
     path = f"{PATH}/{webhook['id']}"
     changed = merchant.put(path, {"events": ["order.shipped"], "description": None}).json
@@ -89,7 +89,7 @@ def test_a_change_keeps_what_it_does_not_name(merchant: Shop) -> None:
     assert errors(merchant.put(path, {"enabled": None})).keys() == {"enabled"}
 
 
-def test_a_change_of_what_was_changed_since_is_refused_to_who_asks(merchant: Shop) -> None:
+def test_a_stale_if_match_is_refused(merchant: Shop) -> None:
     webhook = add(merchant)
     path = f"{PATH}/{webhook['id']}"
     seen = merchant.get(path)
@@ -107,7 +107,7 @@ def before_the_write(world: World, action: Callable[[], object]) -> None:
     world.meanwhile("UpdateItem", lambda: world.meanwhile("UpdateItem", action))
 
 
-def test_a_webhook_that_is_changed_while_it_is_deleted_stays_for_who_asks(
+def test_a_change_during_a_deletion_with_if_match_keeps_the_webhook(
     world: World, merchant: Shop
 ) -> None:
     path = f"{PATH}/{add(merchant)['id']}"
@@ -120,7 +120,7 @@ def test_a_webhook_that_is_changed_while_it_is_deleted_stays_for_who_asks(
     assert merchant.get(path).status == 404
 
 
-def test_changes_at_once_do_not_undo_each_other(world: World, merchant: Shop) -> None:
+def test_concurrent_changes_are_all_kept(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     path = f"{PATH}/{webhook['id']}"
     seen = {"If-Match": merchant.get(path).headers["ETag"]}
@@ -131,7 +131,7 @@ def test_changes_at_once_do_not_undo_each_other(world: World, merchant: Shop) ->
     assert merchant.put(path, {"description": "mine"}, headers=seen).status == 412
 
 
-def test_secrets_rotated_at_once_are_two(world: World, merchant: Shop) -> None:
+def test_concurrent_rotations_make_two_secrets(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     path = f"{PATH}/{webhook['id']}/rotate-secret"
     other: list[str] = []
@@ -145,7 +145,7 @@ def test_an_overlap_is_up_to_72_hours(merchant: Shop, hours: Any) -> None:
     assert errors(merchant.post(path, {"overlapHours": hours})).keys() == {"overlapHours"}
 
 
-def test_webhooks_are_for_admins(merchant: Shop) -> None:
+def test_webhooks_require_the_admin_role(merchant: Shop) -> None:
     id = add(merchant)["id"]
     staff, admin = merchant.as_("STAFF"), merchant.as_("ADMIN")
     for method, path in [
@@ -172,13 +172,13 @@ def test_webhooks_are_for_admins(merchant: Shop) -> None:
         ("GET", "/deliveries/prod_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
     ],
 )
-def test_what_does_not_exist_is_404(merchant: Shop, method: str, path: str) -> None:
+def test_a_missing_webhook_is_not_found(merchant: Shop, method: str, path: str) -> None:
     body = {"since": "2026-01-01T00:00:00Z"} if path.endswith("recover") else {}
     answer = merchant.call(method, f"/api/admin{path}", body if method != "GET" else None)
     assert answer.status == 404, answer.text
 
 
-def test_no_endpoint_is_made_or_rotated_whose_secret_cannot_be_told(
+def test_an_endpoint_is_not_changed_if_its_secret_cannot_be_read(
     world: World, merchant: Shop
 ) -> None:
     webhook = add(merchant)
@@ -192,7 +192,7 @@ def test_no_endpoint_is_made_or_rotated_whose_secret_cannot_be_told(
 
 
 @pytest.mark.parametrize("kind", list(EventKind))
-def test_a_test_looks_like_what_really_happens(
+def test_a_test_event_has_the_shape_of_a_real_one(
     kind: EventKind, world: World, merchant: Shop
 ) -> None:
     webhook = add(merchant, events=[kind.value])

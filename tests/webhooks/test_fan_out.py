@@ -23,7 +23,7 @@ from tests.support.webhook_world import (
 from tests.webhooks.test_delivery import URL, add, listed, only
 
 
-def test_a_record_that_comes_again_makes_no_second_delivery(world: World, merchant: Shop) -> None:
+def test_a_repeated_record_makes_no_second_delivery(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     announce()
     announce()
@@ -36,7 +36,7 @@ def test_a_record_that_comes_again_makes_no_second_delivery(world: World, mercha
 
 
 @pytest.mark.parametrize("after", [False, True])
-def test_a_crash_between_making_and_sending_loses_nothing(
+def test_a_crash_before_queuing_loses_no_delivery(
     world: World, merchant: Shop, after: bool
 ) -> None:
     add(merchant)
@@ -53,9 +53,7 @@ def test_a_crash_between_making_and_sending_loses_nothing(
     assert len(world.posted) == 1
 
 
-def test_a_record_that_cannot_be_written_now_comes_again_and_those_before_it_are_done(
-    world: World, merchant: Shop
-) -> None:
+def test_a_failed_record_is_repeated_without_those_before_it(world: World, merchant: Shop) -> None:
     add(merchant)
     ids = [announce(), announce(), announce()]
     items = world.unread_events()
@@ -67,7 +65,7 @@ def test_a_record_that_cannot_be_written_now_comes_again_and_those_before_it_are
     assert len(world.posted) == 3
 
 
-def test_messages_that_sqs_refuses_are_sent_again(world: World, merchant: Shop) -> None:
+def test_messages_refused_by_sqs_are_sent_again(world: World, merchant: Shop) -> None:
     add(merchant)
     announce()
     world.refused_entries = 2
@@ -75,7 +73,7 @@ def test_messages_that_sqs_refuses_are_sent_again(world: World, merchant: Shop) 
     assert len(world.posted) == 1
 
 
-def test_a_poison_record_is_put_aside_by_its_id_and_holds_nobody_up(
+def test_a_poison_record_is_sent_to_the_dead_letters_and_blocks_no_other(
     world: World, merchant: Shop
 ) -> None:
     add(merchant)
@@ -89,7 +87,7 @@ def test_a_poison_record_is_put_aside_by_its_id_and_holds_nobody_up(
     assert dead.content == {"republish": ["evt_01BROKEN"]}
 
 
-def test_an_event_can_be_published_again_and_what_was_delivered_stays_so(
+def test_an_event_can_be_republished_without_a_second_delivery(
     world: World, merchant: Shop
 ) -> None:
     got_it = add(merchant)
@@ -104,7 +102,7 @@ def test_an_event_can_be_published_again_and_what_was_delivered_stays_so(
         fan_out.records({"republish": ["evt_01ARZ3NDEKTSV4RRFFQ69G5FAV00"]})
 
 
-def test_what_was_published_long_before_an_endpoint_is_none_of_its(
+def test_an_event_from_before_an_endpoint_is_not_delivered_to_it(
     world: World, merchant: Shop
 ) -> None:
     event = announce()
@@ -115,7 +113,7 @@ def test_what_was_published_long_before_an_endpoint_is_none_of_its(
     assert listed(merchant, webhook) == []
 
 
-def test_every_event_of_a_commit_goes_out(world: World, merchant: Shop) -> None:
+def test_every_event_of_a_commit_is_delivered(world: World, merchant: Shop) -> None:
     add(merchant, "order.created", "order.paid")
     made = outbox.item(
         [(kind, outbox.body(kind, {"id": "ord_1"})) for kind in ("order.created", "order.paid")]
@@ -138,7 +136,7 @@ def test_a_thousand_endpoints_each_get_a_delivery(world: World) -> None:
     assert sent == {*made} and len(made) == 1_000
 
 
-def test_deletions_in_the_outbox_are_no_events(world: World, merchant: Shop) -> None:
+def test_deletions_in_the_outbox_are_ignored(world: World, merchant: Shop) -> None:
     add(merchant)
     announce()
     items = world.unread_events()
@@ -147,9 +145,7 @@ def test_deletions_in_the_outbox_are_no_events(world: World, merchant: Shop) -> 
     assert not world.queues.get(DELIVERIES)
 
 
-def test_new_events_of_a_failing_endpoint_do_not_travel_with_the_others(
-    world: World, merchant: Shop
-) -> None:
+def test_new_events_of_a_failing_endpoint_use_the_retry_lane(world: World, merchant: Shop) -> None:
     sick, well = add(merchant, "order.paid"), add(merchant, "product.created")
     world.answer = lambda posted: failed()
     for _ in range(3):
@@ -171,9 +167,7 @@ def test_new_events_of_a_failing_endpoint_do_not_travel_with_the_others(
     assert only(merchant, well)["status"] == "DELIVERED"
 
 
-def test_every_event_of_the_largest_commit_reaches_its_endpoint(
-    world: World, merchant: Shop
-) -> None:
+def test_every_event_of_the_largest_commit_is_delivered(world: World, merchant: Shop) -> None:
     add(merchant)
     kind = "product.created"
     bodies = [outbox.body(kind, {"n": number}) for number in range(outbox.MOST_COMMIT_EVENTS)]

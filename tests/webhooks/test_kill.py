@@ -6,7 +6,7 @@ from tests.support.kill import killed
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_every_event_arrives_while_functions_die_and_each_repeat_has_its_reason(seed: int) -> None:
+def test_every_event_arrives_despite_crashes_and_each_repeat_is_explained(seed: int) -> None:
     toll = killed(150, seed)
     assert toll.deaths > 5 and toll.doubled
     assert toll.arrived == toll.events

@@ -25,7 +25,7 @@ def step_until_empty(world: World, queue: str) -> None:
         world.step()
 
 
-def test_what_lies_among_new_events_when_its_endpoint_fails_is_posted_on_the_other_lane(
+def test_queued_deliveries_of_a_failing_endpoint_move_to_the_retry_lane(
     world: World, merchant: Shop
 ) -> None:
     add(merchant, url=DEAD)
@@ -44,7 +44,7 @@ def test_what_lies_among_new_events_when_its_endpoint_fails_is_posted_on_the_oth
     assert len({posted.delivery for posted in world.posted}) == 80
 
 
-def test_new_events_of_a_failing_endpoint_take_the_other_lane_until_a_success(
+def test_new_events_of_a_failing_endpoint_use_the_retry_lane_until_a_success(
     world: World, merchant: Shop
 ) -> None:
     webhook = add(merchant)
@@ -65,7 +65,7 @@ def test_new_events_of_a_failing_endpoint_take_the_other_lane_until_a_success(
     assert len(world.queues[DELIVERIES]) == 1
 
 
-def test_turns_that_cannot_change_lanes_come_again(world: World, merchant: Shop) -> None:
+def test_messages_that_cannot_change_lanes_are_redelivered(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     world.answer = lambda posted: failed()
     for _ in range(20):
@@ -92,7 +92,7 @@ def kept_the_schedule(world: World) -> bool:
     )
 
 
-def test_what_waits_for_more_than_a_delay_is_hidden_until_then(
+def test_a_wait_beyond_the_longest_delay_is_kept_by_visibility(
     world: World, merchant: Shop
 ) -> None:
     webhook = add(merchant)
@@ -102,7 +102,7 @@ def test_what_waits_for_more_than_a_delay_is_hidden_until_then(
     assert world.calls.count("change_message_visibility_batch") == 2, "once for each wait"
 
 
-def test_a_crowd_is_sent_on_instead_of_hidden(
+def test_many_waiting_messages_are_resent_instead_of_hidden(
     world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """SQS lets 120,000 messages of a queue be in flight, and any number of them be delayed."""
@@ -114,7 +114,7 @@ def test_a_crowd_is_sent_on_instead_of_hidden(
     assert "change_message_visibility_batch" not in world.calls
 
 
-def test_no_more_are_in_flight_than_a_queue_may_have(
+def test_messages_in_flight_stay_below_the_limit_of_a_queue(
     world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(messages, "CROWD", 100)
@@ -140,7 +140,7 @@ def test_a_wait_is_kept_whatever_sqs_refuses(lost: str, world: World, merchant: 
     assert len(world.posted) == 5 and kept_the_schedule(world)
 
 
-def test_what_was_not_hidden_is_hidden_again(world: World, merchant: Shop) -> None:
+def test_a_message_that_could_not_be_hidden_is_hidden_again(world: World, merchant: Shop) -> None:
     add(merchant)
     failing_four_times(world)
     world.run(timedelta(minutes=10))
@@ -150,7 +150,7 @@ def test_what_was_not_hidden_is_hidden_again(world: World, merchant: Shop) -> No
     assert world.calls.count("change_message_visibility_batch") == 3
 
 
-def test_a_message_that_cannot_be_sent_on_waits_all_the_same(
+def test_a_message_that_cannot_be_resent_keeps_its_wait(
     world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(messages, "CROWD", 0)
@@ -163,7 +163,7 @@ def test_a_message_that_cannot_be_sent_on_waits_all_the_same(
     assert world.posted[3].at - world.posted[2].at >= timedelta(minutes=30)
 
 
-def test_what_waits_for_the_same_slot_asks_for_it_once(world: World, merchant: Shop) -> None:
+def test_a_slot_is_scheduled_once_for_all_its_deliveries(world: World, merchant: Shop) -> None:
     add(merchant)
     world.answer = lambda posted: failed()
     for _ in range(100):
@@ -174,7 +174,7 @@ def test_what_waits_for_the_same_slot_asks_for_it_once(world: World, merchant: S
     assert world.calls.count("start_execution") == len(world.executions) < 5
 
 
-def test_a_turn_that_could_not_be_parked_comes_again_and_is_not_posted_again(
+def test_a_message_that_could_not_be_parked_is_redelivered_and_not_posted_again(
     world: World, merchant: Shop
 ) -> None:
     """An account may start a few hundred executions a second."""

@@ -80,7 +80,7 @@ def test_each_delivery_is_shown_with_its_attempts(merchant: Shop, webhooks: dict
     )
 
 
-def test_what_waits_is_delivered_with_its_id_and_signature(
+def test_waiting_deliveries_keep_their_id_and_signature(
     world: World, merchant: Shop, webhooks: dict[str, Any]
 ) -> None:
     """In a queue, parked for hours, or not even read from the stream."""
@@ -99,7 +99,7 @@ def test_what_waits_is_delivered_with_its_id_and_signature(
         assert verify(one.body, one.headers, SHOP["secrets"][name], now=one.at.timestamp())
 
 
-def test_what_goes_on_failing_ends_after_its_week(
+def test_a_failing_delivery_ends_after_its_week(
     world: World, merchant: Shop, webhooks: dict[str, Any]
 ) -> None:
     world.answer = lambda posted: failed()
@@ -108,7 +108,7 @@ def test_what_goes_on_failing_ends_after_its_week(
         assert state(merchant, webhooks[name]) == [("FAILED", 13)], name
 
 
-def test_what_was_left_of_a_deleted_webhook_is_cancelled(world: World, merchant: Shop) -> None:
+def test_deliveries_of_a_deleted_webhook_are_cancelled(world: World, merchant: Shop) -> None:
     tried = {one["pk"] for one in world.stored() if one["pk"].startswith("dlv_")}
     known = merchant.get("/api/admin/deliveries?limit=100").json["data"]
     (cancelled,) = tried - {one["id"] for one in known}
@@ -118,7 +118,7 @@ def test_what_was_left_of_a_deleted_webhook_is_cancelled(world: World, merchant:
 
 
 @pytest.mark.parametrize("name", ["failed", "ok", "retrying", "pending"])
-def test_it_can_be_replayed(
+def test_each_delivery_can_be_replayed(
     world: World, merchant: Shop, webhooks: dict[str, Any], name: str
 ) -> None:
     (listed,) = of(merchant, webhooks[name])
@@ -131,7 +131,7 @@ def test_it_can_be_replayed(
     assert after["attempts"][: len(before["attempts"])] == before["attempts"]
 
 
-def test_what_failed_can_be_recovered(
+def test_failed_deliveries_can_be_recovered(
     world: World, merchant: Shop, webhooks: dict[str, Any]
 ) -> None:
     path = f"/api/admin/webhooks/{webhooks['failed']['id']}/recover"
@@ -142,7 +142,7 @@ def test_what_failed_can_be_recovered(
     assert state(merchant, webhooks["failed"]) == [("DELIVERED", 14)]
 
 
-def test_what_failed_is_in_the_next_summary(world: World) -> None:
+def test_failed_deliveries_are_in_the_next_summary(world: World) -> None:
     world.summaries()
     (mail,) = [one for one in world.mails if "failed" in one["Message"]["Subject"]["Data"]]
     assert "order.refunded" in mail["Message"]["Body"]["Text"]["Data"]

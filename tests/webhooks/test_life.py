@@ -268,7 +268,7 @@ def lucky_at_last(made: World) -> None:
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-def test_a_function_may_die_at_any_of_its_calls(after: bool) -> None:
+def test_a_crash_at_any_call_of_a_function_loses_no_delivery(after: bool) -> None:
     with world() as made:
         lucky_at_last(made)
         made.run()
@@ -314,7 +314,7 @@ def delivery_of(made: World) -> Any:
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("scenario", [delivered_before, failed_before, running_before])
-def test_a_replay_may_die_at_any_of_its_calls(scenario: Any, after: bool) -> None:
+def test_a_crash_at_any_call_of_a_replay_keeps_its_promise(scenario: Any, after: bool) -> None:
     for n in range(1, 12):
         with world() as made:
             scenario(made)
@@ -330,7 +330,7 @@ def test_a_replay_may_die_at_any_of_its_calls(scenario: Any, after: bool) -> Non
             assert 1 <= len(made.posted) - posts <= 2
 
 
-def test_a_replay_that_meets_an_attempt_waits_for_it() -> None:
+def test_a_replay_during_an_attempt_waits_for_its_end() -> None:
     with world() as made:
         running_before(made)
         made.calls.clear()
@@ -350,7 +350,7 @@ def test_a_replay_that_meets_an_attempt_waits_for_it() -> None:
         assert records[-2]["error"] == "interrupted" and records[-1]["replay"] is True
 
 
-def test_a_taker_that_wakes_up_when_its_claim_has_passed_changes_nothing() -> None:
+def test_a_sender_whose_claim_has_expired_changes_nothing() -> None:
     with world() as made:
         add(Shop())
         announce()

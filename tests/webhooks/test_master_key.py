@@ -30,7 +30,7 @@ def ssm(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ssm]:
     master_key._parameters.cache_clear()
 
 
-def test_the_key_is_asked_for_once_for_many_signatures(ssm: Ssm) -> None:
+def test_the_key_is_read_once_for_many_signatures(ssm: Ssm) -> None:
     secrets = {master_key.current_secret("wh_1", 1) for _ in range(20)}
     assert len(secrets) == 1 and ssm.asked == 1
 

@@ -45,7 +45,7 @@ def tried(delivery: Delivery) -> Attempt:
 
 
 @pytest.mark.parametrize("late", ["delivered", "given_up", "replay_failed"])
-def test_who_settles_late_changes_nothing(late: str, world: World, merchant: Shop) -> None:
+def test_a_late_result_changes_nothing(late: str, world: World, merchant: Shop) -> None:
     mine = claimed(world, merchant)
     assert deliveries.delivered(mine, tried(mine))
     stands = deliveries.find(mine.id)
@@ -69,7 +69,9 @@ def test_what_another_sender_posts_is_looked_at_again_after_twelve_seconds(
 
 
 @pytest.mark.parametrize("late", ["delivered", "given_up", "replay_failed"])
-def test_nobody_settles_the_claim_of_another(late: str, world: World, merchant: Shop) -> None:
+def test_a_sender_does_not_settle_the_claim_of_another(
+    late: str, world: World, merchant: Shop
+) -> None:
     mine = claimed(world, merchant)
     assert deliveries.replay_failed(mine, tried(mine))
     theirs = deliveries.claim_step(mine.id, 0, 0, world.now)
@@ -78,7 +80,7 @@ def test_nobody_settles_the_claim_of_another(late: str, world: World, merchant: 
     assert deliveries.find(mine.id) == theirs
 
 
-def test_of_two_replays_that_saw_the_same_one_is_claimed(world: World, merchant: Shop) -> None:
+def test_one_of_two_replays_of_the_same_state_is_claimed(world: World, merchant: Shop) -> None:
     webhook = given_up(world, merchant)
     seen = found(merchant, webhook)
     first = deliveries.claim_replay(seen, ids.ulid(), world.now)
@@ -89,9 +91,7 @@ def test_of_two_replays_that_saw_the_same_one_is_claimed(world: World, merchant:
         deliveries.claim_replay(seen, ids.ulid(), world.now)
 
 
-def test_a_replay_is_not_made_of_what_was_tried_or_cancelled_since_it_was_seen(
-    world: World, merchant: Shop
-) -> None:
+def test_a_replay_of_an_outdated_state_is_refused(world: World, merchant: Shop) -> None:
     mine = claimed(world, merchant)
     assert deliveries.replay_failed(mine, tried(mine))
     seen = deliveries.find(mine.id)
@@ -106,14 +106,14 @@ def test_a_replay_is_not_made_of_what_was_tried_or_cancelled_since_it_was_seen(
         deliveries.claim_replay(again, ids.ulid(), world.now)
 
 
-def test_an_attempt_that_has_a_record_gets_no_other(world: World, merchant: Shop) -> None:
+def test_an_attempt_is_recorded_once(world: World, merchant: Shop) -> None:
     mine = claimed(world, merchant)
     first = attempts.keep(mine.id, attempts.interrupted(mine, world.now, "https://example.com/"))
     assert attempts.keep(mine.id, replace(first, message="late")).message == first.message
     assert [one.message for one in attempts.of(mine)] == [first.message]
 
 
-def test_failures_are_counted_so_far_and_not_of_a_webhook_that_is_gone(
+def test_failures_count_up_to_the_limit_and_not_for_a_deleted_webhook(
     world: World, merchant: Shop
 ) -> None:
     seen = store.find(add(merchant)["id"])
@@ -128,9 +128,7 @@ def test_failures_are_counted_so_far_and_not_of_a_webhook_that_is_gone(
     assert table.get(key) is None
 
 
-def test_a_message_of_an_older_generation_is_not_the_turn_of_a_newer(
-    world: World, merchant: Shop
-) -> None:
+def test_a_message_of_an_older_generation_is_ignored(world: World, merchant: Shop) -> None:
     webhook = given_up(world, merchant)
     world.answer = lambda posted: failed()
     id = only(merchant, webhook)["id"]
@@ -143,7 +141,7 @@ def test_a_message_of_an_older_generation_is_not_the_turn_of_a_newer(
     assert len(world.posted) == posts
 
 
-def test_only_what_waits_and_nobody_posts_is_cancelled(world: World, merchant: Shop) -> None:
+def test_only_waiting_unclaimed_deliveries_are_cancelled(world: World, merchant: Shop) -> None:
     mine = claimed(world, merchant)
     assert not deliveries.cancelled(mine), "somebody is posting it"
     assert deliveries.replay_failed(mine, tried(mine))
@@ -159,7 +157,7 @@ def test_only_what_waits_and_nobody_posts_is_cancelled(world: World, merchant: S
     assert deliveries.find(mine.id) == ended
 
 
-def test_what_a_recovery_finds_delivered_is_not_sent_again(world: World, merchant: Shop) -> None:
+def test_a_recovery_skips_delivered_ones(world: World, merchant: Shop) -> None:
     webhook = given_up(world, merchant)
     id = only(merchant, webhook)["id"]
     merchant.post(f"/api/admin/deliveries/{id}/replay")
@@ -174,9 +172,7 @@ def test_what_a_recovery_finds_delivered_is_not_sent_again(world: World, merchan
     assert len(world.posted) == 1
 
 
-def test_a_webhook_that_is_enabled_while_a_message_is_being_held_goes_on(
-    world: World, merchant: Shop
-) -> None:
+def test_a_delivery_held_while_its_webhook_is_enabled_is_sent(world: World, merchant: Shop) -> None:
     """All that enabling starts has run before the sender writes that the message waits."""
     webhook = add(merchant)
     path = f"/api/admin/webhooks/{webhook['id']}"
@@ -195,7 +191,7 @@ def test_a_webhook_that_is_enabled_while_a_message_is_being_held_goes_on(
     assert only(merchant, webhook)["status"] == "DELIVERED"
 
 
-def test_two_replays_that_a_pause_holds_are_both_made(world: World, merchant: Shop) -> None:
+def test_two_replays_during_a_pause_are_both_sent(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     path = f"/api/admin/webhooks/{webhook['id']}"
     announce()
@@ -235,9 +231,7 @@ def test_a_late_duplicate_that_a_pause_holds_does_not_replace_the_next_attempt(
 # --- recoveries ---
 
 
-def test_two_recoveries_at_the_same_moment_are_both_carried_out(
-    world: World, merchant: Shop
-) -> None:
+def test_two_concurrent_recoveries_are_both_completed(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     path = f"/api/admin/webhooks/{webhook['id']}/recover"
     world.answer = lambda posted: failed()
@@ -275,7 +269,7 @@ def outlived(world: World, merchant: Shop, count: int) -> dict[str, Any]:
     return webhook
 
 
-def test_a_recovery_passes_what_is_too_old_and_sends_what_is_behind_it(
+def test_a_recovery_skips_too_old_deliveries_and_sends_the_others(
     world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(redrive, "PAGE", 3)
@@ -293,9 +287,7 @@ def test_a_recovery_passes_what_is_too_old_and_sends_what_is_behind_it(
     assert recovery["sent"] == 1 and recovery["completedAt"]
 
 
-def test_what_is_parked_for_tomorrow_is_not_taken_along_by_a_recovery_today(
-    world: World, merchant: Shop
-) -> None:
+def test_a_recovery_does_not_send_deliveries_parked_for_later(world: World, merchant: Shop) -> None:
     webhook = given_up(world, merchant)
     world.answer = lambda posted: failed()
     announce()
@@ -306,9 +298,7 @@ def test_what_is_parked_for_tomorrow_is_not_taken_along_by_a_recovery_today(
     assert parked["sk"] > clock.iso(world.now + timedelta(hours=6))
 
 
-def test_of_two_executions_for_a_webhook_one_waits_until_the_other_ends(
-    world: World, merchant: Shop
-) -> None:
+def test_a_second_execution_for_a_webhook_waits_for_the_first(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     world.answer = lambda posted: failed()
     announce()
@@ -330,7 +320,7 @@ def test_of_two_executions_for_a_webhook_one_waits_until_the_other_ends(
     assert "redriving" not in kept
 
 
-def test_where_waits_are_shortened_a_webhook_that_is_enabled_waits_less_too(
+def test_a_shortened_schedule_shortens_the_wait_after_enabling(
     world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     webhook = add(merchant)
@@ -345,9 +335,7 @@ def test_where_waits_are_shortened_a_webhook_that_is_enabled_waits_less_too(
     assert waits == [30, 3, 2]
 
 
-def test_what_is_noted_of_a_webhook_that_is_gone_does_not_make_it_again(
-    world: World, merchant: Shop
-) -> None:
+def test_a_note_does_not_recreate_a_deleted_webhook(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     merchant.delete(f"/api/admin/webhooks/{webhook['id']}")
     with pytest.raises(table.ConditionFailed):
@@ -358,7 +346,7 @@ def test_what_is_noted_of_a_webhook_that_is_gone_does_not_make_it_again(
 # --- events that are gone ---
 
 
-def test_a_delivery_that_outlives_its_event_ends_as_failed(world: World, merchant: Shop) -> None:
+def test_a_delivery_whose_event_expired_fails(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     path = f"/api/admin/webhooks/{webhook['id']}"
     world.answer = lambda posted: failed()
@@ -384,7 +372,7 @@ def test_a_delivery_that_outlives_its_event_ends_as_failed(world: World, merchan
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-def test_the_end_of_what_outlived_its_event_may_die_at_any_call(
+def test_a_crash_while_failing_a_delivery_without_event_is_repaired(
     after: bool, world: World, merchant: Shop
 ) -> None:
     webhook = add(merchant)
@@ -407,9 +395,7 @@ def test_the_end_of_what_outlived_its_event_may_die_at_any_call(
         assert full["attempts"][-1]["error"] == "event_expired"
 
 
-def test_a_pending_delivery_is_kept_as_long_as_it_may_still_be_sent(
-    world: World, merchant: Shop
-) -> None:
+def test_a_pending_delivery_is_kept_as_long_as_it_may_be_sent(world: World, merchant: Shop) -> None:
     """Longer than an ended one, which goes 30 days after its last change."""
     webhook = add(merchant)
     path = f"/api/admin/webhooks/{webhook['id']}"
@@ -426,7 +412,7 @@ def test_a_pending_delivery_is_kept_as_long_as_it_may_still_be_sent(
     assert listed(merchant, webhook) == []
 
 
-def test_a_delivery_that_has_failed_is_kept_for_thirty_days(world: World, merchant: Shop) -> None:
+def test_a_failed_delivery_is_kept_for_thirty_days(world: World, merchant: Shop) -> None:
     webhook = given_up(world, merchant)
     path = f"/api/admin/webhooks/{webhook['id']}/recover"
     assert only(merchant, webhook)["status"] == "FAILED"

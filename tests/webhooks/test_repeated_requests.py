@@ -9,7 +9,7 @@ PATH = "/api/admin/webhooks"
 KEY = {"Idempotency-Key": "erp"}
 
 
-def test_a_webhook_is_made_once_and_its_secret_is_stored_nowhere(
+def test_a_repeated_creation_makes_one_webhook_and_stores_no_secret(
     world: World, merchant: Shop
 ) -> None:
     sent = {"url": URL, "events": ["ORDER.PAID", "order.created"], "enabled": None}

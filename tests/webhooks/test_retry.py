@@ -56,7 +56,7 @@ def test_a_receiver_that_never_answers_gets_13_attempts_on_the_schedule():
     assert (path[-1].step, path[-1].delay, path[-1].queue_delay) == (12, 0, 0)
 
 
-def test_each_wait_uses_the_cheapest_means_that_can_hold_it():
+def test_each_wait_uses_the_cheapest_possible_means():
     assert [step.means for step in life()] == [
         *[Means.QUEUE_DELAY] * 2,
         *[Means.VISIBILITY] * 2,
@@ -65,7 +65,7 @@ def test_each_wait_uses_the_cheapest_means_that_can_hold_it():
     ]
 
 
-def test_a_delivery_to_an_endpoint_that_is_long_dead_waits_in_no_queue_beyond_5_minutes():
+def test_a_delivery_to_a_long_failing_endpoint_waits_in_a_queue_at_most_5_minutes():
     path = life(failing_streak=LONG_STREAK)
     assert [step.means for step in path[:4]] == [Means.QUEUE_DELAY] * 2 + [Means.PARK] * 2
     assert [step.delay for step in path] == [step.delay for step in life()]
@@ -95,7 +95,7 @@ def test_seven_daily_retries_end_within_7_days_and_10_minutes_of_the_first_failu
 
 
 @given(steps, chances, moments, facts, scales)
-def test_no_wait_is_shorter_than_the_schedule_nor_longer_than_its_means_can_hold(
+def test_a_wait_is_at_least_the_schedule_and_at_most_the_limit_of_its_means(
     step, chance, now, facts, scale
 ):
     following = next_step(step, now, chance, **facts)
@@ -157,12 +157,12 @@ def test_retry_after_counts_only_with_429_and_503_and_never_for_the_long_steps()
 
 
 @given(st.integers(12, 1000), chances, streaks)
-def test_after_the_last_step_there_is_none(step, chance, streak):
+def test_no_step_follows_the_last(step, chance, streak):
     assert next_step(step, NOW, chance, failing_streak=streak).means is Means.GIVE_UP
 
 
 @given(moments, st.integers(-DAY * 1000, 30 * DAY * 1000))
-def test_a_hidden_message_comes_back_when_it_is_due_or_after_12_hours(due, milliseconds):
+def test_a_hidden_message_is_visible_when_due_or_after_12_hours(due, milliseconds):
     early = milliseconds / 1000
     hidden = hide_for(due, due - timedelta(milliseconds=milliseconds))
     assert min(max(early, 0), 12 * HOUR) <= hidden <= 12 * HOUR
@@ -173,7 +173,7 @@ endpoints = st.from_regex(r"wh_[0-9A-HJKMNP-TV-Z]{26}", fullmatch=True)
 
 
 @given(endpoints, moments, st.floats(0, 2 * DAY), scales)
-def test_a_slot_is_still_to_come_and_what_is_due_lies_in_it_or_before(endpoint, now, delay, scale):
+def test_a_slot_is_in_the_future_and_ends_after_the_due_time(endpoint, now, delay, scale):
     due = now + timedelta(seconds=delay)
     found = slot(endpoint, due, now, scale)
     length, margin = max(1, round(300 * scale)), max(2, 60 * scale)
@@ -186,7 +186,7 @@ def test_a_slot_is_still_to_come_and_what_is_due_lies_in_it_or_before(endpoint, 
 
 
 @given(endpoints, moments)
-def test_one_slot_serves_what_is_due_in_the_same_5_minutes(endpoint, moment):
+def test_deliveries_due_in_the_same_5_minutes_share_a_slot(endpoint, moment):
     begin = datetime.fromtimestamp(moment.timestamp() // 300 * 300, UTC)
     parked = begin - timedelta(hours=12)
     names = {
@@ -197,7 +197,7 @@ def test_one_slot_serves_what_is_due_in_the_same_5_minutes(endpoint, moment):
     assert slot(f"{endpoint}X", begin + timedelta(seconds=1), parked).name not in names
 
 
-def test_what_is_parked_late_gets_a_slot_that_is_still_to_come():
+def test_a_late_parked_delivery_gets_a_future_slot():
     due = datetime(2026, 11, 20, 6, 0, tzinfo=UTC)
     in_time = slot("wh_1", due, due - timedelta(hours=12))
     late = slot("wh_1", due, due + timedelta(minutes=1))
@@ -209,6 +209,6 @@ def test_what_is_parked_late_gets_a_slot_that_is_still_to_come():
 
 
 @pytest.mark.parametrize("endpoint", ["wh/1", "wh 1", "wh_é", "w" * 75, "wh_1\n"])
-def test_an_id_that_an_execution_cannot_carry_is_refused(endpoint):
+def test_an_id_invalid_in_execution_names_is_refused(endpoint):
     with pytest.raises(ValueError, match="name of an execution"):
         slot(endpoint, NOW, NOW)

@@ -19,14 +19,14 @@ OLD_SECRET = signature.secret(MASTER_KEY, "wh_01JD3WSHOP", 0)
 BODY = '{"event":"order.paid",  "data":{"number":"1001","note":"Größe 42 ✓"}}'.encode()
 
 
-def test_the_signature_is_the_hmac_of_timestamp_dot_body():
+def test_the_signature_is_the_hmac_of_timestamp_and_body():
     # printf '1732084334.{"event":"order.paid"}' | openssl dgst -sha256 -hmac whsec_example
     assert signature.sign(1732084334, b'{"event":"order.paid"}', ["whsec_example"]) == (
         "t=1732084334,v1=602ba9cd2f760704217cb0de0c36a3f4e63c57c238c82474d31f1c992cb2149a"
     )
 
 
-def test_while_a_secret_is_rotated_both_sign_the_newer_first():
+def test_during_a_rotation_both_secrets_sign_the_newer_first():
     new, old = (signature.sign(1, BODY, [key]).split(",")[1] for key in (SECRET, OLD_SECRET))
     assert signature.sign(1, BODY, [SECRET, OLD_SECRET]) == f"t=1,{new},{old}"
     assert new != old
@@ -37,7 +37,7 @@ def test_nothing_is_signed_without_a_secret():
         signature.sign(1, BODY, [])
 
 
-def test_every_endpoint_version_and_master_key_has_a_secret_of_its_own():
+def test_every_endpoint_version_and_master_key_has_its_own_secret():
     secrets = {
         signature.secret(key, endpoint, version)
         for key in (MASTER_KEY, bytes(32))
@@ -54,7 +54,7 @@ def test_a_short_master_key_is_refused():
         signature.secret(b"short", "wh_1", 1)
 
 
-def test_the_headers_are_those_of_the_interface():
+def test_the_headers_are_those_of_the_contract():
     headers = signature.headers("order.paid", "dlv_1", 1732084334, BODY, [SECRET])
     assert headers == {
         "Content-Type": "application/json",
@@ -68,7 +68,7 @@ def test_the_headers_are_those_of_the_interface():
     }
 
 
-def test_the_library_of_standard_webhooks_verifies_what_a_receiver_got():
+def test_the_standard_webhooks_library_verifies_a_delivery():
     """With the secret as it is shown, while it is being rotated with both."""
     now = int(time.time())
     for secrets, knows in (
@@ -94,7 +94,7 @@ def test_the_library_of_standard_webhooks_verifies_what_a_receiver_got():
             Webhook(SECRET).verify(received.body, stale)
 
 
-def test_a_test_delivery_says_so():
+def test_a_test_delivery_has_a_header_for_it():
     headers = signature.headers("order.paid", "dlv_1", 1, BODY, [SECRET], test=True)
     assert headers["X-Service-Test"] == "true"
 
@@ -129,7 +129,7 @@ def shell_says(secret: str, mark: str, body: bytes) -> bool:
     return {0: True, 1: False}[ended.returncode]
 
 
-def test_the_documented_checks_know_a_genuine_delivery_from_every_other():
+def test_the_documented_snippets_accept_only_genuine_deliveries():
     """Against what a receiver really got: the header and the bytes from the wire."""
     now = int(time.time())
 

@@ -57,7 +57,7 @@ def first_attempt(world: World, merchant: Shop, webhook: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("address", HIDDEN)
 @pytest.mark.parametrize("beside", [[], [PUBLIC]], ids=["alone", "beside a public one"])
-def test_a_name_that_leads_inside_is_refused_when_it_is_registered(
+def test_a_name_with_an_internal_address_is_refused_at_registration(
     world: World,
     merchant: Shop,
     names: NameServer,
@@ -74,7 +74,7 @@ def test_a_name_that_leads_inside_is_refused_when_it_is_registered(
 
 
 @pytest.mark.parametrize("address", HIDDEN)
-def test_a_name_that_leads_inside_later_is_blocked_and_the_attempt_says_why(
+def test_a_name_with_an_internal_address_later_is_blocked_with_a_reason(
     world: World,
     merchant: Shop,
     names: NameServer,
@@ -89,7 +89,7 @@ def test_a_name_that_leads_inside_later_is_blocked_and_the_attempt_says_why(
     assert "not public" in attempt["message"]
 
 
-def test_a_name_is_asked_once_an_attempt_and_connected_to_what_was_judged(
+def test_a_name_is_resolved_once_per_attempt_and_connected_at_that_address(
     world: World,
     merchant: Shop,
     names: NameServer,
@@ -120,7 +120,7 @@ STRANGE = {
 
 
 @pytest.mark.parametrize("path", STRANGE)
-def test_what_a_hostile_receiver_answers_is_capped_and_told(
+def test_the_answer_of_a_hostile_receiver_is_truncated_and_shown(
     world: World,
     merchant: Shop,
     names: NameServer,

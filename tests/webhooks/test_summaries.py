@@ -19,7 +19,9 @@ def told(mail: dict[str, Any]) -> tuple[str, str]:
     return mail["Message"]["Subject"]["Data"], mail["Message"]["Body"]["Text"]["Data"]
 
 
-def test_one_mail_tells_of_all_that_failed_and_how_to_recover(world: World, merchant: Shop) -> None:
+def test_one_mail_lists_all_failed_deliveries_and_how_to_recover(
+    world: World, merchant: Shop
+) -> None:
     webhook = add(merchant, "order.paid", "order.created", email="ops@example.com")
     silent = add(merchant, "order.paid")
     world.answer = lambda posted: failed(502)
@@ -44,7 +46,7 @@ def test_one_mail_tells_of_all_that_failed_and_how_to_recover(world: World, merc
     assert merchant.post(path, {"since": since}).json == {"count": 3}
 
 
-def test_an_hour_of_failure_is_told_once_and_its_end_once(world: World, merchant: Shop) -> None:
+def test_an_outage_of_an_hour_is_mailed_once_and_its_end_once(world: World, merchant: Shop) -> None:
     add(merchant, email="ops@example.com")
     world.answer = lambda posted: failed()
     announce()
@@ -59,7 +61,7 @@ def test_an_hour_of_failure_is_told_once_and_its_end_once(world: World, merchant
     assert subjects == ["A webhook has been failing for an hour", "A webhook answers again"]
 
 
-def test_what_failed_is_counted_however_many_pages_it_fills(
+def test_failed_deliveries_on_all_pages_are_counted(
     world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     webhook = given_up(world, merchant, 9)
@@ -74,7 +76,9 @@ def test_what_failed_is_counted_however_many_pages_it_fills(
     assert "product.created: 9" in told(mail)[1]
 
 
-def test_every_outage_is_told_once_and_short_ones_are_not(world: World, merchant: Shop) -> None:
+def test_every_long_outage_is_mailed_once_and_short_ones_are_not(
+    world: World, merchant: Shop
+) -> None:
     add(merchant, email="ops@example.com")
 
     def hours(many: int, answer: PostResult) -> None:
@@ -98,7 +102,7 @@ def test_every_outage_is_told_once_and_short_ones_are_not(world: World, merchant
 
 
 @pytest.mark.parametrize("after", [False, True])
-def test_a_summary_whose_sender_died_is_sent_after_all(
+def test_a_summary_whose_sender_crashed_is_sent_later(
     world: World, merchant: Shop, after: bool
 ) -> None:
     webhook = given_up(world, merchant)
@@ -122,9 +126,7 @@ def test_a_summary_whose_sender_died_is_sent_after_all(
     assert len(world.mails) == count
 
 
-def test_a_mail_that_is_refused_is_tried_again_and_holds_up_no_other(
-    world: World, merchant: Shop
-) -> None:
+def test_a_refused_mail_is_retried_and_delays_no_other(world: World, merchant: Shop) -> None:
     for _ in range(2):
         webhook = given_up(world, merchant)
         merchant.put(f"/api/admin/webhooks/{webhook['id']}", {"email": "ops@example.com"})
@@ -138,7 +140,7 @@ def test_a_mail_that_is_refused_is_tried_again_and_holds_up_no_other(
     assert len(world.mails) == 2
 
 
-def test_a_webhook_without_an_address_has_its_summaries_sent_to_the_shop(
+def test_the_summary_of_a_webhook_without_an_address_goes_to_the_shop(
     world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NOTIFY_EMAIL", "owner@example.com")
@@ -153,7 +155,7 @@ def test_a_webhook_without_an_address_has_its_summaries_sent_to_the_shop(
     assert webhook["id"] in told(mail)[1]
 
 
-def test_a_webhook_that_sends_no_summary_says_so_when_it_is_added(
+def test_a_new_webhook_without_summaries_shows_a_warning(
     world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def added(**more: Any) -> tuple[Any, list[str]]:
@@ -168,7 +170,7 @@ def test_a_webhook_that_sends_no_summary_says_so_when_it_is_added(
     assert added(email="ops@example.com") == (None, ["no_summary_sender"])
 
 
-def test_nobody_is_told_without_an_address(
+def test_no_mail_is_sent_without_an_address(
     world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     webhook = given_up(world, merchant)
@@ -180,7 +182,7 @@ def test_nobody_is_told_without_an_address(
     assert world.mails == []
 
 
-def test_a_summary_is_one_senders_and_one_an_hour(world: World, merchant: Shop) -> None:
+def test_a_summary_is_sent_by_one_sender_and_once_an_hour(world: World, merchant: Shop) -> None:
     id = add(merchant)["id"]
     world.now += timedelta(minutes=59 - world.now.minute)
     assert summaries._claimed(id) and not summaries._claimed(id)

@@ -46,7 +46,7 @@ def deliver(port: int, trusting: ssl.SSLContext | None, timeout: float = 60) -> 
     )
 
 
-def test_a_few_key_updates_and_tickets_are_no_harm(
+def test_a_few_key_updates_and_tickets_are_accepted(
     certificate: Certificates, tmp_path: Path
 ) -> None:
     """So the floods below are refused for being floods."""
@@ -80,7 +80,7 @@ def trusting(certificate: Certificates, monkeypatch: pytest.MonkeyPatch) -> ssl.
     return safe_post._system_trust.__wrapped__()
 
 
-def test_a_receiver_that_asks_to_shake_hands_anew_is_answered_that_nobody_will(
+def test_a_renegotiation_request_is_refused_with_an_alert(
     certificate: Certificates, trusting: ssl.SSLContext, tmp_path: Path
 ) -> None:
     heard: list[bytes] = []
@@ -108,7 +108,7 @@ def test_a_flood_of_empty_records_is_refused(
         assert deliver(server.port, made.trusting).error == error
 
 
-def test_a_handshake_a_byte_at_a_time_ends_at_the_deadline(
+def test_a_handshake_of_single_bytes_ends_at_the_deadline(
     certificate: Certificates, trusting: ssl.SSLContext
 ) -> None:
     with Server(a_byte_at_a_time(certificate.server, 0)) as slow:
@@ -139,7 +139,7 @@ class _Stepping:
         return getattr(self._connection, name)
 
 
-def test_the_deadline_is_looked_at_between_any_two_pieces_of_a_record(
+def test_the_deadline_is_checked_between_the_pieces_of_a_record(
     certificate: Certificates, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A handshake that comes a byte at a time, and never pauses."""
@@ -178,7 +178,7 @@ FLOODS: dict[str, tuple[Serve, Failure | None]] = {
 
 
 @pytest.mark.parametrize("name", FLOODS)
-def test_a_flood_of_framing_ends_where_nobody_reads_it(name: str) -> None:
+def test_a_flood_of_framing_is_cut_off(name: str) -> None:
     serve, error = FLOODS[name]
     with Server(serve) as flooding:
         outcome = deliver(flooding.port, None)
@@ -186,7 +186,7 @@ def test_a_flood_of_framing_ends_where_nobody_reads_it(name: str) -> None:
     assert len(outcome.body) <= 16_384
 
 
-def test_a_request_that_nobody_reads_ends_at_the_deadline(certificate: Certificates) -> None:
+def test_a_request_that_is_not_read_ends_at_the_deadline(certificate: Certificates) -> None:
     over = threading.Event()
 
     def deaf(connection: socket.socket) -> None:
@@ -209,7 +209,7 @@ def test_a_request_that_nobody_reads_ends_at_the_deadline(certificate: Certifica
     )
 
 
-def test_ten_that_flood_in_one_batch_end_it_for_nobody(
+def test_floods_in_a_batch_do_not_affect_its_other_deliveries(
     certificate: Certificates, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One answers beside nine that flood: each ends as it is, and the function lives."""

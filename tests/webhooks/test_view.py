@@ -44,7 +44,7 @@ def test_a_long_answer_to_the_first_attempt_has_a_record_of_its_own(
     assert len([one for one in world.stored() if one["pk"] == delivery["id"]]) == records
 
 
-def test_every_attempt_is_shown_in_full(world: World, merchant: Shop) -> None:
+def test_every_attempt_is_shown_completely(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     answers = iter(
         [
@@ -120,14 +120,14 @@ def test_deliveries_are_filtered_by_status_event_and_time(world: World, merchant
 
 
 @pytest.mark.parametrize("query", ["status=LOST", "event=x", "since=soon", "limit=0", "cursor=1"])
-def test_a_bad_filter_is_named(merchant: Shop, query: str) -> None:
+def test_a_bad_filter_is_refused_by_name(merchant: Shop, query: str) -> None:
     path = f"/api/admin/webhooks/{add(merchant)['id']}/deliveries?{query}"
     answer = merchant.get(path)
     assert answer.status == 422
     assert answer.json["errors"][0]["field"].partition(".")[0] == query.partition("=")[0]
 
 
-def test_a_filter_that_lets_little_through_finds_it_far_down(
+def test_a_filter_with_few_matches_finds_distant_ones(
     world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(view, "_LOOKED_AT", 3)
@@ -147,7 +147,7 @@ def test_a_filter_that_lets_little_through_finds_it_far_down(
     assert found == ["order.paid"] and pages > 1
 
 
-def test_all_webhooks_deliveries_are_one_list(world: World, merchant: Shop) -> None:
+def test_the_deliveries_of_all_webhooks_are_one_list(world: World, merchant: Shop) -> None:
     first, second = add(merchant, "order.paid"), add(merchant, "order.paid", "order.created")
     for kind in ("order.paid", "order.created") * 6:
         announce(kind)
@@ -168,7 +168,7 @@ def test_all_webhooks_deliveries_are_one_list(world: World, merchant: Shop) -> N
     assert {one["endpointId"] for one in left} == {first["id"]}
 
 
-def test_of_the_other_webhooks_no_more_is_read_than_the_page_reaches_down(
+def test_the_list_of_all_webhooks_reads_only_as_far_as_the_page(
     world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(view, "_LOOKED_AT", 1)
@@ -187,11 +187,11 @@ def test_of_the_other_webhooks_no_more_is_read_than_the_page_reaches_down(
     assert [one["id"] for one in page["data"]] == newest and page["nextCursor"]
 
 
-def test_without_a_webhook_nothing_was_delivered(merchant: Shop) -> None:
+def test_a_shop_without_webhooks_has_no_deliveries(merchant: Shop) -> None:
     assert merchant.get("/api/admin/deliveries").json == {"data": [], "nextCursor": None}
 
 
-def test_a_replay_of_what_has_ended_posts_the_same_again(world: World, merchant: Shop) -> None:
+def test_a_replay_of_an_ended_delivery_posts_the_same_request(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     announce()
     world.run()
@@ -204,7 +204,7 @@ def test_a_replay_of_what_has_ended_posts_the_same_again(world: World, merchant:
     assert (delivery["status"], delivery["attemptCount"]) == ("DELIVERED", 2)
 
 
-def test_a_replay_of_what_failed_begins_the_schedule_anew(world: World, merchant: Shop) -> None:
+def test_a_replay_of_a_failed_delivery_restarts_the_schedule(world: World, merchant: Shop) -> None:
     webhook = given_up(world, merchant)
     world.answer = lambda posted: failed()
     id = only(merchant, webhook)["id"]
@@ -216,7 +216,7 @@ def test_a_replay_of_what_failed_begins_the_schedule_anew(world: World, merchant
     assert (delivery["status"], delivery["attemptCount"]) == ("FAILED", 26)
 
 
-def test_a_failed_replay_leaves_a_running_schedule_alone(world: World, merchant: Shop) -> None:
+def test_a_failed_replay_does_not_change_a_running_schedule(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     world.answer = lambda posted: failed()
     announce()
@@ -245,7 +245,7 @@ def test_a_replay_that_succeeds_ends_a_running_schedule(world: World, merchant: 
     assert only(merchant, webhook)["status"] == "DELIVERED"
 
 
-def test_nothing_is_replayed_to_a_paused_webhook(world: World, merchant: Shop) -> None:
+def test_a_replay_to_a_paused_webhook_is_refused(world: World, merchant: Shop) -> None:
     webhook = given_up(world, merchant)
     path = f"/api/admin/webhooks/{webhook['id']}"
     merchant.put(path, {"enabled": False})
@@ -256,9 +256,7 @@ def test_nothing_is_replayed_to_a_paused_webhook(world: World, merchant: Shop) -
         assert (refused.status, refused.json["code"]) == (409, "webhook_paused")
 
 
-def test_what_is_too_old_to_be_kept_for_another_week_is_not_replayed(
-    world: World, merchant: Shop
-) -> None:
+def test_a_replay_of_a_too_old_delivery_is_refused(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     announce()
     world.run()
@@ -270,7 +268,9 @@ def test_what_is_too_old_to_be_kept_for_another_week_is_not_replayed(
     assert (answer.status, answer.json["code"]) == (409, "event_expired")
 
 
-def test_recovery_counts_first_and_then_sends_all_that_failed(world: World, merchant: Shop) -> None:
+def test_a_recovery_counts_first_and_then_sends_all_failed_deliveries(
+    world: World, merchant: Shop
+) -> None:
     webhook = given_up(world, merchant, 7)
     path = f"/api/admin/webhooks/{webhook['id']}"
     since = "2026-01-01T00:00:00Z"
@@ -288,7 +288,7 @@ def test_recovery_counts_first_and_then_sends_all_that_failed(world: World, merc
     assert merchant.post(f"{path}/recover", {"since": since}).json == {"count": 0}
 
 
-def test_a_receiver_that_came_back_is_not_drowned(
+def test_a_recovery_sends_at_a_limited_rate(
     world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from chalicelib.webhooks.parked import redrive
@@ -306,7 +306,9 @@ def test_a_receiver_that_came_back_is_not_drowned(
 
 
 @pytest.mark.parametrize("n", range(1, 26))
-def test_a_recovery_that_dies_anywhere_is_finished(world: World, merchant: Shop, n: int) -> None:
+def test_a_recovery_that_crashes_anywhere_is_completed(
+    world: World, merchant: Shop, n: int
+) -> None:
     webhook = given_up(world, merchant, 3)
     path = f"/api/admin/webhooks/{webhook['id']}/recover"
     merchant.post(path, {"since": "2026-01-01", "dryRun": False})
@@ -330,7 +332,7 @@ def test_a_recovery_waits_while_its_webhook_is_paused(world: World, merchant: Sh
     assert len(world.posted) == 3
 
 
-def test_a_recovery_of_what_has_not_happened_ends(world: World, merchant: Shop) -> None:
+def test_a_recovery_without_failed_deliveries_ends(world: World, merchant: Shop) -> None:
     path = f"/api/admin/webhooks/{given_up(world, merchant)['id']}"
     world.sleep(seconds=1)
     merchant.post(f"{path}/recover", {"since": "2100-01-01", "dryRun": False})
@@ -340,7 +342,7 @@ def test_a_recovery_of_what_has_not_happened_ends(world: World, merchant: Shop) 
     assert world.posted == []
 
 
-def test_a_cursor_before_the_time_asked_for_leads_nowhere(world: World, merchant: Shop) -> None:
+def test_a_cursor_before_since_returns_an_empty_page(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     announce()
     world.sleep(days=1)
@@ -351,7 +353,9 @@ def test_a_cursor_before_the_time_asked_for_leads_nowhere(world: World, merchant
 
 
 @pytest.mark.parametrize("since", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
-def test_a_time_that_is_none_in_utc_is_refused(since: str, world: World, merchant: Shop) -> None:
+def test_a_time_outside_the_range_of_utc_is_refused(
+    since: str, world: World, merchant: Shop
+) -> None:
     path = f"/api/admin/webhooks/{add(merchant)['id']}/recover"
     for dry_run in (True, False):
         answer = merchant.post(path, {"since": since, "dryRun": dry_run})
@@ -359,7 +363,7 @@ def test_a_time_that_is_none_in_utc_is_refused(since: str, world: World, merchan
         assert [error["field"] for error in answer.json["errors"]] == ["since"]
 
 
-def test_a_recovery_of_an_endpoint_that_is_deleted_meanwhile_finds_none(
+def test_a_recovery_of_an_endpoint_deleted_meanwhile_is_not_found(
     world: World, merchant: Shop
 ) -> None:
     webhook = given_up(world, merchant)
@@ -369,7 +373,7 @@ def test_a_recovery_of_an_endpoint_that_is_deleted_meanwhile_finds_none(
     assert merchant.post(f"{path}/recover", asked).status == 404
 
 
-def test_a_list_says_what_each_delivery_is_about_and_what_it_met(
+def test_the_list_has_the_subject_and_last_result_of_each_delivery(
     world: World, merchant: Shop
 ) -> None:
     webhook = add(merchant, "order.created", "product.created", "customer.created")
