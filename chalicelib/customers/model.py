@@ -327,7 +327,7 @@ def _edited(before: Mapping[str, Any], given: Mapping[str, Any], *, is_new: bool
 def merged(into: Customer, other: Customer, now: str) -> tuple[Customer, int]:
     """The customer with another's values for what it lacks, and how many addresses did not fit."""
     fields = dict(into.fields)
-    for name in ("email", "firstName", "lastName", "company", "phone"):
+    for name in ("email", "firstName", "lastName", "company", "phone", "defaultAddressId"):
         fields[name] = fields[name] or other.fields[name]
     # First and last name are not mixed from two people.
     if into.fields["firstName"] or into.fields["lastName"]:
@@ -343,11 +343,6 @@ def merged(into: Customer, other: Customer, now: str) -> tuple[Customer, int]:
     ]
     left = max(0, len(kept) + len(more) - MOST_ADDRESSES)
     fields["addresses"] = [*kept, *more][: max(MOST_ADDRESSES, len(kept))]
-    fields["defaultAddressId"] = (
-        fields["defaultAddressId"] or other.fields["defaultAddressId"]
-        if fields["addresses"]
-        else None
-    )
     return rewritten(into, fields, now), left
 
 

@@ -9,6 +9,7 @@ from chalicelib import table
 from chalicelib.commit import Commit
 from chalicelib.imports import store
 from chalicelib.imports.model import JobStatus, Options, ProductOutcome
+from chalicelib.imports.steps import queue
 from chalicelib.imports.steps.waiting import Waiting, first_waiting, put_waiting, settle
 from chalicelib.jobs import store as jobs
 from tests.support.import_desk import Desk
@@ -70,6 +71,20 @@ def test_a_late_step_does_not_recreate_a_deleted_job(desk: Desk) -> None:
     store.complete("job_gone")
     assert table.get(jobs.key("job_gone")) is None
     assert table.everything("job_gone") == []
+
+
+@pytest.mark.parametrize("step", ["copy", "chunk", "ordered", "leftover", "report"])
+def test_a_late_step_of_a_job_that_is_gone_or_has_ended_does_nothing(
+    desk: Desk, step: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = desk.imported("name,price\nHat,2\nCap,free\n")
+    ended.pop("errorReportUrl")
+    assert capsys.readouterr().out.count("import finished") == 1
+    message = {"step": step, "number": "00000000", "repeated": [], "from": "job_1"}
+    queue.send({**message, "job": job, "report": False} for job in ("job_gone", ended["id"]))
+    desk.work()
+    assert ended.items() <= desk.job(ended["id"]).items()
+    assert "import finished" not in capsys.readouterr().out
 
 
 def test_only_a_waiting_job_accepts_a_mapping(desk: Desk) -> None:

@@ -51,6 +51,16 @@ def test_variants_may_precede_their_product(desk: Desk) -> None:
 
 
 @pytest.mark.usefixtures("small_chunks")
+def test_a_product_waits_until_the_last_of_its_variants_has_a_price(desk: Desk) -> None:
+    rows = "a,A,,,S,A-S,,1\n" + fillers(0) + "a,,,,M,A-M,6,2\n" + fillers(1000) + "a,,,,S,A-S,4,\n"
+    job = desk.imported(HEADER + rows)
+    assert (job["created"], job["failed"], job["total"]) == (11, 0, 11)
+    variants = desk.products()["a"]["variants"]
+    shown = [(v["title"], v["price"], v["stock"]) for v in variants]
+    assert shown == [("S", "4.00", 1), ("M", "6.00", 2)]
+
+
+@pytest.mark.usefixtures("small_chunks")
 def test_variants_without_a_product_fail_and_are_reported(desk: Desk) -> None:
     rows = "ghost,,,,S,G-S,4,1\n" + fillers(0) + "ghost,,,,M,G-M,6,\n"
     job = desk.imported(HEADER + rows)

@@ -131,9 +131,11 @@ def test_an_impossible_undo_is_refused_with_the_reason(
     assert refused(waiting) == (409, "job_not_finished")
     assert refused("job_1") == (404, "not_found")
     jobs.work()
-    later = clock.now() + timedelta(days=31)
-    monkeypatch.setattr(clock, "now", lambda: later)
+    month = clock.parse(jobs.job(waiting)["createdAt"]) + timedelta(days=30)
+    monkeypatch.setattr(clock, "now", lambda: month + timedelta(seconds=1))
     assert refused(waiting) == (409, "undo_expired")
+    monkeypatch.setattr(clock, "now", lambda: month)
+    assert jobs.shop.post(f"/api/admin/jobs/{waiting}/undo").status == 202
 
 
 def test_a_product_whose_stock_the_job_stopped_tracking_is_left_unchanged() -> None:
