@@ -74,7 +74,7 @@ class Recorder:
             self.answered.add(min(fitting, key=lambda each: each[1].count("{")))
 
 
-def test_every_operation_of_the_description_is_called(
+def test_the_client_calls_every_operation_of_the_description(
     shop: Backroom, receiver: Receiver, tmp_path: Path
 ) -> None:
     record = Recorder(shop)
@@ -260,7 +260,7 @@ def example(shop: Backroom, name: str, *arguments: str) -> str:
     return done.stdout
 
 
-def test_the_example_project_does_what_it_says(shop: Backroom, tmp_path: Path) -> None:
+def test_the_example_project_prints_what_it_documents(shop: Backroom, tmp_path: Path) -> None:
     new = {"name": "Till mug", "status": "ACTIVE", "sku": "TILL-MUG", "price": 5}
     shop.create_product(new)  # type: ignore[arg-type]
     sold = example(shop, "till.py", "TILL-MUG", "2", "receipt-1")
@@ -292,7 +292,7 @@ class LosesAnswers(httpx.BaseTransport):
         return answer
 
 
-def test_a_creation_whose_answer_was_lost_happens_once(stack: Stack, shop: Backroom) -> None:
+def test_a_creation_with_a_lost_answer_happens_once(stack: Stack, shop: Backroom) -> None:
     product = shop.create_product(
         {"name": "Lost mug", "variants": [{"title": "S", "sku": "LOST", "price": 5, "stock": 9}]}
     )
@@ -312,9 +312,7 @@ def test_a_creation_whose_answer_was_lost_happens_once(stack: Stack, shop: Backr
     assert shop.get_product(product["id"])["variants"][0]["stock"] == 7
 
 
-def test_at_the_limit_it_waits_as_long_as_it_is_told_and_goes_on(
-    stack: Stack, shop: Backroom
-) -> None:
+def test_the_client_waits_for_retry_after_and_continues(stack: Stack, shop: Backroom) -> None:
     made = shop.create_api_key({"name": "Hasty", "role": "STAFF"})
     limits(stack, made["id"], 3, 3)
     waits: list[float] = []

@@ -76,7 +76,7 @@ def terminal(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Terminal
     return terminal
 
 
-def test_login_keeps_the_key_for_its_owner_alone(stack: Stack, tmp_path: Path) -> None:
+def test_login_saves_the_key_readable_only_by_its_owner(stack: Stack, tmp_path: Path) -> None:
     terminal = Terminal(tmp_path)
     terminal.run("orders", code=3)
     done = terminal.run("login", stack.base_url, typed=f"{stack.api_key}\n")
@@ -88,7 +88,7 @@ def test_login_keeps_the_key_for_its_owner_alone(stack: Stack, tmp_path: Path) -
     assert "chmod 600" in terminal.run("orders", code=3).stderr
 
 
-def test_exit_codes_tell_what_kind_of_failure_it_was(terminal: Terminal, tmp_path: Path) -> None:
+def test_the_exit_code_depends_on_the_kind_of_failure(terminal: Terminal, tmp_path: Path) -> None:
     wrong = Terminal(tmp_path)
     url = json.loads((terminal.home / "endpoint.json").read_text())["baseUrl"]
     wrong.environment |= {"BACKROOM_URL": url, "BACKROOM_KEY": "key_wrong"}
@@ -105,7 +105,7 @@ def test_exit_codes_tell_what_kind_of_failure_it_was(terminal: Terminal, tmp_pat
     assert "waiting" in said and time.monotonic() - started < 60
 
 
-def test_a_file_is_imported_and_its_errors_are_a_table(terminal: Terminal) -> None:
+def test_import_prints_the_errors_of_a_file_as_a_table(terminal: Terminal) -> None:
     file = terminal.home / "shirts.csv"
     file.write_text("slug,name,price,sku,stock\nshirt,[b]Shirt[/b],9,CMD-1,9\nbad,Bad,x,CMD-2,1\n")
     done = terminal.run("import", "shirts.csv", "--report", "failed.csv", code=5)
@@ -122,7 +122,7 @@ def test_a_file_is_imported_and_its_errors_are_a_table(terminal: Terminal) -> No
     assert "CMD-1" in terminal.run("products", "show", found["id"]).stdout
 
 
-def test_what_the_columns_are_is_asked_in_the_terminal(terminal: Terminal) -> None:
+def test_import_asks_for_unknown_columns(terminal: Terminal) -> None:
     file = terminal.home / "supplier.csv"
     file.write_text("Artikelname,Preisliste,Farbcode\nKanne,4.50,#fff\n")
     needs = terminal.run("import", "supplier.csv", code=6)
@@ -136,7 +136,7 @@ def test_what_the_columns_are_is_asked_in_the_terminal(terminal: Terminal) -> No
     assert terminal.json("import", "supplier.csv", "--mapping", given)["unchanged"] == 1
 
 
-def test_in_a_terminal_it_asks_by_itself_and_shows_how_far_it_is(terminal: Terminal) -> None:
+def test_import_in_a_terminal_asks_and_shows_progress(terminal: Terminal) -> None:
     (terminal.home / "wares.csv").write_text("Warenname,Preisliste,Farbcode\nTopf,4.50,#fff\n")
     keyboard, screen = pty.openpty()
     process = terminal.start("import", "wares.csv", stdin=screen, stderr=screen)
@@ -152,7 +152,7 @@ def test_in_a_terminal_it_asks_by_itself_and_shows_how_far_it_is(terminal: Termi
     assert process.stdout is not None and "COMPLETED" in process.stdout.read()
 
 
-def test_in_which_encoding_the_words_are_right_is_asked_in_the_terminal(terminal: Terminal) -> None:
+def test_import_asks_for_an_ambiguous_encoding(terminal: Terminal) -> None:
     file = terminal.home / "old.csv"
     file.write_bytes("slug,name,price\ntricko,Červené tričko,9\n".encode("cp1250"))
     needs = terminal.run("import", "old.csv", code=6)
@@ -172,7 +172,7 @@ def test_an_export_is_imported_again_unchanged(terminal: Terminal) -> None:
     assert len((terminal.home / "products.jsonl").read_text().splitlines()) == 1
 
 
-def test_orders_are_placed_and_moved_on(terminal: Terminal) -> None:
+def test_orders_are_placed_and_moved(terminal: Terminal) -> None:
     made = terminal.json(
         "orders", "create", "--item", "CMD-1:2", "--email", "c@example.com", "--paid"
     )
@@ -210,7 +210,7 @@ def test_webhooks_are_added_replayed_and_removed(terminal: Terminal, receiver: R
     assert made["id"] not in terminal.run("webhooks").stdout
 
 
-def test_listen_posts_signed_events_and_goes_on_where_it_was(
+def test_listen_posts_signed_events_and_resumes_after_a_stop(
     terminal: Terminal, receiver: Receiver
 ) -> None:
     listen = ("listen", "--forward-to", receiver.url("/ok"), "--type", "order.created", "--json")
@@ -238,7 +238,7 @@ def test_listen_posts_signed_events_and_goes_on_where_it_was(
     assert len(set(ids)) == len(ids)
 
 
-def test_events_are_printed_and_go_on_behind_a_cursor(terminal: Terminal) -> None:
+def test_events_are_printed_and_continue_after_a_cursor(terminal: Terminal) -> None:
     *found, last = terminal.lines("events", "--type", "order.created")
     assert {event["event"] for event in found} == {"order.created"}
     *more, _ = terminal.lines("events", "--after", last["next"])

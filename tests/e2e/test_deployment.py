@@ -16,7 +16,7 @@ def test_the_printed_key_is_an_owner_key(stack: Stack) -> None:
     assert (status, me["role"]) == (200, "OWNER")
 
 
-def test_without_a_key_the_admin_interface_stays_shut(stack: Stack) -> None:
+def test_admin_routes_need_a_key(stack: Stack) -> None:
     assert call(f"{stack.base_url}/api/admin/products")[0] == 401
 
 
@@ -28,13 +28,13 @@ def test_the_functions_run_the_package_and_not_the_source_tree(stack: Stack) -> 
     assert min(sizes.values()) > 1_000_000
 
 
-def test_an_uploaded_file_arrives_as_its_own_bytes(stack: Stack) -> None:
+def test_an_uploaded_file_arrives_byte_for_byte(stack: Stack) -> None:
     """API Gateway garbles a body whose media type is not declared as binary."""
     (api,) = client(stack.aws_endpoint, "apigateway").get_rest_apis()["items"]
     assert "multipart/form-data" in api["binaryMediaTypes"]
 
 
-def test_who_was_granted_nothing_is_refused(stack: Stack) -> None:
+def test_a_principal_without_permissions_is_refused(stack: Stack) -> None:
     """The emulator's permission checks are on: without them a missing grant would go unseen."""
     stranger = client(stack.aws_endpoint, "iam").create_user(UserName="stranger")["User"][
         "UserName"
@@ -51,7 +51,7 @@ def test_who_was_granted_nothing_is_refused(stack: Stack) -> None:
         denied.scan(TableName="backroom-local")
 
 
-def test_the_master_key_is_a_secret_of_its_own(stack: Stack) -> None:
+def test_the_master_key_is_a_separate_secret(stack: Stack) -> None:
     ssm = client(stack.aws_endpoint, "ssm")
     found = ssm.get_parameter(Name="/backroom/local/master-key", WithDecryption=True)["Parameter"]
     assert found["Type"] == "SecureString"

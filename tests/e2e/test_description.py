@@ -16,7 +16,7 @@ def own_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
         yield stack
 
 
-def test_nothing_comes_back_that_the_description_does_not_say(own_stack: Stack) -> None:
+def test_every_answer_matches_the_description(own_stack: Stack) -> None:
     done = fuzz(own_stack, 40, "--max-examples", "3", "--seed", "1")
     assert done.returncode == 0, done.stdout
     generated = re.search(r"(\d+) generated", done.stdout)

@@ -112,11 +112,11 @@ def run(*arguments: str) -> str:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_query_is_answered_as_the_emulator_itself_answers_it(seed: int) -> None:
+def test_the_changed_query_answers_as_the_emulators_own(seed: int) -> None:
     assert "were answered alike" in run("tests/e2e/queries.py", str(seed), "200")
 
 
-def test_another_version_is_left_as_it_is_and_says_so() -> None:
+def test_another_version_of_the_emulator_is_not_changed_and_warned_about() -> None:
     said = run("-c", OF_ANOTHER_VERSION).splitlines()
     assert said == [
         "ministack 9.9.9 is not the tested 1.5.33: large lists are slow",
@@ -124,17 +124,17 @@ def test_another_version_is_left_as_it_is_and_says_so() -> None:
     ]
 
 
-def test_an_invocation_whose_process_cannot_start_fails_alone() -> None:
+def test_an_invocation_whose_process_cannot_start_fails_only_itself() -> None:
     failed, other = run("-c", ONE_RUNS_AND_ONE_CANNOT_START).splitlines()
     assert "No module named 'app'" in failed
     assert other == "runs"
 
 
-def test_a_transaction_is_permitted_and_denied_as_the_emulator_itself_does_it() -> None:
+def test_the_changed_authorization_decides_as_the_emulators_own() -> None:
     assert run("-c", RANDOM_POLICIES_AND_TRANSACTIONS) == "True True\n"
 
 
-def test_a_list_does_not_wait_for_all_transactions_that_came_before_it() -> None:
+def test_a_list_does_not_wait_for_all_earlier_transactions() -> None:
     served = []
 
     async def serve(method: str, path: str, headers: dict[str, str]) -> None:

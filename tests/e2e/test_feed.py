@@ -141,7 +141,7 @@ class Trade:
         return found
 
 
-def test_a_copy_from_the_feed_alone_is_the_shop_though_its_reader_is_killed(
+def test_a_copy_built_from_the_feed_equals_the_shop_despite_kills(
     shop: Backroom, tmp_path: Path
 ) -> None:
     keeper = Keeper(shop, tmp_path / "copy.json", datetime.now(UTC) - timedelta(seconds=1))

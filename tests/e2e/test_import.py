@@ -51,7 +51,7 @@ def imported(stack: Stack, csv: str) -> dict[str, Any]:
     return ended(stack, stack.api_key, upload["jobId"])
 
 
-def test_an_uploaded_file_is_imported_and_its_report_mended(stack: Stack) -> None:
+def test_an_uploaded_file_and_its_fixed_report_are_imported(stack: Stack) -> None:
     mark = f"r{uuid.uuid4().hex[:8]}"
     job = imported(stack, f"slug,name,price\n{mark}-a,A,1\n{mark}-b,B,free\n")
     assert (job["status"], job["created"], job["failed"]) == ("COMPLETED", 1, 1)
@@ -70,7 +70,7 @@ def test_an_uploaded_file_is_imported_and_its_report_mended(stack: Stack) -> Non
     assert (again["status"], again["total"], again["failed"]) == ("COMPLETED", 1, 1)
 
 
-def test_a_chunk_that_nobody_can_handle_ends_its_job(stack: Stack) -> None:
+def test_a_chunk_that_always_fails_ends_its_job(stack: Stack) -> None:
     job_id = prepared(stack)["jobId"]
     sqs = client(stack.aws_endpoint, "sqs")
     dead = sqs.get_queue_url(QueueName=f"{QUEUE}-dead")["QueueUrl"]
@@ -111,7 +111,7 @@ def workers(stack: Stack) -> list[int]:
 
 
 @pytest.mark.usefixtures("impatient")
-def test_workers_killed_at_random_lose_no_row_and_count_none_twice(stack: Stack) -> None:
+def test_killed_workers_lose_no_row_and_count_none_twice(stack: Stack) -> None:
     chance, mark = random.Random(7), f"k{uuid.uuid4().hex[:8]}"
     rows = [f"{mark}-{number},Thing {number},{number % 90 + 1}" for number in range(PRODUCTS)]
     rows += [f"{mark}-{number},Thing {number},99" for number in range(0, PRODUCTS, 10)]
@@ -157,7 +157,7 @@ def announced(stack: Stack, mark: str) -> Counter[str]:
     return found
 
 
-def test_a_file_that_is_not_certain_is_mapped_tried_and_run(stack: Stack) -> None:
+def test_an_unrecognised_file_is_mapped_previewed_and_imported(stack: Stack) -> None:
     mark = f"m{uuid.uuid4().hex[:8]}"
     jobs, key = f"{stack.base_url}/api/admin/jobs", stack.api_key
     url = f"{stack.base_url}/api/admin/products/import/uploads"
@@ -176,7 +176,7 @@ def test_a_file_that_is_not_certain_is_mapped_tried_and_run(stack: Stack) -> Non
     assert ended(stack, key, started["jobId"])["created"] == 1
 
 
-def test_a_small_import_passes_a_large_one(stack: Stack) -> None:
+def test_a_small_import_overtakes_a_large_one(stack: Stack) -> None:
     mark = f"f{uuid.uuid4().hex[:8]}"
     large, small = prepared(stack), prepared(stack)
     post(large, "slug,name,price\n" + "".join(f"{mark}-{n},L,{n % 9}\n" for n in range(8_000)))

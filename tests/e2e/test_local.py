@@ -70,7 +70,7 @@ def processes_of(home: Path) -> list[str]:
     return found
 
 
-def test_data_outlives_a_stop_and_fresh_begins_anew(tmp_path: Path) -> None:
+def test_data_survives_a_stop_and_fresh_deletes_it(tmp_path: Path) -> None:
     """And who listens misses nothing: the feed is half a minute behind, so the mug comes later."""
     port = free_port()
     with Receiver() as webhook, Receiver() as forwarded, ExitStack() as terminals:
@@ -90,7 +90,7 @@ def test_data_outlives_a_stop_and_fresh_begins_anew(tmp_path: Path) -> None:
         assert len(names(third)) == 20, "the first page of the sample catalogue"
 
 
-def test_a_stop_ends_all_that_was_started(tmp_path: Path) -> None:
+def test_a_stop_ends_all_started_processes(tmp_path: Path) -> None:
     port = free_port()
     with running(tmp_path, port, keeps=True) as stack:
         names(stack)
@@ -100,7 +100,7 @@ def test_a_stop_ends_all_that_was_started(tmp_path: Path) -> None:
     assert not (tmp_path / "endpoint.json").exists()
 
 
-def test_a_second_run_on_the_port_is_refused_and_harms_nothing(tmp_path: Path) -> None:
+def test_a_second_run_on_the_same_port_is_refused(tmp_path: Path) -> None:
     port = free_port()
     with running(tmp_path, port) as stack:
         second = subprocess.run(
@@ -116,7 +116,7 @@ def test_a_second_run_on_the_port_is_refused_and_harms_nothing(tmp_path: Path) -
         assert names(stack) == []
 
 
-def test_two_ports_are_two_shops(stack: Stack, tmp_path: Path) -> None:
+def test_two_ports_have_separate_shops(stack: Stack, tmp_path: Path) -> None:
     with running(tmp_path, free_port()) as other:
         add(other, "Only here")
         assert "Only here" not in names(stack)
@@ -142,7 +142,7 @@ def beside(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
         process.wait(30)
 
 
-def test_chalice_local_reads_and_writes_the_shop_that_runs(stack: Stack, beside: Stack) -> None:
+def test_chalice_local_reads_and_writes_the_running_shop(stack: Stack, beside: Stack) -> None:
     assert call(f"{beside.base_url}/api/admin/me", beside.api_key)[1]["role"] == "OWNER"
     for writer, reader in ((stack, beside), (beside, stack)):
         new = {"name": "Enamel mug", "price": 9.5, "status": "ACTIVE"}
@@ -153,7 +153,7 @@ def test_chalice_local_reads_and_writes_the_shop_that_runs(stack: Stack, beside:
         assert found["name"] == "Enamel mug"
 
 
-def test_what_chalice_local_begins_the_functions_of_make_run_end(
+def test_jobs_started_by_chalice_local_are_completed_by_make_run(
     stack: Stack, beside: Stack
 ) -> None:
     sku = f"s{uuid.uuid4().hex}"

@@ -73,7 +73,7 @@ def refused(url: str, key: str) -> tuple[int, Mapping[str, str], Any]:
     return found[0]
 
 
-def test_a_csv_becomes_a_catalogue_and_the_limit_holds(stack: Stack) -> None:
+def test_a_csv_becomes_a_catalogue_and_the_rate_limit_holds(stack: Stack) -> None:
     admin, mark = f"{stack.base_url}/api/admin", f"m{uuid.uuid4().hex[:8]}"
     sent = {"name": "Newcomer", "role": "STAFF"}
     status, made = call(f"{admin}/keys", stack.api_key, send=sent)

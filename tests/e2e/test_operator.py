@@ -85,7 +85,7 @@ def arrives_twice(receiver: Receiver, delivery: str) -> None:
     until(lambda: [one.delivery for one in receiver.requests].count(delivery) >= 2, 60)
 
 
-def test_a_delivery_that_was_put_aside_is_sent(operator: Operator, receiver: Receiver) -> None:
+def test_a_dead_letter_of_deliveries_is_redriven(operator: Operator, receiver: Receiver) -> None:
     delivery = delivered(operator, receiver)
     letter = {"delivery": delivery, "replay": "01M7VZ0HX2HHZ1G8X9DVRY60NN"}
     operator.put_aside("deliveries", letter)
@@ -95,9 +95,7 @@ def test_a_delivery_that_was_put_aside_is_sent(operator: Operator, receiver: Rec
     assert "0 letters" in operator.tool("dead_letters", "deliveries")
 
 
-def test_events_of_a_part_of_the_stream_that_was_lost_are_fanned_out(
-    operator: Operator, receiver: Receiver
-) -> None:
+def test_lost_events_of_the_stream_are_republished(operator: Operator, receiver: Receiver) -> None:
     delivery = delivered(operator, receiver)
     dynamodb = operator.client("dynamodb")
     endpoint = f"wh_{delivery[32:]}"
@@ -111,7 +109,7 @@ def test_events_of_a_part_of_the_stream_that_was_lost_are_fanned_out(
     arrives_twice(receiver, delivery)
 
 
-def test_a_run_that_was_missed_is_made_up_for(operator: Operator) -> None:
+def test_a_missed_redrive_is_repeated(operator: Operator) -> None:
     function = f"arn:aws:lambda:us-east-1:000000000000:function:backroom-{STAGE}-check_counts:1"
     operator.put_aside(
         "schedules",
@@ -121,7 +119,7 @@ def test_a_run_that_was_missed_is_made_up_for(operator: Operator) -> None:
     assert "2 letters, tried again" in operator.tool("dead_letters", "schedules", "--again")
 
 
-def test_a_total_that_is_wrong_is_said_and_repaired(operator: Operator) -> None:
+def test_a_wrong_total_is_reported_and_repaired(operator: Operator) -> None:
     operator.post("/products", {"name": f"Vase {time.time_ns()}", "price": 5})
     url = f"{operator.stack.base_url}/api/admin/products?limit=1"
     total = call(url, operator.stack.api_key)[1]["total"]

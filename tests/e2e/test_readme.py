@@ -21,7 +21,7 @@ def desk(tmp_path: Path) -> Iterator[Checkout]:
     yield checkout(tmp_path, free_port())
 
 
-def test_the_blocks_do_what_the_text_around_them_says(desk: Checkout) -> None:
+def test_the_blocks_of_the_readme_work_in_order(desk: Checkout) -> None:
     run, login, given, look, place, program, receiver, sell, listen = [
         block for block in blocks() if block.chapter < DEPLOY
     ]

@@ -144,7 +144,7 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def test_nothing_that_is_asked_for_is_missing(needs: tuple[Stack, set[Asked]]) -> None:
+def test_every_needed_permission_is_granted(needs: tuple[Stack, set[Asked]]) -> None:
     stack, found = needs
     granted = list(grants(stack))
     missing = {n for n in found if not any(grant.covers(n) for grant in granted)}
@@ -152,7 +152,7 @@ def test_nothing_that_is_asked_for_is_missing(needs: tuple[Stack, set[Asked]]) -
     assert missing == set()
 
 
-def test_nothing_that_is_granted_is_unused(needs: tuple[Stack, set[Asked]]) -> None:
+def test_every_granted_permission_is_used(needs: tuple[Stack, set[Asked]]) -> None:
     stack, found = needs
     granted = list(grants(stack))
     unused = [grant for grant in granted if not any(map(grant.covers, found))]
@@ -174,7 +174,7 @@ def _tells(rule: tuple[str, str, str], grant: Grant) -> bool:
     )
 
 
-def test_no_function_may_touch_items_that_it_never_touches(
+def test_leading_keys_limit_functions_to_the_items_they_use(
     needs: tuple[Stack, set[Asked]],
 ) -> None:
     stack, found = needs
@@ -205,7 +205,7 @@ def test_no_function_may_touch_items_that_it_never_touches(
     assert free == {(f"backroom-{STAGE}", False), (f"backroom-{STAGE}-run_job", True)}
 
 
-def test_only_the_api_may_read_keys_and_only_who_signs_may_read_the_master_key(
+def test_only_the_api_reads_keys_and_only_signing_functions_read_the_master_key(
     needs: tuple[Stack, set[Asked]],
 ) -> None:
     stack, _ = needs

@@ -105,7 +105,7 @@ def strict(answer: Got | str) -> Any:
 
 @bounded
 @given(metadata=metadata, name=texts, tag=texts)
-def test_a_product_that_is_accepted_can_be_read_back_on_every_path(
+def test_an_accepted_product_can_be_read_on_every_path(
     shop: Client, metadata: Any, name: str, tag: str
 ) -> None:
     sent = {"name": name, "price": 1, "status": "ACTIVE", "metadata": metadata, "tags": [tag]}
@@ -162,7 +162,7 @@ def fed(shop: Client, after: str) -> Iterator[tuple[str, Any]]:
 
 @settings(bounded, max_examples=max(2, EXAMPLES // 12))
 @given(many=st.lists(st.tuples(metadata, texts, texts), min_size=15, max_size=25))
-def test_what_is_accepted_can_be_exported_and_is_in_the_feed(shop: Client, many: Any) -> None:
+def test_an_accepted_product_can_be_exported_and_is_in_the_feed(shop: Client, many: Any) -> None:
     behind = next(next_ for next_, page in fed(shop, "") if not page)
     vendor = f"Stranger {uuid.uuid4().hex}"
     sent = [
@@ -210,7 +210,7 @@ def test_any_query_is_answered_or_refused_by_name(shop: Client, search: str, nam
 
 @bounded
 @given(value=st.text(alphabet=st.characters(min_codepoint=32, max_codepoint=255), max_size=300))
-def test_any_header_is_taken_or_refused(shop: Client, value: str) -> None:
+def test_any_header_is_accepted_or_refused(shop: Client, value: str) -> None:
     for name in ("Idempotency_Key", "If_None_Match", "X_Forwarded_For", "Accept"):
         answer = shop.call("GET", PRODUCTS, **{name: value})
         assert answer.status == 200

@@ -88,7 +88,7 @@ def verified(secret: str, received: Any) -> bool:
     return hmac.compare_digest(hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest(), sign)
 
 
-def test_an_event_arrives_at_the_first_try(stack: Stack, receiver: Receiver) -> None:
+def test_an_event_arrives_at_the_first_attempt(stack: Stack, receiver: Receiver) -> None:
     merchant = Merchant(stack)
     webhook = merchant.webhook(receiver.url("/ok"))
     product = merchant.product()

@@ -82,7 +82,7 @@ def test_no_page_has_a_serious_finding(
     assert found == {}
 
 
-def test_nothing_is_cut_off_on_a_narrow_window(
+def test_nothing_is_cut_off_in_a_narrow_window(
     another: Callable[..., Desk], addresses: list[str]
 ) -> None:
     desk = another(viewport=NARROW)
@@ -117,7 +117,7 @@ def test_the_keyboard_reaches_the_content_first(desk: Desk) -> None:
     assert desk.page.url.endswith("#/products")
 
 
-def test_a_new_page_is_named_and_read_from_its_heading(desk: Desk) -> None:
+def test_a_new_page_has_a_title_and_focuses_its_heading(desk: Desk) -> None:
     desk.open("/products")
     desk.page.get_by_role("link", name="Customers", exact=True).click()
     desk.heading("Customers")

@@ -11,7 +11,7 @@ def made(desk: Desk, name: str, **more: object) -> dict:
     return desk.api.post("products", {"name": name, "price": 10, **more})
 
 
-def test_a_product_is_made_with_its_variants_and_found_as_one_types(desk: Desk) -> None:
+def test_a_product_is_created_with_variants_and_found_while_typing(desk: Desk) -> None:
     desk.open("/products/new")
     desk.label("Name").fill("Harbour Smock")
     desk.label("Price").fill("49.90")
@@ -45,7 +45,7 @@ def test_a_product_is_made_with_its_variants_and_found_as_one_types(desk: Desk) 
     assert found["tags"] == ["linen", "workwear"]
 
 
-def test_what_is_wrong_stands_beside_its_field_and_nothing_typed_is_lost(desk: Desk) -> None:
+def test_errors_are_shown_at_their_fields_and_input_is_kept(desk: Desk) -> None:
     desk.open("/products/new")
     desk.label("Name").fill("Half a price")
     desk.label("Price").fill("ten")
@@ -62,7 +62,7 @@ def test_what_is_wrong_stands_beside_its_field_and_nothing_typed_is_lost(desk: D
     desk.heading("Half a price")
 
 
-def test_a_stale_edit_shows_what_changed(desk: Desk) -> None:
+def test_a_stale_edit_shows_the_conflicting_changes(desk: Desk) -> None:
     product = made(desk, "Edited by two", vendor="Nordhaus", variants=[{"title": "S", "stock": 9}])
     path = f"products/{product['id']}"
     desk.open(f"/{path}")
@@ -83,7 +83,7 @@ def test_a_stale_edit_shows_what_changed(desk: Desk) -> None:
     assert (saved["vendor"], saved["type"], saved["description"]) == ("Mine", "Coat", "New")
 
 
-def test_an_edit_of_a_name_never_takes_back_a_sale(desk: Desk) -> None:
+def test_an_edit_of_a_name_does_not_revert_a_sale(desk: Desk) -> None:
     product = made(desk, "Sold meanwhile", variants=[{"title": "S", "stock": 9}])
     desk.open(f"/products/{product['id']}")
     desk.label("Name").fill("Sold, and renamed")
@@ -95,7 +95,7 @@ def test_an_edit_of_a_name_never_takes_back_a_sale(desk: Desk) -> None:
     assert desk.api.get(f"products/{product['id']}")["variants"][0]["stock"] == 5
 
 
-def test_what_is_typed_while_a_save_is_on_its_way_stays(desk: Desk) -> None:
+def test_input_during_a_save_is_kept(desk: Desk) -> None:
     product = made(desk, "On a slow line", variants=[{"title": "S", "stock": 9}])
     path = f"products/{product['id']}"
     desk.open(f"/{path}")
@@ -125,7 +125,7 @@ def test_what_is_typed_while_a_save_is_on_its_way_stays(desk: Desk) -> None:
     assert saved["variants"][0]["stock"] == 4
 
 
-def test_leaving_asks_before_it_loses_what_was_typed(desk: Desk) -> None:
+def test_leaving_with_unsaved_input_asks_first(desk: Desk) -> None:
     product = made(desk, "Half done")
     desk.open("/products")
     desk.open(f"/products/{product['id']}")
@@ -143,7 +143,7 @@ def states(desk: Desk, search: str) -> dict[str, str]:
     return {p["name"]: p["status"] for p in desk.api.get(f"products?search={search}")["data"]}
 
 
-def test_many_are_set_active_at_once_and_set_back(desk: Desk) -> None:
+def test_many_products_are_activated_and_the_change_undone(desk: Desk) -> None:
     names = ["Brigantine one", "Brigantine two", "Brigantine three"]
     for name in names:
         made(desk, name)
@@ -163,7 +163,7 @@ def test_many_are_set_active_at_once_and_set_back(desk: Desk) -> None:
     assert set(states(desk, "brigantine").values()) == {"DRAFT"}
 
 
-def test_all_that_match_are_changed_though_one_page_is_seen(desk: Desk) -> None:
+def test_all_matching_products_are_changed_though_one_page_is_shown(desk: Desk) -> None:
     rows = [{"name": f"Pilchard {n}", "price": 5} for n in range(60)]
     desk.api.post("products/bulk", rows)
     desk.open("/products?search=pilchard")
@@ -179,7 +179,7 @@ def test_all_that_match_are_changed_though_one_page_is_seen(desk: Desk) -> None:
     assert [product["tags"] for product in found] == [["fish", "small"]] * 60
 
 
-def test_a_type_is_found_by_the_beginning_of_its_words_in_any_case(desk: Desk) -> None:
+def test_a_type_is_found_by_the_start_of_its_words_in_any_case(desk: Desk) -> None:
     for name, kind in (("Skua one", "Rain Jackets"), ("Skua two", "Beanies")):
         made(desk, name, type=kind, sku="SKUA")
     desk.open("/products?search=skua")
@@ -196,7 +196,7 @@ def test_a_type_is_found_by_the_beginning_of_its_words_in_any_case(desk: Desk) -
     expect(desk.page.locator(".results")).to_contain_text("No products match")
 
 
-def test_a_type_far_down_the_catalogue_is_found_too(desk: Desk) -> None:
+def test_a_type_on_a_later_page_is_found(desk: Desk) -> None:
     made(desk, "Knot", type="Sea Ladders")
     desk.api.post("products/bulk", [{"name": f"Godwit {n}", "price": 5} for n in range(130)])
     desk.open("/products")
@@ -204,7 +204,7 @@ def test_a_type_far_down_the_catalogue_is_found_too(desk: Desk) -> None:
     expect(desk.page.locator(".count")).to_have_text("1 product · Type: Sea Ladders")
 
 
-def test_a_type_that_was_never_seen_is_spelled_as_most_shops_would(desk: Desk) -> None:
+def test_an_unknown_type_gets_the_usual_spelling(desk: Desk) -> None:
     made(desk, "Smew", type="Bell Buoys")
     nothing = {"data": [], "pagination": {"page": 1, "limit": 100, "total": 0, "totalPages": 0}}
     desk.page.route("**/api/admin/products?limit=100&*", lambda route: route.fulfill(json=nothing))
@@ -212,7 +212,7 @@ def test_a_type_that_was_never_seen_is_spelled_as_most_shops_would(desk: Desk) -
     expect(desk.page.locator(".count")).to_have_text("1 product · Type: Bell Buoys")
 
 
-def test_coming_back_to_a_list_is_coming_back_to_the_place_in_it(desk: Desk) -> None:
+def test_returning_to_a_list_restores_its_scroll_position(desk: Desk) -> None:
     rows = [{"name": f"Dunlin {n}", "price": 5} for n in range(40)]
     desk.api.post("products/bulk", rows)
     desk.open("/products?search=dunlin")
@@ -229,7 +229,7 @@ def test_coming_back_to_a_list_is_coming_back_to_the_place_in_it(desk: Desk) -> 
     desk.page.wait_for_function("place => Math.abs(scrollY - place) < 5", arg=place)
 
 
-def test_a_save_leaves_the_keyboard_where_it_was(desk: Desk) -> None:
+def test_a_save_keeps_the_keyboard_focus(desk: Desk) -> None:
     product = made(desk, "Held by the keyboard")
     desk.open(f"/products/{product['id']}")
     desk.label("Vendor").fill("Nordhaus")
@@ -241,7 +241,7 @@ def test_a_save_leaves_the_keyboard_where_it_was(desk: Desk) -> None:
     expect(desk.label("Price")).to_be_focused()
 
 
-def test_a_dry_run_says_what_cannot_be_changed(desk: Desk) -> None:
+def test_a_dry_run_shows_which_products_cannot_be_changed(desk: Desk) -> None:
     for name in ("Turnstone one", "Turnstone two"):
         made(desk, name)
     desk.open("/products?search=turnstone")
@@ -255,7 +255,7 @@ def test_a_dry_run_says_what_cannot_be_changed(desk: Desk) -> None:
     assert states(desk, "turnstone") == {"Turnstone one": "DRAFT"}
 
 
-def test_a_hostile_name_is_only_text(desk: Desk) -> None:
+def test_a_hostile_name_is_shown_as_text(desk: Desk) -> None:
     product = made(desk, HOSTILE, vendor="<b>bold</b>", tags=["hostile-tag"], status="ACTIVE")
     line = {"variantId": product["variants"][0]["id"], "quantity": 1}
     customer = {"email": "x@example.com", "firstName": HOSTILE[:90]}
@@ -268,7 +268,7 @@ def test_a_hostile_name_is_only_text(desk: Desk) -> None:
         assert "owned" not in desk.page.title().replace(HOSTILE, "")
 
 
-def test_a_product_is_deleted_after_a_question(desk: Desk) -> None:
+def test_a_product_is_deleted_after_a_confirmation(desk: Desk) -> None:
     product = made(desk, "Not for long")
     desk.open(f"/products/{product['id']}")
     desk.button("Delete").click()
@@ -279,7 +279,7 @@ def test_a_product_is_deleted_after_a_question(desk: Desk) -> None:
     desk.heading("Not found")
 
 
-def test_five_hundred_variants_are_edited_by_a_filter_on_a_page_that_stays_short(
+def test_five_hundred_variants_are_filtered_and_edited(
     desk: Desk,
 ) -> None:
     sizes = [

@@ -33,7 +33,7 @@ def fill_address(desk: Desk, **fields: str) -> None:
     desk.dialog.get_by_role("button", name="Save address").click()
 
 
-def test_a_customer_is_added_and_corrected(desk: Desk) -> None:
+def test_a_customer_is_created_and_changed(desk: Desk) -> None:
     desk.open("/customers")
     desk.page.get_by_role("link", name="Add customer").first.click()
     desk.heading("New customer")
@@ -68,7 +68,7 @@ def test_a_customer_is_added_and_corrected(desk: Desk) -> None:
     desk.heading("Customers")
 
 
-def test_a_taken_email_stands_beside_its_field_and_nothing_is_overwritten(desk: Desk) -> None:
+def test_a_taken_email_is_shown_at_its_field_and_nothing_is_overwritten(desk: Desk) -> None:
     desk.api.post("customers", {"email": "taken@whitby.example"})
     one = desk.api.post("customers", {"email": "one@whitby.example", "firstName": "Una"})
     desk.open(f"/customers/{one['id']}")
@@ -113,7 +113,7 @@ def test_two_customers_are_merged_and_one_is_erased(desk: Desk) -> None:
     expect(desk.page.get_by_role("link", name="No name")).to_be_visible()
 
 
-def test_an_order_gets_its_addresses_and_a_label(desk: Desk) -> None:
+def test_an_order_gets_addresses_and_a_label(desk: Desk) -> None:
     person = {"firstName": "Mina", "email": "mina@whitby.example", "addresses": [ADDRESS]}
     mina = desk.api.post("customers", person)
     order = ordered(desk, "Lantern", customer={"id": mina["id"]})
@@ -141,7 +141,7 @@ def test_an_order_gets_its_addresses_and_a_label(desk: Desk) -> None:
     assert now["billingAddress"]["company"] == "Murray Ltd"
 
 
-def test_what_is_typed_beside_an_address_that_is_saved_stays(desk: Desk) -> None:
+def test_other_input_is_kept_while_an_address_is_saved(desk: Desk) -> None:
     person = {"firstName": "Ida", "email": "ida@whitby.example", "addresses": [ADDRESS, ADDRESS]}
     ida = desk.api.post("customers", person)
     desk.open(f"/customers/{ida['id']}")
@@ -163,7 +163,7 @@ def test_what_is_typed_beside_an_address_that_is_saved_stays(desk: Desk) -> None
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_a_new_order_takes_an_address_and_no_more_keys_than_before(desk: Desk, known: bool) -> None:
+def test_a_new_order_with_an_address_takes_no_extra_keys(desk: Desk, known: bool) -> None:
     name = "Compass" if known else "Sextant"
     variant(desk, name)
     query = ""

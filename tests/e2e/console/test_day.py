@@ -197,7 +197,7 @@ JOBS: dict[str, tuple[Callable[[Hands, Api], None], int]] = {
 }
 
 
-def test_the_jobs_of_a_day_take_no_more_than_elsewhere(
+def test_daily_tasks_take_no_more_clicks_and_keys_than_elsewhere(
     desk: Desk, shop: Api, capsys: pytest.CaptureFixture[str]
 ) -> None:
     hands = Hands(desk)

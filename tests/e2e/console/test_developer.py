@@ -19,7 +19,9 @@ def receiver() -> Iterator[Receiver]:
         yield listening
 
 
-def test_a_webhook_is_added_fails_is_looked_at_and_replayed(desk: Desk, receiver: Receiver) -> None:
+def test_a_webhook_is_added_and_its_failed_delivery_replayed(
+    desk: Desk, receiver: Receiver
+) -> None:
     receiver.answers["desk"] = 503
     desk.open("/settings/developer/webhooks")
     desk.page.locator("header").get_by_role("button", name="Add webhook").click()
@@ -57,9 +59,7 @@ def test_a_webhook_is_added_fails_is_looked_at_and_replayed(desk: Desk, receiver
     expect(desk.page.get_by_role("row").filter(has_text="product.created").first).to_be_visible()
 
 
-def test_a_webhook_is_paused_changed_and_given_another_secret(
-    desk: Desk, receiver: Receiver
-) -> None:
+def test_a_webhook_is_paused_changed_and_its_secret_rotated(desk: Desk, receiver: Receiver) -> None:
     new = {"url": receiver.url("/ok"), "events": ["order.paid"]}
     webhook = desk.api.post("webhooks", new)
     path = f"webhooks/{webhook['id']}"
@@ -98,7 +98,7 @@ def test_a_webhook_is_paused_changed_and_given_another_secret(
     desk.heading("Webhooks")
 
 
-def test_a_key_is_made_shown_once_and_revoked(desk: Desk) -> None:
+def test_a_key_is_created_shown_once_and_revoked(desk: Desk) -> None:
     desk.open("/settings/keys")
     desk.button("Create API key").click()
     desk.dialog.get_by_label("Name").fill("Till at the door")
@@ -120,7 +120,7 @@ def test_a_key_is_made_shown_once_and_revoked(desk: Desk) -> None:
     expect(row).to_have_count(0)
 
 
-def test_deliveries_of_all_webhooks_stand_together(desk: Desk, receiver: Receiver) -> None:
+def test_deliveries_of_all_webhooks_are_listed_together(desk: Desk, receiver: Receiver) -> None:
     made = [
         desk.api.post("webhooks", {"url": receiver.url(path), "events": ["order.paid"]})
         for path in ("/ok?of=first", "/ok?of=second")
@@ -135,7 +135,7 @@ def test_deliveries_of_all_webhooks_stand_together(desk: Desk, receiver: Receive
     expect(rows.filter(has_text="order.paid")).to_have_count(1)
 
 
-def test_pausing_keeps_what_was_typed(desk: Desk, receiver: Receiver) -> None:
+def test_pausing_keeps_unsaved_input(desk: Desk, receiver: Receiver) -> None:
     webhook = desk.api.post("webhooks", {"url": receiver.url("/ok"), "events": ["order.paid"]})
     desk.open(f"/settings/developer/webhooks/{webhook['id']}")
     desk.label("Description").fill("Typed before the pause")
@@ -151,7 +151,7 @@ def test_pausing_keeps_what_was_typed(desk: Desk, receiver: Receiver) -> None:
     assert set(saved["events"]) == {"order.paid", "customer.created"}
 
 
-def test_a_filter_is_tried_on_a_sample_and_saved(desk: Desk, receiver: Receiver) -> None:
+def test_a_filter_is_tried_on_a_sample_event_and_saved(desk: Desk, receiver: Receiver) -> None:
     webhook = desk.api.post("webhooks", {"url": receiver.url("/ok"), "events": ["order.paid"]})
     desk.open(f"/settings/developer/webhooks/{webhook['id']}")
     desk.label("Filter").fill('{"data": {"source": ["ONLINE"]}}')
@@ -173,7 +173,7 @@ def test_a_filter_is_tried_on_a_sample_and_saved(desk: Desk, receiver: Receiver)
     assert saved["filter"] == {"data": {"source": ["ONLINE"]}}
 
 
-def test_every_call_has_an_example_for_the_shell(desk: Desk) -> None:
+def test_every_call_has_a_shell_example(desk: Desk) -> None:
     desk.open("/reference")
     with desk.page.expect_response("**/api/openapi.json") as described:
         desk.page.reload()

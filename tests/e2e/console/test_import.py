@@ -24,7 +24,9 @@ def written(folder: Path, lines: list[str]) -> Path:
     return path
 
 
-def test_a_thousand_rows_are_watched_to_the_end(desk: Desk, tmp_path: Path) -> None:
+def test_the_import_of_a_thousand_rows_shows_progress_to_the_end(
+    desk: Desk, tmp_path: Path
+) -> None:
     lines = catalogue(1_000, "watched")
     lines[17] = "watched-16,Imported,watched-16,twelve,3,"
     desk.open("/import")
@@ -49,9 +51,7 @@ def test_a_thousand_rows_are_watched_to_the_end(desk: Desk, tmp_path: Path) -> N
     assert desk.api.get("products?search=watched-999")["total"] == 1
 
 
-def test_an_upload_that_comes_too_soon_waits_as_told_and_goes_on(
-    desk: Desk, tmp_path: Path
-) -> None:
+def test_an_upload_after_a_429_waits_and_continues(desk: Desk, tmp_path: Path) -> None:
     limit = {"status": 429, "headers": {"Retry-After": "1"}, "json": {"code": "rate_limited"}}
     path = "**/api/admin/products/import"
     desk.page.route(path, lambda route: route.fulfill(**limit), times=1)
@@ -61,7 +61,7 @@ def test_an_upload_that_comes_too_soon_waits_as_told_and_goes_on(
     expect(desk.page.get_by_text("3 of 3 products")).to_be_visible(timeout=MINUTES)
 
 
-def test_a_large_file_goes_straight_to_s3(desk: Desk, tmp_path: Path) -> None:
+def test_a_large_file_is_uploaded_directly_to_s3(desk: Desk, tmp_path: Path) -> None:
     lines = catalogue(160, "large", "x" * 30_000)
     path = written(tmp_path, lines)
     assert path.stat().st_size > 4_500_000
@@ -78,9 +78,7 @@ def test_a_large_file_goes_straight_to_s3(desk: Desk, tmp_path: Path) -> None:
     assert desk.api.get("products?search=large-1")["total"] == 0
 
 
-def test_a_file_that_is_not_certain_is_asked_about_previewed_and_imported(
-    desk: Desk, tmp_path: Path
-) -> None:
+def test_an_unrecognised_file_is_mapped_previewed_and_imported(desk: Desk, tmp_path: Path) -> None:
     desk.open("/import")
     desk.button("Import").click()
     expect(desk.field("file").locator(".error")).to_have_text("Choose a CSV file first.")
@@ -116,7 +114,7 @@ def test_a_file_that_is_not_certain_is_asked_about_previewed_and_imported(
     assert desk.api.get("products?search=mapped")["total"] == 0
 
 
-def test_a_known_file_is_looked_at_changed_previewed_and_imported(
+def test_a_recognised_file_is_reviewed_remapped_previewed_and_imported(
     desk: Desk, tmp_path: Path
 ) -> None:
     path = tmp_path / "supplier.csv"
@@ -147,9 +145,7 @@ def test_a_known_file_is_looked_at_changed_previewed_and_imported(
     assert product["variants"][0]["stock"] == 4
 
 
-def test_who_sends_a_file_chooses_the_encoding_whose_words_are_right(
-    desk: Desk, tmp_path: Path
-) -> None:
+def test_an_ambiguous_encoding_is_chosen_by_its_words(desk: Desk, tmp_path: Path) -> None:
     path = tmp_path / "supplier.csv"
     path.write_bytes("slug,name,price\ntricko,Červené tričko,9\n".encode("cp1250"))
     desk.open("/import")
@@ -165,7 +161,7 @@ def test_who_sends_a_file_chooses_the_encoding_whose_words_are_right(
     assert product["name"] == "Červené tričko"
 
 
-def test_a_file_that_misses_the_box_is_taken_all_the_same(desk: Desk) -> None:
+def test_a_file_dropped_next_to_the_box_is_accepted(desk: Desk) -> None:
     desk.open("/import")
     files = desk.page.evaluate_handle(
         """() => {
@@ -183,7 +179,7 @@ def test_a_file_that_misses_the_box_is_taken_all_the_same(desk: Desk) -> None:
     desk.heading("Import")
 
 
-def test_an_upload_goes_on_with_another_key_when_its_own_is_revoked(
+def test_an_upload_continues_with_another_key_after_a_revocation(
     desk: Desk, another: Callable[..., Desk], tmp_path: Path
 ) -> None:
     desk.open("/import")

@@ -82,7 +82,7 @@ def release(desk: Desk, route: Route) -> None:
     desk.page.wait_for_timeout(LATE)
 
 
-def test_a_page_that_was_left_at_any_await_draws_nothing(desk: Desk, pages: list[str]) -> None:
+def test_a_page_left_at_any_await_draws_nothing(desk: Desk, pages: list[str]) -> None:
     desk.open("/nowhere")
     gave_up: list[Request] = []
 
@@ -140,7 +140,7 @@ def things(owner: Api, order: dict) -> dict[str, str]:
     }
 
 
-def test_a_dialog_is_gone_with_its_page(desk: Desk, things: dict[str, str]) -> None:
+def test_a_dialog_closes_with_its_page(desk: Desk, things: dict[str, str]) -> None:
     for kind, button in DIALOGS:
         desk.open("/customers")
         go(desk, things[kind])
@@ -161,7 +161,7 @@ def placed(desk: Desk) -> dict:
     return desk.api.post("orders", {"lineItems": [line]})
 
 
-def test_a_change_that_is_on_its_way_is_told_on_the_next_page_and_draws_nothing(
+def test_the_result_of_a_pending_change_is_shown_on_the_next_page(
     desk: Desk,
 ) -> None:
     order = placed(desk)
@@ -178,7 +178,7 @@ def test_a_change_that_is_on_its_way_is_told_on_the_next_page_and_draws_nothing(
     assert desk.api.get(f"orders/{order['id']}")["status"] == "PAID"
 
 
-def test_a_change_that_fails_behind_the_reader_is_told_with_its_page(desk: Desk) -> None:
+def test_a_change_that_fails_after_leaving_is_reported_with_its_page(desk: Desk) -> None:
     order = placed(desk)
     desk.open(f"/orders/{order['id']}")
     with held(desk, method="PATCH") as kept:
@@ -200,7 +200,7 @@ def thrice(desk: Desk, button: str) -> None:
 
 
 @pytest.mark.parametrize("clicked", [twice, thrice])
-def test_an_action_is_sent_once_however_often_it_is_clicked(
+def test_an_action_clicked_repeatedly_is_sent_once(
     desk: Desk, clicked: Callable[[Desk, str], None]
 ) -> None:
     order = placed(desk)
@@ -215,7 +215,7 @@ def test_an_action_is_sent_once_however_often_it_is_clicked(
     assert desk.api.get(f"orders/{order['id']}")["status"] == "PAID"
 
 
-def test_a_key_that_is_held_down_is_one_press(desk: Desk) -> None:
+def test_a_held_key_counts_once(desk: Desk) -> None:
     order = placed(desk)
     desk.open(f"/orders/{order['id']}")
     sent: list[str] = []
@@ -228,7 +228,7 @@ def test_a_key_that_is_held_down_is_one_press(desk: Desk) -> None:
     assert len(sent) == 1
 
 
-def test_leaving_asks_once_however_often_back_is_pressed(desk: Desk) -> None:
+def test_leaving_asks_once_for_repeated_back_presses(desk: Desk) -> None:
     order = placed(desk)
     desk.open("/customers")
     go(desk, "/orders")
@@ -245,7 +245,7 @@ def test_leaving_asks_once_however_often_back_is_pressed(desk: Desk) -> None:
     assert desk.page.url.endswith(order["id"])
 
 
-def test_a_conflict_says_whose_change_is_whose(desk: Desk) -> None:
+def test_a_conflict_shows_both_users_changes(desk: Desk) -> None:
     """A price of mine and a stock of theirs are two things, and neither is lost."""
     made = desk.api.post(
         "products",

@@ -40,7 +40,7 @@ def test_orders_are_filtered_by_day_payment_and_rep_and_sorted(desk: Desk) -> No
     expect(desk.page.locator("td.key")).to_have_text([old])
 
 
-def test_rows_that_an_answer_does_not_change_stay_under_the_mouse(desk: Desk) -> None:
+def test_unchanged_rows_are_not_redrawn(desk: Desk) -> None:
     desk.api.post("products", {"name": "Unmoved stool", "price": 5})
     desk.open("/products?search=unmove")
     desk.page.get_by_role("link", name="Unmoved stool").evaluate("each => (each.isSame = true)")
@@ -56,7 +56,7 @@ def test_rows_that_an_answer_does_not_change_stay_under_the_mouse(desk: Desk) ->
     expect(link).to_be_visible()
 
 
-def test_a_view_is_kept_under_its_name_in_this_browser(desk: Desk) -> None:
+def test_a_view_is_saved_by_name_in_the_browser(desk: Desk) -> None:
     desk.open("/products?status=DRAFT&sort=name")
     desk.button("Save view").click()
     desk.dialog.get_by_label("Name").fill("Drafts by name")
@@ -71,7 +71,7 @@ def test_a_view_is_kept_under_its_name_in_this_browser(desk: Desk) -> None:
     expect(desk.page.get_by_role("link", name="Drafts by name")).to_have_count(0)
 
 
-def test_what_a_list_shows_is_exported_and_imports_unchanged(desk: Desk, tmp_path: Path) -> None:
+def test_a_filtered_list_is_exported_and_imports_unchanged(desk: Desk, tmp_path: Path) -> None:
     for name in ("Export one", "Export two"):
         desk.api.post("products", {"name": name, "price": 5, "type": "Exported"})
     asked: list[str] = []

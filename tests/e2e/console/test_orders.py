@@ -11,7 +11,7 @@ def actions(desk: Desk) -> list[str]:
     return desk.page.locator("main .title .actions button").all_inner_texts()
 
 
-def test_an_order_is_made_by_hand_and_taken_to_the_door(desk: Desk) -> None:
+def test_an_order_is_created_by_hand_and_moved_to_delivered(desk: Desk) -> None:
     desk.api.post(
         "products",
         {
@@ -60,7 +60,7 @@ def test_an_order_is_made_by_hand_and_taken_to_the_door(desk: Desk) -> None:
     expect(desk.page.locator(".history li")).to_have_count(len(order["history"]))
 
 
-def test_too_little_stock_stands_beside_its_line(desk: Desk) -> None:
+def test_insufficient_stock_is_shown_at_its_line(desk: Desk) -> None:
     desk.api.post(
         "products",
         {"name": "Puffin Cup", "price": 5, "status": "ACTIVE", "variants": [{"stock": 2}]},
@@ -78,7 +78,7 @@ def test_too_little_stock_stands_beside_its_line(desk: Desk) -> None:
     expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
 
 
-def test_a_repeated_try_is_one_order(desk: Desk) -> None:
+def test_a_retry_after_a_lost_answer_is_one_order(desk: Desk) -> None:
     desk.api.post("products", {"name": "Shearwater", "price": 5, "status": "ACTIVE"})
     desk.open("/orders/new")
     desk.label("Find a product").press_sequentially("shearwater")
@@ -102,7 +102,7 @@ def test_a_repeated_try_is_one_order(desk: Desk) -> None:
     assert desk.api.get("orders?search=twice@example.com")["total"] == 1
 
 
-def test_a_move_takes_along_what_was_typed_and_not_saved(desk: Desk) -> None:
+def test_a_move_saves_unsaved_input(desk: Desk) -> None:
     product = desk.api.post("products", {"name": "Razorbill", "price": 5})
     line = {"variantId": product["variants"][0]["id"], "quantity": 1}
     order = desk.api.post("orders", {"lineItems": [line]})
@@ -120,7 +120,7 @@ def test_a_move_takes_along_what_was_typed_and_not_saved(desk: Desk) -> None:
     assert (shipped["trackingNumber"], shipped["note"]) == ("1Z-42", "Leave it with the neighbour")
 
 
-def test_typed_text_outlives_a_move_that_somebody_else_was_faster_with(desk: Desk) -> None:
+def test_unsaved_input_survives_a_conflicting_move(desk: Desk) -> None:
     product = desk.api.post("products", {"name": "Guillemot", "price": 5})
     line = {"variantId": product["variants"][0]["id"], "quantity": 1}
     order = desk.api.post("orders", {"lineItems": [line]})
@@ -132,7 +132,7 @@ def test_typed_text_outlives_a_move_that_somebody_else_was_faster_with(desk: Des
     expect(desk.label("Note")).to_have_value("Ring twice")
 
 
-def test_a_move_that_is_not_allowed_any_more_shows_where_the_order_is(desk: Desk) -> None:
+def test_an_outdated_move_shows_the_current_status(desk: Desk) -> None:
     product = desk.api.post("products", {"name": "Fulmar", "price": 5})
     line = {"variantId": product["variants"][0]["id"], "quantity": 1}
     order = desk.api.post("orders", {"lineItems": [line]})
@@ -162,7 +162,7 @@ def test_orders_are_found_by_customer_and_filtered(desk: Desk) -> None:
     expect(desk.page.get_by_role("row")).to_have_count(3)
 
 
-def test_home_tells_what_waits(desk: Desk) -> None:
+def test_home_shows_open_tasks(desk: Desk) -> None:
     product = desk.api.post(
         "products",
         {
@@ -181,7 +181,7 @@ def test_home_tells_what_waits(desk: Desk) -> None:
     expect(desk.label("Status")).to_have_value("PAID")
 
 
-def test_what_runs_low_has_a_page(desk: Desk) -> None:
+def test_low_stock_has_a_page(desk: Desk) -> None:
     for n in range(10):
         variants = [{"title": "One", "sku": f"LOW-{n}", "stock": 2}]
         new = {"name": f"Whimbrel {n}", "price": 4, "status": "ACTIVE", "variants": variants}
@@ -194,7 +194,7 @@ def test_what_runs_low_has_a_page(desk: Desk) -> None:
     desk.heading("Whimbrel 3")
 
 
-def test_a_customer_without_an_address_is_asked_for_it(desk: Desk) -> None:
+def test_an_order_asks_for_a_missing_customer_address(desk: Desk) -> None:
     desk.api.post("products", {"name": "Avocet", "price": 5, "status": "ACTIVE"})
     desk.open("/orders/new")
     desk.label("Find a product").press_sequentially("avocet")
@@ -208,7 +208,7 @@ def test_a_customer_without_an_address_is_asked_for_it(desk: Desk) -> None:
     expect(desk.page.get_by_role("link", name="Ada", exact=True)).to_be_visible()
 
 
-def test_leaving_an_order_that_was_begun_asks_first(desk: Desk) -> None:
+def test_leaving_a_started_order_asks_first(desk: Desk) -> None:
     desk.open("/orders/new")
     desk.label("Note").fill("Said on the telephone")
     desk.page.get_by_role("link", name="Customers", exact=True).click()

@@ -88,7 +88,7 @@ def offered(page: Page) -> dict[str, Any]:
     }
 
 
-def test_who_may_only_read_finds_nothing_that_would_be_refused(
+def test_a_reader_is_offered_no_action_that_would_be_refused(
     another: Callable[..., Desk], addresses: list[str]
 ) -> None:
     desk = another(role="READER")
@@ -115,7 +115,7 @@ def test_who_may_only_read_finds_nothing_that_would_be_refused(
         assert not offered(desk.page)["buttons"]
 
 
-def test_what_is_only_read_can_still_be_seen_whole(
+def test_read_only_pages_show_all_values(
     another: Callable[..., Desk], addresses: list[str]
 ) -> None:
     desk = another(role="READER")

@@ -24,7 +24,9 @@ def go(desk: Desk, text: str) -> None:
     desk.page.keyboard.press("Enter")
 
 
-def test_an_order_a_product_and_a_customer_are_a_few_keys_away(desk: Desk, order: dict) -> None:
+def test_an_order_a_product_and_a_customer_are_found_with_a_few_keys(
+    desk: Desk, order: dict
+) -> None:
     desk.open("/reference")
     go(desk, order["number"])
     desk.heading(f"Order #{order['number']}")
@@ -35,7 +37,7 @@ def test_an_order_a_product_and_a_customer_are_a_few_keys_away(desk: Desk, order
     expect(desk.page.locator("dialog")).to_have_count(0)
 
 
-def test_pages_actions_and_ids_are_found_too(desk: Desk, order: dict) -> None:
+def test_pages_actions_and_ids_are_found(desk: Desk, order: dict) -> None:
     webhook = desk.api.post("webhooks", {"url": "http://127.0.0.1:9/s", "events": ["order.paid"]})
     delivery = desk.api.post(f"webhooks/{webhook['id']}/test", {})
     desk.open("/")
@@ -62,7 +64,7 @@ def test_the_search_opens_from_a_checkbox_and_closes_with_escape(desk: Desk, ord
     expect(tick).to_be_focused()
 
 
-def test_a_late_answer_of_the_search_leads_nowhere(desk: Desk, order: dict) -> None:
+def test_a_late_answer_of_the_search_is_ignored(desk: Desk, order: dict) -> None:
     desk.open("/products")
     kept: list[Route] = []
 
@@ -80,7 +82,7 @@ def test_a_late_answer_of_the_search_leads_nowhere(desk: Desk, order: dict) -> N
     desk.heading("Products")
 
 
-def test_what_a_role_may_not_see_is_not_offered(another: Callable[..., Desk]) -> None:
+def test_the_search_offers_only_what_the_role_may_see(another: Callable[..., Desk]) -> None:
     desk = another("STAFF")
     desk.open("/")
     desk.page.keyboard.press("/")

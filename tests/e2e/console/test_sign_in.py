@@ -14,7 +14,7 @@ def entered(desk: Desk, key: str) -> None:
     desk.button("Sign in").click()
 
 
-def test_a_key_opens_the_console_and_never_stands_in_an_address(
+def test_a_key_opens_the_console_and_is_never_in_the_url(
     another: Callable[..., Desk],
 ) -> None:
     desk = another(signed_in=False)
@@ -35,7 +35,7 @@ def test_a_key_opens_the_console_and_never_stands_in_an_address(
     expect(desk.label("API key")).to_be_visible()
 
 
-def test_a_wrong_key_is_told_beside_its_field(another: Callable[..., Desk]) -> None:
+def test_a_wrong_key_is_reported_at_its_field(another: Callable[..., Desk]) -> None:
     desk = another(signed_in=False)
     desk.page.goto(desk.console_url)
     entered(desk, "bk_wrong")
@@ -54,7 +54,7 @@ def test_the_menu_shows_what_the_role_may_do(another: Callable[..., Desk]) -> No
     assert seen["OWNER"] - seen["ADMIN"] == {"API keys"}
 
 
-def test_a_page_that_the_key_may_not_use_says_so_and_asks_nothing(
+def test_a_forbidden_page_says_so_and_sends_no_request(
     another: Callable[..., Desk],
 ) -> None:
     desk = another("STAFF")
@@ -68,14 +68,12 @@ def test_a_page_that_the_key_may_not_use_says_so_and_asks_nothing(
     assert refused == []
 
 
-def test_an_address_that_was_cut_off_leads_nowhere(desk: Desk) -> None:
+def test_a_truncated_address_shows_not_found(desk: Desk) -> None:
     desk.open("/products/%e")
     desk.heading("Page not found")
 
 
-def test_a_key_that_is_revoked_costs_nothing_that_was_typed(
-    desk: Desk, another: Callable[..., Desk]
-) -> None:
+def test_unsaved_input_survives_a_revoked_key(desk: Desk, another: Callable[..., Desk]) -> None:
     desk.open("/products/new")
     desk.label("Name").fill("Typed before the key was revoked")
     desk.label("Price").fill("12")
@@ -106,7 +104,7 @@ def test_the_first_page_is_small(another: Callable[..., Desk]) -> None:
     assert sum(len(answer.body()) for answer in files) <= MOST_BYTES
 
 
-def test_a_limit_that_is_used_up_is_waited_for_and_said(desk: Desk) -> None:
+def test_an_exceeded_rate_limit_is_shown_and_waited_for(desk: Desk) -> None:
     limit = {"status": 429, "headers": {"Retry-After": "2"}, "json": {"code": "rate_limited"}}
     left = [limit]
     desk.page.route(

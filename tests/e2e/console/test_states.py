@@ -13,7 +13,7 @@ def broken(route: Route) -> None:
     route.fulfill(status=500, json={"code": "internal_error", "message": "Something broke."})
 
 
-def test_a_page_on_its_way_shows_a_skeleton(desk: Desk) -> None:
+def test_a_loading_page_shows_a_skeleton(desk: Desk) -> None:
     desk.open("/nowhere")
     kept: list[Route] = []
 
@@ -29,7 +29,7 @@ def test_a_page_on_its_way_shows_a_skeleton(desk: Desk) -> None:
     assert kept
 
 
-def test_before_the_first_script_there_is_something_to_see(another: Callable[..., Desk]) -> None:
+def test_the_page_shows_something_before_the_first_script(another: Callable[..., Desk]) -> None:
     desk = another()
     desk.page.route("**/*.js", lambda route: route.abort())
     desk.page.goto(desk.console_url)
@@ -37,7 +37,7 @@ def test_before_the_first_script_there_is_something_to_see(another: Callable[...
     desk.went_wrong.clear()
 
 
-def test_a_page_that_failed_has_a_second_try_a_way_back_and_its_own_title(desk: Desk) -> None:
+def test_a_failed_page_has_its_title_a_retry_and_a_link_back(desk: Desk) -> None:
     product = desk.api.post("products", {"name": "Second try", "price": 5})
     desk.open("/customers")
     desk.page.route(ANY, broken)
@@ -51,7 +51,7 @@ def test_a_page_that_failed_has_a_second_try_a_way_back_and_its_own_title(desk: 
     assert desk.page.title() == "Second try · Backroom"
 
 
-def test_what_is_not_there_leads_back(desk: Desk) -> None:
+def test_a_missing_record_has_a_link_back(desk: Desk) -> None:
     desk.open("/orders/ord_nothing")
     desk.heading("Not found")
     desk.page.get_by_role("main").get_by_role("link", name="Orders").click()
@@ -68,7 +68,7 @@ def test_an_outage_at_the_start_keeps_the_key(desk: Desk) -> None:
     desk.heading("Home")
 
 
-def test_offline_is_said_and_gone_again(desk: Desk) -> None:
+def test_the_offline_message_appears_and_disappears(desk: Desk) -> None:
     desk.open("/products")
     desk.page.context.set_offline(True)
     expect(desk.page.locator(".offline")).to_contain_text("You are offline")
@@ -80,7 +80,7 @@ def test_offline_is_said_and_gone_again(desk: Desk) -> None:
     desk.heading("Customers")
 
 
-def test_an_empty_shop_names_the_first_three_things_to_do(desk: Desk) -> None:
+def test_an_empty_shop_shows_the_first_three_steps(desk: Desk) -> None:
     nothing = {
         "currency": "USD",
         "today": {"orders": 0, "revenue": "0.00"},
@@ -104,7 +104,7 @@ def test_an_empty_shop_names_the_first_three_things_to_do(desk: Desk) -> None:
     desk.heading("Import")
 
 
-def test_prices_and_names_are_whole_on_a_phone(another: Callable[..., Desk]) -> None:
+def test_prices_and_names_are_not_cut_off_on_a_phone(another: Callable[..., Desk]) -> None:
     desk = another(viewport=PHONE)
     new = {"name": "A lamp of a long name, hand-made", "price": "12345.50", "status": "ACTIVE"}
     sizes = [{"title": "S", "stock": 125_313}, {"title": "L", "stock": 1}]

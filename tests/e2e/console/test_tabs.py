@@ -41,7 +41,7 @@ def test_a_link_in_a_new_tab_is_signed_in(another: Callable[..., Desk]) -> None:
     assert opened.value.evaluate("JSON.stringify(localStorage)") == "{}"
 
 
-def test_the_key_is_gone_with_the_last_tab(another: Callable[..., Desk]) -> None:
+def test_closing_the_last_tab_signs_out(another: Callable[..., Desk]) -> None:
     desk = another(signed_in=False)
     signed_in(desk)
     second = tab(desk, "/products")
@@ -55,7 +55,7 @@ def test_the_key_is_gone_with_the_last_tab(another: Callable[..., Desk]) -> None
     expect(last.get_by_label("API key")).to_be_visible()
 
 
-def test_a_key_that_ends_is_asked_for_once_in_all_tabs(another: Callable[..., Desk]) -> None:
+def test_a_revoked_key_is_asked_for_once_in_all_tabs(another: Callable[..., Desk]) -> None:
     desk, successor = another(signed_in=False), another().api
     signed_in(desk)
     second = tab(desk, "/products")
@@ -75,7 +75,7 @@ def test_a_key_that_ends_is_asked_for_once_in_all_tabs(another: Callable[..., De
     assert desk.page.evaluate("sessionStorage.getItem('backroom-key')") == successor.key
 
 
-def test_a_tab_that_finds_out_later_takes_the_new_key_of_another(
+def test_a_later_tab_takes_the_new_key_of_another(
     another: Callable[..., Desk],
 ) -> None:
     desk, successor = another(signed_in=False), another().api
@@ -94,7 +94,7 @@ def test_a_tab_that_finds_out_later_takes_the_new_key_of_another(
     expect(second.locator("dialog")).to_have_count(0)
 
 
-def test_signing_out_asks_once_before_anything_is_gone(another: Callable[..., Desk]) -> None:
+def test_signing_out_with_unsaved_input_asks_once(another: Callable[..., Desk]) -> None:
     desk = another(signed_in=False)
     signed_in(desk)
     asked: list[str] = []
@@ -115,7 +115,7 @@ def test_signing_out_asks_once_before_anything_is_gone(another: Callable[..., De
     assert asked == []
 
 
-def test_signing_out_signs_out_every_tab_and_keeps_what_is_unsaved(
+def test_signing_out_signs_out_every_tab_and_keeps_unsaved_input(
     another: Callable[..., Desk],
 ) -> None:
     desk = another(signed_in=False)

@@ -49,7 +49,7 @@ def slowly(desk: Desk, *seconds: float) -> None:
     desk.page.route("**/api/admin/products?*", answer)
 
 
-def test_an_exact_sku_and_enter_adds_that_very_variant(desk: Desk) -> None:
+def test_an_exact_sku_and_enter_adds_that_variant(desk: Desk) -> None:
     desk.open("/orders/new")
     expect(desk.label("Find a product")).to_be_focused()
     scan(desk, "LIN-SHIRT-BLU-XL")
@@ -63,7 +63,7 @@ def test_an_exact_sku_and_enter_adds_that_very_variant(desk: Desk) -> None:
     assert lines(desk) == {"Linen till shirt · Blue / XL": "2"}
 
 
-def test_two_scans_fifty_milliseconds_apart_are_two_pieces(desk: Desk) -> None:
+def test_two_scans_fifty_milliseconds_apart_add_two_pieces(desk: Desk) -> None:
     desk.open("/orders/new")
     for code in ("LIN-SHIRT-BLU-S", "LIN-SHIRT-BLU-S", "LIN-SHIRT-MOS-XL", "LIN-SHIRT-BLU-S"):
         scan(desk, code)
@@ -73,7 +73,7 @@ def test_two_scans_fifty_milliseconds_apart_are_two_pieces(desk: Desk) -> None:
     assert lines(desk) == {"Linen till shirt · Blue / S": "3", "Linen till shirt · Moss / XL": "1"}
 
 
-def test_scans_are_taken_in_their_order_however_late_the_answers(desk: Desk) -> None:
+def test_scans_are_added_in_their_order_despite_late_answers(desk: Desk) -> None:
     desk.open("/orders/new")
     slowly(desk, 1.0, 0.1)
     for code in ("LIN-SHIRT-MOS-S", "LIN-SHIRT-BLU-3XL"):
@@ -83,7 +83,7 @@ def test_scans_are_taken_in_their_order_however_late_the_answers(desk: Desk) -> 
     )
 
 
-def test_what_is_not_exact_is_chosen_and_never_taken_blindly(desk: Desk) -> None:
+def test_an_inexact_match_must_be_chosen(desk: Desk) -> None:
     desk.open("/orders/new")
     scan(desk, "LIN-SHIRT-BLU-X")
     option = desk.page.get_by_role("option", name="Blue / XL")
@@ -101,7 +101,7 @@ def test_what_is_not_exact_is_chosen_and_never_taken_blindly(desk: Desk) -> None
     expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
 
 
-def test_a_scan_that_could_not_be_asked_for_is_not_lost(desk: Desk) -> None:
+def test_a_scan_whose_request_failed_is_not_lost(desk: Desk) -> None:
     desk.open("/orders/new")
     desk.page.route("**/api/admin/products?*", lambda route: route.abort(), times=1)
     scan(desk, "LIN-SHIRT-BLU-S")
@@ -114,7 +114,7 @@ def test_a_scan_that_could_not_be_asked_for_is_not_lost(desk: Desk) -> None:
     expect(desk.field("lineItems").locator(".missed li")).to_have_count(0)
 
 
-def test_enter_never_places_an_order_and_ctrl_enter_does(desk: Desk) -> None:
+def test_only_ctrl_enter_places_an_order(desk: Desk) -> None:
     desk.open("/orders/new")
     sent: list[str] = []
     desk.page.on("request", lambda asked: asked.method == "POST" and sent.append(asked.url))
@@ -133,7 +133,7 @@ def test_enter_never_places_an_order_and_ctrl_enter_does(desk: Desk) -> None:
     assert len(sent) == 1
 
 
-def test_a_scan_goes_to_the_items_wherever_the_focus_is(desk: Desk) -> None:
+def test_a_scan_adds_an_item_wherever_the_focus_is(desk: Desk) -> None:
     desk.open("/orders/new")
     scan(desk, "LIN-SHIRT-MOS-S")
     quantity = desk.label("Quantity of Linen till shirt · Moss / S")

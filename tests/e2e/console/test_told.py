@@ -20,7 +20,7 @@ def ordered(desk: Desk, name: str, **fields: Any) -> Any:
     return desk.api.post("orders", {"lineItems": [line], **fields})
 
 
-def test_a_delivery_says_which_order_and_what_was_answered(desk: Desk) -> None:
+def test_a_delivery_shows_its_order_and_the_answer(desk: Desk) -> None:
     with Receiver() as receiver:
         urls = [receiver.url(f"/status/503?shop={n}") for n in range(2)]
         hooks = [desk.api.post("webhooks", {"url": u, "events": ["order.created"]}) for u in urls]
@@ -66,7 +66,7 @@ def test_an_order_is_found_by_tracking_number_tag_and_sku(desk: Desk) -> None:
         expect(desk.page.locator("td.key")).to_have_text([f"#{order['number']}"])
 
 
-def test_what_is_not_for_sale_is_not_low(desk: Desk) -> None:
+def test_products_not_for_sale_are_not_low(desk: Desk) -> None:
     variants = [{"title": "One", "stock": 1}]
     for status in ("ACTIVE", "DRAFT", "ARCHIVED"):
         new = {"name": f"Scarce {status.lower()}", "price": 4, "status": status}
@@ -76,7 +76,7 @@ def test_what_is_not_for_sale_is_not_low(desk: Desk) -> None:
     expect(desk.page.get_by_role("row").filter(has_text="Scarce active")).to_have_count(1)
 
 
-def test_orders_are_changed_together_after_a_question_and_set_back(desk: Desk) -> None:
+def test_orders_are_bulk_edited_after_a_confirmation_and_undone(desk: Desk) -> None:
     orders = [ordered(desk, f"Together {n}", salesRepId="emp_together") for n in range(2)]
     desk.open("/orders?salesRepId=emp_together")
     desk.label("Select all orders on this page").check()
@@ -96,7 +96,7 @@ def test_orders_are_changed_together_after_a_question_and_set_back(desk: Desk) -
 
 
 @pytest.mark.parametrize("width", [768, 1920])
-def test_columns_stay_where_there_is_room(another: Callable[..., Desk], width: int) -> None:
+def test_columns_are_shown_if_there_is_room(another: Callable[..., Desk], width: int) -> None:
     desk = another(viewport={"width": width, "height": 900})
     ordered(desk, "Wide", source="IN_PERSON", paymentStatus="PAID")
     desk.open("/orders")
@@ -109,7 +109,7 @@ def test_columns_stay_where_there_is_room(another: Callable[..., Desk], width: i
     expect(email.locator("visible=true")).to_have_count(1)
 
 
-def test_on_paper_an_order_is_a_bill_and_a_packing_slip_has_no_price(desk: Desk) -> None:
+def test_an_order_prints_as_an_invoice_and_a_packing_slip_without_prices(desk: Desk) -> None:
     place = {"address1": "7 Cliff Road", "city": "Whitby", "countryCode": "GB"}
     bill = {"address1": "2 Bank", "city": "Exeter", "countryCode": "GB"}
     order = ordered(desk, "On paper", shippingAddress=place, billingAddress=bill)
@@ -130,7 +130,7 @@ def test_on_paper_an_order_is_a_bill_and_a_packing_slip_has_no_price(desk: Desk)
         assert text not in whole and text not in slip
 
 
-def test_an_order_says_names_in_place_of_codes(desk: Desk) -> None:
+def test_an_order_shows_names_instead_of_codes(desk: Desk) -> None:
     order = ordered(desk, ARABIC, source="IN_PERSON", paymentMethod="CARD_TERMINAL")
     desk.api.call("PATCH", f"orders/{order['id']}", {"status": "PAID"})
     desk.open(f"/orders/{order['id']}")
@@ -143,7 +143,7 @@ def test_an_order_says_names_in_place_of_codes(desk: Desk) -> None:
     expect(desk.page.locator("bdi", has_text=ARABIC)).to_have_count(1)
 
 
-def test_a_file_of_which_rows_failed_is_not_simply_completed(desk: Desk, tmp_path: Path) -> None:
+def test_an_import_with_failed_rows_is_not_shown_as_completed(desk: Desk, tmp_path: Path) -> None:
     file = tmp_path / "bad.csv"
     file.write_text("slug,name,price\nfine,Fine,3\nnot-fine,Not fine,cheap\n")
     desk.open("/import")
@@ -156,7 +156,7 @@ def test_a_file_of_which_rows_failed_is_not_simply_completed(desk: Desk, tmp_pat
     expect(desk.page.get_by_role("link", name="Download failed rows")).to_be_visible()
 
 
-def test_low_stock_leads_to_the_variant(desk: Desk) -> None:
+def test_low_stock_links_to_the_variant(desk: Desk) -> None:
     sizes = [{"title": f"Size {n}", "stock": 50} for n in range(30)]
     sizes[27]["stock"] = 1
     new = {"name": "Fathom Line", "price": 5, "status": "ACTIVE", "variants": sizes}
@@ -167,7 +167,7 @@ def test_low_stock_leads_to_the_variant(desk: Desk) -> None:
     expect(desk.field("variants.27.stock").locator("input")).to_be_focused()
 
 
-def test_home_says_whose_days_it_counts(desk: Desk) -> None:
+def test_home_shows_the_time_zone_of_its_days(desk: Desk) -> None:
     ordered(desk, "Sold today")
     desk.open("/")
     expect(desk.page.locator(".tile").first).to_contain_text("Sales today (UTC)")

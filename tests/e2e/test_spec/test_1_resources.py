@@ -92,7 +92,7 @@ def test_a_created_product_has_an_array_of_variants(product: Any) -> None:
     assert [variant["price"] for variant in product["variants"]] == ["2.50"]
 
 
-def test_images_are_an_empty_array_when_there_are_none(product: Any) -> None:
+def test_images_are_an_empty_array_if_there_are_none(product: Any) -> None:
     assert product["images"] == []
 
 

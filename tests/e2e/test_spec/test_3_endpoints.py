@@ -16,27 +16,27 @@ def test_get_of_products_is_a_paginated_list(shop: Client) -> None:
     assert answer.status == 200 and {"data", "pagination", "total"} <= answer.json.keys()
 
 
-def test_post_of_a_product_answers_what_was_created(shop: Client) -> None:
+def test_post_of_a_product_returns_the_created_product(shop: Client) -> None:
     answer = shop.call("POST", PRODUCTS, {"name": "Mug", "price": 2})
     assert answer.status == 201
     assert shop.get(f"{PRODUCTS}/{answer.json['id']}").json == answer.json
 
 
-def test_put_of_a_product_answers_the_updated_product(shop: Client) -> None:
+def test_put_of_a_product_returns_the_updated_product(shop: Client) -> None:
     made = shop.product()
     answer = shop.call("PUT", f"{PRODUCTS}/{made['id']}", {"vendor": "Acme"})
     assert (answer.status, answer.json["vendor"]) == (200, "Acme")
     assert shop.get(f"{PRODUCTS}/{made['id']}").json == answer.json
 
 
-def test_delete_of_a_product_answers_a_result(shop: Client) -> None:
+def test_delete_of_a_product_returns_a_result(shop: Client) -> None:
     made = shop.product()
     answer = shop.call("DELETE", f"{PRODUCTS}/{made['id']}")
     assert (answer.status, answer.json) == (200, {"id": made["id"], "deleted": True})
     assert shop.get(f"{PRODUCTS}/{made['id']}").status == 404
 
 
-def test_bulk_takes_an_array_and_answers_success_or_error_for_each_row(shop: Client) -> None:
+def test_bulk_takes_an_array_and_returns_success_or_error_for_each_row(shop: Client) -> None:
     rows = [{"name": "A", "price": 1}, {"name": "B"}, {"name": "C", "price": 2}]
     answer = shop.call("POST", f"{PRODUCTS}/bulk", rows)
     assert answer.status == 200
@@ -56,7 +56,7 @@ def test_bulk_refuses_501_products(shop: Client) -> None:
     assert shop.ids(f"{PRODUCTS}?type={mark}") == []
 
 
-def test_import_of_a_form_with_a_csv_file_answers_a_job_id(shop: Client, stack: Stack) -> None:
+def test_import_of_a_form_with_a_csv_file_returns_a_job_id(shop: Client, stack: Stack) -> None:
     assert upload(stack, shop.key, b"slug,name,price\nmug-1,Mug,5\n").startswith("job_")
 
 
@@ -98,7 +98,7 @@ def three(shop: Client) -> tuple[str, list[str]]:
     return mark, [shop.product(type=mark)["id"] for _ in range(3)][::-1]
 
 
-def test_page_is_1_unless_given(shop: Client, three: Any) -> None:
+def test_page_is_1_by_default(shop: Client, three: Any) -> None:
     found = shop.get(f"{PRODUCTS}?type={three[0]}&limit=2").json
     assert found["pagination"]["page"] == 1
     assert [one["id"] for one in found["data"]] == three[1][:2]
@@ -108,7 +108,7 @@ def test_page_is_the_number_of_a_page(shop: Client, three: Any) -> None:
     assert shop.ids(f"{PRODUCTS}?type={three[0]}&limit=2&page=2") == three[1][2:]
 
 
-def test_limit_is_the_number_of_items_a_page(shop: Client, three: Any) -> None:
+def test_limit_is_the_number_of_items_per_page(shop: Client, three: Any) -> None:
     assert len(shop.ids(f"{PRODUCTS}?type={three[0]}&limit=1")) == 1
 
 
@@ -121,7 +121,7 @@ def many(shop: Client) -> str:
     return mark
 
 
-def test_limit_is_20_unless_given(shop: Client, many: str) -> None:
+def test_limit_is_20_by_default(shop: Client, many: str) -> None:
     assert len(shop.ids(f"{PRODUCTS}?type={many}")) == 20
 
 
@@ -172,7 +172,7 @@ def test_get_of_orders_is_a_paginated_list(shop: Client) -> None:
     assert found["pagination"]["page"] == 1 and found["pagination"]["totalPages"] == found["total"]
 
 
-def test_post_of_an_order_answers_what_was_created(shop: Client) -> None:
+def test_post_of_an_order_returns_the_created_order(shop: Client) -> None:
     variant = shop.product()["variants"][0]["id"]
     sent = {"lineItems": [{"variantId": variant, "quantity": 1}]}
     answer = shop.call("POST", ORDERS, sent)
@@ -211,7 +211,7 @@ def test_patch_changes_status_and_sales_rep_together(shop: Client) -> None:
     assert (changed["status"], changed["salesRepId"]) == ("PAID", "emp_9")
 
 
-def test_delete_of_an_order_answers_a_result(shop: Client) -> None:
+def test_delete_of_an_order_returns_a_result(shop: Client) -> None:
     order = shop.order()
     answer = shop.call("DELETE", f"{ORDERS}/{order['id']}")
     assert (answer.status, answer.json) == (200, {"id": order["id"], "deleted": True})
@@ -271,7 +271,7 @@ SPELLINGS = {
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-def test_given_statuses_are_asked_for_or_excluded(
+def test_statuses_are_included_or_excluded(
     shop: Client, sold: dict[str, str], spelling: str
 ) -> None:
     asked = f"{ORDERS}?source={sold['source']}&{spelling}"
@@ -299,7 +299,7 @@ def test_an_unknown_parameter_is_refused_by_its_name(shop: Client, path: str) ->
     assert answer.status == 422 and "statsu" in answer.text
 
 
-def test_page_and_limit_hold_for_orders(shop: Client, sold: dict[str, str]) -> None:
+def test_page_and_limit_apply_to_orders(shop: Client, sold: dict[str, str]) -> None:
     asked = f"{ORDERS}?source={sold['source']}&limit=2"
     first, second = shop.ids(asked), shop.ids(f"{asked}&page=2")
     assert (len(first), len(second)) == (2, 1) and not set(first) & set(second)
@@ -313,7 +313,7 @@ def test_webhooks_are_registered_in_the_administration_pages(shop: Client) -> No
     assert page.status == 200 and page.headers["Content-Type"].startswith("text/html")
 
 
-def test_what_the_pages_register_is_a_url_and_events(shop: Client) -> None:
+def test_a_registered_webhook_has_a_url_and_events(shop: Client) -> None:
     sent = {"url": "http://127.0.0.1:9/hook", "events": ["order.paid"]}
     made = shop.made(WEBHOOKS, sent)
     assert {name: made[name] for name in sent} == sent

@@ -229,7 +229,7 @@ def test_the_header_is_t_and_one_v1(delivery: Any, webhook: Any) -> None:
     assert delivery.headers["X-Service-Signature"] == signature(webhook["secret"], delivery)
 
 
-def test_a_receiver_takes_what_is_signed(delivery: Any, webhook: Any) -> None:
+def test_a_receiver_accepts_a_signed_delivery(delivery: Any, webhook: Any) -> None:
     assert verify(delivery.body, delivery.headers, webhook["secret"])["event"] == "order.paid"
 
 
@@ -246,7 +246,7 @@ def test_a_receiver_rejects_a_timestamp_of(delivery: Any, webhook: Any, seconds:
 
 
 @pytest.mark.parametrize("seconds", [-300, 300], ids=["300_seconds_ahead", "300_seconds_ago"])
-def test_a_receiver_takes_a_timestamp_of(delivery: Any, webhook: Any, seconds: int) -> None:
+def test_a_receiver_accepts_a_timestamp_of(delivery: Any, webhook: Any, seconds: int) -> None:
     now = int(delivery.headers["X-Service-Timestamp"]) + seconds
     assert verify(delivery.body, delivery.headers, webhook["secret"], now=now)
 
@@ -260,11 +260,11 @@ def rotated(shop: Client, receiver: Receiver) -> Iterator[tuple[Any, Any]]:
     shop.call("DELETE", f"{WEBHOOKS}/{made['id']}")
 
 
-def test_each_endpoint_has_a_secret_of_its_own(webhook: Any, rotated: Any) -> None:
+def test_each_endpoint_has_its_own_secret(webhook: Any, rotated: Any) -> None:
     assert len({webhook["secret"], rotated[0]["secret"], rotated[1]["secret"]}) == 3
 
 
-def test_rotating_a_secret_signs_with_the_new_one_alone_and_leaves_the_others(
+def test_a_rotation_signs_with_the_new_secret_only_and_does_not_affect_other_endpoints(
     shop: Client, receiver: Receiver, webhook: Any, rotated: Any
 ) -> None:
     product = shop.product()

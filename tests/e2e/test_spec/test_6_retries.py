@@ -80,7 +80,7 @@ def has_ended(delivery: Any) -> bool:
 
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
-def test_it_is_a_success_when_the_receiver_answers(
+def test_an_attempt_is_a_success_if_the_receiver_answers(
     shop: Client, receiver: Receiver, status: int
 ) -> None:
     made = hooked(shop, receiver.url(f"/status/{status}"))
@@ -111,7 +111,7 @@ def failing(quick: Client, receiver: Receiver) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("path", FAILURES)
-def test_anything_else_is_tried_again(quick: Client, failing: dict[str, Any], path: str) -> None:
+def test_any_other_outcome_is_retried(quick: Client, failing: dict[str, Any], path: str) -> None:
     delivery = once(quick, failing[path], was_tried)
     first = delivery["attempts"][0]
     assert (first["error"], (first["response"] or {}).get("status")) == FAILURES[path]
@@ -121,7 +121,7 @@ def test_anything_else_is_tried_again(quick: Client, failing: dict[str, Any], pa
     until(lambda: len(once(quick, failing[path], was_tried)["attempts"]) > 1)
 
 
-def test_a_certificate_that_is_not_trusted_is_tried_again_and_sent_nothing(
+def test_an_untrusted_certificate_is_retried_and_nothing_is_sent(
     quick: Client, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     certificate = issue(tmp_path_factory.mktemp("certificate"), "127.0.0.1")
@@ -133,7 +133,7 @@ def test_a_certificate_that_is_not_trusted_is_tried_again_and_sent_nothing(
         quick.call("DELETE", f"{WEBHOOKS}/{made['id']}")
 
 
-def test_what_waits_for_a_webhook_that_is_deleted_is_cancelled(
+def test_pending_deliveries_of_a_deleted_webhook_are_cancelled(
     quick: Client, failing: dict[str, Any]
 ) -> None:
     made = failing["/redirect"]
@@ -166,7 +166,7 @@ def waited(delivery: Any, retry: int) -> float:
 
 
 @pytest.mark.parametrize("retry", WAITS, ids=[name for name, _ in WAITS.values()])
-def test_it_is_tried_again_after(week: tuple[Any, Any], retry: int) -> None:
+def test_a_delivery_is_retried_after(week: tuple[Any, Any], retry: int) -> None:
     """Not before. How much later at most is tested where the clock is ours: here other programs
     may have the machine."""
     millisecond = 0.002 / SCALE
@@ -184,19 +184,21 @@ def test_the_first_retry_is_a_minute_after_the_failure(shop: Client, receiver: R
     shop.call("DELETE", f"{WEBHOOKS}/{made['id']}")
 
 
-def test_then_it_is_tried_daily_for_7_days(week: tuple[Any, Any]) -> None:
+def test_then_a_delivery_is_retried_daily_for_7_days(week: tuple[Any, Any]) -> None:
     attempts = week[1]["attempts"]
     assert [one["number"] for one in attempts] == list(range(1, 14))
     began, last = (datetime.fromisoformat(attempts[n]["at"]) for n in (5, 12))
     assert (last - began).total_seconds() / SCALE >= 7 * 86_400 - 0.1 / SCALE
 
 
-def test_after_that_it_is_failed(week: tuple[Any, Any], receiver: Receiver) -> None:
+def test_after_that_a_delivery_has_failed(week: tuple[Any, Any], receiver: Receiver) -> None:
     assert week[1]["status"] == "FAILED" and week[1]["nextAttemptAt"] is None
     assert len([one for one in receiver.requests if one.delivery == week[1]["id"]]) == 13
 
 
-def test_what_failed_can_be_counted_and_recovered(quick: Client, week: tuple[Any, Any]) -> None:
+def test_failed_deliveries_can_be_counted_and_recovered(
+    quick: Client, week: tuple[Any, Any]
+) -> None:
     since = {"since": "2026-01-01T00:00:00Z"}
     assert quick.made(f"{WEBHOOKS}/{week[0]['id']}/recover", since) == {"count": 1}
 
@@ -259,7 +261,7 @@ def test_any_delivery_can_be_replayed(replayed: tuple[Any, Any], receiver: Recei
     assert [one["number"] for one in replayed[1]["attempts"]] == [1, 2]
 
 
-def test_a_delivery_that_failed_can_be_replayed(quick: Client, week: tuple[Any, Any]) -> None:
+def test_a_failed_delivery_can_be_replayed(quick: Client, week: tuple[Any, Any]) -> None:
     answer = quick.call("POST", f"{DELIVERIES}/{week[1]['id']}/replay", {})
     assert answer.status == 202
     once(quick, week[0], lambda one: len(one["attempts"]) > 13)

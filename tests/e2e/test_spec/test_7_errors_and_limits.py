@@ -54,41 +54,41 @@ def test_a_429_has_retry_after_in_seconds(writes: tuple[int, Got]) -> None:
 # --- Limits ---------------------------------------------------------------------------------------
 
 
-def test_the_admin_interface_takes_120_reads_a_minute(shop: Client) -> None:
+def test_the_admin_api_allows_120_reads_a_minute(shop: Client) -> None:
     key = shop.key_of("READER")
     assert let_through(lambda: shop.get("/api/admin/me", key_=key))[0] == 120
 
 
-def test_the_admin_interface_takes_60_writes_a_minute(writes: tuple[int, Got]) -> None:
+def test_the_admin_api_allows_60_writes_a_minute(writes: tuple[int, Got]) -> None:
     assert writes[0] == 60
 
 
-def test_the_storefront_takes_300_requests_a_minute(shop: Client) -> None:
+def test_the_storefront_allows_300_requests_a_minute(shop: Client) -> None:
     address = {"X_Forwarded_For": "203.0.113.77"}  # the emulator takes it for the peer's
     count, refused = let_through(lambda: shop.get("/api/products/none", key_="", **address))
     assert (count, refused.json["code"]) == (300, "rate_limited")
 
 
-def test_reads_and_writes_are_counted_apart(shop: Client) -> None:
+def test_reads_and_writes_are_counted_separately(shop: Client) -> None:
     key = shop.key_of("STAFF")
     let_through(lambda: shop.call("DELETE", f"{PRODUCTS}/prod_x", key_=key))
     assert shop.get("/api/admin/me", key_=key).status == 200
 
 
-def test_somebody_elses_key_has_limits_of_its_own(shop: Client) -> None:
+def test_another_key_has_its_own_limits(shop: Client) -> None:
     first, second = shop.key_of("STAFF"), shop.key_of("STAFF")
     let_through(lambda: shop.call("DELETE", f"{PRODUCTS}/prod_x", key_=first))
     assert shop.call("DELETE", f"{PRODUCTS}/prod_x", key_=second).status == 404
 
 
-def test_x_ratelimit_limit_is_the_requests_of_a_window(shop: Client) -> None:
+def test_x_ratelimit_limit_is_the_number_of_requests_in_a_window(shop: Client) -> None:
     key = shop.key_of("STAFF")
     assert shop.get("/api/admin/me", key_=key).headers[LIMIT] == "120"
     assert shop.call("POST", ORDERS, {}, key_=key).headers[LIMIT] == "60"
     assert shop.get("/api/products", key_="").headers[LIMIT] == "300"
 
 
-def test_x_ratelimit_remaining_is_what_is_left_of_it(shop: Client) -> None:
+def test_x_ratelimit_remaining_is_the_number_left(shop: Client) -> None:
     key = shop.key_of("STAFF")
     first, second = left_in_one_minute(lambda: shop.get("/api/admin/me", key_=key))
     assert first - second == 1
@@ -107,7 +107,7 @@ def left_in_one_minute(call: Callable[[], Got]) -> tuple[int, int]:
             return int(first[REMAINING]), int(second[REMAINING])
 
 
-def test_every_answer_carries_all_three_a_request_id_and_a_code_where_it_is_an_error(
+def test_every_answer_has_the_rate_limit_headers_and_a_request_id(
     shop: Client,
 ) -> None:
     paths = {path for _, path in operations(shop)}
@@ -137,7 +137,7 @@ def test_the_rows_of_an_import_do_not_count(shop: Client, stack: Stack) -> None:
     assert shop.call("DELETE", f"{PRODUCTS}/prod_x", key_=key).status == 404
 
 
-def test_a_key_can_be_granted_more(shop: Client, stack: Stack) -> None:
+def test_a_key_can_have_higher_limits(shop: Client, stack: Stack) -> None:
     made = shop.made("/api/admin/keys", {"name": "spec", "role": "STAFF"})
     tool = [sys.executable, "infra/keys.py", "--stage", STAGE]
     endpoint = ["--endpoint-url", stack.aws_endpoint]
