@@ -104,13 +104,11 @@ SUMMARIES: Final = {
     "ImportUpload": "The address for uploading a large file.",
     "LineItemInput": "A line of a new order.",
     "ListedApiKey": "An API key as the list shows it, without the key itself.",
-    "LowStockVariant": "A variant whose stock is below its product's threshold.",
     "NewApiKey": "The rights of a new key, and its expiry.",
     "NewImportUpload": "A file that will be uploaded, and how it is imported.",
     "NewProducts": "The products of a bulk creation; each succeeds or fails for itself.",
     "NewWebhook": "The address for events, and which events.",
     "OpenOrders": "Orders that are neither delivered, cancelled nor refunded.",
-    "OrderCustomer": "The customer of an order, as known when it was placed.",
     "OrderSort": "The order of a list of orders.",
     "Pagination": "Which page of how many.",
     "PaymentStatus": "How far an order is paid.",
@@ -138,7 +136,6 @@ SUMMARIES: Final = {
 }
 
 PROPERTIES: Final = {
-    "about": "The request.",
     "addTags": "Tags to add.",
     "address": "The IP address that was connected to; null: none was.",
     "address1": "Street and number.",
