@@ -173,7 +173,4 @@ class Magento(Format):
         draft.images(row, read=lambda cell: reading.addresses(reading.listed(cell)))
 
     def stock(self, variant: DraftVariant, row: Row) -> None:
-        if row["managed"] == "0" and row["configured"] != "1":
-            variant.set("managed", "stock", None)
-        else:
-            variant.count()
+        variant.count_unless(row["managed"] == "0" and row["configured"] != "1", "managed")

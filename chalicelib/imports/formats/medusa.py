@@ -74,7 +74,4 @@ class Medusa(Format):
         return {}
 
     def stock(self, variant: DraftVariant, row: Row) -> None:
-        if row["tracked"].casefold() in {"false", "0"}:
-            variant.set("tracked", "stock", None)
-        else:
-            variant.count()
+        variant.count_unless(row["tracked"].casefold() in {"false", "0"}, "tracked")

@@ -307,11 +307,18 @@ class DraftVariant:
     def read(self, field: str, reading: Callable[[str], Any]) -> Any:
         return self.draft.read(self.row, field, reading)
 
-    def count(self, field: str = "stock") -> None:
+    def count(self) -> None:
         """Set the stock from a cell that is not blank."""
-        value = self.draft.stock(self.row, field)
+        value = self.draft.stock(self.row)
         if value is not None:
-            self.set(field, "stock", value)
+            self.set("stock", "stock", value)
+
+    def count_unless(self, untracked: bool, field: str) -> None:
+        """Set the stock; `untracked`: there is none, as the cell of `field` says."""
+        if untracked:
+            self.set(field, "stock", None)
+        else:
+            self.count()
 
     def sum(self, field: str, location: Callable[[str], str]) -> None:
         """Set the stock from a column for each location, or for the one that is asked for;

@@ -74,11 +74,8 @@ class Shopify(Format):
         """None yet: their positions count over all rows."""
 
     def stock(self, variant: DraftVariant, row: Row) -> None:
-        if "tracker" in self.sheet and not row["tracker"]:
-            # Without a tracker, the quantity is out of date.
-            variant.set("tracker", "stock", None)
-        else:
-            variant.count()
+        # Without a tracker, the quantity is out of date.
+        variant.count_unless("tracker" in self.sheet and not row["tracker"], "tracker")
 
     def finish(self, draft: Draft) -> ImportedProduct:
         for row in sorted((row for row in draft.rows if row["image"]), key=_position):

@@ -38,10 +38,7 @@ class Spree(Format):
 
     def stock(self, variant: DraftVariant, row: Row) -> None:
         tracked = variant.read("tracked", reading.boolean)
-        if tracked is False or row["stock"] == "∞":
-            variant.set("tracked", "stock", None)
-        else:
-            variant.count()
+        variant.count_unless(tracked is False or row["stock"] == "∞", "tracked")
 
     def finish(self, draft: Draft) -> ImportedProduct:
         product = draft.product

@@ -53,7 +53,4 @@ class Squarespace(Format):
         return bool(draft.read(row, "onSale", reading.boolean))
 
     def stock(self, variant: DraftVariant, row: Row) -> None:
-        if row["stock"].casefold() == "unlimited":
-            variant.set("stock", "stock", None)
-        else:
-            variant.count()
+        variant.count_unless(row["stock"].casefold() == "unlimited", "stock")

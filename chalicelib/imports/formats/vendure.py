@@ -61,7 +61,4 @@ class Vendure(Format):
         draft.images(row, "assets", read=lambda cell: reading.addresses(_bars(cell)))
 
     def stock(self, variant: DraftVariant, row: Row) -> None:
-        if row["tracked"].casefold() in {"false", "0"}:
-            variant.set("tracked", "stock", None)
-        else:
-            variant.count()
+        variant.count_unless(row["tracked"].casefold() in {"false", "0"}, "tracked")
