@@ -132,10 +132,10 @@ class Magento(Format):
         for sku, title in options.items():
             row = rows.get(sku, parent)
             variant = draft.variant(row, title or sku)
-            variant.set("sku" if sku in rows else "variations", "sku", sku)
             if sku in rows:
                 self.images(draft, row)
-                self._fill(draft, variant, row)
+                self.fill(draft, variant, row)
+            variant.set("sku" if sku in rows else "variations", "sku", sku)
 
     def _simple(self, draft: Draft, row: Row) -> None:
         if row["kind"].casefold() in _UNSUPPORTED:
@@ -149,14 +149,7 @@ class Magento(Format):
             draft.product.only_updates = True
         else:
             self._own(draft, row)
-        variant = draft.variant(row, "")
-        variant.put("sku", "sku")
-        self._fill(draft, variant, row)
-
-    def _fill(self, draft: Draft, variant: DraftVariant, row: Row) -> None:
-        for key, (field, value) in self.prices(draft, row).items():
-            variant.set(field, key, value)
-        self.stock(variant, row)
+        self.fill(draft, draft.variant(row, ""), row)
 
     def _own(self, draft: Draft, row: Row) -> None:
         self.once(draft, row, keep=False)

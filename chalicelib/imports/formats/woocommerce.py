@@ -80,9 +80,6 @@ class WooCommerce(Format):
             hidden = row["visibility"].casefold() == "hidden"
             draft.set(row, "publication", "published", shown and not hidden)
 
-    def images(self, draft: Draft, row: Row) -> None:
-        draft.images(row)
-
     def finish(self, draft: Draft) -> ImportedProduct:
         product = draft.product
         rows = [row for row in draft.rows if not _is_variation(row["kind"], row["parent"])]
