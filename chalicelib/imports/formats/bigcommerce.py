@@ -17,10 +17,6 @@ _OLD_VALUE = re.compile(r"\[[A-Z]{1,3}\][^=,\[]{1,100}=([^,\[]*)")
 _CATEGORY = re.compile(r"[;|]")
 
 
-def _slug(cell: str) -> str:
-    return cell.rstrip("/").rsplit("/", 1)[-1].lower()
-
-
 def _categories(cell: str) -> list[str]:
     return [path.replace("/", ">") for path in _CATEGORY.split(cell)]
 
@@ -65,7 +61,7 @@ class BigCommerce(Format):
         ("Item Type", "Product Name", "Product Code/SKU"),
         ("Item Type", "Product Name", "Track Inventory"),
     )
-    readings: ClassVar = {"slug": _slug, "category": _categories}
+    readings: ClassVar = {"slug": reading.handle_of_address, "category": _categories}
     unread = ("Cost Price", "Image is Thumbnail", "Image Sort Order", "Product Image {*} - {n}")
     named = ("name", "sku", "options", "image")
     if_new: ClassVar = {"status": "ACTIVE"}
@@ -73,8 +69,7 @@ class BigCommerce(Format):
     def key(self, cells: list[str]) -> str:
         if self.sheet.cell(cells, "kind").casefold() not in {"product", ""}:
             return ""
-        slug = self.sheet.cell(cells, "slug")
-        return _slug(slug) if slug else super().key(cells)
+        return super().key(cells)
 
     def row(self, draft: Draft, row: Row) -> None:
         kind = row["kind"].casefold()

@@ -201,6 +201,11 @@ def handle(cell: str) -> str:
     return cell.lower()
 
 
+def handle_of_address(cell: str) -> str:
+    """The last part of a product's address."""
+    return cell.rstrip("/").rsplit("/", 1)[-1].lower()
+
+
 def single(cell: str) -> list[str]:
     return [cell]
 

@@ -120,7 +120,7 @@ class Format:
         """Which product a row belongs to; empty: to the product of the row above."""
         slug = self.sheet.cell(cells, "slug")
         if slug:
-            return slug.lower()
+            return str(self.readings.get("slug", reading.handle)(slug))
         return name_key(self.sheet.cell(cells, "name"))
 
     def alias(self, cells: list[str]) -> str:

@@ -8,11 +8,6 @@ from chalicelib.imports.formats.product import Draft, DraftVariant
 from chalicelib.imports.formats.sheet import Row
 
 
-def _slug(cell: str) -> str:
-    """The last part of the product's address, which is all that there is in most files."""
-    return cell.rstrip("/").rsplit("/", 1)[-1].lower()
-
-
 def _categories(cell: str) -> list[str]:
     return [path.strip("/ ").replace("/", ">") for path in reading.listed(cell)]
 
@@ -42,12 +37,8 @@ class Squarespace(Format):
             "Product Type [Non Editable]",
         )
     )
-    readings: ClassVar = {"slug": _slug, "category": _categories}
+    readings: ClassVar = {"slug": reading.handle_of_address, "category": _categories}
     if_new: ClassVar = {"status": "ACTIVE"}
-
-    def key(self, cells: list[str]) -> str:
-        slug = self.sheet.cell(cells, "slug")
-        return _slug(slug) if slug else super().key(cells)
 
     def is_on_sale(self, draft: Draft, row: Row) -> bool:
         return bool(draft.read(row, "onSale", reading.boolean))
