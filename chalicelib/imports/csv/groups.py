@@ -90,16 +90,12 @@ def grouped(records: Iterable[CsvRecord], keys: Keys) -> Iterator[list[CsvRecord
     return (group.records for group in groups(records, keys))
 
 
-def _never(key: str) -> bool:
-    return False
-
-
 def plan(
     records: Iterable[CsvRecord],
     keys: Keys,
     rows: int = 200,
     size: int = LARGEST_RECORD,
-    seen: Callable[[str], bool] = _never,
+    seen: Callable[[str], bool] = lambda key: False,
 ) -> Iterator[Chunk | Unreadable]:
     """Cut a file into chunks of at most `rows` records and `size` bytes, if no product has more.
     `seen` notes the key of a group, and tells whether it was asked about that key before.

@@ -152,16 +152,13 @@ def _refuse_repeats(data: bytes) -> None:
     once and is used in many places."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         try:
-            is_too_large = any(map(_is_too_large, _held_at_once(archive)))
+            held = chain.from_iterable(map(accumulate, _held_at_once(archive)))
+            is_too_large = any(size > LARGEST_CELLS for size in held)
         except (ParseError, ValueError, OSError, zipfile.BadZipFile, zlib.error):
             return  # damaged: the reader reports it
     if is_too_large:
         message = "The workbook has too many cells, or too long ones. Save it as CSV."
         raise FileRejected("workbook_too_large", message)
-
-
-def _is_too_large(sizes: Iterator[int]) -> bool:
-    return any(held > LARGEST_CELLS for held in accumulate(sizes))
 
 
 def _held_at_once(archive: zipfile.ZipFile) -> Iterator[Iterator[int]]:

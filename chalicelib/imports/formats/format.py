@@ -75,6 +75,9 @@ class Format:
             if field in self.sheet
         ]
         self._priced = [field for field in PRICES if field in self.sheet]
+        self._gives_reductions = "salePrice" in self.sheet or (
+            self.blank_is_no_reduction and "compareAtPrice" in self.sheet
+        )
 
     # --- Columns ---
 
@@ -198,14 +201,10 @@ class Format:
         elif sale and Decimal(sale) and self.is_on_sale(draft, row):
             given["price"] = ("salePrice", sale)
             given["compareAtPrice"] = ("price", price)
-        elif price is not None and ("salePrice" in self.sheet or self._says_no_reduction):
+        elif price is not None and self._gives_reductions:
             # No sale is running, so there is no compare-at price.
             given["compareAtPrice"] = ("price", None)
         return given
-
-    @property
-    def _says_no_reduction(self) -> bool:
-        return self.blank_is_no_reduction and "compareAtPrice" in self.sheet
 
     def is_on_sale(self, draft: Draft, row: Row) -> bool:
         fields = ("saleStarts", "saleEnds")

@@ -86,7 +86,7 @@ class PrestaShop(Format):
         """Less the discount, in money or percent, while it runs."""
         given = super().prices(draft, row)
         price = given.get("price", ("price", None))[1]
-        if price is None or not self._has_discounts:
+        if price is None or not ("discount" in self.sheet or "percent" in self.sheet):
             return given
         given["compareAtPrice"] = ("price", None)
         amount = draft.amount(row, "discount")
@@ -97,7 +97,3 @@ class PrestaShop(Format):
             given["price"] = (field, f"{Decimal(price) - off:f}")
             given["compareAtPrice"] = ("price", price)
         return given
-
-    @property
-    def _has_discounts(self) -> bool:
-        return "discount" in self.sheet or "percent" in self.sheet

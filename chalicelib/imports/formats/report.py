@@ -4,12 +4,15 @@ import codecs
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
+from typing import Final
 
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import DELIMITERS, CsvRecord, FileFormat
 from chalicelib.imports.formats.ours import COLUMNS
 from chalicelib.imports.formats.sheet import REPORT_COLUMNS, escaped, plain, unescaped
 
+_line: Final[Callable[[CsvRecord], int]] = attrgetter("line")
 _REMARKS = {plain(column) for column in REPORT_COLUMNS}
 _EXAMPLES = (
     {
@@ -62,10 +65,6 @@ def template() -> bytes:
     """Our columns with two example products: one with variants, one without."""
     rows = ([example.get(column, "") for column in COLUMNS] for example in _EXAMPLES)
     return codecs.BOM_UTF8 + b"".join(_lines([COLUMNS, *rows], ","))
-
-
-def _line(record: CsvRecord) -> int:
-    return record.line
 
 
 def numbers(form: FileFormat, are_of_source: bool) -> Callable[[CsvRecord], int]:

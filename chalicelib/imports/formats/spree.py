@@ -42,7 +42,8 @@ class Spree(Format):
 
     def finish(self, draft: Draft) -> ImportedProduct:
         product = draft.product
-        master = next((row for row in reversed(draft.rows) if self._is_master(row)), None)
+        masters = (row for row in reversed(draft.rows) if row["name"] and not row["option"])
+        master = next(masters, None)
         if master is not None and draft.variants:
             # The product row's price, SKU and stock are of a master variant, which is not sold.
             draft.put(master, "sku", "sku")
@@ -54,6 +55,3 @@ class Spree(Format):
                 product.awaits_variants = True
                 draft.variants.clear()
         return super().finish(draft)
-
-    def _is_master(self, row: Row) -> bool:
-        return bool(row["name"]) and not row["option"]
