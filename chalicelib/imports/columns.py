@@ -54,7 +54,7 @@ def shown(
     saved = None
     fields: Mapping[str, str | None] = {}
     if format is None:
-        fields = {each.column: each.field for each in propose(header, samples)}
+        fields = dict(zip(header, propose(header, samples), strict=True))
     if format is not None:
         said = {plain(column): field for column, field in (options.mapping or {}).items()}
         fields = {

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from chalicelib.imports.formats.cells import BadCell, decimal_mark, stock, urls
 from chalicelib.imports.formats.mapped import MULTI_COLUMN
@@ -23,18 +23,9 @@ _AMOUNT: Final = re.compile(r"\D{0,4}\s?-?\d[\d.,' ]{0,20}\s?\D{0,4}")
 _NUMBERS: Final = ("price", "salePrice", "compareAtPrice", "variantPrice")
 
 
-class Column(NamedTuple):
-    """A column of a file, with up to three different values; `field`: what it is proposed as.
-    `ignored`: it is not read."""
-
-    column: str
-    samples: list[str]
-    field: str | None
-    ignored: bool
-
-
-def propose(columns: Sequence[str], samples: Sequence[Sequence[str]]) -> list[Column]:
-    """What each column may be; `samples` are the cells of some of the first rows.
+def propose(columns: Sequence[str], samples: Sequence[Sequence[str]]) -> list[str | None]:
+    """The field that each column may be, None: not read. `samples` are the cells of some of the
+    first rows.
 
     A field is proposed once, but pictures and categories; the sureset column has it.
     """
@@ -53,10 +44,7 @@ def propose(columns: Sequence[str], samples: Sequence[Sequence[str]]) -> list[Co
     given = _numbered(given)
     if "price" not in taken:
         _promote(given, ("salePrice", "variantPrice", "compareAtPrice"), "price")
-    return [
-        Column(name, _shown(found), given.get(at), at not in given)
-        for at, (name, found) in enumerate(zip(columns, values, strict=True))
-    ]
+    return [given.get(at) for at in range(len(columns))]
 
 
 def _numbered(given: dict[int, str]) -> dict[int, str]:
@@ -74,11 +62,7 @@ def _promote(given: dict[int, str], fields: Sequence[str], to: str) -> None:
 
 def samples_of(at: int, rows: Sequence[Sequence[str]]) -> list[str]:
     """Up to three different values of a column."""
-    return _shown(_values(at, rows))
-
-
-def _shown(values: list[str]) -> list[str]:
-    return [value[:_LONGEST_SAMPLE] for value in values[:SAMPLES]]
+    return [value[:_LONGEST_SAMPLE] for value in _values(at, rows)[:SAMPLES]]
 
 
 def _values(at: int, samples: Sequence[Sequence[str]]) -> list[str]:
