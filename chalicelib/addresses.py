@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Final
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 from typing_extensions import TypedDict
 
-from chalicelib.schemas import Input
+from chalicelib.schemas import Stripped
 
 # ISO 3166-1 alpha-2, as of 2024.
 _CODES: Final = """
@@ -43,10 +43,9 @@ Country = Annotated[
 ]
 
 
-class AddressInput(Input):
+class AddressInput(Stripped):
     """A postal address. A customer's address may be sent back as it was read."""
 
-    model_config = ConfigDict(str_strip_whitespace=True)
     read_only: ClassVar[frozenset[str]] = frozenset({"id"})
 
     first_name: Text | None = None

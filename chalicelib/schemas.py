@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Generic, NotRequired, Protocol, Self, TypeVar
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -27,6 +28,7 @@ PAGE_SIZE = 20
 LARGEST_PAGE = 100
 
 T = TypeVar("T")
+Model = TypeVar("Model", bound=BaseModel)
 
 
 class Choice(StrEnum):
@@ -41,22 +43,27 @@ class Choice(StrEnum):
         return next((member for member in cls if member.value.lower() == written), None)
 
 
-class Input(BaseModel):
-    """A request body or a part of one: camelCase names, and no undeclared fields.
-
-    A resource that was read may be sent back as it is: the names in `read_only` (as the API spells
-    them) are ignored.
-    """
+class _Sent(BaseModel):
+    """What a client sends: camelCase names."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,
-        extra="forbid",
         validate_by_name=True,
         # A cold start pays for the models that its first request needs, not for all.
         defer_build=True,
         # An unexpected failure is logged with its traceback, which must not repeat the input.
         hide_input_in_errors=True,
     )
+
+
+class Input(_Sent):
+    """A request body or a part of one: camelCase names, and no undeclared fields.
+
+    A resource that was read may be sent back as it is: the names in `read_only` (as the API spells
+    them) are ignored.
+    """
+
+    model_config = ConfigDict(extra="forbid")
 
     read_only: ClassVar[frozenset[str]] = frozenset()
 
@@ -67,23 +74,37 @@ class Input(BaseModel):
             return sent
         return {name: value for name, value in sent.items() if name not in cls.read_only}
 
+    def given(self) -> dict[str, Any]:
+        """Only the fields that the client sent: absent and null differ."""
+        return self.model_dump(by_alias=True, exclude_unset=True)
+
+
+class Stripped(Input):
+    """Text in it has no blanks around it."""
+
+    model_config = ConfigDict(str_strip_whitespace=True)
+
+
+def not_empty(change: Model) -> Model:
+    """A validator, for a change: it has at least one field."""
+    if not change.model_fields_set:
+        raise ValueError("must have at least one field to change")
+    return change
+
+
+def at_most(most: int) -> AfterValidator:
+    """A larger number counts as that."""
+    return AfterValidator(lambda number: min(number, most))
+
 
 def null_is(default: object) -> BeforeValidator:
     """null means the same as leaving the field out."""
     return BeforeValidator(lambda sent: default if sent is None else sent)
 
 
-class QueryParameters(BaseModel):
+class QueryParameters(_Sent):
     """Query parameters: camelCase; a blank value counts as absent. Admin routes refuse unknown ones
     by name, the others ignore them (`request/parse.py`)."""
-
-    model_config = ConfigDict(
-        alias_generator=to_camel,
-        extra="ignore",
-        validate_by_name=True,
-        defer_build=True,
-        hide_input_in_errors=True,
-    )
 
 
 def _split(sent: Any) -> Any:
@@ -122,10 +143,6 @@ class Sparse(QueryParameters):
         return asked
 
 
-def _clamp(limit: int) -> int:
-    return min(limit, LARGEST_PAGE)
-
-
 def _digits(value: object) -> object:
     if isinstance(value, str) and not re.fullmatch(r"\s*-?[0-9]+\s*", value):
         raise PydanticCustomError("int_parsing", "must be a whole number")
@@ -139,12 +156,11 @@ class PageQuery(QueryParameters):
     """`page` and `limit` of a list. A limit over 100 is 100 (docs/contract.md#pages)."""
 
     page: Annotated[_Count, Field(description="Page number.")] = 1
-    limit: Annotated[_Count, Field(description="Items per page; more than 100 counts as 100.")] = (
-        PAGE_SIZE
-    )
-
-    def model_post_init(self, context: Any, /) -> None:
-        self.limit = _clamp(self.limit)
+    limit: Annotated[
+        _Count,
+        Field(description="Items per page; more than 100 counts as 100."),
+        at_most(LARGEST_PAGE),
+    ] = PAGE_SIZE
 
 
 class Walk(PageQuery):

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Final
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from chalicelib import addresses, ids, listing, money
 from chalicelib.addresses import AddressInput, Phone, Text
 from chalicelib.attributes import Item
 from chalicelib.problems import Conflict, Invalid
-from chalicelib.schemas import Choice, Input, Walk
+from chalicelib.schemas import Choice, Stripped, Walk, not_empty
 
 # Together with an order's this must leave room in a transaction: see `orders/model.py`.
 KIND: Final = listing.Kind(
@@ -54,14 +54,13 @@ class EmailTaken(Conflict):
         super().__init__("Another customer has this e-mail.", field="email", id=id)
 
 
-class OrderCustomerInput(Input):
+class OrderCustomerInput(Stripped):
     """An existing customer by `id`, or one by e-mail, which is created if unknown.
 
     With an `id` the other fields are ignored, so a customer that was read can be sent back. A
     customer known by the e-mail keeps the stored name and phone.
     """
 
-    model_config = ConfigDict(str_strip_whitespace=True)
     read_only: ClassVar[frozenset[str]] = frozenset(
         {"createdAt", "updatedAt", "ordersCount", "totalSpent", "defaultAddressId", "erasedAt"}
         | {"company", "note", "tags", "addresses"}
@@ -88,8 +87,7 @@ class CustomerAddressInput(AddressInput):
     id: Annotated[str, Field(min_length=1, max_length=60)] | None = None
 
 
-class _Editable(Input):
-    model_config = ConfigDict(str_strip_whitespace=True)
+class _Editable(Stripped):
     read_only: ClassVar[frozenset[str]] = frozenset(
         {"id", "createdAt", "updatedAt", "ordersCount", "totalSpent", "erasedAt"}
     )
@@ -106,10 +104,6 @@ class _Editable(Input):
         str | None, Field(max_length=60, description="Default: the first one")
     ] = None
 
-    def given(self) -> dict[str, Any]:
-        """Only the fields that the client sent: absent and null differ."""
-        return self.model_dump(by_alias=True, exclude_unset=True)
-
 
 class NewCustomer(_Editable):
     """The fields of a creation: an e-mail, a phone, a company or a name at least."""
@@ -118,11 +112,7 @@ class NewCustomer(_Editable):
 class CustomerChange(_Editable):
     """The fields of a PATCH: absent fields stay, null clears, a list replaces the old list."""
 
-    @model_validator(mode="after")
-    def _not_empty(self) -> "CustomerChange":
-        if not self.model_fields_set:
-            raise ValueError("must have at least one field to change")
-        return self
+    _not_empty = model_validator(mode="after")(not_empty)
 
 
 class CustomerSort(Choice):

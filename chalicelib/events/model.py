@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from chalicelib.feed import Happened, Place
 from chalicelib.problems import Invalid
-from chalicelib.schemas import QueryParameters, Several
+from chalicelib.schemas import QueryParameters, Several, at_most
 from chalicelib.webhooks.model import EventKind, Moment
 
 MOST_FEED_EVENTS: Final = 500
@@ -29,14 +29,12 @@ class ReadEvents(QueryParameters):
     limit: Annotated[
         int,
         Field(ge=1, description=f"Events per answer; more than {MOST_FEED_EVENTS} counts as that"),
+        at_most(MOST_FEED_EVENTS),
     ] = 100
     stock: Annotated[
         bool,
         Field(description="Whether each event has `stock`, which sales change without an event"),
     ] = False
-
-    def model_post_init(self, context: Any, /) -> None:
-        self.limit = min(self.limit, MOST_FEED_EVENTS)
 
 
 class ShownEvent(TypedDict):

@@ -14,7 +14,6 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import (
     AfterValidator,
     BeforeValidator,
-    ConfigDict,
     Field,
     ValidationInfo,
     field_validator,
@@ -26,7 +25,7 @@ from chalicelib.addresses import AddressInput
 from chalicelib.attributes import Item
 from chalicelib.customers.model import OrderCustomerInput, searchable
 from chalicelib.products.model import Price, ShopCurrency
-from chalicelib.schemas import Choice, Input, Several, Walk
+from chalicelib.schemas import Choice, Several, Stripped, Walk, not_empty
 
 MOST_LINES: Final = 200
 MOST_PRODUCTS: Final = 60
@@ -129,15 +128,7 @@ Note = Annotated[str, _text(5_000)]
 Tags = Annotated[list[Annotated[str, _text(50, 1)]], Field(max_length=50)]
 
 
-class _Input(Input):
-    model_config = ConfigDict(str_strip_whitespace=True)
-
-    def given(self) -> dict[str, Any]:
-        """Only the fields that the client sent: absent and null differ."""
-        return self.model_dump(by_alias=True, exclude_unset=True)
-
-
-class LineItemInput(_Input):
+class LineItemInput(Stripped):
     read_only: ClassVar[frozenset[str]] = frozenset({"id", "productId", "title", "sku", "total"})
 
     variant_id: Annotated[str, _text(60, 1)]
@@ -145,7 +136,7 @@ class LineItemInput(_Input):
     price: Annotated[Price | None, Field(description="Per piece; default: the variant's.")] = None
 
 
-class NewOrder(_Input):
+class NewOrder(Stripped):
     """The fields of a creation. Sums that are absent are computed, and those given are kept."""
 
     # Read-only fields of a copied order are ignored; `status` is refused, because it is a move.
@@ -175,7 +166,7 @@ class NewOrder(_Input):
         return self.order_date or self.processed_at
 
 
-class OrderChange(_Input):
+class OrderChange(Stripped):
     """The fields of a PATCH: absent fields stay; null clears, where allowed."""
 
     # An order that was read may be sent back; fields that cannot change are ignored.
@@ -198,11 +189,7 @@ class OrderChange(_Input):
         AddressInput | None, Field(description="Until the order is DELIVERED.")
     ] = None
 
-    @model_validator(mode="after")
-    def _not_empty(self) -> "OrderChange":
-        if not self.model_fields_set:
-            raise ValueError("must have at least one field to change")
-        return self
+    _not_empty = model_validator(mode="after")(not_empty)
 
 
 def bare(search: str) -> str:

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Final
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from typing_extensions import TypeAliasType
 
 from chalicelib import listing, money, settings
 from chalicelib.attributes import Item
-from chalicelib.schemas import Choice, Input, Several, Walk
+from chalicelib.schemas import Choice, Several, Stripped, Walk
 from chalicelib.validation import DEEPEST, depth
 
 MOST_VARIANTS: Final = 500
@@ -143,25 +143,17 @@ Stock = Annotated[int, Field(strict=True, ge=0, le=MOST_STOCK)]
 Tags = Annotated[list[Annotated[str, _text(100, 1)]], Field(max_length=100)]
 
 
-class _Input(Input):
-    model_config = ConfigDict(str_strip_whitespace=True)
-
-    def given(self) -> dict[str, Any]:
-        """Only the fields that the client sent: absent and null differ."""
-        return self.model_dump(by_alias=True, exclude_unset=True)
-
-
-class Image(_Input):
+class Image(Stripped):
     url: Annotated[str, _text(2_000), AfterValidator(_web_address)]
     alt: Annotated[str, _text(500)] | None = None
 
 
-class Seo(_Input):
+class Seo(Stripped):
     title: Annotated[str, _text(255)] | None = None
     description: Annotated[str, _text(1_000)] | None = None
 
 
-class NewVariant(_Input):
+class NewVariant(Stripped):
     """A variant of a new product. The id of a copied one is ignored."""
 
     read_only: ClassVar[frozenset[str]] = frozenset({"id"})
@@ -178,7 +170,7 @@ class VariantInput(NewVariant):
     id: Annotated[str, _text(60)] | None = None
 
 
-class _ProductFields(_Input):
+class _ProductFields(Stripped):
     read_only: ClassVar[frozenset[str]] = frozenset({"id", "createdAt", "updatedAt"})
 
     currency: Annotated[ShopCurrency | None, Field(exclude=True)] = None  # said, and not stored
@@ -218,7 +210,7 @@ class NewProduct(_ProductFields):
 NewProducts = TypeAliasType("NewProducts", list[NewProduct])
 
 
-class BulkStatus(_Input):
+class BulkStatus(Stripped):
     ids: Annotated[list[Annotated[str, _text(60, 1)]], _text(BULK_PRODUCTS, 1)]
     status: ProductStatus
 

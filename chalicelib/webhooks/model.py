@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Final
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
 from chalicelib import clock, settings
 from chalicelib.attributes import Item
@@ -16,9 +16,10 @@ from chalicelib.schemas import (
     LARGEST_PAGE,
     PAGE_SIZE,
     Choice,
-    Input,
     QueryParameters,
     Several,
+    Stripped,
+    at_most,
     null_is,
 )
 from chalicelib.webhooks import filter
@@ -120,11 +121,7 @@ _READ_ONLY: Final = frozenset(
 )
 
 
-class _Input(Input):
-    model_config = ConfigDict(str_strip_whitespace=True)
-
-
-class NewWebhook(_Input):
+class NewWebhook(Stripped):
     # Silently ignoring a secret would mislead its sender.
     read_only: ClassVar[frozenset[str]] = _READ_ONLY - {"secret"}
 
@@ -136,7 +133,7 @@ class NewWebhook(_Input):
     filter: Filter | None = None
 
 
-class WebhookChange(_Input):
+class WebhookChange(Stripped):
     """What is absent stays; null clears `email`, `description` and `filter`."""
 
     read_only: ClassVar[frozenset[str]] = _READ_ONLY
@@ -148,11 +145,8 @@ class WebhookChange(_Input):
     enabled: Annotated[bool, Field(strict=True)] | None = None
     filter: Filter | None = None
 
-    def given(self) -> dict[str, Any]:
-        return self.model_dump(exclude_unset=True)
 
-
-class RotateSecret(_Input):
+class RotateSecret(Stripped):
     overlap_hours: Annotated[
         int,
         Field(
@@ -165,7 +159,7 @@ class RotateSecret(_Input):
     ] = 0
 
 
-class TestEvent(_Input):
+class TestEvent(Stripped):
     # otherwise pytest takes the class for a test
     __test__: ClassVar[bool] = False
 
@@ -185,7 +179,7 @@ class TestEvent(_Input):
     ] = None
 
 
-class RecoverDeliveries(_Input):
+class RecoverDeliveries(Stripped):
     since: Moment
     dry_run: Annotated[bool, null_is(True), Field(strict=True, description="Only count")] = True
 
@@ -195,7 +189,9 @@ class ListDeliveries(QueryParameters):
     event: Several[EventKind] = Field(default_factory=list)
     since: Moment | None = None
     limit: Annotated[
-        int, Field(ge=1, description="Items per answer; more than 100 counts as 100")
+        int,
+        Field(ge=1, description="Items per answer; more than 100 counts as 100"),
+        at_most(LARGEST_PAGE),
     ] = PAGE_SIZE
     subject: Annotated[
         str | None, Field(max_length=60, description="Id of the event's subject, such as ord_…")
@@ -203,9 +199,6 @@ class ListDeliveries(QueryParameters):
     cursor: Annotated[
         str | None, Field(max_length=100, description="`nextCursor` of the previous answer")
     ] = None
-
-    def model_post_init(self, context: Any, /) -> None:
-        self.limit = min(self.limit, LARGEST_PAGE)
 
 
 # --- What is stored -------------------------------------------------------------------------------
