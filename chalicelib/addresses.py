@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import AfterValidator, BeforeValidator, Field
 from typing_extensions import TypedDict
 
-from chalicelib.schemas import Stripped
+from chalicelib.schemas import Stripped, upper
 
 # ISO 3166-1 alpha-2, as of 2024.
 _CODES: Final = """
@@ -22,10 +22,6 @@ TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW
 COUNTRIES: Final = frozenset(_CODES.split())
 
 
-def _upper(value: object) -> object:
-    return value.strip().upper() if isinstance(value, str) and value.isascii() else value
-
-
 def _country(value: str) -> str:
     if value not in COUNTRIES:
         raise ValueError("must be the code of a country in ISO 3166-1 alpha-2, such as DE")
@@ -37,7 +33,7 @@ Required = Annotated[str, Field(min_length=1, max_length=100)]
 Phone = Annotated[str, Field(max_length=100, description="As it is written")]
 Country = Annotated[
     str,
-    BeforeValidator(_upper),
+    BeforeValidator(upper),
     AfterValidator(_country),
     Field(json_schema_extra={"pattern": "^[A-Z]{2}$"}, description="ISO 3166-1 alpha-2"),
 ]

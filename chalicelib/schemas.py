@@ -97,6 +97,15 @@ def at_most(most: int) -> AfterValidator:
     return AfterValidator(lambda number: min(number, most))
 
 
+def length(longest: int, shortest: int = 0) -> Any:
+    return Field(min_length=shortest, max_length=longest)
+
+
+def upper(value: object) -> object:
+    """Names are accepted in any case, and stored in capitals."""
+    return value.strip().upper() if isinstance(value, str) and value.isascii() else value
+
+
 def null_is(default: object) -> BeforeValidator:
     """null means the same as leaving the field out."""
     return BeforeValidator(lambda sent: default if sent is None else sent)

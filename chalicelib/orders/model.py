@@ -25,7 +25,7 @@ from chalicelib.addresses import AddressInput
 from chalicelib.attributes import Item
 from chalicelib.customers.model import OrderCustomerInput, searchable
 from chalicelib.products.model import Price, ShopCurrency
-from chalicelib.schemas import Choice, Several, Stripped, Walk, not_empty
+from chalicelib.schemas import Choice, Several, Stripped, Walk, length, not_empty, upper
 
 MOST_LINES: Final = 200
 MOST_PRODUCTS: Final = 60
@@ -89,10 +89,6 @@ def _date(value: object) -> str:
     return clock.iso(moment)
 
 
-def _text(longest: int, shortest: int = 0) -> Any:
-    return Field(min_length=shortest, max_length=longest)
-
-
 def _like(pattern: str, example: str) -> Any:
     """Text of that form; the error for other text has an example."""
 
@@ -104,17 +100,12 @@ def _like(pattern: str, example: str) -> Any:
     return AfterValidator(check)
 
 
-def _upper(value: object) -> object:
-    """Names are accepted in any case, and stored in capitals."""
-    return value.strip().upper() if isinstance(value, str) and value.isascii() else value
-
-
 # Open sets of names (docs/contract.md#open-names).
 _NAME: Final = "[A-Z][A-Z0-9]*(_[A-Z0-9]+)*"
 _EMPLOYEE: Final = "emp_[A-Za-z0-9_-]{1,60}"
 OpenName = Annotated[
     str,
-    BeforeValidator(_upper),
+    BeforeValidator(upper),
     _like(_NAME, "CARD_TERMINAL"),
     Field(json_schema_extra={"pattern": f"^{_NAME}$"}, max_length=50),
 ]
@@ -124,14 +115,14 @@ EmployeeId = Annotated[
 Date = Annotated[
     str, BeforeValidator(_date), Field(json_schema_extra={"format": "date-time"}, max_length=40)
 ]
-Note = Annotated[str, _text(5_000)]
-Tags = Annotated[list[Annotated[str, _text(50, 1)]], Field(max_length=50)]
+Note = Annotated[str, length(5_000)]
+Tags = Annotated[list[Annotated[str, length(50, 1)]], Field(max_length=50)]
 
 
 class LineItemInput(Stripped):
     read_only: ClassVar[frozenset[str]] = frozenset({"id", "productId", "title", "sku", "total"})
 
-    variant_id: Annotated[str, _text(60, 1)]
+    variant_id: Annotated[str, length(60, 1)]
     quantity: Annotated[int, Field(strict=True, ge=1, le=MOST_PIECES)]
     price: Annotated[Price | None, Field(description="Per piece; default: the variant's.")] = None
 
@@ -178,7 +169,7 @@ class OrderChange(Stripped):
 
     status: Annotated[OrderStatus, Field(description="The next status.")] = OrderStatus.PENDING
     sales_rep_id: Annotated[EmployeeId | None, Field(description="null unassigns.")] = None
-    tracking_number: Annotated[str, _text(100)] | None = None
+    tracking_number: Annotated[str, length(100)] | None = None
     payment_status: PaymentStatus = PaymentStatus.PENDING
     note: Note | None = None
     tags: Tags | None = None
@@ -224,7 +215,7 @@ class ListOrders(Walk):
     ] = ""
     status: Several[OrderStatus] = Field(default_factory=list)
     exclude_status: Several[OrderStatus] = Field(default_factory=list)
-    source: Annotated[Several[Annotated[str, BeforeValidator(_upper)]], Field(max_length=20)] = (
+    source: Annotated[Several[Annotated[str, BeforeValidator(upper)]], Field(max_length=20)] = (
         Field(default_factory=list)
     )
     payment_status: Several[PaymentStatus] = Field(default_factory=list)

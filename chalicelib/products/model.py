@@ -16,7 +16,7 @@ from typing_extensions import TypeAliasType
 
 from chalicelib import listing, money, settings
 from chalicelib.attributes import Item
-from chalicelib.schemas import Choice, Several, Stripped, Walk
+from chalicelib.schemas import Choice, Several, Stripped, Walk, length
 from chalicelib.validation import DEEPEST, depth
 
 MOST_VARIANTS: Final = 500
@@ -120,10 +120,6 @@ def _sku(value: object) -> object:
     return str(value) if is_number else value
 
 
-def _text(longest: int, shortest: int = 0) -> Any:
-    return Field(min_length=shortest, max_length=longest)
-
-
 Price = Annotated[
     str,
     BeforeValidator(_price),
@@ -136,21 +132,21 @@ Price = Annotated[
     ),
 ]
 ShopCurrency = Annotated[str, AfterValidator(_shop_currency)]
-Name = Annotated[str, _text(500, 1)]
-Slug = Annotated[str, _text(200, 1), AfterValidator(_slug)]
-Sku = Annotated[str, BeforeValidator(_sku), _text(100)]
+Name = Annotated[str, length(500, 1)]
+Slug = Annotated[str, length(200, 1), AfterValidator(_slug)]
+Sku = Annotated[str, BeforeValidator(_sku), length(100)]
 Stock = Annotated[int, Field(strict=True, ge=0, le=MOST_STOCK)]
-Tags = Annotated[list[Annotated[str, _text(100, 1)]], Field(max_length=100)]
+Tags = Annotated[list[Annotated[str, length(100, 1)]], Field(max_length=100)]
 
 
 class Image(Stripped):
-    url: Annotated[str, _text(2_000), AfterValidator(_web_address)]
-    alt: Annotated[str, _text(500)] | None = None
+    url: Annotated[str, length(2_000), AfterValidator(_web_address)]
+    alt: Annotated[str, length(500)] | None = None
 
 
 class Seo(Stripped):
-    title: Annotated[str, _text(255)] | None = None
-    description: Annotated[str, _text(1_000)] | None = None
+    title: Annotated[str, length(255)] | None = None
+    description: Annotated[str, length(1_000)] | None = None
 
 
 class NewVariant(Stripped):
@@ -158,7 +154,7 @@ class NewVariant(Stripped):
 
     read_only: ClassVar[frozenset[str]] = frozenset({"id"})
 
-    title: Annotated[str, _text(255, 1)] | None = None
+    title: Annotated[str, length(255, 1)] | None = None
     sku: Sku | None = None
     price: Price | None = None
     stock: Stock | None = None
@@ -167,7 +163,7 @@ class NewVariant(Stripped):
 class VariantInput(NewVariant):
     read_only: ClassVar[frozenset[str]] = frozenset()
 
-    id: Annotated[str, _text(60)] | None = None
+    id: Annotated[str, length(60)] | None = None
 
 
 class _ProductFields(Stripped):
@@ -179,10 +175,10 @@ class _ProductFields(Stripped):
     price: Price | None = None
     compare_at_price: Price | None = None
     sku: Sku | None = None
-    vendor: Annotated[str, _text(255)] | None = None
+    vendor: Annotated[str, length(255)] | None = None
     tags: Tags | None = None
-    type: Annotated[str, _text(255)] | None = None
-    storefront: Annotated[str, _text(100)] | None = None
+    type: Annotated[str, length(255)] | None = None
+    storefront: Annotated[str, length(100)] | None = None
     published: bool | None = True
     images: list[Image] | None = Field(None, max_length=100)
     seo: Seo | None = None
@@ -211,7 +207,7 @@ NewProducts = TypeAliasType("NewProducts", list[NewProduct])
 
 
 class BulkStatus(Stripped):
-    ids: Annotated[list[Annotated[str, _text(60, 1)]], _text(BULK_PRODUCTS, 1)]
+    ids: Annotated[list[Annotated[str, length(60, 1)]], length(BULK_PRODUCTS, 1)]
     status: ProductStatus
 
 
@@ -226,12 +222,12 @@ _ORDERS: Final = {ProductSort.NAME: "name", ProductSort.UPDATED: "updated"}
 
 
 class ListProducts(Walk):
-    search: Annotated[str, _text(200), Field(description="Beginnings of words")] = ""
+    search: Annotated[str, length(200), Field(description="Beginnings of words")] = ""
     status: Several[ProductStatus] = Field(default_factory=list)
-    type: Annotated[str, _text(255)] = ""
-    storefront: Annotated[str, _text(100)] = ""
-    vendor: Annotated[str, _text(255), Field(description="As a whole")] = ""
-    tag: Annotated[str, _text(100), Field(description="One of the product's tags")] = ""
+    type: Annotated[str, length(255)] = ""
+    storefront: Annotated[str, length(100)] = ""
+    vendor: Annotated[str, length(255), Field(description="As a whole")] = ""
+    tag: Annotated[str, length(100), Field(description="One of the product's tags")] = ""
     published: bool | None = None
     sort: ProductSort = ProductSort.NEWEST
 
@@ -262,9 +258,9 @@ class ListProducts(Walk):
 class BrowseProducts(Walk):
     """The storefront's query."""
 
-    search: Annotated[str, _text(200), Field(description="Beginnings of words")] = ""
-    type: Annotated[str, _text(255)] = ""
-    storefront: Annotated[str, _text(100)] = ""
+    search: Annotated[str, length(200), Field(description="Beginnings of words")] = ""
+    type: Annotated[str, length(255)] = ""
+    storefront: Annotated[str, length(100)] = ""
 
     def where(self) -> dict[str, frozenset[str]]:
         where = {"status": frozenset({ProductStatus.ACTIVE.value}), "published": frozenset({"yes"})}
