@@ -7,6 +7,7 @@ nothing at run time, and `openapi.py` reads both.
 
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Generic, NotRequired, Protocol, Self, TypeVar
 
@@ -104,6 +105,13 @@ def length(longest: int, shortest: int = 0) -> Any:
 def upper(value: object) -> object:
     """Names are accepted in any case, and stored in capitals."""
     return value.strip().upper() if isinstance(value, str) and value.isascii() else value
+
+
+def utc(moment: datetime) -> datetime:
+    try:
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except OverflowError:
+        raise ValueError("must be a time in the years 1 to 9999, in UTC") from None
 
 
 def null_is(default: object) -> BeforeValidator:

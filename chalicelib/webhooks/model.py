@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, Field
@@ -21,6 +21,7 @@ from chalicelib.schemas import (
     Stripped,
     at_most,
     null_is,
+    utc,
 )
 from chalicelib.webhooks import filter
 from chalicelib.webhooks.sending.retry import DAY, FAILING_STREAK, SCHEDULE
@@ -76,13 +77,6 @@ def _mailbox(value: str) -> str:
     return value
 
 
-def _utc(moment: datetime) -> datetime:
-    try:
-        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-    except OverflowError:
-        raise ValueError("must be a time in the years 1 to 9999, in UTC") from None
-
-
 Url = Annotated[
     str,
     Field(
@@ -104,7 +98,7 @@ Filter = Annotated[
         json_schema_extra={"examples": [{"data": {"total": [{"numeric": [">=", 500]}]}}]},
     ),
 ]
-Moment = Annotated[datetime, AfterValidator(_utc), Field(description="ISO 8601")]
+Moment = Annotated[datetime, AfterValidator(utc), Field(description="ISO 8601")]
 
 _READ_ONLY: Final = frozenset(
     {
