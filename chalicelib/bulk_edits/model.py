@@ -27,11 +27,15 @@ _Filters = Annotated[
 _DryRun = Annotated[bool, Field(description="Report what would change, and change nothing.")]
 
 
-def _one_of(model: Input, *names: str) -> None:
-    given = model.model_fields_set & set(names)
-    if len(given) != 1:
-        said = ", ".join(names)
-        raise PydanticCustomError("one_of", f"needs exactly one of {said}")
+def _one_of(*names: str) -> Any:
+    """A validator: exactly one of these fields was sent."""
+
+    def check(model: Input) -> Input:
+        if len(model.model_fields_set & set(names)) != 1:
+            raise PydanticCustomError("one_of", f"needs exactly one of {', '.join(names)}")
+        return model
+
+    return model_validator(mode="after")(check)
 
 
 class PriceChange(Input):
@@ -48,10 +52,7 @@ class PriceChange(Input):
         Field(description="Round to a multiple of this; half of it rounds up."),
     ] = None
 
-    @model_validator(mode="after")
-    def _one(self) -> "PriceChange":
-        _one_of(self, "set", "add", "percent")
-        return self
+    _one = _one_of("set", "add", "percent")
 
 
 class CompareAtPriceChange(Input):
@@ -61,10 +62,7 @@ class CompareAtPriceChange(Input):
     clear: bool = False
     from_price: bool = False
 
-    @model_validator(mode="after")
-    def _one(self) -> "CompareAtPriceChange":
-        _one_of(self, "set", "clear", "from_price")
-        return self
+    _one = _one_of("set", "clear", "from_price")
 
 
 class ProductEdit(Input):
@@ -96,10 +94,7 @@ class _BulkEdit(Input):
     filters: _Filters | None = None
     dry_run: _DryRun = False
 
-    @model_validator(mode="after")
-    def _which(self) -> "_BulkEdit":
-        _one_of(self, "ids", "filters")
-        return self
+    _which = _one_of("ids", "filters")
 
 
 class BulkProductEdit(_BulkEdit):
