@@ -266,7 +266,7 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
 # --- Merging and erasing --------------------------------------------------------------------------
 
 
-def hold_for_merge(commit: Commit, source: Customer, into: Customer, job_id: str) -> None:
+def hold_for_merge(source: Customer, into: Customer, commit: Commit, job_id: str) -> None:
     """Part of the commit that starts a merge: `source` takes no more orders, orders with its e-mail
     belong to `into`, and neither is merged, erased or deleted until the job ends. So merges cannot
     form a cycle. Raises CustomerBusy if either changed since it was read."""
@@ -279,7 +279,7 @@ def hold_for_merge(commit: Commit, source: Customer, into: Customer, job_id: str
         commit.put(lock, when=table.absent | holders, otherwise=CustomerBusy(None))
 
 
-def hold_for_erasure(commit: Commit, customer: Customer, job_id: str) -> None:
+def hold_for_erasure(customer: Customer, commit: Commit, job_id: str) -> None:
     """Part of the commit that starts an erasure: the customer takes no more orders, and an order
     with the e-mail creates a new customer. Raises CustomerBusy if it changed since it was read."""
     _hold(commit, customer, job_id, {"leaving": {}})

@@ -4,9 +4,7 @@ from functools import partial
 
 from chalice.app import Response
 
-from chalicelib.commit import Commit
 from chalicelib.customers import store as customers
-from chalicelib.customers.model import Customer
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import JobType, StartedJob
 from chalicelib.problems import Conflict, NotFound
@@ -36,10 +34,6 @@ def erase_customer(id: str) -> Response:
         asked.look()
     customer = customers.get(id)
     jobs.require_free(customer.held, customers.CustomerBusy)
-    hold, about = partial(_hold, customer), {"customer": id}
+    hold, about = partial(customers.hold_for_erasure, customer), {"customer": id}
     _, text = jobs.create(JobType.CUSTOMER_ERASURE, about, caller().name, once=asked, also=hold)
     return reply_text(202, text)
-
-
-def _hold(customer: Customer, commit: Commit, job_id: str) -> None:
-    customers.hold_for_erasure(commit, customer, job_id)

@@ -4,7 +4,6 @@ from functools import partial
 
 from chalice.app import Response
 
-from chalicelib.commit import Commit
 from chalicelib.customers import store as customers
 from chalicelib.customers.model import Customer
 from chalicelib.jobs import store as jobs
@@ -41,13 +40,9 @@ def merge_customer(id: str) -> Response:
     if source.is_erased:
         raise customers.Erased
     about = {"customer": id, "into": into.id}
-    hold = partial(_hold, source, into)
+    hold = partial(customers.hold_for_merge, source, into)
     _, text = jobs.create(JobType.CUSTOMER_MERGE, about, caller().name, once=once, also=hold)
     return reply_text(202, text)
-
-
-def _hold(source: Customer, into: Customer, commit: Commit, job_id: str) -> None:
-    customers.hold_for_merge(commit, source, into, job_id)
 
 
 def _target(source: Customer, into: str) -> Customer:
