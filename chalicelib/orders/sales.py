@@ -30,7 +30,7 @@ def count(commit: Commit, before: Order | None, after: Order | None) -> None:
 
 
 def days(first: date, last: date) -> list[DaySales]:
-    """Each day from the first to the last."""
+    """The sales of each day of the shop, from the first to the last, by order date."""
     cells = table.everything(
         "sales", where=table.sk.between(first.isoformat(), f"{last.isoformat()}$")
     )

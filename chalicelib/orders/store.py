@@ -7,7 +7,6 @@ After a concurrent change it is computed again.
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date
 from functools import partial
 from typing import Any, Final
 
@@ -23,7 +22,6 @@ from chalicelib.listing.counts import counts, places
 from chalicelib.orders import lifecycle, sales, spending, transitions
 from chalicelib.orders.model import (
     KIND,
-    DaySales,
     NewOrder,
     Order,
     OrderChange,
@@ -41,6 +39,8 @@ from chalicelib.products.model import Product
 
 MOVES: Final = transitions.MOVES
 PAYMENT_MOVES: Final = transitions.PAYMENT_MOVES
+days, recount_days = sales.days, sales.recount
+recount_customers = spending.recount
 
 Also = Callable[[Commit, Order, Order], None]
 
@@ -98,21 +98,6 @@ def get(id: str, fields: Iterable[str] = ()) -> Order:
 
 def page(query: listing.Query, fields: Iterable[str] = ()) -> listing.Page[Order]:
     return listing.page(KIND, query, partial(load, fields=query.reads(fields)))
-
-
-def days(first: date, last: date) -> list[DaySales]:
-    """The sales of each day of the shop, from the first to the last, by order date."""
-    return sales.days(first, last)
-
-
-def recount_days(first: date) -> listing.Recount:
-    """Compares the sales of each day from the first on with its orders."""
-    return sales.recount(first)
-
-
-def recount_customers() -> listing.Recount:
-    """Compares the totals of each customer with their orders."""
-    return spending.recount()
 
 
 def open_orders() -> dict[str, int]:
