@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
 from chalicelib import listing, round_trips
 from chalicelib.customers import model as customer
@@ -16,14 +16,7 @@ from chalicelib.products import store as products
 MOST_FOUND: Final = 5  # of each
 
 
-class _Record(Protocol):
-    @property
-    def id(self) -> str: ...
-    @property
-    def index(self) -> listing.Index: ...
-
-
-R = TypeVar("R", bound=_Record)
+R = TypeVar("R", bound=listing.Indexed)
 _KINDS: Final[tuple[tuple[listing.Kind, Callable[[list[str]], list[Any]]], ...]] = (
     (order.KIND, orders.load),
     (product.KIND, products.load),
