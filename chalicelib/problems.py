@@ -5,9 +5,11 @@ Raise an error named for the fact; its base class has the status and the code. T
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from chalice.app import ChaliceUnhandledError
+
+T = TypeVar("T")
 
 
 class Problem(ChaliceUnhandledError):
@@ -55,6 +57,13 @@ class NotFound(Problem):
     @classmethod
     def of(cls, kind: str, id: str) -> "NotFound":
         return cls(f"There is no {kind} {id[:100]!r}.")
+
+    @classmethod
+    def unless(cls, found: T | None, kind: str, id: str) -> T:
+        """What was found. Raises NotFound for None."""
+        if found is None:
+            raise cls.of(kind, id)
+        return found
 
 
 class MethodNotAllowed(Problem):

@@ -260,9 +260,7 @@ def _sweep(where: Key, item: Mapping[str, Any], minute: int) -> None:
 
 def _entry(id: str) -> dict[str, Any]:
     entry = table.get(("keys", id)) if id.startswith("key_") and len(id) <= 100 else None
-    if entry is None:
-        raise NotFound.of("key", id)
-    return entry
+    return NotFound.unless(entry, "key", id)
 
 
 def _caller(item: Mapping[str, Any]) -> Caller:

@@ -52,5 +52,5 @@ def _started(kind: str, asked: BulkProductEdit | BulkOrderEdit, once: Once | Non
         filtered(kind, asked.filters)
     about: dict[str, Any] = {"kind": kind, "change": change}
     about |= {"ids": asked.ids} if asked.ids is not None else {"filters": asked.filters}
-    _, text = jobs.create(JobType.BULK_EDIT, about, caller().name, dry_run=asked.dry_run, once=once)
+    text = jobs.create(JobType.BULK_EDIT, about, caller().name, dry_run=asked.dry_run, once=once)
     return reply_text(202, text)

@@ -35,5 +35,5 @@ def erase_customer(id: str) -> Response:
     customer = customers.get(id)
     jobs.require_free(customer.held, customers.CustomerBusy)
     hold, about = partial(customers.hold_for_erasure, customer), {"customer": id}
-    _, text = jobs.create(JobType.CUSTOMER_ERASURE, about, caller().name, once=asked, also=hold)
+    text = jobs.create(JobType.CUSTOMER_ERASURE, about, caller().name, once=asked, also=hold)
     return reply_text(202, text)

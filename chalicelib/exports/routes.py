@@ -26,5 +26,5 @@ def start() -> Response:
     asked, once = body_once(NewExport)
     query(asked.type, asked.filters, 1)
     about = asked.model_dump(by_alias=True, mode="json")
-    _, text = jobs.create(JobType.EXPORT, about, caller().name, once=once)
+    text = jobs.create(JobType.EXPORT, about, caller().name, once=once)
     return reply_text(202, text)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from chalicelib import clock, ids, table
 from chalicelib.attributes import Item, Key
-from chalicelib.imports.formats import FIELDS, by_name
+from chalicelib.imports.formats import by_name
 from chalicelib.imports.formats.mapped import changed, faults, field_of
 from chalicelib.imports.formats.sheet import REPORT_COLUMNS, plain
 from chalicelib.imports.model import MOST_MAPPINGS
@@ -78,10 +78,7 @@ def all() -> list[dict[str, Any]]:
 
 def get(name: str) -> dict[str, Any]:
     """Raises NotFound."""
-    item = table.get(_key(name))
-    if item is None:
-        raise NotFound.of("mapping", name)
-    return show(item)
+    return show(NotFound.unless(table.get(_key(name)), "mapping", name))
 
 
 def remove(name: str) -> None:
@@ -102,10 +99,6 @@ def fitting(columns: Sequence[str]) -> dict[str, Any] | None:
 def show(item: Item) -> dict[str, Any]:
     """The shape of SavedMapping."""
     return {name: item[name] for name in ("name", "columns", "format", "updatedAt")}
-
-
-def fields() -> list[str]:
-    return list(FIELDS)
 
 
 def _counts(column: str) -> bool:

@@ -8,7 +8,7 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from chalicelib import telemetry
 from chalicelib.jobs import queue, store
@@ -53,7 +53,7 @@ def _work(job: Job, step: int, again: bool, work: Work) -> None:
     until = time.monotonic() + _SECONDS
     current: Job | None = store.begin(job)
     wait = 0
-    do = _step_of(job, work)
+    do: Callable[[Job], Step] = import_module(work[job.type]).step
     while current is not None and current.status is JobStatus.RUNNING:
         if wait or (current.step != job.step and time.monotonic() > until):
             queue.send(current.id, current.step, wait)
@@ -75,7 +75,3 @@ def _advanced(job: Job, do: Callable[[Job], Step]) -> tuple[Job | None, int]:
         store.fail(job.id, str(problem.body()["code"]), str(problem))
         return store.find(job.id), 0
     return store.advance(job, step), step.wait
-
-
-def _step_of(job: Job, work: Work) -> Callable[[Job], Step]:
-    return cast(Callable[[Job], Step], import_module(work[job.type]).step)

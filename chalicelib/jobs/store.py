@@ -82,8 +82,8 @@ def create(
     dry_run: bool = False,
     once: Once | None = None,
     also: Callable[[Commit, str], None] | None = None,
-) -> tuple[str, str]:
-    """Starts a job; returns its id, and the text of the answer.
+) -> str:
+    """Starts a job; returns the text of the answer.
 
     Its first step is sent before the job is written: a step without a job is dropped, but a job
     without a step would hang. With `once` it raises Repeated and KeyReused.
@@ -114,7 +114,7 @@ def create(
     item = {"pk": fields["id"], "sk": "job", **fields, "index": index.stored()}
     commit.put(item, when=table.absent)
     commit.send()
-    return str(fields["id"]), text
+    return text
 
 
 # --- Reading --------------------------------------------------------------------------------------
@@ -134,10 +134,7 @@ def find(job_id: str) -> Job | None:
 
 def get(job_id: str) -> Job:
     """Raises NotFound."""
-    job = find(job_id)
-    if job is None:
-        raise NotFound.of("job", job_id)
-    return job
+    return NotFound.unless(find(job_id), "job", job_id)
 
 
 def page(query: listing.Query) -> listing.Page[Job]:

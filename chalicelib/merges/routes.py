@@ -41,7 +41,7 @@ def merge_customer(id: str) -> Response:
         raise customers.Erased
     about = {"customer": id, "into": into.id}
     hold = partial(customers.hold_for_merge, source, into)
-    _, text = jobs.create(JobType.CUSTOMER_MERGE, about, caller().name, once=once, also=hold)
+    text = jobs.create(JobType.CUSTOMER_MERGE, about, caller().name, once=once, also=hold)
     return reply_text(202, text)
 
 

@@ -95,10 +95,7 @@ def _read(product_id: str, once: Once | None) -> Product:
     items = table.batch_get(keys)
     if once:
         once.judge(items.get(once.key))
-    product = store.from_items(product_id, items)
-    if product is None:
-        raise NotFound.of("product", product_id)
-    return product
+    return NotFound.unless(store.from_items(product_id, items), "product", product_id)
 
 
 def moved(product: Product, moves: Sequence[StockMove]) -> tuple[Product, list[dict[str, Any]]]:

@@ -113,10 +113,7 @@ def find(id: str, fields: Iterable[str] = ()) -> Product | None:
 
 def get(id: str, fields: Iterable[str] = ()) -> Product:
     """Raises NotFound."""
-    product = find(id, fields)
-    if product is None:
-        raise NotFound.of("product", id)
-    return product
+    return NotFound.unless(find(id, fields), "product", id)
 
 
 def find_by_slug(slug: str, fields: Iterable[str] = ()) -> Product | None:

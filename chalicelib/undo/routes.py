@@ -31,7 +31,7 @@ def undo_job(id: str) -> Response:
     changes nothing; an undo can be undone. Within 30 days."""
     job = jobs.get(id)
     _check(job)
-    _, text = jobs.create(JobType.UNDO, {"job": id}, caller().name, once=once(None))
+    text = jobs.create(JobType.UNDO, {"job": id}, caller().name, once=once(None))
     return reply_text(202, text)
 
 

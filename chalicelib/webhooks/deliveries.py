@@ -20,11 +20,13 @@ from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr, Condition
 from chalicelib.outbox import Event
+from chalicelib.problems import NotFound
 from chalicelib.webhooks.model import (
     Delivery,
     DeliveryStatus,
     delivery_id,
     endpoint_of,
+    is_delivery_id,
     read_delivery,
 )
 from chalicelib.webhooks.sending import attempts
@@ -70,6 +72,11 @@ def failed(endpoint_id: str, where: Condition, fields: Sequence[str] = ()) -> It
 def find(id: str) -> Delivery | None:
     item = table.get(key(id))
     return read_delivery(item) if item else None
+
+
+def get(id: str) -> Delivery:
+    """Raises NotFound, also for what is no id."""
+    return NotFound.unless(find(id) if is_delivery_id(id) else None, "delivery", id)
 
 
 def create(event: Event, endpoint_id: str, *, test: bool) -> Delivery:

@@ -10,7 +10,7 @@ from typing import Final
 from chalicelib import clock, ids, outbox
 from chalicelib.problems import Conflict, NotFound
 from chalicelib.webhooks import deliveries, store
-from chalicelib.webhooks.model import RETRIED_DAYS, Delivery, Endpoint, event_of, is_delivery_id
+from chalicelib.webhooks.model import RETRIED_DAYS, Delivery, Endpoint, event_of
 from chalicelib.webhooks.sending import messages
 from chalicelib.webhooks.sending.messages import Message, Posted
 
@@ -35,9 +35,7 @@ def again(id: str) -> Delivery:
 
     Raises NotFound, WebhookDeleted, WebhookPaused, EventExpired.
     """
-    delivery = deliveries.find(id) if is_delivery_id(id) else None
-    if delivery is None:
-        raise NotFound.of("delivery", id)
+    delivery = deliveries.get(id)
     if is_too_old(id):
         raise EventExpired("The event is too old: its data is no longer kept.")
     try:

@@ -67,10 +67,7 @@ def find(id: str) -> Endpoint | None:
 
 def get(id: str) -> Endpoint:
     """Raises NotFound."""
-    endpoint = find(id)
-    if endpoint is None:
-        raise NotFound.of("webhook", id)
-    return endpoint
+    return NotFound.unless(find(id), "webhook", id)
 
 
 # --- Writing --------------------------------------------------------------------------------------

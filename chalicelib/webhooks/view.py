@@ -10,7 +10,7 @@ from typing import Any, Final
 from chalicelib import ids, outbox, round_trips, settings, table
 from chalicelib.attributes import Item
 from chalicelib.conditions import Attr, Condition, all_of
-from chalicelib.problems import Invalid, NotFound
+from chalicelib.problems import Invalid
 from chalicelib.table import sk
 from chalicelib.webhooks import deliveries, store
 from chalicelib.webhooks.model import (
@@ -75,9 +75,7 @@ def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> DeliveriesRead:
 
 def full(id: str) -> dict[str, Any]:
     """The shape of DeliveryWithAttempts. Raises NotFound."""
-    delivery = deliveries.find(id) if is_delivery_id(id) else None
-    if delivery is None:
-        raise NotFound.of("delivery", id)
+    delivery = deliveries.get(id)
     return {
         **show_delivery(delivery, store.find(delivery.endpoint_id)),
         "attempts": _shown(attempts.of(delivery)),
