@@ -6,11 +6,13 @@ created + updated + unchanged + failed = total, unless it was cancelled or faile
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import fields as dataclass_fields
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
+from pydantic.alias_generators import to_camel
 from typing_extensions import TypedDict
 
 from chalicelib import clock
@@ -82,35 +84,23 @@ class Options:
     review: bool = False
 
     def stored(self) -> dict[str, Any]:
-        return {
-            "mode": self.mode,
-            "dryRun": self.dry_run,
-            "allowZeroPrices": self.allow_zero_prices,
-            "onUnknownColumns": self.on_unknown_columns,
-            "mapping": None if self.mapping is None else dict(self.mapping),
-            "chosenFormat": self.format,
-            "chosenEncoding": self.encoding,
-            "sheet": self.sheet,
-            "location": self.location,
-            "chosenDelimiter": self.delimiter,
-            "review": self.review,
-        }
+        """The attributes of a job."""
+        return {stored: getattr(self, name) for name, stored in _ATTRIBUTES.items()}
 
     @classmethod
     def read(cls, fields: Mapping[str, Any]) -> "Options":
-        return cls(
-            ImportMode(fields["mode"]),
-            bool(fields["dryRun"]),
-            bool(fields.get("allowZeroPrices")),
-            UnknownColumnsMode(fields.get("onUnknownColumns", "ask")),
-            fields.get("mapping"),
-            fields.get("chosenFormat"),
-            fields.get("chosenEncoding", ""),
-            fields.get("sheet", ""),
-            fields.get("location", ""),
-            fields.get("chosenDelimiter", ""),
-            bool(fields.get("review")),
-        )
+        given = {name: fields[at] for name, at in _ATTRIBUTES.items() if at in fields}
+        given["mode"] = ImportMode(fields["mode"])
+        given["on_unknown_columns"] = UnknownColumnsMode(fields.get("onUnknownColumns", "ask"))
+        return cls(**given)
+
+
+# By option. A job's `format` is how its file was read, with the encoding and the delimiter.
+_ATTRIBUTES: Final = {each.name: to_camel(each.name) for each in dataclass_fields(Options)} | {
+    "format": "chosenFormat",
+    "encoding": "chosenEncoding",
+    "delimiter": "chosenDelimiter",
+}
 
 
 _FileName = Annotated[str, Field(min_length=1, max_length=255)]
@@ -303,20 +293,17 @@ class ImportJob(jobs.Job):
     def given_up(self, now: datetime) -> tuple[str, ImportFailure] | None:
         """Since when, and why, the job has failed without being marked: so no job hangs after a
         crash."""
-        came = str(self.fields["uploadBy"])
-        if self.status is JobStatus.QUEUED and clock.iso(now) > came:
-            message = f"No file was uploaded until {came}."
-            return came, {"code": "upload_missing", "message": message, "row": None}
-        if self.status is JobStatus.NEEDS_MAPPING:
-            until = clock.parse(self.fields["askedAt"]) + _ASKED
-            if now > until:
-                message = "The file was not mapped within 7 days. Upload it again."
-                why: ImportFailure = {"code": "mapping_missing", "message": message, "row": None}
-                return clock.iso(until), why
-        if self.status is JobStatus.RUNNING and not self.is_read:
-            until = clock.parse(self.fields["startedAt"]) + _READING
-            if now > until:
-                message = "The file could not be read. Retry the job."
-                error: ImportFailure = {"code": "planning_failed", "message": message, "row": None}
-                return clock.iso(until), error
-        return None
+        if self.status is JobStatus.QUEUED:
+            until, code = clock.parse(self.fields["uploadBy"]), "upload_missing"
+            message = f"No file was uploaded until {self.fields['uploadBy']}."
+        elif self.status is JobStatus.NEEDS_MAPPING:
+            until, code = clock.parse(self.fields["askedAt"]) + _ASKED, "mapping_missing"
+            message = "The file was not mapped within 7 days. Upload it again."
+        elif self.status is JobStatus.RUNNING and not self.is_read:
+            until, code = clock.parse(self.fields["startedAt"]) + _READING, "planning_failed"
+            message = "The file could not be read. Retry the job."
+        else:
+            return None
+        if now <= until:
+            return None
+        return clock.iso(until), {"code": code, "message": message, "row": None}

@@ -118,7 +118,8 @@ def show(job: ImportJob, now: datetime) -> dict[str, Any]:
         "sourceJobId": fields.get("sourceJobId"),
         "total": fields.get("total"),
         **{name: fields[name] for name in ("processed", *ProductOutcome)},
-        "progress": progress(job, *_counted(job)),
+        # In groups of rows, because a product may have several.
+        "progress": progress(job, *(("groups", "handled") if "groups" in fields else ())),
         "error": fields.get("error"),
         **{name: fields.get(name) for name in ("createdAt", "startedAt", "completedAt")},
     }
@@ -127,11 +128,6 @@ def show(job: ImportJob, now: datetime) -> dict[str, Any]:
         since, error = given_up
         shown |= {"status": JobStatus.FAILED, "error": error, "completedAt": since}
     return shown
-
-
-def _counted(job: ImportJob) -> tuple[str, str]:
-    """Progress is counted in groups of rows, because a product may have several."""
-    return ("groups", "handled") if "groups" in job.fields else ("total", "processed")
 
 
 def show_whole(job: ImportJob) -> dict[str, Any]:
