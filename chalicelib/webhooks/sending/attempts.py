@@ -83,6 +83,17 @@ def made(
 
 def interrupted(delivery: Delivery, at: datetime, url: str) -> Attempt:
     """The sender crashed, at the latest at `at`; the receiver may have got it."""
+    message = "The sender was interrupted; the receiver may have received it."
+    return _unanswered(delivery, url, at, INTERRUPTED, message)
+
+
+def expired(delivery: Delivery, url: str) -> Attempt:
+    """Nothing was sent: the outbox no longer has the event."""
+    message = "Nothing was sent: the event is too old, and its body is no longer kept."
+    return _unanswered(delivery, url, clock.now(), EVENT_EXPIRED, message)
+
+
+def _unanswered(delivery: Delivery, url: str, at: datetime, error: str, message: str) -> Attempt:
     return Attempt(
         number=delivery.attempts,
         at=clock.iso(at),
@@ -91,24 +102,8 @@ def interrupted(delivery: Delivery, at: datetime, url: str) -> Attempt:
         replay=bool(delivery.claim and delivery.claim.replay),
         url=url,
         sent={},
-        error=INTERRUPTED,
-        message="The sender was interrupted; the receiver may have received it.",
-    )
-
-
-def expired(delivery: Delivery, url: str) -> Attempt:
-    """Nothing was sent: the outbox no longer has the event."""
-    now = clock.iso(clock.now())
-    return Attempt(
-        number=delivery.attempts,
-        at=now,
-        endedAt=now,
-        durationMs=0,
-        replay=bool(delivery.claim and delivery.claim.replay),
-        url=url,
-        sent={},
-        error=EVENT_EXPIRED,
-        message="Nothing was sent: the event is too old, and its body is no longer kept.",
+        error=error,
+        message=message,
     )
 
 
