@@ -217,7 +217,9 @@ def revoke(id: str) -> None:
     commit.delete((_pk(entry["hash"]), "key"))
     if _keeps_the_shop_open(entry):
         another_owner_lives = Attr("n").gt(1)
-        commit.update(_OWNERS, add={"n": -1}, when=another_owner_lives, otherwise=_last_owner())
+        message = "This is the last Owner key. Create another before you revoke it."
+        last = Conflict(message, code="last_owner_key")
+        commit.update(_OWNERS, add={"n": -1}, when=another_owner_lives, otherwise=last)
     commit.send()
 
 
@@ -236,12 +238,6 @@ def limit(id: str, *, read: int | None = None, write: int | None = None) -> Call
         commit.update(key, set=given, remove=usual, when=table.present, otherwise=gone)
     commit.send()
     return find(id)
-
-
-def _last_owner() -> Conflict:
-    return Conflict(
-        "This is the last Owner key. Create another before you revoke it.", code="last_owner_key"
-    )
 
 
 def _sweep(where: Key, item: Mapping[str, Any], minute: int) -> None:

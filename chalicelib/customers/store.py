@@ -315,18 +315,14 @@ def absorb(source_id: str, into_id: str, job_id: str) -> int:
             if source.id not in into.merged:
                 ids = [*into.merged, *source.merged, source.id]
                 fields = {**after.fields, "merged": ids, "updatedAt": _now()}
-                _send_write(into, Customer(fields, into.version + 1), [source.id])
+                commit = Commit()
+                write(commit, into, Customer(fields, into.version + 1), holders=[source.id])
+                commit.send()
             _remove_merged(source, into_id, job_id)
             return left
         except CustomerChanged:
             continue
     raise Busy
-
-
-def _send_write(before: Customer, after: Customer, holders: Iterable[str]) -> None:
-    commit = Commit()
-    write(commit, before, after, holders=holders)
-    commit.send()
 
 
 def _remove_merged(source: Customer, into_id: str, job_id: str) -> None:

@@ -73,7 +73,7 @@ class Listing(Generic[R]):
         one = self._serving()
         if one is None or not near:
             return self._planned()
-        pks = self._cells()
+        pks = places(self.kind, self.where)
         tallies = self._tallies(one) if self._is_tallied else []
         reads = one.reads(self.need, self.after, self.query.forward, list_shards()[0])
         results = round_trips.together(
@@ -106,9 +106,6 @@ class Listing(Generic[R]):
         is_known = self.where.keys() <= known and not self.query.between
         return self.query.counted and not is_known
 
-    def _cells(self) -> list[str]:
-        return places(self.kind, self.where)
-
     def _tallies(self, some: Lists, most: int | None = None) -> list[Callable[[], table.Tally]]:
         # If a record may be in two of the lists, records are counted by position.
         is_once = len(list_shards()) == 1 and len(self.where.get(SEVERAL, ())) < 2
@@ -124,7 +121,7 @@ class Listing(Generic[R]):
 
     def _planned(self) -> Slice:
         """First the counts, then the cheapest lists by them."""
-        pks, probes = self._cells(), list[Lists]()
+        pks, probes = places(self.kind, self.where), list[Lists]()
         if SEVERAL in self.where and self._is_tallied:
             several = {SEVERAL: self.where[SEVERAL]}
             probe = serving(self.kind, several, self.query.between)
@@ -188,14 +185,14 @@ class Listing(Generic[R]):
         order = [f"*{self.query.order}"]
         return self._read(Lists(self.kind, order, self.where, size=size, total=total), total)
 
-    def _sorted(self, ids: list[str], total: int | None = None) -> Slice:
+    def _sorted(self, ids: list[str]) -> Slice:
         """These records in another order, by their own values."""
         found = [
             f"{record.index.orders.get(self.query.order, '!')}#{record.id}"
             for record in self._loaded(ids)
             if record.index.passes(self.where) and self.query.between.holds(record.index.sort)
         ]
-        return self._cut(found, len(found) if total is None else total)
+        return self._cut(found, len(found))
 
     def _loaded(self, ids: list[str]) -> Iterator[R]:
         """As few in memory as one call loads."""
