@@ -181,6 +181,14 @@ class Commit:
         self._transact(conflicts_until)
         _delete([self])
 
+    def sent(self) -> bool:
+        """Sends it; whether all conditions without an `otherwise` held. Raises what `send` does."""
+        try:
+            self.send()
+        except ConditionFailed:
+            return False
+        return True
+
     def _transact(self, conflicts_until: float | None) -> None:
         # What DynamoDB would refuse; `overflows` leaves room for growth.
         if not self._fits(_ITEM_BYTES - _EVENT_BYTES * len(self._events)):

@@ -74,11 +74,7 @@ def create(
     assert index is not None
     job = ImportJob({**fields, "index": index.stored()})
     commit.put({"pk": job.id, "sk": "job", **job.fields}, when=table.absent)
-    try:
-        commit.send()
-    except table.ConditionFailed:
-        return get(job.id)
-    return job
+    return job if commit.sent() else get(job.id)
 
 
 def find(job_id: str) -> ImportJob | None:
@@ -223,11 +219,7 @@ def finish(
         commit.put({"pk": pk, "sk": f"deferred#{number}", **deferred, "expiresAt": jobs.expires()})
     # In any state of the job: finished work is counted.
     count(commit, job_id, counts, chunks_done=1 if chunk.startswith("chunk#") else 0)
-    try:
-        commit.send()
-    except table.ConditionFailed:
-        return False
-    return True
+    return commit.sent()
 
 
 def count(

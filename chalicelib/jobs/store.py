@@ -193,11 +193,7 @@ def _advance(job: Job, step: Step, ends: Mapping[str, Any], when: Any) -> bool:
     for place, error in enumerate(step.errors):
         sk = f"left#{job.step:06d}#{place:03d}"
         commit.put({"pk": job.id, "sk": sk, **error, "expiresAt": expires()})
-    try:
-        commit.send()
-    except table.ConditionFailed:
-        return False
-    return True
+    return commit.sent()
 
 
 def at_once(calls: Sequence[Callable[[], T]]) -> list[T]:

@@ -58,9 +58,7 @@ def reindex(records: Records, id: str) -> bool:
             add={"version": 1} if "version" in item else {},
             when=unchanged,
         )
-        try:
-            commit.send()
+        if commit.sent():
             return True
-        except table.ConditionFailed:
-            continue  # a client wrote it first, and may have indexed it too
+        # A client wrote it first, and may have indexed it too.
     raise Busy

@@ -46,11 +46,7 @@ def _removed(records: Records, key: Key, id: str, item: Item | None) -> bool:
     commit = Commit()
     commit.delete(key)
     commit.check(records.key(id), Attr("index").eq(item["index"]) if item else table.absent)
-    try:
-        commit.send()
-    except table.ConditionFailed:
-        return False
-    return True
+    return commit.sent()
 
 
 def discard(records: Records, item: Item, words: Collection[str], before: int) -> bool:

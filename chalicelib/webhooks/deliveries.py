@@ -227,14 +227,9 @@ def given_up(delivery: Delivery, attempt: Attempt) -> bool:
         },
         remove=_ENDED,
         when=_ours(delivery),
-        otherwise=Taken(None),
     )
     commit.put(entry)
-    try:
-        commit.send()
-    except Taken:
-        return False
-    return True
+    return commit.sent()
 
 
 def _met(attempt: Attempt) -> dict[str, Any]:

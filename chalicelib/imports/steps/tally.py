@@ -38,10 +38,7 @@ def count(job_id: str, chunk: str, rows: Sequence[ProductRows]) -> None:
         done = {"pk": job_id, "sk": f"counted#{chunk}#{at:05d}", "expiresAt": jobs.expires()}
         commit.put(done, when=table.absent)
         _count(commit, job_id, rows[at : at + _AT_ONCE], are_first=chunk.startswith("chunk#"))
-        try:
-            commit.send()
-        except table.ConditionFailed:
-            continue
+        commit.sent()
 
 
 def _count(commit: Commit, job_id: str, rows: Sequence[ProductRows], *, are_first: bool) -> None:
