@@ -13,7 +13,7 @@ from typing import Any, Final
 from chalicelib import clock, ids, settings, table
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
-from chalicelib.conditions import Attr
+from chalicelib.conditions import Attr, Condition
 from chalicelib.forgetting import Person
 from chalicelib.idempotency import Once, Repeated
 from chalicelib.problems import Conflict, Invalid, NotFound, PreconditionFailed
@@ -192,13 +192,22 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
     raise Conflict("The webhook keeps changing. Try again.")
 
 
-def note(id: str, changes: Mapping[str, Any], when: Any = table.present) -> Endpoint:
+def note(id: str, changes: Mapping[str, Any], when: Condition = table.present) -> Endpoint:
     """Writes attributes that clients do not change; None removes. Raises ConditionFailed, also if
     the endpoint was deleted."""
     removed = [name for name, value in changes.items() if value is None]
     kept = {name: value for name, value in changes.items() if value is not None}
     item = table.update(key(id), set=kept, remove=removed, when=table.present & when)
     return read_endpoint(item)
+
+
+def note_if(id: str, changes: Mapping[str, Any], when: Condition) -> bool:
+    """The same; returns whether the condition held, and the endpoint exists."""
+    try:
+        note(id, changes, when)
+    except table.ConditionFailed:
+        return False
+    return True
 
 
 def _write(before: Endpoint, changes: Mapping[str, Any]) -> Endpoint:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from chalicelib import aws, clock, settings, table, telemetry
+from chalicelib import aws, clock, settings, telemetry
 from chalicelib.attributes import Item
 from chalicelib.conditions import Attr
 from chalicelib.table import sk
@@ -109,11 +109,7 @@ def _claimed(endpoint_id: str) -> bool:
     hour, claim = Attr("mailHour"), Attr("mailClaim")
     this = now // _HOUR
     free = hour.not_exists() | (hour.lt(this) & claim.not_exists()) | claim.lt(now)
-    try:
-        store.note(endpoint_id, {"mailHour": this, "mailClaim": now + _CLAIM}, free)
-    except table.ConditionFailed:
-        return False
-    return True
+    return store.note_if(endpoint_id, {"mailHour": this, "mailClaim": now + _CLAIM}, free)
 
 
 def _subject(news: _News) -> str:

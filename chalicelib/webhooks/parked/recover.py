@@ -94,10 +94,8 @@ def sent(endpoint: Endpoint, those: Next) -> None:
         changes["recovery.completedAt"] = clock.iso(clock.now())
     else:
         changes["recovery.after"] = those.after
-    try:
-        store.note(endpoint.id, changes, Attr("recovery.id").eq(recovery["id"]))
-    except table.ConditionFailed:
-        return  # another recovery has taken over
+    # Not if another recovery has taken over.
+    store.note_if(endpoint.id, changes, Attr("recovery.id").eq(recovery["id"]))
 
 
 def _replayable(entries: Sequence[Item]) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from chalicelib import clock, settings, table
+from chalicelib import clock, settings
 from chalicelib.conditions import Attr
 from chalicelib.webhooks import store
 from chalicelib.webhooks.parked import parking, recover
@@ -49,7 +49,7 @@ def run(event: Mapping[str, Any]) -> dict[str, Any]:
         parked += len(failed.messages)
     answer = _answer(parked, bool(failed and failed.after), paced)
     if not answer["more"]:
-        _ended(endpoint.id, event["due"])
+        store.note_if(endpoint.id, {"redriving": None}, Attr("redriving.by").eq(event["due"]))
     return answer
 
 
@@ -96,15 +96,4 @@ def _begun(endpoint_id: str, by: str) -> bool:
     now = clock.unix()
     redriving = Attr("redriving.by")
     free = redriving.not_exists() | redriving.eq(by) | Attr("redriving.until").lt(now)
-    try:
-        store.note(endpoint_id, {"redriving": {"by": by, "until": now + _LEASE}}, free)
-    except table.ConditionFailed:
-        return False
-    return True
-
-
-def _ended(endpoint_id: str, by: str) -> None:
-    try:
-        store.note(endpoint_id, {"redriving": None}, Attr("redriving.by").eq(by))
-    except table.ConditionFailed:
-        return  # another took over, or the endpoint was deleted
+    return store.note_if(endpoint_id, {"redriving": {"by": by, "until": now + _LEASE}}, free)

@@ -9,6 +9,7 @@ after the others, one at a time.
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final
 
@@ -36,16 +37,14 @@ def interrupted(endpoint: Endpoint, begun: datetime) -> None:
     ignored."""
     if endpoint.cleared_at and clock.iso(begun) <= endpoint.cleared_at:
         return
-    try:
+    with suppress(table.ConditionFailed):  # gone, or counted far enough by others
         _failed(endpoint, 1)
         if not endpoint.suspect:
             store.note(endpoint.id, {"suspect": True})
-    except table.ConditionFailed:
-        return  # gone, or counted far enough by others
 
 
 def _note(endpoint: Endpoint, successes: list[bool]) -> None:
-    try:
+    with suppress(table.ConditionFailed):  # gone, or counted far enough by others
         if True not in successes:
             _failed(endpoint, len(successes))
         elif streak := successes[::-1].index(True):
@@ -54,8 +53,6 @@ def _note(endpoint: Endpoint, successes: list[bool]) -> None:
             store.note(endpoint.id, {**_HEALTHY, "clearedAt": clock.iso(clock.now())})
         elif endpoint.streak:
             store.note(endpoint.id, _HEALTHY)
-    except table.ConditionFailed:
-        return  # gone, or counted far enough by others
 
 
 def _failed(endpoint: Endpoint, times: int) -> None:
