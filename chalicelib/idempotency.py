@@ -13,6 +13,7 @@ import hashlib
 import json
 import secrets
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any, Final
@@ -148,10 +149,8 @@ class Begun:
             {"pk": pk, "sk": f"part#{n}", "text": part, "expiresAt": expires}
             for n, part in enumerate(parts)
         )
-        try:
+        with suppress(table.ConditionFailed):  # a day has passed, and the key was used again
             table.update(self.once.key, set={"parts": len(parts)}, when=Attr("seed").eq(self.seed))
-        except table.ConditionFailed:
-            return  # a day has passed, and the key was used again
 
 
 def forgotten(item: Item, person: "Person") -> dict[str, Any] | None:

@@ -16,6 +16,7 @@ import hmac
 import json
 import secrets
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -248,10 +249,8 @@ def _sweep(where: Key, item: Mapping[str, Any], minute: int) -> None:
         if _is_counter(name) and int(name[1:]) < minute - 1
     ]
     if len(past) >= _STALE_ATTRIBUTES:
-        try:
+        with suppress(table.ConditionFailed):  # revoked in between, counters and all
             table.update(where, remove=past, when=table.present)
-        except table.ConditionFailed:
-            return  # revoked in between, counters and all
 
 
 def _entry(id: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Customers: their part in orders, reading, changing, merging and erasing."""
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
@@ -365,10 +366,8 @@ def let_go(id: str, job_id: str) -> None:
     """Notes that an erasure has ended."""
     commit = Commit()
     _let_go(commit, id, job_id)
-    try:
+    with suppress(CustomerChanged):  # it was before
         commit.send()
-    except CustomerChanged:
-        return  # it was before
 
 
 def _let_go(commit: Commit, id: str, job_id: str) -> None:

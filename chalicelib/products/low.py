@@ -7,6 +7,7 @@ without, which readers skip; they delete entries without any.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from chalicelib import ids, table
@@ -83,10 +84,9 @@ def _sweep(entries: list[Item], looked_at: set[str], products: dict[str, Product
         for id in names:
             commit.check((id, "stock"), _as_read(products.get(id)))
     if len(commit):
-        try:
+        # If stock changed meanwhile, the next reader deletes it.
+        with suppress(table.ConditionFailed, Busy):
             commit.send()
-        except (table.ConditionFailed, Busy):
-            return  # stock changed meanwhile; the next reader deletes it
 
 
 def _as_read(product: Product | None) -> Any:
