@@ -13,9 +13,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, Final
 
-MOST_FILTER_VALUES: Final = 50
-LARGEST_FILTER: Final = 4_096  # bytes of JSON
-DEEPEST_FILTER: Final = 8
+from chalicelib.webhooks.model import DEEPEST_FILTER, LARGEST_FILTER, MOST_FILTER_VALUES
 
 _COMPARE: Final[Mapping[Any, Callable[[Decimal, Decimal], bool]]] = {
     "=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge

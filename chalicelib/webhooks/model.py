@@ -23,16 +23,15 @@ from chalicelib.schemas import (
     null_is,
     utc,
 )
-from chalicelib.webhooks import filter
 from chalicelib.webhooks.sending.retry import DAY, FAILING_STREAK, SCHEDULE
 
 RECEIVER_SECONDS: Final = 10  # to answer in: docs/contract.md#delivery-and-retries
 RETRIED_DAYS: Final = math.ceil(sum(SCHEDULE) / DAY)
 LONGEST_OVERLAP: Final = 72  # hours in which two secrets sign
 MOST_SECRETS: Final = 5  # that sign at once
-MOST_FILTER_VALUES: Final = filter.MOST_FILTER_VALUES
-LARGEST_FILTER: Final = filter.LARGEST_FILTER
-DEEPEST_FILTER: Final = filter.DEEPEST_FILTER
+MOST_FILTER_VALUES: Final = 50
+LARGEST_FILTER: Final = 4_096  # bytes of JSON
+DEEPEST_FILTER: Final = 8
 
 
 class EventKind(Choice):
