@@ -8,7 +8,7 @@ which one began: if that file is imported again, the groups before it change not
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from chalicelib import slugs
 from chalicelib.imports import apply, preview
@@ -144,15 +144,15 @@ class Fail:
     """Nothing can complete the product."""
 
 
-class Beginnings(Protocol):
+class Beginnings:
     """Decides about rows whose product does not exist."""
 
     def fetch(self, rows: Sequence[ProductRows]) -> None:
-        """Reads the data needed to decide about these."""
+        """Reads the data needed to decide about these, if any is."""
 
     def answer(self, rows: Sequence[ProductRows]) -> Create | Wait | Fail:
         """The decision about the first groups of a product: one, then one more, while they wait."""
-        ...
+        raise NotImplementedError
 
 
 @dataclass

@@ -6,30 +6,24 @@ from functools import partial
 from chalicelib import round_trips
 from chalicelib.imports.steps.reader import Reader
 from chalicelib.imports.steps.waiting import Waiting, waiting_for
-from chalicelib.imports.upsert import Create, Fail, ProductRows, Wait
+from chalicelib.imports.upsert import Beginnings, Create, Fail, ProductRows, Wait
 
 
-class AllHere:
+class AllHere(Beginnings):
     """While other chunks are running: complete rows create a product, others wait."""
-
-    def fetch(self, rows: Sequence[ProductRows]) -> None:
-        pass
 
     def answer(self, rows: Sequence[ProductRows]) -> Create | Wait:
         return Wait() if rows[0].is_incomplete else Create(rows[0].imported)
 
 
-class NothingMore:
+class NothingMore(Beginnings):
     """At the end of the file."""
-
-    def fetch(self, rows: Sequence[ProductRows]) -> None:
-        pass
 
     def answer(self, rows: Sequence[ProductRows]) -> Fail:
         return Fail()
 
 
-class WaitingRows:
+class WaitingRows(Beginnings):
     """In the order of the file: rows complete those that wait for them, or wait too."""
 
     def __init__(self, reader: Reader) -> None:
