@@ -1,10 +1,12 @@
 """The clients of AWS's services, each made when it is first used."""
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, Final
 
 import botocore.session
 from botocore.config import Config
+from botocore.exceptions import ClientError
 
 from chalicelib import settings
 
@@ -34,6 +36,19 @@ def client(service: str) -> Any:
             user_agent="backroom",  # building botocore's own takes a tenth of a call
         ),
     )
+
+
+def end_upload(key: str, upload: str, etags: Iterable[str]) -> None:
+    """Completes an object of S3 that was uploaded in parts, with the ETag of each; repeating it is
+    no error."""
+    parts = [{"ETag": etag, "PartNumber": number} for number, etag in enumerate(etags, 1)]
+    try:
+        client("s3").complete_multipart_upload(
+            Bucket=settings.bucket(), Key=key, UploadId=upload, MultipartUpload={"Parts": parts}
+        )
+    except ClientError as error:
+        if error.response["Error"]["Code"] != "NoSuchUpload":
+            raise
 
 
 def forget() -> None:

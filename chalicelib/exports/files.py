@@ -37,17 +37,7 @@ def add(job: Job, upload: str, number: int, data: bytes) -> str:
 
 def end(job: Job, upload: str, etags: list[str]) -> None:
     """Completes the file; repeating it is no error."""
-    pieces = [{"ETag": etag, "PartNumber": number} for number, etag in enumerate(etags, 1)]
-    try:
-        aws.client("s3").complete_multipart_upload(
-            Bucket=settings.bucket(),
-            Key=_key(job),
-            UploadId=upload,
-            MultipartUpload={"Parts": pieces},
-        )
-    except ClientError as error:
-        if error.response["Error"]["Code"] != "NoSuchUpload":
-            raise
+    aws.end_upload(_key(job), upload, etags)
 
 
 def holds(job: Job, needles: Sequence[str]) -> bool:

@@ -176,17 +176,7 @@ def add_to_report(job_id: str, upload: str, number: int, data: bytes) -> str | N
 
 def end_report(job_id: str, upload: str, etags: list[str]) -> None:
     """Completes the report; repeating it is no error."""
-    pieces = [{"ETag": etag, "PartNumber": number} for number, etag in enumerate(etags, 1)]
-    try:
-        client().complete_multipart_upload(
-            Bucket=settings.bucket(),
-            Key=_report_key(job_id),
-            UploadId=upload,
-            MultipartUpload={"Parts": pieces},
-        )
-    except ClientError as error:
-        if error.response["Error"]["Code"] != "NoSuchUpload":
-            raise
+    aws.end_upload(_report_key(job_id), upload, etags)
 
 
 def report_url(job_id: str, file_name: str) -> str:
