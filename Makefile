@@ -61,10 +61,12 @@ conformance-roles: .venv/ready .venv-emulator/ready .conformance/node/ready
 	@touch $@
 
 # Sends requests for some minutes. Every answer must match the API's description, and everything that is
-# accepted must be readable.
+# accepted must be readable. Then runs the tests whose examples are generated, with other examples each time.
+GENERATED = $(shell grep -rlE "^from hypothesis" tests --include='test_*.py' --exclude-dir=e2e)
 fuzz: .venv/ready .venv-emulator/ready
 	$(VENV)/python -m tests.e2e.fuzz
 	STRANGERS=300 $(VENV)/python -m pytest tests/e2e/test_strangers.py
+	for round in 1 2 3 4 5; do HYPOTHESIS_PROFILE=random $(PYTEST) $(GENERATED) || exit 1; done
 
 # Recreates the examples in the API's description by running the code.
 examples: .venv/ready

@@ -1,5 +1,6 @@
 """Fixtures: `shop`, the application on tables of its own, and `faults`, what can go wrong below."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +15,11 @@ from tests.support.environment import SETTINGS, account
 from tests.support.faults import Faults
 from tests.support.shop import Shop
 
-# No test asserts a time: other programs may have the machine at that moment.
-hypothesis.settings.register_profile("backroom", deadline=None)
-hypothesis.settings.load_profile("backroom")
+# No test asserts a time: other programs may have the machine at that moment. Examples are the same
+# in every run; `make fuzz` tries others.
+hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("random", deadline=None, print_blob=True)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 # `make test` gives whole files to processes: what takes longest has to begin first.
 _LONGEST = ("e2e/test_roles.py", "deploy", "e2e/test_spec/test_6", "e2e/test_description.py", "e2e")
