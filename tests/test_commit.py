@@ -6,7 +6,7 @@ import pytest
 
 from chalicelib import deadline, outbox, table
 from chalicelib.commit import Commit, send_all
-from chalicelib.problems import Busy
+from chalicelib.problems import Busy, Invalid
 from tests.support.dynamodb_double import Double, Fault
 from tests.support.dynamodb_faults import cancelled
 
@@ -119,6 +119,17 @@ def test_a_batch_of_commits_has_at_most_the_events_of_one_item(dynamodb: Double)
         for _ in range(10):
             second.announce("product.deleted", {})
         assert first.takes(second) is second.takes(first) is fits
+
+
+def test_a_commit_has_at_most_the_events_of_one_item(dynamodb: Double) -> None:
+    commit = Commit()
+    for _ in range(outbox.MOST_COMMIT_EVENTS):
+        commit.announce("product.deleted", {})
+    assert not commit.overflows
+    commit.announce("product.deleted", {})
+    assert commit.overflows
+    with pytest.raises(Invalid):
+        commit.send()
 
 
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:

@@ -2,12 +2,13 @@
 
 import json
 from contextlib import suppress
+from datetime import timedelta
 from itertools import count
 from typing import Any
 
 import pytest
 
-from chalicelib import clock
+from chalicelib import clock, ids
 from chalicelib.idempotency import Once
 from tests.products.build import new_product
 from tests.support.dynamodb_double import Crash, Double, Fault
@@ -41,6 +42,7 @@ def test_a_repeated_bulk_creates_nothing_twice_and_has_the_same_answer(shop: Sho
 def test_a_repeated_creation_makes_one_product(shop: Shop) -> None:
     new = new_product(name="Hat")
     first = shop.post("/api/admin/products", new, headers=KEY)
+    assert abs(ids.made_at(first.json["id"]) - clock.now()) < timedelta(minutes=1)
     again = shop.post("/api/admin/products", new, headers=KEY)
     assert (first.status, again.status, again.json) == (201, 201, first.json)
     assert shop.get("/api/admin/products").json["total"] == 1

@@ -1,10 +1,13 @@
 """From the outbox's stream to the queue: twice, late, in any order, and dying in between."""
 
 import json
+from itertools import count
+from typing import Any
 
 import pytest
 
 from chalicelib import outbox, settings, table
+from chalicelib.problems import Busy
 from chalicelib.webhooks import fan_out, store
 from chalicelib.webhooks.model import EventKind, NewWebhook
 from tests.support.dynamodb_double import Crash
@@ -53,7 +56,30 @@ def test_a_crash_before_queuing_loses_no_delivery(
     assert len(world.posted) == 1
 
 
-def test_a_failed_record_is_repeated_without_those_before_it(world: World, merchant: Shop) -> None:
+def test_a_failed_record_is_repeated_without_those_before_it(
+    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    webhook = add(merchant)
+    ids = [announce(), announce(), announce()]
+    made, calls = fan_out._made, count(1)
+
+    def second_fails(*given: Any) -> Any:
+        if next(calls) == 2:
+            raise Busy
+        return made(*given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(fan_out, "_made", second_fails)
+        answer = fan_out.records(stream(world.unread_events()))
+    assert answer == {"batchItemFailures": [{"itemIdentifier": ids[1][:30]}]}
+    assert len(world.queues[DELIVERIES]) == len(listed(merchant, webhook)) == 1
+    world.run()
+    assert len(world.posted) == 3
+
+
+def test_records_whose_messages_cannot_be_sent_are_all_repeated(
+    world: World, merchant: Shop
+) -> None:
     add(merchant)
     ids = [announce(), announce(), announce()]
     items = world.unread_events()
