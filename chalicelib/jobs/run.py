@@ -46,8 +46,8 @@ def _handle(record: Mapping[str, Any], work: Work) -> bool:
     return False
 
 
-def _work(job: Job, step: int, again: bool, work: Work) -> None:
-    if job.step != step and not again:
+def _work(job: Job, number: int, again: bool, work: Work) -> None:
+    if job.step != number and not again:
         return
     # For a repeated step that has ended: its worker may have died before it sent the next.
     until = time.monotonic() + _SECONDS
@@ -58,20 +58,22 @@ def _work(job: Job, step: int, again: bool, work: Work) -> None:
         if wait or (current.step != job.step and time.monotonic() > until):
             queue.send(current.id, current.step, wait)
             return
-        current, wait = _advanced(current, do)
+        step = _done(current, do)
+        if step is None:
+            return
+        current, wait = store.advance(current, step), step.wait
     if current is not None and current.status is JobStatus.COMPLETED:
         counts = {f"Records{name.title()}": int(current.fields[name]) for name in RecordOutcome}
         telemetry.measured("job finished", counts, jobId=current.id, type=current.type)
 
 
-def _advanced(job: Job, do: Callable[[Job], Step]) -> tuple[Job | None, int]:
-    """The job after its next step, None if another worker has it; and how long to wait."""
+def _done(job: Job, do: Callable[[Job], Step]) -> Step | None:
+    """The result of the job's next step; None if the job has failed."""
     try:
-        step = do(job)
+        return do(job)
     except Problem as problem:
         # The request cannot be done, so retrying is useless.
         if problem.status >= 500:
             raise
         store.fail(job.id, str(problem.body()["code"]), str(problem))
-        return store.find(job.id), 0
-    return store.advance(job, step), step.wait
+        return None

@@ -1,6 +1,7 @@
 """What a step of an import counts, it counts once, and of a job that is there."""
 
 import contextlib
+import json
 from dataclasses import replace
 
 import pytest
@@ -94,3 +95,27 @@ def test_only_a_waiting_job_accepts_a_mapping(desk: Desk) -> None:
     jobs.cancel(job_id)
     assert store.answer(job_id, Options(), 60) is None
     assert store.get(job_id).status is JobStatus.CANCELLED
+
+
+def test_the_step_after_a_step_is_started_once(desk: Desk) -> None:
+    job_id = desk.send("slug,name,price\nhat,Hat,2\ncap,Cap,2\nhat,Hat,3\n")
+    desk.uploaded(job_id)
+    for step in ("chunk", "ordered", "leftover"):
+        (message,) = desk.messages()
+        assert json.loads(message["body"])["step"] == step
+        desk.handle(message)
+        desk.handle_again(message)
+    assert (desk.messages(), desk.job(job_id)["status"]) == ([], "COMPLETED")
+
+
+def test_whoever_finds_a_step_finished_by_another_waits_for_it_to_start_the_next(
+    desk: Desk,
+) -> None:
+    job_id = desk.send("name,price\nHat,2\n")
+    desk.uploaded(job_id)
+    (message,) = desk.messages()
+    assert store.finish(job_id, "chunk#00000000", {ProductOutcome.CREATED: 1})
+    desk.handle(message)
+    assert desk.job(job_id)["status"] == "RUNNING"
+    desk.work()
+    assert desk.job(job_id)["status"] == "COMPLETED"

@@ -7,7 +7,10 @@ import pytest
 
 import app
 from chalicelib import sqs
-from chalicelib.jobs import run
+from chalicelib.bulk_edits import work
+from chalicelib.jobs import run, store
+from chalicelib.jobs.model import Job, Step
+from chalicelib.problems import Busy, Gone
 from tests.support.dynamodb_double import Fault
 from tests.support.job_desk import PRODUCTS, JobDesk
 
@@ -298,6 +301,42 @@ def test_a_step_of_a_missing_job_is_dropped_after_four_retries(
     assert len(jobs.failed) == 4  # it waits a little for the job, and goes
     assert waits == list(run._RETRY_SECONDS[:4])
     jobs.failed.clear()
+
+
+def test_a_job_that_cannot_be_done_fails_with_the_reason_and_is_not_retried(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(job: Job) -> Step:
+        raise Gone("The list has changed.")
+
+    monkeypatch.setattr(work, "step", refused)
+    job = jobs.done(EDIT, {"filters": {}, "change": {"vendor": "B"}})
+    assert (job["status"], job["processed"]) == ("FAILED", 0)
+    assert job["error"] == {"code": "cursor_expired", "message": "The list has changed."}
+
+
+def test_a_step_that_finds_the_table_busy_is_retried(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step, busy = work.step, [Busy()]
+    monkeypatch.setattr(work, "step", lambda job: step(job) if not busy else throw(busy.pop()))
+    product = jobs.product()
+    job = edit(jobs, {"vendor": "B"}, product)
+    assert (job["status"], jobs.now(product)["vendor"]) == ("COMPLETED", "B")
+    assert len(jobs.failed) == 1
+    jobs.failed.clear()
+
+
+def throw(error: Exception) -> Any:
+    raise error
+
+
+def test_a_preview_has_100_records_and_at_most_200_000_bytes() -> None:
+    job = Job({"preview": '["before"]'})
+    largest = "é" * ((200_000 - len('["before", ""]')) // 2)
+    assert json.loads(store.previewed(job, [largest])["preview"]) == ["before", largest]
+    assert store.previewed(job, [largest + "x"]) == {}
+    assert len(json.loads(store.previewed(job, [{}] * 100)["preview"])) == 100
 
 
 # --- Orders ---------------------------------------------------------------------------------------

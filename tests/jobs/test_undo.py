@@ -116,6 +116,27 @@ def test_an_undo_restores_the_sales_rep_and_tags_of_orders_but_not_the_status(
     assert (now["status"], now["salesRepId"], now["tags"]) == ("PROCESSING", None, ["a"])
 
 
+def test_orders_without_anything_to_restore_are_left_with_the_reason(jobs: JobDesk) -> None:
+    moved, changed, deleted = order(jobs, paymentStatus="PAID"), order(jobs), order(jobs)
+    ids = [changed["id"], deleted["id"]]
+    tagged = jobs.done(EDIT_ORDERS, {"ids": ids, "change": {"addTags": ["b"]}})
+    change = {"status": "PROCESSING"}
+    processed = jobs.done(EDIT_ORDERS, {"ids": [moved["id"]], "change": change})
+    path = "/api/admin/orders"
+    assert jobs.shop.patch(f"{path}/{changed['id']}", {"tags": ["c"]}).status == 200
+    assert jobs.shop.patch(f"{path}/{deleted['id']}", {"status": "CANCELLED"}).status == 200
+    assert jobs.shop.delete(f"{path}/{deleted['id']}").status == 200
+    undone = [undo(jobs, tagged), undo(jobs, processed)]
+    assert [jobs.counted(job) for job in undone] == [{"unchanged": 2}, {"unchanged": 1}]
+    errors = [(error["id"], error["code"]) for job in undone for error in job["errors"]]
+    assert errors == [
+        (changed["id"], "changed_since"),
+        (deleted["id"], "deleted_since"),
+        (moved["id"], "changed_since"),
+    ]
+    assert (jobs.now(changed)["tags"], jobs.now(moved)["status"]) == (["c"], "PROCESSING")
+
+
 def test_an_impossible_undo_is_refused_with_the_reason(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
