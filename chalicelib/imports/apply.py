@@ -5,7 +5,7 @@ A blank cell leaves a value unchanged; pictures and variants that are not in the
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any
 
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.formats.product import ImportedProduct
@@ -16,8 +16,6 @@ from chalicelib.validation import validate
 
 _Given = dict[str, Any]
 Variants = list[tuple[_Given, int | None]]  # with its position in the file's list, if any
-
-_LAST: Final = 1 << 30
 
 
 class Refused(Exception):
@@ -176,14 +174,16 @@ def _images(listed: list[_Given], there: list[_Given]) -> list[_Given]:
     file, or else in the places of those that the file names. The others stay."""
     known = {image["url"]: image for image in there}
     named = [{**known.get(image["url"], {}), **image} for image in listed]
-    if any("position" in image for image in named):
+    placed = [image for image in named if "position" in image]
+    if placed:
         urls = {image["url"] for image in named}
         images: list[_Given] = [dict(image) for image in there if image["url"] not in urls]
         at = 0
-        for image in sorted(named, key=lambda image: image.get("position", _LAST)):
-            at = max(at, min(image.get("position", _LAST), len(images) + 1) - 1)
+        for image in sorted(placed, key=lambda image: image["position"]):
+            at = max(at, image["position"] - 1)
             images.insert(at, image)
             at += 1
+        images += [image for image in named if "position" not in image]
     else:
         given = iter(named)
         urls = {image["url"] for image in named}

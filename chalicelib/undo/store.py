@@ -78,19 +78,16 @@ def entry(job_id: str, record_id: str) -> Entry:
     return _entry(job_id, item)
 
 
-def entries(job_id: str, after: str, most: int) -> tuple[list[list[Entry]], bool]:
-    """The entries of up to `most` records after the record `after`, oldest first, record by
-    record; and whether there are more."""
+def entries(job_id: str, after: str, most: int) -> tuple[dict[str, list[Entry]], bool]:
+    """The entries of up to `most` records after the record `after`, by record, oldest first; and
+    whether there are more."""
     start = f"{_PREFIX}{after}~" if after else _PREFIX
     where = table.sk.between(start, _PREFIX + "~")
-    found: list[list[Entry]] = []
+    found: dict[str, list[Entry]] = {}
     for entry in _read(job_id, where):
-        if found and found[-1][0].record == entry.record:
-            found[-1].append(entry)
-        elif len(found) == most:
+        if len(found) == most and entry.record not in found:
             return found, True
-        else:
-            found.append([entry])
+        found.setdefault(entry.record, []).append(entry)
     return found, False
 
 

@@ -30,10 +30,10 @@ def step(job: Job) -> Step:
     """Restores the next records."""
     undone = str(job.asked["job"])
     groups, more = store.entries(undone, job.cursor or "", MOST_AT_ONCE)
-    done = jobs.at_once([partial(_put_back, job, group) for group in groups])
+    done = jobs.at_once([partial(_put_back, job, id, group) for id, group in groups.items()])
     first = {} if job.step else {"total": _size(undone)}
     return Step(
-        cursor=groups[-1][0].record if more else None,
+        cursor=max(groups) if more else None,
         counts=Counter(counter for counter, _ in done),
         errors=[error for _, errors in done for error in errors],
         set=first,
@@ -46,8 +46,7 @@ def _size(job_id: str) -> int:
     return sum(int(undone.get(name, 0)) for name in ("created", "updated", "deleted"))
 
 
-def _put_back(job: Job, entries: Sequence[Entry]) -> _Outcome:
-    record = entries[0].record
+def _put_back(job: Job, record: str, entries: Sequence[Entry]) -> _Outcome:
     if any(entry.undone_by == job.id for entry in entries):
         return _done_before(job, record)
     live = [entry for entry in entries if entry.undone_by is None]
@@ -61,8 +60,6 @@ def _put_back(job: Job, entries: Sequence[Entry]) -> _Outcome:
             continue
         except store.Raced:
             return RecordOutcome.UNCHANGED, [_error(record, "undone_meanwhile", _RACED)]
-        except products.SlugTaken as taken:
-            return RecordOutcome.FAILED, [_error(record, taken.code, str(taken))]
         except Problem as problem:
             if problem.status >= 500:
                 raise
@@ -76,8 +73,9 @@ _RACED: Final = "Another undo of the same job is restoring it."
 def _done_before(job: Job, record: str) -> _Outcome:
     """The results of an earlier run of this step, from its own log."""
     change = store.entry(job.id, record).change
-    errors = _left(record, change.get("left", []))
-    return (RecordOutcome.DELETED if "deleted" in change else RecordOutcome.UPDATED), errors
+    made = RecordOutcome.CREATED if "created" in change else RecordOutcome.UPDATED
+    outcome = RecordOutcome.DELETED if "deleted" in change else made
+    return outcome, _left(record, change.get("left", []))
 
 
 # --- Products -------------------------------------------------------------------------------------
@@ -86,9 +84,9 @@ def _done_before(job: Job, record: str) -> _Outcome:
 def _put_back_product(job: Job, id: str, entries: Sequence[Entry]) -> _Outcome:
     product = products.find(id)
     changes = [entry.change for entry in entries]
-    if "deleted" in changes[-1]:
+    if any("deleted" in change for change in changes):
         return _made_again(job, product, entries)
-    if "created" in changes[0]:
+    if any("created" in change for change in changes):
         return _taken_out(job, product, entries)
     if product is None:
         return RecordOutcome.UNCHANGED, [_error(id, "deleted_since", "It was deleted since.")]
@@ -111,7 +109,7 @@ def _taken_out(job: Job, product: Product | None, entries: Sequence[Entry]) -> _
 
 
 def _made_again(job: Job, product: Product | None, entries: Sequence[Entry]) -> _Outcome:
-    change = entries[-1].change
+    (change,) = (entry.change for entry in entries)  # an undo writes each record once
     if product is not None:
         return RecordOutcome.UNCHANGED, [_error(product.id, "changed_since", "It exists again.")]
     fields = dict(change["deleted"])
@@ -132,13 +130,13 @@ def _write(
     _log(commit, job, entries)
     product = after or before
     assert product is not None
-    change = {**difference(before, after), **_origin(entries), "left": list(left)}
+    change = {**difference(before, after), **_origin(job, entries), "left": list(left)}
     store.note(commit, job.id, product.id, change)
     commit.send()
 
 
-def _origin(entries: Sequence[Entry]) -> dict[str, Any]:
-    return {"of": entries[0].job, "marked": [entry.sk for entry in entries]}
+def _origin(job: Job, entries: Sequence[Entry]) -> dict[str, Any]:
+    return {"of": job.asked["job"], "marked": [entry.sk for entry in entries]}
 
 
 def _log(commit: Commit, job: Job, entries: Sequence[Entry]) -> None:
@@ -176,7 +174,7 @@ def _put_back_order(job: Job, id: str, entries: Sequence[Entry]) -> _Outcome:
     def log(commit: Commit, before: Order, after: Order) -> None:
         _log(commit, job, entries)
         pairs = {name: [before.fields[name], after.fields[name]] for name in back}
-        change = {"fields": pairs, **_origin(entries), "left": left}
+        change = {"fields": pairs, **_origin(job, entries), "left": left}
         store.note(commit, job.id, id, change)
 
     # On condition that it is as it was read, so concurrent changes stay.

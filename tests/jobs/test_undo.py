@@ -7,6 +7,7 @@ import pytest
 
 from chalicelib import clock
 from chalicelib.products.model import Product
+from chalicelib.undo import store as log
 from chalicelib.undo.model import is_untouched
 from tests.jobs.test_bulk_edits import EDIT, EDIT_ORDERS, edit, order
 from tests.support.job_desk import PRODUCTS, JobDesk
@@ -64,6 +65,21 @@ def test_a_second_undo_changes_nothing(jobs: JobDesk) -> None:
     undo(jobs, edited)
     put(jobs, product, price="12.00")
     assert jobs.counted(undo(jobs, edited)) == {"unchanged": 1}
+    assert jobs.now(product)["price"] == "12.00"
+
+
+def test_an_undo_leaves_what_another_undo_restores_meanwhile(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    product = jobs.product(price="10.00")
+    edited = edit(jobs, {"price": {"set": 12}}, product)
+    read = log.entries(edited["id"], "", 25)
+    undo(jobs, edited)
+    put(jobs, product, price="12.00")
+    monkeypatch.setattr(log, "entries", lambda *asked: read)  # the second has read before
+    late = undo(jobs, edited)
+    assert jobs.counted(late) == {"unchanged": 1}
+    assert [error["code"] for error in late["errors"]] == ["undone_meanwhile"]
     assert jobs.now(product)["price"] == "12.00"
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from chalicelib.imports.steps import plan as planner
 from chalicelib.products import store as products
+from chalicelib.undo import store as log
 from tests.jobs.test_undo import like, put, sold, undo
 from tests.support.import_desk import Desk
 from tests.support.job_desk import PRODUCTS, JobDesk
@@ -77,6 +78,47 @@ def test_undoing_the_undo_restores_an_import(jobs: JobDesk) -> None:
     assert jobs.counted(undo(jobs, undone)) == {"created": 1}
     assert like(jobs.now(hat)) == like(hat)
     assert jobs.shop.get(f"{PRODUCTS}?search=hat").json["total"] == 1
+
+
+@pytest.mark.parametrize("nth", [1, 2])
+def test_an_undo_that_crashes_counts_what_it_deleted_or_created(jobs: JobDesk, nth: int) -> None:
+    job = imported(jobs, "slug,name,price\nhat,Hat,5.00\n")
+    for outcome in ("deleted", "created", "deleted"):
+        undoing = jobs.start(f"/api/admin/jobs/{job['id']}/undo")
+        jobs.crash("TransactWriteItems", nth)
+        job = jobs.finished(undoing)
+        assert jobs.counted(job) == {outcome: 1}
+
+
+def test_an_undo_of_a_product_that_was_deleted_since_changes_nothing(jobs: JobDesk) -> None:
+    job = imported(jobs, "slug,name,price\nhat,Hat,5.00\n")
+    (hat,) = jobs.shop.get(PRODUCTS).json["data"]
+    assert jobs.shop.delete(f"{PRODUCTS}/{hat['id']}").status == 200
+    undone = undo(jobs, job)
+    assert (jobs.counted(undone), undone["errors"]) == ({"unchanged": 1}, [])
+
+
+def test_a_product_whose_slug_was_taken_since_is_not_restored(jobs: JobDesk) -> None:
+    undone = undo(jobs, imported(jobs, "slug,name,price\nhat,Hat,5.00\n"))
+    other = jobs.product(name="Hat", slug="hat")
+    again = undo(jobs, undone)
+    assert jobs.counted(again) == {"failed": 1}
+    assert [error["code"] for error in again["errors"]] == ["slug_taken"]
+    assert jobs.shop.get(PRODUCTS).json["data"] == [other]
+
+
+def test_of_two_undos_at_once_one_restores_and_the_other_says_so(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    undone = undo(jobs, imported(jobs, "slug,name,price\nhat,Hat,5.00\n"))
+    read = log.entries(undone["id"], "", 25)
+    undo(jobs, undone)
+    before = jobs.shop.get(PRODUCTS).json["data"]
+    monkeypatch.setattr(log, "entries", lambda *asked: read)  # the second has read before
+    late = undo(jobs, undone)
+    assert jobs.counted(late) == {"unchanged": 1}
+    assert [error["code"] for error in late["errors"]] == ["changed_since"]
+    assert jobs.shop.get(PRODUCTS).json["data"] == before
 
 
 def test_a_product_that_several_chunks_of_a_file_changed_goes_back_at_once(
