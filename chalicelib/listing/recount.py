@@ -115,7 +115,6 @@ def repair(wrong: Iterable[Wrong]) -> None:
 def everyone(kind: Kind, fields: Sequence[str], first: str = "") -> Iterator[dict[str, str]]:
     """The entries of all records with a sort from `first` on: `sk`, and these facets."""
     spreads = list_shards()
-    moving = len(spreads) > 1
     where = table.sk.gte(first) if first else None
     met: set[str] = set()
     for shards in spreads:
@@ -124,7 +123,7 @@ def everyone(kind: Kind, fields: Sequence[str], first: str = "") -> Iterator[dic
             # Newest first: records created meanwhile are not read, and the newest, which change
             # most, are read early.
             for item in _items(pk, ["sk", *fields], where=where, forward=False):
-                if moving and item["sk"] in met:
+                if item["sk"] in met:
                     continue  # it was moved to another spread since (`reindex`)
                 if shards != spreads[-1]:
                     met.add(item["sk"])

@@ -140,7 +140,7 @@ def query(model: type[Parameters]) -> Parameters:
         if values:
             sent[field.alias or name] = values if _is_list(field.annotation) else values[-1]
     try:
-        return model.model_validate(sent, by_alias=True, by_name=False)
+        return model.model_validate(sent)
     except ValidationError as error:
         raise invalid(error) from None
 

@@ -317,6 +317,22 @@ def test_the_largest_order_fits_one_transaction(shop: Shop, dynamodb: Double) ->
     assert fields_of(shop.post(ORDERS, too_many)) == ["lineItems"]
 
 
+def test_an_order_with_any_number_of_tags_fits_one_transaction(
+    shop: Shop, dynamodb: Double
+) -> None:
+    lines = [line(variant(shop, 6, name="Shirt"), 2) for _ in range(60)]
+    sizes: list[int] = []
+    for tags in range(20):
+        more = {"paymentStatus": "PAID", "tags": [f"tag{n}" for n in range(tags)]}
+        calls: list[dict[str, Any]] = []
+        dynamodb.faults = lambda _, request, calls=calls: calls.append(request)
+        order = shop.post(ORDERS, new_order(*lines, **more), headers={"Idempotency-Key": f"{tags}"})
+        sizes += [len(call["TransactItems"]) for call in calls if "TransactItems" in call]
+        dynamodb.faults = lambda _, request: None
+        assert moved(shop, order.json, "REFUNDED").status == 200
+    assert len(sizes) == 20 and 90 < max(sizes) <= 97
+
+
 def test_an_order_that_would_not_fit_its_events_is_refused(shop: Shop) -> None:
     made = product(shop, *[9] * 100, name="é" * 500)
     ids = [v["id"] for v in made["variants"]]
