@@ -63,7 +63,7 @@ def filters(model: type[Model], sent: Any, below: str) -> Model:
 
 def invalid(error: ValidationError, below: str = "") -> Invalid:
     """The errors of a model as a problem: `errors: [{field, code, message}]`."""
-    found = error.errors(include_url=False, include_input=False)
+    found = error.errors(include_url=False)
     errors = [
         {
             "field": _field(below, problem["loc"]),

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from chalicelib import attributes, clock, feed, ids, outbox, settings, table
+from chalicelib.webhooks import fan_out
 from tests.support.dynamodb_double import Crash, Fault
 from tests.support.dynamodb_partition import Partition
 from tests.support.shop import Shop
@@ -421,6 +422,37 @@ def test_webhook_tests_are_not_in_the_feed(world: World, shop: Shop) -> None:
     assert shop.post(f"/api/admin/webhooks/{webhook['id']}/test").status == 202
     world.sleep(minutes=1)
     assert Reader(shop).read() == []
+
+
+def test_a_republished_webhook_test_is_not_in_the_feed(world: World, shop: Shop) -> None:
+    hook = {"url": "http://127.0.0.1:9/hook", "events": ["order.paid"]}
+    webhook = shop.post("/api/admin/webhooks", hook).json
+    shop.post(f"/api/admin/webhooks/{webhook['id']}/test")
+    (item,) = world.unread_events()
+    world.run()
+    assert fan_out.records({"republish": [item["pk"]["S"]]}) == {"batchItemFailures": []}
+    world.sleep(minutes=1)
+    assert Reader(shop).read() == []
+
+
+def test_a_page_reads_no_more_bodies_at_once_than_fit_into_memory(
+    world: World, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(5):
+        announce()
+    world.sleep(minutes=1)
+    hours = [item for item in world.stored() if item["pk"].startswith("feed#")]
+    (size,) = {int(item["bytes"]) for item in hours}
+    monkeypatch.setattr(feed, "MOST_BYTES", 2 * size)
+    read: list[int] = []
+
+    def look(operation: str, request: Any) -> None:
+        if operation == "BatchGetItem" and settings.outbox_table() in request["RequestItems"]:
+            read.append(len(request["RequestItems"][settings.outbox_table()]["Keys"]))
+
+    world.double.faults = look
+    assert len(Reader(shop).read()) == 5
+    assert read == [2, 2, 1]
 
 
 def test_the_feed_requires_the_staff_role(shop: Shop) -> None:

@@ -71,6 +71,7 @@ def finds(search: str, *texts: str) -> bool:
         ("ada@example.com", "ada@example.com"),
         ("example.com", "ada@example.com"),
         ("lovelace", "ada.lovelace@example.com"),
+        ("berlin", "@hats.berlin"),
         ("co", "soft\u00adware co\u00adtton"),
         ("cotton", "co\u00adtton"),
         ("b", "a\x00b"),

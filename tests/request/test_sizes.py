@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from chalicelib import outbox, settings, table
+from chalicelib.request import size
 from chalicelib.safe_post.post import PostResult
 from tests.orders.build import new_order
 from tests.products.build import new_product
@@ -45,6 +46,14 @@ def filled(shop: Shop, number: int) -> list[str]:
         assert made.status == 201, made.text
         ids.append(made.json["id"])
     return ids[::-1]
+
+
+def test_the_largest_page_is_the_one_at_which_every_page_fits() -> None:
+    small, half, whole = "x" * 10, "x" * 3_000_000, "x" * 6_200_000
+    assert size.largest_page([small] * 7) == 7
+    assert size.largest_page([half] * 7) == 2
+    assert size.largest_page([half, small, half, half]) == 2
+    assert size.largest_page([whole, whole]) == size.largest_page([small, whole]) == 1
 
 
 @pytest.mark.parametrize("path", ["/api/admin/products", "/api/products"])
