@@ -155,7 +155,8 @@ class Ledger:
         dated = clock.iso(start + timedelta(days=100) * number / (2 * self.size))
         paid = "PAID" if number % 3 else "PENDING"
         sent = order([self.variant], number, orderDate=dated, paymentStatus=paid)
-        return str(store.place(NewOrder.model_validate(sent), "bench", None).order.id)
+        placed, _ = store.place(NewOrder.model_validate(sent), "bench", None)
+        return str(placed.id)
 
     def cost(self, work: Callable[[], object], runs: int = 5) -> Cost:
         """The mean of some runs, after one that nobody counts."""

@@ -54,8 +54,8 @@ def create() -> Response:
     `paymentStatus` PAID it starts as PAID. Emits order.created, and order.paid, customer.created,
     inventory.low where they apply."""
     new, once = body_once(NewOrder)
-    placed = store.place(new, caller().name, once)
-    return reply_text(201, placed.text, etag=placed.order.etag)
+    order, text = store.place(new, caller().name, once)
+    return reply_text(201, text, etag=order.etag)
 
 
 @routes.get(

@@ -6,7 +6,6 @@ After a concurrent change it is computed again.
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -62,14 +61,6 @@ class OrderChanged(Exception):
     """The order was changed since it was read."""
 
 
-@dataclass(frozen=True)
-class Placed:
-    """A new order, and the text that answers its creation."""
-
-    order: Order
-    text: str
-
-
 def _key(id: str) -> Key:
     return id, "order"
 
@@ -110,9 +101,10 @@ def open_orders() -> dict[str, int]:
 # --- Creating -------------------------------------------------------------------------------------
 
 
-def place(new: NewOrder, by: str, once: Once | None) -> Placed:
-    """Places an order completely or not at all. Emits order.created, order.paid if it is paid,
-    customer.created if the e-mail is new, and inventory.low.
+def place(new: NewOrder, by: str, once: Once | None) -> tuple[Order, str]:
+    """Places an order completely or not at all; returns it, and the text that answers its creation.
+    Emits order.created, order.paid if it is paid, customer.created if the e-mail is new, and
+    inventory.low.
 
     Raises Invalid, InsufficientStock; with `once` also Repeated and KeyReused.
     """
@@ -132,7 +124,9 @@ def place(new: NewOrder, by: str, once: Once | None) -> Placed:
     raise Busy
 
 
-def _place(new: NewOrder, by: str, once: Once | None, numbers: Numbers, until: float) -> Placed:
+def _place(
+    new: NewOrder, by: str, once: Once | None, numbers: Numbers, until: float
+) -> tuple[Order, str]:
     wanted = lifecycle.wanted(new)
     keys = [key for id in wanted for key in products.keys(id)]
     keys += [customers.key(new.customer)] if new.customer else []
@@ -152,9 +146,9 @@ def _place(new: NewOrder, by: str, once: Once | None, numbers: Numbers, until: f
     _require(sold)
 
     commit = Commit()
-    placed = Placed(order, json.dumps(show(order), ensure_ascii=False, separators=(",", ":")))
+    text = json.dumps(show(order), ensure_ascii=False, separators=(",", ":"))
     if once:
-        once.record(commit, placed.text, order.etag)
+        once.record(commit, text, order.etag)
     _write(commit, None, order)
     if customer:
         ordered = lifecycle.spending(None, order)[customer.id]
@@ -170,7 +164,7 @@ def _place(new: NewOrder, by: str, once: Once | None, numbers: Numbers, until: f
         message = "are more than can be sold at once; divide the order"
         raise Invalid.field("lineItems", "too_large", message)
     commit.send(until)
-    return placed
+    return order, text
 
 
 def _require(sold: Iterable[tuple[Product, Mapping[str, int]]]) -> None:
