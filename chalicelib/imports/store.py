@@ -26,7 +26,7 @@ from chalicelib import clock, ids, listing, round_trips, table
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr, Condition
-from chalicelib.imports.csv.faults import FileRejected, RowError
+from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import FileFormat
 from chalicelib.imports.model import ImportJob, Options, ProductOutcome
 from chalicelib.jobs import store as jobs
@@ -171,10 +171,6 @@ def planned(job_id: str, chunks: int, total: int, groups: int, *, repeats: bool)
 def fail(job_id: str, code: str, message: str, row: int | None = None) -> None:
     """Ends the job unless it has ended."""
     jobs.end(job_id, JobStatus.FAILED, error={"code": code, "message": message, "row": row})
-
-
-def reject(job_id: str, why: FileRejected) -> None:
-    fail(job_id, why.code, why.message, why.row)
 
 
 def complete(job_id: str) -> None:

@@ -222,13 +222,13 @@ def _unchanged_since(if_match: frozenset[str] | None, endpoint: Endpoint) -> End
     return endpoint
 
 
-def checked_filter(pattern: Mapping[str, Any] | None, field: str = "filter") -> str | None:
+def checked_filter(pattern: Mapping[str, Any] | None) -> str | None:
     """The pattern as JSON. Raises Invalid, with the place in it."""
     if pattern is None:
         return None
     wrong = [
         {"field": where[:200], "code": "invalid", "message": message}
-        for where, message in faults(pattern, field)
+        for where, message in faults(pattern, "filter")
     ]
     if wrong:
         raise Invalid.fields(wrong)

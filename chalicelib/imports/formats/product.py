@@ -171,10 +171,10 @@ class Draft:
         if alt:
             known["alt"] = alt
 
-    def categories(self, row: Row, reading: Callable[[str], Any], field: str = "category") -> None:
+    def categories(self, row: Row, reading: Callable[[str], Any]) -> None:
         """Take the first category's last step for the type, and those of the others for tags."""
         values = self.product.values
-        for column, cell in row.each(field):
+        for column, cell in row.each("category"):
             for path in self.read_text(row, column, cell, reading) or []:
                 name = cells.leaf(path)
                 if name and values.setdefault("type", name) == name:

@@ -46,7 +46,7 @@ def uploaded(event: Mapping[str, Any]) -> None:
     try:
         _plan(job)
     except FileRejected as rejected:
-        store.reject(job_id, rejected)
+        store.fail(job_id, rejected.code, rejected.message, rejected.row)
         telemetry.info("import rejected", jobId=job_id, code=rejected.code)
     except files.FileChanged:
         advance.end_without_file(job_id)
