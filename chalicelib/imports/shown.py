@@ -119,7 +119,7 @@ def show(job: ImportJob, now: datetime) -> dict[str, Any]:
         "total": fields.get("total"),
         **{name: fields[name] for name in ("processed", *ProductOutcome)},
         # In groups of rows, because a product may have several.
-        "progress": progress(job, *(("groups", "handled") if "groups" in fields else ())),
+        "progress": progress(job, "groups", "handled") if "groups" in fields else progress(job),
         "error": fields.get("error"),
         **{name: fields.get(name) for name in ("createdAt", "startedAt", "completedAt")},
     }
