@@ -92,8 +92,6 @@ def _put_back(fields: Fields, pairs: Mapping[str, list[Any]], below: str, left: 
     for name, (before, after) in pairs.items():
         if fields.get(name) != after:
             left.append(below + name)
-        elif before is None and name not in fields:
-            continue
         else:
             fields[name] = before
 

@@ -121,6 +121,15 @@ def test_a_repeated_creation_makes_one_customer(shop: Shop) -> None:
     assert other.json["code"] == "idempotency_key_reused"
 
 
+def test_a_creation_sent_twice_at_once_makes_one_customer(shop: Shop, dynamodb: Double) -> None:
+    assert shop.get(CUSTOMERS).json["total"] == 0
+    sent, key, first = new_customer(), {"Idempotency-Key": "k1"}, []
+    before_the_commit(dynamodb, lambda: first.append(shop.post(CUSTOMERS, sent, headers=key)))
+    second = shop.post(CUSTOMERS, sent, headers=key)
+    assert [(one.status, one.text) for one in (*first, second)] == [(201, first[0].text)] * 2
+    assert shop.get(CUSTOMERS).json["total"] == 1
+
+
 def test_a_change_keeps_the_omitted_fields(shop: Shop) -> None:
     made = customer(shop, phone="1", tags=["a"], addresses=[address(), address(city="Bath")])
     path = f"{CUSTOMERS}/{made['id']}"

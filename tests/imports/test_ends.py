@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 
 import app
-from chalicelib import clock
+from chalicelib import clock, deadline, settings
 from chalicelib.imports import files
+from chalicelib.imports.catalogue import Catalogue
 from chalicelib.imports.steps import plan as planner
+from chalicelib.imports.steps import queue
+from chalicelib.problems import Invalid
 from tests.support.import_desk import IMPORT, Desk
 
 HEADER = "slug,name,price\n"
@@ -266,3 +269,51 @@ def test_a_repeated_upload_event_plans_once(desk: Desk) -> None:
     desk.uploaded(job_id)
     job = desk.job(job_id)
     assert (job["status"], job["created"], job["processed"]) == ("COMPLETED", 450, 450)
+
+
+def test_a_file_that_is_gone_or_replaced_when_it_is_read_ends_the_job(desk: Desk) -> None:
+    gone, replaced = desk.send(LONG), desk.send(LONG)
+    files.client().delete_object(Bucket=settings.bucket(), Key=f"imports/{gone}.csv")
+    desk.uploaded(replaced)
+    files.put(replaced, (HEADER + "other,Other,1\n").encode())
+    for job_id in (gone, replaced):
+        desk.uploaded(job_id)
+        job = desk.job(job_id)
+        assert (job["status"], job["error"]["code"]) == ("FAILED", "file_changed")
+
+
+def test_a_step_that_fails_is_retried_at_growing_intervals(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job_id = desk.send(HEADER + "a,A,1\n")
+    desk.uploaded(job_id)
+    (message,) = desk.messages()
+    waits: list[int] = []
+    monkeypatch.setattr(queue, "show_again", lambda receipt, seconds: waits.append(seconds))
+    monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 0.01)
+    desk.fail("TransactWriteItems")
+    for received in range(1, 6):
+        message["attributes"]["ApproximateReceiveCount"] = str(received)
+        answer = app.import_chunk({"Records": [message]}, None)
+        assert answer == {"batchItemFailures": [{"itemIdentifier": message["messageId"]}]}
+    assert waits == [5, 20, 60, 180, 180]
+    desk.dynamodb.faults = lambda operation, request: None
+    desk.handle_again(message)
+    assert (desk.job(job_id)["status"], desk.job(job_id)["created"]) == ("COMPLETED", 1)
+
+
+def test_a_product_that_no_transaction_can_write_fails_alone(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = Catalogue.write
+
+    def refused(self: Catalogue, writes: list[Any], left: Any) -> list[Exception | None]:
+        found = write(self, writes[1:], left)
+        return [Invalid("It is too large.", code="too_large"), *found]
+
+    monkeypatch.setattr(Catalogue, "write", refused)
+    job = desk.imported(HEADER + "a,A,1\nb,B,1\n")
+    assert (job["created"], job["failed"]) == (1, 1)
+    (error,) = job["errors"]
+    assert (error["row"], error["code"]) == (2, "too_large")
+    assert error["message"] == "It is too large."

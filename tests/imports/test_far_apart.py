@@ -1,5 +1,7 @@
 """Rows of one product at different places of a file, and the order in which they count."""
 
+import copy
+import json
 from functools import partial
 
 import pytest
@@ -195,3 +197,30 @@ def test_two_products_with_one_name_are_distinguished_by_sku(desk: Desk) -> None
     assert desk.imported(rows)["created"] == 2
     assert desk.imported(rows)["unchanged"] == 2
     assert sorted(p["sku"] for p in desk.products().values()) == ["H-1", "H-2"]
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_a_slow_worker_reports_nothing_about_rows_that_another_has_finished(desk: Desk) -> None:
+    price = "slug,name,price\n"
+    job_id = desk.send(price + "a,A,0\n" + few(0) + "a,A,0\n" + few(10) + "a,A,5\n")
+    desk.uploaded(job_id)
+    while True:
+        message, *others = desk.messages()
+        if json.loads(message["body"])["step"] == "ordered":
+            break
+        for each in (message, *others):
+            desk.handle(each)
+
+    def others_finish() -> None:
+        desk.handle(copy.deepcopy(message))
+        desk.work()
+
+    desk.meanwhile("BatchGetItem", others_finish, nth=2)  # when the slow one reads the product
+    desk.handle_again(message)
+    job = desk.job(job_id)
+    assert (job["status"], job["failed"], job["errors"]) == ("COMPLETED", 0, [])
+    assert desk.products()["a"]["price"] == "5.00"
+
+
+def few(first: int) -> str:
+    return "".join(f"f{n},F{n},1\n" for n in range(first, first + 5))

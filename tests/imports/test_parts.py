@@ -5,10 +5,12 @@ import io
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chalicelib import aws, sqs
+from chalicelib.imports import files, store
 from chalicelib.imports.csv.seen import Seen
 from chalicelib.imports.steps import queue, report
 from tests.support.import_desk import Desk
@@ -27,10 +29,11 @@ def test_few_new_keys_are_mistaken_for_seen_ones() -> None:
     assert sum(seen(f"product-{number}") for number in range(20_000)) < 20
 
 
+@pytest.mark.parametrize("piece", [2_000, 12_000])  # with nothing and something at the end
 def test_a_long_report_is_joined_in_parts_by_several_messages(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, piece: int
 ) -> None:
-    monkeypatch.setattr(report, "_PIECE", 2_000)
+    monkeypatch.setattr(report, "_PIECE", piece)
     monkeypatch.setattr(report, "_PATIENCE_SECONDS", 0)
     monkeypatch.setattr("moto.s3.models.S3_UPLOAD_PART_MIN_SIZE", 1)
     monkeypatch.setattr("chalicelib.imports.store._PARTS", 1)
@@ -68,3 +71,27 @@ def test_messages_refused_repeatedly_fail_the_function(
     monkeypatch.setattr(aws.client("sqs"), "send_message_batch", never)
     with pytest.raises(sqs.Unsent, match="Down"):
         queue.send([{"number": 1}])
+
+
+@pytest.mark.parametrize("piece", [10, 10_000])  # for the first piece, and at the end
+def test_a_report_whose_pieces_are_gone_is_complete_or_started_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, piece: int
+) -> None:
+    def gone(**piece: Any) -> None:
+        raise ClientError({"Error": {"Code": "NoSuchUpload"}}, "UploadPart")
+
+    monkeypatch.setattr(report, "_PIECE", piece)
+    monkeypatch.setattr(files.client(), "upload_part", gone)
+    job_id = desk.send("slug,name,price\na,A,free\n")
+    desk.uploaded(job_id)
+    (chunk,) = desk.messages()
+    desk.handle(chunk)
+    job, state = store.get(job_id), {"upload": "gone", "etags": ["x"]}
+    assert report.assemble(job, state) == {"step": "chunk"}
+    assert not store.get(job_id).has_report
+    files.put_report(job_id, b"of another worker")
+    assert report.assemble(job, state) is None
+    assert store.get(job_id).has_report
+    desk.work()
+    assert desk.job(job_id)["status"] == "COMPLETED"
+    assert desk.report(job_id) == "of another worker"

@@ -11,6 +11,7 @@ from chalicelib.bulk_edits import work
 from chalicelib.jobs import run, store
 from chalicelib.jobs.model import Job, Step
 from chalicelib.problems import Busy, Gone
+from chalicelib.undo import store as undo
 from tests.support.dynamodb_double import Fault
 from tests.support.job_desk import PRODUCTS, JobDesk
 
@@ -249,6 +250,18 @@ def test_a_bulk_edit_that_crashes_anywhere_changes_each_product_once(
     assert [jobs.now(product)["price"] for product in products] == ["11.00"] * 7
 
 
+def test_a_product_changed_by_two_workers_of_a_job_is_changed_once(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(undo, "changed", lambda job_id, ids: set())  # the second read it before
+    product = jobs.product(price="10.00")
+    change = {"price": {"percent": 10}}
+    job = jobs.start(EDIT, {"ids": [product["id"]], "change": change})
+    jobs.crash("TransactWriteItems")
+    assert jobs.counted(jobs.finished(job)) == {"updated": 1}
+    assert jobs.now(product)["price"] == "11.00"
+
+
 def test_a_concurrent_edit_is_neither_lost_nor_applied_twice(jobs: JobDesk) -> None:
     product = jobs.product(price="10.00", vendor="A")
     done = False
@@ -371,3 +384,11 @@ def test_a_dry_run_reports_orders_that_cannot_move(jobs: JobDesk) -> None:
     (shown,) = job["preview"]
     assert (shown["id"], shown["after"]["status"]) == (paid["id"], "PROCESSING")
     assert [jobs.now(paid), jobs.now(pending)] == [paid, pending]
+
+
+def test_an_order_that_already_is_as_asked_counts_as_unchanged(jobs: JobDesk) -> None:
+    there = order(jobs, paymentStatus="PAID", tags=["a"], salesRepId="emp_ann")
+    change = {"status": there["status"], "salesRepId": "emp_ann", "addTags": ["a"]}
+    job = jobs.done(EDIT_ORDERS, {"ids": [there["id"]], "change": change})
+    assert jobs.counted(job) == {"unchanged": 1}
+    assert jobs.now(there) == there

@@ -5,11 +5,14 @@ from typing import Any
 
 import pytest
 
-from chalicelib import clock
+from chalicelib import clock, deadline
 from chalicelib.products.model import Product
 from chalicelib.undo import store as log
 from chalicelib.undo.model import is_untouched
 from tests.jobs.test_bulk_edits import EDIT, EDIT_ORDERS, edit, order
+from tests.jobs.test_exports import EXPORTS
+from tests.orders.build import before_the_commit
+from tests.support.dynamodb_double import Fault
 from tests.support.job_desk import PRODUCTS, JobDesk
 
 
@@ -57,6 +60,35 @@ def test_an_undo_keeps_later_changes(jobs: JobDesk) -> None:
     now = jobs.now(product)
     assert (now["price"], now["vendor"], now["name"]) == ("10.00", "C", "Coat")
     assert now["variants"][0]["stock"] == 7
+
+
+def test_a_change_during_an_undo_is_kept(jobs: JobDesk) -> None:
+    product = jobs.product(price="10.00", vendor="A")
+    edited = edit(jobs, {"price": {"set": 12}, "vendor": "B"}, product)
+    undoing = jobs.start(f"/api/admin/jobs/{edited['id']}/undo")
+    before_the_commit(jobs.dynamodb, lambda: put(jobs, product, vendor="C"))
+    assert jobs.counted(jobs.finished(undoing)) == {"updated": 1}
+    now = jobs.now(product)
+    assert (now["price"], now["vendor"]) == ("10.00", "C")
+
+
+def test_a_product_that_is_busy_is_edited_and_undone_later(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 0.01)
+    product = jobs.product(price="10.00")
+
+    def busy(operation: str, request: Any) -> Fault | None:
+        writes = operation == "TransactWriteItems" and "{'S': 'product'}" in str(request)
+        return Fault.CONFLICT if writes and not jobs.failed else None
+
+    jobs.dynamodb.faults = busy
+    edited = edit(jobs, {"price": {"set": 12}}, product)
+    assert (jobs.counted(edited), len(jobs.failed)) == ({"updated": 1}, 1)
+    jobs.failed.clear()
+    assert (jobs.counted(undo(jobs, edited)), len(jobs.failed)) == ({"updated": 1}, 1)
+    jobs.failed.clear()
+    assert jobs.now(product)["price"] == "10.00"
 
 
 def test_a_second_undo_changes_nothing(jobs: JobDesk) -> None:
@@ -166,6 +198,7 @@ def test_an_impossible_undo_is_refused_with_the_reason(
 
     assert refused(dry["id"]) == (409, "nothing_to_undo")
     assert refused(waiting) == (409, "job_not_finished")
+    assert refused(jobs.start(EXPORTS, {"type": "products"})) == (409, "nothing_to_undo")
     assert refused("job_1") == (404, "not_found")
     jobs.work()
     month = clock.parse(jobs.job(waiting)["createdAt"]) + timedelta(days=30)

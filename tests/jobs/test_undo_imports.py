@@ -345,6 +345,48 @@ def test_variants_are_restored_in_their_order(jobs: JobDesk) -> None:
     assert "".join(v["title"] for v in jobs.now(known)["variants"]) == "SABCDEFGH"
 
 
+def test_a_restored_variant_has_its_place_before_those_added_since(jobs: JobDesk) -> None:
+    def now() -> list[Any]:
+        return list(jobs.now(known)["variants"])
+
+    def add(title: str) -> None:
+        put(jobs, known, variants=[*({"id": v["id"]} for v in now()), {"title": title}])
+
+    known = jobs.product(name="Coat", slug="coat", variants=[{"title": "S"}])
+    job = imported(jobs, "slug,name,variant title,sku\ncoat,Coat,M,M\n")
+    add("L")
+    undone = undo(jobs, job)
+    add("X")
+    assert [v["title"] for v in now()] == ["S", "L", "X"]
+    undo(jobs, undone)
+    assert [v["title"] for v in now()] == ["S", "M", "L", "X"]
+
+
+def test_a_variant_deleted_since_stays_deleted_and_the_others_are_restored(jobs: JobDesk) -> None:
+    variants = [{"title": "S", "sku": "A", "price": 5}, {"title": "M", "sku": "B", "price": 5}]
+    known = jobs.product(name="Coat", slug="coat", variants=variants)
+    text = "slug,name,variant title,variant price\ncoat,Coat,S,6\ncoat,Coat,M,6\n"
+    assert imported(jobs, text)["updated"] == 1
+    job = jobs.shop.get("/api/admin/jobs").json["data"][0]
+    small, medium = jobs.now(known)["variants"]
+    put(jobs, known, variants=[{"id": medium["id"]}])
+    undone = undo(jobs, job)
+    assert jobs.counted(undone) == {"updated": 1}
+    assert [error["code"] for error in undone["errors"]] == ["changed_since"]
+    assert f"variants.{small['id']}" in undone["errors"][0]["message"]
+    assert [(v["id"], v["price"]) for v in jobs.now(known)["variants"]] == [(medium["id"], "5.00")]
+
+
+def test_stock_that_an_import_began_to_track_is_tracked_no_longer(jobs: JobDesk) -> None:
+    known = jobs.product(name="Coat", slug="coat", variants=[{"title": "S"}])
+    job = imported(jobs, "slug,name,variant title,stock\ncoat,Coat,S,20\n")
+    undone = undo(jobs, job)
+    assert (jobs.counted(undone), undone["errors"]) == ({"updated": 1}, [])
+    assert jobs.now(known)["variants"][0]["stock"] is None
+    undo(jobs, undone)
+    assert jobs.now(known)["variants"][0]["stock"] == 20
+
+
 def test_a_later_order_of_the_variants_stays(jobs: JobDesk) -> None:
     known = jobs.product(name="Coat", slug="coat", variants=[{"title": "S"}, {"title": "L"}])
     job = imported(jobs, "slug,name,variant title,sku\ncoat,Coat,M,B\n")
