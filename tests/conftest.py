@@ -1,4 +1,4 @@
-"""Fixtures: `shop`, the application on tables of its own, and `faults`, what can go wrong below."""
+"""Fixtures: `shop`, the application with its own tables, and `faults`, failures of AWS calls."""
 
 import os
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ class Clock:
 
 @pytest.fixture
 def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
-    """An AWS account in memory: its DynamoDB is the double, the rest is moto's."""
+    """An AWS account in memory: the double as DynamoDB, moto for the rest."""
     for name, value in SETTINGS.items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
@@ -55,7 +55,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
 
 @pytest.fixture
 def dynamodb(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
-    """Empty tables, in this process, and nothing else of AWS."""
+    """Empty tables in this process, and no other AWS service."""
     for name, value in SETTINGS.items():
         monkeypatch.setenv(name, value)
     with Double() as double:
@@ -69,7 +69,7 @@ def shop(aws: Double) -> Shop:
 
 @pytest.fixture
 def time_stands(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """The clock by which minutes are counted: it stands, 20 s into a minute, until it is moved."""
+    """The clock of the rate limits. It stands still, 20 s into a minute, until a test moves it."""
     clock_of_test = Clock(1_800_000_020)
     monkeypatch.setattr(clock, "unix", lambda: clock_of_test.seconds)
     return clock_of_test

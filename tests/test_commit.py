@@ -1,4 +1,4 @@
-"""A commit happens whole or not at all, and once, whatever the network does to its answer."""
+"""A commit is made completely or not at all, and once, even if its answer is lost."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ def test_repeated_service_errors_raise_busy(
 
 
 def two() -> list[Commit]:
-    """Commits that go in one call: the second's condition never holds."""
+    """Two commits for one call. The condition of the second is never true."""
     commits = [Commit(), Commit()]
     commits[0].put({"pk": "a", "sk": "1"})
     commits[1].put({"pk": "b", "sk": "1"}, when=table.present)
@@ -60,7 +60,7 @@ def two() -> list[Commit]:
 
 
 def sizes(dynamodb: Double, fault: Fault | None = None) -> list[int]:
-    """How many items each transaction has, from now on."""
+    """The number of items of each following transaction."""
     found: list[int] = []
 
     def note(operation: str, request: Any) -> Fault | None:
@@ -133,7 +133,7 @@ def test_a_commit_has_at_most_the_events_of_one_item(dynamodb: Double) -> None:
 
 
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long is waited, at most, from now on."""
+    """The following pauses, each of its maximal length."""
     found: list[float] = []
     monkeypatch.setattr("random.uniform", lambda least, most: most)
     monkeypatch.setattr("time.sleep", found.append)
@@ -173,7 +173,7 @@ def test_a_write_that_does_not_wait_raises_its_error_on_the_first_conflict(
 
 
 def hold(dynamodb: Double, pk: str, *, times: int) -> list[str]:
-    """Another transaction has the item of `pk` for so many calls. Answers the counts' shards."""
+    """The item of `pk` conflicts for so many calls. Returns the shards of the counts."""
     usual, shards = dynamodb._on_TransactWriteItems, list[str]()
 
     def meets(request: Any) -> Any:

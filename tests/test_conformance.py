@@ -1,4 +1,4 @@
-"""The page about conformance has each difference that is left, and only those."""
+"""docs/conformance.md lists exactly the known differences."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
-"""Writers who meet at the same items, in the simulated time of `bench/contention.py`: a transaction
-holds its items for 15 ms. What docs/operations.md says of hot items holds, over one second."""
+"""Concurrent writes to the same items, in the simulated time of `bench/contention.py`: a
+transaction holds its items for 15 ms. Checks what docs/operations.md says about hot items."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def one_second(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("a_second", "p99"), [(200, 0.15), (500, 0.2)])
 def test_concurrent_orders_are_placed_quickly(a_second: int, p99: float) -> None:
-    """From the first second on, in which all want the next number."""
+    """Also in the first second, when all take consecutive numbers."""
     answers = contention.orders(a_second, LOCK_MS)
     assert set(answers.kinds) == {"201"} and len(answers.took) > a_second * 0.8
     assert answers.p99 <= p99

@@ -1,4 +1,4 @@
-"""docs/contract.md says what the code does: its tables and numbers are those of the source."""
+"""The tables and numbers in docs/contract.md are those of the source."""
 
 import re
 from pathlib import Path
@@ -29,7 +29,7 @@ def section(title: str) -> str:
 
 
 def moves(title: str) -> set[tuple[str, str]]:
-    """The pairs of its table, whose first columns are a state and what may follow."""
+    """The (state, next state) pairs of its table."""
     return {
         (start, wanted)
         for row in re.findall(r"^\| (`\w+`) \| ([^|]*)\|", section(title), re.MULTILINE)

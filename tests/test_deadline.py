@@ -1,4 +1,4 @@
-"""Retries end at their deadline, and are spread until then."""
+"""Retries end at their deadline, with random pauses until then."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from chalicelib import deadline
 
 @pytest.fixture
 def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The pauses, each as long as chance may make it, on a clock that only they move."""
+    """The pauses, each of its maximal length, on a clock that only they advance."""
     found: list[float] = []
     monkeypatch.setattr("random.uniform", lambda least, most: most)
     monkeypatch.setattr("time.monotonic", lambda: 100 + sum(found))

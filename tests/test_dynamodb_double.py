@@ -1,4 +1,4 @@
-"""The double answers as moto does to the same calls, and refuses what only the service refuses."""
+"""The double answers as moto does, and also refuses what only DynamoDB refuses."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -76,7 +76,7 @@ steps = st.one_of(
 
 
 def done(step: Any) -> Any:
-    """What a step answers, through `table` and `Commit`: a value, or what it raised."""
+    """The result of a step through `table` and `Commit`: a value, or the error raised."""
     verb, at, what, when = step
     try:
         match verb:
@@ -250,7 +250,7 @@ def test_units_are_counted_as_aws_bills_them(dynamodb: Double) -> None:
 def test_an_expired_item_is_readable_for_two_more_days(
     dynamodb: Double, time_stands: Clock
 ) -> None:
-    """AWS: "typically deleted within two days". Whoever reads it has to look at `expiresAt`."""
+    """AWS: "typically deleted within two days". Readers have to check `expiresAt`."""
     table.put({"pk": "a", "sk": "1", "expiresAt": time_stands.seconds - 10})
     name = shop_settings.table()
     reads: list[Callable[[], Any]] = [

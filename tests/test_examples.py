@@ -1,4 +1,4 @@
-"""The examples of the API's description are what the code answers."""
+"""The examples in the API's description are answers of the code."""
 
 import json
 from typing import Any

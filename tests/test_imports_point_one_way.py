@@ -13,7 +13,7 @@ ROOT = PROJECT / "chalicelib"
 
 # Packages that are mechanisms; every other package but `request` is a slice.
 MECHANISMS = {"listing", "safe_post"}
-# Beside the slices' `routes.py`: they speak HTTP and are known to app.py only.
+# Like the slices' `routes.py`, these handle HTTP, and only app.py imports them.
 ROUTES_TOO = {"chalicelib.openapi", "chalicelib.openapi_limits"}
 KEY_PREFIX = re.compile(r"[a-z]+#")
 
@@ -30,7 +30,7 @@ MODULES = modules()
 
 
 def imported(name: str) -> Iterator[str]:
-    """The modules of ours that a module imports, wherever in its text."""
+    """The modules of the project that a module imports, anywhere in its text."""
     for node in ast.walk(MODULES[name]):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in MODULES)

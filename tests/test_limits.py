@@ -1,6 +1,6 @@
-"""A limit that protects is told: in the description of the API, and in docs/api.md#limits.
+"""Each limit that can refuse a request is in the API's description and in docs/api.md#limits.
 
-A limit is a constant whose name says so, wherever it is, or a bound of a field that clients send.
+A limit is a constant with such a name (`IS_LIMIT`) in any module, or a bound of an input field.
 """
 
 import ast
@@ -22,7 +22,7 @@ from tests.support.shop import Shop
 
 PROJECT: Final = Path(__file__).resolve().parents[1]
 IS_LIMIT: Final = re.compile(r"_?(MAX|MOST|LARGEST|LONGEST|DEEPEST|HIGHEST)(_\w+)?|\w+_PER_MINUTE")
-# By these nobody is refused anything.
+# Limits that refuse no request.
 INTERNAL: Final = {
     "how much one step reads, writes or looks at; there are more steps": """
         erasures.store._MOST_BYTES feed.MOST_BYTES imports.csv.workbooks._MOST_ROWS
@@ -52,7 +52,7 @@ INTERNAL: Final = {
         imports.catalogue._MOST_SKUS outbox.MOST_COMMIT_EVENTS""",
     "a larger file is erased without being searched": "exports.files._LARGEST_SEARCHED",
 }
-# `len(…) > 20` that refuses something nobody is told about.
+# Comparisons such as `len(…) > 20` that are no documented limits.
 BARE: Final = {
     "imports.formats.cells: len(digits) > 10": "so many digits has the largest stock",
     "imports.formats.wix: len(cell) > 20": "no amount has as many",
@@ -84,7 +84,7 @@ def assigned(module: str) -> dict[str, ast.expr]:
 
 
 def imported(module: str) -> dict[str, str]:
-    """What its names are elsewhere."""
+    """Its imported names, with the names they have in their modules."""
     return {
         alias.asname or alias.name: f"{node.module}.{alias.name}"
         for node in modules()[module].body
@@ -166,7 +166,7 @@ def test_every_bound_of_an_input_field_is_in_its_schema(shop: Shop) -> None:
 
 
 def models() -> set[type[BaseModel]]:
-    """All that clients send."""
+    """The models of everything that clients send."""
     found: set[type[BaseModel]] = set()
     waiting = [each for one in operations.values() for each in (one.body, one.query)]
     while waiting:
@@ -181,7 +181,7 @@ def models() -> set[type[BaseModel]]:
 
 
 def bounds(node: Any) -> Iterator[float]:
-    """The largest lengths and numbers that an annotation allows, wherever in it."""
+    """The largest lengths and numbers that an annotation allows, at any depth."""
     inner = [node.annotation, *node.metadata] if isinstance(node, FieldInfo) else get_args(node)
     for bound in ("max_length", "le", "lt"):
         most = getattr(node, bound, None)

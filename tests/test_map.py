@@ -1,4 +1,4 @@
-"""docs/map.md leads to what is there."""
+"""The files and names in docs/map.md exist."""
 
 import ast
 import re

@@ -1,6 +1,6 @@
-"""The description tells of every route, and of every status that a route answers.
+"""The description has every route, and every status that a route answers.
 
-The second half is checked in every test: `tests/support/documented.py` looks at each answer.
+The statuses are checked in every test: `tests/support/documented.py` compares each answer.
 """
 
 import re
@@ -126,7 +126,7 @@ def test_every_operation_has_a_unique_id(description: Any) -> None:
 
 
 def test_every_field_and_parameter_has_a_description(description: Any) -> None:
-    """What is missing is said in the model, or in `chalicelib/public_names.py`."""
+    """A missing description belongs in the model, or in `chalicelib/public_names.py`."""
     silent = [
         f"{name}.{own}"
         for name, schema in description["components"]["schemas"].items()

@@ -1,7 +1,7 @@
-"""No request makes more calls to DynamoDB, or more of them one after the other, than it did.
+"""No request makes more calls to DynamoDB, or more round trips, than in the last release.
 
-`bench/calls.json` has what each took when the last release was made; `python -m
-tests.test_round_trips` writes it anew. Counts, never times.
+`bench/calls.json` has the numbers of the last release; `python -m tests.test_round_trips` rewrites
+it. Only calls are counted, no times.
 """
 
 import json
@@ -29,7 +29,7 @@ Send = Callable[[], Answer]
 
 
 def requests(shop: Shop) -> Iterator[tuple[str, Send]]:
-    """What is counted; each is sent several times."""
+    """The requests that are counted; each is sent several times."""
     products, orders = "/api/admin/products", "/api/admin/orders"
     made = [
         shop.post(products, new_product(name=f"Hat {n}", status="ACTIVE", published=True)).json
@@ -83,7 +83,7 @@ def requests(shop: Shop) -> Iterator[tuple[str, Send]]:
 
 
 def counted(send: Send) -> tuple[int, int]:
-    """Calls, and those that waited for another: the fewest of some runs."""
+    """Calls and round trips: the fewest of some runs."""
     assert send().status < 300  # this process knows its key by then
     found = []
     for _ in range(_RUNS):

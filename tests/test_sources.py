@@ -1,4 +1,4 @@
-"""No line sends its reader to a file, or a place in one, that is not in the repository."""
+"""All files and headings that texts refer to are in the repository."""
 
 import ast
 import re
@@ -76,7 +76,7 @@ def test_the_code_cites_rules_of_the_contract() -> None:
 
 
 def test_each_large_package_describes_its_modules() -> None:
-    """Of programs: each module and folder by its name."""
+    """For packages: each module and folder by its name."""
     unsaid = []
     for top in ("chalicelib", "infra", "bench"):
         for init in (PROJECT / top).rglob("__init__.py"):

@@ -1,4 +1,4 @@
-"""Batches to a queue: all of each, several at a time, and never all of them in memory."""
+"""Batches to a queue: all messages are sent, several batches concurrently, few kept in memory."""
 
 import threading
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from chalicelib import aws, deadline, sqs
 
 
 class Queue:
-    """Holds each call until `together` of them have come, and refuses what `refused` names."""
+    """Holds each call until `together` of them have arrived, and refuses messages in `refused`."""
 
     def __init__(self) -> None:
         self.together = threading.Barrier(1)

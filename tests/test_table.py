@@ -1,4 +1,4 @@
-"""The door to DynamoDB, through calls of our own and through botocore's client."""
+"""chalicelib/table.py, with its own HTTP calls and with botocore's client."""
 
 import contextlib
 import json
@@ -50,7 +50,7 @@ class _Body:
 
 
 def sent_by(call: Callable[[], object]) -> list[Any]:
-    """The requests that a call sends, each answered with nothing."""
+    """The requests that a call sends, each with an empty answer."""
     sent: list[Any] = []
 
     def answer(request: Any, **_: Any) -> AWSResponse:
@@ -73,7 +73,7 @@ def sent_by(call: Callable[[], object]) -> list[Any]:
 def test_a_call_goes_to_its_region_with_the_signature_of_botocore(
     region: str, host: str, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As in a function: nothing says where DynamoDB is but the region."""
+    """As in Lambda, where only the region determines the endpoint."""
     monkeypatch.setenv("AWS_REGION", region)
     monkeypatch.setenv("AWS_DEFAULT_REGION", region)
     monkeypatch.setenv("AWS_SESSION_TOKEN", token)
@@ -103,10 +103,10 @@ def _text(value: Any) -> str:
 
 
 class Server:
-    """Answers each request with the next of `answers`: bytes, or None to close without one. Where
-    there is none: an item that has the key of the request, where it has one.
+    """Answers each request with the next of `answers`: bytes, or None to close without an answer.
+    Without `answers`, it returns an item with the key of the request, if the request has a key.
 
-    `gathers`: so many requests have to arrive before it answers any. `tls`: what it shows.
+    `gathers`: the number of requests that must arrive before it answers. `tls`: its certificate.
     """
 
     def __init__(self) -> None:
@@ -137,7 +137,7 @@ class Server:
     def _answer(self, connection: socket.socket) -> None:
         if self.tls is not None:
             connection = self.tls.wrap_socket(connection, server_side=True)
-        # Who has what he wanted may hang up before the rest is there.
+        # The client may close the connection before it has sent everything.
         with contextlib.suppress(ConnectionError), connection, connection.makefile("rb") as stream:
             while head := stream.readline():
                 length = 0
@@ -206,7 +206,7 @@ def test_passing_failures_are_retried(server: Server, first: bytes | None) -> No
 def test_a_connection_closed_by_the_server_is_not_reused(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As after a function was frozen: the other side has closed what it had not used for long."""
+    """As after Lambda froze the function: the server has closed idle connections."""
     monkeypatch.setattr(deadline, "PATIENCE_SECONDS", -1.0)  # one attempt
     server.answers = [answer(200, b"{}", "x-then: close")]
     assert table.get(("a", "1")) is None
@@ -309,7 +309,7 @@ def test_a_concurrent_read_that_fails_once_is_retried(server: Server, first: byt
 def test_throttled_concurrent_reads_pause_concurrently(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else a list in a shop that is throttled would wait for the pauses of each, in a row."""
+    """Otherwise a list in a throttled shop would take the sum of the pauses."""
     pauses: list[threading.Event] = []
 
     def pause(seconds: float) -> None:
@@ -354,7 +354,7 @@ def test_a_begun_call_that_failed_fails_for_all_askers(server: Server) -> None:
     assert len(server.requests) == 1
 
 
-# --- What must not come to another call, and what must not take all there is ----------------------
+# --- Connections ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("way", [OWN_CALLS], indirect=True)
@@ -373,7 +373,7 @@ def test_a_connection_with_a_possible_late_answer_is_not_reused(
 def test_surplus_data_within_tls_is_not_used_as_an_answer(
     server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """It is in one record with the answer, so the socket has nothing to read any more."""
+    """The data is in one TLS record with the answer, so the socket has nothing more to read."""
     certificates = issue(tmp_path, "127.0.0.1")
     server.tls = certificates.server
     monkeypatch.setenv("AWS_ENDPOINT_URL", server.url.replace("http:", "https:"))
@@ -410,7 +410,7 @@ def test_many_calls_share_a_few_connections(server: Server) -> None:
 def test_after_a_failed_connection_concurrent_calls_do_not_connect(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each would wait a second for it, one after the other."""
+    """Otherwise each would wait a second, one after the other."""
     tried: list[object] = []
 
     def connect(connection: object) -> None:
@@ -424,7 +424,7 @@ def test_after_a_failed_connection_concurrent_calls_do_not_connect(
     assert len(tried) == 2, "to send it, and when its answer was waited for"
 
 
-# --- What happens to the commit, whatever the way -------------------------------------------------
+# --- Commits --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("second", [Fault.THROTTLE, Fault.ERROR, Fault.LOST])
@@ -442,7 +442,7 @@ def test_a_commit_with_an_unknown_outcome_is_repeated_with_the_same_token(
         assert [cell["n"] for cell in table.everything("count")] == [1]
 
 
-# --- Which way is taken ---------------------------------------------------------------------------
+# --- Own calls or botocore ------------------------------------------------------------------------
 
 
 def test_own_calls_are_made_by_default(way: str) -> None:

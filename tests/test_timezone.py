@@ -1,4 +1,4 @@
-"""Days of the shop: each moment is in one of them, whatever clocks do."""
+"""Days in the shop's time zone: each moment is in exactly one, also around clock changes."""
 
 import zoneinfo
 from datetime import UTC, date, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Keys: who holds one, what it opens, and that a shop never locks itself out."""
+"""API keys: creation, roles, limits, expiry and revocation, but not of the last Owner key."""
 
 import re
 from typing import Any

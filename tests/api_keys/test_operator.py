@@ -1,4 +1,4 @@
-"""`infra/keys.py`: the operator's way to keys, on any stage."""
+"""`infra/keys.py`: how an operator manages the keys of a stage."""
 
 import pytest
 

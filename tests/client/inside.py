@@ -1,4 +1,4 @@
-"""The client in front of the application in this process: no socket in between."""
+"""The Python client calling the application in this process, without sockets."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from tests.support.shop import Shop
 
 
 class Inside(httpx.BaseTransport):
-    """Hands requests to a shop. `requests`: those that came, the oldest first."""
+    """Passes requests to a shop. `requests`: all of them, the oldest first."""
 
     def __init__(self, shop: Shop) -> None:
         self._shop = shop

@@ -1,4 +1,4 @@
-"""`backroom listen` loses nothing: not when the shop restarts, the receiver fails, or it dies."""
+"""`backroom listen` loses no event if the shop restarts, the receiver fails, or it crashes."""
 
 import json
 import random
@@ -31,11 +31,11 @@ URL, RECEIVER, BEGIN = "http://shop.test", "http://127.0.0.1:9000/hook", "2026-0
 
 
 class Killed(BaseException):
-    """The listener is gone, whatever it was doing."""
+    """The listener was killed."""
 
 
 class Receiver:
-    """Takes what is genuine. `answers`: the statuses to come, or errors; then always 200."""
+    """Accepts signed events. `answers`: the next statuses or errors; after them always 200."""
 
     def __init__(self, secret: str) -> None:
         self.secret = secret
@@ -67,7 +67,7 @@ def kept(tmp_path: Path) -> Kept:
 
 
 class Desk:
-    """A shop, a receiver, and listeners that begin where the last one was."""
+    """A shop, a receiver, and listeners that each continue where the last one stopped."""
 
     def __init__(self, world: World, kept: Kept) -> None:
         self.world, self.kept = world, kept

@@ -1,4 +1,4 @@
-"""The walks through lists, against the application in this process."""
+"""The client's iteration over lists, against the application in this process."""
 
 from collections.abc import Iterator
 

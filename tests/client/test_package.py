@@ -1,4 +1,4 @@
-"""What somebody installs: typed, whole, without the server, and made from the description."""
+"""The client package: typed, complete, without the server, and generated from the description."""
 
 import ast
 import importlib.util
@@ -71,7 +71,7 @@ def test_the_package_imports_nothing_from_the_server() -> None:
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package as a wheel has it, in a folder of its own."""
+    """The package as installed from a wheel, in a separate folder."""
     home = tmp_path_factory.mktemp("wheel")
     shutil.copytree(CLIENT, home / "source", ignore=shutil.ignore_patterns("*.egg-info", "build"))
     options = ["--no-deps", "--no-build-isolation", "--quiet", "--wheel-dir", str(home)]

@@ -1,4 +1,4 @@
-"""Keys come from the environment, or from a file that nobody else can read."""
+"""The client reads keys from the environment, or from a file that only its owner can read."""
 
 import os
 import stat

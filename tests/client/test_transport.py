@@ -1,4 +1,4 @@
-"""When a request is sent again, after how long, and with what."""
+"""When the client retries a request, after how long, and with which headers."""
 
 import uuid
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ def json_answer(status: int, body: Any = None, **headers: str) -> httpx.Response
 
 
 class Scripted:
-    """Answers with one step after the other; keeps what was asked, and what was waited."""
+    """Answers with one step after the other; records the requests and the waits."""
 
     def __init__(self, *steps: Step) -> None:
         self._steps: Iterator[Step] = iter(steps)

@@ -1,4 +1,4 @@
-"""`verify` takes what the shop signs, and what the official library signs; and nothing else."""
+"""`verify` accepts only what the shop or the official library has signed."""
 
 import json
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ BODY = json.dumps({"event": "order.paid", "data": {"id": "ord_1", "number": "100
 
 
 def shops(*secrets: str) -> dict[str, str]:
-    """The headers of the shop itself."""
+    """The headers that the shop sends."""
     return signature.headers("order.paid", "dlv_1", NOW, BODY, secrets)
 
 

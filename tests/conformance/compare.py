@@ -1,4 +1,4 @@
-"""What two engines answered to one request, and in what that differs."""
+"""Compares the answers of two DynamoDB engines to one request."""
 
 import json
 from decimal import Context, Decimal

@@ -41,7 +41,7 @@ class Engine:
         self._process.wait(30)
 
     def answer(self, space: str, operation: str, request: Wire) -> tuple[int, Wire]:
-        """The status and the JSON that the engine answers, to a request about tables of a space."""
+        """The engine's status and JSON for a request about the tables of a space."""
         named = json.loads(json.dumps(request))
         for part in _parts(named):
             self._make(part, "TableName", space)
@@ -76,7 +76,7 @@ class Engine:
         return whole
 
     def _send(self, operation: str, request: Wire) -> tuple[int, Wire]:
-        """One after the other, each on a connection of its own: one that was kept may be closed."""
+        """One after the other, each on a new connection, as a kept one may be closed."""
         headers = {
             "Authorization": AUTHORIZATION,
             "Content-Type": "application/x-amz-json-1.0",
@@ -105,7 +105,7 @@ class Engine:
 
 
 def _parts(request: Wire) -> list[Wire]:
-    """Wherever a request names its table."""
+    """All places where a request names its table."""
     parts = [request] if "TableName" in request else []
     for action in request.get("TransactItems", ()):
         parts += list(action.values())

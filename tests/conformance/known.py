@@ -1,4 +1,4 @@
-"""In what moto and the double differ from AWS's engine, and why (docs/conformance.md)."""
+"""The differences of moto and the double from AWS's engine, with reasons (docs/conformance.md)."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Known:
-    """`who` answers an `operation` otherwise in `what`, an expression; why that is left."""
+    """`who` answers an `operation` differently in `what`, an expression; `why` that is accepted."""
 
     who: str
     operation: str

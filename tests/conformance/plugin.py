@@ -1,8 +1,8 @@
-"""pytest -p tests.conformance.plugin: what a test asks of DynamoDB is asked of three engines.
+"""pytest -p tests.conformance.plugin: each call of a test to DynamoDB is sent to three engines.
 
 DynamoDB Local answers the test. The project's double, and moto while its tables are small, get the
-same request; where one answers otherwise, it is noted, and the run fails unless the difference is a
-line of `known.py`, whose table is docs/conformance.md. With `-n`, each worker has an engine.
+same request. A different answer is recorded, and the run fails unless the difference is in
+`known.py`, whose table is docs/conformance.md. With `-n`, each worker has its own engine.
 """
 
 import json
@@ -48,7 +48,7 @@ class Found:
         return [each for each in self.differences if not any(k.covers(*each) for k in KNOWN)]
 
     def summary(self) -> Any:
-        """What a worker tells."""
+        """The results of a worker."""
         differed = [[*key, n, self.examples[key]] for key, n in self.differences.items()]
         return {"compared": dict(self.compared), "differed": differed}
 
@@ -204,7 +204,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol() -> Iterator[None]:
-    """Each test has an account of moto's around its own, which that does not end."""
+    """Keeps an outer moto account, which the end of a test's own does not remove."""
     with mock_aws():
         _three[0].moto_tables.clear()
         return (yield)

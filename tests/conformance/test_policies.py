@@ -1,7 +1,7 @@
-"""What AWS's rules make of the roles, by somebody else's simulator of IAM (`make conformance`).
+"""The roles by AWS's rules, in a third-party simulator of IAM (`make conformance`).
 
-Needs Node, and the walk of `tests/e2e/test_roles.py`, which leaves each call that a function made,
-with its resource and its leading key.
+Needs Node, and the calls that `tests/e2e/test_roles.py` recorded, each with its resource and
+leading key.
 """
 
 import json
@@ -87,8 +87,7 @@ def test_every_recorded_call_is_allowed() -> None:
 
 @walked
 def test_calls_are_denied_to_roles_without_the_grant() -> None:
-    """Each call of the walk, by each other role. What a role grants is read twice: here by AWS's
-    rules, in `test_roles.py`, where nothing unused is granted, by ours."""
+    """Each recorded call, by each other role. `test_roles.py` checks the same by our own rules."""
     policies, grants = walk()["policies"], list(granted_by(walk()["policies"]))
     asked = [
         Asked(function, call.action, call.resource, call.leading_key)

@@ -1,4 +1,4 @@
-"""The console's files as API Gateway hands them out."""
+"""The console's files as API Gateway serves them."""
 
 import json
 import re
@@ -157,8 +157,8 @@ def test_the_content_security_policy_allows_only_own_scripts(shop: Shop) -> None
 
 
 def test_a_page_uses_only_resources_of_its_visit() -> None:
-    """What it shows, listens to, asks for, opens and waits for goes by its visit, which ends all of
-    it when the page is left (`visit.js`)."""
+    """Requests, listeners, dialogs and timers belong to the page's visit, which ends them when the
+    page is left (`visit.js`)."""
     outlives = re.compile(
         r"addEventListener|setTimeout|setInterval|requestAnimationFrame|fetch\(|XMLHttpRequest|"
         r"showModal|document\.title|location\.|history\.(?:push|replace|go|back)"

@@ -1,4 +1,4 @@
-"""Valid customers; a test overrides what it is about."""
+"""Valid customers; a test overrides the fields it is about."""
 
 from itertools import count
 from typing import Any
@@ -19,7 +19,7 @@ def new_customer(**fields: Any) -> dict[str, Any]:
 
 
 def customer(shop: Shop, **fields: Any) -> Any:
-    """A new customer, as it is answered."""
+    """A new customer, as the API returns it."""
     answer = shop.post(CUSTOMERS, new_customer(**fields))
     assert answer.status == 201, answer.text
     return answer.json

@@ -1,4 +1,4 @@
-"""Customers are created, corrected, listed and deleted; an e-mail belongs to one."""
+"""Customers are created, changed, listed and deleted; an e-mail belongs to one customer."""
 
 from decimal import Decimal
 from pathlib import Path
@@ -103,7 +103,7 @@ def test_bad_input_is_refused_by_field_and_stores_nothing(
 
 
 def test_every_iso_country_is_accepted() -> None:
-    """The list of the time zone database, which is somebody else's."""
+    """By the list of the time zone database."""
     table = Path(tzdata.__file__).parent / "zoneinfo/iso3166.tab"
     lines = table.read_text(encoding="utf-8").splitlines()
     codes = {line.split("\t")[0] for line in lines if line and not line.startswith("#")}

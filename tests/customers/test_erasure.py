@@ -1,5 +1,5 @@
-"""After an erasure nothing of ours holds who it was: every item of both tables, every object in the
-bucket and every log line is looked through. Money, lines, numbers and countries stay."""
+"""An erasure removes all personal data from the items of both tables, the objects of the bucket and
+the log lines. Amounts, lines, numbers and countries stay."""
 
 import json
 from typing import Any
@@ -33,7 +33,7 @@ HOME = address(
     address1="7 Obelisk Lane", address2="Attic", firstName="Zénobia", phone="0171 5550043"
 )
 NOTE = "Rings twice, says Quillfeather"
-# In whatever form they may be kept: as text, folded for search, escaped for JSON or a key.
+# In every form in which they may be stored: as text, folded for search, escaped for JSON or a key.
 WORDS = [
     *(
         "zenobia",
@@ -63,7 +63,7 @@ def in_tables(jobs: JobDesk, words: list[str]) -> list[str]:
 
 
 def mentions(jobs: JobDesk, words: list[str] = WORDS) -> list[str]:
-    """What still says who it was, wherever it is kept."""
+    """All places that still have personal data of the customer."""
     found = in_tables(jobs, words)
     s3 = aws.client("s3")
     for entry in s3.list_objects_v2(Bucket=settings.bucket()).get("Contents", []):
@@ -76,7 +76,7 @@ def mentions(jobs: JobDesk, words: list[str] = WORDS) -> list[str]:
 
 
 def delivered(jobs: JobDesk, endpoint: str, answers: list[str]) -> None:
-    """Every event so far was delivered, and the receiver answered this."""
+    """Delivers every event so far; the receiver gives this answer."""
     for item in jobs.dynamodb.items(settings.outbox_table()):
         for event in outbox.events_of(attributes.unpack(item)):
             made = deliveries.create(event, endpoint, test=False)
@@ -90,7 +90,7 @@ def delivered(jobs: JobDesk, endpoint: str, answers: list[str]) -> None:
 
 
 def traces(jobs: JobDesk) -> tuple[Any, list[Any]]:
-    """A customer, with everything that may be kept of one; and the orders."""
+    """A customer with every kind of data that can be stored; and the orders."""
     shop = jobs.shop
     id = variant(shop)
     first = placed(
@@ -134,7 +134,7 @@ def traces(jobs: JobDesk) -> tuple[Any, list[Any]]:
 
 
 def imported(jobs: JobDesk) -> None:
-    """Somebody took a list of customers for one of products."""
+    """Imports a list of customers as if it were products."""
     desk = Desk(shop=jobs.shop, dynamodb=jobs.dynamodb)
     row = f"{PERSON['email']};Zénobia Quillfeather;7 Obelisk Lane;{PERSON['phone']}\r\n"
     for encoding in ("utf-16", "cp1252"):
@@ -145,7 +145,7 @@ def imported(jobs: JobDesk) -> None:
 
 
 def kept_orders(shop: Shop, orders: list[Any]) -> list[Any]:
-    """What has to stay of orders."""
+    """The fields of orders that must stay."""
     names = ("number", "status", "lineItems", "subtotal", "tax", "total", "orderDate", "paidAt")
     found = [shop.get(f"{ORDERS}/{order['id']}").json for order in orders]
     return [{name: order[name] for name in names} for order in found]
@@ -409,7 +409,7 @@ def test_a_crashed_erasure_request_changes_nothing(jobs: JobDesk) -> None:
 
 
 def test_records_of_the_last_release_are_anonymized(jobs: JobDesk) -> None:
-    """An order, its customer and their events as they were before there were addresses."""
+    """An order, its customer and their events as stored before addresses existed."""
     shop = jobs.shop
     order = placed(shop, customer=PERSON)
     key, who = (order["id"], "order"), (order["customer"]["id"], "customer")

@@ -40,7 +40,7 @@ def objects() -> list[str]:
 
 
 def later(jobs: JobDesk, job_id: str) -> Any:
-    """The job after the message that was to be received later."""
+    """The job, after its delayed message was handled."""
     found = table.get((job_id, "job"))
     assert found and found["status"] == "RUNNING"
     jobs_queue.send(job_id, int(found["step"]))

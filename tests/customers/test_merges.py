@@ -1,4 +1,4 @@
-"""Two customers become one: nothing is lost, nothing counts twice, whatever dies meanwhile."""
+"""Two customers become one; nothing is lost or counted twice, also after a crash."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Where an order goes: copies on the order, until it is delivered."""
+"""The addresses of an order: copies, which can be changed until it is delivered."""
 
 from typing import Any
 

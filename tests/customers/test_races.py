@@ -1,4 +1,4 @@
-"""Customers whom two write at once: each e-mail is one person's or free, and nobody comes back."""
+"""Concurrent writes to customers: an e-mail has one owner, a deleted customer stays deleted."""
 
 from typing import Any
 

@@ -1,8 +1,8 @@
-"""An HTTP proxy before the emulator that supplies the one call which `chalice deploy` needs and it
-lacks: importing a REST API from a Swagger document (ImportRestApi, and PutRestApi to replace one).
+"""An HTTP proxy in front of the emulator. It adds a call that `chalice deploy` needs and the
+emulator lacks: importing a REST API from a Swagger document (ImportRestApi, PutRestApi).
 
-It fixes two more answers. An API without minimum compression has "" for it, where AWS has nothing.
-A function settles for half a second, which Chalice would sit out in steps of five: here it has.
+It also fixes two answers. An API without minimum compression has "" for it, where AWS has no value.
+A new function is pending for half a second, for which Chalice would wait in steps of five seconds.
 """
 
 import http.client
@@ -17,7 +17,7 @@ import boto3
 
 
 class ApiImportProxy:
-    """Listens on a free port of loopback; passes on everything but the import of an API."""
+    """Listens on a free port of loopback; forwards everything except the import of an API."""
 
     def __init__(self, emulator: str, credentials: Mapping[str, str]) -> None:
         gateway = boto3.client(

@@ -1,4 +1,4 @@
-"""A developer's machine, and an emulated AWS that lets Chalice import its API."""
+"""A developer's machine, and an emulated AWS that supports Chalice's API import."""
 
 import json
 import os
@@ -70,7 +70,7 @@ class Machine:
 
 
 def checkout(target: Path) -> Path:
-    """What a deployment needs of this checkout, in another place."""
+    """Copies the files that a deployment needs."""
     for name in SOURCES:
         source, copy = PROJECT / name, target / name
         copy.parent.mkdir(parents=True, exist_ok=True)
@@ -83,7 +83,7 @@ def checkout(target: Path) -> Path:
 
 @contextmanager
 def emulated(home: Path) -> Iterator[str]:
-    """The address of an AWS without anything in it."""
+    """The URL of an empty AWS."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -1,4 +1,4 @@
-"""The main job on what `deploy.py` and `chalice deploy` made: each part is given the shop."""
+"""The main job on a shop deployed with `deploy.py` and `chalice deploy`, in parts."""
 
 import json
 import time
@@ -92,7 +92,7 @@ def within(look: Callable[[], list[Any]]) -> list[Any]:
 
 
 def posted(form: dict[str, Any], data: bytes) -> None:
-    """As a browser posts it, past the API."""
+    """Posts a form directly to S3, as a browser does."""
     boundary = "b0undary"
     parts = [
         f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode()

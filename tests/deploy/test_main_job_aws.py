@@ -1,8 +1,7 @@
-"""The main job with the permissions of AWS (`Size=aws`), as far as the emulator lets it.
+"""The main job with the permissions of AWS (`Size=aws`), as far as the emulator allows it.
 
-What works is asserted, and so is each thing that the emulator does not let, with its cause: a test
-fails when one of them begins to work, or fails otherwise. Last, the two rules of the emulator's own
-are lifted, and then everything works: nothing else in those permissions is in the way.
+The tests assert what works, and each refusal by the emulator with its cause, so a test fails when
+one of them changes. At last they lift two rules that only the emulator has; then everything works.
 """
 
 import json
@@ -26,7 +25,7 @@ PLAIN_HTTP = "the bucket's policy denies plain HTTP, which is all that the emula
 BATCHES = (
     "the emulator asks for `sqs:SendMessageBatch`, where on AWS `sqs:SendMessage` is all there is"
 )
-# What the emulator does not let → what comes instead, and why; as docs/operations.md has it.
+# What the emulator refuses → the error, and its cause, as in docs/operations.md.
 REFUSED = {
     "an import by form": ("500", PLAIN_HTTP),
     "an upload to the bucket": ("403", PLAIN_HTTP),
@@ -61,7 +60,7 @@ def made(stack: Stack, path: str, sent: object) -> Any:
 
 
 def logged(stack: Stack, function: str, text: str) -> list[str]:
-    """What a function logged that has this text."""
+    """The log lines of a function that have this text."""
     name = f"/aws/lambda/backroom-try{function}"
     events = client(stack.aws_endpoint, "logs").filter_log_events(logGroupName=name)["events"]
     return [event["message"] for event in events if text in event["message"]]
@@ -85,7 +84,7 @@ def test_products_orders_and_webhooks_can_be_created_and_found(
     assert call(f"{admin}/summary", stack.api_key)[1]["today"]["orders"] == 1
 
 
-# --- What the emulator does not let ---------------------------------------------------------------
+# --- What the emulator refuses --------------------------------------------------------------------
 
 
 def test_an_import_by_form_is_refused_by_the_emulator(stack: Stack) -> None:
@@ -137,7 +136,7 @@ def test_the_docs_list_each_refusal_with_its_reason() -> None:
     assert rows == [(what, instead, why) for what, (instead, why) in REFUSED.items()]
 
 
-# --- Without those two ----------------------------------------------------------------------------
+# --- Without the two rules ------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

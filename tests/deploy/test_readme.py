@@ -1,4 +1,4 @@
-"""The last chapter of README.md, Deploy it: its blocks as they stand, against an emulated AWS."""
+"""The last chapter of README.md, Deploy it: runs its blocks unchanged against an emulated AWS."""
 
 import shlex
 import sys

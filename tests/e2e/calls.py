@@ -1,4 +1,4 @@
-"""Requests as a client without libraries makes them, and waiting for what comes of them."""
+"""Plain HTTP requests, and waiting for their effects."""
 
 import json
 import time
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def call(url: str, key: str | None = None, *, send: object = None) -> tuple[int, Any]:
-    """GET, or POST of `send` as JSON; answers the status and the JSON that came."""
+    """GET, or POST of `send` as JSON; returns the status and the JSON."""
     headers = {} if key is None else {"Authorization": f"Bearer {key}"}
     body = None
     if send is not None:
@@ -24,7 +24,7 @@ def call(url: str, key: str | None = None, *, send: object = None) -> tuple[int,
 
 
 def until(found: Callable[[], Any], seconds: float = 90) -> Any:
-    """The first answer that is not empty. Fails when there was none for so long."""
+    """The first non-empty result of `found`. Fails after `seconds`."""
     deadline = time.monotonic() + seconds
     while not (value := found()):
         assert time.monotonic() < deadline, "it did not happen"

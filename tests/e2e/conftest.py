@@ -1,4 +1,4 @@
-"""The whole of Backroom on an emulated AWS, deployed once for all end-to-end tests."""
+"""Backroom on an emulated AWS, deployed once for all end-to-end tests."""
 
 from collections.abc import Iterator
 

@@ -1,7 +1,7 @@
-"""Requests of every kind that the API's description allows, and of many that it does not.
+"""Sends requests that the API's description allows, and many that it does not.
 
-`make fuzz` starts a deployment of its own and tries for four minutes. What may come back is what
-the description says: no server error, no other status, type, shape or header.
+`make fuzz` starts its own deployment and sends requests for four minutes. Each answer must match
+the description: no server error, and no other status, type, shape or header.
 """
 
 import subprocess
@@ -23,7 +23,7 @@ _CHECKS = (
 
 
 def fuzz(stack: Stack, seconds: int, *options: str) -> subprocess.CompletedProcess[str]:
-    """Tries for at most so long; the return code is 0 when all that came back was described."""
+    """Sends requests for at most `seconds`; returns 0 if all answers match the description."""
     command = [
         str(Path(sys.executable).parent / "schemathesis"),
         *("--no-color", "run", f"{stack.base_url}/api/openapi.json", "--url", stack.base_url),

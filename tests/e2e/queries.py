@@ -1,4 +1,4 @@
-"""Asks the emulator's own Query and that of infra/emulator_start.py the same, in the emulator's
+"""Compares the emulator's Query with that of infra/emulator_start.py, in the emulator's
 interpreter: python -P tests/e2e/queries.py SEED QUERIES. Fails at the first difference.
 """
 
@@ -69,7 +69,7 @@ def key(chance: random.Random) -> str:
 
 
 def write(dynamodb: Any, chance: random.Random, pk: str) -> None:
-    """Through one of the ways in which items come and go."""
+    """Writes or deletes an item in one of the possible ways."""
     at = {"pk": {"S": pk}, "sk": {"S": key(chance)}}
     size = 60_000 if pk == "heavy" else 5
     item = {**at, "n": {"N": str(chance.randrange(5))}, "text": {"S": "x" * chance.randrange(size)}}
@@ -97,7 +97,7 @@ def write(dynamodb: Any, chance: random.Random, pk: str) -> None:
 
 
 def query(chance: random.Random) -> dict[str, Any]:
-    """One as `chalicelib/table.py` writes it, or one that is wrong in some way."""
+    """A query as `chalicelib/table.py` writes it, or an invalid one."""
     a, b = sorted([key(chance), key(chance)])
     conditions = ["", "begins_with(#1, :1)", "#1 BETWEEN :1 AND :2"]
     conditions += [f"#1 {sign} :1" for sign in ("<", "<=", ">", ">=", "=")]

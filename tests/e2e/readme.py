@@ -1,4 +1,4 @@
-"""The blocks of README.md, run as they stand in a checkout of their own."""
+"""Runs the blocks of README.md unchanged, in a separate checkout."""
 
 import os
 import re
@@ -22,7 +22,7 @@ _LONG_AGO = 946_684_800  # the year 2000
 
 @dataclass(frozen=True)
 class Block:
-    """`stays`: it goes on until somebody stops it. `chapter`: the number of its heading."""
+    """`stays`: it runs until it is stopped. `chapter`: the number of its heading."""
 
     chapter: int
     language: str
@@ -41,8 +41,8 @@ def blocks() -> list[Block]:
 
 @dataclass
 class Checkout:
-    """A copy of this checkout in which everything is installed. `outputs`: what each block printed
-    so far."""
+    """A copy of this checkout with everything installed. `outputs`: the output of each block so
+    far."""
 
     folder: Path
     environment: dict[str, str]
@@ -52,7 +52,7 @@ class Checkout:
         return self.outputs[block].read_text()
 
     def run(self, block: Block) -> str:
-        """To its end, which has to be good."""
+        """Runs the block to its end, which must be a success."""
         with self.started(block) as process:
             process.wait(_PATIENCE)
             assert process.returncode == 0, f"{block.text}\n{self.said(block)}"

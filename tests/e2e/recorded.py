@@ -1,4 +1,4 @@
-"""What the functions asked of AWS, from the emulator's own record (its CloudTrail)."""
+"""The calls of the functions to AWS, from the emulator's CloudTrail."""
 
 import hashlib
 import json
@@ -33,7 +33,7 @@ _S3_ACTIONS = {
 
 @dataclass(frozen=True)
 class Asked:
-    """One permission that a function needed; `leading_key`: of an item its partition key."""
+    """One permission that a function needed; `leading_key`: the partition key of an item."""
 
     function: str
     action: str
@@ -52,13 +52,13 @@ def client(aws: str, service: str) -> Any:
 
 
 def begin(aws: str) -> None:
-    """From now on the emulator keeps the last 10,000 calls."""
+    """Makes the emulator keep the last 10,000 calls."""
     wanted = json.dumps({"cloudtrail._recording_enabled": "true"}).encode()
     urllib.request.urlopen(f"{aws}/_ministack/config", wanted).close()
 
 
 def asked(aws: str) -> set[Asked]:
-    """All that functions needed a permission for."""
+    """All permissions that functions needed."""
     functions = dict(_functions(aws))
     return {
         Asked(functions[event["AccessKeyId"]], *needed)
@@ -69,7 +69,7 @@ def asked(aws: str) -> set[Asked]:
 
 
 def _functions(aws: str) -> Iterator[tuple[str, str]]:
-    """The access key that the emulator gives each function, by which its calls are known."""
+    """The access key that the emulator gives each function, which identifies its calls."""
     for function in client(aws, "lambda").list_functions()["Functions"]:
         text = f"{function['FunctionArn']}:{function['Role']}"
         digest = hashlib.sha256(text.encode()).hexdigest()
@@ -77,7 +77,7 @@ def _functions(aws: str) -> Iterator[tuple[str, str]]:
 
 
 def _events(aws: str) -> Iterator[Mapping[str, Any]]:
-    """Newest first. Not by boto3, which sends whole seconds: more than a page of them is lost."""
+    """Newest first. Not with boto3: it sends whole seconds, and so loses events after a page."""
     end, seen = time.time() + 1, set[str]()
     while True:
         sent = json.dumps({"MaxResults": 50, "EndTime": end}).encode()

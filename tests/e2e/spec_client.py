@@ -1,4 +1,4 @@
-"""A client that knows only what the interface promises: addresses, headers and JSON."""
+"""A client that uses only what the contract promises: URLs, headers and JSON."""
 
 import http.client
 import json
@@ -36,14 +36,14 @@ class Got:
 
 
 class Client:
-    """Calls as an Owner whose limits no test reaches, unless another `key` is given."""
+    """Calls as an Owner without effective limits, unless another `key` is given."""
 
     def __init__(self, stack: Stack) -> None:
         self._base = urlsplit(stack.base_url)
         self.key = unlimited_key(stack)
 
     def call(self, method: str, path: str, body: Any = None, **headers: str) -> Got:
-        """`key_` is another key, or nothing for none; `Idempotency_Key` is `Idempotency-Key`."""
+        """`key_`: another key, or "" for none. `Idempotency_Key` is sent as `Idempotency-Key`."""
         key = headers.pop("key_", self.key)
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         if key:
@@ -64,7 +64,7 @@ class Client:
         return self.call("GET", path, **headers)
 
     def made(self, path: str, body: Any, **headers: str) -> Any:
-        """What a POST that must succeed answers."""
+        """The answer of a POST that must succeed."""
         answer = self.call("POST", path, body, **headers)
         assert answer.status < 300, answer.text
         return answer.json
@@ -86,7 +86,7 @@ class Client:
         return str(self.made("/api/admin/keys", {"name": "spec", "role": role})["key"])
 
     def ids(self, path: str, **headers: str) -> list[str]:
-        """What a list answers."""
+        """The ids in a list."""
         answer = self.get(path, **headers)
         assert answer.status == 200, answer.text
         return [each["id"] for each in answer.json["data"]]
@@ -97,7 +97,7 @@ def word() -> str:
 
 
 def events_of(receiver: Receiver, id: str) -> list[Any]:
-    """What came so far about the resource with this id."""
+    """The deliveries so far about the resource with this id."""
     return [one for one in list(receiver.requests) if id in _subjects(one.body)]
 
 

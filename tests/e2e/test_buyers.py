@@ -1,4 +1,4 @@
-"""Many buyers of little, over HTTP, on the deployed shop."""
+"""Many buyers of little stock, over HTTP, on the deployed shop."""
 
 from tests.support import buyers
 from tests.support.running import Stack

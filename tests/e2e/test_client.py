@@ -51,7 +51,7 @@ def receiver() -> Iterator[Receiver]:
 
 
 class Recorder:
-    """Which operations were answered with success, by method and path as the description has it."""
+    """Records successful operations, by method and path of the description."""
 
     def __init__(self, shop: Backroom) -> None:
         self.described: dict[tuple[str, str], re.Pattern[str]] = {}
@@ -86,7 +86,7 @@ def test_the_client_calls_every_operation_of_the_description(
 
 
 class Tour:
-    """One call of each operation, at least."""
+    """At least one call of each operation."""
 
     def __init__(self, shop: Backroom, receiver: Receiver, folder: Path) -> None:
         self.shop, self.receiver, self.folder = shop, receiver, folder
@@ -247,7 +247,7 @@ class Tour:
 
 
 def example(shop: Backroom, name: str, *arguments: str) -> str:
-    """What a program of the example project prints."""
+    """The output of a program of the example project."""
     done = subprocess.run(
         [sys.executable, PROJECT / "clients/python/examples/erp" / name, *arguments],
         env=os.environ
@@ -277,7 +277,7 @@ def test_the_example_project_prints_what_it_documents(shop: Backroom, tmp_path: 
 
 
 class LosesAnswers(httpx.BaseTransport):
-    """The request arrives; its answer does not, the first time."""
+    """The first request arrives, but its answer is lost."""
 
     def __init__(self) -> None:
         self._real = httpx.HTTPTransport()

@@ -1,4 +1,4 @@
-"""The command `backroom` against the deployed stack, as somebody types it."""
+"""The command `backroom` against the deployed stack."""
 
 import json
 import os
@@ -24,7 +24,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 
 class Terminal:
-    """Runs the command with a home of its own, and no terminal."""
+    """Runs the command with its own home folder, without a terminal."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
@@ -217,7 +217,7 @@ def test_listen_posts_signed_events_and_resumes_after_a_stop(
     begin = "2026-01-01T00:00:00Z"
 
     def heard(*more: str) -> tuple[str, list[Any]]:
-        """What it prints while it runs to the end of the feed."""
+        """Its output until the end of the feed."""
         told, *attempts = terminal.lines(*listen[:-1], "--once", *more)
         return told["secret"], attempts
 

@@ -1,4 +1,4 @@
-"""What the deployment itself promises, before any capability of the shop."""
+"""The deployment itself, apart from the shop's functions."""
 
 import boto3
 import pytest
@@ -29,13 +29,13 @@ def test_the_functions_run_the_package_and_not_the_source_tree(stack: Stack) -> 
 
 
 def test_an_uploaded_file_arrives_byte_for_byte(stack: Stack) -> None:
-    """API Gateway garbles a body whose media type is not declared as binary."""
+    """API Gateway corrupts a body whose media type is not declared as binary."""
     (api,) = client(stack.aws_endpoint, "apigateway").get_rest_apis()["items"]
     assert "multipart/form-data" in api["binaryMediaTypes"]
 
 
 def test_a_principal_without_permissions_is_refused(stack: Stack) -> None:
-    """The emulator's permission checks are on: without them a missing grant would go unseen."""
+    """The emulator checks permissions; otherwise a missing grant would not be noticed."""
     stranger = client(stack.aws_endpoint, "iam").create_user(UserName="stranger")["User"][
         "UserName"
     ]

@@ -1,4 +1,4 @@
-"""The API answers as its description says, whatever is sent (`make fuzz` tries for longer)."""
+"""The API's answers match its description for any request (`make fuzz` runs longer)."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from tests.support.running import Stack, free_port, running
 
 @pytest.fixture
 def own_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """What is sent at random stays out of the way of the other tests."""
+    """A separate stack, so that random requests do not affect other tests."""
     with running(tmp_path_factory.mktemp("fuzzed"), free_port(), "--fresh") as stack:
         yield stack
 

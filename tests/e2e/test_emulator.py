@@ -1,4 +1,4 @@
-"""What infra/emulator_start.py changes of the emulator, looked at in the emulator's interpreter."""
+"""The changes of infra/emulator_start.py to the emulator, tested in the emulator's interpreter."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""A copy of the shop that is built from the feed of the deployed stack, and from nothing else."""
+"""A copy of the shop that is built only from the feed of the deployed stack."""
 
 import json
 import os
@@ -57,7 +57,7 @@ def shop(stack: Stack) -> Iterator[Backroom]:
 
 
 class Keeper:
-    """The program above, which is killed and started again."""
+    """The program above, which is killed and restarted."""
 
     def __init__(self, shop: Backroom, path: Path, since: datetime) -> None:
         self._path = path
@@ -83,7 +83,7 @@ class Keeper:
 
 
 class Trade:
-    """What a shop does in a minute, deletions included; `ids` of all that was ever made."""
+    """A minute of changes, including deletions; `ids`: of all records ever created."""
 
     def __init__(self, shop: Backroom) -> None:
         self.shop = shop
@@ -125,7 +125,7 @@ class Trade:
         self.ids["order"].append(order["id"])
 
     def there(self) -> dict[str, Any]:
-        """What the shop says of all of it."""
+        """The same records in the shop."""
         gets: Any = {
             "product": self.shop.get_product,
             "order": self.shop.get_order,
@@ -169,7 +169,7 @@ def test_a_copy_built_from_the_feed_equals_the_shop_despite_kills(
 
 
 def copied(kept: Any, own: set[str]) -> dict[str, Any]:
-    """Those records of the copy; customers with what the copy's orders make of their totals."""
+    """The records of the copy; customers with totals from the copy's orders."""
     records = {id: record for id, record in kept["records"].items() if id in own}
     orders = [record for record in records.values() if "lineItems" in record]
     for id, record in records.items():

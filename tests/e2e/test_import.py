@@ -1,4 +1,4 @@
-"""Imports on the deployed stack: a form that S3 takes, workers that are killed, dead letters."""
+"""Imports on the deployed stack: upload to S3, killed workers, dead letters."""
 
 import json
 import os
@@ -31,7 +31,7 @@ def prepared(stack: Stack) -> dict[str, Any]:
 
 
 def post(upload: dict[str, Any], csv: str) -> None:
-    """Sends the form as a browser does: all fields, then the file."""
+    """Posts the form as a browser does: all fields, then the file."""
     parts = [
         f'Content-Disposition: form-data; name="{name}"\r\n\r\n{value}'
         for name, value in upload["fields"].items()
@@ -82,7 +82,7 @@ def test_a_chunk_that_always_fails_ends_its_job(stack: Stack) -> None:
 
 @pytest.fixture
 def impatient(stack: Stack) -> Any:
-    """The queue gives a message out again after seconds, and as often as it takes."""
+    """Makes the queue redeliver messages after seconds, any number of times."""
     sqs = client(stack.aws_endpoint, "sqs")
     url = sqs.get_queue_url(QueueName=QUEUE)["QueueUrl"]
     names = ["VisibilityTimeout", "RedrivePolicy"]
@@ -141,7 +141,7 @@ def test_killed_workers_lose_no_row_and_count_none_twice(stack: Stack) -> None:
 
 
 def announced(stack: Stack, mark: str) -> Counter[str]:
-    """How many events of each kind there are about products with this mark."""
+    """The number of events of each kind about products with this mark."""
     found: Counter[str] = Counter()
     pages = (
         client(stack.aws_endpoint, "dynamodb")

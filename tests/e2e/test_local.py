@@ -1,4 +1,4 @@
-"""What `make run` promises: data outlives it, nothing that it started does, ports keep apart."""
+"""`make run`: data survives a stop, its processes do not, and each port has its own shop."""
 
 import json
 import os
@@ -34,7 +34,7 @@ def names(stack: Stack) -> list[str]:
 
 @contextmanager
 def listening(stack: Stack, home: Path, forward_to: str) -> Iterator[None]:
-    """`backroom listen`, from the beginning of the shop on."""
+    """`backroom listen`, from the first event of the shop."""
     terminal = Terminal(home / "terminal")
     terminal.home.mkdir()
     terminal.environment |= {"BACKROOM_URL": stack.base_url, "BACKROOM_KEY": stack.api_key}
@@ -71,7 +71,7 @@ def processes_of(home: Path) -> list[str]:
 
 
 def test_data_survives_a_stop_and_fresh_deletes_it(tmp_path: Path) -> None:
-    """And who listens misses nothing: the feed is half a minute behind, so the mug comes later."""
+    """A listener misses nothing: the feed is half a minute behind, so the mug comes later."""
     port = free_port()
     with Receiver() as webhook, Receiver() as forwarded, ExitStack() as terminals:
         with running(tmp_path, port, keeps=True) as first:
@@ -125,7 +125,7 @@ def test_two_ports_have_separate_shops(stack: Stack, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def beside(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """The same shop by `chalice local`, which serves a working copy beside `make run`."""
+    """The same shop by `chalice local`, which serves a working copy next to `make run`."""
     source, port = checkout(tmp_path_factory.mktemp("checkout")), free_port()
     (source / ".local").mkdir()
     shown = {"baseUrl": stack.base_url, "apiKey": stack.api_key, "awsEndpoint": stack.aws_endpoint}

@@ -1,4 +1,4 @@
-"""The main job, as a newcomer does it: a key, a supplier's CSV, the catalogue, the limit."""
+"""The main job of a new user: a key, a supplier's CSV, the catalogue, the rate limit."""
 
 import json
 import time
@@ -28,7 +28,7 @@ def a_suppliers_csv(mark: str) -> bytes:
 
 
 def upload(stack: Stack, key: str, csv: bytes) -> str:
-    """Posts the file as a browser's form does; answers the id of the job."""
+    """Posts the file as a browser's form does; returns the id of the job."""
     boundary = uuid.uuid4().hex
     head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="s.csv"\r\n'
     body = head.encode() + b"Content-Type: text/csv\r\n\r\n" + csv + f"\r\n--{boundary}--".encode()
@@ -56,7 +56,7 @@ def ended(stack: Stack, key: str, job: str) -> dict[str, Any]:
 
 
 def refused(url: str, key: str) -> tuple[int, Mapping[str, str], Any]:
-    """An answer that is no success, of at most 500 requests, eight at a time."""
+    """The first refusal of at most 500 requests, eight at a time."""
     request = urllib.request.Request(url, headers={"Authorization": f"Bearer {key}"})
     found: list[tuple[int, Mapping[str, str], Any]] = []
 

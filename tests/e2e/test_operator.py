@@ -1,4 +1,4 @@
-"""The tools that docs/operations.md names, on a deployment that runs."""
+"""The tools in docs/operations.md, on a running deployment."""
 
 import json
 import subprocess
@@ -21,7 +21,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 
 class Operator:
-    """Whoever has the AWS account; the tools say what they did."""
+    """The user of the AWS account, who runs the tools."""
 
     def __init__(self, stack: Stack) -> None:
         self.stack = stack
@@ -81,11 +81,11 @@ def delivered(operator: Operator, receiver: Receiver) -> str:
 
 
 def arrives_twice(receiver: Receiver, delivery: str) -> None:
-    """Events of other tests may come too: this webhook is told of their products."""
+    """Other events may come too, as this webhook also gets those of other tests."""
     until(lambda: [one.delivery for one in receiver.requests].count(delivery) >= 2, 60)
 
 
-def test_a_dead_letter_of_deliveries_is_redriven(operator: Operator, receiver: Receiver) -> None:
+def test_dead_letters_of_deliveries_are_sent_again(operator: Operator, receiver: Receiver) -> None:
     delivery = delivered(operator, receiver)
     letter = {"delivery": delivery, "replay": "01M7VZ0HX2HHZ1G8X9DVRY60NN"}
     operator.put_aside("deliveries", letter)
@@ -109,7 +109,7 @@ def test_lost_events_of_the_stream_are_republished(operator: Operator, receiver:
     arrives_twice(receiver, delivery)
 
 
-def test_a_missed_redrive_is_repeated(operator: Operator) -> None:
+def test_missed_scheduled_runs_are_repeated(operator: Operator) -> None:
     function = f"arn:aws:lambda:us-east-1:000000000000:function:backroom-{STAGE}-check_counts:1"
     operator.put_aside(
         "schedules",

@@ -1,4 +1,4 @@
-"""The first ten minutes, as README.md tells them: each block as it stands, in its order."""
+"""The first ten minutes of README.md: runs each block unchanged, in order."""
 
 import socket
 from collections.abc import Iterator

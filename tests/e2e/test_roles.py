@@ -1,5 +1,5 @@
-"""Least privilege: what each role grants on AWS is what its function asked for, on a walk through
-all that the shop can do. The emulator refuses what is not granted, but knows no leading keys."""
+"""Least privilege: each role grants exactly the permissions that its function used on a tour of
+everything the shop can do. The emulator enforces permissions, but not leading keys."""
 
 import json
 import os
@@ -72,7 +72,7 @@ UNASKED = {
 
 @dataclass(frozen=True)
 class Grant:
-    """One action on one resource. `leading_keys`: of which items, where not of all."""
+    """One action on one resource. `leading_keys`: of which items, if not of all."""
 
     function: str
     action: str
@@ -92,7 +92,7 @@ class Grant:
 
 @pytest.fixture(scope="module")
 def needs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, set[Asked]]]:
-    """What was asked for on the walk; its webhooks' week takes seconds."""
+    """The permissions used on the tour, in which the week of retries takes seconds."""
     setting = ["--setting", "WEBHOOK_SCHEDULE_SCALE=0.00005"]
     home = tmp_path_factory.mktemp("roles")
     with running(home, free_port(), "--fresh", *setting) as stack, Receiver() as receiver:
@@ -116,7 +116,7 @@ def _without_limits(stack: Stack, key_id: str) -> None:
 
 
 def policies(stack: Stack) -> dict[str, Any]:
-    """What each function's role says."""
+    """The policy of each function's role."""
     iam = client(stack.aws_endpoint, "iam")
     return {
         function["FunctionName"]: iam.get_role_policy(

@@ -1,7 +1,7 @@
-"""Whatever is accepted can be read back, on every path, by parsers that are stricter than Python's.
+"""Accepted input can be read back on every path by parsers stricter than Python's.
 
-Hypothesis drives the deployed stack: JSON of any depth, size and number, text of any script, and
-queries and headers of any kind. `make fuzz` tries more of it.
+Hypothesis sends JSON of any depth, size and number, text of any script, and any queries and headers
+to the deployed stack. `make fuzz` sends more.
 """
 
 import csv
@@ -52,7 +52,7 @@ leaves = st.none() | st.booleans() | numbers | texts
 
 @st.composite
 def deep(draw: st.DrawFn) -> Any:
-    """Nested around the limit, and far beyond."""
+    """Values nested around the limit, and far beyond."""
     value = draw(leaves)
     for _ in range(draw(st.sampled_from([1, 20, 28, 29, 30, 31, 32, 33, 200, 960]))):
         value = {"a": value} if draw(st.booleans()) else [value]
@@ -78,8 +78,7 @@ def shop(stack: Stack) -> Client:
 
 
 def strict(answer: Got | str) -> Any:
-    """The JSON of an answer, as a reader takes it who knows no NaN, no huge number, no name twice
-    and no half of a surrogate pair."""
+    """The JSON of an answer, refusing NaN, huge numbers, duplicate names and lone surrogates."""
 
     def number(written: str) -> float:
         assert math.isfinite(float(written)), written
@@ -152,7 +151,7 @@ def exported(shop: Client, **asked: Any) -> str:
 
 
 def fed(shop: Client, after: str) -> Iterator[tuple[str, Any]]:
-    """The cursor behind each page of the feed, and its events; without an end."""
+    """The cursor after each page of the feed, and its events; endless."""
     asked = f"after={after}" if after else ""
     while True:
         page = strict(shop.get(f"/api/admin/events?limit=500&{asked}"))

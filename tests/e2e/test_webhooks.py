@@ -1,5 +1,5 @@
-"""Webhooks on the emulated AWS, with real receivers: the stream and the queues are not ours. The
-schedule of retries: `test_spec/test_6_retries.py`."""
+"""Webhooks on the emulated AWS, with its stream and queues and with real receivers. For the
+schedule of retries see `test_spec/test_6_retries.py`."""
 
 import hashlib
 import hmac
@@ -61,7 +61,7 @@ class Merchant:
         return str(self.call("POST", "/products", new)["id"])
 
     def delivery(self, webhook: dict[str, Any]) -> dict[str, Any]:
-        """The only one of that webhook, in full."""
+        """The only delivery of that webhook, with all fields."""
         (found,) = self.call("GET", f"/webhooks/{webhook['id']}/deliveries")["data"]
         full: dict[str, Any] = self.call("GET", f"/deliveries/{found['id']}")
         return full

@@ -1,4 +1,4 @@
-"""One walk through all that the shop can do, so that every function makes every kind of call."""
+"""A tour of everything that the shop can do, so that every function makes every kind of call."""
 
 import io
 import json
@@ -22,7 +22,7 @@ _CSV = "slug,name,price,sku,stock\n"
 
 
 class Tour:
-    """`stack`: its webhooks' schedule should be a short one."""
+    """`stack` should have a short retry schedule."""
 
     def __init__(self, stack: Stack, receiver: Receiver) -> None:
         self._stack, self._receiver = stack, receiver
@@ -47,7 +47,7 @@ class Tour:
     # ---- Calls ----
 
     def call(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
-        """The JSON that came; None for anything else, and for what was refused."""
+        """The JSON of the answer; None if it is not JSON or a refusal."""
         sent = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
         known = {
             "Authorization": f"Bearer {self._stack.api_key}",
@@ -216,7 +216,7 @@ class Tour:
         self.admin("GET", "/products/import/template")
 
     def _jobs(self) -> None:
-        """What is not an import: edits of many, taken back, and what is taken out."""
+        """Bulk edits, undo and exports."""
         price = {"filters": {"search": "cup"}, "change": {"price": {"percent": 10}}}
         edited = self.admin("POST", "/products/bulk-edit", price, Idempotency_Key="raise")["jobId"]
         changed = self._finished(edited)
@@ -276,7 +276,7 @@ class Tour:
         )
 
     def _dead_letters(self) -> None:
-        """What ends in a dead-letter queue ends its job."""
+        """A dead letter ends its job."""
         job = self.admin("POST", "/products/import/uploads", {"fileName": "x.csv"})["jobId"]
         sqs = client(self._stack.aws_endpoint, "sqs")
         queue = sqs.get_queue_url(QueueName=f"backroom-{STAGE}-import-chunks-dead")["QueueUrl"]

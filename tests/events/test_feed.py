@@ -1,4 +1,4 @@
-"""The change feed: who does nothing but read it has everything, once, whatever crashes."""
+"""The change feed: a reader gets every event once, also after crashes."""
 
 import json
 import random
@@ -34,7 +34,7 @@ def shop(world: World) -> Shop:
 
 
 class Reader:
-    """Keeps a cursor and a copy of the shop, and nothing else."""
+    """Keeps only a cursor and a copy of the shop."""
 
     def __init__(self, shop: Shop, limit: int = 100) -> None:
         self.shop, self.limit = shop, limit
@@ -100,7 +100,7 @@ def test_a_reader_can_start_at_a_time(world: World, shop: Shop) -> None:
 
 
 class Trade:
-    """Writers of everything there is, who meet conflicts, lose answers and die in the middle."""
+    """Writes records of every kind, with conflicts, lost answers and crashes."""
 
     def __init__(self, world: World, shop: Shop, chance: random.Random) -> None:
         self.world, self.shop, self.chance = world, shop, chance
@@ -117,7 +117,7 @@ class Trade:
         world.double.faults = faults
 
     def write(self) -> None:
-        """One change of anything; perhaps the last call of its function is one of its first."""
+        """One random change. Its function may crash at one of its first calls."""
         if self.chance.random() < 0.2:
             self.world.crash = (self.chance.randint(1, 4), self.chance.random() < 0.5)
         with suppress(Crash):
@@ -202,8 +202,8 @@ class Trade:
 def test_a_copy_built_from_the_feed_equals_the_shop(
     world: World, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ten hours of writers, conflicts, functions that die, a stream that is late, and a reader who
-    stops, forgets what was not saved, and begins again."""
+    """Ten hours of writes, conflicts, crashes, a late stream, and a reader that stops and resumes
+    from its saved state."""
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     chance = random.Random(7)
     trade = Trade(world, shop, chance)
@@ -245,7 +245,7 @@ def test_a_copy_built_from_the_feed_equals_the_shop(
 
 
 def _counted(copy: dict[str, Any]) -> dict[str, Any]:
-    """Customers, with what their orders say of them: an order announces itself alone."""
+    """Customers with totals from their orders: an order's event does not announce its customer."""
     made = {}
     for id, customer in copy.items():
         if not id.startswith("cus_"):
@@ -326,7 +326,7 @@ def test_a_rare_type_among_many_events_is_found_on_later_pages(
 
 
 class Hour(Sequence[str]):
-    """The sort keys of an hour's entries, which are made when they are looked at."""
+    """The sort keys of an hour's entries, made on access."""
 
     def __init__(self, hour: datetime, entries: int) -> None:
         self._hour, self._entries = hour, entries
@@ -354,7 +354,7 @@ class Entries(dict[str, bytes]):
 def test_a_page_costs_the_same_in_a_feed_of_any_size(
     world: World, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A thousand an hour; the oldest, one in the middle, the newest."""
+    """A thousand events an hour; the oldest page, one in the middle, the newest."""
     body = outbox.body("product.updated", {"id": "prod_1", "name": "Mug"})
     found = world.double._item
 
@@ -461,7 +461,7 @@ def test_the_feed_requires_the_staff_role(shop: Shop) -> None:
 
 
 def test_two_concurrent_fan_outs_enter_an_event_once(world: World, shop: Shop) -> None:
-    """Two deliveries of one record by the stream."""
+    """The stream delivers one record twice."""
     id = announce()
     (item,) = world.unread_events()
     item = attributes.unpack(item)
@@ -480,7 +480,7 @@ def test_two_concurrent_fan_outs_enter_an_event_once(world: World, shop: Shop) -
 
 
 def test_the_feed_adds_no_item_to_a_commit(world: World, shop: Shop) -> None:
-    """One item of the outbox, however many events; an entry of the feed is the fan-out's."""
+    """A commit writes one outbox item for all its events. The fan-out writes the feed."""
     commits: list[list[tuple[str, str]]] = []
     others = world.double.faults
 

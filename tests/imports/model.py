@@ -1,4 +1,4 @@
-"""Random files, and what a shop is after them: an import as simple as it can be thought."""
+"""Random files, and the shop expected after them: the simplest possible import."""
 
 import random
 from collections import Counter
@@ -46,7 +46,7 @@ def random_file(chance: random.Random) -> list[Row]:
 
 @dataclass
 class Thing:
-    """What a product is, as far as the rows can say."""
+    """A product, with the fields that rows can set."""
 
     name: str
     price: str
@@ -61,7 +61,7 @@ class Expected:
 
     @property
     def counts(self) -> Counter[str]:
-        """Each product once: as what is worst, or else most, of what became of its groups."""
+        """Each product once, by the worst or else the strongest outcome of its groups."""
         ranks = ("failed", "created", "updated", "unchanged")
         foremost = (min(of, key=ranks.index) for of in self.outcomes.values())
         return Counter(foremost)
@@ -72,7 +72,7 @@ class Expected:
 
 
 def expected(rows: list[Row], shop: dict[str, Thing]) -> Expected:
-    """The shop after the file, read row by row from the top; adjacent rows of a slug are one."""
+    """The shop after the file, read row by row. Adjacent rows with one slug are one group."""
     result = Expected({slug: _copy(thing) for slug, thing in shop.items()})
     waiting: dict[str, list[list[Row]]] = {}
     for group in _groups(rows):

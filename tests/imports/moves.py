@@ -1,7 +1,7 @@
-"""Goods whose handles, SKUs and options change from file to file, and which stay the same goods.
+"""Products whose handles, SKUs and options change from file to file, and which must keep their ids.
 
-A shop keeps its slugs, so what has neither the shop's slug nor any SKU of it is something new: no
-file has both renamed.
+A shop keeps its slugs, so a row with neither the slug nor a SKU of a product is a new product.
+Therefore no file changes both.
 """
 
 import random
@@ -75,7 +75,7 @@ def random_goods(chance: random.Random) -> list[Good]:
 
 
 def text(goods: list[Good], chance: random.Random) -> str:
-    """All of them in any order, and the options of each in any order."""
+    """The file: products, and the options of each, in random order."""
     lines = ["slug,name,price,sku,variantTitle,variantSku,stock"]
     for good in chance.sample(goods, len(goods)):
         if not good.options:
@@ -96,7 +96,7 @@ def variants(product: Any) -> dict[str, tuple[str, int]]:
 
 
 def ids(good: Good, product: Any) -> dict[str, str]:
-    """The id of the product and of each variant, by our own keys."""
+    """The id of the product and of each variant, by the test's keys."""
     by_title = {v["title"]: v["id"] for v in product["variants"]}
     found = {f"{good.name} {o.key}": by_title[o.title] for o in good.options}
     if not good.options:

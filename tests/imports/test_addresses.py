@@ -1,4 +1,4 @@
-"""The addresses that leave the house: of the bucket, in its own region, wherever that is."""
+"""Presigned URLs of the bucket: they name its region."""
 
 from urllib.parse import parse_qs, urlsplit
 

@@ -1,4 +1,4 @@
-"""Several who create the same products at once make each of them once."""
+"""Concurrent imports and clients create each product once."""
 
 import json
 from collections import Counter
@@ -66,7 +66,7 @@ def test_a_product_created_by_a_client_meanwhile_is_the_only_one(desk: Desk) -> 
 
 
 def beside_a_client(desk: Desk, file: str, given: list[dict[str, object]], nth: int) -> None:
-    """Two imports of a file, and a client that creates products while both are at work."""
+    """Two imports of a file, and a client that creates products while both run."""
     jobs = [desk.send(file), desk.send(file)]
     for job_id in jobs:
         desk.uploaded(job_id)

@@ -1,4 +1,4 @@
-"""Another attempt at a job: its file is copied by a worker, in pieces if it is large."""
+"""Retrying a job: a worker copies its file, in parts if it is large."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def retry(desk: Desk, job_id: str) -> Any:
 
 
 def failed(desk: Desk, data: bytes) -> str:
-    """A job whose file is there, and of which nothing was read."""
+    """A failed job whose file exists and was not read."""
     job_id = desk.put(data)
     desk.cancel(job_id)
     return job_id

@@ -1,4 +1,4 @@
-"""No cell, row or file costs more than its length, and what is wrong with one is its own error."""
+"""Reading cells, rows and files takes linear time. Errors affect only their row."""
 
 import sys
 from collections.abc import Callable
@@ -40,7 +40,7 @@ READINGS: dict[str, Callable[[str], Any]] = {
         for field, reading in format.readings.items()
     },
 }
-# Texts that made some reader slow, or raise what it should not.
+# Texts that made some reader slow, or raise an unexpected error.
 LONG = [
     *(" ", ">", "->", " >", ",", "\\,", ",,", "'", '"', '=""', "1", "1,", "1 ", "1'", "0.", "a"),
     *("é", "|", ";", "\n", "https://", "http", "[S]", "Type=", "|Name=|Value=", "sku=,", "9" * 50),
@@ -114,7 +114,7 @@ def test_any_rows_become_a_product_or_errors(format: type[Format], data: st.Data
 
 
 def steps(work: Callable[[], object]) -> int:
-    """How many lines of Python and calls into C a piece of work takes."""
+    """The number of Python lines and C calls that `work` executes."""
     count = 0
 
     def trace(frame: Any, event: str, arg: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What a step of an import counts, it counts once, and of a job that is there."""
+"""Each step of an import counts its rows once, and only for an existing job."""
 
 import contextlib
 import json

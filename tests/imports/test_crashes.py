@@ -1,5 +1,5 @@
-"""Whatever dies, comes twice, late or beside itself: no row is lost, none is counted twice, and the
-shop is what the file says, read from the top (`model.py`)."""
+"""Crashes, and repeated, late and concurrent messages: no row is lost or counted twice, and the
+shop is as the file describes it, read from the top (`model.py`)."""
 
 import copy
 import random
@@ -89,7 +89,7 @@ def text(rows: list[Row]) -> str:
 
 
 def things(desk: Desk) -> dict[str, Thing]:
-    """The shop in the model's words."""
+    """The shop's products as the model has them."""
     return {slug: _thing(product) for slug, product in desk.products().items()}
 
 
@@ -101,7 +101,7 @@ def _thing(product: dict[str, Any]) -> Thing:
 
 
 def struck(desk: Desk, file: str, chance: random.Random) -> Any:
-    """The job after an import in which a call in twelve goes wrong, and messages come twice."""
+    """The job after an import in which one call in twelve fails, and messages are repeated."""
     job_id = desk.send(file)
     late: list[dict[str, Any]] = []
     with trouble(desk, chance):
@@ -128,7 +128,7 @@ def struck(desk: Desk, file: str, chance: random.Random) -> Any:
 
 
 def beside_itself(desk: Desk, message: dict[str, Any], nth: int) -> None:
-    """In the middle of the handler the same message is handled once more, to its end."""
+    """Handles the message, and in the middle of that the same message completely."""
     twin, usual, seen = copy.deepcopy(message), desk.dynamodb.faults, 0
 
     def faults(operation: str, request: Any) -> Fault | None:
@@ -145,7 +145,7 @@ def beside_itself(desk: Desk, message: dict[str, Any], nth: int) -> None:
 
 @contextmanager
 def trouble(desk: Desk, chance: random.Random) -> Iterator[None]:
-    """Calls to DynamoDB, S3 and SQS fail or end the function, before or after they took effect."""
+    """Calls to DynamoDB, S3 and SQS fail or crash the function, before or after their effect."""
 
     def faults(operation: str, request: Any) -> Fault | None:
         return chance.choice(FAULTS) if chance.random() < 1 / 12 else None

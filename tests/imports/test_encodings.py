@@ -1,4 +1,4 @@
-"""Bytes that are no UTF-8 are read in their encoding, or asked about."""
+"""Files that are not UTF-8: the encoding is detected, or the job asks for it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -169,7 +169,7 @@ def test_ambiguous_text_is_asked_about_at_any_distance(
 def test_words_that_are_equal_in_several_encodings_do_not_decide(
     desk: Desk, encoding: str, words: str
 ) -> None:
-    """`für` is; what comes far behind it may be not."""
+    """`für` is equal in several; text far after it may not be."""
     plain = "".join(f"p{at},plain,9\n" for at in range(70_000))
     data = f"slug,name,price\na,für,9\n{plain}z,{words.replace(',', ' ')},9\n".encode(encoding)
     job_id = desk.put(data)
@@ -181,7 +181,7 @@ def test_words_that_are_equal_in_several_encodings_do_not_decide(
 
 
 def test_a_file_with_some_lines_in_utf8_is_asked_about() -> None:
-    """Two signs of GBK may be a letter in UTF-8."""
+    """Two characters of GBK may be one letter in UTF-8."""
     data = "slug,name\na,模\nb,蓝色杯子\nc,白色衬衫\n".encode("gbk")
     assert data.splitlines()[1].decode() == "a,ģ"
     with pytest.raises(Undecided) as caught:

@@ -1,4 +1,4 @@
-"""Every job ends: cancelled, without its file, by dead letters; and what failed is tried again."""
+"""How jobs end: cancelled, without an upload, by dead letters; and how failed rows are retried."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -134,7 +134,7 @@ def test_a_fixed_report_can_be_imported(desk: Desk) -> None:
 
 
 def test_unreadable_rows_fail_again_until_they_are_fixed(desk: Desk) -> None:
-    """What is left of them may say something else: half a text, a price without its cents."""
+    """Their cells may be cut: half a text, a price without its cents."""
     rows = 'a,"first line,1\nb,B,1,50\nc\nd,D,1\re,E,2\nf,"F" x,1\ng,G,1\n'
     job = desk.imported(HEADER + rows)
     codes = [error["code"] for error in job["errors"]]

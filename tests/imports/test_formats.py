@@ -1,6 +1,6 @@
-"""Every format, with a file of its own: what is read of it, and that the import's promises hold.
+"""Every format with a sample file: the values read, and the rules that every import keeps.
 
-The files were written for these tests, after exports of the systems.
+The files were written for these tests, modelled on exports of the systems.
 """
 
 import csv
@@ -56,7 +56,7 @@ def read(data: bytes, encoding: str = "") -> list[dict[str, Any]]:
 def rewritten(
     name: str, change: Callable[[list[list[str]], Sheet], list[list[str]]], delimiter: str = ","
 ) -> str:
-    """The file with other rows."""
+    """The file with changed rows."""
     table = open_csv([text(name).encode()])
     rows = [list(record.cells) for record in table.records()]
     format = ALL[name](table.format.header)
@@ -92,7 +92,7 @@ def test_each_file_gives_the_expected_products(name: str) -> None:
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", *KNOWN])
 def test_a_file_is_read_equally_in_every_encoding_and_delimiter(name: str, encoding: str) -> None:
     def can(written: str) -> str:
-        """The text as far as the encoding has its letters."""
+        """Whether the encoding has the letters of the text."""
         return written.replace("∞", "0").encode(encoding, "replace").decode(encoding)
 
     said = encoding if encoding in KNOWN else ""
@@ -106,7 +106,7 @@ def test_a_file_is_read_equally_in_every_encoding_and_delimiter(name: str, encod
 
 
 def dearer(rows: list[list[str]], sheet: Sheet) -> list[list[str]]:
-    """All prices with 1 more."""
+    """All prices raised by 1."""
     places = {at for field in PRICES for at in sheet.at(field)}
     for row in rows:
         for at in places & set(range(len(row))):
@@ -132,7 +132,7 @@ def shuffled(
 
 
 def in_any_order(found: dict[str, Any]) -> dict[str, Any]:
-    """Products, though their pictures stand in the order of the file where it says no positions."""
+    """Products without the order of their pictures, if the file gives no positions."""
     hidden = {"updatedAt", "version"}
     bare = {slug: {k: v for k, v in p.items() if k not in hidden} for slug, p in found.items()}
     return {

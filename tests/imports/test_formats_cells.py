@@ -1,4 +1,4 @@
-"""What people write into cells, and what becomes of it."""
+"""How cells are read: amounts, stock, booleans, statuses and lists."""
 
 from datetime import date
 from decimal import Decimal

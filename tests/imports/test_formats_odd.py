@@ -1,4 +1,4 @@
-"""The odd rows of other systems' files."""
+"""Unusual rows in files of other systems."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Each format's rows become the API's product fields, and every value knows its cell."""
+"""Rows of each format become the API's product fields, and each value knows its cell."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""A product stays the product that it was: its id, its variants and their stock."""
+"""Imports keep a product's id, its variants' ids and their stock."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A file goes in over HTTP, products come out, and the job tells what became of it."""
+"""Import jobs over HTTP: upload, products, and the counts of the job."""
 
 import json
 from typing import Any
@@ -127,7 +127,7 @@ def counts(job: Any) -> list[int]:
 
 
 def test_the_total_counts_products_once_wherever_their_rows_are(desk: Desk) -> None:
-    """A product counts once: as failed if any of its rows did, else as created, else as updated."""
+    """A product counts once: as failed if any row failed, else as created, else as updated."""
     header = "slug,name,price,variantTitle,stock\n"
     together = desk.imported(header + "a,A,1,S,1\na,,,M,2\nb,B,1,,\n")
     assert counts(together) == [2, 0, 0, 0, 2]

@@ -1,4 +1,4 @@
-"""A file whose columns are not certain waits for somebody who says what they are."""
+"""A file whose columns are not recognised waits for a mapping."""
 
 import json
 from datetime import UTC, datetime, timedelta

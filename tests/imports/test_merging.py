@@ -1,4 +1,4 @@
-"""A file about products that are there: what it names changes, what it does not name stays."""
+"""Imports of existing products: given values change, others stay."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The worst files of the worst suppliers: an import, or an error with line, column and code."""
+"""Bad files: each row is imported, or reported with line, column and code."""
 
 import codecs
 import io

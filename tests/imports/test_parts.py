@@ -1,4 +1,4 @@
-"""Parts that the front door shows only at a size that no test has."""
+"""Parts of imports that matter only at sizes too large for a test over HTTP."""
 
 import csv
 import io

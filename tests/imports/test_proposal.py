@@ -1,4 +1,4 @@
-"""What is proposed for a file that nobody knows, and how it is read by a mapping."""
+"""The proposed mapping of an unknown file, and how a mapped file is read."""
 
 from datetime import date
 

@@ -1,4 +1,4 @@
-"""A file is known by columns of its own, or not at all."""
+"""A format is recognised only by columns that no other format has."""
 
 from itertools import combinations
 
@@ -11,7 +11,7 @@ ALL: tuple[type[Format], ...] = (Ours, *FORMATS)
 
 
 def columns(format: type[Format]) -> list[str]:
-    """One column for each field, by its first name, and those that are the format's own."""
+    """One column for each field, by its first name, and the columns that identify the format."""
     own = [name for sign in format.signs for name in sign]
     first = [names[0].replace("{n}", "1").replace("{*}", "Main") for names in format.table.values()]
     return list({plain(name): name for name in [*first, *own]}.values())

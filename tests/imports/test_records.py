@@ -1,4 +1,4 @@
-"""A CSV of any encoding, size and state is cut into records that are found again by their bytes."""
+"""A CSV file is cut into records, each with the byte range it can be read from again."""
 
 import csv
 import io

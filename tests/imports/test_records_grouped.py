@@ -1,4 +1,4 @@
-"""The rows of one product stay together, and a worker finds the products the planner counted."""
+"""The rows of a product stay together, and workers read the products that the planner counted."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A request for an import that is sent again, and forms as no browser writes them."""
+"""Repeated import requests, and unusual forms."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The same file again, a changed file, a dry run; what may be created and what updated."""
+"""Importing a file again, changed files, dry runs and modes."""
 
 from collections import Counter
 from itertools import count
@@ -292,7 +292,7 @@ def test_every_event_of_a_large_stock_change_has_a_unique_id(desk: Desk) -> None
 
 
 def announced(desk: Desk) -> dict[str, str]:
-    """What happened, by the id of each event."""
+    """The events by id."""
     items = map(attributes.unpack, desk.dynamodb.items(settings.outbox_table()))
     return {event.id: event.event for item in items for event in outbox.events_of(item)}
 

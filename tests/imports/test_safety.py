@@ -1,4 +1,4 @@
-"""What a file may not do: give goods away, run in a spreadsheet, take memory without end."""
+"""A file cannot set prices to zero, put formulas into a report, or use unlimited memory."""
 
 import csv
 import io

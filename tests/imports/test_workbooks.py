@@ -1,4 +1,4 @@
-"""Workbooks are read like CSV: what a person sees in their cells, by their own rows."""
+"""Workbooks are read like CSV: cells as a spreadsheet shows them, with the sheet's row numbers."""
 
 import io
 import zipfile

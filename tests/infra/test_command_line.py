@@ -1,4 +1,4 @@
-"""What Chalice's own commands say where something is missing: one sentence, and no stack trace."""
+"""Chalice's commands report missing setup in one sentence, without a stack trace."""
 
 import json
 import os

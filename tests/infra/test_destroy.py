@@ -1,4 +1,4 @@
-"""What stands in the way of a stage that is made again: waiting executions, names of queues."""
+"""Destroying and recreating a stage: waiting executions, names of queues."""
 
 import argparse
 from types import SimpleNamespace
@@ -11,8 +11,7 @@ from infra import deploy, destroy, lanes, stacks, steps
 
 
 class States:
-    """Step Functions with executions that wait; each new look shows one more that came meanwhile,
-    a few times."""
+    """Step Functions with waiting executions. The first few listings each show a new one."""
 
     def __init__(self) -> None:
         self.running = [f"arn:{n}" for n in range(2_500)]
@@ -41,7 +40,7 @@ class States:
 def test_waiting_executions_are_stopped_before_the_state_machine_is_deleted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Else it stays until the last has ended, a week, and none of its name can be made."""
+    """Otherwise it exists until the last has ended, up to a week, and its name is not free."""
     states, order = States(), list[str]()
     client = mock.MagicMock()
     client.get_paginator.return_value.paginate.return_value = []

@@ -1,4 +1,4 @@
-"""What `make` installs, it says; and when pip fails, what pip said."""
+"""`make` prints what it installs, and pip's output if it fails."""
 
 import os
 import subprocess

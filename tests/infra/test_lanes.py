@@ -1,4 +1,4 @@
-"""However few functions an account runs, the API keeps a share of them."""
+"""The API keeps a share of the account's concurrency, even of a small one."""
 
 import pytest
 from cfnlint.decode import cfn_yaml

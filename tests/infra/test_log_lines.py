@@ -1,4 +1,4 @@
-"""What `make run` prints of a log line, from lines that telemetry.py wrote."""
+"""How `make run` prints the log lines of telemetry.py."""
 
 import re
 

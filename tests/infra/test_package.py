@@ -1,4 +1,4 @@
-"""The package, as the functions get it."""
+"""The package that is deployed to the functions."""
 
 import json
 import os

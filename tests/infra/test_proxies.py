@@ -1,4 +1,4 @@
-"""`--trusted-proxies`: blocks as they are given, or CloudFront's as AWS lists them."""
+"""`--trusted-proxies`: the given blocks, or those that AWS lists for CloudFront."""
 
 import boto3
 import pytest

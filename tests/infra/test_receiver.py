@@ -1,4 +1,4 @@
-"""The receiver that README starts: it says yes to what is signed, and to nothing else."""
+"""The receiver that README starts: it accepts signed deliveries only."""
 
 import threading
 import urllib.error

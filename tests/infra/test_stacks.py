@@ -1,4 +1,4 @@
-"""What infra/stacks.py makes of CloudFormation: an operation begins after its call returned."""
+"""infra/stacks.py with a CloudFormation whose operations begin after their call has returned."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,8 +14,8 @@ Event = dict[str, str]
 
 
 class CloudFormation:
-    """One stack. `script`: what happens to it, an event at each look, once something was begun;
-    the first looks after the call still find it as it was."""
+    """One stack. `script`: its events after a call, one at each listing; the first listings after
+    the call still show the old state."""
 
     def __init__(
         self, status: str, script: list[tuple[str, str, str]], idle_looks: int = 3

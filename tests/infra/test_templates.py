@@ -1,4 +1,4 @@
-"""What resources.yaml and triggers.yaml promise, beyond being valid CloudFormation."""
+"""The rules that resources.yaml, triggers.yaml and alarms.yaml keep."""
 
 import json
 import re
@@ -58,7 +58,7 @@ def listed(value: Any) -> list[Any]:
 
 
 def on_aws(resource: Any) -> list[Any]:
-    """The resources of a statement, as they are on AWS."""
+    """The resources of a statement on AWS."""
     chosen = resource.get("Fn::If", [None, resource])[1] if isinstance(resource, dict) else resource
     return listed(chosen)
 
@@ -74,7 +74,7 @@ def test_no_role_has_wildcard_actions_or_resources() -> None:
 
 
 def test_no_role_may_delete_a_table_and_only_jobs_may_scan_or_delete_files() -> None:
-    """An erasure does: docs/decisions/2026-11-22-erasure.md."""
+    """Erasures need it: docs/decisions/2026-11-22-erasure.md."""
     able = {
         (role, str(action))
         for role, statement in statements()
@@ -147,7 +147,7 @@ def test_an_alarm_notifies_and_missing_data_is_no_alarm() -> None:
 
 
 def test_a_missing_metric_does_not_hide_others_in_a_sum() -> None:
-    """A sum with `+` has no value while one of its metrics has none."""
+    """A sum with `+` has no value if one of its metrics has none."""
     for name, alarm in alarms().items():
         for metric in alarm.get("Metrics", []):
             expression = str(metric.get("Expression", ""))
@@ -216,7 +216,7 @@ def test_a_visibility_timeout_exceeds_the_function_timeout() -> None:
 
 
 def test_the_planner_has_a_whole_core_and_stops_before_its_timeout() -> None:
-    """1,769 MB are one core (AWS): else 5 GB take longer than a function may."""
+    """1,769 MB give one core (AWS). With less, 5 GB take longer than a function may."""
     assert CONFIG["lambda_functions"]["plan_import"]["lambda_memory_size"] >= 1_769
     assert plan._PLANNING_SECONDS + 30 <= timeout("plan_import") <= 900
 

@@ -1,4 +1,4 @@
-"""What the templates, the time-outs of functions and the code must know of each other."""
+"""Times and limits that the templates, the functions' timeouts and the code share."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""POST …/bulk-edit: one change to many products or orders, each for itself."""
+"""POST …/bulk-edit: one change to many products or orders, each independently."""
 
 import json
 from typing import Any

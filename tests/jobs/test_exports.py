@@ -1,4 +1,4 @@
-"""POST /api/admin/exports: what comes out can be opened safely, adds up, and goes in unchanged."""
+"""POST /api/admin/exports: files without formulas, with correct sums, that import unchanged."""
 
 import csv
 import io
@@ -132,7 +132,7 @@ def test_an_export_that_crashes_anywhere_is_complete(
     assert sorted(row["slug"] for row in rows(found.decode())) == sorted(slugs)
 
 
-# --- There and back -------------------------------------------------------------------------------
+# --- Export and import ----------------------------------------------------------------------------
 
 _ODD = st.sampled_from(
     [

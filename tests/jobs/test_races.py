@@ -1,4 +1,4 @@
-"""Workers that meet: what one of them did is neither done nor counted by another."""
+"""Concurrent workers: each change is made and counted once."""
 
 from dataclasses import replace
 

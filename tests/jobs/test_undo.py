@@ -1,4 +1,4 @@
-"""POST /api/admin/jobs/{id}/undo: what nobody else touched is as it was before the job."""
+"""POST /api/admin/jobs/{id}/undo: restores everything that was not changed since the job."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Imports taken back, and imports, edits, sales and undos in any order, with crashes."""
+"""Undoing imports, and imports, edits, sales and undos in any order, with crashes."""
 
 import random
 from dataclasses import dataclass, field
@@ -139,7 +139,7 @@ def test_a_product_that_several_chunks_of_a_file_changed_goes_back_at_once(
 
 @dataclass
 class Cell:
-    """A field of one product, as a person with a notebook keeps it."""
+    """A field of one product, with its changes by job."""
 
     value: str
     writes: dict[str, tuple[str, str]] = field(default_factory=dict)  # job → before and after
@@ -160,7 +160,7 @@ class Cell:
 
 @dataclass
 class Book:
-    """What the shop ought to hold: `vendor` and `price` of each product, and its stock."""
+    """The expected shop: `vendor`, `price` and stock of each product."""
 
     cells: dict[tuple[str, str], Cell] = field(default_factory=dict)
     stock: dict[str, int] = field(default_factory=dict)
@@ -264,8 +264,7 @@ class Walk:
             self.took_back(undone["id"], job, slug)
 
     def took_back(self, undone: str, by: str, slug: str) -> None:
-        """One product: all or nothing of it is written, so it counts as taken back if anything is
-        put back."""
+        """Writes of one product are all or none, so it counts as restored if any field is."""
         cells = [self.book.cells[slug, name] for name in ("vendor", "price")]
         if (undone, slug) in self.book.taken_back:
             return

@@ -1,3 +1,3 @@
-"""Lists, searches and totals on the double: `things` is a kind with every feature, `data` a shop as
-the last release wrote it.
+"""Lists, searches and totals on the double: `things` is a kind with every feature, `data` a shop
+written by the last release.
 """

@@ -1,8 +1,8 @@
-"""After every answered write, every list, search and total agrees with a plain model.
+"""After every successful write, every list, search and total agrees with a simple model.
 
-Whatever happens in between: several writers with stale versions, conflicts, throttles, lost
-requests, lost replies, crashes. The number of steps is modest here; `LISTING_STEPS=20000` runs that
-many (docs/listing.md says what the last long run found).
+Writers have stale versions, conflicts, throttling, lost requests, lost replies and crashes. The
+default number of steps is small; `LISTING_STEPS=20000` runs that many (docs/listing.md has the
+result of the last long run).
 """
 
 import base64
@@ -157,7 +157,7 @@ class Shop(RuleBasedStateMachine):
 
     @rule(at=st.integers(0), facets=facets, texts=texts, gone=st.booleans())
     def read_to_write_later(self, at: int, facets: Any, texts: Any, gone: bool) -> None:
-        """Another writer, who has read a version and does not hurry."""
+        """Another writer reads a version, to write later."""
         for before in self.pick(at):
             after = None if gone else replace(before, facets=facets, texts=texts)
             self.stale.append((before, after, things.writes(before, after)))
@@ -201,7 +201,7 @@ class Shop(RuleBasedStateMachine):
         except table.ConditionFailed:
             assert outdated
         except (Crash, Busy, ClientError, BotoCoreError):
-            # Not answered: what the record says decides, and everything else has to agree with it.
+            # No answer: the record decides, and everything else has to agree with it.
             self.plan([])
             found = things.find(id)
             happened = found is None if after is None else bool(found and _same(found, after))
@@ -229,7 +229,7 @@ class Shop(RuleBasedStateMachine):
 
     @rule(version=st.sampled_from(sorted(SHAPES)))
     def deploy(self, version: int) -> None:
-        """From now on records are spread differently."""
+        """Changes the numbers of shards."""
         kinds.CURRENT = version
 
     @rule(at=st.integers(0), faults=faults)
@@ -258,7 +258,7 @@ class Shop(RuleBasedStateMachine):
 
     @rule(query=queries)
     def walk(self, query: listing.Query) -> None:
-        """Page after page by their cursors, to the end, and by their numbers."""
+        """All pages by cursor, and by number."""
         start: str | None = ""
         while start is not None:
             start = self.check(replace(query, cursor=start))
@@ -269,8 +269,8 @@ class Shop(RuleBasedStateMachine):
     def walk_while_others_write(
         self, query: listing.Query, at: int, facets: Any, faults: Any
     ) -> None:
-        """What is there throughout comes once. They stop at some time: who walks towards the newest
-        at the pace at which others write never arrives."""
+        """Lasting records are listed once. The writers stop at some time: otherwise pages towards
+        the newest might never end."""
         staying, met = {one.id for one in self.found(query)}, list[str]()
         start: str | None = ""
         for step in count():
@@ -301,7 +301,7 @@ class Shop(RuleBasedStateMachine):
         assert listing.count(KIND, where) == total
 
     def check(self, query: listing.Query) -> str | None:
-        """Where the list goes on."""
+        """Whether the list continues at the right record."""
         terms = words.terms(query.search)
         matching = self.matching(terms)
         broad = [term for term, found in matching.items() if len(found) > FEW_MATCHES]
@@ -379,7 +379,7 @@ class Shop(RuleBasedStateMachine):
             if pk.startswith("count#"):
                 cell = pk, sk.rsplit("#", 1)[0]
                 counted[cell] = counted.get(cell, 0) + int(item["n"]["N"])
-            # What a failed write left is no harm.
+            # Leftovers of a failed write are allowed.
             elif pk.startswith(("list#", "word#")) and ("at" not in item or (pk, sk) in expected):
                 found.add((pk, sk))
         assert found == expected

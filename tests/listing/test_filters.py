@@ -1,4 +1,4 @@
-"""Every filter, alone and combined, gives what a plain filter over all records would give."""
+"""Every filter, alone and combined, gives the same as a simple filter over all records."""
 
 import random
 from collections.abc import Callable, Iterator, Sequence

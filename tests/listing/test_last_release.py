@@ -1,4 +1,4 @@
-"""What the last release wrote works: before `infra/reindex.py`, during it, and after.
+"""Records of the last release work before, during and after `infra/reindex.py`.
 
 `data/last_release.json.gz`: the items of a shop, as the code of commit b5372a0 wrote them. Its
 deliveries: `webhooks/test_last_release.py`.
@@ -20,7 +20,7 @@ from tests.support.shop import Shop
 
 PRODUCTS, ORDERS, CUSTOMERS = (f"/api/admin/{name}" for name in ("products", "orders", "customers"))
 
-# What the last release answered, too: its filters, totals and searches, newest first.
+# Queries of the last release: its filters, totals and searches, newest first.
 ALWAYS = {
     PRODUCTS: ["Secret hat", "Shirt of many", "Old hat", "Red shirt", "Blue shirt"],
     f"{PRODUCTS}?status=ACTIVE": ["Secret hat", "Shirt of many", "Blue shirt"],
@@ -46,7 +46,7 @@ ALWAYS = {
     f"{CUSTOMERS}?search=lovelace": ["ada.lovelace@example.com"],
     "/api/admin/jobs": ["shirts.csv"],
 }
-# What it did not know.
+# Queries that it did not have.
 LATER = {
     f"{PRODUCTS}?vendor=Acme": ["Red shirt", "Blue shirt"],
     f"{PRODUCTS}?tag=sale&status=DRAFT": ["Red shirt"],
@@ -156,7 +156,7 @@ def test_leftovers_of_functions_of_the_last_release_are_removed(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """They delete and change what this one wrote, and know nothing of its lists and cells."""
+    """They delete and change records of this release without its lists and cells."""
     made = [
         shop.post(PRODUCTS, {"name": f"New {n}", "price": 1, "vendor": "Acme", "tags": ["sale"]})
         for n in range(3)

@@ -1,4 +1,4 @@
-"""Who has a SKU is answered exactly, whatever other SKUs begin like it."""
+"""Lookup by SKU is exact, also among SKUs with the same prefix."""
 
 import random
 from collections.abc import Callable
@@ -72,7 +72,7 @@ def test_a_sku_is_found_among_hundreds_with_the_same_prefix(dynamodb: Double) ->
 
 
 def test_skus_written_by_the_last_release_are_found(dynamodb: Double) -> None:
-    """Longer words stood for shorter ones, and names for what the index had no room for."""
+    """It used longer words in place of shorter ones, and names for words without room."""
     one, many = having("TS-1"), [having(f"TS-1-{n}") for n in range(120)]
     create(*many)
     for n in range(4):
@@ -92,12 +92,12 @@ def test_a_record_that_is_reindexed_during_a_lookup_is_found(
     calls = iter(range(1_000))
 
     def move(operation: str, request: Any) -> None:
-        """Once as many partitions were read as words are spread over now."""
+        """Moves the record after as many partitions were read as there are shards now."""
         if next(calls) == 5:
             reindex(RECORDS, one.id)
 
     def last_first(asked: list[Callable[[], Any]]) -> list[Any]:
-        """What is asked for at the same time is answered in any order."""
+        """Concurrent reads are answered in any order: here the last first."""
         return [call() for call in asked[::-1]][::-1]
 
     dynamodb.faults = move  # type: ignore[assignment]

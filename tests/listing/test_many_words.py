@@ -1,5 +1,5 @@
-"""A record is found by each of its words, however many they are, and by no others, whatever fails
-between its words and itself."""
+"""A record with any number of words is found by exactly these, also after failures between writing
+the words and the record."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -25,7 +25,7 @@ MANY, FEW, OTHERS = of(*range(1_000, 1_200)), of(*range(1_000, 1_020)), of(*rang
 
 
 def check_found(one: Thing, texts: tuple[str, ...]) -> None:
-    """It is found by each of the texts and by no other, as far as a sample tells."""
+    """Checks with a sample that it is found by these texts and no others."""
     for text in {*MANY[::37], *OTHERS[::37], MANY[-1], OTHERS[-1], *texts[::37], *texts[-2:]}:
         assert page(search=text).total == len(page(search=text).records) == (text in texts), text
     assert page(search="w").total == bool(texts)
@@ -102,7 +102,7 @@ def test_a_crash_leaves_the_words_of_one_version(dynamodb: Double, fault: Fault)
 
 
 def test_concurrent_writes_leave_the_words_of_the_first(dynamodb: Double) -> None:
-    """Also if both wrote the same, and a third takes a word away while the second is on its way."""
+    """Also if both write the same, and a third removes a word before the second is done."""
     one = replace(thing(), texts=FEW)
     create(one)
     before = find(one.id)

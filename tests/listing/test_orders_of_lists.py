@@ -1,4 +1,4 @@
-"""Lists in other orders, with filters, ranges and searches: what a plain sort would give."""
+"""Sorted lists with filters, ranges and searches give the same as a simple sort."""
 
 import random
 from itertools import product

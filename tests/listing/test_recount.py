@@ -1,4 +1,4 @@
-"""Totals are counted again from the list: a wrong one is found and repaired, a right one never."""
+"""Recounting totals from the lists finds and repairs wrong ones, and changes no correct one."""
 
 import random
 from typing import Any
@@ -88,7 +88,7 @@ def test_concurrent_writes_are_no_disagreement(dynamodb: Double) -> None:
 def test_constant_writes_are_no_disagreement(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Orders come, and those that wait are moved on, between any two calls of each look."""
+    """New orders are created and waiting ones moved between any two calls of a recount."""
     waiting, query = [thing(status="DRAFT") for _ in range(100)], table.query
     create(*waiting)
     chance = random.Random(3)
@@ -122,7 +122,7 @@ def test_a_record_that_moves_to_other_shards_is_counted_once(
     monkeypatch.setattr(kinds, "CURRENT", 2)
 
     def move(operation: str, request: Wire) -> Fault | None:
-        """Between what is read of the old spread and of the new."""
+        """Moves the record between the reads of its old and its new shard."""
         if operation == "Query" and "of3" in str(request) and made:
             dynamodb.faults = lambda operation, request: None
             listing.reindex(RECORDS, made.pop().id)

@@ -1,4 +1,4 @@
-"""A change of tokenizer or of shard counts moves every record, while the shop is in use."""
+"""A change of tokenizer or shard counts moves every record while the shop is in use."""
 
 import re
 from collections import Counter
@@ -23,7 +23,7 @@ SHAPES = {1: kinds.Shape(2, 4), 2: kinds.Shape(3, 5)}
 
 @pytest.fixture
 def stock(dynamodb: Double) -> list[Thing]:
-    """Oldest first; every third one is a draft, and all are found by `shirt`."""
+    """Oldest first; every third one is a draft, and `shirt` finds all."""
     made = [
         thing(f"shirt no {20_000 + n}", status="ACTIVE" if n % 3 else "DRAFT") for n in range(250)
     ]
@@ -32,7 +32,7 @@ def stock(dynamodb: Double) -> list[Thing]:
 
 
 def deploy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another number of shards, and numbers found by their last two digits."""
+    """Sets another number of shards, and finds numbers by their last two digits."""
     monkeypatch.setattr(kinds, "SHAPES", SHAPES)
     monkeypatch.setattr(kinds, "CURRENT", 2)
     monkeypatch.setattr(words, "_SHORTEST_ENDING", 2)
@@ -51,7 +51,7 @@ def all_pages(where: Any = None, search: str = "") -> list[str]:
 
 
 def agree(records: list[Thing]) -> None:
-    """Every list, search and total is what these records make it."""
+    """Every list, search and total matches these records."""
     newest_first = [one.id for one in sorted(records, key=lambda one: one.sort, reverse=True)]
     drafts = {one.id for one in records if one.facets["status"] == "DRAFT"}
     assert all_pages() == all_pages(search="shirt") == newest_first
@@ -61,7 +61,7 @@ def agree(records: list[Thing]) -> None:
 
 
 def partitions(dynamodb: Double) -> set[str]:
-    """How the lists and words that hold anything are spread: `list …of2`."""
+    """The shards of non-empty lists and words: `list …of2`."""
     sizes = dynamodb.partition_sizes(SETTINGS["TABLE"])
     used = [pk for pk, size in sizes.items() if size and "of" in pk]
     return {f"{pk[:4]} {pk.rpartition('of')[2]}" for pk in used}
@@ -129,7 +129,7 @@ def test_a_record_that_moves_during_a_filtered_search_is_found(
     read = dynamodb._on_BatchGetItem
 
     def last_first(request: Any) -> Any:
-        """What one call asks for is read in any order, and not at one moment."""
+        """A batch is read in any order, and not at one moment: here the last first."""
         ((name, asked),) = request["RequestItems"].items()
         keys = asked["Keys"]
         old = [key for key in keys if key["pk"]["S"].endswith("of2")]
@@ -262,7 +262,7 @@ def test_meaningless_arguments_are_refused(
 
 
 def test_every_listed_kind_can_be_reindexed() -> None:
-    """A slice that lists records names them in `infra/reindex.py`."""
+    """Each slice with lists names its kind in `infra/reindex.py`."""
     kinds = {records.kind.name for records in reindex.ALL}
     assert kinds == {"product", "order", "customer", "job"}
 
@@ -325,7 +325,7 @@ def test_a_facet_can_be_added_to_a_kind(
 def test_words_stored_as_a_list_are_found_and_moved(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They were kept as a list."""
+    """They were stored as a list."""
     text = listing.Index.stored
     with monkeypatch.context() as before:
         before.setattr(

@@ -1,4 +1,4 @@
-"""`GET /api/admin/search`: a few of each, what matches exactly first, in two round trips."""
+"""`GET /api/admin/search`: a few records of each kind, exact matches first, in two round trips."""
 
 from typing import Any
 
@@ -58,7 +58,7 @@ def test_all_words_have_to_match(shop: Shop) -> None:
 def test_a_record_with_all_words_is_found_among_many_with_one(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither the first nor the newest of those with either word."""
+    """It is neither the first nor the newest with either word."""
     monkeypatch.setattr(best, "_WHOLE", 1)
     monkeypatch.setattr(best, "_BEGINNING", 1)
     for n in range(41):

@@ -1,4 +1,4 @@
-"""Pages: near, deep, one after the other, and while others write."""
+"""Pages by number and by cursor, also with concurrent writes."""
 
 import base64
 import random
@@ -67,7 +67,7 @@ def test_each_page_by_cursor_costs_the_same(dynamodb: Double, options: Any) -> N
 
 
 def walked(where: Any = None, search: str = "", limit: int = 7, **options: Any) -> Iterator[Any]:
-    """Page after page, by their cursors."""
+    """All pages, by cursor."""
     cursor: str | None = ""
     while cursor is not None:
         some = page(where, search, limit=limit, cursor=cursor, **options)
@@ -79,7 +79,7 @@ def walked(where: Any = None, search: str = "", limit: int = 7, **options: Any) 
 def test_pages_by_cursor_neither_miss_nor_repeat_lasting_records(
     dynamodb: Double, options: Any
 ) -> None:
-    """Two walkers at once, who do not disturb each other."""
+    """Two readers at the same time, which do not affect each other."""
     for seed in range(6):
         chance = random.Random(seed)
         where = [None, {"status": ["ACTIVE"]}, {"status": ["ACTIVE", "DRAFT"]}][seed % 3]
@@ -104,7 +104,7 @@ def test_pages_by_cursor_neither_miss_nor_repeat_lasting_records(
 
 
 def _write_something(chance: random.Random, going: list[Thing], staying: set[str]) -> None:
-    """A new one, one less, or a change of one that stays."""
+    """Creates, deletes or changes one record."""
     match chance.randrange(3):
         case 0:
             create(thing("n new", sort=f"{chance.randrange(90):06d}x"))
@@ -136,7 +136,7 @@ def test_the_first_page_has_the_newest_despite_a_concurrent_insert(
 def test_pages_by_cursor_miss_nothing_if_read_records_leave_the_list(
     dynamodb: Double, search: str
 ) -> None:
-    """A program that takes a page of what is open, does it, and asks for the next page."""
+    """A program reads a page of open records, handles them, and reads the next page."""
     create(*(thing(f"n{n}", sort=f"{n:06d}") for n in range(60)))
     met: list[str] = []
     for some in walked({"status": ["ACTIVE"]}, search, limit=7):
@@ -341,8 +341,8 @@ def test_a_broad_search_reads_a_limited_number_of_entries(
 
 
 def test_a_change_of_everything_writes_the_items_of_the_budget(dynamodb: Double) -> None:
-    """Old and new words, tags and lists, and six count cells: what the caps of every kind rest
-    on."""
+    """Old and new words, tags and lists, and six count cells: the limits of every kind follow from
+    this number."""
     old = {"type": "a", "storefront": "a", "vendor": "a", "owner": "a"}
     before = replace(
         thing(" ".join(f"a{n}x" for n in range(50)), **old, status="ACTIVE"), tags=tuple("abcdef")

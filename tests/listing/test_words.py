@@ -118,7 +118,7 @@ def test_letters_match_their_capitals_in_every_script() -> None:
 
 
 def test_invisible_characters_are_ignored() -> None:
-    """Of Unicode's format characters the rest are signs in Arabic, Syriac, Kaithi and others."""
+    """The other format characters of Unicode are visible in Arabic, Syriac, Kaithi and others."""
     unseen = "\u00ad\u061c\u180e\u200b\u200d\u200f\u202a\u202e\u2060\u2069\ufeff\ufff9\U000e0020"
     assert words.fold(f"a{unseen}b") == "ab"
 

@@ -1,4 +1,4 @@
-"""A kind of record made for these tests, its store, and a plain model of what lists answer."""
+"""A kind of record for these tests, its store, and a simple model of lists."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -49,7 +49,7 @@ class Thing:
 
     @property
     def name(self) -> str:
-        """What it is sorted by where a list is sorted by name."""
+        """The sort value in lists sorted by name."""
         return self.texts[0] if self.texts else ""
 
     @property
@@ -112,7 +112,7 @@ def find(id: str) -> Thing | None:
 
 
 def writes(before: Thing | None, after: Thing | None, kind: listing.Kind = KIND) -> Commit:
-    """From one version to the next, on condition that nobody else wrote one in between."""
+    """Writes the next version, if nobody else has written one since."""
     commit = Commit()
     one = after or before
     assert one
@@ -171,7 +171,7 @@ def passes(where: Mapping[str, frozenset[str]]) -> Callable[[Thing], bool]:
 
 
 def has_word(one: Thing, term: str) -> bool:
-    """Whether a word of it, or what follows a start inside one, begins with the term."""
+    """Whether one of its words, or a part within a word, begins with the term."""
     return any(
         word[at : at + words.LONGEST_WORD].startswith(term)
         for text in one.texts

@@ -1,4 +1,4 @@
-"""Valid orders and something to sell; a test overrides what it is about."""
+"""Valid orders, and products to sell; a test overrides the fields it is about."""
 
 from collections.abc import Callable
 from itertools import count
@@ -13,7 +13,7 @@ _people = count(1)
 
 
 def product(shop: Shop, *stocks: int | None, **fields: Any) -> Any:
-    """A product that is for sale, with a variant for each of the stocks, as it is answered."""
+    """A product for sale, with a variant for each of the stocks, as the API returns it."""
     variants = [{"title": f"V{n}", "stock": stock} for n, stock in enumerate(stocks or (None,))]
     fields = {"status": "ACTIVE", "variants": variants, **fields}
     made = shop.post("/api/admin/products", new_product(**fields))
@@ -31,7 +31,7 @@ def line(variant_id: str, quantity: int = 1, **fields: Any) -> dict[str, Any]:
 
 
 def new_order(*lines: dict[str, Any], **fields: Any) -> dict[str, Any]:
-    """A cash sale over the counter to somebody new."""
+    """A cash sale in the shop to a new customer."""
     person = {
         "email": f"ada{next(_people)}@example.com",
         "firstName": "Ada",
@@ -41,14 +41,14 @@ def new_order(*lines: dict[str, Any], **fields: Any) -> dict[str, Any]:
 
 
 def placed(shop: Shop, *lines: dict[str, Any], **fields: Any) -> Any:
-    """A new order of an untracked variant, unless there are lines, as it is answered."""
+    """A new order, of an untracked variant unless lines are given, as the API returns it."""
     answer = shop.post(ORDERS, new_order(*(lines or [line(variant(shop))]), **fields))
     assert answer.status == 201, answer.text
     return answer.json
 
 
 def moved(shop: Shop, order: Any, *statuses: str) -> Answer:
-    """The answer to the last of the moves."""
+    """Makes the moves; returns the last answer."""
     for status in statuses:
         answer = shop.patch(f"{ORDERS}/{order['id']}", {"status": status})
     return answer
@@ -61,7 +61,7 @@ def stock_of(shop: Shop, variant_id: str) -> int | None:
 
 
 def kinds(shop: Shop, of: Any = None) -> list[str]:
-    """The kinds of the events so far, of one order's or of all but those of products."""
+    """The kinds of the events so far: of one order, or of everything except products."""
     return [
         event["event"]
         for event in shop.events()
@@ -70,7 +70,7 @@ def kinds(shop: Shop, of: Any = None) -> list[str]:
 
 
 def before_the_commit(dynamodb: Double, action: Callable[[], object]) -> None:
-    """Somebody else acts just before the next request's commit arrives."""
+    """Calls `action` just before the commit of the next request."""
 
     def act(operation: str, request: Any) -> None:
         if operation == "TransactWriteItems":

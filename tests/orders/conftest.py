@@ -1,4 +1,4 @@
-"""The shop on a DynamoDB that is fast, raises conflicts, and fails when asked to."""
+"""The shop on the double, which is fast, raises conflicts, and fails on request."""
 
 import pytest
 

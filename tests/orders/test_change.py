@@ -1,4 +1,4 @@
-"""Changing and deleting orders: every move, what it announces, and what it does to the stock."""
+"""Changing and deleting orders: every move, its events, and its effect on the stock."""
 
 from datetime import date
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Creating and reading orders, through the front door."""
+"""Creating and reading orders, over HTTP."""
 
 import threading
 from contextvars import copy_context
@@ -354,7 +354,7 @@ def test_an_order_that_would_not_fit_its_events_is_refused(shop: Shop) -> None:
 def test_a_number_is_reserved_separately_only_if_orders_are_dense_or_the_commit_is_full(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch, passed: int, has_room: bool, taken: int
 ) -> None:
-    """In a calm shop numbers have no gaps; in a busy one nobody waits for anybody."""
+    """In a quiet shop numbers have no gaps. In a busy one, requests do not wait for each other."""
     monkeypatch.setattr(clock, "unix_ms", lambda: 1_800_000_000_000)
     monkeypatch.setattr(numbers, "_own", threading.local())
     pk, sk = numbers.KEY
@@ -380,7 +380,7 @@ def test_an_amount_has_the_decimals_of_its_currency_in_iso_4217(currency: str, s
 def test_a_function_that_took_the_last_number_takes_the_next_in_the_commit(
     shop: Shop, dynamodb: Double
 ) -> None:
-    """It does not meet itself; another one, which may, takes its number before."""
+    """It cannot conflict with itself. Another function, which can, reserves a number first."""
     id = variant(shop)
     alone: list[str] = []
 

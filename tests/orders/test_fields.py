@@ -1,4 +1,4 @@
-"""`fields=`: what is not asked for is not answered, and not read."""
+"""`fields=`: other fields are neither returned nor read."""
 
 from typing import Any
 

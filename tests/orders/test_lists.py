@@ -1,4 +1,4 @@
-"""Orders listed, filtered and found; their customers; and the shop at a glance."""
+"""Lists, filters and search of orders; their customers; sales, low stock and the summary."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -92,7 +92,7 @@ def test_the_pages_have_every_order_once(busy: Shop) -> None:
 
 
 def test_pages_by_cursor_miss_no_order_if_handled_ones_leave_the_list(shop: Shop) -> None:
-    """They leave the list that he walks through."""
+    """They leave the list while it is read."""
     placed_numbers = {placed(shop)["number"] for _ in range(9)}
     met: list[str] = []
     cursor: str | None = ""
@@ -107,7 +107,7 @@ def test_pages_by_cursor_miss_no_order_if_handled_ones_leave_the_list(shop: Shop
 
 @pytest.fixture
 def dated(shop: Shop) -> Shop:
-    """Around the days on which New York changes its clocks: 2026-11-01 has 25 hours there."""
+    """Orders around the clock change in New York: 2026-11-01 has 25 hours there."""
     id = variant(shop, price="10")
     ada = {"email": "ada@example.com", "firstName": "Ada"}
     for date, more in {

@@ -1,8 +1,8 @@
-"""Whatever is done to orders and products, in whatever order, and whatever goes wrong meanwhile.
+"""Random actions on orders, products and customers, in any order and with failures.
 
-The machine sells, changes, deletes, repeats and edits; somebody else acts between a request's reads
-and its commit; calls conflict, get lost, and functions die before and after their commit. A plain
-model says what must then be stored, listed, counted and announced: all of it, and nothing else.
+The state machine sells, changes, deletes, repeats and edits. Other writers act between a request's
+reads and its commit; calls conflict or get lost; functions crash before and after their commit. A
+simple model says exactly what must then be stored, listed, counted and announced.
 """
 
 import json
@@ -48,7 +48,7 @@ which = st.integers(0, 50)
 
 @dataclass
 class Known:
-    """An order that must be there."""
+    """An order that must exist."""
 
     status: str
     total: Decimal
@@ -59,7 +59,7 @@ class Known:
     booked: int = 0  # how often its total became revenue
 
     def pays(self, payment: str) -> set[str]:
-        """The payment status becomes this one; what is announced of that."""
+        """Sets the payment status; returns the events of that."""
         events = set()
         if payment == "PAID" and self.payment != "PAID" and self.status != "CANCELLED":
             self.booked += 1
@@ -116,7 +116,7 @@ class Shopping(RuleBasedStateMachine):
                 self.set_stock(variant["id"], variant["stock"])
             self.announced["product.created", made["id"]] += 1
 
-    # --- What is done -----------------------------------------------------------------------------
+    # --- Actions ----------------------------------------------------------------------------------
 
     @rule(cart=carts, person=people, paid=st.booleans(), fault=faults, meanwhile=st.none() | which)
     def buy(
@@ -173,7 +173,7 @@ class Shopping(RuleBasedStateMachine):
             self.set_stock(variant, (self.stock[variant] or 0) - n)
 
     def set_stock(self, variant: str, stock: int | None, was: int | None = None) -> None:
-        """`was`: the threshold until now."""
+        """`was`: the old threshold."""
         before, self.stock[variant] = self.stock[variant], stock
         threshold = self.thresholds[f"prod_{variant[4:30]}"]
         was_low = before is not None and before < (was or threshold)
@@ -245,7 +245,7 @@ class Shopping(RuleBasedStateMachine):
     @precondition(lambda self: self.orders)
     @rule(which=which, to=payments)
     def pay(self, which: int, to: str) -> None:
-        """Whatever the status."""
+        """In any status."""
         id = list(self.orders)[which % len(self.orders)]
         order = self.orders[id]
         answer = self.shop.patch(f"{ORDERS}/{id}", {"paymentStatus": to})
@@ -288,7 +288,7 @@ class Shopping(RuleBasedStateMachine):
         fault: Fault | None,
         rival: int | None,
     ) -> None:
-        """Sets the stock of a variant, or lets it be tracked no more, while somebody buys."""
+        """Sets the stock of a variant, or stops tracking it, during a sale."""
         variant = list(self.stock)[which % VARIANTS]
         product = f"prod_{variant[4:30]}"
         path = f"/api/admin/products/{product}"
@@ -319,8 +319,8 @@ class Shopping(RuleBasedStateMachine):
     def sent(
         self, call: Callable[[], Answer], fault: Fault | None, meanwhile: Callable[[], None] | None
     ) -> Answer:
-        """The answer; `meanwhile` happens, and the fault strikes, when the commit is sent. A
-        function that died is called again, as its client would."""
+        """The answer. `meanwhile` and the fault happen when the commit is sent. After a crash the
+        request is repeated, as its client would."""
 
         def strike(operation: str, request: Any) -> Fault | None:
             if operation != "TransactWriteItems":
@@ -338,7 +338,7 @@ class Shopping(RuleBasedStateMachine):
         finally:
             self.dynamodb.faults = lambda operation, request: None
 
-    # --- What must be -----------------------------------------------------------------------------
+    # --- Invariants -------------------------------------------------------------------------------
 
     @invariant()
     def stock_is_what_was_not_sold(self) -> None:
@@ -396,7 +396,7 @@ class Shopping(RuleBasedStateMachine):
     @precondition(lambda self: self.people)
     @rule(which=which, fault=faults, rival=st.none() | st.integers(0, VARIANTS - 1))
     def correct(self, which: int, fault: Fault | None, rival: int | None) -> None:
-        """Changes a customer, while somebody with that e-mail buys."""
+        """Changes a customer during a sale to the same e-mail."""
         email = sorted(self.people)[which % len(self.people)]
         customer = self.shop.get(f"{CUSTOMERS}?search={email}").json["data"][0]
         self.requests += 1
@@ -412,7 +412,7 @@ class Shopping(RuleBasedStateMachine):
     @precondition(lambda self: len(self.people) > 1)
     @rule(which=which, other=which, fault=faults)
     def merge(self, which: int, other: int, fault: Fault | None) -> None:
-        """While the worker dies, and is called again."""
+        """Merges two customers with a worker that crashes and is repeated."""
         one, two = self.customer(which), self.customer(other)
         path = f"{CUSTOMERS}/{one['id']}/merge"
         answer = self.shop.post(path, {"into": two["id"]})

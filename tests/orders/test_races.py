@@ -1,4 +1,4 @@
-"""Deletions that race a write: nothing is given back twice, lost, or made again."""
+"""Concurrent writes and deletions: nothing is restored twice, lost, or recreated."""
 
 from tests.orders.build import (
     ORDERS,

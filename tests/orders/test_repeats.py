@@ -1,4 +1,4 @@
-"""Idempotency-Key: whatever is sent twice is placed once, and answered alike."""
+"""Idempotency-Key: a repeated request is carried out once and gets the same answer."""
 
 import threading
 import time
@@ -27,7 +27,7 @@ KEY = {"Idempotency-Key": "till-7/receipt-99"}
 
 @pytest.fixture(autouse=True)
 def slow_transactions(dynamodb: Double) -> None:
-    """So that requests at once are under way together, and meet each other's items held."""
+    """Slow transactions, so that concurrent requests conflict."""
     dynamodb.pause = lambda: time.sleep(0.005)
 
 
@@ -172,7 +172,7 @@ def test_a_repeated_order_of_the_last_piece_returns_the_order(shop: Shop) -> Non
 def test_a_repeat_that_reads_the_reduced_stock_returns_the_order(
     shop: Shop, dynamodb: Double
 ) -> None:
-    """A batch-get is no snapshot: it may see the key before, the stock after the first order."""
+    """A batch-get is no snapshot: it may miss the key and yet see the reduced stock."""
     id = variant(shop, 1)
     sent = new_order(line(id))
     first = shop.post(ORDERS, sent, headers=KEY)

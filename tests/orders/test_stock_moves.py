@@ -1,4 +1,4 @@
-"""POST /api/admin/products/{id}/stock: what came in, was counted, or broke."""
+"""POST /api/admin/products/{id}/stock: receipts, counts and corrections."""
 
 import time
 from typing import Any

@@ -1,4 +1,4 @@
-"""Valid products; a test overrides what it is about."""
+"""Valid products; a test overrides the fields it is about."""
 
 from itertools import count
 from typing import Any
@@ -13,7 +13,7 @@ def new_product(**fields: Any) -> dict[str, Any]:
 
 
 def of_many_variants(shop: Shop, slug: str = "shirt", word: str = "SH", **fields: Any) -> Any:
-    """A product in the shop with more SKUs than its index has room for: SH-00 to SH-99."""
+    """A stored product with more SKUs than its index has room for: SH-00 to SH-99."""
     variants = [{"title": str(n), "sku": f"{word}-{n:02d}", "stock": 1} for n in range(100)]
     sent = {"name": "Shirt", "slug": slug, "price": 20, "variants": variants, **fields}
     answer = shop.post("/api/admin/products", sent)

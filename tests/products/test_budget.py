@@ -1,4 +1,4 @@
-"""No product is too large for the transaction that writes it: the caps are derived here."""
+"""The largest allowed product fits the transaction that writes it."""
 
 import json
 from typing import Any
@@ -14,7 +14,7 @@ EXPRESSION_OPERATORS = 300  # AWS: operators and functions in it
 
 
 def crowded(word: str, **fields: Any) -> dict[str, Any]:
-    """More words than a transaction has room for, and as many variants as there can be, tracked."""
+    """A product with more words than a transaction can hold, and the most tracked variants."""
     return {
         "name": " ".join(f"{word}{n:03d}x" for n in range(60)),
         "price": "1.00",

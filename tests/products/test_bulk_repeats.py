@@ -1,4 +1,4 @@
-"""A bulk call that is repeated, late or large: what was made is made once, and is answered."""
+"""Repeated, late and large bulk calls: each product is created once and returned."""
 
 import json
 from contextlib import suppress
@@ -54,7 +54,7 @@ def test_a_repeated_creation_makes_one_product(shop: Shop) -> None:
 def test_repeating_a_bulk_that_crashed_anywhere_creates_each_product_once(
     shop: Shop, dynamodb: Double, calls: int
 ) -> None:
-    """On each call that writes, before and after it took effect."""
+    """A crash at each write, before and after its effect."""
     assert shop.owner
     rows = [new_product(name="Hat", sku=f"H-{n}") for n in range(30)]
     for fault in (Fault.CRASH, Fault.CRASH_AFTER):
@@ -122,7 +122,7 @@ def test_a_bulk_that_would_take_too_long_is_refused_before_writing(
 def test_the_largest_bulks_fit_the_throughput_of_a_new_table(
     shop: Shop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """4,000 write units a second; the shapes that come closest to the bounds."""
+    """4,000 write units a second, for the rows closest to the limits."""
     monkeypatch.setattr("chalicelib.products.routes._BULK_SECONDS", 1e9)
     tags = [f"t{n}" for n in range(60)]
     stocked = [{"title": f"V{n}", "sku": f"S{n}", "stock": 9} for n in range(14)]
@@ -153,7 +153,7 @@ def test_a_large_bulk_returns_ids_and_errors_only(shop: Shop) -> None:
 def test_the_answer_of_a_bulk_fits_the_limit_of_lambda(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Little text that becomes much: many variants, and errors that repeat what was sent."""
+    """Rows with answers larger than themselves: many variants, and errors that repeat the input."""
     monkeypatch.setattr("chalicelib.request.size.LARGEST_ANSWER", 600_000)
     variants = [{"title": str(n)} for n in range(200)]
     grown = shop.post(BULK, [new_product(variants=variants) for _ in range(30)])

@@ -1,4 +1,4 @@
-"""Creating, reading, changing and deleting products, through the front door."""
+"""Creating, reading, changing and deleting products, over HTTP."""
 
 from typing import Any
 

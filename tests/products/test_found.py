@@ -1,4 +1,4 @@
-"""A product is found by each of its words and each beginning of them, however many they are."""
+"""A product is found by each of its words and each prefix of them."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ def shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
 
 
 def found(shop: Shop, search: str) -> list[str]:
-    """By both lists, which agree."""
+    """In both lists, which must agree."""
     answers = [shop.get(f"{path}?search={search}").json for path in (ADMIN, PUBLIC)]
     ids = [[product["id"] for product in answer["data"]] for answer in answers]
     assert ids[0] == ids[1]
@@ -60,7 +60,7 @@ def test_a_product_is_found_by_all_its_variants_tags_and_words(
 
 
 def test_an_exact_sku_finds_its_product_among_longer_ones(shop: Shop) -> None:
-    """Of others, and of its own variants."""
+    """Longer SKUs of other products, and of its own variants."""
     own = [{"title": size, "sku": f"TS-1-{size}", "price": 1} for size in "SML"]
     id = shop.post(ADMIN, new_product(sku="TS-1", variants=own)).json["id"]
     for number in range(30):

@@ -1,4 +1,4 @@
-"""Lists, filters, search and the storefront, through the front door."""
+"""Lists, filters, search and the storefront, over HTTP."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the storefront answers says nothing of what it does not show."""
+"""Storefront answers reveal nothing about hidden products and stock."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ PATHS = (
 
 
 class Ids:
-    """Numbers in a row, from where a test begins them."""
+    """Consecutive ids, from a number that the test chooses."""
 
     def begin(self, first: int) -> None:
         self.next = first
@@ -44,7 +44,7 @@ class Ids:
 
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> Ids:
-    """Ids in a row and a time that stands: two shops with the same history are alike."""
+    """Consecutive ids and a fixed time, so that shops with the same history are equal."""
     numbers = Ids()
     numbers.begin(0)
     monkeypatch.setattr(ids, "ulid", numbers.ulid)

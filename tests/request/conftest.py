@@ -1,4 +1,4 @@
-"""`trial`: a shop with routes of its own, for what no route of the product shows."""
+"""`trial`: a shop with test routes, for cases that no real route has."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar

@@ -1,7 +1,7 @@
-"""A request that is admitted beside its first reads: refused as exactly as one that waits first.
+"""A request whose admission runs concurrently with its first reads is refused correctly.
 
-Every order in which the calls of a request can arrive, and every moment at which somebody revokes
-its key or uses up its limit.
+Tests every order in which the calls of a request can arrive, and every moment at which its key can
+be revoked or its limit used up.
 """
 
 import re
@@ -65,7 +65,7 @@ REQUESTS = [get_product, list_products, place_order, change_order]
 
 
 class Schedule:
-    """Lets the calls of one request arrive in this order, one after the other, and does `deed`
+    """Lets the calls of one request arrive one after the other in this order, and calls `deed`
     before the call at `moment`."""
 
     def __init__(self, dynamodb: Double, calls: list[str], moment: int, deed: Deed, key: str):
@@ -131,7 +131,7 @@ def _id(key: str) -> str:
 
 
 def calls_of(dynamodb: Double, send: Callable[[], Answer]) -> list[str]:
-    """The calls of a request, by kind, in the order in which they came."""
+    """The kinds of the calls of a request, in the order of arrival."""
     made: list[str] = []
 
     def note(operation: str, body: Any) -> None:
@@ -146,7 +146,7 @@ def calls_of(dynamodb: Double, send: Callable[[], Answer]) -> list[str]:
 
 
 def stored(shop: Shop) -> list[Any]:
-    """All that a refused request must leave as it was."""
+    """Everything that a refused request must not change."""
     names = (SETTINGS["TABLE"], SETTINGS["OUTBOX_TABLE"])
     kept = [item for name in names for item in shop._scanned(name)]
     keys = ("key#", "keys", "rate#")

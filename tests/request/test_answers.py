@@ -1,4 +1,4 @@
-"""Every answer has one shape, says nothing secret, and leaves one line in the log."""
+"""Every answer has the same shape, contains no secrets, and logs one line."""
 
 import json
 from typing import Any

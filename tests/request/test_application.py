@@ -1,4 +1,4 @@
-"""In Lambda, a request imports the slice that answers it, and no other."""
+"""In Lambda, a request imports only the slice that answers it."""
 
 import json
 import os
@@ -29,7 +29,7 @@ print(json.dumps(openapi.document()))
 
 
 def after(first: str, code: str) -> Any:
-    """What the code prints in a function that answers this path as its first."""
+    """The output of the code in a function whose first request has this path."""
     done = subprocess.run(
         [sys.executable, "-c", _SERVE + code, first],
         env=os.environ | {"AWS_LAMBDA_FUNCTION_NAME": "api"},

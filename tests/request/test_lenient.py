@@ -1,4 +1,4 @@
-"""What ordinary clients write is taken for what it means, wherever nothing is lost by that."""
+"""Common variants of input are accepted if their meaning is clear."""
 
 from decimal import Decimal
 from typing import Any

@@ -1,4 +1,4 @@
-"""No answer is larger than Lambda can send: 6 MB, with everything but ASCII escaped."""
+"""No answer is larger than Lambda can send: 6 MB, with non-ASCII characters escaped."""
 
 import json
 from collections.abc import Iterator
@@ -33,13 +33,13 @@ def shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
 
 
 def sent(answer: Answer) -> int:
-    """Its bytes, as the runtime of Python 3.11 and before carries it."""
+    """Its size as the runtime of Python 3.11 and earlier sends it."""
     whole = {"statusCode": answer.status, "headers": dict(answer.headers), "body": answer.text}
     return len(json.dumps(whole))
 
 
 def filled(shop: Shop, number: int) -> list[str]:
-    """The ids of that many products of almost the largest size, the newest first."""
+    """Creates products of almost the largest size; their ids, the newest first."""
     ids = []
     for _ in range(number):
         made = shop.post("/api/admin/products", new_product(status="ACTIVE", images=PICTURES))
@@ -90,7 +90,7 @@ def test_a_large_page_by_cursor_ends_early(shop: Shop, path: str) -> None:
 def test_every_list_ends_a_large_page_early(
     shop: Shop, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
-    """With a limit that their small records reach."""
+    """With a smaller size limit, which their records reach."""
     monkeypatch.setattr("chalicelib.request.size.LARGEST_ANSWER", 12_000)
     rows = [new_product(name=f"Hat {n}", status="ACTIVE") for n in range(40)]
     hat = shop.post(BULK, rows[:1]).json["data"][0]["product"]["variants"][0]["id"]
@@ -146,7 +146,7 @@ def test_the_feed_ends_a_large_page_early(world: World) -> None:
 
 
 def test_a_delivery_with_many_attempts_is_shown(world: World) -> None:
-    """Each answer of its receiver is 16 KB of what is no UTF-8."""
+    """Each answer of its receiver is 16 KB that are not UTF-8."""
     shop = Shop()
     webhook = add(shop)
     noise = PostResult(status=200, body=b"\xff" * 16_384, headers={"x": "é" * 16_000})

@@ -1,4 +1,4 @@
-"""Bodies, queries and paths: taken as they were meant, or refused by name."""
+"""Bodies, queries and paths are parsed correctly, or refused by name."""
 
 import json
 import math
@@ -54,7 +54,7 @@ def test_a_body_nested_too_deeply_is_refused(trial: Shop) -> None:
 
 
 def nested(levels: int) -> bytes:
-    """Objects and arrays inside each other, and text that looks like more of them."""
+    """Nested objects and arrays, and text that looks like them."""
     arrays = levels // 2
     begin, end = '[{"[{\\"[": ', "}]"
     rest = ('["[[[\\\\"]', "") if levels % 2 else ("1", "")
@@ -99,7 +99,7 @@ def test_every_accepted_number_is_returned_as_a_finite_one(trial: Shop, number: 
 
 
 def strict(text: str) -> Any:
-    """As parsers outside of Python read it: numbers are doubles, and names come once."""
+    """Parses as parsers outside of Python do: numbers are doubles, and names are unique."""
 
     def number(written: str) -> float:
         found = float(written)

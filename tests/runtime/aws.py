@@ -1,5 +1,5 @@
-"""AWS on loopback, for functions that run in processes of their own: the double is DynamoDB, moto
-is the rest."""
+"""AWS on loopback, for functions that run in separate processes: the double as DynamoDB, moto for
+the rest."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Lambda's runtime API on loopback, and a function that its own runtime client runs behind it.
+"""Lambda's runtime API on loopback, and a function that Lambda's runtime client runs.
 
 https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html
 """
@@ -35,7 +35,7 @@ _SECONDS = 60
 
 @dataclass(frozen=True)
 class Result:
-    """What the function posted: `kind` is `response`, `error` or `init/error`."""
+    """The result that the function posted: `kind` is `response`, `error` or `init/error`."""
 
     kind: str
     body: bytes
@@ -46,7 +46,7 @@ class Result:
 
 
 def runtime_folder(folder: Path) -> Path:
-    """What can be imported in Lambda beside the package."""
+    """The folder with the other modules that can be imported in Lambda."""
     folder.mkdir()
     for name in (*_RUNTIME, *_SDK):
         spec = find_spec(name)
@@ -96,7 +96,7 @@ class Function:
         self._reader.start()
 
     def invoke(self, event: Any) -> Result:
-        """What became of an event, in the bytes that the client sent."""
+        """The function's result for an event, as the client sent it."""
         body = json.dumps(event, ensure_ascii=False).encode()
         self._events.put((str(uuid.uuid4()), body))
         until = time.monotonic() + _SECONDS

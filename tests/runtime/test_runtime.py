@@ -1,7 +1,7 @@
-"""The package under Lambda's own runtime client, unpacked elsewhere, with nothing to import that
-Lambda has not: each function with an event of its kind, a bad one, and one at the size limit.
+"""The unpacked package under Lambda's runtime client, which can import only what Lambda has: each
+function with a valid event, a bad one, and one at the size limit.
 
-Left out is Lambda itself: its memory, its time, its network, its file system that is read only.
+Lambda's limits of memory, time, network and file system are not tested.
 """
 
 import base64
@@ -85,7 +85,7 @@ class Cloud:
     # --- What AWS hands on ---
 
     def messages(self, queue: str) -> dict[str, Any] | None:
-        """The event of what waits on a queue; it does not come again."""
+        """The event with the messages of a queue, which are then deleted."""
         sqs, url = clients.client("sqs"), self.queues[queue]
         found = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", ())
         event = batch(queue, [one["Body"] for one in found])
@@ -94,7 +94,7 @@ class Cloud:
         return event if found else None
 
     def stream(self, ids: set[str]) -> dict[str, Any]:
-        """The event of the outbox's stream with what happened to these records."""
+        """The event of the outbox's stream for these records."""
         items = self.dynamodb.items(SETTINGS["OUTBOX_TABLE"])
         about = [item for item in items if any(id in json.dumps(item) for id in ids)]
         return {"Records": [stream_record(item, n) for n, item in enumerate(about)]}
@@ -189,7 +189,7 @@ def scheduled(**detail: str) -> dict[str, Any]:
 
 
 def filled(event: dict[str, Any], size: int, fill: Callable[[str], None]) -> dict[str, Any]:
-    """The event, with as much of what `fill` takes as makes it that large."""
+    """The event, filled by `fill` up to the size."""
     fill("")
     fill("x" * (size - len(json.dumps(event))))
     assert len(json.dumps(event)) == size
@@ -239,7 +239,7 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
 
 
 def test_every_function_has_tests_here() -> None:
-    """A new one comes with its tests."""
+    """A new function needs tests here."""
     names = {function.name for function in app.pure_lambda_functions} | {"app"}
     text = Path(__file__).read_text()
     assert [name for name in names if f'"{name}", ' not in text] == []
@@ -354,7 +354,7 @@ def test_an_unknown_upload_is_not_a_failure(cloud: Cloud) -> None:
 
 @pytest.mark.parametrize("name", ["import_chunk", "run_job"])
 def test_an_unknown_step_is_returned_or_dropped(cloud: Cloud, name: str) -> None:
-    """A message that is none goes back to its queue, and to the dead letters in the end."""
+    """A malformed message returns to its queue, and becomes a dead letter in the end."""
     queue = {"import_chunk": "import-chunks", "run_job": "jobs"}[name]
     assert cloud.invoke(name, batch(queue, ["no JSON"])).kind == "error"
     step: Any = {"import_chunk": "report", "run_job": 0}[name]
@@ -420,7 +420,7 @@ def test_an_event_is_fanned_out_and_delivered(cloud: Cloud, receiver: Receiver) 
 
 
 def test_fan_out_handles_the_largest_batch_of_the_stream(cloud: Cloud) -> None:
-    """AWS: a batch is 6 MB at most. Records that cannot be read are put aside by their ids."""
+    """AWS: a batch is 6 MB at most. The ids of unreadable records become dead letters."""
     body = json.dumps({"event": "product.deleted", "data": {"id": "prod_1", "note": "é" * 30_000}})
     items = [
         {
@@ -481,7 +481,7 @@ def _by_the_clock(cloud: Cloud, name: str) -> None:
 
 
 def test_only_modules_that_lambda_has_can_be_imported(cloud: Cloud) -> None:
-    """The folders that the functions see hold neither tests nor tools, nor a Chalice of theirs."""
+    """The functions' folders contain no tests, no tools, and no other Chalice."""
     task = {path.name for path in cloud.task.iterdir()}
     runtime = {path.name.partition(".")[0] for path in cloud.runtime.iterdir()}
     assert not (task | runtime) & {"pip", "moto", "pytest", "tests", "setuptools", "httpx"}

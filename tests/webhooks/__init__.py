@@ -1,1 +1,1 @@
-"""Webhooks on the double: `receiver` takes deliveries, `tls_floods` and `name_server` misbehave."""
+"""Webhooks on the double. `receiver` accepts deliveries; `tls_floods`, `name_server` attack."""

@@ -1,4 +1,4 @@
-"""A certificate authority of the tests' own, and a server certificate that it signed."""
+"""A certificate authority for tests, and server certificates that it signs."""
 
 import ssl
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
-"""A name server on loopback, and the system's own resolver asking it, so that a name has whatever
-addresses a test wants, and others a moment later."""
+"""A name server on loopback for the system's resolver, so that a test can choose the addresses of a
+name, and change them."""
 
 import ctypes
 import socket
@@ -17,8 +17,8 @@ _A, _AAAA = 1, 28
 
 @dataclass
 class NameServer:
-    """`zone`: name → its answers, one after the other; the last one stays. An answer is a list of
-    addresses. Names that are not there do not exist."""
+    """`zone`: name → its answers in order; the last one is repeated. An answer is a list of
+    addresses. Other names do not exist."""
 
     zone: dict[str, list[list[str]]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)

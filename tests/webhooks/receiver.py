@@ -1,4 +1,4 @@
-"""A receiver of webhooks on loopback that does as its path tells it, and remembers what came.
+"""A webhook receiver on loopback. The path of a request determines its answer. It keeps requests.
 
 In a test:      with Receiver() as receiver: … receiver.url("/nth/3") … receiver.requests
 As a program:   python -m tests.webhooks.receiver [--port N] [--tls DIRECTORY]
@@ -47,7 +47,7 @@ from tests.webhooks.certificates import issue
 
 @dataclass(frozen=True)
 class Received:
-    """One request as it came: header names as they were spelled, the body's very bytes."""
+    """One request, with the original header names and body bytes."""
 
     at: float
     method: str
@@ -63,7 +63,7 @@ class Received:
 
 @dataclass
 class Receiver:
-    """Listens from the moment it is made; every connection has a thread and carries one request."""
+    """Listens from its creation; each connection has a thread and carries one request."""
 
     port: int = 0
     tls: ssl.SSLContext | None = None
@@ -101,7 +101,7 @@ class Receiver:
         return f"{scheme}://{self.name or self.host}:{self.port}{path}"
 
     def wait_for(self, count: int, timeout: float = 30) -> list[Received]:
-        """All that has come, once it is `count` requests or more. Raises TimeoutError."""
+        """All requests, once there are `count` or more. Raises TimeoutError."""
         with self._arrived:
             if not self._arrived.wait_for(lambda: len(self.requests) >= count, timeout):
                 raise TimeoutError(f"{len(self.requests)} of {count} requests came.")

@@ -1,4 +1,4 @@
-"""Receivers that end the function that posts to them."""
+"""Receivers that crash the function that posts to them."""
 
 import threading
 import time
@@ -84,7 +84,7 @@ def test_an_interrupted_last_attempt_makes_its_webhook_suspect(
 
 
 def test_deliveries_posted_with_a_crashing_one_are_delayed_once() -> None:
-    """All that are posted at the same moment die together. From then on each is posted alone."""
+    """Deliveries posted concurrently crash together. Afterwards each is posted alone."""
     with world_of(threads=True) as made:
         merchant = Shop()
         killer = add(merchant, url=KILLER)
@@ -119,7 +119,7 @@ def test_deliveries_posted_with_a_crashing_one_are_delayed_once() -> None:
 
 
 def test_a_late_interruption_does_not_count_after_a_success(world: World, merchant: Shop) -> None:
-    """Four functions died at once; the last of them is found when the endpoint is well again."""
+    """Four functions crash together; the last crash is detected after the endpoint recovered."""
     webhook = add(merchant)
 
     def kill(posted: Posted) -> PostResult:

@@ -1,4 +1,4 @@
-"""From an event to its end, through the API, the fan-out, the sender and the redrive."""
+"""Deliveries from the event to the end: the API, the fan-out, the sender and the redrive."""
 
 import itertools
 import json
@@ -37,7 +37,7 @@ def listed(merchant: Shop, webhook: dict[str, Any], query: str = "") -> list[dic
 
 
 def only(merchant: Shop, webhook: dict[str, Any]) -> dict[str, Any]:
-    """The one delivery of the webhook, in full."""
+    """The only delivery of the webhook, with all fields."""
     (delivery,) = listed(merchant, webhook)
     full: dict[str, Any] = merchant.get(f"/api/admin/deliveries/{delivery['id']}").json
     return full
@@ -116,7 +116,7 @@ def test_a_delivery_without_success_fails_after_thirteen_attempts(
 
 
 def test_a_late_daily_retry_does_not_delay_the_next(world: World, merchant: Shop) -> None:
-    """The state machine is away for five minutes whenever a day has passed."""
+    """The state machine is unavailable for five minutes each day."""
     add(merchant)
 
     def answer(posted: Posted) -> PostResult:
@@ -191,7 +191,7 @@ def test_a_failing_receiver_does_not_fail_the_function(world: World, merchant: S
 
 
 def test_an_unknown_message_is_redelivered_with_growing_delays(world: World) -> None:
-    """After all a queue's receives, hours later, it is a dead letter."""
+    """Hours later, after the queue's receive count, it is a dead letter."""
     world.put(DELIVERIES, "{}", world.now)
     waits = []
     for _ in range(8):

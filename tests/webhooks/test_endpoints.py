@@ -1,4 +1,4 @@
-"""The endpoints of the settings area: adding, changing, listing, and who may."""
+"""Creating, changing, listing and deleting webhooks, and the required role."""
 
 import json
 from collections.abc import Callable
@@ -103,7 +103,7 @@ def test_a_stale_if_match_is_refused(merchant: Shop) -> None:
 
 
 def before_the_write(world: World, action: Callable[[], object]) -> None:
-    """Somebody else is faster. The first update of a request is its admission."""
+    """Calls `action` before the write. (The first update of a request is its admission.)"""
     world.meanwhile("UpdateItem", lambda: world.meanwhile("UpdateItem", action))
 
 

@@ -1,4 +1,4 @@
-"""From the outbox's stream to the queue: twice, late, in any order, and dying in between."""
+"""From the outbox's stream to the queue: repeated and late records, in any order, with crashes."""
 
 import json
 from itertools import count

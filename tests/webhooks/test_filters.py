@@ -1,4 +1,4 @@
-"""What a filter lets through, and that what it holds back costs nothing."""
+"""Which events pass a filter, and that others cost no delivery."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Functions that die at random calls. `python -m bench kill` does it with 2,000 events."""
+"""Functions that crash at random calls. `python -m bench kill` does it with 2,000 events."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a receiver that fails costs the others: nothing in their lane, little anywhere."""
+"""A failing receiver does not delay deliveries to others: it uses the lane of retries."""
 
 import itertools
 from datetime import timedelta
@@ -79,7 +79,7 @@ def test_messages_that_cannot_change_lanes_are_redelivered(world: World, merchan
 
 
 def failing_four_times(world: World) -> None:
-    """Through the waits of 30 minutes and 2 hours, which are more than a delay can be."""
+    """Until the waits of 30 minutes and 2 hours, which exceed the longest delay of SQS."""
     world.answer = lambda posted: failed() if len(world.posted) < 5 else OK
     announce()
 
@@ -105,7 +105,7 @@ def test_a_wait_beyond_the_longest_delay_is_kept_by_visibility(
 def test_many_waiting_messages_are_resent_instead_of_hidden(
     world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """SQS lets 120,000 messages of a queue be in flight, and any number of them be delayed."""
+    """SQS allows 120,000 messages in flight per queue, but any number of delayed ones."""
     monkeypatch.setattr(messages, "CROWD", 0)
     webhook = add(merchant)
     failing_four_times(world)
@@ -177,7 +177,7 @@ def test_a_slot_is_scheduled_once_for_all_its_deliveries(world: World, merchant:
 def test_a_message_that_could_not_be_parked_is_redelivered_and_not_posted_again(
     world: World, merchant: Shop
 ) -> None:
-    """An account may start a few hundred executions a second."""
+    """An account can start a few hundred executions a second."""
     webhook = add(merchant)
     world.answer = lambda posted: failed()
     announce()

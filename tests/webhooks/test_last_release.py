@@ -1,4 +1,4 @@
-"""Deliveries that the last release left go on: before `infra/reindex.py`, during it, and after."""
+"""Deliveries of the last release continue before, during and after `infra/reindex.py`."""
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -14,7 +14,7 @@ from tests.support.webhook_world import World, failed
 from tests.support.webhook_world import world as made
 
 SHOP = last_release.dump()
-# The webhooks by their description → what their delivery had come to.
+# The webhooks by description → the state of their delivery.
 LEFT = {
     "failed": [("FAILED", 13)],
     "ok": [("DELIVERED", 1)],
@@ -83,7 +83,7 @@ def test_each_delivery_is_shown_with_its_attempts(merchant: Shop, webhooks: dict
 def test_waiting_deliveries_keep_their_id_and_signature(
     world: World, merchant: Shop, webhooks: dict[str, Any]
 ) -> None:
-    """In a queue, parked for hours, or not even read from the stream."""
+    """In a queue, parked, or not yet read from the stream."""
     waiting = {
         name: [one["id"] for one in of(merchant, webhooks[name])]
         for name in ("parked", "retrying", "pending")

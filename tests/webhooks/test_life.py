@@ -1,5 +1,5 @@
-"""One delivery's life, whatever happens to it: messages twice and late, functions that die at any
-call, replays, pauses, rotation, recovery, deletion."""
+"""One delivery with random events: repeated and late messages, crashes at any call, replays,
+pauses, rotations, recoveries, deletion."""
 
 from contextlib import ExitStack, suppress
 from datetime import timedelta
@@ -131,7 +131,7 @@ class Life(RuleBasedStateMachine):
         what=st.sampled_from(["replay", "recover", "pause", "enable", "rotate"]),
     )
     def a_request_dies(self, n: int, after: bool, what: str) -> None:
-        """Nobody is answered, so nothing is promised; whatever was begun may happen."""
+        """A crashed request promises nothing. What it began may be carried out."""
         calls: dict[str, Any] = {
             "replay": self.somebody_replays if self.delivery() else lambda: None,
             "recover": self.recovered,
@@ -154,7 +154,7 @@ class Life(RuleBasedStateMachine):
             self.promised(answer)
 
     def promised(self, answer: Any) -> None:
-        """A 202 for a delivery: something is tried behind it, unless the webhook is deleted."""
+        """A 202 promises a further attempt, unless the webhook is deleted."""
         if answer.status == 202:
             self.promises.append(self.delivery()["attempts"])
 
@@ -215,7 +215,7 @@ class Life(RuleBasedStateMachine):
             self.ended_at[generation] = tried
 
     def comes_to_rest(self) -> None:
-        """Whatever happened: when nothing goes wrong any more, it ends."""
+        """Without further failures, the delivery ends."""
         if not self.deleted:
             assert self.merchant.put(self.path, {"enabled": True}).status == 200
         self.world.run()
@@ -260,7 +260,7 @@ TestLife = Life.TestCase
 
 
 def lucky_at_last(made: World) -> None:
-    """It fails until all means of waiting were used, then it succeeds."""
+    """Fails until every means of waiting was used, then succeeds."""
     add(Shop())
     made.answer = lambda posted: failed() if len(made.posted) < 7 else OK
     announce()

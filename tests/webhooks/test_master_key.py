@@ -1,4 +1,4 @@
-"""The one key from which all signing secrets follow."""
+"""The master key, from which all signing secrets are derived."""
 
 import base64
 from collections.abc import Iterator

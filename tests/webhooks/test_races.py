@@ -1,4 +1,4 @@
-"""Late and double writers of a delivery, recoveries at the same moment, events that are gone."""
+"""Late and concurrent writes to a delivery, concurrent recoveries, expired events."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -29,11 +29,11 @@ def found(merchant: Shop, webhook: dict[str, Any]) -> Delivery:
     return delivery
 
 
-# --- who writes last ---
+# --- concurrent writes ---
 
 
 def claimed(world: World, merchant: Shop) -> Delivery:
-    """A delivery that somebody is posting."""
+    """A delivery that is claimed by a sender."""
     webhook = add(merchant)
     announce()
     world.step()
@@ -173,7 +173,7 @@ def test_a_recovery_skips_delivered_ones(world: World, merchant: Shop) -> None:
 
 
 def test_a_delivery_held_while_its_webhook_is_enabled_is_sent(world: World, merchant: Shop) -> None:
-    """All that enabling starts has run before the sender writes that the message waits."""
+    """Everything started by enabling has run before the sender records that the message waits."""
     webhook = add(merchant)
     path = f"/api/admin/webhooks/{webhook['id']}"
     announce()
@@ -253,8 +253,8 @@ def test_two_concurrent_recoveries_are_both_completed(world: World, merchant: Sh
 
 
 def outlived(world: World, merchant: Shop, count: int) -> dict[str, Any]:
-    """A webhook with so many deliveries that a pause has made too old to be replayed, and that
-    failed a few days ago."""
+    """A webhook with `count` deliveries that are too old to be replayed because of a pause, and
+    that failed a few days ago."""
     webhook = add(merchant)
     path = f"/api/admin/webhooks/{webhook['id']}"
     world.answer = lambda posted: failed()
@@ -343,7 +343,7 @@ def test_a_note_does_not_recreate_a_deleted_webhook(world: World, merchant: Shop
     assert table.get(store.key(webhook["id"])) is None
 
 
-# --- events that are gone ---
+# --- expired events ---
 
 
 def test_a_delivery_whose_event_expired_fails(world: World, merchant: Shop) -> None:
@@ -396,7 +396,7 @@ def test_a_crash_while_failing_a_delivery_without_event_is_repaired(
 
 
 def test_a_pending_delivery_is_kept_as_long_as_it_may_be_sent(world: World, merchant: Shop) -> None:
-    """Longer than an ended one, which goes 30 days after its last change."""
+    """Longer than an ended one, which is kept for 30 days after its last change."""
     webhook = add(merchant)
     path = f"/api/admin/webhooks/{webhook['id']}"
     world.answer = lambda posted: failed()

@@ -1,4 +1,4 @@
-"""A webhook that is asked for twice with one Idempotency-Key is one webhook."""
+"""Two creations of a webhook with one Idempotency-Key make one webhook."""
 
 from chalicelib import settings
 from tests.support.shop import Shop

@@ -1,4 +1,4 @@
-"""Whatever a receiver answers is read to the same end, however it arrives, and always ends."""
+"""Answers are read equally in any packets, and reading always ends."""
 
 import gzip
 import tracemalloc

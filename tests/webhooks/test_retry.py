@@ -38,7 +38,7 @@ facts = st.fixed_dictionaries({"status": statuses, "retry_after": waits, "failin
 
 
 def life(chance: float = 0, **facts: object) -> list[NextStep]:
-    """What follows each failed attempt, from the first attempt to giving up."""
+    """The step after each failed attempt, up to the last."""
     path = [next_step(0, NOW, chance, **facts)]
     while (last := path[-1]).means is not Means.GIVE_UP:
         path.append(next_step(last.step, last.at, chance, daily_since=last.daily_since, **facts))
@@ -83,7 +83,7 @@ def test_jitter_adds_at_most_a_tenth_and_a_minute(step, chance, facts):
 
 @given(st.lists(st.tuples(chances, st.floats(0, 8 * MINUTE)), min_size=7, max_size=7))
 def test_seven_daily_retries_end_within_7_days_and_10_minutes_of_the_first_failure(week):
-    """Each with its own jitter, and however late it comes or long it takes."""
+    """With any jitter, delay and duration of the attempts."""
     following = next_step(FIRST_DAILY, NOW, week[0][0])
     for number, (chance, late) in enumerate(week[1:], 1):
         assert 0 <= (following.at - NOW).total_seconds() - number * DAY <= MINUTE

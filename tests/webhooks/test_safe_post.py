@@ -1,4 +1,4 @@
-"""What a receiver can do, over real sockets on loopback, and what the attempt says about it."""
+"""Behaviours of receivers over real sockets on loopback, and the outcome of the attempt."""
 
 import socket
 import threading

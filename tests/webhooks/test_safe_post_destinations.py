@@ -1,4 +1,4 @@
-"""Where nothing is ever posted to, at registration and at every attempt, and why."""
+"""Destinations that are refused at registration and at every attempt, with the reason."""
 
 import socket
 from ipaddress import ip_address
@@ -41,7 +41,7 @@ REACHABLE = [
 
 
 def refusal(url: str, *answers: str, allowed: list[str] | None = None) -> str:
-    """Why `url` is refused when its host has these addresses, at registration and at an attempt."""
+    """Why `url` is refused if its host has these addresses, at registration and at an attempt."""
     found = list(answers) or [PUBLIC]
     with pytest.raises(RefusedUrl) as refused:
         check(url, allowed or [], resolve=lambda host, port: found)
@@ -186,7 +186,7 @@ def test_an_allowed_network_allows_nothing_else():
 
 
 def test_a_blocked_attempt_opens_no_connection():
-    """A listener on the very address, on a port that is otherwise fine."""
+    """Something listens at that address, on an allowed port."""
     with socket.create_server(("127.8.44.3", 8443)) as listener:
         listener.setblocking(False)
 
@@ -208,7 +208,7 @@ def test_a_blocked_attempt_opens_no_connection():
 
 
 def test_a_rebound_name_is_connected_at_the_checked_address(receiver, monkeypatch):
-    """The second answer would be another listener: nobody asks for it, not even to connect."""
+    """The second answer would be another listener. The name is not resolved again to connect."""
     asked = []
 
     def rebinding(host: str, port: int) -> list[str]:

@@ -69,7 +69,7 @@ def test_the_headers_are_those_of_the_contract():
 
 
 def test_the_standard_webhooks_library_verifies_a_delivery():
-    """With the secret as it is shown, while it is being rotated with both."""
+    """With the secret as it is shown; during a rotation with either."""
     now = int(time.time())
     for secrets, knows in (
         ([SECRET], {SECRET}),
@@ -100,7 +100,7 @@ def test_a_test_delivery_has_a_header_for_it():
 
 
 def snippet(language: str) -> str:
-    """The snippet as the documentation shows it."""
+    """The snippet in the documentation."""
     page = Path(__file__).parents[2] / "docs" / "webhooks.md"
     found = re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
     assert len(found) == 1
@@ -130,7 +130,7 @@ def shell_says(secret: str, mark: str, body: bytes) -> bool:
 
 
 def test_the_documented_snippets_accept_only_genuine_deliveries():
-    """Against what a receiver really got: the header and the bytes from the wire."""
+    """With the header and bytes that a receiver got."""
     now = int(time.time())
 
     def delivered(timestamp: int, secrets: list[str]) -> tuple[str, bytes]:

@@ -1,5 +1,5 @@
-"""Hostile receivers from registration to the Deliveries view: the system's resolver asks a name
-server that lies, and what is posted goes over real sockets."""
+"""Hostile receivers from registration to the Deliveries view: the system's resolver uses a name
+server with false answers, and requests go over real sockets."""
 
 import os
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Iterator[NameServer]:
 
 
 def let_it_post(world: World, allowed: str) -> None:
-    """The attempts are real, and so are the networks that they may reach."""
+    """Real attempts, which may only reach the allowed networks."""
     os.environ["WEBHOOK_ALLOWED_NETWORKS"] = allowed  # the world puts it back
     world.answer = lambda posted: safe_post.post(
         posted.url,

@@ -1,4 +1,4 @@
-"""What an endpoint's owner is told by e-mail, once each."""
+"""The e-mails about failing endpoints: each is sent once."""
 
 from datetime import timedelta
 from typing import Any

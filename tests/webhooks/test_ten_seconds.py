@@ -1,5 +1,4 @@
-"""Ten seconds are ten seconds, whatever a receiver does instead of answering: the deadline and the
-limit hold inside TLS, headers and framing."""
+"""The deadline of ten seconds and the limit of received bytes hold inside TLS and HTTP framing."""
 
 import socket
 import ssl
@@ -49,7 +48,7 @@ def deliver(port: int, trusting: ssl.SSLContext | None, timeout: float = 60) -> 
 def test_a_few_key_updates_and_tickets_are_accepted(
     certificate: Certificates, tmp_path: Path
 ) -> None:
-    """So the floods below are refused for being floods."""
+    """So the floods below are refused because of their number."""
     with Server(key_updates(certificate.server, tmp_path / "keys", 20)) as updating:
         assert deliver(updating.port, certificate.trusting).error is None
     certificate = issue(tmp_path, "127.0.0.1")
@@ -75,7 +74,7 @@ def test_a_flood_of_session_tickets_ends_at_a_megabyte(certificate: Certificates
 
 @pytest.fixture
 def trusting(certificate: Certificates, monkeypatch: pytest.MonkeyPatch) -> ssl.SSLContext:
-    """What a sender trusts as it is deployed, with the authority of the tests among it."""
+    """The deployed trust settings, plus the tests' certificate authority."""
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate.authority))
     return safe_post._system_trust.__wrapped__()
 
@@ -120,7 +119,7 @@ def test_a_handshake_of_single_bytes_ends_at_the_deadline(
 
 
 class _Stepping:
-    """A connection that always has bytes; each that is received takes half a second."""
+    """A connection that always has bytes; receiving one takes half a second."""
 
     def __init__(self, connection: socket.socket, clock: list[float]) -> None:
         self._connection, self._clock = connection, clock
@@ -142,7 +141,7 @@ class _Stepping:
 def test_the_deadline_is_checked_between_the_pieces_of_a_record(
     certificate: Certificates, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A handshake that comes a byte at a time, and never pauses."""
+    """A handshake in single bytes, without pauses."""
     now = [0.0]
     monkeypatch.setattr(wire.time, "monotonic", lambda: now[0])
     ours, theirs = socket.socketpair()
@@ -212,7 +211,7 @@ def test_a_request_that_is_not_read_ends_at_the_deadline(certificate: Certificat
 def test_floods_in_a_batch_do_not_affect_its_other_deliveries(
     certificate: Certificates, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One answers beside nine that flood: each ends as it is, and the function lives."""
+    """One receiver answers and nine flood: each has its own outcome, and the function survives."""
     healthy: Callable[[socket.socket], None] = tickets(certificate.server, 2)
     flooding = issue(Path(certificate.authority).parent / "flood", "127.0.0.1")
     with (

@@ -15,7 +15,7 @@ from tests.webhooks.test_delivery import add, listed, only
 
 
 def given_up(world: World, merchant: Shop, count: int = 1) -> dict[str, Any]:
-    """A webhook with so many failed deliveries, whose receiver answers again."""
+    """A webhook with `count` failed deliveries, whose receiver works again."""
     webhook = add(merchant)
     world.answer = lambda posted: failed()
     for _ in range(count):

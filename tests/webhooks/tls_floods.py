@@ -1,4 +1,4 @@
-"""Receivers that speak TLS and never come to the point: records that carry no data."""
+"""Receivers that send endless TLS records without data."""
 
 import hmac
 import socket
@@ -21,7 +21,7 @@ Serve = Callable[[socket.socket], None]
 
 
 class Server:
-    """Serves every connection with a function, in a thread of its own. Its end waits for them."""
+    """Serves each connection with a function in a thread. Closing waits for the threads."""
 
     def __init__(self, serve: Serve) -> None:
         self._serve = serve
@@ -65,7 +65,7 @@ class Server:
 
 
 def tickets(certificate: ssl.SSLContext, number: int) -> Serve:
-    """So many session tickets behind the handshake, then the answer."""
+    """`number` session tickets after the handshake, then the answer."""
 
     def serve(connection: socket.socket) -> None:
         certificate.num_tickets = number
@@ -77,7 +77,7 @@ def tickets(certificate: ssl.SSLContext, number: int) -> Serve:
 
 
 def a_byte_at_a_time(certificate: ssl.SSLContext, pause: float) -> Serve:
-    """All that TLS has to say, each byte in a packet of its own."""
+    """Sends all TLS data in packets of one byte."""
 
     def serve(connection: socket.socket) -> None:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -96,28 +96,28 @@ def a_byte_at_a_time(certificate: ssl.SSLContext, pause: float) -> Serve:
 
 
 def key_updates(certificate: ssl.SSLContext, keys: Path, number: int) -> Serve:
-    """So many key updates (RFC 8446, 4.6.3), then the answer. `keys`: where it logs its secrets."""
+    """`number` key updates (RFC 8446, 4.6.3), then the answer. `keys`: where secrets are logged."""
     return _written(certificate, keys, [(_KEY_UPDATE, _HANDSHAKE)] * number)
 
 
 def empty_records(
     certificate: ssl.SSLContext, keys: Path, number: int, version: ssl.TLSVersion
 ) -> Serve:
-    """So many records of no data, then the answer."""
+    """`number` empty records, then the answer."""
     return _written(certificate, keys, [(b"", _DATA)] * number, version)
 
 
 def renegotiations(
     certificate: ssl.SSLContext, keys: Path, number: int, heard: list[bytes] | None = None
 ) -> Serve:
-    """So many requests to shake hands anew (RFC 5246, 7.4.1.1), then the answer. `heard`: what the
-    sender says to it."""
+    """`number` renegotiation requests (RFC 5246, 7.4.1.1), then the answer. `heard`: the data that
+    the sender returned."""
     asked = [(bytes(4), _HANDSHAKE)] * number
     return _written(certificate, keys, asked, ssl.TLSVersion.TLSv1_2, heard)
 
 
 def kinds(heard: list[bytes]) -> set[int]:
-    """Of the records in what was heard: 21 is an alert, 22 a handshake."""
+    """The kinds of the records that were heard: 21 is an alert, 22 a handshake."""
     said, found = b"".join(heard), set()
     while said:
         found.add(said[0])
@@ -137,7 +137,7 @@ class _Secured:
         self.tls = certificate.wrap_bio(self.incoming, self.outgoing, server_side=True)
 
     def shake(self, connection: socket.socket, send: Callable[[bytes], None]) -> bytes:
-        """Until the request was read. All that was sent."""
+        """Reads the request. Returns everything that was sent."""
         sent = b""
         for step in (self.tls.do_handshake, lambda: self.tls.read(65_536)):
             while True:
@@ -158,8 +158,8 @@ def _written(
     version: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3,
     heard: list[bytes] | None = None,
 ) -> Serve:
-    """Each of what is said (content, kind) as a record of its own behind the request, then the
-    answer: all of it written here, because `ssl` cannot."""
+    """Sends each (content, kind) in `said` as a record after the request, then the answer. The
+    records are encrypted here, because `ssl` cannot send them."""
     certificate.minimum_version = certificate.maximum_version = version
     certificate.set_ciphers("ECDHE-ECDSA-AES128-GCM-SHA256")  # of 1.2
     certificate.num_tickets = 0

@@ -1,1 +1,1 @@
-"""The console in Chromium, as somebody in the shop uses it: `desk` has what they see and press."""
+"""The console in Chromium. `desk` has the helpers for pages and controls."""

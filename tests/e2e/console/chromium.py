@@ -1,4 +1,4 @@
-"""The browser of the tests: Debian's Chromium, which is installed where it is missing."""
+"""The browser of the tests: Debian's Chromium, which is installed if it is missing."""
 
 import os
 import shutil
@@ -6,7 +6,7 @@ import subprocess
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 INSTALL = "apt-get update && apt-get install -y --no-install-recommends chromium"
-# What a headless browser needs as root and in a container, and what it should not do there.
+# Options for a headless browser that runs as root in a container.
 FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -21,7 +21,7 @@ FLAGS = (
 
 
 def path() -> str:
-    """Raises RuntimeError, with the command to run, where there is none and none can be made."""
+    """Raises RuntimeError, with the command to run, if there is none and none can be installed."""
     found = _installed()
     if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
         quiet = {"env": os.environ | {"DEBIAN_FRONTEND": "noninteractive"}, "capture_output": True}

@@ -1,4 +1,4 @@
-"""Fixtures: `desk`, an Owner at work; `another`, more of them."""
+"""Fixtures: `desk`, a signed-in Owner; `another` makes more of them."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -28,8 +28,8 @@ def owner(stack: Stack) -> Api:
 
 @pytest.fixture
 def another(browser: Browser, stack: Stack, owner: Api) -> Iterator[Callable[..., Desk]]:
-    """Makes desks: `another(role="STAFF", signed_in=False, viewport=PHONE)`. Nothing may go wrong
-    at any of them, such as a script that the policy stopped."""
+    """Makes desks: `another(role="STAFF", signed_in=False, viewport=PHONE)`. Errors in any of them,
+    such as a script that the policy blocked, fail the test."""
     desks: list[Desk] = []
 
     def make(role: str = "OWNER", **settings: Any) -> Desk:

@@ -1,4 +1,4 @@
-"""Somebody at work in the console: a tab of a real browser, signed in with a key of its own."""
+"""A user of the console: a tab of a real browser, signed in with its own key."""
 
 import json
 import urllib.error
@@ -21,7 +21,7 @@ expect.set_options(timeout=PATIENCE)
 
 @dataclass
 class Api:
-    """The API as a program uses it. A refusal is an AssertionError with its body."""
+    """The API, called directly. A refusal is an AssertionError with its body."""
 
     base_url: str
     key: str
@@ -58,7 +58,7 @@ class Desk:
     went_wrong: list[str] = field(default_factory=list)
 
     def open(self, address: str) -> None:
-        """Goes to a page such as `/orders`, and waits until it stands."""
+        """Goes to a page such as `/orders`, and waits until it is drawn."""
         self.page.goto(f"{self.console_url}#{address}")
         self.stands()
 
@@ -103,6 +103,6 @@ def sit_down(
 
 
 def _note(desk: Desk, message: ConsoleMessage) -> None:
-    """A refused request is an error in the browser's eyes too; only broken policies are in ours."""
+    """Records errors. The browser also reports refused requests, which are no errors here."""
     if message.type == "error" and not message.text.startswith("Failed to load resource"):
         desk.went_wrong.append(message.text)

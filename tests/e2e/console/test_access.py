@@ -1,5 +1,5 @@
-"""Every page for every reader: no serious finding of axe, nothing cut off on a narrow window, and
-all of it reachable by keyboard."""
+"""Accessibility of every page: no serious finding of axe, nothing cut off in a narrow window, and
+everything reachable by keyboard."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ SERIOUS = {"serious", "critical"}
 
 @pytest.fixture(scope="module")
 def addresses(owner: Api) -> list[str]:
-    """One of each page, with something on it."""
+    """The address of each kind of page, with content."""
     product = owner.post(
         "products",
         {

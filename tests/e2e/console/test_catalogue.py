@@ -1,4 +1,4 @@
-"""Products: found, changed, and never changed over somebody else's work."""
+"""Products in the console: search, edits, conflicts, bulk edits."""
 
 from playwright.sync_api import Route, expect
 

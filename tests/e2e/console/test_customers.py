@@ -1,4 +1,4 @@
-"""Customers by hand: added, corrected, merged, erased; and where their orders go."""
+"""Customers in the console: creating, changing, merging, erasing; and addresses of orders."""
 
 from typing import Any
 

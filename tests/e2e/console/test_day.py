@@ -1,4 +1,4 @@
-"""What the day's jobs cost in clicks and keys, from Home. `-s` prints the table."""
+"""Clicks and keys of daily tasks, starting at Home. `-s` prints the table."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -140,7 +140,7 @@ def filter_by_date(hands: Hands, shop: Api) -> None:
 
 
 def filter_by_rep(hands: Hands, shop: Api) -> None:
-    """The id as the shop's staff list has it, which is pasted in."""
+    """The user pastes the id from the shop's staff list."""
     order = placed(shop)
     shop.call("PATCH", f"orders/{order['id']}", {"salesRepId": "emp_day"})
     hands.begin()
@@ -181,7 +181,7 @@ def export_orders(hands: Hands, shop: Api) -> None:
     assert downloading.value.suggested_filename.endswith(".csv")
 
 
-# With the clicks and keys, together, that the best of the others takes.
+# Each with the sum of clicks and keys in the best of the other systems.
 JOBS: dict[str, tuple[Callable[[Hands, Api], None], int]] = {
     "find an order": (find_an_order, 0 + 6),
     "ship it": (ship_it, 3 + 18),

@@ -1,4 +1,4 @@
-"""Settings: webhooks and their deliveries, keys, the reference."""
+"""Settings in the console: webhooks and their deliveries, keys, the API reference."""
 
 import re
 from collections.abc import Iterator

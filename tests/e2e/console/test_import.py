@@ -1,4 +1,4 @@
-"""A catalogue comes in by CSV, and is watched to the end."""
+"""Imports in the console."""
 
 from collections.abc import Callable
 from pathlib import Path

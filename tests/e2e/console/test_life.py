@@ -1,4 +1,4 @@
-"""What a page shows, asks for and opens ends with it, and an action is done once."""
+"""Requests, drawing and dialogs of a page end with it, and an action is done once."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -50,7 +50,7 @@ def pages(owner: Api, order: dict) -> list[str]:
 
 @contextmanager
 def held(desk: Desk, which: int = 1, method: str = "") -> Iterator[list[Route]]:
-    """Holds the request number `which` of that method; those after it wait for nobody."""
+    """Holds request number `which` of that method; later ones are not held."""
     kept: list[Route] = []
     seen = 0
 
@@ -246,7 +246,7 @@ def test_leaving_asks_once_for_repeated_back_presses(desk: Desk) -> None:
 
 
 def test_a_conflict_shows_both_users_changes(desk: Desk) -> None:
-    """A price of mine and a stock of theirs are two things, and neither is lost."""
+    """One user's price and the other's stock do not conflict, and neither is lost."""
     made = desk.api.post(
         "products",
         {"name": "Two hands", "price": 5, "variants": [{"title": "S", "stock": 4}, {"title": "L"}]},

@@ -1,4 +1,4 @@
-"""Lists: filtered, sorted, kept under a name."""
+"""Lists in the console: filters, sorting, saved views, exports."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Orders by hand, from the first line to the customer's door."""
+"""Orders in the console: entering, moving, finding."""
 
 from playwright.sync_api import expect
 
@@ -87,7 +87,7 @@ def test_a_retry_after_a_lost_answer_is_one_order(desk: Desk) -> None:
     lost = []
 
     def lose(route):
-        """The order is placed, and the answer never comes."""
+        """The order is placed, but the answer is lost."""
         if route.request.method != "POST" or lost:
             return route.continue_()
         lost.append(route.fetch())

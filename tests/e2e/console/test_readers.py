@@ -1,4 +1,4 @@
-"""Who may only read is offered nothing that the API would refuse, on any page."""
+"""A Reader is offered no action that the API would refuse, on any page."""
 
 from collections.abc import Callable
 from typing import Any
@@ -44,7 +44,7 @@ async () => {
 
 @pytest.fixture(scope="module")
 def addresses(owner: Api) -> list[str]:
-    """One of each page that reads, with all on it that can be acted on."""
+    """The address of each page that a Reader can see, with content that others can change."""
     variants = [{"title": str(size), "sku": f"RE-{size}", "stock": 1} for size in range(25)]
     new = {"name": "Readable", "price": 5, "status": "ACTIVE", "variants": variants}
     product = owner.post("products", {**new, "images": [{"url": "https://example.com/a.png"}]})

@@ -1,4 +1,4 @@
-"""One search for everything, with the keyboard alone, from any page."""
+"""The search for everything, by keyboard, from any page."""
 
 from collections.abc import Callable
 from contextlib import suppress

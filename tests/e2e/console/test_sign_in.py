@@ -1,4 +1,4 @@
-"""Who may enter, and what they see."""
+"""Signing in, and what each role sees."""
 
 from collections.abc import Callable
 

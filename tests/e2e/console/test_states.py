@@ -1,4 +1,4 @@
-"""What is seen while something loads, when it cannot be loaded, and before there is anything."""
+"""Pages that load, that cannot be loaded, and that are empty."""
 
 from collections.abc import Callable
 

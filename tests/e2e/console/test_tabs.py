@@ -1,4 +1,4 @@
-"""Several tabs of one browser: one sign-in for all of them, and none that outlives the last."""
+"""Several tabs of one browser share one sign-in, which ends with the last tab."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from tests.e2e.console.desk import Desk
 
 
 def tab(desk: Desk, address: str) -> Page:
-    """Another tab of the same browser, as Ctrl and a click open it: with nothing stored."""
+    """Another tab of the same browser, as opened by Ctrl and a click, without stored data."""
     page = desk.page.context.new_page()
     page.goto(f"{desk.console_url}#{address}")
     return page
@@ -26,7 +26,7 @@ def heading(page: Page, text: str) -> None:
 
 
 def nothing_is_loaded(page: Page) -> None:
-    """A request on its way when the key is revoked would open the dialog by itself."""
+    """Otherwise a pending request would open the dialog when the key is revoked."""
     expect(page.locator("main:not([aria-busy]) h1")).to_be_visible()
     page.wait_for_load_state("networkidle")
 

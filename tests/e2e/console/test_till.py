@@ -1,4 +1,4 @@
-"""At the till: a scanner, which types fast and ends with Enter, and the keyboard alone."""
+"""Sales with a scanner, which types fast and ends with Enter, or with the keyboard alone."""
 
 import time
 
@@ -37,7 +37,7 @@ def lines(desk: Desk) -> dict[str, str]:
 
 
 def slowly(desk: Desk, *seconds: float) -> None:
-    """The answers to searches come after these times, in the order in which they were asked."""
+    """Delays the answers to searches, in the order of the requests."""
     left = list(seconds)
 
     def answer(route: Route) -> None:

@@ -1,4 +1,4 @@
-"""What pages say of a thing: by its name, with what is known of it, on paper as well."""
+"""Names and details that pages show, also when printed."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A client, a receiver, and webhooks that get every kind of event."""
+"""A client, a receiver, and a webhook that gets every kind of event."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -23,7 +23,7 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture(scope="module")
 def webhook(shop: Client, receiver: Receiver) -> Iterator[Any]:
-    """One that gets every kind of event."""
+    """A webhook that gets every kind of event."""
     made = shop.made("/api/admin/webhooks", {"url": receiver.url("/ok"), "events": list(EVENTS)})
     yield made
     shop.call("DELETE", f"/api/admin/webhooks/{made['id']}")

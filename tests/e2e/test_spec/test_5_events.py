@@ -1,4 +1,4 @@
-"""Events: when each is sent, what a delivery looks like, and how it is signed."""
+"""Events: when each is sent, the delivery request, and its signature."""
 
 import hashlib
 import hmac
@@ -209,7 +209,7 @@ def test_the_data_of_order_paid_has_paidAt_as_a_timestamp(delivery: Any) -> None
 
 
 def signature(secret: str, delivery: Any) -> str:
-    """The header, computed as the interface says."""
+    """The header, computed as the contract says."""
     stamp = delivery.headers["X-Service-Timestamp"]
     signed = stamp.encode() + b"." + delivery.body
     return f"t={stamp},v1={hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()}"
@@ -253,7 +253,7 @@ def test_a_receiver_accepts_a_timestamp_of(delivery: Any, webhook: Any, seconds:
 
 @pytest.fixture(scope="module")
 def rotated(shop: Client, receiver: Receiver) -> Iterator[tuple[Any, Any]]:
-    """Another webhook, and what rotating its secret answered."""
+    """Another webhook, and the answer to rotating its secret."""
     path = f"/ok/{word()}"
     made = shop.made(WEBHOOKS, {"url": receiver.url(path), "events": ["product.created"]})
     yield made, shop.made(f"{WEBHOOKS}/{made['id']}/rotate-secret", {})
@@ -283,7 +283,7 @@ def test_a_rotation_signs_with_the_new_secret_only_and_does_not_affect_other_end
 
 
 def test_webhooks_are_sent_asynchronously(shop: Client, receiver: Receiver) -> None:
-    """Nobody waits for a receiver that takes its time."""
+    """No request waits for a slow receiver."""
     made = shop.made(
         WEBHOOKS, {"url": receiver.url("/ok/slow?delay=6"), "events": ["product.created"]}
     )
@@ -298,7 +298,7 @@ def test_webhooks_are_sent_asynchronously(shop: Client, receiver: Receiver) -> N
 
 
 def test_webhooks_are_not_rate_limited(shop: Client, receiver: Receiver) -> None:
-    """More than any limit of requests a minute that the service has for others."""
+    """More deliveries than any of the API's rate limits."""
     rows = [{"name": f"Bulk {n}", "price": 1} for n in range(310)]
     made = shop.made(f"{PRODUCTS}/bulk", rows)["data"]
     wanted = {row["product"]["id"] for row in made}

@@ -1,7 +1,7 @@
-"""Delivery and retries: what a success is, the schedule of a week, its end, and replays.
+"""Delivery and retries: successes, the schedule of a week, its end, and replays.
 
-On a deployment whose schedule is shorter: the stream, the queues, the state machine and the clocks
-are not ours.
+On a deployment with a shortened schedule, with the stream, queues, state machine and clocks of the
+emulator.
 """
 
 import json
@@ -56,7 +56,7 @@ def deliveries(shop: Client, webhook: Any) -> list[Any]:
 
 
 def once(shop: Client, webhook: Any, done: Callable[[Any], bool]) -> Any:
-    """The only delivery of a webhook in full, as soon as that is so."""
+    """The only delivery of a webhook with all fields, as soon as `done` is true of it."""
 
     def found() -> Any:
         for one in deliveries(shop, webhook):
@@ -76,7 +76,7 @@ def has_ended(delivery: Any) -> bool:
     return delivery["status"] not in {"PENDING", "RETRYING"}
 
 
-# --- What a success is ----------------------------------------------------------------------------
+# --- Successes ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
@@ -89,7 +89,7 @@ def test_an_attempt_is_a_success_if_the_receiver_answers(
     shop.call("DELETE", f"{WEBHOOKS}/{made['id']}")
 
 
-# What the receiver does → how its first attempt is told.
+# What the receiver does → the error and status of the first attempt.
 FAILURES = {
     "/hang": ("timeout", None),
     "/ok?delay=11": ("timeout", None),  # a 2xx, but not within 10 seconds
@@ -104,7 +104,7 @@ FAILURES = {
 
 @pytest.fixture(scope="module")
 def failing(quick: Client, receiver: Receiver) -> dict[str, Any]:
-    """A webhook for each kind of failure, and a product that all of them are told of."""
+    """A webhook for each kind of failure, and a product whose event they all get."""
     made = {path: hooked(quick, receiver.url(path)) for path in FAILURES}
     quick.product()
     return made
@@ -152,14 +152,14 @@ def test_pending_deliveries_of_a_deleted_webhook_are_cancelled(
 
 @pytest.fixture(scope="module")
 def week(quick: Client, receiver: Receiver) -> tuple[Any, Any]:
-    """A webhook that never answers well, and its delivery after the whole schedule."""
+    """A webhook that always fails, and its delivery after the whole schedule."""
     made = hooked(quick, receiver.url("/status/500"), email="ops@receiver.example")
     quick.product()
     return made, once(quick, made, has_ended)
 
 
 def waited(delivery: Any, retry: int) -> float:
-    """Seconds of the whole schedule between the end of an attempt and the beginning of the next."""
+    """Seconds between the end of an attempt and the start of the next, on the full schedule."""
     before, after = delivery["attempts"][retry - 1 : retry + 1]
     began, again = (datetime.fromisoformat(one["at"]) for one in (before, after))
     return ((again - began).total_seconds() - before["durationMs"] / 1_000) / SCALE
@@ -174,7 +174,7 @@ def test_a_delivery_is_retried_after(week: tuple[Any, Any], retry: int) -> None:
 
 
 def test_the_first_retry_is_a_minute_after_the_failure(shop: Client, receiver: Receiver) -> None:
-    """At full length, by what the service says."""
+    """On the full schedule, by the time that the API shows."""
     made = hooked(shop, receiver.url("/status/500"))
     shop.product()
     delivery = once(shop, made, lambda one: one["status"] == "RETRYING")
@@ -245,7 +245,7 @@ def test_the_endpoint_gets_a_summary_email(fast: Stack, week: tuple[Any, Any]) -
 
 @pytest.fixture(scope="module")
 def replayed(shop: Client, receiver: Receiver) -> Iterator[tuple[Any, Any]]:
-    """A webhook, and its delivery that arrived and was replayed."""
+    """A webhook, and its delivery, which arrived and was replayed."""
     made = hooked(shop, receiver.url("/status/200?body=thanks"))
     shop.product()
     delivered = once(shop, made, has_ended)

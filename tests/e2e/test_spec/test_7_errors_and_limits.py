@@ -1,4 +1,4 @@
-"""Errors and limits: what is refused, and how much is let through a minute."""
+"""Errors and rate limits."""
 
 import subprocess
 import sys
@@ -18,7 +18,7 @@ ROWS = [{"name": "Bulk", "price": 1} for _ in range(20)]
 
 
 def let_through(call: Callable[[], Got]) -> tuple[int, Got]:
-    """How many requests of one minute are answered, and what the next one is."""
+    """The number of requests answered in one minute, and the answer to the next."""
     answers: list[Got] = []
     for _ in range(1_500):
         answers.append(call())
@@ -100,7 +100,7 @@ def test_x_ratelimit_reset_is_when_the_window_ends(shop: Client) -> None:
 
 
 def left_in_one_minute(call: Callable[[], Got]) -> tuple[int, int]:
-    """What is left after each of two requests."""
+    """The remaining requests after each of two requests."""
     while True:
         first, second = call().headers, call().headers
         if first[RESET] == second[RESET]:
