@@ -9,7 +9,7 @@ import pytest
 
 from chalicelib import deadline, listing, settings, table
 from chalicelib.imports import store as jobs
-from chalicelib.listing import kinds, words
+from chalicelib.listing import index, kinds, move, words
 from infra import reindex
 from tests.listing import things
 from tests.listing.things import RECORDS, Thing, create, delete, names, page, thing, update
@@ -259,6 +259,20 @@ def test_meaningless_arguments_are_refused(
     with pytest.raises(SystemExit):
         reindex.main(["--stage", "test", *wrong])
     assert re.search("no kind (prodcut|order,job);|more than 0", capsys.readouterr().err)
+
+
+def test_a_record_with_more_words_than_fit_is_found_by_the_first(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    create(replace(thing(), texts=("alpha", "beta", "gamma")))
+    deploy(monkeypatch)
+    for module in (index, move):
+        monkeypatch.setattr(module, "MOST_WORD_BYTES", len("alpha beta "))
+    assert run() == 1
+    assert "some words are not searchable" in capsys.readouterr().out
+    assert [page(search=word).total for word in ("alpha", "beta", "gamma")] == [1, 1, 0]
+    monkeypatch.setattr(index, "MOST_WORD_BYTES", len("alpha bet "))
+    assert index.Index("", {}, words=("alpha", "beta", "c")).clipped().words == ("alpha",)
 
 
 def test_every_listed_kind_can_be_reindexed() -> None:

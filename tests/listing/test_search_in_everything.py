@@ -41,6 +41,13 @@ def test_exact_matches_come_first_then_the_newest(shop: Shop) -> None:
     assert found(shop, "ada.lovelace@example.com")["customers"] == ["ada.lovelace@example.com"]
 
 
+def test_whole_words_come_before_newer_ones_that_only_begin_so(shop: Shop) -> None:
+    for n in range(40):
+        name = f"Wool {n}" if n < 10 else f"Woolly {n}"
+        shop.post("/api/admin/products", {"name": name, "price": 1, "sku": f"W{n}"})
+    assert found(shop, "wool")["products"] == ["W9", "W8", "W7", "W6", "W5"]
+
+
 def test_all_words_have_to_match(shop: Shop) -> None:
     assert found(shop, "ada%20love") == {
         "orders": ["1008", "1006", "1004", "1002"],
