@@ -34,7 +34,7 @@ from chalicelib.customers.model import (
 from chalicelib.customers.shown import of_order, text_of
 from chalicelib.idempotency import Once
 from chalicelib.orders.model import KIND as ORDERS
-from chalicelib.problems import Busy, Conflict, Invalid, NotFound, PreconditionFailed, Problem
+from chalicelib.problems import Busy, Conflict, Invalid, NotFound, PreconditionFailed
 
 RECORDS: Final = listing.Records(KIND, record_key, index_of)
 
@@ -199,13 +199,7 @@ def create(new: NewCustomer, once: Once | None) -> tuple[Customer, str]:
     if once:
         once.record(commit, text, customer.etag)
     insert(commit, customer)
-    try:
-        commit.send()
-    except Problem:
-        # Perhaps the same request, sent twice, has just taken the e-mail.
-        if once:
-            once.look()
-        raise
+    commit.send()
     return customer, text
 
 

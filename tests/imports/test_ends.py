@@ -13,6 +13,7 @@ from chalicelib.imports.catalogue import Catalogue
 from chalicelib.imports.steps import plan as planner
 from chalicelib.imports.steps import queue
 from chalicelib.problems import Invalid
+from tests.support.dynamodb_double import Fault
 from tests.support.import_desk import IMPORT, Desk
 
 HEADER = "slug,name,price\n"
@@ -291,7 +292,12 @@ def test_a_step_that_fails_is_retried_at_growing_intervals(
     waits: list[int] = []
     monkeypatch.setattr(queue, "show_again", lambda receipt, seconds: waits.append(seconds))
     monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 0.01)
-    desk.fail("TransactWriteItems")
+
+    def busy(operation: str, request: Any) -> Fault | None:
+        writes = operation == "TransactWriteItems" and "{'S': 'product'}" in str(request)
+        return Fault.CONFLICT if writes else None
+
+    desk.dynamodb.faults = busy
     for received in range(1, 6):
         message["attributes"]["ApproximateReceiveCount"] = str(received)
         answer = app.import_chunk({"Records": [message]}, None)

@@ -202,7 +202,7 @@ def test_two_products_with_one_name_are_distinguished_by_sku(desk: Desk) -> None
 @pytest.mark.usefixtures("small_chunks")
 def test_a_slow_worker_reports_nothing_about_rows_that_another_has_finished(desk: Desk) -> None:
     price = "slug,name,price\n"
-    job_id = desk.send(price + "a,A,0\n" + few(0) + "a,A,0\n" + few(10) + "a,A,5\n")
+    job_id = desk.send(price + "a,A,0\n" + few(0) + "a,A,0\n" + few(10) + "a,A,5\nb,B,free\n")
     desk.uploaded(job_id)
     while True:
         message, *others = desk.messages()
@@ -218,7 +218,8 @@ def test_a_slow_worker_reports_nothing_about_rows_that_another_has_finished(desk
     desk.meanwhile("BatchGetItem", others_finish, nth=2)  # when the slow one reads the product
     desk.handle_again(message)
     job = desk.job(job_id)
-    assert (job["status"], job["failed"], job["errors"]) == ("COMPLETED", 0, [])
+    assert (job["status"], job["failed"]) == ("COMPLETED", 1)
+    assert [error["code"] for error in job["errors"]] == ["not_an_amount"]
     assert desk.products()["a"]["price"] == "5.00"
 
 
