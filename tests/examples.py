@@ -1,4 +1,4 @@
-"""The examples of the API's description: a day in a shop, as its own code answers it.
+"""Makes the examples of the API's description: a day in a shop, answered by its code.
 
     python -m tests.examples      # writes chalicelib/examples.json (`make examples`)
 
@@ -38,7 +38,7 @@ linen-shirt,Linen shirt,49.00,LIN-SHIRT,12
 tea-towel,Tea towel,not known,TEA-TOWEL,30
 """
 _UNKNOWN_CSV = "Artikel,Preis netto,Bestand\nTeekanne,39.00,4\n"
-# What nobody should take for a secret, and what AWS signs with the time of day.
+# Replaced: secrets, and URLs that AWS signs with the time of day.
 _SECRET = re.compile(r"(whsec_|bk_)[A-Za-z0-9_-]{20,}")
 _REQUEST = re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 _SIGNED = re.compile(r"(https://[^?\s]+)\?[^\s]*X-Amz-Signature[^\s]*")
@@ -63,7 +63,7 @@ def text() -> str:
 
 
 class Day:
-    """Calls the shop, and keeps the first of each operation and status."""
+    """Calls the shop, and keeps the first answer of each operation and status."""
 
     def __init__(self, world: World) -> None:
         self.world, self.shop = world, Shop()
@@ -82,7 +82,7 @@ class Day:
         return self.call(method, _ADMIN + path, body, **options)
 
     def refused(self, status: int, method: str, path: str, body: Any = None, **options: Any) -> Any:
-        """Calls the shop, which refuses; the first of each status and code is kept."""
+        """Makes a call that is refused, and keeps the first of each status and code."""
         self.world.sleep(seconds=7)
         answer = self.shop.call(method, _ADMIN + path, body, **options)
         assert answer.status == status, f"{method} {path}: {answer.status} {answer.text}"
@@ -91,7 +91,7 @@ class Day:
         self.problems.setdefault(str(status), {}).setdefault(answer.json["code"], example)
 
     def upload(self, name: str, csv: str, **fields: str) -> Any:
-        """The job of a file that comes by form, and what it has become."""
+        """The job of a file uploaded by form, after its end."""
         boundary = "part-of-the-form"
         parts = [f'name="{key}"\r\n\r\n{value}' for key, value in fields.items()]
         parts.append(f'name="file"; filename="{name}"\r\nContent-Type: text/csv\r\n\r\n{csv}')
@@ -161,7 +161,7 @@ def _unsigned(node: Any) -> Any:
 
 @contextmanager
 def _day() -> Iterator[Day]:
-    """A shop whose webhooks, imports and jobs are worked on when `Day` says so."""
+    """A shop whose webhooks, imports and jobs run when `Day` says so."""
     authenticate.forget()
     s3 = aws.client
     with account(), world() as the_world:
@@ -182,7 +182,7 @@ def _day() -> Iterator[Day]:
 
 
 class _Queues:
-    """Webhooks' queues are the world's; those of imports and jobs are the day's."""
+    """The webhooks' queues are the world's; those of imports and jobs are the day's."""
 
     def __init__(self, others: Any, day: Day) -> None:
         self._others, self._day = others, day

@@ -1,8 +1,8 @@
-"""The API's description before other people's tools: linters, and generators of clients.
+"""Runs third-party tools on the API's description: linters and client generators.
 
     python -m tests.generators [folder of the tools]      # `make description` installs and runs it
 
-Counts the operations that go in, and the functions that come out.
+Compares the number of operations with the number of generated functions.
 """
 
 import json
@@ -22,7 +22,7 @@ _STRICT = {"strict": True, "noEmit": True, "types": [], "skipLibCheck": False, "
 
 
 def described() -> dict[str, Any]:
-    """The description as an integrator gets it."""
+    """The description as an integrator downloads it."""
     app.app.serve(openapi.PATH)
     return {**openapi.document(), "servers": [{"url": "https://shop.example.org/api"}]}
 

@@ -1,14 +1,14 @@
-"""make mutants: whether the tests notice when the core is wrong.
+"""make mutants: mutation testing of the core.
 
 Takes a seeded sample of small changes to the core, the same number from each module, and runs the
 tests that reach the changed lines, the fastest first, until one fails. Prints the score of each
-module and each change that no test noticed. `tests/mutants_equivalent.txt` has those that change
-nothing that anybody could notice.
+module and each change that no test noticed. `tests/mutants_equivalent.txt` lists equivalent
+changes, which have no visible effect.
 
-A change is made in a process that is forked for it: no file is written. In a function it is made
-where all is imported already; what no test notices there, and what is outside functions, is made
-while its module is imported. Which tests reach which lines is measured once (coverage.py) and kept
-below `.mutants/`.
+Each change is made in a forked process; no file is written. A change in a function is first made in
+the imported module. If no test notices it, or if it is outside functions, it is made while the
+module is imported. The lines that each test reaches are measured once (coverage.py) and kept below
+`.mutants/`.
 """
 
 import argparse
@@ -74,7 +74,7 @@ class Mutant:
 
 
 def edits(tree: ast.Module, conditions: bool) -> Iterator[tuple[ast.AST, str, ast.AST]]:
-    """Each change: the node of `tree`, what it says, and what takes its place."""
+    """Each change: the node of `tree`, its text, and its replacement."""
     # Other modules join bits and sets by `&`.
     of_items = any(getattr(one, "module", "") == "chalicelib.conditions" for one in tree.body)
     for node in ast.walk(tree):
@@ -89,7 +89,7 @@ def _text(node: ast.AST) -> str:
 
 
 def _difference(old: str, new: str) -> str:
-    """What changed, with some text around it."""
+    """The changed text, with some context."""
     same = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), 0)
     backwards = zip(reversed(old[same:]), reversed(new[same:]), strict=False)
     tail = next((at for at, (a, b) in enumerate(backwards) if a != b), 0)
@@ -98,7 +98,7 @@ def _difference(old: str, new: str) -> str:
 
 
 def _conditions(node: ast.AST, of_items: bool) -> Iterator[ast.AST]:
-    """`when=` and `otherwise=` taken away, and each part of what is joined by `&`."""
+    """Removes `when=` and `otherwise=`, and each operand of `&`."""
     match node:
         case ast.Call(func, args, keywords):
             for one in keywords:
@@ -142,12 +142,12 @@ def _is_none(node: ast.AST) -> bool:
 
 
 def _is_nothing(node: ast.AST) -> bool:
-    """None, or False, which callers do not tell from it."""
+    """None, or False, which callers treat alike."""
     return isinstance(node, ast.Constant) and (node.value is None or node.value is False)
 
 
 def parsed(path: str) -> ast.Module:
-    """The module; each node knows its `parent`, and by which `field` of it."""
+    """The module; each node has its `parent`, and its `field` there."""
     tree = ast.parse((ROOT / path).read_text())
     for node in ast.walk(tree):
         for field, value in ast.iter_fields(node):
@@ -170,8 +170,8 @@ def mutants(path: str, conditions: bool) -> list[Mutant]:
 
 
 def _place(node: ast.AST) -> tuple[tuple[int, int], str] | None:
-    """The lines of its statement; and the function that it is in, with the statement of what is too
-    short to be found by itself. None where a change means nothing."""
+    """The lines of its statement; and its function, with the statement if the text is too short to
+    be found alone. None where a change has no effect."""
     lines, inside, name, statement, short = (0, 0), False, "", "", len(_text(node)) < 30
     while not isinstance(node, ast.Module):
         parent = node.parent  # type: ignore[attr-defined]
@@ -208,8 +208,8 @@ def mutated(mutant: Mutant, conditions: bool) -> ast.Module:
 
 
 class _Watcher:
-    """A plug-in of pytest that runs the wanted tests in their order, and reports what became of
-    each; with coverage, where one is given."""
+    """A pytest plugin that runs the wanted tests in order, and reports their outcomes; with
+    coverage, if given."""
 
     def __init__(self, order: dict[str, int] | None, seconds: dict[str, float], measured: Any):
         self.order, self.seconds, self.measured = order, seconds, measured
@@ -244,7 +244,7 @@ class _Watcher:
 
 
 def load(files: list[str]) -> None:
-    """Imports all that tests need, and the tests, for the processes that are forked here."""
+    """Imports the tests and everything they need, for the forked processes."""
     with open(os.devnull, "w") as nobody, contextlib.redirect_stdout(nobody):
         run_tests(["--collect-only", *files], _Watcher(None, {}, None))
     for path in (ROOT / "chalicelib").rglob("*.py"):  # what is imported later was not changed here
@@ -253,7 +253,7 @@ def load(files: list[str]) -> None:
 
 
 def swap(path: str, code: CodeType) -> None:
-    """Gives the functions of a module, as it is imported, the code that they have in `code`."""
+    """Replaces the code of the functions in an imported module by that in `code`."""
     old = compile(parsed(path), ROOT / path, "exec")
     news = dict(zip(_functions(old), _functions(code), strict=True))
     for one in gc.get_objects():
@@ -262,14 +262,14 @@ def swap(path: str, code: CodeType) -> None:
 
 
 def _functions(code: CodeType) -> Iterator[CodeType]:
-    """Those of a module and of its classes."""
+    """The functions of a module and of its classes."""
     for one in code.co_consts:
         if isinstance(one, CodeType):
             yield from [one] if one.co_flags & inspect.CO_OPTIMIZED else _functions(one)
 
 
 def forked(call: Any, seconds: float) -> Any:
-    """What a call answers in a process of its own; None if it does not end in time."""
+    """The result of a call in a forked process; None if it does not end in time."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -309,7 +309,7 @@ def run_tests(files: list[str], watcher: _Watcher) -> dict[str, Any]:
 
 
 def reached(file: str) -> dict[str, Any]:
-    """Of a file of tests: `took`, `failed`, and `lines`: {test: {path: lines}}."""
+    """For a test file: `took`, `failed`, and `lines`: {test: {path: lines}}."""
     text = (ROOT / file).read_bytes()
     kept = KEPT / f"{hashlib.sha256(file.encode() + text).hexdigest()[:20]}.json"
     if not kept.exists():
@@ -340,7 +340,7 @@ def _measured(file: str) -> dict[str, Any]:
 
 
 class Reach:
-    """Which tests reach a line, and how long each takes."""
+    """The tests that reach a line, and their durations."""
 
     def __init__(self, known: list[dict[str, Any]]) -> None:
         self.seconds = {test: s for one in known for test, s in one["took"].items()}
@@ -378,7 +378,7 @@ class Reach:
 
 
 def judged(mutant: Mutant) -> tuple[Mutant, str]:
-    """What became of a mutant: "killed", "timed out", "unreached" or "survived"."""
+    """The fate of a mutant: "killed", "timed out", "unreached" or "survived"."""
     reach: Reach = GIVEN["reach"]
     tests = reach.tests(mutant)
     if not tests:
@@ -413,7 +413,7 @@ def judged(mutant: Mutant) -> tuple[Mutant, str]:
 
 
 def sample(modules: list[str], size: int, seed: int, conditions: bool) -> list[Mutant]:
-    """Of each module the same number; of conditions all. A larger sample begins with a smaller."""
+    """The same number from each module, or all conditions. A larger sample extends a smaller."""
     chance, lanes = random.Random(seed), []
     for path in modules:
         lane = mutants(path, conditions)
@@ -426,7 +426,7 @@ def sample(modules: list[str], size: int, seed: int, conditions: bool) -> list[M
 
 
 def left(modules: list[str], output: str, conditions: bool) -> list[Mutant]:
-    """What a run said was not noticed, as far as it is still there."""
+    """The survivors that an earlier run printed, if they still exist."""
     fates = (line.partition(": ") for line in output.splitlines())
     names = {name for fate, _, name in fates if fate in LEFT}
     found = [one for path in modules for one in mutants(path, conditions) if one.name in names]
@@ -435,7 +435,7 @@ def left(modules: list[str], output: str, conditions: bool) -> list[Mutant]:
 
 
 def reported(fates: dict[Mutant, str]) -> float:
-    """Prints what was not noticed, and the score of each module; the share that was."""
+    """Prints the survivors and the score of each module; returns the share noticed."""
     good = {mutant for mutant, fate in fates.items() if fate in ("killed", "timed out")}
     print("Not noticed:")
     for mutant, fate in fates.items():
@@ -450,7 +450,7 @@ def reported(fates: dict[Mutant, str]) -> float:
 
 
 def main() -> None:
-    """Exits with 1 when fewer than 97 % are noticed; of conditions, when any is not."""
+    """Exits with 1 if fewer than 97 % are noticed, or any condition is not."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--sample", type=int, default=400)
     options.add_argument("--seed", type=int, default=16)

@@ -1,4 +1,4 @@
-"""Sixteen clients buy from five products with little stock, over HTTP, and cancel some of it again.
+"""Sixteen clients buy five products with little stock, over HTTP, and cancel some of the orders.
 
 Afterwards the books must balance: stock = what there was − what was sold, the list holds every
 order that was answered and no other, each was announced once, and nothing answered 5xx.
@@ -38,7 +38,7 @@ Sale = dict[str, int]  # variant id → pieces
 
 @dataclass
 class Day:
-    """What the clients saw. `sold`: order id → what it holds of the stock."""
+    """The results of the clients. `sold`: order id → the stock it has taken."""
 
     statuses: Counter[int] = field(default_factory=Counter)
     sold: dict[str, Sale] = field(default_factory=dict)
@@ -88,7 +88,7 @@ def _answered(request: urllib.request.Request) -> tuple[int, Any]:
 
 
 def shop(stack: Stack, seconds: float, clients: int = CLIENTS, stock: int = STOCK) -> Day:
-    """A day of shopping, with so many pieces of each product; `wrong` says what must not be."""
+    """A day of shopping with `stock` pieces of each product; `wrong` has the errors found."""
     day = Day()
     client = Client(stack, day)
     _, me = client.call("GET", _ME)
@@ -96,7 +96,7 @@ def shop(stack: Stack, seconds: float, clients: int = CLIENTS, stock: int = STOC
     variants = [_stocked(client, stock) for _ in range(PRODUCTS)]
     before = _listed(client)
     with ThreadPoolExecutor(clients) as pool:
-        # A function for each client is started first: that is no part of the day.
+        # First start a function for each client, which does not count.
         for started in [pool.submit(client.call, "GET", _ME) for _ in range(2 * clients)]:
             started.result()
         day.milliseconds.clear()
@@ -108,7 +108,7 @@ def shop(stack: Stack, seconds: float, clients: int = CLIENTS, stock: int = STOC
 
 
 def _unlimited(stack: Stack, key_id: str) -> None:
-    """As an operator raises a key's limits."""
+    """Raises a key's limits, as an operator does."""
     tool = [sys.executable, "infra/keys.py", "--stage", "local"]
     where = ["--endpoint-url", stack.aws_endpoint]
     limits = ["limits", key_id, "--read", "1000000", "--write", "1000000"]
@@ -132,7 +132,7 @@ def _customer(client: Client, day: Day, variants: list[str], end: float) -> None
             status, answer = client.call(
                 "PATCH", f"/api/admin/orders/{id}", {"status": "CANCELLED"}
             )
-            # What got no answer may have been done, and then cannot be done again.
+            # A request without an answer may have been carried out, and then cannot be repeated.
             if status == 200 or answer.get("from") == "CANCELLED":
                 day.cancelled.add(id)
             else:

@@ -1,4 +1,4 @@
-"""Every answer that a test gets is one that the API's description declares."""
+"""Checks that every answer in a test matches the API's description."""
 
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -42,7 +42,7 @@ def check(method: str, resource: str, answer: "Answer", *, has_fields: bool = Fa
 
 
 def _check_fields(operation: Operation, answer: "Answer") -> None:
-    """Of what is declared, those that were asked for."""
+    """Checks the requested fields of those that are declared."""
     assert operation.query and issubclass(operation.query, Sparse)
     names = operation.query.shape.__annotations__.keys()
     assert all(record.keys() <= names for record in answer.json.get("data", [answer.json]))

@@ -1,10 +1,10 @@
-"""DynamoDB in this process: as strict as the service about what the shop relies on, and fast.
+"""DynamoDB in this process: fast, and as strict as the service in everything the shop relies on.
 
 It answers below botocore, so clients, retries and parsers are the real ones:
 
     with Double() as dynamodb: …  # chalicelib.table now talks to it
 
-It deletes what has expired as late as AWS may: two days after its `expiresAt`.
+It deletes expired items as late as AWS may: two days after `expiresAt`.
 
 Beyond moto (`test_dynamodb_double.py` compares them) it raises a conflict when two threads
 write one item, remembers client tokens, enforces AWS's limits, meters the units of every call, and
@@ -47,7 +47,7 @@ EXPIRES_LATE: Final = 2 * 86_400  # AWS: "typically deleted within two days"
 
 @dataclass(frozen=True)
 class Call:
-    """One call that was answered: what AWS would bill for it."""
+    """One answered call, with the units that AWS would bill."""
 
     operation: str
     read_units: float
@@ -55,13 +55,13 @@ class Call:
 
 
 class Double:
-    """All tables; a table exists once it is named.
+    """All tables; a table exists from its first use.
 
-    `faults`: asked before each call, (operation, request) → Fault or None. `pause`: called inside
-    every transaction, between taking its items and writing them; others then meet a conflict.
-    `calls`: what was answered so far. `heat`: transactions' write units by partition key. `cpu`:
-    seconds that answering took, which a benchmark takes off. `struck`: how many calls a fault met.
-    `scan_bytes`: a page of a scan.
+    `faults`: called before each call, (operation, request) → Fault or None. `pause`: called inside
+    every transaction, after locking its items and before writing them; other writes then conflict.
+    `calls`: the answered calls. `heat`: transactions' write units by partition key. `cpu`: seconds
+    spent answering, which benchmarks subtract. `struck`: the number of calls with a fault.
+    `scan_bytes`: the size of a page of a scan.
     """
 
     def __init__(self) -> None:
@@ -103,25 +103,25 @@ class Double:
         return Counter({pk: len(p.order) for pk, p in self._tables.get(name, {}).items()})
 
     def load(self, actions: list[Wire]) -> None:
-        """Writes of a transaction as they are, without calls, checks or units: to fill a table."""
+        """Applies writes of a transaction without calls, checks or units: to fill a table."""
         for action in actions:
             ((verb, request),) = action.items()
             if verb != "ConditionCheck":
                 self._store(request["TableName"], *self._written(verb, request)[1:])
 
     def place(self, commit: Commit) -> None:
-        """The writes of a commit, loaded likewise."""
+        """Applies the writes of a commit in the same way."""
         self.load(json.loads(commit._request())["TransactItems"])
 
     def empty(self) -> None:
-        """Forgets every item, and every token."""
+        """Deletes every item and every token."""
         self._tables.clear()
         self._tokens.clear()
         self.heat.clear()
 
     @contextmanager
     def metered(self) -> Iterator[list[Call]]:
-        """The calls that are answered inside."""
+        """The calls that are answered inside the `with` block."""
         start, calls = len(self.calls), list[Call]()
         yield calls
         calls += self.calls[start:]
@@ -241,7 +241,7 @@ class Double:
         return answer, read, 0
 
     def _scan_page(self, request: Wire) -> list[Wire]:
-        """Until it is more than a page: the order is that of the keys."""
+        """The items of one page, in the order of their keys."""
         found, size, start = list[Wire](), 0, request.get("ExclusiveStartKey")
         behind = key_of(start) if start else None
         for item in sorted(self.items(request["TableName"]), key=key_of):
@@ -351,7 +351,7 @@ class Double:
     def _written(
         self, verb: str, request: Wire
     ) -> tuple[Wire | None, tuple[str, str], Wire | None]:
-        """What is there, its key, and what this write makes of it."""
+        """The old item, its key, and the new item."""
         key = key_of(request["Item"] if verb == "Put" else request["Key"])
         pk, sk = key
         partition = self._tables.get(request["TableName"], {}).get(pk)
@@ -385,7 +385,7 @@ class Double:
 
 
 def _is_gone(item: Wire) -> bool:
-    """TTL has deleted it. An item that has merely expired is still there."""
+    """Whether TTL has deleted it. Merely expired items still exist."""
     expires = item.get("expiresAt", {}).get("N")
     return expires is not None and int(expires) + EXPIRES_LATE < clock.unix()
 

@@ -13,11 +13,11 @@ Wire = dict[str, Any]  # attribute name → {type: value}
 
 
 class ValidationError(Exception):
-    """What DynamoDB answers as a ValidationException."""
+    """DynamoDB's ValidationException."""
 
 
 class Scope:
-    """The names and values of one request; tells which were never used, which DynamoDB refuses."""
+    """The names and values of one request. Finds unused ones, which DynamoDB refuses."""
 
     def __init__(self, request: Wire) -> None:
         self._names = request.get("ExpressionAttributeNames", {})
@@ -291,7 +291,7 @@ def _text(number: Decimal) -> str:
 
 
 def plain(value: Wire | None) -> Any:
-    """A value that compares as DynamoDB compares: numbers by amount, sets without order."""
+    """A value that compares as in DynamoDB: numbers by amount, sets without order."""
     if value is None:
         return None
     ((kind, inner),) = value.items()

@@ -1,4 +1,4 @@
-"""What can go wrong with a call to DynamoDB, and what the service answers then."""
+"""Faults of calls to DynamoDB, and the service's answers to them."""
 
 from enum import Enum
 from typing import Any
@@ -9,11 +9,11 @@ from tests.support.dynamodb_expressions import Wire
 
 
 class Crash(BaseException):
-    """The function ended here. No Exception: nothing may handle it."""
+    """The function crashed here. A BaseException, so that no code handles it."""
 
 
 class Fault(Enum):
-    """What happens to a call instead of an answer; `…_AFTER`: it did what it should, first."""
+    """What happens instead of an answer; `…_AFTER`: after the call has taken effect."""
 
     CONFLICT = "conflict"
     THROTTLE = "throttle"

@@ -1,4 +1,4 @@
-"""One partition of a table, its keys, and what DynamoDB refuses to keep in it."""
+"""One partition of a table, its keys, and the limits of its items."""
 
 import json
 import re
@@ -23,7 +23,7 @@ _KEY_CONDITION = re.compile(
 
 @dataclass
 class Partition:
-    """`order`: its sort keys; `items`: each as JSON, which takes a tenth of the memory of dicts."""
+    """`order`: its sort keys; `items`: as JSON, which takes a tenth of the memory of dicts."""
 
     order: list[str] = field(default_factory=list)
     items: dict[str, bytes] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Partition:
         return json.loads(held) if held else None
 
     def put(self, sk: str, item: Wire | None) -> None:
-        """None: there is none any more."""
+        """Stores an item; None deletes it."""
         if item is not None:
             if sk not in self.items:
                 insort(self.order, sk)
@@ -44,7 +44,7 @@ class Partition:
 
 
 def bounds(request: Wire) -> tuple[str, str, str]:
-    """The partition of a query, and from and up to which sort key it looks."""
+    """The partition of a query, and its first and last sort key."""
     match = _KEY_CONDITION.fullmatch(request["KeyConditionExpression"])
     if not match:
         raise ValidationError("Query key condition not supported")

@@ -24,8 +24,8 @@ SETTINGS = {
 
 @contextmanager
 def account() -> Iterator[None]:
-    """An AWS account in memory, which answers one call after the other: moto copies its tables, and
-    looks at its items, as if no other thread wrote them meanwhile."""
+    """An AWS account in memory that answers one call at a time, because moto is not safe with
+    several threads."""
     lock, answer = RLock(), BotocoreStubber.process_request
 
     def one_by_one(*args: Any) -> Any:

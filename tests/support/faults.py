@@ -1,4 +1,4 @@
-"""When a fault of the double strikes: at the nth call of an operation."""
+"""Faults of the double at the nth call of an operation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ __all__ = ["Crash", "Faults"]
 
 
 class Faults:
-    """Lets the nth call of an operation fail, `times` in a row, before or after it took effect.
+    """Makes the nth call of an operation fail, `times` in a row, before or after its effect.
 
         faults.timeout("TransactWriteItems", after=True)
         with pytest.raises(Crash): …   # faults.crash("UpdateItem", nth=2)
@@ -24,18 +24,18 @@ class Faults:
         dynamodb.faults = self._next
 
     def conflict(self, operation: str, **when: int) -> None:
-        """Somebody else is writing one of the items: the whole call is refused."""
+        """The call is refused, as if another call were writing one of its items."""
         self._planned.append(_Plan(operation, Fault.CONFLICT, **when))
 
     def timeout(self, operation: str, *, after: bool = False, **when: int) -> None:
-        """The answer never comes; with `after` the call did what it should."""
+        """The answer is lost; with `after`, the call has taken effect."""
         self._planned.append(_Plan(operation, Fault.LOST_AFTER if after else Fault.LOST, **when))
 
     def crash(self, operation: str, *, after: bool = False, **when: int) -> None:
         self._planned.append(_Plan(operation, Fault.CRASH_AFTER if after else Fault.CRASH, **when))
 
     def meanwhile(self, operation: str, action: Callable[[], object], *, nth: int = 1) -> None:
-        """Somebody else is faster: `action` happens just before the call arrives."""
+        """Calls `action` just before the call arrives."""
         self._planned.append(_Plan(operation, None, nth, action=action))
 
     def _next(self, operation: str, request: Any) -> Fault | None:

@@ -1,4 +1,4 @@
-"""Imports behind the front door: files in over HTTP, queues emptied as Lambda would."""
+"""Imports for tests: files are uploaded over HTTP, and messages handled as in Lambda."""
 
 import json
 import random
@@ -22,7 +22,7 @@ IMPORT = "/api/admin/products/import"
 
 
 class Desk:
-    """An import desk: `send` a file, `work` until the queue is empty, look at the `job`."""
+    """`send` a file, `work` until the queue is empty, and read the `job`."""
 
     def __init__(self, shop: Shop, dynamodb: Double) -> None:
         self.shop = shop
@@ -31,7 +31,7 @@ class Desk:
         self._buried: Callable[[], None] = self._idle
 
     def imported(self, csv: str | bytes, **options: str) -> Any:
-        """The job after everything was done."""
+        """Imports a file; the job after its end."""
         return self.finished(self.send(csv, **options))
 
     def send(self, csv: str | bytes, name: str = "products.csv", **options: str) -> str:
@@ -40,7 +40,7 @@ class Desk:
         return str(answer.json["jobId"])
 
     def put(self, data: bytes) -> str:
-        """The job of a file that is uploaded past the API."""
+        """The job of a file that is uploaded directly to S3."""
         answer = self.shop.post(f"{IMPORT}/uploads", {"fileName": "large.csv"})
         files.put(answer.json["jobId"], data)
         return str(answer.json["jobId"])
@@ -63,7 +63,7 @@ class Desk:
         return answer.json
 
     def uploaded(self, job_id: str) -> None:
-        """S3 tells of the file, as EventBridge delivers it."""
+        """Handles S3's event about the file, as EventBridge delivers it."""
         app.plan_import(self.upload_event(job_id), None)
 
     def upload_event(self, job_id: str) -> dict[str, Any]:
@@ -73,7 +73,7 @@ class Desk:
         return {"source": "aws.s3", "detail-type": "Object Created", "detail": detail}
 
     def messages(self) -> list[dict[str, Any]]:
-        """The messages that wait, as Lambda gets them."""
+        """The waiting messages, as Lambda receives them."""
         reply = aws.client("sqs").receive_message(
             QueueUrl=settings.import_queue_url(),
             MaxNumberOfMessages=10,
@@ -91,14 +91,14 @@ class Desk:
         ]
 
     def numbers(self) -> list[int]:
-        """The numbers of the messages that wait."""
+        """The numbers of the waiting messages."""
         found = []
         while messages := self.messages():
             found += [json.loads(message["body"])["number"] for message in messages]
         return found
 
     def work(self, shuffled: random.Random | None = None) -> None:
-        """Handles messages until none is left; one whose handler dies comes again."""
+        """Handles messages until none is left; one whose handler crashes is redelivered."""
         for _ in range(_ROUNDS):
             messages = self.messages()
             if not messages:
@@ -110,7 +110,7 @@ class Desk:
         raise AssertionError("the queue does not become empty")
 
     def handle(self, message: dict[str, Any]) -> None:
-        """As Lambda does; a handling that fails although no fault was injected fails the test."""
+        """Handles a message as Lambda does. A failure without an injected fault fails the test."""
         struck = self.dynamodb.struck
         self.errors.clear()
         try:
@@ -126,7 +126,7 @@ class Desk:
             self.done_with(message)
 
     def handle_again(self, message: dict[str, Any]) -> None:
-        """A second delivery of a message, whose receipt is worth nothing any more."""
+        """Delivers a message a second time, with an expired receipt handle."""
         message["attributes"]["ApproximateReceiveCount"] = "2"
         with suppress(Crash, ClientError):
             app.import_chunk({"Records": [message]}, None)
@@ -137,13 +137,13 @@ class Desk:
         )
 
     def finished(self, job_id: str) -> Any:
-        """The job of an upload that is there, after everything was done."""
+        """Imports an uploaded file; the job after its end."""
         self.uploaded(job_id)
         self.work()
         return self.job(job_id)
 
     def copied(self, retry: Answer) -> Any:
-        """The job of another attempt, after its file was copied and everything was done."""
+        """The job of a retry, after its file was copied, at its end."""
         assert retry.status == 202, retry.text
         self.work()
         return self.finished(retry.json["jobId"])
@@ -151,10 +151,10 @@ class Desk:
     def cancel(self, job_id: str) -> None:
         assert self.shop.post(f"/api/admin/jobs/{job_id}/cancel").status == 200
 
-    # --- What goes wrong ---
+    # --- Faults ---
 
     def crash(self, operation: str, nth: int = 1) -> None:
-        """The worker ends after the nth call of an operation took effect, with all its threads."""
+        """The worker crashes after the nth call of an operation, with all its threads."""
         before, seen, lock = self.dynamodb.faults, 0, threading.Lock()
 
         def faults(called: str, request: Any) -> Fault | None:
@@ -176,11 +176,11 @@ class Desk:
         round_trips.together([everybody.wait] * 17)
 
     def fail(self, operation: str) -> None:
-        """The table does not take an operation any more."""
+        """Makes the table refuse an operation from now on."""
         self.dynamodb.faults = lambda called, _: Fault.CONFLICT if called == operation else None
 
     def meanwhile(self, operation: str, action: Callable[[], object], nth: int = 1) -> None:
-        """Something happens just before the nth call of an operation arrives."""
+        """Calls `action` just before the nth call of an operation arrives."""
 
         def happen() -> None:
             action()
@@ -199,10 +199,10 @@ class Desk:
 
         self.dynamodb.faults = faults
 
-    # --- What there is ---
+    # --- Results ---
 
     def products(self) -> dict[str, Any]:
-        """Every product as it is shown, by slug."""
+        """Every product as the API shows it, by slug."""
         found, page = {}, 1
         while True:
             answer = self.shop.get(f"/api/admin/products?limit=100&page={page}").json
@@ -213,7 +213,7 @@ class Desk:
             page += 1
 
     def events(self) -> list[tuple[str, str]]:
-        """(kind, slug) of every event about products, in no order."""
+        """(kind, slug) of every event about products, unordered."""
         return [(event, data["slug"]) for event, data in self.event_data() if "slug" in data]
 
     def event_data(self) -> Iterator[tuple[str, Any]]:

@@ -1,4 +1,4 @@
-"""Jobs behind the front door: asked for over HTTP, their queue emptied as Lambda would."""
+"""Jobs for tests: started over HTTP, and their messages handled as in Lambda."""
 
 import json
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ PRODUCTS = "/api/admin/products"
 
 
 class JobDesk:
-    """A shop with a queue of jobs: `start` one, `work` until the queue is empty, look at it."""
+    """A shop with a queue of jobs: `start` a job, `work` until the queue is empty, read the job."""
 
     def __init__(self, dynamodb: Double) -> None:
         self.dynamodb = dynamodb
@@ -21,7 +21,7 @@ class JobDesk:
         self.failed: list[str] = []  # messages whose handling failed though nothing was injected
 
     def done(self, path: str, body: Any = None, **options: Any) -> Any:
-        """The job that a request starts, after everything was done."""
+        """Starts a job; the job after its end."""
         return self.finished(self.start(path, body, **options))
 
     def start(self, path: str, body: Any = None, **options: Any) -> str:
@@ -39,7 +39,7 @@ class JobDesk:
         return answer.json
 
     def work(self) -> None:
-        """Handles messages until none is left; one whose handler died comes again."""
+        """Handles messages until none is left; one whose handler crashed is redelivered."""
         while messages := list(self._messages()):
             for message in messages:
                 self.handle(message)
@@ -76,7 +76,7 @@ class JobDesk:
             }
 
     def crash(self, operation: str, nth: int = 1, *, after: bool = True) -> None:
-        """The worker ends at the nth call of an operation, with all its threads."""
+        """The worker crashes at the nth call of an operation, with all its threads."""
         seen = 0
 
         def faults(called: str, request: Any) -> Fault | None:
@@ -95,7 +95,7 @@ class JobDesk:
         everybody = threading.Barrier(17)
         round_trips.together([everybody.wait] * 17)
 
-    # --- What there is ---
+    # --- Results ---
 
     def product(self, **fields: Any) -> Any:
         answer = self.shop.post(PRODUCTS, {"name": "Shirt", "price": "10.00", **fields})
@@ -103,7 +103,7 @@ class JobDesk:
         return answer.json
 
     def now(self, record: Any) -> Any:
-        """A product or an order as it is now, or None."""
+        """The current product or order, or None."""
         kind = "orders" if record["id"].startswith("ord_") else "products"
         answer = self.shop.get(f"/api/admin/{kind}/{record['id']}")
         return answer.json if answer.status == 200 else None

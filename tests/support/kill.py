@@ -1,9 +1,8 @@
-"""Functions that die at random: what still arrives, and what arrives twice.
+"""Functions that crash at random: which deliveries still arrive, and which arrive twice.
 
-The fan-out, the sender and the redrive are the real ones, on the world of the webhook tests. Each
-call they make, to DynamoDB, SQS, Step Functions or a receiver, can be the last of its function,
-before or after it took effect; the turns of a batch run in threads and die together. The queue
-brings some messages twice, and receivers fail now and then.
+The real fan-out, sender and redrive run in the world of the webhook tests. A function can crash at
+each call to DynamoDB, SQS, Step Functions or a receiver, before or after its effect. The threads of
+a batch crash together. The queue delivers some messages twice, and receivers fail now and then.
 """
 
 import contextlib
@@ -58,13 +57,13 @@ class Toll:
 
 
 class Fate:
-    """Who dies at which call. A thread whose function is dead ends at its next call."""
+    """Which function crashes at which call. The threads of a crashed function end at the next."""
 
     def __init__(self, chance: random.Random) -> None:
         self.chance = chance
         self.dead = False
         self.toll_of: Counter[str] = Counter()
-        # By thread: the attempt that it makes, and at which call its function died.
+        # By thread: its attempt, and the call at which its function crashed.
         self.trying: dict[int, Try] = {}
         self.said: dict[int, str] = {}
         self.ended: dict[Try, str] = {}
@@ -84,12 +83,12 @@ class Fate:
         return after
 
     def begins(self) -> None:
-        """This thread takes a turn."""
+        """This thread starts with a message."""
         self.trying.pop(threading.get_ident(), None)
         self.said.pop(threading.get_ident(), None)
 
     def tries(self, attempt: Try) -> None:
-        """This thread's post arrives, perhaps as the last it does."""
+        """This thread's post arrives; it may crash afterwards."""
         thread = threading.get_ident()
         self.trying[thread] = attempt
         if thread in self.said:
@@ -97,7 +96,7 @@ class Fate:
 
 
 class _Together:
-    """Threads of a function: when one dies all do, and none goes on behind its back."""
+    """The threads of a function, which all crash together."""
 
     def __init__(self, fate: Fate) -> None:
         self._pool = ThreadPoolExecutor(10)
@@ -114,7 +113,7 @@ class _Together:
 
 
 def killed(events: int, seed: int) -> Toll:
-    """What became of so many events."""
+    """The results of `events` deliveries."""
     from chalicelib import settings
     from chalicelib.webhooks import deliveries
     from chalicelib.webhooks.sending import deliver

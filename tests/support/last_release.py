@@ -1,4 +1,4 @@
-"""A shop as the last release wrote it: `listing/data/last_release.json.gz`, by the code of b5372a0.
+"""A shop written by the last release: `listing/data/last_release.json.gz`, by the code of b5372a0.
 
 Products, orders, customers, a job, and webhooks with a delivery in each status, described by it;
 the messages and executions that waited when it was replaced, and the time that it was then.
@@ -25,14 +25,14 @@ def dump() -> Mapping[str, Any]:
 
 
 def load(double: Double, shop: Mapping[str, Sequence[Any]]) -> None:
-    """Its items, into the tables of this release."""
+    """Loads its items into the tables of this release."""
     names = {"main": settings.table(), "outbox": settings.outbox_table()}
     for part, name in names.items():
         double.load([{"Put": {"TableName": name, "Item": item}} for item in shop[part]])
 
 
 def resume(world: World, shop: Mapping[str, Any]) -> None:
-    """From now on this release has what waited."""
+    """Queues the waiting messages and executions for this release."""
     load(world.double, shop)
     world.now = datetime.fromisoformat(shop["now"])
     world._read |= set(shop["read"])

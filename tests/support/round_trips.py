@@ -1,11 +1,11 @@
-"""How many calls waited for one another."""
+"""Counts round trips: calls that waited for one another."""
 
 from collections.abc import Sequence
 
 
 def in_a_row(spans: Sequence[tuple[float, float]]) -> int:
-    """The length of the longest chain of calls of which each began when the one before it had
-    ended. `spans`: beginnings and ends."""
+    """The length of the longest chain of calls in which each began after the end of the one before.
+    `spans`: beginnings and ends."""
     count, reached = 0, 0.0
     for end, start in sorted((end, start) for start, end in spans):
         if start >= reached:

@@ -18,7 +18,7 @@ _START_SECONDS = 240
 
 @dataclass(frozen=True)
 class Stack:
-    """Where the deployment is, and an Owner key for it. AWS clients take `aws_endpoint`."""
+    """The URL of a deployment, and an Owner key for it. `aws_endpoint`: for AWS clients."""
 
     base_url: str
     api_key: str
@@ -68,7 +68,7 @@ def local_command(home: Path, port: int, *options: str) -> list[str]:
 
 
 def ctrl_c_ends() -> None:
-    """In a new process: tests that were started in the background have Ctrl-C switched off."""
+    """Enables Ctrl-C in a new process: it is disabled in tests started in the background."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

@@ -1,4 +1,4 @@
-"""The application behind its front door: API Gateway events in, Lambda answers out."""
+"""The application for tests: requests as API Gateway events, answers as from Lambda."""
 
 import base64
 import json
@@ -47,7 +47,7 @@ class Shop:
         return self.as_("OWNER")
 
     def as_(self, role: str) -> str:
-        """A key of that role whose limits no test reaches."""
+        """A key of that role without effective limits."""
         if role not in self._keys:
             caller, self._keys[role] = api_keys.mint(f"a {role} of the tests", Role(role))
             api_keys.limit(caller.id, read=PLENTY, write=PLENTY)
@@ -101,7 +101,7 @@ class Shop:
         return answer
 
     def events(self) -> list[dict[str, Any]]:
-        """Every event announced so far, oldest first: `{id, event, data}`."""
+        """Every event so far, oldest first: `{id, event, data}`."""
         return list(self._events())
 
     def stored(self) -> list[dict[str, Any]]:
@@ -133,7 +133,7 @@ def api_gateway_event(
     headers: Mapping[str, str],
     address: str,
 ) -> dict[str, Any]:
-    """What API Gateway's proxy integration sends; path parameters are as the client wrote them."""
+    """An event of API Gateway's proxy integration. Path parameters stay escaped."""
     url = urlsplit(target)
     resource, parameters = _resource(served, url.path)
     values = parse_qs(url.query, keep_blank_values=True)
@@ -166,7 +166,7 @@ def api_gateway_event(
 
 
 def _resource(served: Chalice, path: str) -> tuple[str, dict[str, str]]:
-    """As API Gateway chooses: what is spelled out, before a parameter, before the rest."""
+    """The route as API Gateway chooses it: literal paths before parameters before the rest."""
     found = [(route, _parameters(route, path)) for route in served.routes]
     fits = [(route, parameters) for route, parameters in found if parameters is not None]
     assert fits, f"API Gateway has no resource for {path}"

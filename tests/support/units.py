@@ -51,13 +51,13 @@ def _number_size(text: str) -> int:
 def write_units(
     before: Mapping[str, Any] | None, after: Mapping[str, Any] | None, *, transaction: bool
 ) -> int:
-    """Of one item: the larger of what was there and what is there then, in steps of 1 KB."""
+    """Of one item: the larger of its old and new size, in steps of 1 KB."""
     size = max(item_size(item) if item else 0 for item in (before, after))
     return max(1, ceil(size / WRITE_BYTES)) * (2 if transaction else 1)
 
 
 def read_units(sizes: Iterable[int], *, consistent: bool = True) -> float:
-    """Of one item (get, each one of a batch), or of all that one query looked at, in steps of 4 KB.
+    """Of one item (get, each one of a batch), or of all items that a query read, in steps of 4 KB.
 
     A filter drops items after they were counted, a projection does not make them smaller, and
     looking for what is not there costs the least there is.

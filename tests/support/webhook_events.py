@@ -1,4 +1,4 @@
-"""What AWS hands to the functions: records of the outbox's stream, and messages of a queue."""
+"""The events of the functions: records of the outbox's stream, and messages of a queue."""
 
 import json
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Waiting:
 
 
 def stream(items: list[dict[str, Any]], kind: str = "INSERT") -> dict[str, Any]:
-    """What the outbox's stream hands to the fan-out."""
+    """The fan-out's event from the outbox's stream."""
     return {
         "Records": [
             {"eventName": kind, "dynamodb": {"NewImage": item, "SequenceNumber": item["pk"]["S"]}}
@@ -33,7 +33,7 @@ def stream(items: list[dict[str, Any]], kind: str = "INSERT") -> dict[str, Any]:
 
 
 def batch_of(url: str, messages: list[Waiting]) -> dict[str, Any]:
-    """What a queue hands to the sender."""
+    """The sender's event from a queue."""
     return {
         "Records": [
             {

@@ -1,8 +1,8 @@
-"""Webhooks from commit to receiver in one process, on a clock that jumps to what comes next.
+"""Webhooks from commit to receiver in one process, on a clock that jumps to the next event.
 
-The code and the storage door are the real ones; DynamoDB is the double, and the queues, the stream,
-the state machine, the parameter store and the mail are what is written here. Receivers answer by a
-function. Any call can be the last that a function makes.
+The code is real and DynamoDB is the double. The queues, the stream, the state machine, the
+parameter store and the mail are simulated here. `answer` gives the receivers' answers. A function
+can crash at any call.
 """
 
 import base64
@@ -57,7 +57,7 @@ def failed(status: int = 500, **more: Any) -> PostResult:
 
 @dataclass(frozen=True)
 class Posted:
-    """What a receiver got."""
+    """A request that a receiver got."""
 
     at: datetime
     url: str
@@ -103,7 +103,7 @@ class World:
     # --- time ---
 
     def step(self, within: timedelta = timedelta(days=365)) -> bool:
-        """Lets what comes next happen; False when nothing does."""
+        """Handles the next event; False if there is none."""
         found = min(self._coming(), key=lambda one: one[0], default=None)
         if found is None or found[0] > self.now + within:
             return False
@@ -120,7 +120,7 @@ class World:
         return True
 
     def run(self, within: timedelta = timedelta(days=365)) -> None:
-        """Until nothing is left to happen, or so much time has passed."""
+        """Runs until nothing is left to do, or for the given time."""
         end = self.now + within
         for _ in range(20_000):
             if not self.step(end - self.now):
@@ -128,7 +128,7 @@ class World:
         raise AssertionError("it never comes to rest")
 
     def sleep(self, **much: float) -> None:
-        """What happens in that time, and the rest of it."""
+        """Runs for exactly that time."""
         end = self.now + timedelta(**much)
         self.run(end - self.now)
         self.now = end
@@ -146,7 +146,7 @@ class World:
     # --- functions ---
 
     def unread_events(self) -> list[dict[str, Any]]:
-        """As many as the stream brings at once."""
+        """One batch of the stream."""
         keys = self.double.partition_sizes(settings.outbox_table())
         unread = itertools.islice((pk for pk in keys if pk not in self._read), _STREAM_BATCH)
         return self.double.partitions(settings.outbox_table(), unread)
@@ -229,8 +229,8 @@ class World:
         return {"Attributes": {AttributeNames[0]: str(self.in_flight(QueueUrl, late=SQS_LATE))}}
 
     def in_flight(self, url: str, late: timedelta = timedelta(0)) -> int:
-        """How many messages of a queue are received and not yet back or gone; without those that
-        were received lately, which SQS does not count yet."""
+        """The number of messages of a queue in flight, without the latest, which SQS does not count
+        yet."""
         hidden = [
             one for one in self.queues.get(url, ()) if one.received and one.visible > self.now
         ]
@@ -255,7 +255,7 @@ class World:
     # --- faults ---
 
     def meanwhile(self, operation: str, action: Callable[[], object]) -> None:
-        """Somebody else is faster: `action` happens just before the next such call arrives."""
+        """Calls `action` just before the next such call arrives."""
         self._meanwhile[operation] = action
 
     def _fault(self, operation: str, request: Any) -> Fault | None:
@@ -281,7 +281,7 @@ class World:
         return left > 0
 
     def _strikes(self, operation: str) -> bool | None:
-        """Whether this call is its function's last, and if so, whether after its effect."""
+        """Whether the function crashes at this call, and if so, whether after its effect."""
         self.calls.append(operation)
         struck = self._next_fate(operation)
         self._struck += struck is not None
@@ -300,7 +300,7 @@ class World:
 
     @contextmanager
     def _call(self, operation: str) -> Iterator[None]:
-        """Around the effect of a call that is not DynamoDB's."""
+        """Applies faults around a call to a service other than DynamoDB."""
         if self._refused(operation):
             raise ClientError({"Error": {"Code": "ServiceUnavailable"}}, operation)
         after = self._strikes(operation)
@@ -382,11 +382,11 @@ def world(*, threads: bool = False) -> Iterator[World]:
 
 
 def announce(event: str = "product.created", **data: Any) -> str:
-    """Commits an event; its id."""
+    """Commits an event; returns its id."""
     return commit(outbox.item([(event, outbox.body(event, data or {"id": "prod_1"}))]))
 
 
 def commit(item: dict[str, Any]) -> str:
-    """Puts an item into the outbox, as a commit does; the id of its first event."""
+    """Puts an item into the outbox, as a commit does; returns the id of its first event."""
     table.put(item, table=settings.outbox_table())
     return next(outbox.events_of(item)).id
