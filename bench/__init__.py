@@ -1,10 +1,10 @@
-"""What is measured (`make bench`, `python -m bench requests`). docs/performance.md has the results.
+"""Benchmarks (`make bench`, `python -m bench requests`). docs/performance.md has the results.
 
 - requests: `requests`, `orders`, `releases` (against the last release), `cold_start`, `memory`
-- growth and many at once: `growth`, `growth_orders`, `contention`, `buyers`
+- growth and concurrency: `growth`, `growth_orders`, `contention`, `buyers`
 - files and jobs: `imports`, `import_releases` (against the last release), `jobs`; `laptop`, on
   `make run`
 - deliveries: `webhooks`, `isolation`, `outage`, `kill`
-- money: `shops`
-- shared: `stage` and `dynamodb` (what it runs on), `meter`
+- monthly costs: `shops`
+- shared: `stage` and `dynamodb` (the environment), `meter`
 """

@@ -1,4 +1,4 @@
-"""Buyers who race for little stock: see `tests/support/buyers.py`."""
+"""Concurrent buyers of little stock: see `tests/support/buyers.py`."""
 
 from tests.support.buyers import main
 

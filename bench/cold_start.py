@@ -1,7 +1,8 @@
-"""What a cold start costs: CPU of a new process until its first request is answered.
+"""The cost of a cold start: CPU of a new process until its first request is answered.
 
-Beside it a bare process that imports what any such service has: chalice, one boto3 client and 20
-pydantic models. Both run with compiled modules, in turn, and are compared pair by pair.
+It is compared with a bare process that imports what any such service needs: chalice, one boto3
+client and 20 pydantic models. Both run with compiled modules, alternately, and are compared in
+pairs.
 """
 
 import os
@@ -56,7 +57,7 @@ def main() -> None:
 
 
 def _cpu(code: str, *arguments: str) -> float:
-    """CPU seconds of a new process. It keeps what it compiles, whatever the caller's does."""
+    """CPU seconds of a new process, which always keeps its compiled modules."""
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     process = subprocess.Popen(
         [sys.executable, "-c", code, *arguments],

@@ -1,8 +1,8 @@
-"""What happens to writers who meet at the same items: orders, a flash sale, an import.
+"""Concurrent writes to the same items: orders, a flash sale, an import.
 
-Simulated time on the real code: the double of the tests holds the items of a transaction for
-LOCK_MS, as DynamoDB was modelled to, and refuses whoever comes meanwhile; each call takes CALL_MS,
-and what Python takes takes no time. `python -m bench.contention 10` for another lock.
+The real code in simulated time: the double of the tests locks the items of a transaction for
+LOCK_MS and refuses other writes to them meanwhile. Each call takes CALL_MS; Python's own time does
+not count. `python -m bench.contention 10` sets another lock time.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ PREPARES_MS: Final = 40  # CPU that a lane takes to make the next transaction of
 
 
 class Time:
-    """Threads that run one at a time, each until it sleeps: then the next in time goes on."""
+    """Threads that run one at a time. When one sleeps, the next in time continues."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -111,7 +111,7 @@ def world(lock_ms: float) -> Iterator[tuple[Time, Any]]:
     del real["CONFLICT_SECONDS"]
 
     def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
-        """Together they take as long as one."""
+        """Concurrent calls take as long as one."""
         found = [calls[0]()] if calls else []
         together.beside = True
         try:
@@ -191,7 +191,7 @@ def orders(a_second: int, lock_ms: float) -> Answers:
 
 
 def flash_sale(a_second: int, others: int, lock_ms: float) -> tuple[Answers, Answers, int]:
-    """Of those who buy, of the others, and how many pieces are gone."""
+    """The answers to the buyers and to the others, and the number of pieces sold."""
     from chalicelib.products import store
 
     chance, buyers, beside = random.Random(2), Answers(), Answers()
@@ -208,7 +208,7 @@ def flash_sale(a_second: int, others: int, lock_ms: float) -> tuple[Answers, Ans
 
 
 def imported(lanes: int, lock_ms: float) -> tuple[float, float]:
-    """Attempts a commit, and transactions a second."""
+    """Attempts per commit, and transactions per second."""
     from chalicelib.commit import Commit
     from chalicelib.products import store
     from chalicelib.products.model import NewProduct

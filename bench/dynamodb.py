@@ -1,8 +1,8 @@
-"""A DynamoDB in a process of its own that answers in less than a millisecond: the double of the
-tests behind HTTP.
+"""A DynamoDB in a separate process that answers in less than a millisecond: the double of the tests
+over HTTP.
 
-A process that waits costs more CPU when it goes on, because its caches have gone cold: 0.53 ms a
-call become 0.70 after 5 ms and 1.2 after 20 ms, which an emulator of ten thousand products takes.
+A process that waits longer uses more CPU afterwards, because its caches are cold: 0.53 ms per call
+becomes 0.70 after 5 ms and 1.2 after 20 ms, the time of an emulator with ten thousand products.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from tests.support.dynamodb_double import Double
 
 
 class _Connection(asyncio.Protocol):
-    """One thread serves all connections: many would come in the way of what is measured."""
+    """One thread serves all connections; more would disturb the measurement."""
 
     double = Double()
     after = 0.0  # seconds until an answer is sent
@@ -56,7 +56,7 @@ async def _serve() -> None:
 
 @contextmanager
 def running() -> Iterator[str]:
-    """Its address."""
+    """Its URL."""
     command = [sys.executable, "-m", "bench.dynamodb"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout

@@ -1,7 +1,7 @@
 """How lists, searches and writes grow with the catalogue: calls, request units, CPU.
 
-On the double of the tests, which bills every call as AWS does and takes any number of products; its
-own CPU is taken off. `python -m bench.growth 1000 10000` measures at these sizes only.
+On the double of the tests, which bills every call as AWS does and takes any number of products. Its
+own CPU is subtracted. `python -m bench.growth 1000 10000` measures at these sizes only.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ PARTITION: Final = 1_000
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one request; `cpu` in milliseconds."""
+    """The cost of one request; `cpu` in milliseconds."""
 
     calls: float
     read: float
@@ -86,7 +86,7 @@ class Catalogue:
 
 
 def cost_of(dynamodb: Double, work: Callable[[], object], runs: int = 5) -> Cost:
-    """The mean of some runs, after one that nobody counts."""
+    """The mean of some runs, after a warm-up."""
     with contextlib.redirect_stdout(io.StringIO()):
         work()
         own, began = dynamodb.cpu, time.process_time()
@@ -103,7 +103,7 @@ def cost_of(dynamodb: Double, work: Callable[[], object], runs: int = 5) -> Cost
 
 
 def measured(shop: Catalogue) -> Costs:
-    """What each request costs in this catalogue."""
+    """The cost of each request in this catalogue."""
     numbers, middle = count(shop.size), shop.ids[shop.size // 2]
 
     def page(where: Mapping[str, str] | None = None, search: str = "", **options: Any) -> int:
@@ -207,7 +207,7 @@ def walk(shop: Catalogue) -> Cost:
 
 
 def law(sizes: list[int], costs: list[Cost]) -> str:
-    """How the units of a request grow over these sizes: as which power of them."""
+    """The growth of a request's units over these sizes, as a power of the size."""
     first, last = (cost.read + cost.write for cost in (costs[0], costs[-1]))
     if len(sizes) < 2 or last <= first * 1.2:
         return "flat"
@@ -215,7 +215,7 @@ def law(sizes: list[int], costs: list[Cost]) -> str:
 
 
 def heat(shop: Catalogue, creates: int = 200) -> dict[str, float]:
-    """Write units that one creation leaves in the hottest partitions of words, lists, counts."""
+    """Write units of one creation in the hottest partitions of words, lists and counts."""
     shop.dynamodb.heat.clear()
     for number in range(2 * shop.size, 2 * shop.size + creates):
         store.writes(None, shop.product(number)).send()

@@ -1,8 +1,8 @@
 """How lists of orders and customers, and the search in everything, grow with the orders.
 
-As `bench/growth.py`, whose tables these go on from: an order a minute, ten orders a customer.
-`python -m bench.growth_orders 1000 10000` measures at these sizes only. At last, an order that is
-found by its number among a million.
+Continues the tables of `bench/growth.py`: an order a minute, ten orders per customer.
+`python -m bench.growth_orders 1000 10000` measures at these sizes only. At last, one order is found
+by its number among a million.
 """
 
 import gc
@@ -36,7 +36,7 @@ PAGE: Final = 20
 
 
 class Shop:
-    """So many orders of 50 products, the newest last."""
+    """A shop with `count` orders of 50 products, the newest last."""
 
     def __init__(self, dynamodb: Double, size: int) -> None:
         self.dynamodb, self.size = dynamodb, size
@@ -89,7 +89,7 @@ class Shop:
 
 
 def measured(shop: Shop) -> Costs:
-    """What each request costs in this shop."""
+    """The cost of each request in this shop."""
 
     def page(
         where: Mapping[str, str] | None = None, search: str = "", of: Any = store, **options: Any

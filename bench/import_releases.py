@@ -1,7 +1,7 @@
-"""Imports of Shopify's own columns, this release against the last one, in one run: CPU a row.
+"""Imports of Shopify's columns, this release against the last one, in one run: CPU per row.
 
-Each release has a process and an emulated AWS of its own. They import in turns, so that whatever
-else the machine does falls on both alike. The last release comes out of git.
+Each release has its own process and emulated AWS. They import alternately, so that other load on
+the machine affects both equally. The last release is taken from git.
 """
 
 import contextlib
@@ -62,7 +62,7 @@ def _measured(*folders: Path) -> list[list[dict[str, float]]]:
 
 
 def _serve() -> None:
-    """Imports with the code of the working directory, whichever release that is."""
+    """Imports with the code in the working directory, which may be of either release."""
     sys.path.remove(str(_HERE.parent))
     from bench import imports
 

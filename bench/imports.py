@@ -1,7 +1,7 @@
-"""What an import costs: CPU a row, the rate against that of the bare emulator, and memory.
+"""The cost of an import: CPU per row, the rate relative to the bare emulator, and memory.
 
-Planner and worker run as Lambda runs them, in a process of their own; tables, bucket and queue are
-an emulator in another. Peers, measured on a machine of this size: Vendure 3.0 ms CPU a row (and 4.5
+Planner and worker run as in Lambda, in one process; tables, bucket and queue are an emulator in
+another. Other systems on a machine of this size: Vendure 3.0 ms CPU a row (and 4.5
 for indexing), 155 rows/s, 295 MB; Medusa 3.6 ms, 271 rows/s, 1,080 MB; Saleor 10.9 ms, 72 rows/s.
 """
 
@@ -58,7 +58,7 @@ def _desk() -> Iterator[str]:
 
 
 def _tables(name: str) -> None:
-    """A pair of empty tables, as the stage's."""
+    """A pair of empty tables like the stage's."""
     client = boto3.client("dynamodb")
     like = client.describe_table(TableName=stage.TABLE)["Table"]
     for each in (name, f"{name}-outbox"):
@@ -90,7 +90,7 @@ def _rate(endpoint: str) -> None:
     print(f"{'':34}{'ms CPU a row':>14}{'target':>8}{'rows/s':>9}")
     cpu = seconds = bare = 0.0
     transactions = 0
-    # In turns, so that whatever else the machine does falls on both alike.
+    # Alternately, so that other load on the machine affects both equally.
     for number in range(ROUNDS):
         with _empty_shop(number), _recorded() as sent:
             spent = _import(_catalogue(number * ROUND, (number + 1) * ROUND))
@@ -118,7 +118,7 @@ def _line(what: str, rows: int, cpu: float, seconds: float, target: str = "") ->
 
 @contextlib.contextmanager
 def _recorded() -> Iterator[list[bytes]]:
-    """The bodies of the transactions that are sent inside."""
+    """The bodies of the transactions sent inside the `with` block."""
     from chalicelib import table
 
     sent: list[bytes] = []
@@ -159,8 +159,8 @@ def _import(text: str) -> tuple[float, float]:
 
 
 def _replayed(endpoint: str, sent: list[bytes]) -> float:
-    """Seconds that the emulator needs for the same transactions, sent as they were, into tables of
-    their own, by clients that do nothing else."""
+    """Seconds that the emulator needs for the same transactions, sent unchanged into separate
+    tables by clients that do nothing else."""
     bodies: queues.SimpleQueue[bytes] = queues.SimpleQueue()
     for body in sent:
         fresh = body.replace(b'"ClientRequestToken":"0', b'"ClientRequestToken":"9')
@@ -260,13 +260,13 @@ def _peaks(
 
 
 def _bad(rows: int) -> bytes:
-    """Rows of which each is a product with a price that is none."""
+    """Rows that each are a product with an invalid price."""
     lines = (f"bad-{number},Bad {number},free,A description\n" for number in range(rows))
     return ("slug,name,price,description\n" + "".join(lines)).encode()
 
 
 def _repeated(rows: int) -> bytes:
-    """Some adjacent rows for each of the products, over and over."""
+    """Some adjacent rows for each product, repeatedly."""
     text = io.StringIO()
     text.write("slug,name,price,variantTitle,variantSku,stock,description\n")
     for number in range(rows):
@@ -280,7 +280,7 @@ def _repeated(rows: int) -> bytes:
 
 
 def _peak(step: str, job_id: str) -> float:
-    """Megabytes that a process of its own needs at most for a step."""
+    """The peak memory of a step in a separate process, in megabytes."""
     command = [sys.executable, "-m", "bench.imports", step, job_id]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return float(done.stdout.splitlines()[-1])
@@ -315,8 +315,8 @@ def plan(job_id: str) -> None:
 
 
 def work(workers: int = 1) -> None:
-    """Handles messages until there are none; they are received and deleted on the side, as Lambda's
-    poller does it."""
+    """Handles messages until there are none. Threads receive and delete them, like Lambda's
+    poller."""
     from chalicelib.imports.steps import run
 
     def handle(_: int) -> None:

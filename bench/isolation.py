@@ -1,8 +1,8 @@
-"""What a receiver that hangs, or ends the function that posts to it, costs the others.
+"""How a receiver that hangs, or crashes the posting function, delays deliveries to others.
 
-Measured: ten endpoints at equal load, of which one goes bad; the real fan-out and sender, in
-real time, over real sockets, with as many functions a lane as `infra/triggers.yaml` allows.
-Simulated: 100,000 endpoints of which 1 % die at once; the same lanes and `retry.py`.
+Measured: ten endpoints at equal load, one of which fails; the real fan-out and sender, in real
+time, over real sockets, with as many functions per lane as `infra/triggers.yaml` allows.
+Simulated: 100,000 endpoints, 1 % of which fail together; the same lanes and `retry.py`.
 """
 
 import base64
@@ -57,7 +57,7 @@ COLD = 0.5  # until there is another function
 
 @dataclass
 class Queues:
-    """SQS in memory, on the clock on the wall."""
+    """SQS in memory, in real time."""
 
     waiting: dict[str, list[tuple[float, int, Any]]] = field(
         default_factory=lambda: defaultdict(list)
@@ -100,7 +100,7 @@ class Queues:
 
 @contextlib.contextmanager
 def running(queues: Queues) -> Iterator[None]:
-    """The event source mappings: so many functions a lane, each with threads of its own."""
+    """The event source mappings: the number of functions per lane, each with its own threads."""
     from chalicelib import aws
     from chalicelib.safe_post import post as safe_post
     from chalicelib.webhooks import deliveries
@@ -114,7 +114,7 @@ def running(queues: Queues) -> Iterator[None]:
     over = threading.Event()
 
     def killing(dead: threading.Event) -> Any:
-        """The post of one function, of which nothing goes on once it is dead."""
+        """The post of one function. After its crash, none of its threads continues."""
 
         def post(url: str, *args: Any, **options: Any) -> Any:
             if url == queues.killer:
@@ -176,8 +176,8 @@ def running(queues: Queues) -> Iterator[None]:
 
 
 def measured(url: str, bad: str) -> None:
-    """`bad`: what one of them does. Empty: all stay healthy, which is what p99 does on this machine
-    by itself."""
+    """`bad`: the behaviour of one endpoint. Empty: all stay healthy, for the p99 of this machine
+    alone."""
     from chalicelib import settings, table
     from chalicelib.webhooks import fan_out, store
     from chalicelib.webhooks.model import EventKind, NewWebhook
@@ -253,7 +253,7 @@ def _print(took: dict[str, list[float]], bad: str, found_out: float) -> None:
 
 
 def _is_found_out(endpoints: dict[str, Any], bad: str) -> bool:
-    """It is on the other lane, and nobody else is suspected."""
+    """Whether it uses the other lane, and no other endpoint is suspect."""
     others = [one for id, one in endpoints.items() if id != bad]
     return bool(endpoints[bad].failing_since) and not any(one.suspect for one in others)
 
@@ -282,7 +282,7 @@ class Lane:
 
 
 class Simulation:
-    """Two lanes, first come first served. `a_second`: events, each for one endpoint by chance."""
+    """Two lanes in order of arrival. `a_second`: events, each for one random endpoint."""
 
     def __init__(self, a_second: int, lanes: tuple[int, int], *, dead: float) -> None:
         self.chance = random.Random(1)

@@ -1,7 +1,7 @@
-"""Long jobs: what a bulk edit, an undo and an export cost, and how much memory an export takes.
+"""The costs of a bulk edit, an undo and an export, and the memory of an export.
 
-On the double of the tests, which bills every call as AWS does; its own CPU is taken off. Sizes may
-be given: `python -m bench.jobs 1000` has a thousand of each.
+On the double of the tests, which bills every call as AWS does. Its own CPU is subtracted.
+`python -m bench.jobs 1000` uses a thousand records of each kind.
 """
 
 import contextlib
@@ -63,7 +63,7 @@ def main(*sizes: int) -> None:
 
 
 def _no_s3() -> Any:
-    """The emulated S3 keeps the whole file in this process; S3 does not."""
+    """Replaces the emulated S3, which keeps the whole file in this process."""
     pieces = {"begin": lambda job: "upload", "end": lambda job, upload, etags: None}
     pieces["add"] = lambda job, upload, number, data: f"etag-{number}"
     return patch.multiple(files, **pieces)
@@ -79,7 +79,7 @@ def exported_by(jobs: JobDesk) -> Any:
 
 @contextlib.contextmanager
 def shop() -> Iterator[JobDesk]:
-    """As the fixture `jobs`."""
+    """Like the fixture `jobs`."""
     aws.forget()
     with patch.dict(os.environ, SETTINGS), account(), Double() as dynamodb:
         aws.client("s3").create_bucket(Bucket=settings.bucket())

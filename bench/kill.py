@@ -1,4 +1,4 @@
-"""Senders that die at each call: see `tests/support/kill.py`."""
+"""Senders that crash at each call: see `tests/support/kill.py`."""
 
 from tests.support.kill import main
 

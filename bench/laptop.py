@@ -1,7 +1,7 @@
-"""`make run` on this machine: how long a list takes among many products, and during an import.
+"""`make run` on this machine: the time of a list among many products, and during an import.
 
-One client, over HTTP, on a deployment of its own. `python -m bench.laptop 10000 50000` has these
-sizes; the import goes on from one to the next, and is timed.
+One client, over HTTP, on a separate deployment. `python -m bench.laptop 10000 50000` uses these
+sizes; the import from one size to the next is timed.
 """
 
 import http.client
@@ -49,7 +49,7 @@ def main(*sizes: int) -> None:
 
 
 class _Client:
-    """One connection at a time; waits as long as a 429 says."""
+    """One connection at a time; waits for the Retry-After of a 429."""
 
     def __init__(self, stack: Stack) -> None:
         self._url, self._key = urlsplit(stack.base_url), stack.api_key
@@ -75,7 +75,7 @@ class _Client:
 
 
 def _imported(shop: _Client, until: int, meanwhile: Callable[[], None]) -> float:
-    """Imports the products before this number, `PART` of them; rows a second."""
+    """Imports the last `PART` products before number `until`; returns rows per second."""
     rows = "".join(
         f"part-{n},Product {n} of many,12.50,P-{n:07d},{n % 90}\n"
         for n in range(until - PART, until)

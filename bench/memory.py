@@ -1,4 +1,4 @@
-"""How long a cold start takes at each size of a function, from compiled modules and from sources.
+"""The time of a cold start by memory size of the function, from compiled modules and from sources.
 
 AWS gives a vCPU at 1,769 MB, and less in proportion; here a control group of the kernel does, which
 takes root. The package is the one that is deployed, boto3 is the emulator's own.

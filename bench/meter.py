@@ -1,4 +1,4 @@
-"""Measures what a piece of work asks of DynamoDB: calls, round trips in a row, units, CPU."""
+"""Measures a piece of work: calls to DynamoDB, round trips, units, CPU."""
 
 import json
 import time
@@ -127,7 +127,7 @@ class Meter:
                     work.write += units
 
     def _looked_at(self, params: Params) -> list[int]:
-        """The sizes of all items that a query read, found by the same query without a filter."""
+        """The sizes of all items that a query read, by the same query without a filter."""
         names = params.get("ExpressionAttributeNames", {})
         values = params.get("ExpressionAttributeValues", {})
         condition = params["KeyConditionExpression"]
@@ -141,7 +141,7 @@ class Meter:
         return [item_size(item) for item in self._raw.query(**plain)["Items"]]
 
     def _stored(self, params: Params) -> dict[tuple[str, str, str], Any]:
-        """The items that a request writes, as they are now."""
+        """The current state of the items that a request writes."""
         actions = [next(iter(a.values())) for a in params.get("TransactItems", ())] or [params]
         found: dict[tuple[str, str, str], Any] = {}
         for action in actions:
@@ -156,7 +156,7 @@ class Meter:
 
 
 def middle(works: Sequence[Work]) -> Work:
-    """Of several runs of the same work: the median of each figure."""
+    """The median of each figure, over several runs of the same work."""
     typical = min(works, key=lambda work: abs(work.cpu - median(w.cpu for w in works)))
     return Work(
         calls=typical.calls,

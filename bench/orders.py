@@ -1,4 +1,4 @@
-"""What an order costs: round trips, CPU, units and dollars, alone and as orders become many.
+"""The cost of an order: round trips, CPU, units and dollars, alone and with many orders.
 
 The costs of one request are measured as those of products are (`bench/requests.py`), the growth on
 the double of the tests (`bench/growth.py`). Peers: CPU ms of the app process per order, measured on
@@ -44,7 +44,7 @@ TARGETS: Final[dict[str, tuple[int, float, Sequence[float | None]]]] = {
 
 
 def order(variants: Sequence[str], number: int, **fields: Any) -> dict[str, Any]:
-    """An order as shops have them: by somebody new, of one piece of each variant."""
+    """A typical order: by a new customer, of one piece of each variant."""
     name = f"{number:06d}".translate(_LETTERS)  # digits would be found by their endings too
     person = {"email": f"ada.{name}@example.com", "firstName": "Ada", "lastName": "Lovelace"}
     lines = [{"variantId": id, "quantity": 1} for id in variants]
@@ -52,7 +52,7 @@ def order(variants: Sequence[str], number: int, **fields: Any) -> dict[str, Any]
 
 
 def operations(served: Served) -> dict[str, Send]:
-    """What is measured, by name."""
+    """The measured operations, by name."""
     from chalicelib.products import store
     from tests.support.shop import Shop
 
@@ -128,7 +128,7 @@ def requests() -> None:
 
 
 class Ledger:
-    """A shop with this many orders, of as many customers, over the last hundred days."""
+    """A shop with this number of orders and of customers, over the last hundred days."""
 
     def __init__(self, dynamodb: Double, size: int) -> None:
         from chalicelib.orders import store
@@ -159,7 +159,7 @@ class Ledger:
         return str(placed.id)
 
     def cost(self, work: Callable[[], object], runs: int = 5) -> Cost:
-        """The mean of some runs, after one that nobody counts."""
+        """The mean of some runs, after a warm-up."""
         with contextlib.redirect_stdout(io.StringIO()):
             work()
             own, began = self.dynamodb.cpu, time.process_time()
@@ -176,7 +176,7 @@ class Ledger:
 
 
 def grown(ledger: Ledger) -> Costs:
-    """What each piece of work costs with this many orders."""
+    """The cost of each operation with this number of orders."""
     from chalicelib.customers import store as customers
     from chalicelib.orders import store
     from chalicelib.orders.model import OrderChange

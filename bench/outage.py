@@ -1,4 +1,4 @@
-"""A million deliveries fail at once, and their receivers stay away for six hours.
+"""A million deliveries fail together, and their receivers are down for six hours.
 
 By simulation: cohorts of deliveries go through `retry.py` and the lane of retries, which has as
 many functions as `infra/triggers.yaml` allows; a redrive has the pace of `redrive.py`. What an
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def written() -> dict[str, float]:
-    """Write units of one attempt, by its outcome, from the lives of single deliveries."""
+    """Write units of one attempt by outcome, measured on single deliveries."""
 
     def life(failures: int) -> float:
         from tests.support import webhook_world as worlds
@@ -113,8 +113,8 @@ class Outage:
     changes: list[tuple[float, str, int]] = field(default_factory=list)
 
     def run(self) -> "Outage":
-        """Cohorts take their turns in the order in which they are due. Those that wait for the same
-        slot of an endpoint share an execution, and leave it at the pace of a redrive."""
+        """Handles cohorts in the order of their due times. Those in the same slot of an endpoint
+        share an execution, and leave it at the rate of a redrive."""
         chance = random.Random(1)
         cohorts = DELIVERIES // COHORT
         streak_of_one = DELIVERIES // self.endpoints
@@ -161,8 +161,8 @@ class Outage:
         return self
 
     def _parked(self, endpoint: int, now: float, slot: float, due: float) -> float:
-        """When a cohort that waits for this slot arrives on the queue, where it is put from the
-        begin of the slot on, with a delay."""
+        """When a cohort in this slot arrives on the queue, on which it is put from the start of the
+        slot, with a delay."""
         # A cohort belongs to one endpoint, or stands for many that have few deliveries each.
         alone = min(COHORT, max(1, self.endpoints * COHORT // DELIVERIES))
         if (endpoint, slot) not in self.slots or alone > 1:

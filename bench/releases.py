@@ -1,4 +1,4 @@
-"""This release against the last one, in one run: CPU, and the time that a client waits.
+"""This release against the last one, in one run: CPU, and the response time.
 
 Each has a process and a DynamoDB of its own with the same products, and they are asked in turn, so
 that whatever else the machine does falls on both alike. DynamoDB answers at once for the CPU, and
@@ -145,7 +145,7 @@ def _side(folder: Path) -> Iterator[_Side]:
 
 
 def _serve() -> None:
-    """Answers requests with the code of the working directory, whichever release that is."""
+    """Answers requests with the code in the working directory, which may be of either release."""
     sys.path.remove(str(_HERE.parent))
     from app import app
     from bench.requests import sample
@@ -159,7 +159,7 @@ def _serve() -> None:
     spent: dict[str, list[float]] = {}
 
     class Served:
-        """The application, timed: what a client does around it does not count."""
+        """The application, timed without the client's work."""
 
         def __call__(self, event: Any, context: Any) -> Any:
             began, cpu = time.perf_counter(), time.process_time()

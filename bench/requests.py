@@ -1,4 +1,4 @@
-"""What a request costs: round trips to DynamoDB, CPU of the function's process, units, dollars.
+"""The cost of a request: round trips to DynamoDB, CPU of the function's process, units, dollars.
 
 The application answers API Gateway's events in this process; DynamoDB is an emulator in another, so
 that its CPU does not count. Peers: measured on a machine of this size, CPU of the app process only,
@@ -23,7 +23,7 @@ Send = Callable[[], Any]
 
 
 class Served:
-    """The application, and the CPU that it takes: what a client does around it is not counted."""
+    """The application and its CPU, without the client's work."""
 
     def __init__(self, served: Any) -> None:
         self._served = served
@@ -55,7 +55,7 @@ TARGETS = {
 
 
 def sample(number: int) -> dict[str, Any]:
-    """A product as shops have them: two variants, a picture, some text, words to be found by."""
+    """A typical product: two variants, a picture, some text, words for the search."""
     material, colour = _MATERIALS[number % 5], _COLOURS[number // 5 % 5]
     kind = _KINDS[number // 25 % 5]
     return {
@@ -77,7 +77,7 @@ def sample(number: int) -> dict[str, Any]:
 
 
 def fill(count: int, first: int = 0) -> list[str]:
-    """Creates products through the same code as the bulk call; answers their ids."""
+    """Creates products with the code of the bulk call; returns their ids."""
     from chalicelib.products import bulk
     from chalicelib.products.model import NewProduct, Product
 
@@ -91,7 +91,7 @@ def fill(count: int, first: int = 0) -> list[str]:
 
 
 def measured(served: Served, send: Send, meter: Meter, runs: int) -> Work:
-    """The median of several runs; each must have been answered with success."""
+    """The median of several runs, all of which must succeed."""
 
     def once() -> None:
         with contextlib.redirect_stdout(io.StringIO()):  # the access log's time is the terminal's
@@ -115,7 +115,7 @@ def serving() -> Served:
 
 
 def operations(served: Served, ids: Sequence[str]) -> dict[str, Send]:
-    """What is measured, by name."""
+    """The measured operations, by name."""
     from tests.support.shop import Shop
 
     shop = Shop(served=served)

@@ -1,4 +1,4 @@
-"""What a month costs: a small, a medium and a large shop, from what each operation was measured to
+"""The monthly cost of a small, a medium and a large shop, from what each operation was measured to
 ask for (`requests`, `orders`, `webhooks` of this folder). Arithmetic; it runs in no time.
 
 Prices: US East (N. Virginia), on demand, US dollars, as AWS lists them; no free tier but that of
@@ -31,7 +31,7 @@ OWN_METRICS: Final = 15  # the requests' four, and eleven more
 
 @dataclass(frozen=True)
 class Operation:
-    """Of one: DynamoDB in dollars a million; CPU in ms and calls in a row; kilobytes answered."""
+    """One operation: DynamoDB in dollars per million, CPU in ms, round trips, kilobytes sent."""
 
     name: str
     table: float

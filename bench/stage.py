@@ -1,4 +1,4 @@
-"""What a benchmark runs on: empty tables in a process of their own, whose CPU is not ours."""
+"""The environment of a benchmark: empty tables in a separate process, whose CPU does not count."""
 
 import os
 import socket
@@ -38,7 +38,7 @@ def tables() -> Iterator[str]:
 
 @contextmanager
 def fast_tables() -> Iterator[str]:
-    """The endpoint of a DynamoDB, and of nothing else, that answers at once: see `dynamodb.py`."""
+    """The endpoint of a fast DynamoDB, without other services: see `dynamodb.py`."""
     with dynamodb.running() as endpoint:
         _point_to(endpoint)
         try:

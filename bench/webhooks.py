@@ -1,4 +1,4 @@
-"""What a delivery costs: CPU of the sender, deliveries a second, time to arrival, dollars.
+"""The cost of a delivery: CPU of the sender, deliveries per second, time to arrival, dollars.
 
 The sender runs in this process; DynamoDB is an emulator in another, the receiver in a third.
 Dollars are counted on the double, which bills as AWS does, for one life of a delivery from the
@@ -51,7 +51,7 @@ def main() -> None:
 
 @contextlib.contextmanager
 def receiver() -> Iterator[str]:
-    """The address of a receiver in a process of its own."""
+    """The URL of a receiver in a separate process."""
     command = [sys.executable, "-m", "tests.webhooks.receiver"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
@@ -65,7 +65,7 @@ def receiver() -> Iterator[str]:
 
 
 def sender(url: str) -> None:
-    """CPU milliseconds a delivery, and deliveries a second."""
+    """CPU milliseconds per delivery, and deliveries per second."""
     from chalicelib.webhooks.sending import deliver
 
     with stage.tables():
@@ -86,7 +86,7 @@ def sender(url: str) -> None:
 
 
 def prepared(url: str) -> list[Any]:
-    """Deliveries whose first turn is on the queue, as SQS hands them over, ten at a time."""
+    """Queued new deliveries in batches of ten, as SQS delivers them."""
     from chalicelib import outbox, settings, table
     from chalicelib.webhooks import deliveries, store
     from chalicelib.webhooks.model import EventKind, NewWebhook
@@ -133,7 +133,7 @@ def send(records: list[Any]) -> None:
 
 
 def arrival(url: str) -> None:
-    """Milliseconds from the commit of an event to its POST, on the emulated AWS, all of it."""
+    """Milliseconds from the commit of an event to its POST, on the complete emulated AWS."""
     from tests.support.running import free_port, running
 
     with tempfile.TemporaryDirectory() as home, running(Path(home), free_port(), "--fresh") as shop:
@@ -183,7 +183,7 @@ def _call(url: str, key: str, body: Any) -> Any:
 
 @dataclass
 class Life:
-    """What one delivery asked for, from the stream to its end."""
+    """The calls of one delivery, from the stream to its end."""
 
     read: float = 0
     write: float = 0

@@ -420,7 +420,7 @@ def _holds(request: Wire, old: Wire | None) -> bool:
     text = request.get("ConditionExpression")
     if text and not condition(text)(old or {}, scope):
         return False
-    # Only now: an update of what is not there is no error where the condition says so.
+    # Only now: an update of a missing item is no error if the condition allows it.
     if "UpdateExpression" in request:
         update(request["UpdateExpression"])(old or {}, scope)
     scope.check_used()

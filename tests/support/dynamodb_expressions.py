@@ -44,7 +44,7 @@ class Scope:
             raise ValidationError(f"unused in expressions: {sorted(unused)}")
 
 
-# Every part of an expression is evaluated, whatever decides: the names that it uses count as used.
+# Every part of an expression is evaluated, so that the names in it count as used.
 Operand = Callable[[Wire, Scope], Wire | None]
 Test = Callable[[Wire, Scope], bool]
 

@@ -350,10 +350,10 @@ def _forget() -> None:
 
 @contextmanager
 def world(*, threads: bool = False) -> Iterator[World]:
-    """The environment, the clocks and the services are its own as long as it lasts.
+    """A world with its own environment, clocks and services.
 
-    Without `threads`, what would happen at the same time happens in its order, so that the nth call
-    of a run is always the same.
+    Without `threads`, concurrent work is done in order, so that the nth call of a run is always the
+    same.
     """
     made = World()
     ulids = itertools.count()
