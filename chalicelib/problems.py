@@ -35,6 +35,11 @@ class Problem(ChaliceUnhandledError):
         self.headers = dict(headers or {})
         self.extra = extra
 
+    @property
+    def may_pass(self) -> bool:
+        """Whether the same may succeed later."""
+        return self.status >= 500
+
     def body(self) -> dict[str, Any]:
         return {"code": self.code, "message": self.message, **self.extra}
 

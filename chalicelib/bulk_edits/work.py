@@ -72,7 +72,7 @@ def _edited(one: Any, job: Job, id: str) -> _Outcome:
     except undo.AlreadyChanged:
         return RecordOutcome.UPDATED, [], None
     except Problem as problem:
-        if problem.status >= 500:
+        if problem.may_pass:
             raise
         error: JobRecordError = {"id": id, "code": problem.code, "message": str(problem)[:1_000]}
         return RecordOutcome.FAILED, [error], None

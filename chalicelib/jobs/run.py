@@ -73,7 +73,7 @@ def _done(job: Job, do: Callable[[Job], Step]) -> Step | None:
         return do(job)
     except Problem as problem:
         # The request cannot be done, so retrying is useless.
-        if problem.status >= 500:
+        if problem.may_pass:
             raise
         store.fail(job.id, str(problem.body()["code"]), str(problem))
         return None

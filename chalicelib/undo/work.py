@@ -61,7 +61,7 @@ def _put_back(job: Job, record: str, entries: Sequence[Entry]) -> _Outcome:
         except store.Raced:
             return RecordOutcome.UNCHANGED, [_error(record, "undone_meanwhile", _RACED)]
         except Problem as problem:
-            if problem.status >= 500:
+            if problem.may_pass:
                 raise
             return RecordOutcome.FAILED, [_error(record, problem.code, str(problem))]
     raise Busy
@@ -113,7 +113,7 @@ def _made_again(job: Job, product: Product | None, entries: Sequence[Entry]) -> 
     if product is not None:
         return RecordOutcome.UNCHANGED, [_error(product.id, "changed_since", "It exists again.")]
     fields = dict(change["deleted"])
-    version = int(fields.pop("version")) + 1
+    version = int(fields.pop("version"))
     quantities = {id: before for id, (before, _) in change["stock"].items()}
     _write(job, None, Product(fields, quantities, version), entries, [])
     return RecordOutcome.CREATED, []

@@ -61,6 +61,8 @@ def test_a_customer_without_an_email_is_created(shop: Shop, who: dict[str, str])
     answer = shop.post(CUSTOMERS, who)
     assert (answer.status, answer.json["email"]) == (201, None)
     assert shop.post(CUSTOMERS, who).status == 201  # nothing says that it is the same
+    changed = shop.patch(f"{CUSTOMERS}/{answer.json['id']}", {"lastName": "Byron"})
+    assert (changed.status, changed.json["email"], changed.json["lastName"]) == (200, None, "Byron")
 
 
 def test_a_customer_without_name_email_and_phone_is_refused(shop: Shop) -> None:

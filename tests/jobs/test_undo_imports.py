@@ -78,6 +78,8 @@ def test_undoing_the_undo_restores_an_import(jobs: JobDesk) -> None:
     assert jobs.counted(undo(jobs, undone)) == {"created": 1}
     assert like(jobs.now(hat)) == like(hat)
     assert jobs.shop.get(f"{PRODUCTS}?search=hat").json["total"] == 1
+    assert jobs.counted(undo(jobs, job)) == {"deleted": 1}
+    assert jobs.now(hat) is None
 
 
 @pytest.mark.parametrize("nth", [1, 2])
