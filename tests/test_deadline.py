@@ -34,3 +34,7 @@ def test_a_pause_is_at_most_what_the_caller_allows(waited: list[float]) -> None:
     longest = iter([0.6, 0.01, 0.6, 0.05])
     list(deadline.attempts(100.2, lambda: next(longest, 9)))
     assert waited == [0.02, 0.01, 0.08, 0.05]
+
+
+def test_a_deadline_is_so_many_seconds_from_now_or_six(waited: list[float]) -> None:
+    assert (deadline.within(2), deadline.within(0), deadline.within()) == (102, 100, 106)

@@ -369,8 +369,9 @@ def test_the_nightly_check_finds_a_customer_from_before_there_was_a_number_of_or
     customers = placed(shop)["customer"]["id"], customer(shop)["id"]
     for id in customers:
         table.update((id, "customer"), remove=["orders"])
-    wrong = dict(check.recounts())["customer totals"].wrong
-    assert [(one.cell, one.attribute, one.counted) for one in wrong] == [
+    found = dict(check.recounts())["customer totals"]
+    assert found.records == 2
+    assert [(one.cell, one.attribute, one.counted) for one in found.wrong] == [
         ((customers[0], "customer"), "orders", 1)
     ]
 

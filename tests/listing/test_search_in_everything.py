@@ -74,6 +74,16 @@ def test_a_record_with_all_words_is_found_among_many_with_one(
     assert found(shop, "wool%20cap")["products"] == ["W20"]
 
 
+def test_a_search_without_a_match_loads_no_record(shop: Shop, dynamodb: Double) -> None:
+    for n in range(80):
+        name = f"{'Wool' if n % 2 else 'Cap'} {n}"
+        shop.post("/api/admin/products", {"name": name, "price": 1, "sku": f"W{n}"})
+    calls: list[str] = []
+    dynamodb.faults = lambda operation, _: calls.append(operation)
+    assert found(shop, "wool%20cap") == {"orders": [], "products": [], "customers": []}
+    assert "BatchGetItem" not in calls and "Query" in calls
+
+
 @pytest.mark.parametrize("q", ["", "q=", f"q={'x' * 201}", "q=a&page=2"])
 def test_a_search_takes_only_a_text(shop: Shop, q: str) -> None:
     assert shop.get(f"{SEARCH}?{q}").status == 422
