@@ -30,13 +30,13 @@ ROWS = 5_000
 ROUNDS, ROUND = 5, 2_000  # of the first import, in turns with the bare emulator
 SIZES = (1_000, 100_000, 1_000_000)
 FAILING = (60_000, 250_000, 1_000_000)
-WORKERS = 2  # at once, as infra/triggers.yaml has it on one machine
+WORKERS = 2  # concurrently, as infra/triggers.yaml has it on one machine
 LANES = 8  # theirs, of commit.send_all
 _BESIDE, _SMALL = 50_000, 20
 _PRODUCTS = 1_000  # of the memory runs: the emulator keeps all it is given in memory
 _ADJACENT = 500  # rows of one product that stand together there
 _QUEUE = "backroom-bench-import-chunks"
-_HIDDEN = 720  # seconds, as infra/resources.yaml has it: nobody else gets what is being handled
+_HIDDEN = 720  # seconds: the visibility timeout in infra/resources.yaml
 
 
 def main() -> None:

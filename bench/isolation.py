@@ -28,7 +28,7 @@ from bench.webhooks import receiver
 from chalicelib.webhooks.sending import retry
 from chalicelib.webhooks.sending.retry import Means
 
-LANES = (50, 20)  # triggers.yaml: functions at once for `deliveries` and for `retries`
+LANES = (50, 20)  # triggers.yaml: concurrent functions for `deliveries` and for `retries`
 BATCH = 10
 HANG = 10.0  # seconds (docs/contract.md#delivery-and-retries)
 

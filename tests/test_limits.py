@@ -116,7 +116,7 @@ def limits() -> set[str]:
     } - {"chalicelib.openapi_limits._LIMITS"}
 
 
-def told() -> set[str]:
+def described() -> set[str]:
     known = assigned("chalicelib.openapi_limits")
     nodes = [*ast.walk(known["_LIMITS"]), *ast.walk(known["_INTRODUCTION"])]
     names = {ast.unparse(n) for n in nodes if isinstance(n, ast.Name | ast.Attribute)}
@@ -125,7 +125,7 @@ def told() -> set[str]:
 
 def test_every_limit_is_described_or_internal() -> None:
     internal = {f"chalicelib.{name}" for names in INTERNAL.values() for name in names.split()}
-    assert limits() - told() == internal
+    assert limits() - described() == internal
 
 
 def test_every_compared_length_is_a_named_limit() -> None:

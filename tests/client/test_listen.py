@@ -226,7 +226,7 @@ def test_a_crash_loses_no_event_and_repeats_at_most_one(
             return whole(http, request, **more)
         perhaps(0.02)
         answer = whole(http, request, **more)
-        perhaps(0.05)  # it was taken, and nobody wrote that down
+        perhaps(0.05)  # accepted, but not recorded
         return answer
 
     def keep(kept: Kept, progress: Progress) -> None:

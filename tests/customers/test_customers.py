@@ -60,7 +60,7 @@ def test_a_created_customer_is_returned_with_every_field(shop: Shop) -> None:
 def test_a_customer_without_an_email_is_created(shop: Shop, who: dict[str, str]) -> None:
     answer = shop.post(CUSTOMERS, who)
     assert (answer.status, answer.json["email"]) == (201, None)
-    assert shop.post(CUSTOMERS, who).status == 201  # nothing says that it is the same
+    assert shop.post(CUSTOMERS, who).status == 201  # without an e-mail it is another customer
     changed = shop.patch(f"{CUSTOMERS}/{answer.json['id']}", {"lastName": "Byron"})
     assert (changed.status, changed.json["email"], changed.json["lastName"]) == (200, None, "Byron")
 
@@ -292,10 +292,10 @@ def test_an_order_placed_while_its_customer_is_deleted_is_not_lost(
     made = customer(shop)
     path = f"{CUSTOMERS}/{made['id']}"
     order = new_order(line(id), customer={"id": made["id"]})
-    # The order comes first: nobody is deleted.
+    # The order comes first: the customer is not deleted.
     before_the_commit(dynamodb, lambda: shop.post(ORDERS, order))
     assert shop.delete(path).json["code"] == "has_orders"
-    # The deletion comes first: by id there is nobody, by e-mail somebody new.
+    # The deletion comes first: the id is unknown, the e-mail makes a new customer.
     other = customer(shop)
     order = new_order(line(id), customer={"id": other["id"]})
     before_the_commit(dynamodb, lambda: shop.delete(f"{CUSTOMERS}/{other['id']}"))

@@ -193,10 +193,10 @@ def test_an_erasure_leaves_no_trace_in_tables_objects_and_logs(
     assert touched["events"] > 10 and touched["attempts"] > 10
     output = capsys.readouterr().out.lower()
     assert output and [word for word in WORDS if word in output] == []
-    # What is of others is as it was.
+    # Data of other customers is unchanged.
     assert shop.get(f"{ORDERS}/{other['id']}").json == other
     assert shop.get(f"{ORDERS}?search=annual").json["total"] == 1
-    # The feed has it, and earlier events name nobody any more.
+    # The feed has the erasure, and earlier events have no personal data.
     last = [e for e in shop.events() if e["data"]["id"] == made["id"]][-1]
     assert last["event"] == "customer.updated" and last["data"]["email"] is None
     earlier = [e for e in shop.events() if e["data"]["id"] == orders[0]["id"]]

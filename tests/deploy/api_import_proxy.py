@@ -134,7 +134,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _upstream(self, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
         connection = http.client.HTTPConnection(self.upstream, timeout=60)
-        # The Host header is signed, so it goes on as it came.
+        # The Host header is signed, so it is forwarded unchanged.
         connection.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
         for name, value in self.headers.items():
             connection.putheader(name, value)

@@ -65,7 +65,9 @@ def test_a_product_created_by_a_client_meanwhile_is_the_only_one(desk: Desk) -> 
     assert (desk.job(job_id)["created"], desk.job(job_id)["updated"]) == (0, 1)
 
 
-def beside_a_client(desk: Desk, file: str, given: list[dict[str, object]], nth: int) -> None:
+def imported_while_a_client_creates(
+    desk: Desk, file: str, given: list[dict[str, object]], nth: int
+) -> None:
     """Two imports of a file, and a client that creates products while both run."""
     jobs = [desk.send(file), desk.send(file)]
     for job_id in jobs:
@@ -99,7 +101,7 @@ def test_two_imports_update_products_that_a_client_creates_meanwhile(
     given: list[dict[str, object]] = [
         {"name": f"Of the client {n}", "price": 99, "sku": f"H-{n}"} for n in range(8)
     ]
-    beside_a_client(desk, BY_SKU, given, 1)
+    imported_while_a_client_creates(desk, BY_SKU, given, 1)
     products = desk.products().values()
     assert Counter(product["sku"] for product in products) == dict.fromkeys(
         (f"H-{n}" for n in range(8)), 1
@@ -113,7 +115,7 @@ def test_two_imports_and_a_client_create_each_slug_once(desk: Desk, nth: int) ->
     given: list[dict[str, object]] = [
         {"slug": f"other-{n}", "name": f"Of the client {n}", "price": 99} for n in range(4, 12)
     ]
-    beside_a_client(desk, BY_SLUG, given, nth)
+    imported_while_a_client_creates(desk, BY_SLUG, given, nth)
     products = desk.products()
     assert products.keys() == {f"other-{n}" for n in range(4, 12)}
     assert {product["name"] for product in products.values()} == {"Hat"}

@@ -44,7 +44,7 @@ def test_the_shop_matches_the_file_despite_crashes(
     for rows in (first, second):
         wanted = expected(rows, shop)
         events = Counter(event for event, _ in desk.events())
-        job = struck(desk, text(rows), chance)
+        job = imported_with_faults(desk, text(rows), chance)
         assert job["status"] == "COMPLETED", job
         counts = {name: job[name] for name in ("created", "updated", "unchanged", "failed")}
         assert things(desk) == wanted.things
@@ -72,7 +72,7 @@ def test_products_keep_their_ids_despite_renames_and_crashes(desk: Desk, seed: i
     goods = moves.random_goods(chance)
     ids: dict[str, str] = {}
     for _ in range(4):
-        job = struck(desk, moves.text(goods, chance), chance)
+        job = imported_with_faults(desk, moves.text(goods, chance), chance)
         assert (job["status"], job["failed"]) == ("COMPLETED", 0), job
         shop = {product["name"]: product for product in desk.products().values()}
         assert shop.keys() == {good.name for good in goods}
@@ -100,11 +100,11 @@ def _thing(product: dict[str, Any]) -> Thing:
     return Thing(product["name"], product["price"], variants)
 
 
-def struck(desk: Desk, file: str, chance: random.Random) -> Any:
+def imported_with_faults(desk: Desk, file: str, chance: random.Random) -> Any:
     """The job after an import in which one call in twelve fails, and messages are repeated."""
     job_id = desk.send(file)
     late: list[dict[str, Any]] = []
-    with trouble(desk, chance):
+    with faulty_calls(desk, chance):
         for _ in range(60):
             try:
                 desk.uploaded(job_id)
@@ -117,7 +117,7 @@ def struck(desk: Desk, file: str, chance: random.Random) -> Any:
                 if chance.random() < 0.2:
                     late.append(copy.deepcopy(message))
                 if chance.random() < 0.3:
-                    beside_itself(desk, message, chance.randint(1, 12))
+                    handled_twice(desk, message, chance.randint(1, 12))
                 desk.handle(message)
             if chance.random() < 0.3 and late:
                 desk.handle_again(late.pop())
@@ -127,7 +127,7 @@ def struck(desk: Desk, file: str, chance: random.Random) -> Any:
     return desk.job(job_id)
 
 
-def beside_itself(desk: Desk, message: dict[str, Any], nth: int) -> None:
+def handled_twice(desk: Desk, message: dict[str, Any], nth: int) -> None:
     """Handles the message, and in the middle of that the same message completely."""
     twin, usual, seen = copy.deepcopy(message), desk.dynamodb.faults, 0
 
@@ -144,7 +144,7 @@ def beside_itself(desk: Desk, message: dict[str, Any], nth: int) -> None:
 
 
 @contextmanager
-def trouble(desk: Desk, chance: random.Random) -> Iterator[None]:
+def faulty_calls(desk: Desk, chance: random.Random) -> Iterator[None]:
     """Calls to DynamoDB, S3 and SQS fail or crash the function, before or after their effect."""
 
     def faults(operation: str, request: Any) -> Fault | None:

@@ -149,7 +149,7 @@ def test_a_product_with_too_many_rows_fails_alone(desk: Desk) -> None:
     job = desk.finished(desk.put((HEADER + "a,A,1,,\n" + rows + "c,C,1,,\n").encode()))
     assert (job["created"], job["failed"], job["total"]) == (2, 1, 3)
     assert job["errors"][0]["code"] == "too_many_rows"
-    # It is too large to be fixed by hand: the report, which nobody could read, leaves it out.
+    # It is too large to be fixed by hand, so the report omits it.
     assert job["errorReportUrl"] is None
 
 

@@ -19,7 +19,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def said(source: Path, *command: str) -> str:
     keys = {"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s"}
     environment = os.environ | keys | {"AWS_DEFAULT_REGION": "us-east-1"}
-    environment["AWS_ENDPOINT_URL"] = "http://127.0.0.1:9"  # nobody is there
+    environment["AWS_ENDPOINT_URL"] = "http://127.0.0.1:9"  # nothing listens there
     done = subprocess.run(
         [CHALICE, *command],
         cwd=source,

@@ -31,7 +31,7 @@ from tests.support.environment import SETTINGS
 STEPS = int(os.environ.get("LISTING_STEPS", "500"))
 STEPS_A_RUN = 40
 SHAPES = {1: kinds.Shape(2, 4), 2: kinds.Shape(3, 1)}
-MOST_WRITES = 30  # beside a walk
+MOST_WRITES = 30  # while a list is read
 FEW_MATCHES = 4  # instead of 10,000, so that terms are narrow, broad and too broad
 
 VALUES = {

@@ -141,7 +141,7 @@ def test_writes_before_reindexing_are_listed_correctly(
     }
     answers(shop, now)
     refuses(shop)
-    # Not every entry says whose order it is, so nobody's totals are called wrong.
+    # Old entries may lack the customer, so no customer's totals are reported as wrong.
     assert orders.recount_customers() == listing.Recount(0, [])
     upgrade(monkeypatch)
     answers(shop, now | {f"{PRODUCTS}?vendor=Bolt": ["Old hat", "Red shirt"]})

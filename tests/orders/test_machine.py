@@ -302,7 +302,7 @@ class Shopping(RuleBasedStateMachine):
                 {"id": id, **({"stock": stock} if id == variant else {})} for id in siblings
             ],
         }
-        # What the editor leaves as he read it goes on from there: as if he had been first.
+        # Values that the editor did not change stay as sold: as if the edit had come first.
         was = self.thresholds[product]
         differs = (stock, threshold) != (self.stock[variant], was)
         # Sent again after a crash, it would be about what the rival left.

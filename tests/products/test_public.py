@@ -102,7 +102,7 @@ def test_a_change_of_stock_or_drafts_changes_no_public_answer(shop: Shop, counte
         product = shop.get(f"{PRODUCTS}?search=S-{number}").json["data"][0]
         variant = {"id": product["variants"][0]["id"], "stock": stock}
         assert shop.put(f"{PRODUCTS}/{product['id']}", {"variants": [variant]}).status == 200
-        # What nobody outside sees of a product may change as well.
+        # Hidden fields of a product may change as well.
         hidden = {"lowStockThreshold": 9, "metadata": {"supplier": "x"}}
         assert shop.put(f"{PRODUCTS}/{product['id']}", hidden).status == 200
     drafted(shop)

@@ -31,7 +31,7 @@ Deed = Callable[[str], object]
 
 
 @pytest.fixture(autouse=True)
-def nobody_is_known_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_remembered_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clock, "unix", lambda: 1_800_000_020)
     authenticate.forget()
 

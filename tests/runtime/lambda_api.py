@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-# What Lambda's images have beside Python itself: /var/runtime.
+# What Lambda's images have besides Python itself: /var/runtime.
 _RUNTIME = ("awslambdaric", "runtime_client", "simplejson", "snapshot_restore_py")
 _SDK = ("boto3", "botocore", "s3transfer", "jmespath", "dateutil", "six", "urllib3")
 # -I and -S: nothing but the standard library can be imported, and no environment changes that.

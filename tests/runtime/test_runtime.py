@@ -36,7 +36,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="awslambdaric is
 SIX_MB = (
     6_291_556  # AWS: of an event, and of an answer, of a function that is called and waited for
 )
-MESSAGE = 1 << 20  # AWS: of SQS; and of an event that nobody waits for
+MESSAGE = 1 << 20  # AWS: of SQS, and of an asynchronous event
 QUEUES = ("import-chunks", "jobs", "deliveries", "retries", "fan-out-dead")
 
 

@@ -180,7 +180,7 @@ def test_a_filtered_event_makes_no_delivery(world: World, merchant: Shop) -> Non
 
     expensive = {"data": {"total": [{"numeric": [">=", 500]}]}}
     announce("order.paid", id="ord_1", total="1.00")
-    writes()  # the first of an hour writes an item more, whoever gets it
+    writes()  # the first event of an hour writes one more item
     announce("order.paid", id="ord_1", total="499.99")
     without = writes()
     webhook = add(merchant, "order.paid", filter=expensive)

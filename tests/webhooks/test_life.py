@@ -76,7 +76,7 @@ class Life(RuleBasedStateMachine):
         self.world.step()
 
     @rule(n=st.integers(1, 14), after=st.booleans())
-    def a_function_dies(self, n: int, after: bool) -> None:
+    def a_function_crashes(self, n: int, after: bool) -> None:
         self.world.crash = (n, after)
         for _ in range(3):
             self.world.step()
@@ -107,14 +107,14 @@ class Life(RuleBasedStateMachine):
 
     @precondition(lambda self: not self.deleted and self.delivery())
     @rule()
-    def somebody_replays(self) -> None:
+    def replay(self) -> None:
         answer = self.merchant.post(f"/api/admin/deliveries/{self.delivery()['sk']}/replay")
         self.asked += answer.status == 202
         self.promised(answer)
 
     @precondition(lambda self: not self.deleted)
     @rule()
-    def somebody_recovers(self) -> None:
+    def recover(self) -> None:
         self.recovered()
 
     @precondition(lambda self: not self.deleted)
@@ -130,14 +130,14 @@ class Life(RuleBasedStateMachine):
         after=st.booleans(),
         what=st.sampled_from(["replay", "recover", "pause", "enable", "rotate"]),
     )
-    def a_request_dies(self, n: int, after: bool, what: str) -> None:
+    def a_request_crashes(self, n: int, after: bool, what: str) -> None:
         """A crashed request promises nothing. What it began may be carried out."""
         calls: dict[str, Any] = {
-            "replay": self.somebody_replays if self.delivery() else lambda: None,
+            "replay": self.replay if self.delivery() else lambda: None,
             "recover": self.recovered,
-            "pause": lambda: self.somebody_pauses_or_enables(enabled=False),
-            "enable": lambda: self.somebody_pauses_or_enables(enabled=True),
-            "rotate": lambda: self.somebody_rotates_the_secret(hours=1),
+            "pause": lambda: self.pause_or_enable(enabled=False),
+            "enable": lambda: self.pause_or_enable(enabled=True),
+            "rotate": lambda: self.rotate_the_secret(hours=1),
         }
         self.asked += what in ("replay", "recover")
         self.paused |= what == "pause"
@@ -160,18 +160,18 @@ class Life(RuleBasedStateMachine):
 
     @precondition(lambda self: not self.deleted)
     @rule(enabled=st.booleans())
-    def somebody_pauses_or_enables(self, enabled: bool) -> None:
+    def pause_or_enable(self, enabled: bool) -> None:
         assert self.merchant.put(self.path, {"enabled": enabled}).status == 200
         self.paused |= not enabled
 
     @precondition(lambda self: not self.deleted)
     @rule(hours=st.integers(0, 72))
-    def somebody_rotates_the_secret(self, hours: int) -> None:
+    def rotate_the_secret(self, hours: int) -> None:
         self.merchant.post(f"{self.path}/rotate-secret", {"overlapHours": hours})
 
     @precondition(lambda self: not self.deleted and len(self.turns) > 2)
     @rule()
-    def somebody_deletes_the_webhook(self) -> None:
+    def delete_the_webhook(self) -> None:
         assert self.merchant.delete(self.path).status == 200
         self.deleted = True
 

@@ -31,7 +31,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Iterator[NameServer]:
         yield server
 
 
-def let_it_post(world: World, allowed: str) -> None:
+def post_for_real(world: World, allowed: str) -> None:
     """Real attempts, which may only reach the allowed networks."""
     os.environ["WEBHOOK_ALLOWED_NETWORKS"] = allowed  # the world puts it back
     world.answer = lambda posted: safe_post.post(
@@ -64,7 +64,7 @@ def test_a_name_with_an_internal_address_is_refused_at_registration(
     address: str,
     beside: list[str],
 ) -> None:
-    let_it_post(world, "")
+    post_for_real(world, "")
     names.zone["hooks.example.com"] = [[*beside, address]]
     refused = register(merchant, "https://hooks.example.com/")
     assert refused.status == 422
@@ -80,7 +80,7 @@ def test_a_name_with_an_internal_address_later_is_blocked_with_a_reason(
     names: NameServer,
     address: str,
 ) -> None:
-    let_it_post(world, "")
+    post_for_real(world, "")
     names.zone["hooks.example.com"] = [[PUBLIC], [address]]
     webhook = register(merchant, "https://hooks.example.com/").json
     attempt = first_attempt(world, merchant, webhook)
@@ -94,7 +94,7 @@ def test_a_name_is_resolved_once_per_attempt_and_connected_at_that_address(
     merchant: Shop,
     names: NameServer,
 ) -> None:
-    let_it_post(world, "127.0.0.1/32")
+    post_for_real(world, "127.0.0.1/32")
     with Receiver() as good, Receiver(host="127.0.0.2", port=good.port) as inside:
         # At registration, at the first attempt, and whatever is asked behind that one's check.
         names.zone["rebind.example.com"] = [["127.0.0.1"], ["127.0.0.1"], ["127.0.0.2"]]
@@ -127,7 +127,7 @@ def test_the_answer_of_a_hostile_receiver_is_truncated_and_shown(
     receiver: Receiver,
     path: str,
 ) -> None:
-    let_it_post(world, "127.0.0.1/32")
+    post_for_real(world, "127.0.0.1/32")
     names.zone["odd.example.com"] = [["127.0.0.1"]]
     webhook = register(merchant, f"http://odd.example.com:{receiver.port}{path}").json
     attempt = first_attempt(world, merchant, webhook)

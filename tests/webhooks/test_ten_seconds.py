@@ -169,7 +169,7 @@ FLOODS: dict[str, tuple[Serve, Failure | None]] = {
     "1xx": (repeated(b"HTTP/1.1 103 Early Hints\r\n\r\n"), Failure.PROTOCOL),
     "headers": (repeated(b"X-A: b\r\n", b"HTTP/1.1 200 OK\r\n"), Failure.PROTOCOL),
     "blank lines": (repeated(b"\r\n"), Failure.PROTOCOL),
-    # A 2xx stands, however its body goes on: it is cut off where nobody keeps it any more.
+    # A 2xx counts whatever follows. The body is cut off after the part that is kept.
     "chunk extensions": (repeated(b";x=y", CHUNKED + b"1"), None),
     "chunks of a byte": (repeated(b"1\r\nx\r\n", CHUNKED), None),
     "trailers": (repeated(b"X-A: b\r\n", CHUNKED + b"0\r\n"), None),

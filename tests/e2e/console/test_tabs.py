@@ -71,7 +71,7 @@ def test_a_revoked_key_is_asked_for_once_in_all_tabs(another: Callable[..., Desk
     for page in pages:
         heading(page, "Customers")
         expect(page.locator("dialog")).to_have_count(0)
-    # A tab that finds out later asks the others, and nobody.
+    # Both tabs have the new key.
     assert desk.page.evaluate("sessionStorage.getItem('backroom-key')") == successor.key
 
 

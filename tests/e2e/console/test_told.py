@@ -139,7 +139,7 @@ def test_an_order_shows_names_instead_of_codes(desk: Desk) -> None:
     assert "Status: Pending → Paid" in text
     for code in ("IN_PERSON", "CARD_TERMINAL", "none →", "PENDING"):
         assert code not in text
-    # A name from right to left does not swap with the numbers beside it.
+    # A right-to-left name does not swap with the numbers next to it.
     expect(desk.page.locator("bdi", has_text=ARABIC)).to_have_count(1)
 
 
