@@ -123,7 +123,9 @@ def test_a_repeated_creation_makes_one_customer(shop: Shop) -> None:
     assert other.json["code"] == "idempotency_key_reused"
 
 
-def test_a_creation_sent_twice_at_once_makes_one_customer(shop: Shop, dynamodb: Double) -> None:
+def test_two_concurrent_creations_with_one_key_make_one_customer(
+    shop: Shop, dynamodb: Double
+) -> None:
     assert shop.get(CUSTOMERS).json["total"] == 0
     sent, key, first = new_customer(), {"Idempotency-Key": "k1"}, []
     before_the_commit(dynamodb, lambda: first.append(shop.post(CUSTOMERS, sent, headers=key)))

@@ -435,7 +435,7 @@ def test_a_republished_webhook_test_is_not_in_the_feed(world: World, shop: Shop)
     assert Reader(shop).read() == []
 
 
-def test_a_page_reads_no_more_bodies_at_once_than_fit_into_memory(
+def test_a_page_reads_only_as_many_bodies_concurrently_as_fit_into_memory(
     world: World, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(5):

@@ -108,7 +108,7 @@ def test_the_step_after_a_step_is_started_once(desk: Desk) -> None:
     assert (desk.messages(), desk.job(job_id)["status"]) == ([], "COMPLETED")
 
 
-def test_whoever_finds_a_step_finished_by_another_waits_for_it_to_start_the_next(
+def test_a_worker_that_finds_its_step_finished_waits_for_the_next(
     desk: Desk,
 ) -> None:
     job_id = desk.send("name,price\nHat,2\n")

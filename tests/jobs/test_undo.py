@@ -100,7 +100,7 @@ def test_a_second_undo_changes_nothing(jobs: JobDesk) -> None:
     assert jobs.now(product)["price"] == "12.00"
 
 
-def test_an_undo_leaves_what_another_undo_restores_meanwhile(
+def test_an_undo_skips_products_that_another_undo_restores_meanwhile(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     product = jobs.product(price="10.00")

@@ -83,7 +83,7 @@ def test_undoing_the_undo_restores_an_import(jobs: JobDesk) -> None:
 
 
 @pytest.mark.parametrize("nth", [1, 2])
-def test_an_undo_that_crashes_counts_what_it_deleted_or_created(jobs: JobDesk, nth: int) -> None:
+def test_an_undo_that_crashes_counts_its_deletions_and_creations(jobs: JobDesk, nth: int) -> None:
     job = imported(jobs, "slug,name,price\nhat,Hat,5.00\n")
     for outcome in ("deleted", "created", "deleted"):
         undoing = jobs.start(f"/api/admin/jobs/{job['id']}/undo")
@@ -109,7 +109,7 @@ def test_a_product_whose_slug_was_taken_since_is_not_restored(jobs: JobDesk) -> 
     assert jobs.shop.get(PRODUCTS).json["data"] == [other]
 
 
-def test_of_two_undos_at_once_one_restores_and_the_other_says_so(
+def test_one_of_two_concurrent_undos_restores_and_the_other_reports_it(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     undone = undo(jobs, imported(jobs, "slug,name,price\nhat,Hat,5.00\n"))
@@ -123,7 +123,7 @@ def test_of_two_undos_at_once_one_restores_and_the_other_says_so(
     assert jobs.shop.get(PRODUCTS).json["data"] == before
 
 
-def test_a_product_that_several_chunks_of_a_file_changed_goes_back_at_once(
+def test_a_product_changed_by_several_chunks_is_restored_completely(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(planner, "plan", partial(planner.plan, rows=4))

@@ -75,7 +75,7 @@ def test_repeating_a_bulk_that_crashed_anywhere_creates_each_product_once(
     assert len(shop.events()) == 60
 
 
-def test_a_repeat_does_not_write_again_what_was_created(shop: Shop, dynamodb: Double) -> None:
+def test_a_repeat_does_not_rewrite_created_products(shop: Shop, dynamodb: Double) -> None:
     rows = [new_product(name="Hat") for _ in range(3)]
     dynamodb.faults = lambda operation, _: Fault.CRASH if operation == "BatchWriteItem" else None
     with suppress(Crash):
