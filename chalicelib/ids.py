@@ -31,6 +31,11 @@ def new(prefix: str) -> str:
     return f"{prefix}_{ulid()}"
 
 
+def may_be(prefix: str, id: str) -> bool:
+    """Whether a client's text may be an identifier with this prefix; no key is too long then."""
+    return id.startswith(f"{prefix}_") and len(id) < 100
+
+
 def derived(prefix: str, milliseconds: int, seed: str) -> str:
     """The identifier of this time and seed, always the same."""
     chance = hashlib.sha256(seed.encode()).digest()[:10]

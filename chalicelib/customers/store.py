@@ -105,7 +105,7 @@ def from_items(asked: OrderCustomerInput, items: Mapping[Key, Item]) -> Customer
 def created(asked: OrderCustomerInput, now: str) -> Customer:
     """A new customer for an order; `now` is ISO 8601. Raises Invalid."""
     if asked.id is not None:
-        gone = table.get(gone_key(asked.id)) if len(asked.id) < 100 else None
+        gone = table.get(gone_key(asked.id))
         more = f": it was merged into {gone['into']}" if gone else ""
         message = f"there is no customer {asked.id!r}{more}"
         raise Invalid.field("customer.id", "unknown_customer", message)
@@ -159,24 +159,19 @@ def load(ids: Iterable[str], fields: Iterable[str] = ()) -> list[Customer]:
 
 
 def find(id: str) -> Customer | None:
-    found = load([id]) if _may_be(id) else []
-    return found[0] if found else None
+    return next(iter(load([id] if ids.may_be("cus", id) else [])), None)
 
 
 def get(id: str, fields: Iterable[str] = ()) -> Customer:
     """Raises NotFound; Merged if it was merged into another."""
     only = ("id", "version", "into", *fields) if fields else ()
-    wanted = [record_key(id), gone_key(id)] if _may_be(id) else []
+    wanted = [record_key(id), gone_key(id)] if ids.may_be("cus", id) else []
     items = table.batch_get(wanted, fields=only)
-    if _may_be(id) and record_key(id) in items:
+    if record_key(id) in items:
         return read(items[record_key(id)])
-    if _may_be(id) and gone_key(id) in items:
+    if gone_key(id) in items:
         raise Merged(id, str(items[gone_key(id)]["into"]))
     raise NotFound.of("customer", id)
-
-
-def _may_be(id: str) -> bool:
-    return id.startswith("cus_") and len(id) < 100
 
 
 def page(query: listing.Query, fields: Iterable[str] = ()) -> listing.Page[Customer]:

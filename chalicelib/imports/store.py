@@ -322,8 +322,9 @@ def put_previews(job_id: str, previews: Sequence[Mapping[str, Any]]) -> None:
     if not previews:
         return
     known = [int(preview["row"]) for preview in previews_of(job_id)]
-    last = known[-1] if len(known) == MOST_PREVIEWS else 1 << 40
-    rows = [one for one in sorted(previews, key=_row)[:MOST_PREVIEWS] if one["row"] < last]
+    rows = sorted(previews, key=_row)[:MOST_PREVIEWS]
+    if len(known) == MOST_PREVIEWS:
+        rows = [one for one in rows if _row(one) < known[-1]]
     expires = {"expiresAt": jobs.expires()}
     table.batch_write(
         {"pk": job_id, "sk": f"preview#{_row(one):09d}", "preview": one, **expires} for one in rows

@@ -128,8 +128,7 @@ def load(job_ids: Iterable[str]) -> list[Job]:
 
 
 def find(job_id: str) -> Job | None:
-    found = load([job_id]) if job_id.startswith("job_") and len(job_id) < 100 else []
-    return found[0] if found else None
+    return next(iter(load([job_id] if ids.may_be("job", job_id) else [])), None)
 
 
 def get(job_id: str) -> Job:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from chalicelib import clock, deadline, listing, settings, table
+from chalicelib import clock, deadline, ids, listing, settings, table
 from chalicelib.attributes import Key
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr
@@ -81,7 +81,7 @@ def load(ids: Iterable[str], fields: Iterable[str] = ()) -> list[Order]:
 
 def get(id: str, fields: Iterable[str] = ()) -> Order:
     """Raises NotFound."""
-    found = load([id], fields) if id.startswith("ord_") and len(id) < 100 else []
+    found = load([id], fields) if ids.may_be("ord", id) else []
     if not found:
         raise NotFound.of("order", id)
     return found[0]

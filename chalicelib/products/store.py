@@ -107,7 +107,7 @@ def load(ids: Iterable[str], fields: Iterable[str] = ()) -> list[Product]:
 
 
 def find(id: str, fields: Iterable[str] = ()) -> Product | None:
-    found = load([id], fields) if id.startswith("prod_") and len(id) < 100 else []
+    found = load([id], fields) if ids.may_be("prod", id) else []
     return found[0] if found else None
 
 

@@ -61,7 +61,7 @@ def load(ids: Iterable[str]) -> dict[str, Endpoint]:
 
 
 def find(id: str) -> Endpoint | None:
-    item = table.get(key(id)) if id.startswith("wh_") and len(id) < 100 else None
+    item = table.get(key(id)) if ids.may_be("wh", id) else None
     return read_endpoint(item) if item else None
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib import clock
+from chalicelib import clock, settings
 from tests.support.import_desk import IMPORT, Desk
 
 FOREIGN = "Product Name,Selling Price,Qty,Colour code\nMug,7.50,4,#fff\nHat,9,2,#000\n"
@@ -218,16 +218,21 @@ def test_a_dry_run_shows_a_preview_and_can_be_run(desk: Desk) -> None:
     assert (reply.status, reply.json["code"]) == (409, "not_a_dry_run")
 
 
-def test_a_preview_has_the_first_fifty_changed_products(desk: Desk) -> None:
+@pytest.mark.parametrize(("order", "stored"), [(list, 50), (reversed, 150)])
+def test_a_preview_has_the_first_fifty_changed_products(
+    desk: Desk, order: Any, stored: int
+) -> None:
     rows = "".join(f"p{n},P{n},{n + 1}\n" for n in range(450))
     job_id = desk.send("slug,name,price\n" + rows, dryRun="true")
     desk.uploaded(job_id)
-    for message in reversed(desk.messages()):
+    for message in order(desk.messages()):
         desk.handle(message)
     desk.work()
     job = desk.job(job_id)
     assert (job["status"], job["created"]) == ("COMPLETED", 450)
     assert [one["row"] for one in job["preview"]] == list(range(2, 52))
+    items = desk.dynamodb.items(settings.table())
+    assert sum(item["sk"]["S"].startswith("preview#") for item in items) == stored
 
 
 # --- A file that is known -------------------------------------------------------------------------
