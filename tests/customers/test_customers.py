@@ -77,7 +77,11 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"company": "x" * 101}, "company"),
     ({"phone": "1" * 101}, "phone"),
     ({"note": "x" * 5_001}, "note"),
+    ({"email": "x" * 243 + "@example.com"}, "email"),
     ({"tags": ["x" * 51]}, "tags.0"),
+    ({"tags": [""]}, "tags.0"),
+    ({"tags": [str(n) for n in range(51)]}, "tags"),
+    ({"addresses": [{**address(), "id": "x" * 61}]}, "addresses.0.id"),
     ({"addresses": [address()] * 21}, "addresses"),
     ({"addresses": [address(), {"city": "B", "countryCode": "DE"}]}, "addresses.1.address1"),
     ({"addresses": [{"address1": "A", "countryCode": "DE"}]}, "addresses.0.city"),
@@ -102,6 +106,26 @@ def test_bad_input_is_refused_by_field_and_stores_nothing(
     made = customer(shop)
     assert fields_of(shop.patch(f"{CUSTOMERS}/{made['id']}", sent)) == [field]
     assert shop.get(f"{CUSTOMERS}/{made['id']}").json == made
+
+
+def test_input_at_its_limits_is_accepted(shop: Shop) -> None:
+    made = customer(
+        shop,
+        email="x" * 242 + "@example.com",
+        firstName="x" * 100,
+        phone="1" * 100,
+        note="x" * 5_000,
+        tags=[f"{n}".ljust(50, "x") for n in range(49)] + ["t"],
+        addresses=[address(city=f"A{n}") for n in range(20)],
+    )
+    assert (len(made["tags"]), len(made["addresses"])) == (50, 20)
+
+
+def test_a_phone_number_is_found_by_its_first_twenty_digits(shop: Shop) -> None:
+    phone = "1234567890" * 3
+    made = customer(shop, phone=phone)
+    assert ids(shop.get(f"{CUSTOMERS}?search={phone[:20]}")) == [made["id"]]
+    assert ids(shop.get(f"{CUSTOMERS}?search={phone[:21]}")) == []
 
 
 def test_every_iso_country_is_accepted() -> None:

@@ -123,6 +123,17 @@ def test_addresses_beyond_the_limit_are_reported(jobs: JobDesk) -> None:
     assert len(now(shop, two)["addresses"]) == 20
 
 
+def test_a_merged_customer_stays_within_the_limits(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    one, two = (
+        customer(shop, note=name * 3_000, tags=[f"{name}{n}" for n in range(30)]) for name in "ab"
+    )
+    merged(jobs, one, two)
+    after = now(shop, two)
+    assert after["note"] == "b" * 3_000 + "\n\n" + "a" * 1_998
+    assert after["tags"] == [*two["tags"], *one["tags"][:20]]
+
+
 def test_an_impossible_merge_is_refused(jobs: JobDesk) -> None:
     shop = jobs.shop
     one, two, three, erased = (customer(shop) for _ in range(4))

@@ -182,5 +182,16 @@ def test_a_file_of_failing_rows_stores_about_a_hundred_errors(
     assert desk.report(job["id"]).count("not_an_amount") == 1_000
 
 
+def test_what_a_job_shows_of_a_file_is_shortened(desk: Desk) -> None:
+    columns = [f"old price {n:03d}".ljust(201, "x") for n in range(201)]
+    header = ",".join(["Handle", "Title", "Variant Price", "Body (HTML)", *columns])
+    job = desk.imported(f"{header}\na,{'n' * 201},free,text{',' * 201}\n")
+    assert job["ignoredColumns"] == [name[:200] for name in columns[:200]]
+    assert [one["column"] for one in job["warnings"]] == [name[:200] for name in columns[:50]]
+    assert [(error["code"], error["name"]) for error in job["errors"]] == [
+        ("not_an_amount", "n" * 200)
+    ]
+
+
 def _is_error(item: Any) -> bool:
     return bool(item["sk"]["S"].startswith("error#"))

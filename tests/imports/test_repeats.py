@@ -148,6 +148,15 @@ def test_two_products_with_one_sku_are_a_row_error(desk: Desk) -> None:
     assert {product["price"] for product in desk.products().values()} == {"1.00"}
 
 
+def test_products_with_one_sku_are_named_up_to_five(desk: Desk) -> None:
+    for slug in "abcdef":
+        product = {"name": slug, "slug": slug, "price": 1, "sku": "SAME"}
+        assert desk.shop.post("/api/admin/products", product).status == 201
+    (error,) = desk.imported("sku,price\nSAME,2\n")["errors"]
+    assert error["message"].startswith('6 products have the SKU "SAME"')
+    assert error["message"].count("prod_") == 5
+
+
 def test_a_sku_that_is_a_prefix_of_many_others_is_found(desk: Desk) -> None:
     rows = "".join(f"p{n},P,1,{n}\n" for n in range(1, 400))
     desk.imported("slug,name,price,sku\n" + rows)

@@ -62,6 +62,15 @@ def test_an_undo_keeps_later_changes(jobs: JobDesk) -> None:
     assert now["variants"][0]["stock"] == 7
 
 
+def test_a_long_reason_is_shortened(jobs: JobDesk) -> None:
+    variants = [{"title": str(n), "price": "10.00"} for n in range(40)]
+    product = jobs.product(variants=variants)
+    edited = edit(jobs, {"price": {"add": 1}}, product)
+    put(jobs, product, variants=[{"id": v["id"], "price": "9.00"} for v in product["variants"]])
+    (error,) = undo(jobs, edited)["errors"]
+    assert len(error["message"]) == 1_000
+
+
 def test_a_change_during_an_undo_is_kept(jobs: JobDesk) -> None:
     product = jobs.product(price="10.00", vendor="A")
     edited = edit(jobs, {"price": {"set": 12}, "vendor": "B"}, product)
