@@ -37,7 +37,7 @@ client: .venv/ready
 CONFORMANCE ?= tests/orders/test_machine.py tests/listing/test_agreement.py tests/customers/test_erasure.py \
   tests/test_table.py tests/test_commit.py tests/api_keys tests/request/test_rate_limits.py \
   tests/orders/test_repeats.py tests/listing/test_recount.py tests/imports/test_crashes.py tests/imports/test_jobs.py \
-  tests/webhooks/test_delivery.py tests/webhooks/test_life.py
+  tests/webhooks/test_delivery.py tests/webhooks/test_delivery_states.py
 conformance: conformance-dynamodb conformance-roles
 
 conformance-dynamodb: .venv/ready .conformance/ready
@@ -65,7 +65,7 @@ conformance-roles: .venv/ready .venv-emulator/ready .conformance/node/ready
 GENERATED = $(shell grep -rlE "^from hypothesis" tests --include='test_*.py' --exclude-dir=e2e)
 fuzz: .venv/ready .venv-emulator/ready
 	$(VENV)/python -m tests.e2e.fuzz
-	STRANGERS=300 $(VENV)/python -m pytest tests/e2e/test_strangers.py
+	EXAMPLES=300 $(VENV)/python -m pytest tests/e2e/test_accepted_input.py
 	for round in 1 2 3 4 5; do HYPOTHESIS_PROFILE=random $(PYTEST) $(GENERATED) || exit 1; done
 
 # Recreates the examples in the API's description by running the code.

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from tests.e2e.spec_client import Client, Got
 from tests.support.running import Stack
 
-EXAMPLES = int(os.environ.get("STRANGERS", "25"))
+EXAMPLES = int(os.environ.get("EXAMPLES", "25"))
 PRODUCTS = "/api/admin/products"
 
 bounded = settings(
