@@ -55,7 +55,7 @@ SWAPPED: Final[dict[type, type]] = {
     ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult, ast.BitAnd: ast.BitOr,
     ast.BitOr: ast.BitAnd,
 }  # fmt: skip
-GIVEN: Final[dict[str, Any]] = {}  # what forked processes take along
+GIVEN: Final[dict[str, Any]] = {}  # what forked processes inherit
 ELSEWHERE: Final = tuple(
     f"tests/{name}/" for name in ("client", "conformance", "deploy", "e2e", "infra")
 )
@@ -75,7 +75,7 @@ class Mutant:
 
 def edits(tree: ast.Module, conditions: bool) -> Iterator[tuple[ast.AST, str, ast.AST]]:
     """Each change: the node of `tree`, its text, and its replacement."""
-    # Other modules join bits and sets by `&`.
+    # In other modules `&` joins bits and sets.
     of_items = any(getattr(one, "module", "") == "chalicelib.conditions" for one in tree.body)
     for node in ast.walk(tree):
         for new in _conditions(node, of_items) if conditions else _changes(node):
@@ -247,7 +247,9 @@ def load(files: list[str]) -> None:
     """Imports the tests and everything they need, for the forked processes."""
     with open(os.devnull, "w") as nobody, contextlib.redirect_stdout(nobody):
         run_tests(["--collect-only", *files], _Watcher(None, {}, None))
-    for path in (ROOT / "chalicelib").rglob("*.py"):  # what is imported later was not changed here
+    for path in (ROOT / "chalicelib").rglob(
+        "*.py"
+    ):  # a module that is imported later would not be changed
         importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
     GIVEN["loaded"] = True
 
@@ -298,7 +300,7 @@ def forked(call: Any, seconds: float) -> Any:
 def run_tests(files: list[str], watcher: _Watcher) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as place:
         os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = place
-        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # others take seconds to begin
+        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # others need seconds to start
         options = ["-p", "_hypothesis_pytestplugin", "-p", "pytest_timeout", "--hypothesis-seed=16"]
         options += ["-p", "no:cacheprovider", "-q", *(["-x"] if watcher.order else [])]
         code = pytest.main([*options, f"--basetemp={place}/tmp", *files], [watcher])
@@ -405,7 +407,7 @@ def judged(mutant: Mutant) -> tuple[Mutant, str]:
         outcome = forked(tried, limit)
         if outcome is None or any("Timeout" in why for why in outcome.get("failed", {}).values()):
             return mutant, "timed out"
-        if outcome.get("code", 5) == 5:  # nothing was run
+        if outcome.get("code", 5) == 5:  # no test ran
             return mutant, "survived" if GIVEN.get("loaded") else "broken"
         if outcome["code"] != 0:
             return mutant, "killed"

@@ -22,7 +22,7 @@ KEYS = [("a", "1"), ("a", "2"), ("a", "2#x"), ("b", "1")]
 numbers = st.sampled_from([-3, -2, 2, 3])  # moto takes 0 and 1 for false and true
 names = st.sampled_from(["n", "color", "size"])
 values = st.one_of(numbers, st.sampled_from(["", "red", "rot", "é", "🙂"]), st.booleans())
-# Moto stumbles over the order of values of different types, so "n" is a number wherever it is.
+# Moto cannot order values of different types, so "n" is always a number.
 others = st.sampled_from(["color", "size"])
 conditions = st.recursive(
     st.one_of(

@@ -13,7 +13,7 @@ ROOT = PROJECT / "chalicelib"
 
 # Packages that are mechanisms; every other package but `request` is a slice.
 MECHANISMS = {"listing", "safe_post"}
-# Like the slices' `routes.py`, these handle HTTP, and only app.py imports them.
+# These handle HTTP, as the slices' `routes.py` do; only app.py imports them.
 ROUTES_TOO = {"chalicelib.openapi", "chalicelib.openapi_limits"}
 KEY_PREFIX = re.compile(r"[a-z]+#")
 

@@ -84,7 +84,7 @@ def requests(shop: Shop) -> Iterator[tuple[str, Send]]:
 
 def counted(send: Send) -> tuple[int, int]:
     """Calls and round trips: the fewest of some runs."""
-    assert send().status < 300  # this process knows its key by then
+    assert send().status < 300  # so that this process knows the key
     found = []
     for _ in range(_RUNS):
         spans: list[tuple[float, float]] = []
@@ -102,7 +102,7 @@ def counted(send: Send) -> tuple[int, int]:
             finally:
                 spans.append((began, time.perf_counter()))
 
-        # All by `call`, those that are made together in threads: their spans show that.
+        # All calls go through `call`, simultaneous ones in threads, so that their times overlap.
         in_threads = patch.object(dynamodb, "send", return_value=None)
         with patch.object(dynamodb, "call", slow), in_threads:
             assert send().status < 300

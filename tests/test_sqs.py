@@ -70,7 +70,7 @@ def test_messages_are_read_only_shortly_before_they_are_sent(queue: Queue) -> No
     def many() -> Iterator[dict[str, Any]]:
         nonlocal read
         for read, message in enumerate(messages(400), 1):
-            if read == 170:  # sixteen batches wait or are being sent, and the next is read
+            if read == 170:  # sixteen batches are waiting or being sent, and the next has been read
                 threading.Timer(0.05, queue.release.set).start()
             assert read <= 170 or queue.release.is_set()
             yield message

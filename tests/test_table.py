@@ -40,7 +40,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iter
     aws.forget()
     yield request.param
     if round_trips._pool.cache_info().currsize:
-        round_trips._pool().shutdown()  # no call of this test goes to the server of the next
+        round_trips._pool().shutdown()  # no call of this test may reach the next server
     aws.forget()
 
 

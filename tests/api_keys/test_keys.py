@@ -261,7 +261,7 @@ def test_a_repeated_creation_makes_one_key_and_stores_no_secret(shop: Shop) -> N
     assert first.json["key"] not in str(shop.stored())
     other = shop.post("/api/admin/keys", {**sent, "role": "OWNER"}, headers=KEY)
     assert other.json["code"] == "idempotency_key_reused"
-    elsewhere = make(shop, "OWNER")["key"]  # another Owner's request is another
+    elsewhere = make(shop, "OWNER")["key"]  # the same request of another Owner is another request
     second = shop.post("/api/admin/keys", sent, headers=KEY, key=elsewhere)
     assert second.json["key"] != first.json["key"]
 

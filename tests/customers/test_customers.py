@@ -165,7 +165,7 @@ def test_a_change_keeps_the_omitted_fields(shop: Shop) -> None:
     after = shop.patch(path, {"lastName": "Hopper", "phone": None}).json
     assert (after["lastName"], after["phone"], after["tags"]) == ("Hopper", None, ["a"])
     assert after["addresses"] == made["addresses"]
-    # One is changed, one is new, one is gone; the default was the one that is gone.
+    # One is changed, one is new, one is removed; the removed one was the default.
     sent = {"addresses": [bath | {"address2": "Flat 2"}, address(city="York")]}
     after = shop.patch(path, sent).json
     assert [one["city"] for one in after["addresses"]] == ["Bath", "York"]
@@ -213,7 +213,7 @@ def test_an_email_belongs_to_one_customer(shop: Shop) -> None:
     ):
         assert (answer.status, answer.json["code"]) == (409, "email_taken")
         assert answer.json["id"] == ada["id"]
-    # A change of case alone is none of the owner.
+    # A change of case alone does not change the owner.
     path = f"{CUSTOMERS}/{ada['id']}"
     assert shop.patch(path, {"email": "ada@example.com"}).json["email"] == "ada@example.com"
 
@@ -248,7 +248,7 @@ def test_two_concurrent_changes_to_one_email_conflict(shop: Shop, dynamodb: Doub
     assert (answer.status, answer.json["code"]) == (409, "email_taken")
     assert answer.json["id"] == two["id"]
     assert shop.get(f"{CUSTOMERS}/{one['id']}").json["email"] == one["email"]
-    # And what was held before is where it was, or free.
+    # And what was held before is unchanged, or free.
     assert shop.post(CUSTOMERS, new_customer(email=one["email"])).status == 409
     assert shop.post(CUSTOMERS, new_customer(email=two["email"])).status == 201
 

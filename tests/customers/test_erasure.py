@@ -109,7 +109,7 @@ def traces(jobs: JobDesk) -> tuple[Any, list[Any]]:
     headers = {"Idempotency-Key": "once"}
     second = new_order(line(id), customer={"id": made["id"]}, shippingAddress=HOME)
     orders = [first, shop.post(ORDERS, second, headers=headers).json]
-    # By another e-mail, which is changed since.
+    # By another e-mail, which was changed later.
     shop.patch(path(made), {"email": "zq@quill.example"})
     orders.append(placed(shop, line(id), customer={"email": "ZQ@quill.example"}))
     shop.patch(path(made), {"email": PERSON["email"]})
@@ -306,12 +306,12 @@ def test_an_order_placed_during_an_erasure_is_not_lost(jobs: JobDesk) -> None:
     shop = jobs.shop
     made = placed(shop, customer=PERSON)["customer"]
     order = new_order(line(variant(shop)), customer=PERSON)
-    # The erasure is asked for between the order's reads and its commit.
+    # The erasure is requested between the order's reads and its commit.
     before_the_commit(jobs.dynamodb, lambda: shop.post(f"{path(made)}/erase"))
     new = shop.post(ORDERS, order).json
     assert new["customer"]["id"] != made["id"]
     assert new["customer"]["email"] == PERSON["email"]
-    # And the other way round: the order is there first, and is forgotten with the rest.
+    # And the other way round: the order exists first, and is erased with the rest.
     other = placed(shop, customer={"email": "first@quill.example"})
     also = new_order(line(variant(shop)), customer={"email": "first@quill.example"})
     late: list[Any] = []
@@ -353,7 +353,7 @@ def test_an_erasure_ends_a_running_export(jobs: JobDesk) -> None:
     running = jobs.start("/api/admin/exports", {"type": "orders"})
     table.update((running, "job"), set={"status": "RUNNING"})
     jobs.start(f"{path(made)}/erase")
-    messages = list(jobs._messages())  # the export is asked for first, and is worked on last
+    messages = list(jobs._messages())  # the export is requested first and done last
     for message in reversed(messages):
         jobs.handle(message)
     jobs.work()

@@ -86,7 +86,7 @@ def test_an_import_shows_that_its_file_was_deleted(jobs: JobDesk, desk: Desk, ma
         assert (refused.status, refused.json["code"]) == (409, "file_missing")
     said = jobs.shop.post(f"/api/admin/jobs/{asks['id']}/mapping", {"columns": {"Who": "name"}})
     assert (said.status, said.json["code"]) == (409, "job_not_waiting")
-    # What it wrote is the shop's, and can still be taken back.
+    # What it wrote belongs to the shop, and can still be undone.
     assert jobs.shop.get("/api/admin/products?search=mug").json["total"] == 1
     assert jobs.done(f"/api/admin/jobs/{written['id']}/undo")["deleted"] == 1
 
@@ -119,7 +119,7 @@ def test_an_erasure_waits_for_a_running_import(jobs: JobDesk, desk: Desk, made: 
     job = later(jobs, erasure)
     assert (job["status"], job["touched"]["imports"]) == ("COMPLETED", 2)
     assert objects() == [] and mentions(jobs) == []
-    # One that has no file yet is not waited for, and takes the one that comes.
+    # An import without a file is not waited for, and uses the file that is uploaded later.
     files.put(never, GOOD.encode())
     assert desk.finished(never)["status"] == "COMPLETED"
 
@@ -159,7 +159,7 @@ def test_a_file_being_copied_for_a_retry_is_deleted(
         desk.work()
     jobs.work()
     assert jobs.job(erasure)["status"] == "RUNNING"
-    desk.work()  # finds no file to be copied, where it was not
+    desk.work()  # finds no file to copy
     if is_copied:
         desk.finished(again)
     else:

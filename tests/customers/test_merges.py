@@ -94,7 +94,7 @@ def test_the_old_id_leads_to_the_merged_customer(jobs: JobDesk) -> None:
             ("customer.deleted", two["id"]),
         ]
     )
-    # What is free is free, and what was adopted is not.
+    # E-mails that are free stay free; adopted ones are taken.
     assert shop.post(CUSTOMERS, new_customer(email=one["email"])).status == 201
     assert shop.post(CUSTOMERS, new_customer(email=three["email"])).status == 409
 
@@ -194,7 +194,7 @@ def test_orders_placed_during_a_merge_are_not_lost(jobs: JobDesk) -> None:
     shop = jobs.shop
     one, two = customer(shop), customer(shop)
     id = variant(shop)
-    # Begun before the merge was asked for: by e-mail it is the other's.
+    # Begun before the merge was requested: by e-mail it belongs to the other.
     order = new_order(line(id), customer={"email": one["email"]})
     merge = lambda: shop.post(f"{path(one)}/merge", {"into": two["id"]})  # noqa: E731
     before_the_commit(jobs.dynamodb, merge)

@@ -90,7 +90,7 @@ def test_another_machine_continues_from_the_record_in_the_bucket(
 
 
 def test_new_code_needs_only_chalice_deploy(machine: Machine) -> None:
-    assert machine.get("/probe/second")[0] == 404  # ours: every path is answered by the service
+    assert machine.get("/probe/second")[0] == 404  # every path is answered by the service
     address = machine.api()
     _add_probe(machine.checkout, "second")
     machine.run(CHALICE, "deploy", "--stage", STAGE)

@@ -13,7 +13,7 @@ from urllib.request import urlopen
 from tests.support.running import Stack, free_port, running
 
 _PROJECT = Path(__file__).resolve().parents[2]
-_PLENTY = "1000000"  # requests a minute: a 429 would be all that is seen
+_PLENTY = "1000000"  # requests a minute, so that not every answer is a 429
 _CHECKS = (
     "not_a_server_error",
     "status_code_conformance",

@@ -106,7 +106,7 @@ def workers(stack: Stack) -> list[int]:
             if wanted <= set((process / "environ").read_bytes().split(b"\0")):
                 found.append(int(process.name))
         except OSError:
-            continue  # it ended, or belongs to somebody else
+            continue  # it has ended, or belongs to another user
     return found
 
 

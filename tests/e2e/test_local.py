@@ -66,7 +66,7 @@ def processes_of(home: Path) -> list[str]:
             if str(home).encode() in (process / "environ").read_bytes():
                 found.append((process / "cmdline").read_text())
         except OSError:
-            continue  # it ended, or belongs to somebody else
+            continue  # it has ended, or belongs to another user
     return found
 
 

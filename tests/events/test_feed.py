@@ -54,10 +54,10 @@ class Reader:
             if event["event"].endswith(".deleted"):
                 self.copy.pop(event["data"]["id"], None)
             elif "updatedAt" in event["data"]:
-                # Events of one record may come in another order than they happened.
+                # Events of one record may arrive in another order.
                 known = self.copy.get(event["data"]["id"], {"updatedAt": ""})
                 if event["data"]["updatedAt"] >= known["updatedAt"]:
-                    # Why stock moved is said by the event, not by the product.
+                    # The event says why stock moved; the product does not.
                     event["data"].pop("stockMoves", None)
                     self.copy[event["data"]["id"]] = event["data"]
         self._count({id: left for event in page for id, left in event["stock"].items()})
@@ -183,7 +183,7 @@ class Trade:
 
     def _call(self, method: str, path: str, body: Any = None) -> None:
         answer = self.shop.call(method, f"/api/admin{path}", body)
-        # What a move, a name that is taken or an order of its own refuses is no change.
+        # A refused request (a move, a taken name, an order) changes nothing.
         assert answer.status < 300 or answer.status in {404, 409, 422, 503}, answer.text
 
     def listed(self, path: str) -> dict[str, Any]:
@@ -385,7 +385,7 @@ def test_a_page_costs_the_same_in_a_feed_of_any_size(
         return len(calls), sum(call.read_units for call in calls)
 
     world.now = datetime(2026, 11, 20, 6, 0, tzinfo=UTC)
-    costs(1)  # who asks is admitted for the first time
+    costs(1)  # the key is admitted for the first time
     few = costs(1)
     assert len(set(few)) == 1, few
     many = costs(1_000)
@@ -492,7 +492,7 @@ def test_the_feed_adds_no_item_to_a_commit(world: World, shop: Shop) -> None:
             commits.append([(action["TableName"], key["pk"]["S"]) for action, key in named])
         return others(operation, request)
 
-    shop.get("/api/admin/me")  # makes its key
+    shop.get("/api/admin/me")  # creates its key
     world.double.faults = look
     product = shop.post("/api/admin/products", {"name": "Mug", "price": 9, "sku": "MUG"}).json
     shop.put(f"/api/admin/products/{product['id']}", {"price": 10})

@@ -16,7 +16,7 @@ def desk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
     for name, value in SETTINGS.items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    # No retry need wait here, and none for long.
+    # Retries do not wait, and there are few.
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 1.0)
     with account(), Double() as dynamodb:

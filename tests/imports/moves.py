@@ -13,7 +13,7 @@ _SPOILT = "4.00639E+12"
 
 @dataclass
 class Option:
-    key: str  # ours, never in a file
+    key: str  # of our own product, never in a file
     title: str
     sku: str
     stock: int
@@ -81,7 +81,7 @@ def text(goods: list[Good], chance: random.Random) -> str:
         if not good.options:
             lines.append(f"{good.slug},{good.name},5,{good.whole.sku},,,{good.whole.stock}")
             continue
-        # What stood for the whole comes first the one time that it counts.
+        # The row for the whole product comes first, and counts once.
         several = good.options
         if several[0].key != "whole":
             several = chance.sample(several, len(several))

@@ -56,7 +56,7 @@ def test_a_file_planned_twice_is_counted_once(desk: Desk) -> None:
     commit = Commit()
     store.count(
         commit, job_id, {ProductOutcome.CREATED: 1}, total=1
-    )  # which the planner did not know
+    )  # which the planner cannot know
     commit.send()
     store.planned(job_id, 1, 1, 1, repeats=False)
     assert store.get(job_id).fields["total"] == 2

@@ -35,7 +35,7 @@ def test_the_shop_matches_the_file_despite_crashes(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     if seed % 2:
-        # So small that products are taken for others that came before.
+        # So small that different products have the same hash.
         small = Seen(bytearray(2), Seen(bytearray(2)))
         monkeypatch.setattr(Seen, "for_file", lambda size: copy.deepcopy(small))
     chance = random.Random(seed)

@@ -34,7 +34,7 @@ TEXTS = [
     ("iso8859_2", "Příliš žluťoučký kůň,Hrnek,Šálek,Žehlička"),
     ("euc_kr", "상품명,가격,파란 머그컵,흰 셔츠"),
 ]
-# Too little to tell by: each can be words of two languages.
+# Too little text: it can be words of two languages.
 SHORT = [
     ("cp1252", "crème"),
     ("cp1252", "Mão,pão"),

@@ -26,7 +26,7 @@ FILES = Path(__file__).parent / "files"
 ALL: dict[str, type[Format]] = {format.name: format for format in (Ours, *FORMATS)}
 PRODUCTS = [name for name in ALL if name != "shopify_inventory"]
 SHOP = Shop("EUR", date(2026, 11, 20))
-# Rows of a product, at its beginning and its end, to which the others belong by their place.
+# The first and last rows of a product; rows between them belong to it.
 FIXED = {"vendure": (1, 0), "squarespace": (1, 0), "bigcommerce": (1, 0), "magento": (0, 2)}
 PRICES = {"price", "salePrice", "compareAtPrice", "retail", "variantPrice", "amounts"}
 

@@ -308,7 +308,7 @@ def test_wix_options_without_rows_become_all_combinations() -> None:
     assert all("stock" in variant for variant in sleeves.values["variants"])
     assert variants(ring) == [("6", None, "65.00", None), ("7", None, "65.00", None)]
     assert all("stock" not in variant for variant in ring.values["variants"])
-    # One that is hidden is kept, and cannot be bought; a surcharge may be below zero.
+    # A hidden variant is kept, and cannot be bought; a surcharge may be negative.
     assert variants(hat) == [
         ("S / Cream", "H-S", "7.50", 3),
         ("M / rgba(1 2 3 / 4):x", "H-M", "11.00", 0),

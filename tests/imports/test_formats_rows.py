@@ -472,7 +472,7 @@ def test_the_escapes_of_woocommerce_are_removed():
     assert tee.errors == []
     assert (tee.values["sku"], tee.values["name"]) == ("-T", "@home, '20s")
     assert (tee.values["status"], tee.values["description"]) == ("DRAFT", "one\ntwo C:\\new")
-    # A variation of a draft says that it is one, and keeps its stock.
+    # A variation of a draft is a draft, and keeps its stock.
     assert [(v["title"], v["sku"], v["stock"]) for v in tee.values["variants"]] == [
         ("Red, dark", "+T1", 0),
         ("Blue", "T2", 7),

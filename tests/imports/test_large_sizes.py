@@ -29,7 +29,7 @@ def test_few_new_keys_are_mistaken_for_seen_ones() -> None:
     assert sum(seen(f"product-{number}") for number in range(20_000)) < 20
 
 
-@pytest.mark.parametrize("piece", [2_000, 12_000])  # with nothing and something at the end
+@pytest.mark.parametrize("piece", [2_000, 12_000])  # without and with a remainder at the end
 def test_a_long_report_is_joined_in_parts_by_several_messages(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, piece: int
 ) -> None:

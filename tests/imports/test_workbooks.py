@@ -320,7 +320,7 @@ def test_a_workbook_is_imported_with_errors_at_its_rows(desk: Desk, write) -> No
     bad: list[object] = ["bad", "Bad", "free", "B-1", 1]
     job_id = desk.send(write(*CATALOGUE, ["", "", "", "", ""], bad), name="products.xlsx")
     desk.uploaded(job_id)
-    assert desk.job(job_id)["status"] == "QUEUED"  # what it was turned into is a file of its own
+    assert desk.job(job_id)["status"] == "QUEUED"  # the converted file is stored separately
     job = desk.finished(job_id)
     assert (job["status"], job["created"], job["failed"]) == ("COMPLETED", 2, 1)
     assert [(error["row"], error["field"]) for error in job["errors"]] == [(5, "price")]

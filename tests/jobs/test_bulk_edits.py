@@ -311,7 +311,7 @@ def test_a_step_of_a_missing_job_is_dropped_after_four_retries(
     assert jobs.shop.post(EDIT, asked).status == 503
     jobs.dynamodb.faults = lambda operation, request: None
     jobs.work()
-    assert len(jobs.failed) == 4  # it waits a little for the job, and goes
+    assert len(jobs.failed) == 4  # it waits a little for the job, then it is dropped
     assert waits == list(run._RETRY_SECONDS[:4])
     jobs.failed.clear()
 

@@ -200,7 +200,7 @@ def test_importing_an_export_of_products_changes_nothing(jobs: JobDesk, several:
     for product in jobs.shop.get(f"{PRODUCTS}?limit=100").json["data"]:
         jobs.shop.delete(f"{PRODUCTS}/{product['id']}")
     for sent in several:
-        jobs.shop.post(PRODUCTS, sent)  # what is no product is refused
+        jobs.shop.post(PRODUCTS, sent)  # rows that are no product are refused
     there = jobs.shop.get(f"{PRODUCTS}?limit=100").json["data"]
     assume(there)
     for columns in ("backroom", "shopify"):

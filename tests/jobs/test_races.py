@@ -82,7 +82,7 @@ def test_a_step_finished_by_two_workers_counts_once(jobs: JobDesk) -> None:
     assert store.advance(job, step) is not None
     assert store.advance(job, step) is None
     assert processed(job) == (JobStatus.RUNNING, 2)
-    # A worker that has slept, and believes that it is at the end.
+    # A worker that was suspended, and assumes that it has reached the end.
     assert store.advance(job, replace(step, cursor=None)) is None
     assert processed(job) == (JobStatus.RUNNING, 2)
 

@@ -117,7 +117,7 @@ def test_an_undo_skips_products_that_another_undo_restores_meanwhile(
     read = log.entries(edited["id"], "", 25)
     undo(jobs, edited)
     put(jobs, product, price="12.00")
-    monkeypatch.setattr(log, "entries", lambda *asked: read)  # the second has read before
+    monkeypatch.setattr(log, "entries", lambda *asked: read)  # the second has read it already
     late = undo(jobs, edited)
     assert jobs.counted(late) == {"unchanged": 1}
     assert [error["code"] for error in late["errors"]] == ["undone_meanwhile"]

@@ -116,7 +116,7 @@ def test_one_of_two_concurrent_undos_restores_and_the_other_reports_it(
     read = log.entries(undone["id"], "", 25)
     undo(jobs, undone)
     before = jobs.shop.get(PRODUCTS).json["data"]
-    monkeypatch.setattr(log, "entries", lambda *asked: read)  # the second has read before
+    monkeypatch.setattr(log, "entries", lambda *asked: read)  # the second has read it already
     late = undo(jobs, undone)
     assert jobs.counted(late) == {"unchanged": 1}
     assert [error["code"] for error in late["errors"]] == ["changed_since"]

@@ -313,13 +313,13 @@ class Shop(RuleBasedStateMachine):
             return None
         found = self.found(query)
         if terms and len(broad) == len(terms):
-            # What has the longest one as a word of its own.
+            # Records that have the longest one as a separate word.
             assert answer.at_least
             assert {one.id for one in answer.records} <= {one.id for one in found}
             return None
         assert not answer.at_least
         if query.cursor:
-            # A test may look into what is opaque.
+            # Cursors are opaque to clients, but not to this test.
             whole = base64.urlsafe_b64decode(query.cursor + "=" * (-len(query.cursor) % 4))
             position, page = json.loads(whole.decode()[12:])
             behind = [one for one in found if self.is_behind(one, position, query)]

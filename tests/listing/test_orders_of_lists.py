@@ -71,7 +71,9 @@ def test_a_page_takes_as_many_round_trips_during_reindexing(
     monkeypatch.setattr(round_trips, "together", counted)
     usual = page({"status": ["ACTIVE"]})
     before = rounds.copy()
-    table.put({"pk": KIND.count_pk(), "sk": "ACTIVE|yes|#0", "n": 0})  # as a release before counted
+    table.put(
+        {"pk": KIND.count_pk(), "sk": "ACTIVE|yes|#0", "n": 0}
+    )  # as an earlier release counted
     rounds.clear()
     assert page({"status": ["ACTIVE"]}) == usual
     assert rounds == before

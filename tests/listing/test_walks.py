@@ -337,7 +337,7 @@ def test_a_broad_search_reads_a_limited_number_of_entries(
     monkeypatch.setattr(search, "MOST_MATCHES", 16)
     with dynamodb.metered() as calls, pytest.raises(Invalid):
         page(search="shirt")
-    assert len(calls) == 8  # what begins with it, and what is it as a whole
+    assert len(calls) == 8  # words that begin with it, and the word itself
 
 
 def test_a_change_of_everything_writes_the_items_of_the_budget(dynamodb: Double) -> None:

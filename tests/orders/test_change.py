@@ -382,7 +382,7 @@ def test_the_largest_order_with_the_longest_history_fits_its_events(shop: Shop) 
 
 def test_an_order_can_be_sent_back_as_it_was_read_with_changes(shop: Shop) -> None:
     order = placed(shop)
-    steps = ("status", "paymentStatus")  # a step is asked for by name, and taken once
+    steps = ("status", "paymentStatus")  # each step is made once
     sent = {name: value for name, value in order.items() if name not in steps}
     changed = shop.patch(path_of(order), {**sent, "note": "By bike"}).json
     assert {**changed, "note": None, "history": [], "updatedAt": ""} == {

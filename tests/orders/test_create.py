@@ -306,7 +306,7 @@ def test_the_largest_order_fits_one_transaction(shop: Shop, dynamodb: Double) ->
     sent = new_order(*(line(id, 2) for id in ids), customer=customer, paymentStatus="PAID", **more)
     answer = shop.post(ORDERS, sent, headers=headers)
     assert answer.status == 201, answer.text
-    assert 90 < sizes[0] <= 97  # three are room for what others add
+    assert 90 < sizes[0] <= 97  # three are left for other writes
     assert kinds(shop).count("inventory.low") == 60
     change = {"status": "REFUNDED", "salesRepId": "emp_bob", "tags": ["a", "b", "c", "d"]}
     assert shop.patch(f"{ORDERS}/{answer.json['id']}", change).status == 200

@@ -94,7 +94,7 @@ class Shopping(RuleBasedStateMachine):
         self.placed: list[tuple[str, Any, Answer]] = []  # key, body, answer
         self.people: set[str] = set()
         self.erased: set[str] = set()
-        self.merged: dict[str, set[str]] = {}  # who was merged into whom
+        self.merged: dict[str, set[str]] = {}  # the merged customer → the remaining one
         self.messages: list[dict[str, Any]] = []
         self.opened.enter_context(patch("chalicelib.jobs.queue.send", self.asked_for))
         self.announced: Counter[tuple[str, str]] = Counter()
@@ -209,7 +209,7 @@ class Shopping(RuleBasedStateMachine):
         call = lambda: self.shop.patch(f"{ORDERS}/{id}", body)  # noqa: E731
         answer = self.sent(call, fault, (lambda: self.move_now(id, rival)) if rival else None)
         if answer.status == 422 and fault and fault.after:
-            # The first try died after its commit: the step was taken, and cannot be taken again.
+            # The first try crashed after its commit: the step was made, and cannot be made again.
             answer = self.shop.get(f"{ORDERS}/{id}")
             if answer.json["status"] == self.orders[id].status:
                 return
@@ -305,7 +305,7 @@ class Shopping(RuleBasedStateMachine):
         # Values that the editor did not change stay as sold: as if the edit had come first.
         was = self.thresholds[product]
         differs = (stock, threshold) != (self.stock[variant], was)
-        # Sent again after a crash, it would be about what the rival left.
+        # Sent again after a crash, it would apply to what the rival wrote.
         alone = rival is None or fault in {Fault.CRASH, Fault.CRASH_AFTER}
         other = None if alone else lambda: self.buy_one(list(self.stock)[rival or 0])
         assert self.sent(lambda: self.shop.put(path, body), fault, other).status == 200

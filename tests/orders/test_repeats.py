@@ -187,7 +187,7 @@ def test_a_repeat_that_reads_the_reduced_stock_returns_the_order(
 
 
 def test_concurrent_repeats_return_the_first_answer(shop: Shop, dynamodb: Double) -> None:
-    sent = new_order(line(variant(shop)), customer=None)  # nothing but the key is contended
+    sent = new_order(line(variant(shop)), customer=None)  # only the key is contended
     overtaking: list[Answer] = []
     before_the_commit(dynamodb, lambda: overtaking.append(shop.post(ORDERS, sent, headers=KEY)))
     overtaken = shop.post(ORDERS, sent, headers=KEY)

@@ -47,9 +47,7 @@ def test_more_than_500_are_refused_before_anything_is_written(shop: Shop) -> Non
 
 def test_a_conflict_is_retried(shop: Shop, faults: Faults, monkeypatch: pytest.MonkeyPatch) -> None:
     assert shop.owner
-    monkeypatch.setattr(
-        deadline, "PATIENCE_SECONDS", 60.0
-    )  # moto takes seconds for this many items
+    monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 60.0)  # moto needs seconds for so many items
     faults.conflict("TransactWriteItems", times=2)
     answer = shop.post(BULK, [new_product() for _ in range(12)])
     assert answer.json["summary"] == {"created": 12, "failed": 0}

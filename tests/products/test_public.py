@@ -54,7 +54,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Ids:
 
 
 def stocked(shop: Shop, ids: Ids, stocks: tuple[int | None, ...], **hidden: Any) -> None:
-    assert shop.owner  # a key, which takes ids too
+    assert shop.owner  # with a key, which accepts ids too
     for number, stock in enumerate(stocks):
         ids.begin(1_000 * number + 1_000)
         variants = [{"title": "S", "sku": f"S-{number}", "stock": stock}]

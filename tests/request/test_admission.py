@@ -73,7 +73,7 @@ class Schedule:
         self._turn = threading.Condition()
         self._at = 0
         self._answer, self._double = dynamodb.answer, dynamodb
-        # The double answers what is sent: in one thread, the first could not wait for the second.
+        # In one thread, the first call could not wait for the second.
         self._in_threads = patch("chalicelib.dynamodb.send", return_value=None)
 
     def __enter__(self) -> "Schedule":
@@ -218,7 +218,7 @@ def test_an_address_beyond_its_limit_reads_nothing(shop: Shop, dynamodb: Double)
     made.clear()
     refused = shop.get(PRODUCTS_OF_ALL, key="")
     assert (refused.status, made) == (429, ["UpdateItem"])
-    # Who only asks what it may learns how much of the minute is left, and not counted.
+    # OPTIONS shows how many requests are left in the minute, and is not counted.
     dynamodb.faults = lambda operation, body: None
     for _ in range(2):
         answered = Shop("198.51.100.1").options(PRODUCTS_OF_ALL, key="")

@@ -139,13 +139,13 @@ def behind_proxies(shop: Shop, monkeypatch: pytest.MonkeyPatch, time_stands: Clo
         ("10.1.2.3", "198.51.100.7,10.9.9.9 , 10.1.2.3", "198.51.100.7"),
         ("2001:db8:1::5", "2001:db8:9::1", "2001:db8:9::1"),
         ("10.1.2.3", "10.7.7.7", "10.7.7.7"),
-        # What the client wrote himself stands left of what the proxy added.
+        # What the client itself wrote is left of what the proxy added.
         ("10.1.2.3", "1.1.1.1, 198.51.100.7", "198.51.100.7"),
         ("10.1.2.3", "1.1.1.1, 10.0.0.1, 198.51.100.7", "198.51.100.7"),
-        # Who is no proxy of ours says nothing about others.
+        # An address that is no proxy of ours is the client's.
         ("203.0.113.7", "198.51.100.7", "203.0.113.7"),
         ("203.0.113.7", "10.1.2.3", "203.0.113.7"),
-        # What is no address ends the chain.
+        # Text that is no address ends the chain.
         ("10.1.2.3", "", "10.1.2.3"),
         ("10.1.2.3", "198.51.100.7, unknown", "10.1.2.3"),
         ("10.1.2.3", "198.51.100.7, x, 10.4.4.4", "10.4.4.4"),

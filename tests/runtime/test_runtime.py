@@ -33,10 +33,8 @@ from tests.webhooks.receiver import Receiver
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="awslambdaric is for Linux")
 
-SIX_MB = (
-    6_291_556  # AWS: of an event, and of an answer, of a function that is called and waited for
-)
-MESSAGE = 1 << 20  # AWS: of SQS, and of an asynchronous event
+SIX_MB = 6_291_556  # AWS: bytes of an event, and of an answer, of a synchronous call
+MESSAGE = 1 << 20  # AWS: bytes of an SQS message, and of an asynchronous event
 QUEUES = ("import-chunks", "jobs", "deliveries", "retries", "fan-out-dead")
 
 
@@ -365,7 +363,7 @@ def test_an_unknown_step_is_returned_or_dropped(cloud: Cloud, name: str) -> None
     assert event
     event["Records"][0]["body"] = padded
     failures = cloud.works(name, event)["batchItemFailures"]
-    assert len(failures) == (name == "run_job")  # its job may be about to be written
+    assert len(failures) == (name == "run_job")  # its job may be written soon
     clients.client("sqs").purge_queue(QueueUrl=cloud.queues[queue])
 
 
@@ -411,7 +409,7 @@ def test_an_event_is_fanned_out_and_delivered(cloud: Cloud, receiver: Receiver) 
     assert cloud.works("fan_out", cloud.stream(made)) == {"batchItemFailures": []}
     while event := cloud.messages("deliveries"):
         for record in event["Records"]:
-            record["body"] += " " * (100_000 - len(record["body"]))  # JSON all the same
+            record["body"] += " " * (100_000 - len(record["body"]))  # but valid JSON
         assert cloud.works("deliver", event) == {"batchItemFailures": []}
     ids = {json.loads(one.body)["data"]["id"] for one in receiver.requests}
     assert ids == made and len(receiver.requests) == 10

@@ -96,7 +96,7 @@ def shop(stack: Stack, seconds: float, clients: int = CLIENTS, stock: int = STOC
     variants = [_stocked(client, stock) for _ in range(PRODUCTS)]
     before = _listed(client)
     with ThreadPoolExecutor(clients) as pool:
-        # First start a function for each client, which does not count.
+        # First start a function for each client; these requests do not count.
         for started in [pool.submit(client.call, "GET", _ME) for _ in range(2 * clients)]:
             started.result()
         day.milliseconds.clear()

@@ -52,7 +52,7 @@ def running(
         yield _announced(process, home)
     finally:
         process.terminate()
-        process.wait(300)  # on a machine that others use, too
+        process.wait(300)  # on a busy machine
 
 
 def local_command(home: Path, port: int, *options: str) -> list[str]:

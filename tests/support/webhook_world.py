@@ -113,7 +113,7 @@ class World:
         try:
             found[1]()
         except Crash:
-            _forget()  # the process is gone, and what it remembered
+            _forget()  # the process is gone, with its memory
         if self._errors and struck == self._struck:
             message, cause = self._errors[0]
             raise AssertionError(f"{message}, though nothing was injected") from cause

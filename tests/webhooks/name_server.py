@@ -46,7 +46,7 @@ class NameServer:
         """`getaddrinfo` of the C library, whose state of this thread names this server (glibc:
         `struct __res_state` has the number of servers at 16 and the first one's address at 20)."""
         library = ctypes.CDLL(None)
-        # In brackets: Python would take names with two underscores for the class's own.
+        # In brackets: Python mangles names with two underscores inside a class.
         library["__res_init"]()
         state_of_thread = library["__res_state"]
         state_of_thread.restype = ctypes.c_void_p
@@ -75,7 +75,7 @@ class NameServer:
             place += 1 + length
         name, kind = ".".join(labels).lower(), int.from_bytes(query[place + 1 : place + 3], "big")
         answers = self.zone.get(name)
-        # The resolver asks for both kinds; the second question of the two takes the answer away.
+        # The resolver asks for both kinds; after the second question the answer changes.
         addresses = answers[0] if answers else []
         if answers and kind == _AAAA:
             self.asked.append(name)

@@ -124,7 +124,7 @@ class Receiver:
                 with self.tls.wrap_socket(plain, server_side=True) as secured:
                     self._answer(secured)
         except OSError:
-            # The sender has had enough: that is what many of these answers are for.
+            # The sender closed the connection, as many of these answers intend.
             pass
 
     def _answer(self, connection: socket.socket) -> None:
@@ -224,7 +224,7 @@ def _hang(turn: _Turn) -> None:
 
 
 def _reset(turn: _Turn) -> None:
-    # No lingering: closing sends a RST instead of a FIN.
+    # SO_LINGER 0: closing sends a RST instead of a FIN.
     linger = struct.pack("ii", 1, 0)
     turn.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
 

@@ -283,7 +283,7 @@ def test_a_crash_at_any_call_of_a_function_loses_no_delivery(after: bool) -> Non
             (delivery,) = [one for one in made.stored() if one["sk"].startswith("dlv_")]
             told = f"died {'after' if after else 'before'} call {n}, {calls[n - 1]}"
             assert delivery["status"] == "DELIVERED", told
-            # An attempt that was not recorded is made once more; one that was, is not.
+            # An attempt that was not recorded is repeated once; a recorded one is not.
             recorded = n > record or (n == record and after)
             assert len(made.posted) <= (7 if recorded else 8), told
             assert delivery["attempts"] <= 8, told

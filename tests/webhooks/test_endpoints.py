@@ -83,7 +83,7 @@ def test_a_change_keeps_the_omitted_fields(merchant: Shop) -> None:
     changed = merchant.put(path, {"events": ["order.shipped"], "description": None}).json
     assert changed["events"] == ["order.shipped"] and changed["description"] is None
     assert (changed["url"], changed["email"]) == (URL, "ops@example.com")
-    # What was read may be sent back.
+    # An answer may be sent back as a body.
     assert merchant.put(path, changed).status == 200
     assert errors(merchant.put(path, {"url": "http://example.com"})).keys() == {"url"}
     assert errors(merchant.put(path, {"enabled": None})).keys() == {"enabled"}

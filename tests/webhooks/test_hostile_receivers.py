@@ -33,7 +33,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Iterator[NameServer]:
 
 def post_for_real(world: World, allowed: str) -> None:
     """Real attempts, which may only reach the allowed networks."""
-    os.environ["WEBHOOK_ALLOWED_NETWORKS"] = allowed  # the world puts it back
+    os.environ["WEBHOOK_ALLOWED_NETWORKS"] = allowed  # `world` restores it
     world.answer = lambda posted: safe_post.post(
         posted.url,
         posted.headers,
@@ -96,7 +96,7 @@ def test_a_name_is_resolved_once_per_attempt_and_connected_at_that_address(
 ) -> None:
     post_for_real(world, "127.0.0.1/32")
     with Receiver() as good, Receiver(host="127.0.0.2", port=good.port) as inside:
-        # At registration, at the first attempt, and whatever is asked behind that one's check.
+        # At registration, at the first attempt, and after the check of that attempt.
         names.zone["rebind.example.com"] = [["127.0.0.1"], ["127.0.0.1"], ["127.0.0.2"]]
         webhook = register(merchant, f"http://rebind.example.com:{good.port}/status/500").json
         attempt = first_attempt(world, merchant, webhook)

@@ -175,7 +175,7 @@ def test_an_expired_certificate_is_refused(tmp_path):
 
 
 def test_a_receiver_without_tls_is_a_tls_error(receiver):
-    # It takes the handshake for a request line, and hangs up.
+    # It reads the handshake as a request line, and closes the connection.
     assert deliver(receiver.url(scheme="https")).error in (Failure.TLS, Failure.RESET)
 
 
@@ -229,7 +229,7 @@ def test_the_next_address_is_tried_after_a_refused_connection(receiver):
 
 def test_the_next_address_is_tried_after_a_silent_one(receiver):
     with socket.create_server(("127.0.0.3", receiver.port), backlog=0) as full:
-        # A queue of no places takes one connection and drops those that knock after it.
+        # A backlog of 0 accepts one connection and drops later ones.
         fillers = [socket.socket() for _ in range(3)]
         for filler in fillers:
             filler.setblocking(False)
@@ -259,7 +259,7 @@ def test_an_answer_before_the_end_of_the_request_counts():
         thread = threading.Thread(target=refuse_at_once)
         thread.start()
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
-        # More than the buffers between them hold, so the sender is cut off while it still sends.
+        # More than the buffers hold, so the connection is cut while the sender still sends.
         outcome = post(url, HEADERS, b"x" * 30_000_000, allowed_networks=LOOPBACK)
         thread.join()
     assert outcome.status == 413

@@ -223,7 +223,7 @@ def test_a_rebound_name_is_connected_at_the_checked_address(receiver, monkeypatc
     outcome = post(url, {}, b"", allowed_networks=["127.0.0.1/32"], resolve=rebinding)
     assert (outcome.status, outcome.address) == (200, "127.0.0.1")
     assert asked == ["rebind.example.com"]
-    # At the next attempt it has moved, and is judged again.
+    # At the next attempt the name has another address, which is checked again.
     moved = post(url, {}, b"", allowed_networks=["127.0.0.1/32"], resolve=rebinding)
     assert (moved.error, moved.address) == (Failure.BLOCKED, None)
     assert len(receiver.requests) == 1

@@ -15,7 +15,7 @@ CLAIM, DROP, WAIT, INTERRUPTED = Verdict
 BUSY = Claim(NOW + timedelta(milliseconds=1), replay=False)
 LEFT = Claim(NOW, replay=False)
 REPLAY = Claim(NOW, replay=True)
-A, B, C = "01A", "01B", "01C"  # replays, the oldest first
+A, B, C = "01A", "01B", "01C"  # ids of replays, the oldest first
 
 
 def delivery(**fields: Any) -> Delivery:

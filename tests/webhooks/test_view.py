@@ -316,7 +316,7 @@ def test_a_recovery_that_crashes_anywhere_is_completed(
     world.run()
     world.crash = None
     assert {one["status"] for one in listed(merchant, webhook)} == {"DELIVERED"}
-    # Only where the sender itself died in the middle, what it posted may be posted again.
+    # Only if the sender crashed during the POST may it be posted again.
     assert len(world.posted) <= 6 and len({one.delivery for one in world.posted}) == 3
 
 

@@ -61,7 +61,7 @@ class Server:
             with connection:
                 self._serve(connection)
         except OSError:
-            pass  # the sender has had enough
+            pass  # the sender closed the connection
 
 
 def tickets(certificate: ssl.SSLContext, number: int) -> Serve:
@@ -161,7 +161,7 @@ def _written(
     """Sends each (content, kind) in `said` as a record after the request, then the answer. The
     records are encrypted here, because `ssl` cannot send them."""
     certificate.minimum_version = certificate.maximum_version = version
-    certificate.set_ciphers("ECDHE-ECDSA-AES128-GCM-SHA256")  # of 1.2
+    certificate.set_ciphers("ECDHE-ECDSA-AES128-GCM-SHA256")  # of TLS 1.2
     certificate.num_tickets = 0
     certificate.keylog_filename = str(keys)
 
@@ -173,7 +173,7 @@ def _written(
         records = _records_1_3 if version is ssl.TLSVersion.TLSv1_3 else _records_1_2
         for record in records(logged, sent, [*said, (ANSWER, _DATA)]):
             connection.sendall(record)
-        reader.join(30)  # a connection that is closed before is reset
+        reader.join(30)  # a connection that is closed earlier is reset
 
     return serve
 
