@@ -23,8 +23,8 @@ class Inside(httpx.BaseTransport):
         answer = self._shop.call(
             request.method, path, request.read() or None, headers=headers, key=None
         )
-        told = {name: str(value) for name, value in answer.headers.items()}
-        return httpx.Response(answer.status, headers=told, content=answer.text.encode())
+        answered = {name: str(value) for name, value in answer.headers.items()}
+        return httpx.Response(answer.status, headers=answered, content=answer.text.encode())
 
 
 def client(shop: Shop, **options: Any) -> tuple[Backroom, Inside]:

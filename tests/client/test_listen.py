@@ -45,13 +45,13 @@ class Receiver:
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         assert str(request.url) == RECEIVER
-        told = verify(request.content, request.headers, self.secret)
+        event = verify(request.content, request.headers, self.secret)
         answer = next(self.answers, 200)
         if isinstance(answer, Exception):
             raise answer
         if answer == 200:
-            self.taken.append({"event": told["event"], "data": told["data"]})
-            self.ids.append(told["id"])
+            self.taken.append({"event": event["event"], "data": event["data"]})
+            self.ids.append(event["id"])
         return httpx.Response(answer)
 
 

@@ -108,7 +108,7 @@ def test_the_package_and_a_project_using_it_pass_strict_typing(installed: Path) 
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         ('shop.create_order({"lineItem": []})', "lineItem"),
         ('shop.iter_orders(status="PAYED")', "status"),
@@ -117,7 +117,7 @@ def test_the_package_and_a_project_using_it_pass_strict_typing(installed: Path) 
     ],
 )
 def test_the_type_checker_finds_misuse(
-    installed: Path, tmp_path: Path, wrong: str, told: str
+    installed: Path, tmp_path: Path, wrong: str, message: str
 ) -> None:
     program = f'from backroom import Backroom\nshop = Backroom("https://shop.test")\n{wrong}\n'
     (tmp_path / "program.py").write_text(program)
@@ -129,4 +129,4 @@ def test_the_type_checker_finds_misuse(
         text=True,
         check=False,
     )
-    assert done.returncode == 1 and told in done.stdout, done.stdout
+    assert done.returncode == 1 and message in done.stdout, done.stdout

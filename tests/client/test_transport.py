@@ -159,8 +159,8 @@ def test_an_answer_of_api_gateway_has_no_code() -> None:
 
 
 def test_the_callback_is_called_before_each_wait() -> None:
-    scripted, told = Scripted(LIMITED_FOR, ORDER), []
+    scripted, waits = Scripted(LIMITED_FOR, ORDER), []
     http = scripted.shop()._transport.http
-    policy = Policy(sleep=lambda seconds: None, chance=lambda: 0.0, on_wait=told.append)
+    policy = Policy(sleep=lambda seconds: None, chance=lambda: 0.0, on_wait=waits.append)
     Backroom("https://shop.test", "k", http=http, policy=policy).create_order(NEW)
-    assert [(each.seconds, each.retry, each.reason) for each in told] == [(17, 1, "HTTP 429")]
+    assert [(each.seconds, each.retry, each.reason) for each in waits] == [(17, 1, "HTTP 429")]
