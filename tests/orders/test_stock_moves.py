@@ -67,6 +67,8 @@ def test_a_move_below_zero_is_refused_completely(shop: Shop) -> None:
         {"variantId": product["variants"][1]["id"], "requested": 2, "available": 1}
     ]
     assert stock_of(shop, product) == [10, 1]
+    assert moving(shop, product, by(product, -1, 1), to(product, 0)).status == 200
+    assert stock_of(shop, product) == [0, 0]
 
 
 @pytest.mark.parametrize(
