@@ -254,7 +254,7 @@ def _sweep(where: Key, item: Mapping[str, Any], minute: int) -> None:
 
 
 def _entry(id: str) -> dict[str, Any]:
-    entry = table.get(("keys", id)) if id.startswith("key_") and len(id) <= 100 else None
+    entry = table.get(("keys", id)) if ids.may_be("key", id) else None
     return NotFound.unless(entry, "key", id)
 
 

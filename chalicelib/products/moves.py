@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from chalicelib import deadline, table, telemetry
+from chalicelib import deadline, ids, table, telemetry
 from chalicelib.commit import Commit
 from chalicelib.idempotency import Once
 from chalicelib.problems import Busy, Invalid, NotFound
@@ -89,7 +89,7 @@ def move(
 
 
 def _read(product_id: str, once: Once | None) -> Product:
-    if not product_id.startswith("prod_") or len(product_id) > 100:
+    if not ids.may_be("prod", product_id):
         raise NotFound.of("product", product_id)
     keys = [*store.keys(product_id), *([once.key] if once else [])]
     items = table.batch_get(keys)

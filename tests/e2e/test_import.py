@@ -184,9 +184,9 @@ def test_a_small_import_overtakes_a_large_one(stack: Stack) -> None:
     post(small, "slug,name,price\n" + "".join(f"{mark}-s{n},S,1\n" for n in range(20)))
     assert ended(stack, stack.api_key, small["jobId"])["created"] == 20
     jobs = f"{stack.base_url}/api/admin/jobs/{large['jobId']}"
-    _, beside = call(jobs, stack.api_key)
-    assert beside["status"] == "RUNNING"
-    assert beside["processed"] < 8_000
+    _, unfinished = call(jobs, stack.api_key)
+    assert unfinished["status"] == "RUNNING"
+    assert unfinished["processed"] < 8_000
     call(f"{jobs}/cancel", stack.api_key, send={})
 
 

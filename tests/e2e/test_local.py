@@ -71,7 +71,7 @@ def processes_of(home: Path) -> list[str]:
 
 
 def test_data_survives_a_stop_and_fresh_deletes_it(tmp_path: Path) -> None:
-    """A listener misses nothing: the feed is half a minute behind, so the mug comes later."""
+    """A listener gets every event; the feed is half a minute behind, so the mug comes later."""
     port = free_port()
     with Receiver() as webhook, Receiver() as forwarded, ExitStack() as terminals:
         with running(tmp_path, port, keeps=True) as first:
@@ -124,7 +124,7 @@ def test_two_ports_have_separate_shops(stack: Stack, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def beside(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+def served(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """The same shop by `chalice local`, which serves a working copy next to `make run`."""
     source, port = checkout(tmp_path_factory.mktemp("checkout")), free_port()
     (source / ".local").mkdir()
@@ -142,9 +142,9 @@ def beside(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
         process.wait(30)
 
 
-def test_chalice_local_reads_and_writes_the_running_shop(stack: Stack, beside: Stack) -> None:
-    assert call(f"{beside.base_url}/api/admin/me", beside.api_key)[1]["role"] == "OWNER"
-    for writer, reader in ((stack, beside), (beside, stack)):
+def test_chalice_local_reads_and_writes_the_running_shop(stack: Stack, served: Stack) -> None:
+    assert call(f"{served.base_url}/api/admin/me", served.api_key)[1]["role"] == "OWNER"
+    for writer, reader in ((stack, served), (served, stack)):
         new = {"name": "Enamel mug", "price": 9.5, "status": "ACTIVE"}
         path = f"{writer.base_url}/api/admin/products"
         status, made = call(path, writer.api_key, send=new)
@@ -154,17 +154,17 @@ def test_chalice_local_reads_and_writes_the_running_shop(stack: Stack, beside: S
 
 
 def test_jobs_started_by_chalice_local_are_completed_by_make_run(
-    stack: Stack, beside: Stack
+    stack: Stack, served: Stack
 ) -> None:
     sku = f"s{uuid.uuid4().hex}"
-    admin = f"{beside.base_url}/api/admin"
+    admin = f"{served.base_url}/api/admin"
     with Receiver() as receiver:
         hook = {"url": receiver.url("/ok"), "events": ["order.created"]}
-        status, made = call(f"{admin}/webhooks", beside.api_key, send=hook)
+        status, made = call(f"{admin}/webhooks", served.api_key, send=hook)
         assert status == 201, made
-        job = upload(beside, beside.api_key, f"slug,name,price,sku\n{sku},Mug,5,{sku}\n".encode())
-        assert ended(beside, beside.api_key, job)["created"] == 1
-        (mug,) = call(f"{admin}/products?search={sku}", beside.api_key)[1]["data"]
+        job = upload(served, served.api_key, f"slug,name,price,sku\n{sku},Mug,5,{sku}\n".encode())
+        assert ended(served, served.api_key, job)["created"] == 1
+        (mug,) = call(f"{admin}/products?search={sku}", served.api_key)[1]["data"]
         line = {"variantId": mug["variants"][0]["id"], "quantity": 1}
-        order = call(f"{admin}/orders", beside.api_key, send={"lineItems": [line]})[1]
+        order = call(f"{admin}/orders", served.api_key, send={"lineItems": [line]})[1]
         until(lambda: any(order["id"].encode() in one.body for one in list(receiver.requests)), 180)
