@@ -25,4 +25,10 @@ KNOWN = [
         "TransactionCanceledException instead of ",
         "Moto forgets client tokens: a transaction that is sent again fails its own conditions.",
     ),
+    Known(
+        "moto",
+        "TransactWriteItems",
+        "ValidationException instead of ",
+        "Moto takes an item of nearly 400 KB for a larger one.",
+    ),
 ]
