@@ -6,9 +6,9 @@ module and each change that no test noticed. `tests/mutants_equivalent.txt` list
 changes, which have no visible effect.
 
 Each change is made in a forked process; no file is written. A change in a function is first made in
-the imported module. If no test notices it, or if it is outside functions, it is made while the
-module is imported. The lines that each test reaches are measured once (coverage.py) and kept below
-`.mutants/`.
+the imported module. If no test notices or reaches it, or if it is outside functions, it is made
+while the module is imported. Checks that never fail, `assert` and `zip(strict=True)`, stay. The
+lines that each test reaches are measured once (coverage.py) and kept below `.mutants/`.
 """
 
 import argparse
@@ -21,7 +21,7 @@ import inspect
 import json
 import multiprocessing
 import os
-import random
+import re
 import shutil
 import signal
 import tempfile
@@ -29,6 +29,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache, partial
 from importlib.machinery import SourceFileLoader
 from itertools import accumulate, islice, pairwise, zip_longest
 from pathlib import Path
@@ -60,7 +61,7 @@ ELSEWHERE: Final = tuple(
     f"tests/{name}/" for name in ("client", "conformance", "deploy", "e2e", "infra")
 )
 BATCHES: Final = (0, 12, 60, 300, 3_000)  # how many tests are tried in one process
-LEFT: Final = {"survived", "unreached"}
+NOTICED: Final = ("killed", "timed out")
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ def _changes(node: ast.AST) -> Iterator[ast.AST]:
             yield from (ast.Constant(value + 1), ast.Constant(value - 1))
         case ast.Expr(ast.Call(func)) if not _text(func).startswith(("log.", "telemetry.")):
             yield ast.Pass()
-        case ast.If(_, body, orelse):
+        case ast.If(test, body, orelse) if _text(test) != "TYPE_CHECKING":
             yield from (ast.If(ast.Constant(is_so), body, orelse) for is_so in (True, False))
         case ast.IfExp(_, body, orelse):
             yield from (body, orelse)
@@ -139,6 +140,10 @@ def _changes(node: ast.AST) -> Iterator[ast.AST]:
 
 def _is_none(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
+
+
+def _is_zip(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "zip"
 
 
 def _is_nothing(node: ast.AST) -> bool:
@@ -180,6 +185,8 @@ def _place(node: ast.AST) -> tuple[tuple[int, int], str] | None:
             return None
         if isinstance(parent, ast.Call) and getattr(parent.func, "id", "") == "isinstance":
             return None
+        if field == "value" and getattr(parent, "arg", "") == "strict" and _is_zip(parent.parent):
+            return None  # an assertion
         if isinstance(node, ast.stmt) and not lines[1]:
             last = node.body[0].lineno - 1 if hasattr(node, "body") else node.end_lineno
             lines = node.lineno, max(node.lineno, last or 0)
@@ -207,13 +214,10 @@ def mutated(mutant: Mutant, conditions: bool) -> ast.Module:
 # Running tests, each time in a process of its own.
 
 
-class _Watcher:
-    """A pytest plugin that runs the wanted tests in order, and reports their outcomes; with
-    coverage, if given."""
+class _Reports:
+    """A pytest plugin that notes which tests failed, and why."""
 
-    def __init__(self, order: dict[str, int] | None, seconds: dict[str, float], measured: Any):
-        self.order, self.seconds, self.measured = order, seconds, measured
-        self.took: dict[str, float] = {}  # seconds of CPU
+    def __init__(self) -> None:
         self.failed: dict[str, str] = {}
 
     def pytest_configure(self) -> None:
@@ -222,13 +226,25 @@ class _Watcher:
         hypothesis.settings.register_profile("mutants", **same)
         hypothesis.settings.load_profile("mutants")
 
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.failed:
+            self.failed[report.nodeid] = report.longreprtext[-200:]
+
+
+class _Watcher(_Reports):
+    """Runs the wanted tests in order, and notes their durations; with coverage, if given."""
+
+    def __init__(self, order: dict[str, int] | None, seconds: dict[str, float], measured: Any):
+        super().__init__()
+        self.order, self.seconds, self.measured = order, seconds, measured
+        self.took: dict[str, float] = {}  # seconds of CPU
+
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         if self.order is not None:
             wanted = [item for item in items if item.nodeid in self.order]
             items[:] = sorted(wanted, key=lambda item: self.order[item.nodeid])
             for item in items:
-                limit = 60 + 20 * self.seconds[item.nodeid]
-                item.add_marker(pytest.mark.timeout(limit), append=False)
+                _limit(item, self.seconds)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.took[nodeid] = -time.process_time()
@@ -238,20 +254,79 @@ class _Watcher:
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         self.took[nodeid] += time.process_time()
 
-    def pytest_runtest_logreport(self, report: Any) -> None:
-        if report.failed:
-            self.failed[report.nodeid] = report.longreprtext[-200:]
+
+class _Judge(_Reports):
+    """Collects all tests once; then forks for each change, and runs the tests that reach it."""
+
+    def __init__(self, todo: Any, fates: Any) -> None:
+        super().__init__()
+        self.todo, self.fates = todo, fates
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        # A module that is imported later would not be changed.
+        for path in (ROOT / "chalicelib").rglob("*.py"):
+            importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+        items = {item.nodeid: item for item in session.items}
+        for mutant in iter(self.todo.get, None):
+            reach: Reach = GIVEN["reach"]
+            tests = [items[test] for test in reach.tests(mutant) if test in items]
+            code = compile(mutated(mutant, GIVEN["conditions"]), ROOT / mutant.path, "exec")
+            limit = 120 + 20 * sum(reach.seconds[test.nodeid] for test in tests)
+            tried = partial(self._tried, mutant.path, code, tests)
+            outcome = forked(tried, limit) if tests else {"unreached": True}
+            self.fates.put((mutant, _fate(outcome)))
+        return True
+
+    def _tried(self, path: str, code: CodeType, tests: list[pytest.Item]) -> Any:
+        swap(path, code)
+        for test, following in zip_longest(tests, tests[1:]):
+            _limit(test, GIVEN["reach"].seconds)
+            test.config.hook.pytest_runtest_protocol(item=test, nextitem=following)
+            if self.failed:
+                break
+        return {"failed": self.failed}
+
+
+def _limit(test: pytest.Item, seconds: dict[str, float]) -> None:
+    test.add_marker(pytest.mark.timeout(60 + 20 * seconds[test.nodeid]), append=False)
+
+
+def _fate(outcome: Any) -> str:
+    if outcome is None:
+        return "timed out"
+    for fate in ("unreached", "broken"):
+        if fate in outcome:
+            return fate
+    if any("Timeout" in why for why in outcome["failed"].values()):
+        return "timed out"
+    return "killed" if outcome["failed"] else "survived"
+
+
+def judge(files: list[str], todo: Any, fates: Any) -> None:
+    """Takes changes from one queue, and puts their fates into the other."""
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 1)
+    run_tests(["-s", *files], _Judge(todo, fates))
+
+
+def judged_by(workers: int, files: list[str], some: list[Mutant]) -> Iterator[tuple[Mutant, str]]:
+    fork = multiprocessing.get_context("fork")
+    todo, fates = fork.Queue(), fork.Queue()
+    for one in [*some, *[None] * workers]:
+        todo.put(one)
+    processes = [fork.Process(target=judge, args=(files, todo, fates)) for _ in range(workers)]
+    for process in processes:
+        process.start()
+    for _ in some:
+        yield fates.get(timeout=3_600)
+    for process in processes:
+        process.join()
 
 
 def load(files: list[str]) -> None:
     """Imports the tests and everything they need, for the forked processes."""
     with open(os.devnull, "w") as nobody, contextlib.redirect_stdout(nobody):
         run_tests(["--collect-only", *files], _Watcher(None, {}, None))
-    for path in (ROOT / "chalicelib").rglob(
-        "*.py"
-    ):  # a module that is imported later would not be changed
-        importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
-    GIVEN["loaded"] = True
 
 
 def swap(path: str, code: CodeType) -> None:
@@ -297,14 +372,14 @@ def forked(call: Any, seconds: float) -> Any:
     return json.loads(text) if text else None
 
 
-def run_tests(files: list[str], watcher: _Watcher) -> dict[str, Any]:
+def run_tests(files: list[str], plugin: _Reports) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as place:
         os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = place
         os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # others need seconds to start
         options = ["-p", "_hypothesis_pytestplugin", "-p", "pytest_timeout", "--hypothesis-seed=16"]
-        options += ["-p", "no:cacheprovider", "-q", *(["-x"] if watcher.order else [])]
-        code = pytest.main([*options, f"--basetemp={place}/tmp", *files], [watcher])
-    return {"code": int(code), "took": watcher.took, "failed": watcher.failed}
+        options += ["-p", "no:cacheprovider", "-q", f"--basetemp={place}/tmp"]
+        code = pytest.main([*options, *files], [plugin])
+    return {"code": int(code), "took": getattr(plugin, "took", {}), "failed": plugin.failed}
 
 
 # Which tests reach which lines.
@@ -358,79 +433,90 @@ class Reach:
         for (path, _), tests in self.of.items():
             self.anywhere[path] |= tests
 
-    def tests(self, mutant: Mutant) -> list[str]:
+    def tests(self, mutant: Mutant, during_import: bool = False) -> list[str]:
         first, last = mutant.lines
         found = set().union(*(self.of[mutant.path, line] for line in range(first, last + 1)))
-        found = found if last else self.anywhere[mutant.path]
+        if during_import and not (last and found):
+            limits = {test for test in self.seconds if test.startswith("tests/test_limits.py")}
+            found = self.anywhere[mutant.path] | limits
         found = {test for test in found if self.seconds[test] < GIVEN["seconds"]}
-        own = f"tests/{Path(mutant.path).with_suffix('').parts[1]}/"
+        parts = Path(mutant.path).with_suffix("").parts
         fastest = sorted(found, key=lambda one: (self.seconds[one], one))
-        # One case of each test before the second of any.
-        seen = Counter[str]()
-        case = {}
+        # One case of each test before the second of any; equal time for the tests of files that
+        # name the module, for the slice's other tests, and for all others.
+        cases, spent = Counter[str](), defaultdict[tuple[bool, bool], float](float)
+        case, begins = {}, {}
         for test in fastest:
-            case[test] = seen[name := test.partition("[")[0]]
-            seen[name] += 1
-        nearest = sorted(fastest, key=lambda one: (case[one], not one.startswith(own)))
+            case[test] = cases[name := test.partition("[")[0]]
+            cases[name] += 1
+        for test in sorted(fastest, key=case.__getitem__):
+            names_it = parts[-1] in _words(test.partition("::")[0])
+            kind = names_it, not names_it and test.startswith(f"tests/{parts[1]}/")
+            begins[test] = spent[kind]
+            spent[kind] += self.seconds[test]
+        nearest = sorted(fastest, key=begins.__getitem__)
         until = accumulate(self.seconds[test] for test in nearest)
         return [test for test, end in zip(nearest, until, strict=True) if end < GIVEN["seconds"]]
+
+
+@cache
+def _words(file: str) -> set[str]:
+    return set(re.findall(r"\w+", (ROOT / file).read_text()))
 
 
 # All of it.
 
 
-def judged(mutant: Mutant) -> tuple[Mutant, str]:
-    """The fate of a mutant: "killed", "timed out", "unreached" or "survived"."""
+def imported(mutant: Mutant) -> tuple[Mutant, str]:
+    """The fate of a change that is made while its module is imported."""
     reach: Reach = GIVEN["reach"]
-    tests = reach.tests(mutant)
+    tests = reach.tests(mutant, during_import=True)
     if not tests:
         return mutant, "unreached"
     code = compile(mutated(mutant, GIVEN["conditions"]), ROOT / mutant.path, "exec")
+    name = mutant.path.removesuffix(".py").replace("/", ".")
     for first, last in pairwise(BATCHES):
         if not (batch := tests[first:last]):
             break
 
         def tried(batch: list[str] = batch) -> Any:
-            if GIVEN.get("loaded"):
-                swap(mutant.path, code)
-            else:
-                name = mutant.path.removesuffix(".py").replace("/", ".")
-                usual = SourceFileLoader.get_code
-                SourceFileLoader.get_code = (  # type: ignore[method-assign]
-                    lambda self, asked: code if asked == name else usual(self, asked)
-                )
+            usual = SourceFileLoader.get_code
+            SourceFileLoader.get_code = (  # type: ignore[method-assign]
+                lambda self, asked: code if asked == name else usual(self, asked)
+            )
             order = {test: place for place, test in enumerate(batch)}
             files = sorted({test.partition("::")[0] for test in batch})
-            return run_tests(files, _Watcher(order, reach.seconds, None))
+            return run_tests(["-x", *files], _Watcher(order, reach.seconds, None))
 
         limit = 120 + 20 * sum(reach.seconds[test] for test in batch)
         outcome = forked(tried, limit)
-        if outcome is None or any("Timeout" in why for why in outcome.get("failed", {}).values()):
-            return mutant, "timed out"
-        if outcome.get("code", 5) == 5:  # no test ran
-            return mutant, "survived" if GIVEN.get("loaded") else "broken"
-        if outcome["code"] != 0:
-            return mutant, "killed"
+        if outcome is not None and outcome.get("code", 5) == 5:  # no test ran
+            return mutant, "broken"
+        if (fate := _fate(outcome)) != "survived" or outcome["code"] != 0:
+            return mutant, "killed" if fate == "survived" else fate
     return mutant, "survived"
 
 
 def sample(modules: list[str], size: int, seed: int, conditions: bool) -> list[Mutant]:
-    """The same number from each module, or all conditions. A larger sample extends a smaller."""
-    chance, lanes = random.Random(seed), []
-    for path in modules:
-        lane = mutants(path, conditions)
-        if not conditions:
-            chance.shuffle(lane)
-        lanes.append(lane)
-    chance.shuffle(lanes)
-    mixed = [one for row in zip_longest(*lanes) for one in row if one is not None]
-    return mixed if conditions else mixed[:size]
+    """The same number from each module, or all conditions. A larger sample extends a smaller one;
+    a change to a function replaces only its own part of the sample."""
+    lanes = [mutants(path, conditions) for path in modules]
+    if conditions:
+        return [one for lane in lanes for one in lane]
+
+    def chance(text: str) -> bytes:
+        return hashlib.sha256(f"{seed} {text}".encode()).digest()
+
+    lanes = [sorted(lane, key=lambda one: chance(one.name)) for lane in lanes]
+    lanes = [lane for _, lane in sorted(zip(map(chance, modules), lanes, strict=True))]
+    mixed = (one for row in zip_longest(*lanes) for one in row if one is not None)
+    return list(islice(mixed, size))
 
 
 def left(modules: list[str], output: str, conditions: bool) -> list[Mutant]:
     """The survivors that an earlier run printed, if they still exist."""
     fates = (line.partition(": ") for line in output.splitlines())
-    names = {name for fate, _, name in fates if fate in LEFT}
+    names = {name for fate, _, name in fates if fate in ("survived", "unreached", "broken")}
     found = [one for path in modules for one in mutants(path, conditions) if one.name in names]
     print(f"{len(found)} of {len(names)} are still there")
     return found
@@ -438,7 +524,7 @@ def left(modules: list[str], output: str, conditions: bool) -> list[Mutant]:
 
 def reported(fates: dict[Mutant, str]) -> float:
     """Prints the survivors and the score of each module; returns the share noticed."""
-    good = {mutant for mutant, fate in fates.items() if fate in ("killed", "timed out")}
+    good = {mutant for mutant, fate in fates.items() if fate in NOTICED}
     print("Not noticed:")
     for mutant, fate in fates.items():
         if mutant not in good:
@@ -487,12 +573,15 @@ def main() -> None:
     GIVEN["reach"] = Reach(known)
     todo = [mutant for mutant in chosen if mutant.name not in reasons]
     fates = dict.fromkeys(todo, "survived")
-    for first in (load, len):
-        some = [one for one in todo if fates[one] == "survived" and (one.lines[1] or first is len)]
-        with fork.Pool(given.workers, first, (files,)) as pool:
-            for mutant, fate in pool.imap_unordered(judged, some, chunksize=1):
-                fates[mutant] = fate
-                print(f"{fate}: {mutant.name}", flush=True)
+    in_functions = [one for one in todo if one.lines[1]]
+    for mutant, fate in judged_by(given.workers, files, in_functions):
+        fates[mutant] = fate
+        print(f"{fate}: {mutant.name}", flush=True)
+    with fork.Pool(given.workers) as pool:
+        some = [one for one in todo if fates[one] not in NOTICED]
+        for mutant, fate in pool.imap_unordered(imported, some, chunksize=1):
+            fates[mutant] = fate
+            print(f"{fate}: {mutant.name}", flush=True)
     share = reported(fates)
     print(f"{len(chosen) - len(todo)} equivalent")
     raise SystemExit(share < (1 if given.conditions else 0.97))
