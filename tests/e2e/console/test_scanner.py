@@ -25,9 +25,22 @@ def shirts(owner: Api) -> dict:
     return owner.post("products", new)
 
 
-def scan(desk: Desk, code: str) -> None:
-    desk.page.keyboard.type(code)
-    desk.page.keyboard.press("Enter")
+SCANNER = 0.005  # seconds between two keys
+HAND = 0.2
+
+
+def scan(desk: Desk, code: str, pause: float = SCANNER) -> None:
+    """Types a code and Enter. The page tells a scanner from a hand by the times of the keys, which
+    are set here: this machine may take longer between two of them."""
+    session = desk.page.context.new_cdp_session(desk.page)
+    moment = time.time() - len(code) * pause
+    for key in (*code, "\r"):
+        pressed = {"key": "Enter", "windowsVirtualKeyCode": 13} if key == "\r" else {"key": key}
+        down = {"type": "keyDown", "text": key, "timestamp": moment, **pressed}
+        session.send("Input.dispatchKeyEvent", down)
+        session.send("Input.dispatchKeyEvent", {"type": "keyUp", "timestamp": moment, **pressed})
+        moment += pause
+    session.detach()
 
 
 def lines(desk: Desk) -> dict[str, str]:
@@ -144,6 +157,18 @@ def test_a_scan_adds_an_item_wherever_the_focus_is(desk: Desk) -> None:
     scan(desk, "LIN-SHIRT-MOS-XL")
     expect(desk.page.locator("[name=quantity]").last).to_have_value("2")
     assert lines(desk) == {"Linen till shirt · Moss / S": "3", "Linen till shirt · Moss / XL": "2"}
+
+
+def test_a_number_typed_by_hand_is_no_scan(desk: Desk) -> None:
+    desk.open("/orders/new")
+    scan(desk, "LIN-SHIRT-MOS-S")
+    quantity = desk.label("Quantity of Linen till shirt · Moss / S")
+    quantity.fill("")
+    scan(desk, "12000", HAND)
+    expect(desk.label("Find a product")).to_be_focused()
+    expect(quantity).to_have_value("12000")
+    assert lines(desk) == {"Linen till shirt · Moss / S": "12000"}
+    expect(desk.field("lineItems").locator(".missed li")).to_have_count(0)
 
 
 def test_variants_are_found_by_their_titles(desk: Desk) -> None:
