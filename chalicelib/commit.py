@@ -96,12 +96,12 @@ class Commit:
         waits: bool = True,
     ) -> None:
         """Without `waits`, a conflict on the item counts as a failed condition."""
-        said = Expressions()
+        expressions = Expressions()
         request = {
             "Key": pack_key(key),
-            "UpdateExpression": said.update(set or {}, add or {}, remove),
+            "UpdateExpression": expressions.update(set or {}, add or {}, remove),
         }
-        self._add(key, {"Update": request}, said, when, otherwise, waits=waits)
+        self._add(key, {"Update": request}, expressions, when, otherwise, waits=waits)
 
     def delete(
         self,
@@ -217,7 +217,7 @@ class Commit:
         self,
         key: Key,
         action: dict[str, dict[str, Any]],
-        said: Expressions,
+        expressions: Expressions,
         when: Condition | None,
         otherwise: Otherwise | None,
         *,
@@ -225,9 +225,9 @@ class Commit:
     ) -> None:
         (request,) = action.values()
         if when is not None:
-            request["ConditionExpression"] = said.condition(when)
+            request["ConditionExpression"] = expressions.condition(when)
             request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
-        said.into(request)
+        expressions.into(request)
         request["TableName"] = self._table
         self._keep(key, _Write(encoded(action), otherwise, waits))
 
@@ -344,8 +344,8 @@ def _waves(commits: Sequence[Commit]) -> Iterator[list[_Call]]:
 def _counted(table: str, at: Key, numbers: Mapping[str, int | Decimal], shard: int) -> str:
     pk, cell = at
     changes = {name: number for name, number in numbers.items() if number}
-    said = Expressions()
-    expression = said.update({}, changes, ())
+    expressions = Expressions()
+    expression = expressions.update({}, changes, ())
     key = pack_key((pk, f"{cell}#{shard}"))
     request = {"TableName": table, "Key": key, "UpdateExpression": expression}
-    return encoded({"Update": said.into(request)})
+    return encoded({"Update": expressions.into(request)})

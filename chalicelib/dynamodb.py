@@ -257,8 +257,8 @@ def _signing_key(secret: str, scope: str) -> bytes:
 def _refusal(status: int, headers: Any, content: bytes) -> Connection:
     """The content of botocore's ClientError: the reply, its `Error` and its `ResponseMetadata`."""
     try:
-        said = json.loads(content)
-        reply: Connection = said if isinstance(said, dict) else {}
+        parsed = json.loads(content)
+        reply: Connection = parsed if isinstance(parsed, dict) else {}
     except ValueError:
         reply = {}  # perhaps from a proxy
     code = str(reply.pop("__type", status)).rpartition("#")[2]

@@ -39,11 +39,9 @@ def parse(value: object) -> Decimal:
     A number within 1e-6 of an amount with the currency's decimals is that amount. Raises
     ValueError with a message for the client: not a number, too many decimals, too large.
     """
-    # json turns 19.99 into a float whose shortest text is what the client wrote.
-    text = repr(value) if isinstance(value, float) else str(value).strip()
-    is_amount = isinstance(value, (int, float, str, Decimal)) and not isinstance(value, bool)
+    text = str(value).strip()  # of 19.99 what the client wrote; of true, null and lists no number
     try:
-        amount = Decimal(text if is_amount and len(text) <= 64 and "_" not in text else "NaN")
+        amount = Decimal(text if len(text) <= 64 and "_" not in text else "NaN")
     except InvalidOperation:
         amount = Decimal("NaN")
     if not amount.is_finite():

@@ -357,8 +357,8 @@ def _refusals(
     return responses
 
 
-# API Gateway's own, where no function was asked or none answered: docs/api.md. What is said of the
-# body would be more than is known.
+# API Gateway's own answers, if no function was called or none answered (docs/api.md). AWS does not
+# document their bodies.
 _GATEWAYS_ANSWERS: Final = {
     "HeadersTooLarge": {
         "description": "From API Gateway: request line and headers have more than 10,240 bytes."

@@ -1,4 +1,4 @@
-"""What the description says of the service as a whole, above all its limits."""
+"""What the description contains about the whole service, above all its limits."""
 
 from typing import Final
 

@@ -221,8 +221,8 @@ def _passes(failure: Exception) -> bool:
 
 
 def may_repeat(error: ClientError) -> bool:
-    """Whether the same request may be sent again: it was refused for a moment, or nobody knows
-    whether it happened, which is so for every failure of the service itself."""
+    """Whether the same request may be sent again: it was refused temporarily, or its outcome is
+    unknown, as after every failure of the service itself."""
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     code = error.response["Error"]["Code"]
     return status >= 500 or code in REFUSED or code == "TransactionInProgressException"

@@ -70,10 +70,10 @@ def batch_get(
 
 
 def _only(fields: Iterable[str]) -> dict[str, Any]:
-    """What a request says to be answered these fields and the key."""
-    said = Expressions()
-    names = [said.name(field) for field in dict.fromkeys(("pk", "sk", *fields))]
-    return said.into({"ProjectionExpression": ", ".join(names)}) if len(names) > 2 else {}
+    """The part of a request that asks for only these fields and the key."""
+    expressions = Expressions()
+    names = [expressions.name(field) for field in dict.fromkeys(("pk", "sk", *fields))]
+    return expressions.into({"ProjectionExpression": ", ".join(names)}) if len(names) > 2 else {}
 
 
 @Stepwise
@@ -116,24 +116,24 @@ def query(
     `where` is a condition on `sk`; `filter` drops items after they were read and
     paid for; `after` is the `sk` to continue after.
     """
-    said = Expressions()
+    expressions = Expressions()
     partition = Attr("pk").eq(pk)
     on_key = partition if where is None else partition & where
     request: dict[str, Any] = {
         "TableName": settings.table(),
-        "KeyConditionExpression": said.condition(on_key),
+        "KeyConditionExpression": expressions.condition(on_key),
         "ConsistentRead": True,
         "ScanIndexForward": forward,
     }
     if filter is not None:
-        request["FilterExpression"] = said.condition(filter)
+        request["FilterExpression"] = expressions.condition(filter)
     if fields:
-        request["ProjectionExpression"] = ", ".join(said.name(field) for field in fields)
+        request["ProjectionExpression"] = ", ".join(expressions.name(field) for field in fields)
     if limit is not None:
         request["Limit"] = limit
     if after is not None:
         request["ExclusiveStartKey"] = pack_key((pk, after))
-    reply = yield "Query", said.into(request)
+    reply = yield "Query", expressions.into(request)
     last = reply.get("LastEvaluatedKey")
     return Rows([unpack(stored) for stored in reply["Items"]], last["sk"]["S"] if last else None)
 
@@ -150,17 +150,19 @@ class Tally:
 @Stepwise
 def tally(pk: str, *, where: Condition | None, filter: Condition | None, most: int) -> Steps[Tally]:
     """Counts items without reading them, in as many calls as it takes to look at `most`."""
-    said = Expressions()
+    expressions = Expressions()
     partition = Attr("pk").eq(pk)
     request: dict[str, Any] = {
         "TableName": settings.table(),
-        "KeyConditionExpression": said.condition(partition if where is None else partition & where),
+        "KeyConditionExpression": expressions.condition(
+            partition if where is None else partition & where
+        ),
         "ConsistentRead": True,
         "Select": "COUNT",
     }
     if filter is not None:
-        request["FilterExpression"] = said.condition(filter)
-    said.into(request)
+        request["FilterExpression"] = expressions.condition(filter)
+    expressions.into(request)
     passed = looked = 0
     while True:
         reply = yield "Query", request
@@ -195,14 +197,14 @@ def pages(pk: str, **options: Any) -> Iterator[list[Item]]:
 def scan(begins: str) -> Iterator[list[Key]]:
     """The keys of all partitions whose key begins so, a call at a time: it reads the whole table,
     and is no snapshot."""
-    said = Expressions()
+    expressions = Expressions()
     request: dict[str, Any] = {
         "TableName": settings.table(),
-        "FilterExpression": said.condition(Attr("pk").begins_with(begins)),
-        "ProjectionExpression": f"{said.name('pk')}, {said.name('sk')}",
+        "FilterExpression": expressions.condition(Attr("pk").begins_with(begins)),
+        "ProjectionExpression": f"{expressions.name('pk')}, {expressions.name('sk')}",
         "ConsistentRead": True,
     }
-    said.into(request)
+    expressions.into(request)
     while True:
         reply = ask("Scan", request)
         yield [(item["pk"]["S"], item["sk"]["S"]) for item in reply["Items"]]
@@ -228,9 +230,9 @@ def _key_of(stored: Mapping[str, Any]) -> Key:
 
 def put(item: Item, when: Condition | None = None, table: str | None = None) -> None:
     """Into the main table unless another is named. Raises ConditionFailed."""
-    said = Expressions()
+    expressions = Expressions()
     request = {"TableName": table or settings.table(), "Item": pack(item)}
-    _single("PutItem", request, said, when, (item["pk"], item["sk"]))
+    _single("PutItem", request, expressions, when, (item["pk"], item["sk"]))
 
 
 @Stepwise
@@ -243,22 +245,22 @@ def update(
     when: Condition | None = None,
 ) -> Steps[Item]:
     """The whole item after the update. Raises ConditionFailed."""
-    said = Expressions()
+    expressions = Expressions()
     request = {
         "TableName": settings.table(),
         "Key": pack_key(key),
-        "UpdateExpression": said.update(set or {}, add or {}, remove),
+        "UpdateExpression": expressions.update(set or {}, add or {}, remove),
         "ReturnValues": "ALL_NEW",
     }
-    reply = yield from _single.steps("UpdateItem", request, said, when, key)
+    reply = yield from _single.steps("UpdateItem", request, expressions, when, key)
     return unpack(reply["Attributes"])
 
 
 def delete(key: Key, when: Condition | None = None) -> None:
     """Raises ConditionFailed; deleting what is not there is no error."""
-    said = Expressions()
+    expressions = Expressions()
     request = {"TableName": settings.table(), "Key": pack_key(key)}
-    _single("DeleteItem", request, said, when, key)
+    _single("DeleteItem", request, expressions, when, key)
 
 
 def batch_write(puts: Iterable[Item] = (), deletes: Iterable[Key] = ()) -> None:
@@ -285,18 +287,18 @@ def _batch_written(name: str, pending: Sequence[dict[str, Any]]) -> Steps[None]:
 def _single(
     operation: str,
     request: dict[str, Any],
-    said: Expressions,
+    expressions: Expressions,
     when: Condition | None,
     key: Key,
 ) -> Steps[Any]:
     """A write whose answer is lost is sent again, and may then fail its own condition: who must
     tell that from another's write puts something of his own into it, and looks for it in `old`."""
     if when is not None:
-        request["ConditionExpression"] = said.condition(when)
+        request["ConditionExpression"] = expressions.condition(when)
         request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
     may_write()
     try:
-        return (yield operation, said.into(request))
+        return (yield operation, expressions.into(request))
     except ClientError as error:
         if error.response["Error"]["Code"] != "ConditionalCheckFailedException":
             raise

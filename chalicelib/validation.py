@@ -133,12 +133,12 @@ _MESSAGES: Final = {
 _TIME: Final = "must be a time such as 2026-11-20T06:12:14Z"
 
 
-def _message(kind: str, said: str, limits: Mapping[str, Any]) -> str:
+def _message(kind: str, message: str, limits: Mapping[str, Any]) -> str:
     if kind.startswith(("date_", "datetime_")):
         return _TIME
     if kind in _MESSAGES:
         return _MESSAGES[kind].format_map(limits)
-    return said.removeprefix("Value error, ")
+    return message.removeprefix("Value error, ")
 
 
 def _code(kind: str) -> str:

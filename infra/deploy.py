@@ -281,7 +281,10 @@ def _options() -> argparse.Namespace:
     if bool(options.stage) == bool(options.package):
         parser.error("one of --stage and --package is needed")
     options.parameters = dict(steps.pairs(options.parameter))
-    options.memory = [(name, int(size)) for name, size in steps.pairs(options.memory)]
+    given = list(steps.pairs(options.memory))
+    if wrong := [f"{name}={size}" for name, size in given if not size.isdecimal()]:
+        parser.error(f"a memory is a number of MB, not {', '.join(wrong)}")
+    options.memory = [(name, int(size)) for name, size in given]
     if unknown := {name for name, _ in options.memory} - set(steps.ROLES):
         parser.error(f"no such function: {', '.join(sorted(unknown))}")
     return options

@@ -17,28 +17,28 @@ def readable(function: str, message: str, milliseconds: int) -> str:
     none. `milliseconds`: when it was logged, since 1970."""
     time = f"{datetime.fromtimestamp(milliseconds / 1000):%H:%M:%S}"
     try:
-        said = json.loads(message)
+        parsed = json.loads(message)
     except ValueError:
-        said = None
-    if not isinstance(said, dict):
+        parsed = None
+    if not isinstance(parsed, dict):
         return f"{time}  {function or 'api'}: {message}"
-    if said.get("message") == "request" and "route" in said:
-        status, took = said.get("status"), said.get("LatencyMs", 0)
-        what = f"{said.get('method', ''):6} {said['route']}"
-        more = _fields({name: said[name] for name in said if name not in _OF_REQUESTS})
+    if parsed.get("message") == "request" and "route" in parsed:
+        status, took = parsed.get("status"), parsed.get("LatencyMs", 0)
+        what = f"{parsed.get('method', ''):6} {parsed['route']}"
+        more = _fields({name: parsed[name] for name in parsed if name not in _OF_REQUESTS})
         return f"{time}  {what} → {status} in {took:.0f} ms{more}"
-    level = said.get("level", "INFO")
+    level = parsed.get("level", "INFO")
     loud = f"{level}: " if level not in {"INFO", "DEBUG"} else ""
-    trace = said.pop("exception", None)
-    line = f"{time}  {function or 'api'}: {loud}{said.get('message', '')}{_fields(said)}"
+    trace = parsed.pop("exception", None)
+    line = f"{time}  {function or 'api'}: {loud}{parsed.get('message', '')}{_fields(parsed)}"
     return f"{line}\n{trace}" if trace else line
 
 
-def _fields(said: dict[str, Any]) -> str:
+def _fields(fields: dict[str, Any]) -> str:
     """Without fields that are zero or empty."""
     parts = (
         f"{name}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
-        for name, value in said.items()
+        for name, value in fields.items()
         if name not in _SAID and value not in (0, "", None, [], {})
     )
     text = "  ".join(parts)

@@ -76,5 +76,7 @@ def time_stands(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 @pytest.fixture
-def faults(aws: Double) -> Faults:
-    return Faults(aws)
+def faults(aws: Double) -> Iterator[Faults]:
+    faults = Faults(aws)
+    yield faults
+    assert faults.pending() == [], "planned faults that did not happen"

@@ -65,8 +65,8 @@ def _checked(description: dict[str, Any], tools: Path, folder: Path) -> Iterator
     yield f"openapi-typescript, compiled strictly: {len(found)} of {len(there)} operations"
 
     python = tools / "venv/bin/openapi-python-client"
-    said = _run(folder, python, "generate", "--path", "api.json", "--output-path", "client")
-    lost = re.findall(r"WARNING .*|.*unsupported.*|.*[Uu]nable to parse.*", said)
+    output = _run(folder, python, "generate", "--path", "api.json", "--output-path", "client")
+    lost = re.findall(r"WARNING .*|.*unsupported.*|.*[Uu]nable to parse.*", output)
     assert not lost, f"openapi-python-client: {lost}"
     functions = {
         path.stem

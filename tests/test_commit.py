@@ -1,14 +1,18 @@
 """A commit is made completely or not at all, and once, even if its answer is lost."""
 
+import threading
+from decimal import Decimal
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
-from chalicelib import deadline, outbox, table
+from chalicelib import deadline, outbox, settings, table
 from chalicelib.commit import Commit, send_all
 from chalicelib.problems import Busy, Invalid
 from tests.support.dynamodb_double import Double, Fault
 from tests.support.dynamodb_faults import cancelled
+from tests.support.units import item_size
 
 
 @pytest.fixture(autouse=True)
@@ -147,6 +151,7 @@ def test_a_conflict_on_counts_alone_is_retried_soon_in_another_shard(
     commit = Commit()
     commit.put({"pk": "a", "sk": "1"})
     commit.count("count", "all", 1)
+    commit.announce("product.deleted", {})
     shards = hold(dynamodb, held, times=8)
     waited = pauses(monkeypatch)
     commit.send()
@@ -176,7 +181,7 @@ def hold(dynamodb: Double, pk: str, *, times: int) -> list[str]:
     """The item of `pk` conflicts for so many calls. Returns the shards of the counts."""
     usual, shards = dynamodb._on_TransactWriteItems, list[str]()
 
-    def meets(request: Any) -> Any:
+    def conflict(request: Any) -> Any:
         keys = [next(iter(action.values())) for action in request["TransactItems"]]
         keys = [each.get("Key") or each["Item"] for each in keys]
         shards.extend(key["sk"]["S"] for key in keys if key["pk"]["S"] == "count")
@@ -186,5 +191,152 @@ def hold(dynamodb: Double, pk: str, *, times: int) -> list[str]:
         raise cancelled([{"Code": code} for code in codes])
 
     left = iter(range(times))
-    dynamodb._on_TransactWriteItems = meets  # type: ignore[method-assign]
+    dynamodb._on_TransactWriteItems = conflict  # type: ignore[method-assign]
     return shards
+
+
+def test_an_item_is_written_once_in_a_commit(dynamodb: Double) -> None:
+    commit = Commit()
+    commit.put({"pk": "a", "sk": "1"})
+    with pytest.raises(ValueError, match="written twice"):
+        commit.delete(("a", "1"))
+
+
+def test_a_conflict_on_one_of_many_entries_is_retried(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = Commit()
+    commit.put_each([("a", "1"), ("b", "1")], {"n": 1})
+    hold(dynamodb, "a", times=1)
+    commit.send()
+    assert table.get(("a", "1")) == {"pk": "a", "sk": "1", "n": 1}
+
+
+@pytest.mark.parametrize("reasons", [[], [{"Code": "ValidationError"}]])
+def test_a_cancellation_that_is_no_conflict_is_raised_at_once(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch, reasons: list[Any]
+) -> None:
+    error = {"Code": "TransactionCanceledException", "Message": "Transaction cancelled"}
+
+    def cancel(operation: str, request: Any) -> Any:
+        raise ClientError({"Error": error, "CancellationReasons": reasons}, operation)
+
+    monkeypatch.setattr("chalicelib.dynamodb.call", cancel)
+    waited = pauses(monkeypatch)
+    commit = Commit()
+    commit.put({"pk": "a", "sk": "1"})
+    with pytest.raises(ClientError, match="Transaction cancelled"):
+        commit.send()
+    assert waited == []
+
+
+def test_conflicts_are_retried_until_the_time_that_the_caller_gives(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for patience, tries in ((0.0, 1), (60.0, 4)):
+        commit = Commit()
+        commit.put({"pk": "a", "sk": "1"})
+        hold(dynamodb, "a", times=3)
+        waited = pauses(monkeypatch)
+        if patience:
+            commit.send(deadline.within(patience))
+        else:
+            with pytest.raises(Busy):
+                commit.send(deadline.within(patience))
+        assert len(waited) == tries - 1
+        del dynamodb._on_TransactWriteItems
+
+
+def of(items: int, events: int = 0, size: int = 0, name: str = "a") -> Commit:
+    """A commit of so many items and events, with so many bytes of bodies."""
+    commit = Commit()
+    commit.put_each([(name, str(n)) for n in range(items - (events > 0))], {})
+    for number in range(events):
+        rest = size // events + (size % events if number == 0 else 0)
+        commit.announce("e", {"d": "x" * (rest - len(outbox.body("e", {"d": ""})))})
+    return commit
+
+
+def test_two_commits_are_one_call_up_to_100_items_and_300_kb_of_events(dynamodb: Double) -> None:
+    assert of(60).takes(of(40, name="b")) and not of(60).takes(of(41, name="b"))
+    half = of(2, 1, 200_000)
+    assert half.takes(of(2, 1, 100_000, name="b"))
+    assert not half.takes(of(2, 1, 100_001, name="b"))
+    assert not half.takes(of(2, 1, 100)), "they write the same item"
+
+
+def test_a_commit_overflows_beyond_100_items_or_300_kb_of_events(dynamodb: Double) -> None:
+    assert not of(100).overflows and of(101).overflows
+    assert not of(2, 3, 300_000).overflows and of(2, 3, 300_001).overflows
+    assert not of(2, 1_000, 50_000).overflows and of(2, 1_001, 50_000).overflows
+    assert len(of(100, 2, 5_000)) == 100 and not of(100, 2, 5_000).overflows
+
+
+@pytest.mark.parametrize("events", [1, 1_000])
+def test_events_that_fill_an_item_of_dynamodb_are_written_and_more_are_refused(
+    dynamodb: Double, events: int
+) -> None:
+    room = 400 * 1024 - 1_001 - 50 * events
+    of(2, events, room).send()
+    with pytest.raises(Invalid, match="exceeds one transaction"):
+        of(2, events, room + 1).send()
+    (written,) = dynamodb.items(settings.outbox_table())
+    assert item_size(written) <= 400 * 1024
+
+
+def test_a_count_that_does_not_change_is_no_write(dynamodb: Double) -> None:
+    commit = Commit()
+    commit.count("count", "a", 1)
+    commit.count("count", "b", 1, revenue=Decimal(5))
+    assert len(commit) == 2
+    commit.count("count", "a", -1)
+    assert len(commit) == 1
+    commit.send()
+    assert [cell["sk"][0] for cell in table.everything("count")] == ["b"]
+
+
+def test_commits_of_the_same_item_are_made_one_after_the_other(dynamodb: Double) -> None:
+    arrived: list[str] = []
+    during_the_first: list[int] = []
+
+    def note(operation: str, request: Any) -> None:
+        arrived.append(operation)
+        if len(arrived) == 1:
+            threading.Event().wait(0.05)
+            during_the_first.append(len(arrived) - 1)
+
+    commits = [Commit() for _ in range(4)]
+    for number, commit in enumerate(commits):
+        commit.put({"pk": "a", "sk": "1", "n": number})
+    dynamodb.faults = note
+    assert send_all(commits, lanes=4) == [None] * 4
+    assert (table.get(("a", "1")) or {})["n"] == 3 and during_the_first == [0]
+
+
+def test_sent_tells_whether_the_conditions_of_a_commit_held(dynamodb: Double) -> None:
+    made, failed = two()
+    assert made.sent() is True and failed.sent() is False
+
+
+@pytest.mark.parametrize(
+    ("items", "calls"),
+    [
+        ([60, 40, 1], [100, 1]),
+        ([60, 90, 40], [60, 90, 40]),
+        ([90, 60, 40], [90, 100]),
+    ],
+)
+def test_commits_fill_one_call_after_the_other(
+    dynamodb: Double, items: list[int], calls: list[int]
+) -> None:
+    sent = sizes(dynamodb)
+    commits = [of(many, name=str(place)) for place, many in enumerate(items)]
+    assert send_all(commits, lanes=1) == [None] * len(items)
+    assert sent == calls
+
+
+def test_each_commit_has_its_own_outcome(dynamodb: Double) -> None:
+    commits = [of(90, name="a"), of(60, name="b"), of(30, name="c")]
+    commits[2].check(("d", "1"), table.present)
+    first, second, third = send_all(commits, lanes=1)
+    assert first is second is None and isinstance(third, table.ConditionFailed)

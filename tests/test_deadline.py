@@ -9,7 +9,7 @@ from chalicelib import deadline
 def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The pauses, each of its maximal length, on a clock that only they advance."""
     found: list[float] = []
-    monkeypatch.setattr("random.uniform", lambda least, most: most)
+    monkeypatch.setattr("random.uniform", lambda least, most: most if least == 0 else 99)
     monkeypatch.setattr("time.monotonic", lambda: 100 + sum(found))
     monkeypatch.setattr("time.sleep", found.append)
     return found

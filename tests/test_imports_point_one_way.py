@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 PROJECT = Path(__file__).resolve().parent.parent
 ROOT = PROJECT / "chalicelib"
 
@@ -86,6 +88,24 @@ def violations(name: str) -> Iterator[str]:
 
 def test_imports_point_one_way() -> None:
     assert [line for name in MODULES for line in violations(name)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "says"),
+    [
+        ("orders.store", "from chalicelib.orders import routes", "imports the routes"),
+        ("orders.store", "from chalicelib.request import rate", "only routes know of HTTP"),
+        ("table", "from chalicelib.orders import store", "is a mechanism and imports"),
+        ("orders.store", "from chalicelib.products import merge", "is inside that slice"),
+        ("orders.model", "from chalicelib.products import store", "is a model and imports"),
+    ],
+)
+def test_an_import_in_the_wrong_direction_is_reported(
+    monkeypatch: pytest.MonkeyPatch, name: str, code: str, says: str
+) -> None:
+    monkeypatch.setitem(MODULES, f"chalicelib.{name}", ast.parse(code))
+    (line,) = violations(f"chalicelib.{name}")
+    assert says in line
 
 
 def test_no_two_modules_import_each_other() -> None:

@@ -142,6 +142,29 @@ def test_every_field_and_parameter_has_a_description(description: Any) -> None:
     assert silent == []
 
 
+def test_a_change_is_described_without_defaults(description: Any) -> None:
+    """Clients that are generated from the description send defaults: a change of a note would also
+    be one of the status."""
+    schemas = description["components"]["schemas"]
+    waiting = ["#/components/schemas/ProductEdit", "#/components/schemas/OrderEdit"]
+    for method, _, operation in _operations(description):
+        if method in ("put", "patch"):
+            waiting += _references(operation["requestBody"])
+    changes = set[str]()
+    while waiting:
+        name = waiting.pop().rpartition("/")[2]
+        if name not in changes:
+            changes.add(name)
+            waiting += _references(schemas[name])
+    assert {"ProductChange", "OrderChange", "CustomerChange", "PriceChange"} <= changes
+    assert not [
+        f"{name}.{own}"
+        for name in changes
+        for own, field in schemas[name].get("properties", {}).items()
+        if "default" in field
+    ]
+
+
 def test_every_public_name_belongs_to_an_existing_field(description: Any) -> None:
     schemas = description["components"]["schemas"]
     known = {f"{name}.{own}" for name in schemas for own in schemas[name].get("properties", ())}

@@ -23,6 +23,8 @@ def test_a_valid_key_is_its_own_slug_and_others_get_a_checksum(key: str, slug: s
 
 def test_the_slug_of_a_long_name_is_cut_at_a_word() -> None:
     assert slugs.of_name(f"{'x' * 119} y") == "x" * 119
+    assert slugs.of_name("x" * 121) == slugs.of_key("x" * 120) == "x" * 120
+    assert slugs.of_key("x" * 121).startswith(f"{'x' * 120}-")
     assert slugs.of_name("?!") == "product"
 
 

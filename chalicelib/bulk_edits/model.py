@@ -59,8 +59,8 @@ class CompareAtPriceChange(Input):
     """`fromPrice`: the price before this change becomes the compare-at price, as for a sale."""
 
     set: Price | None = None
-    clear: bool = False
-    from_price: bool = False
+    clear: bool = Field(default_factory=bool)
+    from_price: bool = Field(default_factory=bool)
 
     _one = _one_of("set", "clear", "from_price")
 

@@ -251,7 +251,7 @@ class Totals:
 def counted(customer: Customer, change: Totals) -> Customer:
     fields = dict(customer.fields)
     for name, number in change.numbers().items():
-        fields[name] = fields.get(name, 0) + number
+        fields[name] += number
     return Customer(fields, customer.version)
 
 

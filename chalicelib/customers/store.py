@@ -159,7 +159,7 @@ def load(ids: Iterable[str], fields: Iterable[str] = ()) -> list[Customer]:
 
 
 def find(id: str) -> Customer | None:
-    return next(iter(load([id] if ids.may_be("cus", id) else [])), None)
+    return next(iter(load([id])), None)
 
 
 def get(id: str, fields: Iterable[str] = ()) -> Customer:

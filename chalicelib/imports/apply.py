@@ -37,7 +37,7 @@ def created(imported: ImportedProduct, slug: str) -> Product:
         values["images"] = _images(values["images"], [])
     if imported.lowest_price:
         _lowest_price(values, variants, {})
-    given, places = _with_variants(values, variants, "variants" in imported.values)
+    given, places = _with_variants(values, variants)
     return _drafted(imported, given, places, None)
 
 
@@ -60,7 +60,7 @@ def changed(imported: ImportedProduct, product: Product) -> Product:
         _refuse_new(imported, variants, product)
     if imported.lowest_price:
         _lowest_price(values, variants, product.fields)
-    given, places = _with_variants(values, variants, False)
+    given, places = _with_variants(values, variants)
     return _drafted(imported, given, places, product)
 
 
@@ -129,10 +129,10 @@ def _drafted(
         raise Refused(errors) from None
 
 
-def missing(line: int, what: str, why: str = "") -> RowError:
-    """The error that a new product needs a name, or a price; `why`: the reason, if the rows seem to
-    have one."""
+def missing(imported: ImportedProduct, line: int, what: str) -> RowError:
+    """The error that a new product needs a name, or a price, which the rows may seem to have."""
     message = f"There is no such product yet, and the file gives no {what} for a new one."
+    why = imported.no_price if what == "price" else ""
     return RowError(line, "", f"missing_{what}", why or message)
 
 
@@ -147,8 +147,7 @@ def _located(
         path = below if at is None else f"variants.{at}.{below}"
     line, column = imported.locate(path)
     if is_new and error["code"] == "required" and path.rpartition(".")[2] in {"name", "price"}:
-        what = path.rpartition(".")[2]
-        return missing(line, what, imported.no_price if what == "price" else "")
+        return missing(imported, line, path.rpartition(".")[2])
     named = column or path.rpartition(".")[2]
     return RowError(line, column, error["code"], f"{named} {error['message'].rstrip('.')}.")
 
@@ -157,13 +156,11 @@ def _numbered(listed: list[_Given]) -> Variants:
     return [(dict(variant), place) for place, variant in enumerate(listed)]
 
 
-def _with_variants(
-    values: _Given, variants: Variants, are_new: bool
-) -> tuple[_Given, list[int | None]]:
+def _with_variants(values: _Given, variants: Variants) -> tuple[_Given, list[int | None]]:
     for variant, place in variants:
         if place is not None and "id" not in variant and not variant.get("title"):
-            if are_new and len(variants) == 1:
-                continue  # the only one of a product without options
+            if len(variants) == 1:
+                continue  # the only one of a new product without options
             variant["title"] = variant.get("sku")
     given = {**values, "variants": [variant for variant, _ in variants]} if variants else values
     return given, [place for _, place in variants]

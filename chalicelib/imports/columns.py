@@ -56,9 +56,9 @@ def shown(
     if format is None:
         fields = dict(zip(header, propose(header, samples), strict=True))
     if format is not None:
-        said = {plain(column): field for column, field in (options.mapping or {}).items()}
+        mapping = {plain(column): field for column, field in (options.mapping or {}).items()}
         fields = {
-            name: said.get(plain(name)) or field_of(format, at)
+            name: mapping.get(plain(name)) or field_of(format, at)
             for at, name in reversed([*enumerate(header)])
         }
     elif options.mapping is not None:

@@ -35,7 +35,7 @@ def parsed(body: bytes, content_type: str) -> Form:
         )
         for part in parser:
             if part.name != _FILE:
-                # Whatever charset a part says it has: forms are UTF-8 (RFC 7578, 5.1).
+                # Whatever charset a part declares: forms are UTF-8 (RFC 7578, 5.1).
                 fields[str(part.name)] = part.raw.decode("utf-8")
             elif part.filename is None:
                 raise Invalid.field(_FILE, "invalid_type", "must be a file: curl -F file=@name.csv")

@@ -32,7 +32,7 @@ def check(
             raise Invalid.field("format", "unknown_format", "is not a known format")
         fields = {known.field(column) for column in columns}
         if mapping is None and fields.isdisjoint({"slug", "name", "sku", "id", "parent"}):
-            message = "does not fit: no column says which product a row is"
+            message = "does not fit: no column identifies the product of a row"
             raise Invalid.field("format", "format_does_not_fit", message)
     wrong = [] if mapping is None else faults(columns, mapping, by_name(format or ""))
     if wrong:

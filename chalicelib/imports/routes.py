@@ -87,8 +87,8 @@ def start() -> Response:
     for name in sent.fields.keys() - _FORM["properties"].keys():
         raise Invalid.field(name, "unknown_field", "is not a field that can be sent here")
     options = validate(ImportOptions, {**asked.model_dump(by_alias=True), **sent.fields})
-    said = options.model_dump(mode="json", by_alias=True)
-    repeatable = once([said, sent.file_name, hashlib.sha256(sent.data).hexdigest()])
+    chosen = options.model_dump(mode="json", by_alias=True)
+    repeatable = once([chosen, sent.file_name, hashlib.sha256(sent.data).hexdigest()])
     begun = repeatable.begin() if repeatable else None
     id = begun.id("job", 0) if begun else None
     job = store.create(sent.file_name, _options(options), _FORM_SECONDS, id=id)
@@ -275,7 +275,7 @@ def map_import_columns(id: str) -> Response:
 
 def _read_again(job: ImportJob, asked: ChosenMapping) -> Options:
     if asked.columns or asked.format or asked.save_as:
-        message = "can be said once the file was read in that encoding and with that delimiter"
+        message = "can be sent once the file was read in that encoding and with that delimiter"
         raise Invalid.field("columns", "not_yet", message)
     encoding = _encoding(asked.encoding) or job.options.encoding
     delimiter = asked.delimiter or job.options.delimiter

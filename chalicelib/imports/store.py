@@ -133,8 +133,7 @@ def _read_as(form: FileFormat | None, csv_format: "Format | None") -> dict[str, 
 
 
 def _asked_so_often(job: ImportJob) -> Condition:
-    same = Attr("answers").eq(job.answers)
-    return _waiting & (same if job.answers else same | Attr("answers").not_exists())
+    return _waiting & (Attr("answers").eq(job.answers) | Attr("answers").not_exists())
 
 
 def answer(job_id: str, options: Options, seconds: int) -> ImportJob | None:
@@ -214,7 +213,7 @@ def finish(
     if deferred:
         commit.put({"pk": pk, "sk": f"deferred#{number}", **deferred, "expiresAt": jobs.expires()})
     # In any state of the job: finished work is counted.
-    count(commit, job_id, counts, chunks_done=1 if chunk.startswith("chunk#") else 0)
+    count(commit, job_id, counts, ends_chunk=chunk.startswith("chunk#"))
     return commit.sent()
 
 
@@ -224,16 +223,16 @@ def count(
     counts: OutcomeCounts,
     *,
     handled: int | None = None,
-    chunks_done: int = 0,
+    ends_chunk: bool = False,
     total: int = 0,
 ) -> None:
     """Adds to the counters of a job: products by outcome; `handled`: groups of rows, if their
     number differs; `total`: products that the planner has not counted."""
-    added = {str(name): n for name, n in counts.items() if n}
+    added = {str(name): n for name, n in counts.items()}
     added["processed"] = sum(counts.values())
     added["handled"] = added["processed"] if handled is None else handled
-    if chunks_done:
-        added["done"] = chunks_done
+    if ends_chunk:
+        added["done"] = 1
     if total:
         added["total"] = total
     commit.update(jobs.key(job_id), add=added, when=table.present)
@@ -243,7 +242,7 @@ def next_deferred(job_id: str, after: str = "") -> Item | None:
     """The groups that the first chunk after number `after` left for later."""
     first = f"deferred#{after}~" if after else "deferred#"
     rows = table.query(job_id, where=table.sk.between(first, "deferred#~"), limit=1)
-    return rows.items[0] if rows.items else None
+    return next(iter(rows.items), None)
 
 
 def deferred(job_id: str, number: str) -> Item | None:

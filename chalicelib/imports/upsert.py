@@ -2,8 +2,8 @@
 
 A product stores which rows of which job it took last, and its version after them: `{job, source,
 rows: {line: outcome}, left}`. A repeated worker finds its results there and counts them. If a file
-has several groups for a product, it also stores the `file`, by its ETag, and the last `line` at
-which one began: if that file is imported again, the groups before it change nothing.
+has several groups for a product, it also stores the `file`, by its ETag and how it is read, and the
+last `line` at which one began: if that file is imported again, the groups before it change nothing.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from chalicelib import slugs
+from chalicelib.idempotency import fingerprint
 from chalicelib.imports import apply, preview
 from chalicelib.imports.catalogue import Catalogue, catalogue
 from chalicelib.imports.csv.faults import RowError
@@ -187,6 +188,7 @@ class Upsert:
         self._is_running = is_running
         self._is_in_file = is_in_file
         self._catalogue: Catalogue = catalogue(job)
+        self._file = _read_file(job)
         # A first import finds nothing by SKU, so it looks nothing up until a concurrent change.
         self._asks_for_skus = job.met_products or not source.startswith("chunk#")
         self._left: dict[str, str] = {}  # SKUs, and the products that no longer have them
@@ -271,7 +273,7 @@ class Upsert:
     def _find_by_sku(self, found: dict[ProductRows, Product | None]) -> None:
         """Looks up by SKU: products with another slug by now, or rows without a slug."""
         lost = [row for row in found if found[row] is None and row.skus]
-        by_sku = self._catalogue.by_sku({sku for row in lost for sku in row.skus}) if lost else {}
+        by_sku = self._catalogue.by_sku({sku for row in lost for sku in row.skus})
         for row in lost:
             same = _having(row, by_sku)
             if same and (row.gives_slug or row.is_known_by_name):
@@ -336,7 +338,7 @@ class Upsert:
         """Whether an earlier import of the same file continued after the row and left the product
         unchanged since: then a later row decides."""
         memory = product.imported
-        is_same_file = memory.get("file") == self.job.etag and memory["job"] != self.job.id
+        is_same_file = memory.get("file") == self._file and memory["job"] != self.job.id
         return is_same_file and row.line < memory["line"] and memory["left"] == product.etag
 
     def _begin(self, target: _Target, beginnings: Beginnings) -> list[ProductRows]:
@@ -349,9 +351,7 @@ class Upsert:
                 return target.rows[end:]
             if isinstance(answer, Fail):
                 for row in rows:
-                    what = _lacks(row)
-                    why = row.imported.no_price if what == "price" else ""
-                    row.fail([apply.missing(row.line, what, why)])
+                    row.fail([apply.missing(row.imported, row.line, _lacks(row))])
             if not isinstance(answer, Wait):
                 start = end
         return []
@@ -384,7 +384,7 @@ class Upsert:
         }
         came_before = not self.source.startswith("chunk#") or len(rows) > 1
         if came_before and self._is_the_files(target.before):
-            memory |= {"file": self.job.etag, "line": max(map(int, memory["rows"]))}
+            memory |= {"file": self._file, "line": max(map(int, memory["rows"]))}
         return target.after.remembering(memory)
 
     def _is_the_files(self, product: Product | None) -> bool:
@@ -395,6 +395,13 @@ class Upsert:
         if memory.get("job") == self.job.id:
             return bool(memory.get("left") == product.etag)
         return bool(product.fields["updatedAt"] < self.job.fields["startedAt"])
+
+
+def _read_file(job: ImportJob) -> str:
+    """The file, and how the user chose to have it read: with another mapping, it is another one."""
+    options = job.options
+    sent = [options.mapping, options.format, options.encoding, options.delimiter, options.location]
+    return f"{job.etag} {fingerprint(sent)[:16]}" if any(sent) else job.etag
 
 
 def _by_slug(row: ProductRows, products: Mapping[str, Product]) -> Product | None:

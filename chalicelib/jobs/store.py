@@ -181,7 +181,7 @@ def advance(job: Job, step: Step) -> Job | None:
 
 def _advance(job: Job, step: Step, ends: Mapping[str, Any], when: Any) -> bool:
     same_step = Attr("step").eq(job.step)
-    counts = {str(name): n for name, n in step.counts.items() if n}
+    counts = {str(name): n for name, n in step.counts.items()}
     commit = Commit()
     commit.update(
         key(job.id),

@@ -50,5 +50,5 @@ def read(text: str, asked: Mapping[str, Any]) -> Cursor:
 
 
 def _check(asked: Mapping[str, Any], body: str) -> str:
-    said = json.dumps([_VERSION, asked, body], sort_keys=True)
-    return hashlib.sha256(said.encode()).hexdigest()[:_CHECK]
+    text = json.dumps([_VERSION, asked, body], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:_CHECK]

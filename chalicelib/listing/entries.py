@@ -6,7 +6,7 @@ from chalicelib import clock
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
 from chalicelib.listing import kinds
-from chalicelib.listing.index import SEVERAL, Index, settled
+from chalicelib.listing.index import SEVERAL, Index, settled, value_writes
 from chalicelib.listing.kinds import Kind, escape, shard_of
 
 
@@ -36,11 +36,11 @@ def change(
     for key in [key for key in old_entries if key not in new_entries]:
         commit.delete(key)
     if not (before and after and before.worded == after.worded):
+        room -= value_writes(before, after)
         _change_words(commit, word_keys(kind, id, before), word_keys(kind, id, after), room)
-    if not (before and after and before.counted == after.counted):
-        for index, step in ((before, -1), (after, 1)):
-            for pk, cell in kind.cells(index.facets, index.format) if index else ():
-                commit.count(pk, cell, step)
+    for index, step in ((before, -1), (after, 1)):
+        for pk, cell in kind.cells(index.facets, index.format) if index else ():
+            commit.count(pk, cell, step)
     return after
 
 
@@ -75,8 +75,7 @@ def list_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
     sorts = dict.fromkeys(kind.lists(index.facets), index.sort)
     if index.many:
         sorts[f"{kind.several}*"] = index.sort
-    else:
-        sorts |= {f"{kind.several}={value}": index.sort for value in index.several}
+    sorts |= {f"{kind.several}={value}": index.sort for value in index.values}
     sorts |= {f"*{order}": sort for order, sort in index.orders.items()}
     known: Item = dict(index.facets)
     if index.several:

@@ -71,11 +71,6 @@ class Index:
         """Everything that its word entries depend on."""
         return self.words, self.ahead, self.generation, self.sort, self.version
 
-    @property
-    def counted(self) -> tuple[object, ...]:
-        """Everything that its count cells depend on."""
-        return self.facets, self.format
-
     def stored(self) -> dict[str, Any]:
         return {
             "v": self.version,
@@ -106,6 +101,11 @@ class Index:
             int(stored.get("f", 1)),
             stored.get("settled", True),
         )
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """Those of the facet with several values that have a list entry each."""
+        return () if self.many else self.several
 
     @property
     def every_word(self) -> tuple[str, ...]:
@@ -151,8 +151,8 @@ def settled(before: Index | None, wanted: Index, *, inside: int, room: int) -> I
         raise ValueError("the version before was never written")
     had = before or Index("", {})
     many = len(wanted.several) > inside // 2
-    valued = {*(() if had.many else had.several), *(() if many else wanted.several)}
-    room, inside = room - len(valued), inside - (0 if many else len(wanted.several))
+    wanted = replace(wanted, many=many)
+    room, inside = room - value_writes(before, wanted), inside - len(wanted.values)
     words = dict.fromkeys(wanted.every_word)
     kept = [word for word in had.words if word in words]
     kept_ahead = [word for word in had.ahead if word in words]
@@ -161,6 +161,7 @@ def settled(before: Index | None, wanted: Index, *, inside: int, room: int) -> I
     differing = len(new) + len(had.every_word) - len(known)
     if before and (had.sort, had.version) != (wanted.sort, wanted.version):
         differing = len(words) + len(had.every_word)  # each has a new place
+        inside = max(0, min(inside, room - len(had.words)))
         kept, new = kept[:inside], [*kept[inside:], *new]
     free = inside - len(kept)
     if differing > room:
@@ -172,12 +173,19 @@ def settled(before: Index | None, wanted: Index, *, inside: int, room: int) -> I
         generation = _generation()
     return replace(
         wanted,
-        many=many,
         words=(*kept, *first),
         ahead=ahead,
         generation=generation,
         settled=True,
     )
+
+
+def value_writes(before: Index | None, after: Index | None) -> int:
+    """The most writes of list entries of values between two versions of a record."""
+    had, has = (one.values if one else () for one in (before, after))
+    if before and after and (before.sort, before.version) != (after.sort, after.version):
+        return len(had) + len(has)
+    return len({*had, *has})
 
 
 def several_part(value: str) -> str:

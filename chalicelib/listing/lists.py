@@ -118,7 +118,7 @@ class Lists:
         if self.rest:
             known = self.size is not None and self.total is not None
             part *= (self.size or 0) / max(1, self.total or 0) if known else 3
-        return max(1, min(_CALL_ENTRIES, math.ceil(part + 3 * math.sqrt(part)) + 1))
+        return min(_CALL_ENTRIES, math.ceil(part + 3 * math.sqrt(part)) + 1)
 
     def _read(
         self, pk: str, forward: bool, limit: int, after: str | None, page: str | None = None
@@ -216,6 +216,5 @@ def _filter(where: Where) -> Condition | None:
                 first |= other
             conditions.append(first)
         else:
-            one = attribute.eq(values[0]) if len(values) == 1 else attribute.is_in(values)
-            conditions.append(one)
+            conditions.append(attribute.is_in(values))
     return all_of(conditions) if conditions else None

@@ -113,8 +113,7 @@ class Listing(Generic[R]):
 
     def _total(self, known: Counts, base: Lists, tallied: list[table.Tally]) -> tuple[int, bool]:
         if not self._is_tallied:
-            size = known.size(self.where) if self.query.counted else 0
-            return size or 0, False
+            return known.size(self.where) or 0, False
         if not tallied:
             return base.counted(), False
         return _sum(tallied)
@@ -125,7 +124,7 @@ class Listing(Generic[R]):
         if SEVERAL in self.where and self._is_tallied:
             several = {SEVERAL: self.where[SEVERAL]}
             probe = serving(self.kind, several, self.query.between)
-            if probe is not None and self._tallies(probe):
+            if probe is not None:
                 probes.append(Lists(self.kind, probe.names, self.where, self.query.between))
         probing = [call for probe in probes for call in self._tallies(probe, _PROBE)]
         results = round_trips.together([*probing, *(partial(table.everything, pk) for pk in pks)])

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 from chalicelib import table
 from chalicelib.attributes import Key
-from chalicelib.listing.kinds import FORMAT, READY, Kind, list_shards
+from chalicelib.listing.kinds import FORMAT, Kind, list_shards
 
 K = TypeVar("K")
 Number = int | Decimal
@@ -116,17 +116,17 @@ def everyone(kind: Kind, fields: Sequence[str], first: str = "") -> Iterator[dic
     """The entries of all records with a sort from `first` on: `sk`, and these facets."""
     spreads = list_shards()
     where = table.sk.gte(first) if first else None
-    met: set[str] = set()
+    seen: set[str] = set()
     for shards in spreads:
         for shard in range(shards):
             pk = kind.list_pk("*", shard, shards)
             # Newest first: records created meanwhile are not read, and the newest, which change
             # most, are read early.
             for item in _items(pk, ["sk", *fields], where=where, forward=False):
-                if item["sk"] in met:
+                if item["sk"] in seen:
                     continue  # it was moved to another spread since (`reindex`)
                 if shards != spreads[-1]:
-                    met.add(item["sk"])
+                    seen.add(item["sk"])
                 yield item
 
 
@@ -146,9 +146,8 @@ def _stored(kind: Kind, counted: Counter[Key]) -> Stored[Key]:
     for pk in {kind.count_pk(), *(pk for pk, _ in counted)}:
         for item in _items(pk, ["sk", "n"]):
             cell, shard = item["sk"].rsplit("#", 1)
-            if cell != READY:
-                facets, is_new = kind.cell_facets(cell)
-                found[pk, kind.cell(facets)][f"{shard} {is_new}"] += int(item["n"])
+            facets, is_new = kind.cell_facets(cell)
+            found[pk, kind.cell(facets)][f"{shard} {is_new}"] += int(item["n"])
     return found
 
 

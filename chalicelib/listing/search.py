@@ -141,7 +141,7 @@ def verified(kind: Kind, found: Matches, all_of: bool) -> tuple[Found, dict[str,
             sorts.setdefault(id, set()).add(sort)
     entries: dict[Key, Item] = {}
     # Old partitions first: a record that moves to the new ones meanwhile is found at least once.
-    for shards in list_shards() if sorts else ():
+    for shards in list_shards():
         entries |= table.batch_get(
             kind.entry_key("*", id, sort, shards) for id, some in sorts.items() for sort in some
         )

@@ -104,7 +104,7 @@ def _starts(word: str, at: int) -> bool:
     if not before.isalnum():
         return unicodedata.category(before)[0] != "M"  # a vowel sign belongs to its letter
     digits = word[at : at + _SHORTEST_ENDING]
-    return here.isdigit() and len(digits) == _SHORTEST_ENDING and digits.isdigit()
+    return len(digits) == _SHORTEST_ENDING and digits.isdigit()
 
 
 def _longest_only(found: list[str]) -> list[str]:

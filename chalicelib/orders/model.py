@@ -167,10 +167,13 @@ class OrderChange(Stripped):
         | {"paymentMethod", "orderDate"}
     )
 
-    status: Annotated[OrderStatus, Field(description="The next status.")] = OrderStatus.PENDING
+    # Without a default in the description: generated clients send defaults.
+    status: Annotated[OrderStatus, Field(description="The next status.")] = Field(
+        default_factory=lambda: OrderStatus.PENDING
+    )
     sales_rep_id: Annotated[EmployeeId | None, Field(description="null unassigns.")] = None
     tracking_number: Annotated[str, length(100)] | None = None
-    payment_status: PaymentStatus = PaymentStatus.PENDING
+    payment_status: PaymentStatus = Field(default_factory=lambda: PaymentStatus.PENDING)
     note: Note | None = None
     tags: Tags | None = None
     shipping_address: Annotated[

@@ -11,9 +11,8 @@ from contextlib import suppress
 from typing import Any, Final
 
 from chalicelib import ids, table
-from chalicelib.attributes import Item
-from chalicelib.commit import TRANSACTION_ITEMS, Commit
-from chalicelib.conditions import Attr
+from chalicelib.attributes import Item, Key
+from chalicelib.commit import Commit
 from chalicelib.problems import Busy
 from chalicelib.products.model import Product, ProductStatus
 
@@ -59,7 +58,7 @@ def newest(load: _Load, most: int) -> list[dict[str, Any]]:
     entries = table.query(_PK, forward=False, limit=_ENTRIES).items
     named = dict.fromkeys(id for entry in entries for id in entry["products"])
     looked_at = list(named)[:_PRODUCTS]
-    products = {product.id: product for product in load(looked_at)} if looked_at else {}
+    products = {product.id: product for product in load(looked_at)}
     _sweep(entries, set(looked_at), products)
     return [
         shown(product, id, product.quantities[id])
@@ -70,27 +69,15 @@ def newest(load: _Load, most: int) -> list[dict[str, Any]]:
 
 
 def _sweep(entries: list[Item], looked_at: set[str], products: dict[str, Product]) -> None:
-    """Deletes entries whose products are all in a newer one, or certainly no longer low."""
-    commit, named_by_newer = Commit(), set[str]()
+    """Deletes entries whose products are all in a newer one, or not low: a product that becomes low
+    meanwhile gets a new entry."""
+    outdated, named_by_newer = list[Key](), set[str]()
     for entry in entries:
         names = set(entry["products"]) - named_by_newer
         named_by_newer |= names
         live = any(id in products and variants(products[id]) for id in names)
-        if live or not names <= looked_at:
-            continue
-        if len(commit) + len(names) + 1 > TRANSACTION_ITEMS:
-            break
-        commit.delete((_PK, entry["sk"]))
-        for id in names:
-            commit.check((id, "stock"), _as_read(products.get(id)))
-    if len(commit):
-        # If stock changed meanwhile, the next reader deletes it.
-        with suppress(table.ConditionFailed, Busy):
-            commit.send()
-
-
-def _as_read(product: Product | None) -> Any:
-    if product is None:
-        return table.absent
-    still = Attr("quantities").eq(dict(product.quantities))
-    return still & Attr("threshold").eq(product.low_stock_threshold)
+        if not live and names <= looked_at:
+            outdated.append((_PK, entry["sk"]))
+    if outdated:
+        with suppress(Busy):  # the next reader deletes the others
+            table.batch_write(deletes=outdated)

@@ -169,9 +169,9 @@ class VariantInput(NewVariant):
 class _ProductFields(Stripped):
     read_only: ClassVar[frozenset[str]] = frozenset({"id", "createdAt", "updatedAt"})
 
-    currency: Annotated[ShopCurrency | None, Field(exclude=True)] = None  # said, and not stored
+    currency: Annotated[ShopCurrency | None, Field(exclude=True)] = None  # checked, not stored
     description: Annotated[str, AfterValidator(_description)] | None = None
-    status: ProductStatus | None = ProductStatus.DRAFT
+    status: ProductStatus | None = None
     price: Price | None = None
     compare_at_price: Price | None = None
     sku: Sku | None = None
@@ -179,7 +179,7 @@ class _ProductFields(Stripped):
     tags: Tags | None = None
     type: Annotated[str, length(255)] | None = None
     storefront: Annotated[str, length(100)] | None = None
-    published: bool | None = True
+    published: bool | None = None
     images: list[Image] | None = Field(None, max_length=100)
     seo: Seo | None = None
     low_stock_threshold: Stock | None = None
@@ -199,6 +199,8 @@ class NewProduct(_ProductFields):
 
     name: Name
     slug: Slug | None = None
+    status: ProductStatus | None = ProductStatus.DRAFT
+    published: bool | None = True
     variants: list[NewVariant] | None = Field(None, max_length=MOST_VARIANTS)
 
 

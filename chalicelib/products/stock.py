@@ -17,7 +17,8 @@ from chalicelib.conditions import Attr, Condition, all_of
 from chalicelib.products import low
 from chalicelib.products.model import Product
 
-# AWS: an expression has at most 4 KB, and a condition on one variant takes about 45 bytes.
+# AWS: an expression has at most 4 KB and 300 operators; a condition on one variant takes about 45
+# bytes. For more variants than these, the whole map is written, on condition that it is unchanged.
 _MOST_CONDITIONS: Final = 40
 
 Wanted = Mapping[str, int]  # variant id → quantity
@@ -62,13 +63,11 @@ def sell(commit: Commit, sales: Iterable[tuple[Product, Wanted]]) -> None:
         wanted = {id: n for id, n in all_wanted.items() if id in product.quantities}
         if not wanted:
             continue
-        commit.update(
-            key(product.id),
-            add={f"quantities.{id}": -n for id, n in wanted.items()},
-            when=_same_side(product, wanted),
-            otherwise=StockMoved(),
-        )
+        taken = {id: -n for id, n in wanted.items()}
         left = {id: product.quantities[id] - n for id, n in wanted.items()}
+        whole, added = _added(product.quantities, taken)
+        same = _same_side(product, wanted)
+        commit.update(key(product.id), set=whole, add=added, when=same, otherwise=StockMoved())
         crossed = _crossed(product.quantities, left, product.low_stock_threshold)
         for id in crossed:
             commit.announce("inventory.low", low.shown(product, id, left[id]))
@@ -96,14 +95,27 @@ def _same_side(product: Product, wanted: Wanted) -> Condition:
 
 
 def _crossed(before: Wanted, after: Wanted, threshold: int) -> list[str]:
-    return [id for id, n in after.items() if n < threshold <= before.get(id, -1)]
+    return [id for id, n in after.items() if n < threshold <= before[id]]
 
 
 def give_back(commit: Commit, product_id: str, taken: Wanted) -> None:
-    """Returns stock. The commit raises VariantGone if one of the variants cannot take it."""
-    exist = all_of(Attr(f"quantities.{id}").exists() for id in taken)
-    given = {f"quantities.{id}": n for id, n in taken.items()}
-    commit.update(key(product_id), add=given, when=exist, otherwise=VariantGone())
+    """Returns stock. The commit raises VariantGone if one of the variants cannot take it. Of many
+    variants, those that cannot are left out, and it also raises if any stock changes meanwhile."""
+    stock: Wanted = {}
+    when = all_of(Attr(f"quantities.{id}").exists() for id in taken)
+    if len(taken) > _MOST_CONDITIONS:
+        stock = levels([product_id]).get(product_id, {})
+        when = Attr("quantities").eq(dict(stock))
+    whole, added = _added(stock, taken)
+    commit.update(key(product_id), set=whole, add=added, when=when, otherwise=VariantGone())
+
+
+def _added(stock: Wanted, pieces: Wanted) -> tuple[dict[str, Any], dict[str, int]]:
+    """What an update sets or adds to add these pieces to the stock; for many, as it was read."""
+    if len(pieces) > _MOST_CONDITIONS:
+        there = {id: stock[id] + n for id, n in pieces.items() if id in stock}
+        return {"quantities": {**stock, **there}}, {}
+    return {}, {f"quantities.{id}": n for id, n in pieces.items()}
 
 
 def still_there(taken: Mapping[str, dict[str, int]]) -> dict[str, dict[str, int]]:
@@ -162,8 +174,6 @@ def _merge(
         # The same variants must be low by the new threshold as computed.
         exactly, changes["threshold"] = True, after.low_stock_threshold
     if len(differing) > _MOST_CONDITIONS:
-        # The expression would be too long: writes the whole map, on condition that it has not
-        # changed.
         exactly, changes = True, {**changes, "quantities": dict(now)}
         changes = {name: value for name, value in changes.items() if "." not in name}
     judged = Attr("threshold").eq(before.low_stock_threshold)  # which are low

@@ -28,10 +28,6 @@ def matched(listed: Sequence[_Given], product: Product | None) -> list[str | Non
         if id is not None:
             ids[place] = id
             del unclaimed[id]
-    if None not in ids:
-        return ids  # as an import gives them, which has matched them before
-    if product is None:
-        return ids  # all are new
     only = _only(listed, product)
 
     def claim(key: Callable[[_Given], Hashable]) -> None:
@@ -52,9 +48,8 @@ def matched(listed: Sequence[_Given], product: Product | None) -> list[str | Non
         return variant.get("title") or only or sku(variant)
 
     claim(lambda variant: (sku(variant), title(variant)) if sku(variant) else None)
-    for key in (sku, title):
-        if None in ids:
-            claim(key)
+    claim(sku)
+    claim(title)
     whole = next(iter(unclaimed.values()), None)
     if product and whole and _stands_for_all(product) and None in ids:
         ids[ids.index(None)] = whole["id"]

@@ -24,7 +24,7 @@ _MOST_REMEMBERED: Final = 1_000
 
 @dataclass(frozen=True)
 class _Admitted:
-    """When somebody was last admitted here (Unix seconds), and whose key it was."""
+    """When a key or an address was last admitted here (Unix seconds), and the owner of the key."""
 
     at: int
     caller: Caller | None
@@ -42,7 +42,7 @@ def authenticate(call: Call) -> Callable[[], object]:
     """
     call.answer_headers.update(_unknown(call).headers())
     if call.request.method == "OPTIONS":
-        # A browser asks before a request: that costs nobody a request of their minute.
+        # A browser's preflight request is not counted.
         call.answer_headers.update(rate.peek(call.address).headers())
         return _is_admitted
     admit = _admit_key if is_admin(call) else _admit_address
@@ -63,14 +63,14 @@ def _reads_first(call: Call) -> bool:
 
 
 def _unknown(call: Call) -> Window:
-    """Until somebody has counted, and if nobody can: no answer goes without these headers."""
+    """Before the request is counted, and if it cannot be: every answer has these headers."""
     usual = READS_PER_MINUTE if call.reads else WRITES_PER_MINUTE
     limit = usual if is_admin(call) else STOREFRONT_PER_MINUTE
     return Window(limit, limit, rate.this_minute())
 
 
 def uncounted() -> Window:
-    """What is said where nothing counts: the whole of the usual limit."""
+    """For what is not counted: the whole of the usual limit."""
     return Window(STOREFRONT_PER_MINUTE, 0, rate.this_minute())
 
 

@@ -120,10 +120,10 @@ def _adopted(call: Call, response: Response) -> Response:
     body = response.body
     if response.status_code >= 400 and isinstance(body, dict) and "Code" in body:
         family = _CHALICE.get(response.status_code, InternalError)
-        said = str(body.get("Message"))
+        message = str(body.get("Message"))
         if family is UnsupportedMediaType and call.operation:
-            said = expected(call.operation)
-        raise family(said, headers=_text_headers(response))
+            message = expected(call.operation)
+        raise family(message, headers=_text_headers(response))
     return response
 
 

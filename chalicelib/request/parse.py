@@ -64,12 +64,10 @@ def expected(operation: Operation) -> str:
 
 def raw_body() -> bytes:
     """The raw body. Raises PayloadTooLarge beyond the route's limit."""
-    request, operation = current().request, current().operation
-    raw = request.raw_body
-    sent = raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else raw
-    limit = operation.largest_body if operation else 0
-    if len(sent) > limit:
-        raise PayloadTooLarge(f"The body must be at most {limit:,} bytes.")
+    sent, operation = current().request.raw_body, current().operation
+    assert isinstance(sent, bytes) and operation, "only routes ask for it"
+    if len(sent) > operation.largest_body:
+        raise PayloadTooLarge(f"The body must be at most {operation.largest_body:,} bytes.")
     return sent
 
 
@@ -109,7 +107,7 @@ def _no_number(text: str) -> NoReturn:
 def _number(text: str) -> Decimal | int:
     """A number with a fraction or an exponent. `2.0` is 2, as in JavaScript."""
     if len(text) > LONGEST_NUMBER:
-        raise ValueError("nobody's number")
+        raise ValueError("too many digits")
     number = Decimal(text)
     if number and abs(number.adjusted()) > LARGEST_EXPONENT:
         raise ValueError("not a double, and hours of arithmetic")

@@ -18,7 +18,7 @@ _failed: dict[tuple[str, int], int] = {}  # sign-ins of an address in a minute, 
 
 @dataclass(frozen=True)
 class Window:
-    """A minute of somebody's: what the X-RateLimit headers say."""
+    """One minute of a key or an address, for the X-RateLimit headers."""
 
     limit: int
     used: int

@@ -43,7 +43,7 @@ class Operation:
     reads_first: bool
 
 
-# By path as declared, what the Allow header says.
+# The Allow header, by path as declared.
 _allowed: Final[dict[str, str]] = {}
 # Where the slices' paths begin, imported or not.
 begins: Final[list[str]] = []

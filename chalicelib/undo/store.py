@@ -74,7 +74,7 @@ def changed(job_id: str, record_ids: Iterable[str]) -> set[str]:
 def entry(job_id: str, record_id: str) -> Entry:
     """The entry of a job which writes each record once."""
     item = table.get((job_id, _sk(record_id, 0)))
-    assert item is not None, "the entry is in the commit that says so"
+    assert item is not None, "the commit that counts the record also writes its entry"
     return _entry(job_id, item)
 
 

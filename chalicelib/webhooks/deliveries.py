@@ -187,7 +187,7 @@ def delivered(delivery: Delivery, attempt: Attempt, *, first: bool = False) -> b
     Like the functions below, returns whether the claim was still ours.
     """
     more = {"first": attempt.fields()} if first else {}
-    done = {"status": DeliveryStatus.DELIVERED, **_met(attempt), **more}
+    done = {"status": DeliveryStatus.DELIVERED, **_last_result(attempt), **more}
     return _settle(delivery, done, _ENDED)
 
 
@@ -197,7 +197,7 @@ def retrying(delivery: Delivery, attempt: Attempt, following: NextStep) -> bool:
         "status": DeliveryStatus.RETRYING,
         "step": following.step,
         "nextAttemptAt": clock.iso(following.at),
-        **_met(attempt),
+        **_last_result(attempt),
     }
     if following.daily_since:
         waits["dailySince"] = clock.iso(following.daily_since)
@@ -206,7 +206,7 @@ def retrying(delivery: Delivery, attempt: Attempt, following: NextStep) -> bool:
 
 def replay_failed(delivery: Delivery, attempt: Attempt) -> bool:
     """An attempt outside the schedule has failed: the schedule continues unchanged."""
-    return _settle(delivery, _met(attempt), ["claim"], UNFINISHED_SECONDS)
+    return _settle(delivery, _last_result(attempt), ["claim"], UNFINISHED_SECONDS)
 
 
 def given_up(delivery: Delivery, attempt: Attempt) -> bool:
@@ -223,7 +223,7 @@ def given_up(delivery: Delivery, attempt: Attempt) -> bool:
             "failedAt": now,
             "updatedAt": now,
             "expiresAt": _expiry(),
-            **_met(attempt),
+            **_last_result(attempt),
         },
         remove=_ENDED,
         when=_ours(delivery),
@@ -232,9 +232,9 @@ def given_up(delivery: Delivery, attempt: Attempt) -> bool:
     return commit.sent()
 
 
-def _met(attempt: Attempt) -> dict[str, Any]:
-    met = {"status": attempt.status, "error": attempt.error}
-    return {"last": {name: value for name, value in met.items() if value is not None}}
+def _last_result(attempt: Attempt) -> dict[str, Any]:
+    last = {"status": attempt.status, "error": attempt.error}
+    return {"last": {name: value for name, value in last.items() if value is not None}}
 
 
 def cancelled(delivery: Delivery) -> bool:

@@ -55,9 +55,9 @@ def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> DeliveriesRead:
     ]
     passes = _filter(asked)
     for _ in range(_ROUNDS):
-        met = sorted((item["sk"] for shard in shards for item in shard.found), reverse=True)
+        found = sorted((item["sk"] for shard in shards for item in shard.found), reverse=True)
         # Once there are enough for the page, deliveries older than its last are not needed.
-        last = met[asked.limit - 1] if len(met) >= asked.limit else ""
+        last = found[asked.limit - 1] if len(found) >= asked.limit else ""
         reading = [shard for shard in shards if shard.more and shard.reached > last]
         if not reading:
             break

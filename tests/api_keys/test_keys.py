@@ -31,7 +31,7 @@ def my_id(shop: Shop) -> str:
 def test_a_key_authenticates_with_its_role(shop: Shop) -> None:
     made = make(shop, "ADMIN", name="Counter")
     assert made["key"].startswith("bk_")
-    assert len(made["key"]) > 40
+    assert len(made["key"]) == len("bk_") + 43, "256 bits"
     me = shop.get("/api/admin/me", key=made["key"]).json
     assert {name: me[name] for name in ("id", "name", "role", "createdAt")} == {
         name: made[name] for name in ("id", "name", "role", "createdAt")
@@ -170,7 +170,7 @@ def test_a_key_expires_at_its_time(shop: Shop, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(
     "moment", ["2020-01-01T00:00:00Z", "soon", "9999-12-31T23:59:59-23:00", "", True, "99999-01-01"]
 )
-def test_an_expiry_in_the_past_is_refused(shop: Shop, moment: object) -> None:
+def test_an_expiry_that_is_past_or_no_time_is_refused(shop: Shop, moment: object) -> None:
     answer = shop.post("/api/admin/keys", {"name": "x", "role": "STAFF", "expiresAt": moment})
     assert (answer.status, answer.json["errors"][0]["field"]) == (422, "expiresAt")
 

@@ -61,9 +61,16 @@ def test_the_first_owner_key_of_a_stage_is_created_once(aws: None) -> None:
     assert keys.first_owner_key("backroom-test") is None
 
 
-def test_a_limit_below_one_is_refused(shop: Shop) -> None:
-    with pytest.raises(SystemExit):
-        keys.main([*STAGE, "limits", "key_x", "--read", "0"])
+def test_a_limit_that_is_no_number_or_below_one_is_refused(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = shop.mint("STAFF")
+    id = shop.get("/api/admin/me", key=key).json["id"]
+    for wrong in ("0", "many"):
+        with pytest.raises(SystemExit):
+            keys.main([*STAGE, "limits", id, "--read", wrong])
+        assert "--read: must be a whole number of at least 1" in capsys.readouterr().err
+    assert shop.get("/api/admin/me", key=key).json["limits"] == {"read": 120, "write": 60}
 
 
 def test_an_operator_creates_an_expiring_key_and_sees_last_uses(
@@ -77,3 +84,4 @@ def test_an_operator_creates_an_expiring_key_and_sees_last_uses(
     for wrong in ("soon", "2001-01-01"):
         with pytest.raises(SystemExit):
             keys.main([*STAGE, "create", "Audit", "READER", "--expires", wrong])
+        assert "argument --expires: must be" in capsys.readouterr().err

@@ -10,7 +10,15 @@ import tzdata
 from chalicelib import addresses, listing, table
 from chalicelib.counts import check
 from tests.customers.build import CUSTOMERS, address, customer, new_customer
-from tests.orders.build import ORDERS, before_the_commit, line, new_order, placed, variant
+from tests.orders.build import (
+    ORDERS,
+    before_the_commit,
+    keys_written,
+    line,
+    new_order,
+    placed,
+    variant,
+)
 from tests.support.dynamodb_double import Double
 from tests.support.shop import Answer, Shop
 
@@ -180,6 +188,61 @@ def test_a_change_keeps_the_omitted_fields(shop: Shop) -> None:
     assert fields_of(shop.patch(path, {})) == ["body"]
 
 
+def test_the_addresses_of_a_copied_customer_get_their_own_ids(shop: Shop) -> None:
+    first, second = ({**address(city=city), "id": f"adr_{city}"} for city in ("Rome", "Oslo"))
+    made = customer(shop, addresses=[first, second], defaultAddressId="adr_Oslo")
+    ids = [one["id"] for one in made["addresses"]]
+    assert not {*ids} & {"adr_Rome", "adr_Oslo"}
+    assert made["defaultAddressId"] == ids[1]
+    path = f"{CUSTOMERS}/{made['id']}"
+    twice = [{**address(), "id": ids[0]}] * 2
+    assert fields_of(shop.patch(path, {"addresses": twice})) == ["addresses.1.id"]
+    assert fields_of(shop.patch(path, {"addresses": [first]})) == ["addresses.0.id"]
+    kept = shop.patch(path, {"addresses": [made["addresses"][0]]}).json
+    assert (kept["addresses"], kept["defaultAddressId"]) == (made["addresses"][:1], ids[0])
+    assert shop.patch(path, {"addresses": None}).json["defaultAddressId"] is None
+
+
+def test_a_tag_counts_once_and_null_removes_all(shop: Shop) -> None:
+    made = customer(shop, tags=["a", "b", "a"])
+    assert made["tags"] == ["a", "b"]
+    path = f"{CUSTOMERS}/{made['id']}"
+    assert shop.patch(path, {"tags": ["c", "c"]}).json["tags"] == ["c"]
+    assert shop.patch(path, {"tags": None}).json["tags"] == []
+    assert customer(shop, tags=None)["tags"] == []
+
+
+def test_a_change_of_an_order_without_effect_on_totals_does_not_write_the_customer(
+    shop: Shop, dynamodb: Double
+) -> None:
+    order = placed(shop)
+    written = keys_written(dynamodb)
+    record = (order["customer"]["id"], "customer")
+    shop.patch(f"{ORDERS}/{order['id']}", {"note": "x"})
+    assert record not in written
+    shop.patch(f"{ORDERS}/{order['id']}", {"status": "PAID"})
+    assert record in written
+
+
+def test_a_change_of_what_orders_do_not_copy_leaves_the_lock_of_the_address(
+    shop: Shop, dynamodb: Double
+) -> None:
+    id, lock = customer(shop, email="ann@example.com")["id"], ("email#ann%40example.com", "lock")
+    written = keys_written(dynamodb)
+    shop.patch(f"{CUSTOMERS}/{id}", {"note": "x"})
+    assert (id, "customer") in written and lock not in written
+    shop.patch(f"{CUSTOMERS}/{id}", {"firstName": "Ann"})
+    assert lock in written
+
+
+@pytest.mark.parametrize("id", ["cus_nobody", "prod_1", "x" * 500, "cus_" * 600])
+def test_a_missing_customer_is_not_found(shop: Shop, id: str) -> None:
+    path = f"{CUSTOMERS}/{id}"
+    answers = [shop.get(path), shop.patch(path, {"note": "x"}), shop.delete(path)]
+    answers += [shop.post(f"{path}/merge", {"into": "cus_1"}), shop.post(f"{path}/erase")]
+    assert {(answer.status, answer.json["code"]) for answer in answers} == {(404, "not_found")}
+
+
 def test_a_change_without_effect_announces_nothing(shop: Shop) -> None:
     made = customer(shop, addresses=[address()])
     path = f"{CUSTOMERS}/{made['id']}"
@@ -308,6 +371,38 @@ def test_a_customer_with_orders_is_not_deleted_even_if_they_are_cancelled(shop: 
     answer = shop.delete(path)
     assert (answer.status, answer.json["code"]) == (409, "has_orders")
     shop.delete(f"{ORDERS}/{order['id']}")
+    assert shop.delete(path).status == 200
+
+
+def test_a_customer_from_before_there_were_totals_has_none(shop: Shop) -> None:
+    made = customer(shop)
+    gone = ["orders", "ordersCount", "totalSpent", "updatedAt", "tags", "addresses", "note"]
+    table.update((made["id"], "customer"), remove=gone)
+    path = f"{CUSTOMERS}/{made['id']}"
+    assert shop.get(path).json == {**made, "updatedAt": made["createdAt"]}
+    assert shop.patch(path, {"tags": ["a"]}).json["tags"] == ["a"]
+
+
+def test_a_cancelled_order_counts_for_nothing_even_if_it_was_paid(shop: Shop) -> None:
+    order = placed(shop)
+    path = f"{ORDERS}/{order['id']}"
+    shop.patch(path, {"paymentStatus": "PAID"})
+    assert shop.patch(path, {"status": "CANCELLED"}).json["paymentStatus"] == "PAID"
+    shown = shop.get(f"{CUSTOMERS}/{order['customer']['id']}").json
+    assert (shown["ordersCount"], shown["totalSpent"]) == (0, "0.00")
+    assert [name for name, found in check.recounts() if found.wrong] == []
+
+
+def test_a_customer_from_before_orders_were_counted_is_deleted_only_without_orders(
+    shop: Shop,
+) -> None:
+    order = placed(shop)
+    path = f"{CUSTOMERS}/{order['customer']['id']}"
+    table.update((order["customer"]["id"], "customer"), remove=["orders"])
+    answer = shop.delete(path)
+    assert (answer.status, answer.json["code"]) == (409, "has_orders")
+    shop.delete(f"{ORDERS}/{order['id']}")
+    table.update((order["customer"]["id"], "customer"), remove=["orders"])
     assert shop.delete(path).status == 200
 
 

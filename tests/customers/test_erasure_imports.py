@@ -84,8 +84,8 @@ def test_an_import_shows_that_its_file_was_deleted(jobs: JobDesk, desk: Desk, ma
     for id, again in ((failed["id"], "retry"), (asks["id"], "retry"), (tried["id"], "run")):
         refused = jobs.shop.post(f"/api/admin/jobs/{id}/{again}")
         assert (refused.status, refused.json["code"]) == (409, "file_missing")
-    said = jobs.shop.post(f"/api/admin/jobs/{asks['id']}/mapping", {"columns": {"Who": "name"}})
-    assert (said.status, said.json["code"]) == (409, "job_not_waiting")
+    answer = jobs.shop.post(f"/api/admin/jobs/{asks['id']}/mapping", {"columns": {"Who": "name"}})
+    assert (answer.status, answer.json["code"]) == (409, "job_not_waiting")
     # What it wrote belongs to the shop, and can still be undone.
     assert jobs.shop.get("/api/admin/products?search=mug").json["total"] == 1
     assert jobs.done(f"/api/admin/jobs/{written['id']}/undo")["deleted"] == 1
@@ -140,6 +140,7 @@ def test_an_erasure_waits_for_workers_of_a_stopped_import(
 
     monkeypatch.setattr(files, "put_part", late)
     desk.handle(message)
+    assert desk.job(stopped)["status"] == "CANCELLED"
     assert objects() and jobs.job(erasure)["status"] == "RUNNING"
     before = clock.iso(clock.after(-181))
     table.update((stopped, "job"), set={"completedAt": before})
@@ -218,7 +219,7 @@ def test_the_input_of_a_continued_job_is_deleted(jobs: JobDesk, made: Any) -> No
     for id in (export, edit):
         table.update((id, "job"), set={"status": "RUNNING"})
     erasure = jobs.start(f"{path(made)}/erase")
-    *others, message = jobs._messages()
+    *others, message = jobs.messages()
     jobs.handle(message)
     assert jobs.job(erasure)["status"] == "RUNNING"
     for other in others:

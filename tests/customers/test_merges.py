@@ -99,7 +99,7 @@ def test_the_old_id_leads_to_the_merged_customer(jobs: JobDesk) -> None:
     assert shop.post(CUSTOMERS, new_customer(email=three["email"])).status == 409
 
 
-def test_a_customer_without_an_email_gets_the_others(jobs: JobDesk) -> None:
+def test_a_customer_without_an_email_gets_that_of_the_merged_one(jobs: JobDesk) -> None:
     shop = jobs.shop
     known = customer(shop, email="grace@navy.mil")
     walk_in = shop.post(CUSTOMERS, {"phone": "030 1"}).json
@@ -112,6 +112,19 @@ def test_a_customer_without_an_email_gets_the_others(jobs: JobDesk) -> None:
     again = placed(shop, customer={"email": "grace@navy.mil"})
     assert again["customer"]["id"] == walk_in["id"]
     assert shop.post(CUSTOMERS, new_customer(email="GRACE@navy.mil")).json["id"] == walk_in["id"]
+
+
+def test_first_and_last_name_are_of_one_person(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    for own, others, expected in (
+        (("Ada", None), ("Grace", "Hopper"), ("Ada", None)),
+        ((None, "Byron"), ("Grace", "Hopper"), (None, "Byron")),
+        ((None, None), ("Grace", "Hopper"), ("Grace", "Hopper")),
+    ):
+        one, two = (customer(shop, firstName=first, lastName=last) for first, last in (own, others))
+        merged(jobs, two, one)
+        after = now(shop, one)
+        assert (after["firstName"], after["lastName"]) == expected
 
 
 def test_addresses_beyond_the_limit_are_reported(jobs: JobDesk) -> None:
@@ -145,7 +158,8 @@ def test_an_impossible_merge_is_refused(jobs: JobDesk) -> None:
         return answer.status, answer.json["errors"][0]["code"]
 
     assert refused(one["id"]) == (422, "invalid")
-    assert refused("cus_nobody") == (422, "unknown_customer")
+    for nobody in ("cus_nobody", "cus_" + "x" * 56):
+        assert refused(nobody) == (422, "unknown_customer")
     assert refused(three["id"]) == (422, "merged")
     assert refused(erased["id"]) == (422, "erased")
     shop.post(f"{path(one)}/merge", {"into": two["id"]})  # not worked on yet
@@ -170,7 +184,11 @@ def test_two_concurrent_merges_make_no_circle(jobs: JobDesk) -> None:
 
 def test_a_customer_being_merged_or_erased_cannot_be_changed(jobs: JobDesk) -> None:
     shop = jobs.shop
-    one, two, three = (customer(shop) for _ in range(3))
+    one, two, three, erased = (customer(shop) for _ in range(4))
+    erasure = jobs.start(f"{path(erased)}/erase")
+    for answer in (shop.patch(path(erased), {"note": "x"}), shop.delete(path(erased))):
+        assert (answer.status, answer.json["code"]) == (409, "customer_busy"), answer.text
+        assert answer.json["jobId"] == erasure
     job = jobs.start(f"{path(one)}/merge", {"into": two["id"]})
     for answer in (
         shop.patch(path(one), {"note": "x"}),
@@ -185,6 +203,7 @@ def test_a_customer_being_merged_or_erased_cannot_be_changed(jobs: JobDesk) -> N
     assert shop.patch(path(two), {"note": "x"}).status == 200
     refused = shop.post(f"/api/admin/jobs/{job}/cancel")
     assert (refused.status, refused.json["code"]) == (409, "cannot_cancel")
+    assert "useless if done in part" in refused.json["message"]
     jobs.work()
     assert now(shop, two)["note"] == "x"
     assert shop.delete(path(two)).status == 200
@@ -207,7 +226,7 @@ def test_orders_placed_during_a_merge_are_not_lost(jobs: JobDesk) -> None:
     right(jobs)
 
 
-@pytest.mark.parametrize("nth", range(1, 16))
+@pytest.mark.parametrize("nth", range(1, 9))
 @pytest.mark.parametrize("after", [False, True])
 def test_a_merge_that_crashes_anywhere_has_the_same_result(
     jobs: JobDesk, nth: int, after: bool
@@ -216,15 +235,15 @@ def test_a_merge_that_crashes_anywhere_has_the_same_result(
     one, two = customer(shop, addresses=[address()]), customer(shop)
     buys(shop, one, 4, paymentStatus="PAID")
     buys(shop, two, 1)
-    jobs.start(f"{path(one)}/merge", {"into": two["id"]})
+    id = jobs.start(f"{path(one)}/merge", {"into": two["id"]})
     jobs.crash("TransactWriteItems", nth, after=after)
-    jobs.work()
+    assert jobs.finished(id)["errors"] == []
     after_ = now(shop, two)
     assert (after_["ordersCount"], after_["totalSpent"]) == (5, "79.60")
     assert len(after_["addresses"]) == 1
     assert shop.get(path(one)).json["code"] == "merged"
-    deleted = [e for e in shop.events() if e["event"] == "customer.deleted"]
-    assert len(deleted) == 1
+    kinds = [event["event"] for event in shop.events()]
+    assert (kinds.count("customer.deleted"), kinds.count("customer.updated")) == (1, 1)
     right(jobs)
 
 

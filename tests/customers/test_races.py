@@ -75,6 +75,9 @@ def test_a_job_releases_only_customers_that_it_holds(jobs: JobDesk) -> None:
     store.let_go(two["id"], "job_another")
     assert shop.delete(f"{CUSTOMERS}/{two['id']}").json["code"] == "customer_busy"
     store.let_go("cus_gone", "job_another")
+    store.forget("cus_gone")
+    assert store.absorb("cus_gone", two["id"], "job_another") == 0
+    assert store.absorb(two["id"], "cus_gone", "job_another") == 0
     assert table.get(("cus_gone", "customer")) is None
 
 

@@ -110,7 +110,7 @@ def shop(home: Path, size: str) -> Iterator[Stack]:
         quick = {"WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8", "WEBHOOK_SCHEDULE_SCALE": "0.01"}
         found["stages"][STAGE] = {"environment_variables": quick}
         config.write_text(json.dumps(found))
-        said = machine.deploy("--parameter", "MetricMath=false", "--parameter", f"Size={size}")
-        key = re.search(r"Owner key, shown only once: (\S+)", said)
-        assert key, said
+        output = machine.deploy("--parameter", "MetricMath=false", "--parameter", f"Size={size}")
+        key = re.search(r"Owner key, shown only once: (\S+)", output)
+        assert key, output
         yield Stack(machine.api(), key[1], aws, "")

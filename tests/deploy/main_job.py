@@ -2,13 +2,12 @@
 
 import json
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from typing import Any
 
 from tests.e2e.calls import call
 from tests.e2e.test_main_job import ended, upload
+from tests.support.forms import posted
 from tests.support.running import Stack
 from tests.webhooks.receiver import Receiver
 
@@ -61,8 +60,8 @@ def _told(stack: Stack, receiver: Receiver) -> None:
     line = {"variantId": pot["variants"][0]["id"], "quantity": 2}
     status, order = call(f"{admin}/orders", stack.api_key, send={"lineItems": [line]})
     assert status == 201, order
-    came = within(lambda: [r for r in receiver.requests if r.path == "/ok"])
-    assert json.loads(came[0].body)["data"]["id"] == order["id"]
+    arrived = within(lambda: [r for r in receiver.requests if r.path == "/ok"])
+    assert json.loads(arrived[0].body)["data"]["id"] == order["id"]
     tried = within(lambda: found[1:] and found if (found := again(receiver)) else [])
     assert tried[0].delivery == tried[1].delivery
     assert tried[0].body == tried[1].body
@@ -82,25 +81,10 @@ def again(receiver: Receiver) -> list[Any]:
     return [request for request in receiver.requests if request.path == "/nth/2"]
 
 
-def within(look: Callable[[], list[Any]]) -> list[Any]:
+def within(poll: Callable[[], list[Any]]) -> list[Any]:
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
-        if found := look():
+        if found := poll():
             return found
         time.sleep(0.5)
-    raise AssertionError("it never came")
-
-
-def posted(form: dict[str, Any], data: bytes) -> None:
-    """Posts a form directly to S3, as a browser does."""
-    boundary = "b0undary"
-    parts = [
-        f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode()
-        for name, value in form["fields"].items()
-    ]
-    file = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="c.csv"\r\n\r\n'
-    body = b"".join(parts) + file.encode() + data + f"\r\n--{boundary}--\r\n".encode()
-    kind = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
-    request = urllib.request.Request(form["url"], body, kind)
-    with urllib.request.urlopen(request, timeout=30) as answer:
-        assert answer.status in {200, 201, 204}
+    raise AssertionError("it never arrived")

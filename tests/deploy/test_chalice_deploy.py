@@ -74,9 +74,9 @@ def test_a_second_deployment_changes_no_stack_and_keeps_the_master_key(machine: 
         return str(found["Parameter"]["Value"])
 
     before = master_key()
-    said = machine.deploy()
-    assert "backroom-try-resources: nothing to change" in said
-    assert "backroom-try-triggers: nothing to change" in said
+    output = machine.deploy()
+    assert "backroom-try-resources: nothing to change" in output
+    assert "backroom-try-triggers: nothing to change" in output
     assert master_key() == before
 
 
@@ -128,11 +128,11 @@ def test_show_changes_nothing(machine: Machine) -> None:
         return {s["StackName"]: s.get("LastUpdatedTime") for s in stacks}, machine.settings()
 
     before = stored()
-    said = machine.deploy(
+    output = machine.deploy(
         "--show", "--alarm-email", "ops@example.com", "--mail-from", "a@b.example"
     )
-    assert "Email" in said.partition("backroom-try-alarms: ")[2]
-    assert "modify" in said and "SendSummariesRole" in said
+    assert "Email" in output.partition("backroom-try-alarms: ")[2]
+    assert "modify" in output and "SendSummariesRole" in output
     assert stored() == before
 
 
@@ -163,8 +163,8 @@ def test_resources_with_data_are_not_replaced_without_consent(machine: Machine) 
     template.write_text(
         good.replace("TableName: !Sub backroom-${Stage}-outbox", "TableName: other")
     )
-    said = machine.deploy(fails=True)
-    assert "replace Outbox" in said and "Nobody is there to agree" in said
+    output = machine.deploy(fails=True)
+    assert "replace Outbox" in output and "Nobody is there to agree" in output
     assert "Nothing was changed" in machine.deploy(typed="yes\n", fails=True)
     template.write_text(good)
     assert "backroom-try-resources: nothing to change" in machine.deploy()
@@ -175,8 +175,8 @@ def test_a_stage_is_deployed_from_a_package(machine: Machine, tmp_path: Path) ->
     machine.run("infra/deploy.py", "--package", str(out))
     assert "was deployed by Chalice" in machine.deploy("--from-package", str(out), fails=True)
     machine.deploy("--destroy", typed=f"{STAGE}\n")
-    said = machine.deploy("--from-package", str(out))
-    api = said.partition("https://")[2].partition(".")[0]
+    output = machine.deploy("--from-package", str(out))
+    api = output.partition("https://")[2].partition(".")[0]
     url = f"{machine.aws}/_aws/execute-api/{api}/{STAGE}"
     assert _status(f"{url}/probe/first") == 200
     assert "with --from-package" in machine.deploy(fails=True)
@@ -198,8 +198,8 @@ def test_a_stage_is_destroyed_only_by_name_and_can_be_restored_with_its_data(
 
 
 def test_a_stage_destroyed_with_its_data_leaves_nothing(machine: Machine) -> None:
-    said = machine.deploy("--destroy", "--with-data", typed=f"{STAGE}\n")
-    assert f"delete the table backroom-{STAGE}" in said
+    output = machine.deploy("--destroy", "--with-data", typed=f"{STAGE}\n")
+    assert f"delete the table backroom-{STAGE}" in output
     assert machine.client("dynamodb").list_tables()["TableNames"] == []
     assert machine.client("s3").list_buckets()["Buckets"] == []
     assert machine.client("sqs").list_queues().get("QueueUrls", []) == []

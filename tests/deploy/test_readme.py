@@ -25,8 +25,8 @@ def test_the_readme_deploys_the_shop_and_then_new_code(tmp_path: Path) -> None:
     (tmp_path / "emulator").mkdir()
     with emulated(tmp_path / "emulator") as aws:
         desk.environment |= CREDENTIALS | {"AWS_ENDPOINT_URL": aws}
-        said = desk.run(deploy)
-        assert "Owner key, shown only once: " in said and "https://" in said
+        output = desk.run(deploy)
+        assert "Owner key, shown only once: " in output and "https://" in output
         app = desk.folder / "app.py"
         app.write_text(app.read_text() + "\n# changed\n")
         assert "Rest API URL" in desk.run(change)

@@ -10,9 +10,8 @@ import tempfile
 from pathlib import Path
 from urllib.request import urlopen
 
-from tests.support.running import Stack, free_port, running
+from tests.support.running import Stack, free_port, running, tool
 
-_PROJECT = Path(__file__).resolve().parents[2]
 _PLENTY = "1000000"  # requests a minute, so that not every answer is a 429
 _CHECKS = (
     "not_a_server_error",
@@ -36,9 +35,9 @@ def fuzz(stack: Stack, seconds: int, *options: str) -> subprocess.CompletedProce
         *("--warnings", "off"),
         *options,
     ]
-    # Where it keeps what it found must not be the checkout.
+    # It writes its findings into the current folder, which must not be the checkout.
     with tempfile.TemporaryDirectory() as elsewhere:
-        # A cold start on a busy machine takes longer than it waits for a description.
+        # It waits for a description for less time than a cold start takes on a busy machine.
         with urlopen(f"{stack.base_url}/api/openapi.json", timeout=60) as answer:
             Path(elsewhere, "openapi.json").write_bytes(answer.read())
         return subprocess.run(
@@ -52,21 +51,9 @@ def fuzz(stack: Stack, seconds: int, *options: str) -> subprocess.CompletedProce
 
 
 def unlimited_key(stack: Stack) -> str:
-    made = _keys(stack, "create", "Fuzz", "OWNER")
-    _keys(stack, "limits", made.split()[0], "--read", _PLENTY, "--write", _PLENTY)
+    made = tool(stack, "keys", "create", "Fuzz", "OWNER")
+    tool(stack, "keys", "limits", made.split()[0], "--read", _PLENTY, "--write", _PLENTY)
     return made.rpartition(": ")[2].strip()
-
-
-def _keys(stack: Stack, *command: str) -> str:
-    tool = [sys.executable, "infra/keys.py", "--stage", "local"]
-    done = subprocess.run(
-        [*tool, "--endpoint-url", stack.aws_endpoint, *command],
-        cwd=_PROJECT,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    return done.stdout
 
 
 def main() -> None:

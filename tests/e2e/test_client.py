@@ -14,9 +14,8 @@ import httpx
 import pytest
 from backroom import Backroom, JobFailed, NotFound, Policy, PreconditionFailed, etag_of, verify
 
-from infra.local import STAGE
 from tests.e2e.calls import until
-from tests.support.running import Stack
+from tests.support.running import Stack, tool
 from tests.webhooks.receiver import Receiver
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -24,14 +23,7 @@ PLENTY = 9_000
 
 
 def limits(stack: Stack, key_id: str, read: int, write: int) -> None:
-    options = ["--stage", STAGE, "--endpoint-url", stack.aws_endpoint]
-    command = ["limits", key_id, "--read", str(read), "--write", str(write)]
-    subprocess.run(
-        [sys.executable, "infra/keys.py", *options, *command],
-        cwd=PROJECT,
-        check=True,
-        capture_output=True,
-    )
+    tool(stack, "keys", "limits", key_id, "--read", str(read), "--write", str(write))
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from tests.support.running import Stack
 
 PROJECT = Path(__file__).resolve().parents[2]
 BEHIND = 35  # seconds, with some for the stream
-# Who keeps a copy: a page at a time, kept with its cursor in one file that is put in place whole.
+# A program that keeps a copy. After each page, it replaces one file with the copy and the cursor.
 READER = """
 import json, os, sys, time
 from backroom import Backroom

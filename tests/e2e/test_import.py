@@ -16,6 +16,7 @@ import pytest
 from tests.e2e.calls import call
 from tests.e2e.recorded import client
 from tests.e2e.test_main_job import ended
+from tests.support.forms import posted
 from tests.support.running import Stack
 
 QUEUE = "backroom-local-import-chunks"
@@ -30,24 +31,9 @@ def prepared(stack: Stack) -> dict[str, Any]:
     return dict(upload)
 
 
-def post(upload: dict[str, Any], csv: str) -> None:
-    """Posts the form as a browser does: all fields, then the file."""
-    parts = [
-        f'Content-Disposition: form-data; name="{name}"\r\n\r\n{value}'
-        for name, value in upload["fields"].items()
-    ]
-    head = 'Content-Disposition: form-data; name="file"; filename="supplier.csv"'
-    parts.append(f"{head}\r\nContent-Type: text/csv\r\n\r\n{csv}")
-    body = "".join(f"--limit\r\n{part}\r\n" for part in parts) + "--limit--\r\n"
-    headers = {"Content-Type": "multipart/form-data; boundary=limit"}
-    request = urllib.request.Request(upload["url"], body.encode(), headers)
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        assert answer.status in (200, 204)
-
-
 def imported(stack: Stack, csv: str) -> dict[str, Any]:
     upload = prepared(stack)
-    post(upload, csv)
+    posted(upload, csv)
     return ended(stack, stack.api_key, upload["jobId"])
 
 
@@ -117,7 +103,7 @@ def test_killed_workers_lose_no_row_and_count_none_twice(stack: Stack) -> None:
     rows += [f"{mark}-{number},Thing {number},99" for number in range(0, PRODUCTS, 10)]
     rows += [f"{mark}-bad-{number},Bad,free" for number in range(5)]
     upload = prepared(stack)
-    post(upload, "slug,name,price\n" + "\n".join(rows) + "\n")
+    posted(upload, "slug,name,price\n" + "\n".join(rows) + "\n")
     url = f"{stack.base_url}/api/admin/jobs/{upload['jobId']}"
     killed = 0
     while killed < KILLS and call(url, stack.api_key)[1]["status"] in ("QUEUED", "RUNNING"):
@@ -162,7 +148,7 @@ def test_an_unrecognised_file_is_mapped_previewed_and_imported(stack: Stack) -> 
     jobs, key = f"{stack.base_url}/api/admin/jobs", stack.api_key
     url = f"{stack.base_url}/api/admin/products/import/uploads"
     _, upload = call(url, key, send={"fileName": "wix.csv", "dryRun": True})
-    post(upload, f"Product Name,Selling Price,Qty\n{mark} mug,7.50,4\n")
+    posted(upload, f"Product Name,Selling Price,Qty\n{mark} mug,7.50,4\n")
     job = until(stack, upload["jobId"], {"NEEDS_MAPPING"})
     assert [column["field"] for column in job["columns"]] == ["name", "price", "stock"]
     columns = {column["column"]: column["field"] for column in job["columns"]}
@@ -179,9 +165,9 @@ def test_an_unrecognised_file_is_mapped_previewed_and_imported(stack: Stack) -> 
 def test_a_small_import_overtakes_a_large_one(stack: Stack) -> None:
     mark = f"f{uuid.uuid4().hex[:8]}"
     large, small = prepared(stack), prepared(stack)
-    post(large, "slug,name,price\n" + "".join(f"{mark}-{n},L,{n % 9}\n" for n in range(8_000)))
+    posted(large, "slug,name,price\n" + "".join(f"{mark}-{n},L,{n % 9}\n" for n in range(8_000)))
     until(stack, large["jobId"], {"RUNNING"})
-    post(small, "slug,name,price\n" + "".join(f"{mark}-s{n},S,1\n" for n in range(20)))
+    posted(small, "slug,name,price\n" + "".join(f"{mark}-s{n},S,1\n" for n in range(20)))
     assert ended(stack, stack.api_key, small["jobId"])["created"] == 20
     jobs = f"{stack.base_url}/api/admin/jobs/{large['jobId']}"
     _, unfinished = call(jobs, stack.api_key)

@@ -71,7 +71,8 @@ def processes_of(home: Path) -> list[str]:
 
 
 def test_data_survives_a_stop_and_fresh_deletes_it(tmp_path: Path) -> None:
-    """A listener gets every event; the feed is half a minute behind, so the mug comes later."""
+    """A listener gets every event, also that of the mug: the change feed shows an event only after
+    half a minute, when the shop has been restarted."""
     port = free_port()
     with Receiver() as webhook, Receiver() as forwarded, ExitStack() as terminals:
         with running(tmp_path, port, keeps=True) as first:

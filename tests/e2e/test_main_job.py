@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from tests.e2e.calls import call
+from tests.support.forms import form
 from tests.support.running import Stack
 
 PRODUCTS = 2_000
@@ -29,15 +30,13 @@ def a_suppliers_csv(mark: str) -> bytes:
 
 def upload(stack: Stack, key: str, csv: bytes) -> str:
     """Posts the file as a browser's form does; returns the id of the job."""
-    boundary = uuid.uuid4().hex
-    head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="s.csv"\r\n'
-    body = head.encode() + b"Content-Type: text/csv\r\n\r\n" + csv + f"\r\n--{boundary}--".encode()
+    body, kind = form({}, csv)
     request = urllib.request.Request(
         f"{stack.base_url}/api/admin/products/import",
         body,
         {
             "Authorization": f"Bearer {key}",
-            "Content-Type": f"multipart/form-data; boundary={boundary}",
+            "Content-Type": kind,
         },
     )
     with urllib.request.urlopen(request, timeout=60) as answer:

@@ -1,11 +1,8 @@
 """The tools in docs/operations.md, on a running deployment."""
 
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,10 +11,8 @@ from chalicelib import clock
 from infra.local import STAGE
 from tests.e2e.calls import call, until
 from tests.e2e.recorded import client
-from tests.support.running import Stack
+from tests.support.running import Stack, tool
 from tests.webhooks.receiver import Receiver
-
-PROJECT = Path(__file__).resolve().parents[2]
 
 
 class Operator:
@@ -27,17 +22,7 @@ class Operator:
         self.stack = stack
 
     def tool(self, name: str, *options: str) -> str:
-        command = [sys.executable, f"infra/{name}.py", "--stage", STAGE]
-        endpoint = ["--endpoint-url", self.stack.aws_endpoint]
-        done = subprocess.run(
-            [*command, *endpoint, *options],
-            cwd=PROJECT,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        return tool(self.stack, name, *options)
 
     def client(self, service: str) -> Any:
         return client(self.stack.aws_endpoint, service)
@@ -110,6 +95,13 @@ def test_lost_events_of_the_stream_are_republished(operator: Operator, receiver:
 
 
 def test_missed_scheduled_runs_are_repeated(operator: Operator) -> None:
+    logs, group = operator.client("logs"), f"/aws/lambda/backroom-{STAGE}-check_counts"
+
+    def runs() -> int:
+        events = logs.filter_log_events(logGroupName=group)["events"]
+        return sum("totals checked" in event["message"] for event in events)
+
+    before = runs()
     function = f"arn:aws:lambda:us-east-1:000000000000:function:backroom-{STAGE}-check_counts:1"
     operator.put_aside(
         "schedules",
@@ -117,6 +109,7 @@ def test_missed_scheduled_runs_are_repeated(operator: Operator) -> None:
         {"resources": [f"arn:…:rule/backroom-{STAGE}-hourly"]},
     )
     assert "2 letters, tried again" in operator.tool("dead_letters", "schedules", "--again")
+    until(lambda: runs() > before)
 
 
 def test_a_wrong_total_is_reported_and_repaired(operator: Operator) -> None:

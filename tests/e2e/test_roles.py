@@ -3,8 +3,6 @@ everything the shop can do. The emulator enforces permissions, but not leading k
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import astuple, dataclass
 from fnmatch import fnmatchcase
@@ -16,7 +14,7 @@ import pytest
 from infra.local import STAGE
 from tests.e2e.recorded import Asked, asked, begin, client
 from tests.e2e.tour import Tour
-from tests.support.running import Stack, free_port, running
+from tests.support.running import Stack, free_port, running, tool
 from tests.webhooks.receiver import Receiver
 
 ANY = f"backroom-{STAGE}*"
@@ -36,22 +34,22 @@ UNASKED = {
         f"backroom-{STAGE}-deliver",
         "sqs:ChangeMessageVisibility",
         "*",
-    ): "for turns that come early or that another run has begun: a walk of seconds may meet none",
+    ): "for messages that arrive early or are in work elsewhere, which the tour may not meet",
     (
         f"backroom-{STAGE}-run_job",
         "sqs:ChangeMessageVisibility",
         "jobs",
-    ): "a step that failed is shown again soon, which no walk makes happen",
+    ): "a failed step is repeated soon; none fails on the tour",
     (
         f"backroom-{STAGE}-run_job",
         "sqs:SendMessage",
         "jobs",
-    ): "a job that takes longer than one message may goes on with the next",
+    ): "a long job continues with another message",
     (
         f"backroom-{STAGE}-run_job",
         "dynamodb:GetItem",
         "*",
-    ): "a step that comes again after a crash reads what it did",
+    ): "a step that is repeated after a crash reads what it did",
     (
         f"backroom-{STAGE}-run_job",
         "dynamodb:BatchWriteItem",
@@ -66,7 +64,7 @@ UNASKED = {
         f"backroom-{STAGE}-import_chunk",
         "sqs:ChangeMessageVisibility",
         "import-chunks",
-    ): "a step that failed is shown again soon, which no walk makes happen",
+    ): "a failed step is repeated soon; none fails on the tour",
 }
 
 
@@ -97,7 +95,8 @@ def needs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, set
     home = tmp_path_factory.mktemp("roles")
     with running(home, free_port(), "--fresh", *setting) as stack, Receiver() as receiver:
         tour, found = Tour(stack, receiver), set[Asked]()
-        _without_limits(stack, tour.call("GET", "/api/admin/me")["id"])
+        key_id = tour.call("GET", "/api/admin/me")["id"]
+        tool(stack, "keys", "limits", key_id, "--read", "9000", "--write", "9000")
         begin(stack.aws_endpoint)
         for _ in tour.walk():
             found |= asked(stack.aws_endpoint)
@@ -106,13 +105,6 @@ def needs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, set
             text = json.dumps({"policies": policies(stack), "calls": calls}, indent=1)
             Path(path).write_text(text)
         yield stack, found
-
-
-def _without_limits(stack: Stack, key_id: str) -> None:
-    options = ["--stage", STAGE, "--endpoint-url", stack.aws_endpoint]
-    limits = ["limits", key_id, "--read", "9000", "--write", "9000"]
-    project = Path(__file__).resolve().parents[2]
-    subprocess.run([sys.executable, "infra/keys.py", *options, *limits], cwd=project, check=True)
 
 
 def policies(stack: Stack) -> dict[str, Any]:
@@ -159,10 +151,10 @@ def test_every_granted_permission_is_used(needs: tuple[Stack, set[Asked]]) -> No
     told = {grant: rule for grant in unused for rule in UNASKED if _tells(rule, grant)}
     untold = [f"{g.function}: {g.action} on {g.resource}" for g in unused if g not in told]
     assert untold == []
-    # A job's message may come before the job is written, and a slow machine cuts jobs in two.
+    # A message may arrive before its job is written; on a slow machine, a job takes two messages.
     by_chance = {rule for rule in UNASKED if rule[0] == f"backroom-{STAGE}-run_job"}
     unneeded = set(UNASKED) - set(told.values()) - by_chance
-    assert unneeded == set(), "exceptions that nothing needs"
+    assert unneeded == set(), "exceptions that no grant needs"
 
 
 def _tells(rule: tuple[str, str, str], grant: Grant) -> bool:
@@ -192,7 +184,7 @@ def test_leading_keys_limit_functions_to_the_items_they_use(
         (f"backroom-{STAGE}-import_chunk", "name#product#*"),
         (f"backroom-{STAGE}-run_job", "name#*"),
     }
-    # What a receiver answered is changed where it names somebody who is erased.
+    # An erasure changes stored answers of receivers that name the customer.
     answers = {(f"backroom-{STAGE}-run_job", pattern) for pattern in ("dlv_*", "deliveries#*")}
     assert unused - answers == before_reindexing  # SKUs that the last release wrote
     table = f":table/backroom-{STAGE}"

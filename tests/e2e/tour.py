@@ -13,6 +13,7 @@ import openpyxl
 from chalicelib.webhooks.model import event_of
 from infra.local import STAGE
 from tests.e2e.recorded import client
+from tests.support.forms import form, posted
 from tests.support.running import Stack
 from tests.webhooks.receiver import Receiver
 
@@ -125,7 +126,7 @@ class Tour:
         mug = self.admin("POST", "/products", new)["id"]
         self.admin("PUT", f"/products/{mug}", {"price": 9, "tags": ["blue"], "slug": "a-mug"})
         self.admin("GET", f"/products/{mug}")
-        # Named by its version, and without a word about stock: that is then only looked at.
+        # With If-Match and without stock: the stock is then only checked.
         etag = self._etag(f"/api/admin/products/{mug}")
         assert self.admin("PUT", f"/products/{mug}", {"vendor": "Kestrel"}, If_Match=etag)
         self.admin("POST", "/products/bulk", [{**new, "name": f"Cup {n}"} for n in range(25)])
@@ -135,7 +136,9 @@ class Tour:
         self.call("GET", "/api/products")
         self.call("GET", "/api/products/a-mug")
         self.admin("DELETE", f"/products/{mug}")
-        many = [{"title": str(n), "sku": f"TEE-{n:02d}"} for n in range(60)]  # beyond its index
+        many = [
+            {"title": str(n), "sku": f"TEE-{n:02d}"} for n in range(60)
+        ]  # more words than its index has
         tee = self.admin("POST", "/products", {**new, "name": "Tee", "variants": many})["id"]
         assert self.admin("GET", "/products?search=TEE-59")["total"] == 1
         self.admin("DELETE", f"/products/{tee}")
@@ -198,7 +201,7 @@ class Tour:
         assert self._finished(far)["failed"] == 0
         self._finished(self._upload(_CSV + rows[0], "?dryRun=true"))
         ended = self.admin("POST", "/products/import/uploads", {"fileName": "big.csv"})
-        self._post_form(ended["url"], ended["fields"], _CSV + "cup,Cup,1,,")
+        posted(ended, _CSV + "cup,Cup,1,,")
         self._finished(ended["jobId"])
         waits = self.admin("POST", "/products/import/uploads", {"fileName": "never.csv"})["jobId"]
         self.admin("POST", f"/jobs/{waits}/cancel")
@@ -259,13 +262,9 @@ class Tour:
         assert touched["orders"] == touched["customers"] == 1 and touched["exports"] >= 2, touched
 
     def _upload(self, text: str | bytes, query: str = "") -> str:
-        body, kind = _form({}, text)
+        body, kind = form({}, text)
         path = f"/products/import{query}"
         return str(self.admin("POST", path, body, Content_Type=kind)["jobId"])
-
-    def _post_form(self, url: str, fields: dict[str, str], text: str) -> None:
-        body, kind = _form(fields, text)
-        urllib.request.urlopen(urllib.request.Request(url, body, {"Content-Type": kind})).close()
 
     def _finished(self, job: str) -> Any:
         return self._ended(job, "COMPLETED", "FAILED", "CANCELLED", "NEEDS_MAPPING")
@@ -301,7 +300,7 @@ class Tour:
         posts = len(self._receiver.requests)
         self.admin("POST", f"/webhooks/{self._failing}/recover", {**since, "dryRun": False})
         self.until(lambda: len(self._receiver.requests) > posts)
-        # What is new goes to one that is failing on the other lane; so does what is made again.
+        # New and republished events of a failing webhook are sent through the other queue.
         order = self.admin("POST", "/orders", {"lineItems": [self._line]})["id"].encode()
 
         def sent() -> list[str]:
@@ -320,19 +319,6 @@ class Tour:
                 return b"ops@example.com" in answer.read()
 
         self.until(told)
-
-
-def _form(fields: dict[str, str], file: str | bytes) -> tuple[bytes, str]:
-    edge = "tour-of-the-shop"
-    parts = [
-        f'--{edge}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
-        for name, value in fields.items()
-    ]
-    head = 'name="file"; filename="tour.csv"\r\nContent-Type: text/csv'
-    parts.append(f"--{edge}\r\nContent-Disposition: form-data; {head}\r\n\r\n")
-    data = file.encode() if isinstance(file, str) else file
-    body = "".join(parts).encode() + data + f"\r\n--{edge}--\r\n".encode()
-    return body, f"multipart/form-data; boundary={edge}"
 
 
 def _workbook(*rows: list[object]) -> bytes:

@@ -78,7 +78,9 @@ def test_an_event_is_in_the_feed_once_after_half_a_minute(world: World, shop: Sh
     world.run(timedelta(seconds=1))
     reader = Reader(shop)
     assert reader.read() == []
-    world.sleep(seconds=31)
+    world.sleep(seconds=29.999)
+    assert reader.read() == []
+    world.sleep(seconds=0.001)
     (event,) = reader.read()
     assert (event["event"], event["data"]) == ("product.created", product)
     assert event["occurredAt"] == product["createdAt"] and event["id"].startswith("evt_")
@@ -298,6 +300,9 @@ def test_types_are_filtered_and_a_page_can_end_within_a_commit(world: World, sho
     reader.catch_up()
     assert [event["data"]["id"] for event in reader.events[:10]] == list("0011223344")
     assert len(reader.events) == 11
+    one_at_a_time = Reader(shop, limit=1)
+    one_at_a_time.catch_up()
+    assert one_at_a_time.events == reader.events
     picked = shop.get(f"{PATH}?types=order.paid,order.updated").json["data"]
     assert {event["event"] for event in picked} == {"order.paid", "order.updated"}
     assert len(picked) == 6
@@ -323,6 +328,25 @@ def test_a_rare_type_among_many_events_is_found_on_later_pages(
         answer = shop.get(f"{PATH}?types=order.paid&limit=5{after}")
         cursor, found, pages = answer.json["next"], answer.json["data"], pages + 1
     assert [event["event"] for event in found] == ["order.paid"] and 3 < pages < 30
+
+
+def test_a_page_that_finds_nothing_looks_through_a_limited_number_of_entries(
+    world: World, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed, "_LOOKED_AT", 10)
+    for _ in range(30):
+        announce("product.updated")
+    world.sleep(minutes=1)
+    queries: list[str] = []
+
+    def look(operation: str, request: Any) -> None:
+        if operation == "Query":
+            queries.append(request["ExpressionAttributeValues"][":0"]["S"])
+
+    world.double.faults = look
+    assert shop.get(f"{PATH}?types=order.paid&limit=5").json["data"] == []
+    hours = [pk for pk in queries if pk.startswith("feed#")]
+    assert len(hours) == 2, "six entries each"
 
 
 class Hour(Sequence[str]):
@@ -416,6 +440,29 @@ def test_a_cursor_older_than_the_feed_has_expired_and_a_used_one_never_does(
     assert len(reader.read()) == 1
 
 
+def test_a_cursor_expires_a_minute_after_the_oldest_entry(world: World) -> None:
+    oldest = feed.start()
+    assert oldest.sk == clock.iso(world.now - timedelta(days=60))
+    world.now += timedelta(minutes=1)
+    assert not feed.has_expired(oldest)
+    world.now += timedelta(milliseconds=1)
+    assert feed.has_expired(oldest)
+
+
+def test_an_hour_of_the_feed_is_kept_as_long_as_its_last_entry(world: World) -> None:
+    """A process writes the hour once, before its first entry in it."""
+    world.now = datetime(2026, 11, 20, 6, 0, tzinfo=UTC)
+    announce()
+    world.run()
+    world.now = datetime(2026, 11, 20, 6, 59, 59, 999_000, tzinfo=UTC)
+    announce()
+    world.run()
+    (hour,) = [item for item in world.stored() if item["pk"] == "feed"]
+    entries = [item for item in world.stored() if item["pk"].startswith("feed#")]
+    assert len(entries) == 2
+    assert hour["expiresAt"] >= max(item["expiresAt"] for item in entries)
+
+
 def test_webhook_tests_are_not_in_the_feed(world: World, shop: Shop) -> None:
     hook = {"url": "http://127.0.0.1:9/hook", "events": ["order.paid"]}
     webhook = shop.post("/api/admin/webhooks", hook).json
@@ -446,13 +493,28 @@ def test_a_page_reads_only_as_many_bodies_concurrently_as_fit_into_memory(
     monkeypatch.setattr(feed, "MOST_BYTES", 2 * size)
     read: list[int] = []
 
+    def observe(operation: str, request: Any) -> None:
+        if operation == "BatchGetItem" and settings.outbox_table() in request["RequestItems"]:
+            read.append(len(request["RequestItems"][settings.outbox_table()]["Keys"]))
+
+    world.double.faults = observe
+    assert len(Reader(shop).read()) == 5
+    assert read == [2, 2, 1]
+
+
+def test_a_page_of_some_types_reads_no_other_bodies(world: World, shop: Shop) -> None:
+    for kind in ("product.updated", "order.paid", "product.created"):
+        announce(kind)
+    world.sleep(minutes=1)
+    read: list[int] = []
+
     def look(operation: str, request: Any) -> None:
         if operation == "BatchGetItem" and settings.outbox_table() in request["RequestItems"]:
             read.append(len(request["RequestItems"][settings.outbox_table()]["Keys"]))
 
     world.double.faults = look
-    assert len(Reader(shop).read()) == 5
-    assert read == [2, 2, 1]
+    (event,) = shop.get(f"{PATH}?types=order.paid").json["data"]
+    assert event["event"] == "order.paid" and read == [1]
 
 
 def test_the_feed_requires_the_staff_role(shop: Shop) -> None:
@@ -484,7 +546,7 @@ def test_the_feed_adds_no_item_to_a_commit(world: World, shop: Shop) -> None:
     commits: list[list[tuple[str, str]]] = []
     others = world.double.faults
 
-    def look(operation: str, request: Any) -> Fault | None:
+    def observe(operation: str, request: Any) -> Fault | None:
         if operation == "TransactWriteItems":
             actions = [next(iter(action.values())) for action in request["TransactItems"]]
             keys = [action.get("Key") or action["Item"] for action in actions]
@@ -493,7 +555,7 @@ def test_the_feed_adds_no_item_to_a_commit(world: World, shop: Shop) -> None:
         return others(operation, request)
 
     shop.get("/api/admin/me")  # creates its key
-    world.double.faults = look
+    world.double.faults = observe
     product = shop.post("/api/admin/products", {"name": "Mug", "price": 9, "sku": "MUG"}).json
     shop.put(f"/api/admin/products/{product['id']}", {"price": 10})
     line = {"variantId": product["variants"][0]["id"], "quantity": 1}

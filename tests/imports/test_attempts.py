@@ -1,5 +1,6 @@
 """Retrying a job: a worker copies its file, in parts if it is large."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ LARGE = ROWS.encode() + b"".join(b"p%d,%s,1\n" % (n, b"x" * 90_000) for n in ran
 
 
 @pytest.fixture
-def calls(desk: Desk) -> list[str]:
+def calls(desk: Desk) -> Iterator[list[str]]:
     """The calls to S3, in their order."""
     made: list[str] = []
     files.client().meta.events.register_first(
@@ -65,17 +66,17 @@ def test_a_large_file_is_copied_completely_in_parts(
 def test_a_crashed_copy_is_repeated(desk: Desk, last: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "_COPIED_AT_ONCE", PIECE)
     answer = retry(desk, failed(desk, LARGE))
-    events, struck = files.client().meta.events, []
+    events, crashed = files.client().meta.events, []
 
     def die(model: Any, **_: Any) -> None:
-        if model.name == last and not struck:
-            struck.append(model.name)
+        if model.name == last and not crashed:
+            crashed.append(model.name)
             raise Crash(last)
 
     events.register_first("after-call.s3", die)
     desk.work()
     events.unregister("after-call.s3", die)
-    assert struck
+    assert crashed
     assert copied(answer.json["jobId"]) == LARGE
 
 

@@ -11,10 +11,7 @@ from tests.support.import_desk import Desk
 BY_SKU = "name,price,sku\n" + "".join(f"Hat {n % 3},{n + 1},H-{n}\n" for n in range(8))
 BY_SLUG = "slug,name,price,sku\n" + "".join(f"other-{n},Hat,{n + 1},H-{n}\n" for n in range(4, 12))
 OPTIONS = "Handle,Title,Option1 Value,Variant SKU,Variant Price\n" + "".join(
-    f"{name}-{n},Tee,{size},T-{n}-{size},5\n"
-    for name in ("tee",)
-    for n in range(4)
-    for size in "SM"
+    f"tee-{n},Tee,{size},T-{n}-{size},5\n" for n in range(4) for size in "SM"
 )
 
 

@@ -106,11 +106,15 @@ def imported_with_faults(desk: Desk, file: str, chance: random.Random) -> Any:
     late: list[dict[str, Any]] = []
     with faulty_calls(desk, chance):
         for _ in range(60):
+            failed_calls = desk.dynamodb.failed_calls
             try:
                 desk.uploaded(job_id)
                 break
-            except (Crash, Exception):
+            except Crash:
                 continue
+            except Exception:
+                if desk.dynamodb.failed_calls == failed_calls:
+                    raise  # nothing was injected
         while messages := desk.messages():
             chance.shuffle(messages)
             for message in messages:
@@ -159,17 +163,17 @@ def faulty_calls(desk: Desk, chance: random.Random) -> Iterator[None]:
     desk.dynamodb.faults = faults
     calm = ("ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility")
 
-    def strike(model: Any, **_: Any) -> None:
+    def hook(model: Any, **_: Any) -> None:
         if model.name not in calm:
             crash()
 
     for emitter in events:
         for name in names:
-            emitter.register(name, strike, unique_id=name)
+            emitter.register(name, hook, unique_id=name)
     try:
         yield
     finally:
         desk.dynamodb.faults = lambda operation, request: None
         for emitter in events:
             for name in names:
-                emitter.unregister(name, strike, unique_id=name)
+                emitter.unregister(name, hook, unique_id=name)

@@ -1,15 +1,19 @@
 """Files that are not UTF-8: the encoding is detected, or the job asks for it."""
 
+import json
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 
+from chalicelib import table
 from chalicelib.imports.csv import opening
 from chalicelib.imports.csv.encodings import KNOWN, Undecided, judged, named
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.opening import open_csv
 from chalicelib.imports.csv.records import read
+from chalicelib.jobs import store as jobs
 from tests.support.import_desk import Desk
 
 TEXTS = [
@@ -200,7 +204,7 @@ def test_a_byte_outside_the_encoding_is_an_error_of_its_row() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "meant"),
+    ("name", "encoding"),
     [
         ("UTF-8", "utf-8"),
         ("utf8", "utf-8"),
@@ -212,8 +216,8 @@ def test_a_byte_outside_the_encoding_is_an_error_of_its_row() -> None:
         *((known, known) for known in KNOWN),
     ],
 )
-def test_common_names_of_encodings_are_accepted(said: str, meant: str) -> None:
-    assert named(said) == meant
+def test_common_names_of_encodings_are_accepted(name: str, encoding: str) -> None:
+    assert named(name) == encoding
 
 
 def test_an_unknown_encoding_is_refused_with_the_known_ones() -> None:
@@ -249,6 +253,11 @@ def choose(desk: Desk, job: Any, **body: Any) -> Any:
     return desk.finished(job["id"])
 
 
+def logged(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """The messages of the log so far."""
+    return [json.loads(line)["message"] for line in capsys.readouterr().out.splitlines()]
+
+
 @pytest.mark.parametrize(("encoding", "words"), SHORT)
 def test_choosing_an_encoding_continues_the_job(desk: Desk, encoding: str, words: str) -> None:
     job = desk.imported(catalogue(words).encode(encoding))
@@ -262,9 +271,12 @@ def test_choosing_an_encoding_continues_the_job(desk: Desk, encoding: str, words
     assert words_of(desk) == words.split(",")
 
 
-def test_the_columns_can_be_asked_about_after_the_encoding(desk: Desk) -> None:
+def test_the_columns_can_be_asked_about_after_the_encoding(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
     header = "Nazev vyrobku,Skladove cislo XY,Cena\n"
     job = desk.imported((header + "Červené tričko,T-1,9\n").encode("cp1250"))
+    assert logged(capsys).count("import asks for an encoding") == 1
     assert job["columns"] == []
     path = f"/api/admin/jobs/{job['id']}/mapping"
     for body, field, code in (
@@ -279,10 +291,12 @@ def test_the_columns_can_be_asked_about_after_the_encoding(desk: Desk) -> None:
         assert (refused.status, error["field"], error["code"]) == (422, field, code)
     asked = choose(desk, job, encoding="windows-1250")
     assert (asked["status"], asked["encoding"]) == ("NEEDS_MAPPING", "cp1250")
+    assert logged(capsys).count("import asks for a mapping") == 1
     names = [each["column"] for each in asked["columns"]]
     assert names == header.strip().split(",")
     done = choose(desk, asked, columns={names[0]: "name", names[1]: "sku", names[2]: "price"})
     assert (done["status"], done["created"]) == ("COMPLETED", 1)
+    assert logged(capsys).count("import planned") == 1
     assert words_of(desk) == ["Červené tričko"]
 
 
@@ -299,12 +313,14 @@ def test_the_last_chosen_encoding_counts(
     assert (done["created"], done["total"], words_of(desk)) == (1, 1, ["Červené tričko"])
 
 
-def test_a_late_planner_does_not_ask_again(desk: Desk) -> None:
+def test_a_late_planner_does_not_ask_again(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     job = desk.imported(catalogue("Červené tričko").encode("cp1250"))
     answer = {"encoding": "cp1250"}
     path = f"/api/admin/jobs/{job['id']}/mapping"
     desk.meanwhile("UpdateItem", lambda: desk.shop.post(path, answer))
+    capsys.readouterr()
     desk.uploaded(job["id"])  # once more, and asks again
+    assert "import asks for an encoding" not in logged(capsys)
     assert desk.job(job["id"])["status"] == "QUEUED"
     desk.work()
     assert desk.finished(job["id"])["created"] == 1
@@ -324,10 +340,21 @@ def test_a_late_planner_does_not_start_with_an_outdated_answer(
 
 
 @pytest.mark.parametrize("csv", ["name,price\nHat,2\n", "what,is,this\n1,2,3\n"])
-def test_a_job_cancelled_during_planning_stays_cancelled(desk: Desk, csv: str) -> None:
+def test_a_job_cancelled_during_planning_stays_cancelled(
+    desk: Desk, csv: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     job_id = desk.send(csv)
     desk.meanwhile("UpdateItem", lambda: desk.cancel(job_id))
     desk.uploaded(job_id)
+    assert not {"import asks for a mapping", "import planned"} & set(logged(capsys))
     desk.work()
     assert desk.job(job_id)["status"] == "CANCELLED"
     assert desk.products() == {}
+
+
+def test_a_job_deleted_during_planning_is_not_created_again(desk: Desk) -> None:
+    job_id = desk.send("name,price\nHat,2\n")
+    gone = partial(table.batch_write, deletes=[jobs.key(job_id)])
+    desk.meanwhile("UpdateItem", gone)
+    desk.uploaded(job_id)
+    assert (jobs.find(job_id), desk.messages(), desk.products()) == (None, [], {})

@@ -95,11 +95,11 @@ def test_a_file_is_read_equally_in_every_encoding_and_delimiter(name: str, encod
         """Whether the encoding has the letters of the text."""
         return written.replace("∞", "0").encode(encoding, "replace").decode(encoding)
 
-    said = encoding if encoding in KNOWN else ""
+    option = encoding if encoding in KNOWN else ""
     expected = read(can(text(name)).encode())
     for delimiter in (",", ";", "\t", "|"):
         written = rewritten(name, lambda rows, sheet: rows, delimiter)
-        assert read(can(written).encode(encoding), said) == expected
+        assert read(can(written).encode(encoding), option) == expected
 
 
 # --- Promises ------------------------------------------------------------------------------------
@@ -184,8 +184,8 @@ def test_every_format_keeps_the_rules_of_imports(
     assert desk.products() == before
 
     for encoding in ("utf-16", "gb18030"):  # which have every letter
-        said = {} if encoding == "utf-16" else {"encoding": encoding}
-        assert counts(desk.imported(file.encode(encoding), **said)) == [0, 0, many, 0, many]
+        option = {} if encoding == "utf-16" else {"encoding": encoding}
+        assert counts(desk.imported(file.encode(encoding), **option)) == [0, 0, many, 0, many]
 
     mixed = rewritten(name, lambda rows, sheet: shuffled(rows, sheet, format, within=True))
     job = desk.imported(mixed)

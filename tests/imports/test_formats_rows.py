@@ -87,8 +87,8 @@ def test_unknown_columns_are_named_with_the_nearest_known_ones():
     with pytest.raises(FileRejected) as caught:
         read_as(["Artikel", "Prices", "Descripton"])
     assert caught.value.code == "unknown_columns"
-    for said in ('"Artikel"', '"Prices" may be "price"', '"Descripton" may be "description"'):
-        assert said in caught.value.message
+    for hint in ('"Artikel"', '"Prices" may be "price"', '"Descripton" may be "description"'):
+        assert hint in caught.value.message
 
 
 def test_a_duplicate_column_is_refused():
@@ -103,7 +103,7 @@ def test_unread_columns_are_listed_except_those_of_the_report():
     assert format.ignored == ["warehouse"]
 
 
-# --- ours ----------------------------------------------------------------------------------------
+# --- our own format -----------------------------------------------------------------------------
 
 
 def test_the_template_can_be_imported():
@@ -227,7 +227,7 @@ def test_missing_or_surplus_blank_cells_at_the_end_of_a_row_are_ignored():
 # --- Shopify -------------------------------------------------------------------------------------
 
 
-def test_a_shopify_product_with_variants_and_picture_rows():
+def test_a_shopify_product_is_read_from_its_rows_of_variants_and_pictures():
     tee = product(
         SHOPIFY_OLD,
         {

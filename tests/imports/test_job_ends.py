@@ -229,6 +229,15 @@ def test_an_upload_that_cannot_be_planned_ends_the_job_with_a_reason(
     assert (job["status"], job["error"]["code"]) == ("FAILED", "planning_failed")
 
 
+def test_a_step_without_a_line_that_failed_five_times_ends_the_job(desk: Desk) -> None:
+    job_id = desk.send(LONG)
+    desk.uploaded(job_id)
+    app.import_dead_letters(dead({"job": job_id, "step": "leftover"}), None)
+    error = desk.job(job_id)["error"]
+    assert error["code"] == "chunk_failed"
+    assert error["message"].startswith("A part of the file could not be imported, after five")
+
+
 def test_a_dead_letter_does_not_change_an_ended_job(desk: Desk) -> None:
     job = desk.imported(HEADER + "a,A,1\n")
     app.import_dead_letters(dead({"job": job["id"], "step": "chunk", "line": 2}), None)

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from chalicelib import settings
-from chalicelib.imports import files
+from chalicelib import settings, table
+from chalicelib.imports import files, store
+from chalicelib.imports.csv.faults import RowError
 from tests.support.import_desk import IMPORT, Desk
 
 TWO = """slug,name,price,sku,variantTitle,variantSku,variantPrice,stock
@@ -27,7 +28,7 @@ def test_an_imported_file_creates_products(desk: Desk) -> None:
     assert sorted(desk.events()) == [("product.created", "mug"), ("product.created", "shirt")]
 
 
-def test_the_template_imports_unchanged(desk: Desk) -> None:
+def test_the_template_can_be_downloaded_and_imported(desk: Desk) -> None:
     answer = desk.shop.get(f"{IMPORT}/template")
     assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
     job = desk.imported(answer.text)
@@ -117,6 +118,7 @@ def test_an_upload_without_a_job_is_ignored(desk: Desk) -> None:
 
 def test_import_fields_of_a_product_are_never_shown(desk: Desk) -> None:
     desk.imported(TWO)
+    assert sum("import" in item for item in desk.shop.stored()) == 2
     assert all("import" not in product for product in desk.products().values())
     texts = [json.dumps(data) for _, data in desk.event_data()]
     assert not any("job_" in text for text in texts)
@@ -170,6 +172,28 @@ def test_many_products_at_two_places_each_count_once(desk: Desk) -> None:
     assert any(20 < percent < 80 for percent in shown)
 
 
+def test_only_products_at_several_places_are_tallied_one_by_one(desk: Desk) -> None:
+    job = desk.imported("slug,name,price\na,A,1\nb,B,1\nc,C,1\na,A,2\n")
+    assert counts(job) == [3, 0, 0, 0, 3]
+    assert store.get(job["id"]).fields["groups"] == 4
+    kept = (item["sk"]["S"] for item in desk.dynamodb.items(settings.table()))
+    assert [sk for sk in kept if sk.startswith("product#")] == ["product#a"]
+
+
+def test_a_file_without_repeated_products_keeps_no_list_of_them(desk: Desk) -> None:
+    job = desk.imported("slug,name,price\na,A,1\nb,B,1\n")
+    assert files.read_keys(job["id"])
+    with pytest.raises(files.FileChanged):
+        files.read_keys(job["id"], "again")
+
+
+def test_a_part_of_a_file_without_errors_and_previews_reads_none(desk: Desk) -> None:
+    with desk.dynamodb.metered() as calls:
+        store.put_errors("job_1", [])
+        store.put_previews("job_1", [])
+    assert calls == []
+
+
 def test_a_file_of_failing_rows_stores_about_a_hundred_errors(
     desk: Desk,
 ) -> None:
@@ -178,8 +202,18 @@ def test_a_file_of_failing_rows_stores_about_a_hundred_errors(
     assert (job["failed"], len(job["errors"])) == (1_000, 100)
     assert [error["row"] for error in job["errors"]] == list(range(2, 102))
     kept = [item for item in desk.dynamodb.items(settings.table()) if _is_error(item)]
-    assert len(kept) <= 200
+    assert 100 <= len(kept) <= 200
     assert desk.report(job["id"]).count("not_an_amount") == 1_000
+
+
+def test_the_errors_of_a_row_are_completed_by_a_repetition(desk: Desk) -> None:
+    errors = [RowError(row, "price", "invalid", "x") for row in range(1, 101)]
+    later = errors[-1]._replace(code="later")
+    store.put_errors("job_1", [(error, {}) for error in errors[:-1]])
+    lost = {"pk": "job_1", "sk": "error#000000100#001", **later._asdict()}
+    table.put(lost)  # a worker crashed after this one of two
+    store.put_errors("job_1", [(errors[-1], {}), (later, {})])
+    assert [error["code"] for error in store.errors("job_1")] == ["invalid"] * 100
 
 
 def test_what_a_job_shows_of_a_file_is_shortened(desk: Desk) -> None:
@@ -191,6 +225,17 @@ def test_what_a_job_shows_of_a_file_is_shortened(desk: Desk) -> None:
     assert [(error["code"], error["name"]) for error in job["errors"]] == [
         ("not_an_amount", "n" * 200)
     ]
+    column = "p" * 201
+    mapping = json.dumps({"Name": "name", column: "price"})
+    job = desk.imported(f"Name,{column}\na,free\n", mapping=mapping)
+    assert [error["field"] for error in job["errors"]] == [column[:200]]
+
+
+def test_an_error_of_several_columns_names_the_field(desk: Desk) -> None:
+    header = "Handle,Title,Option1 Value,Option2 Value,Option3 Value,Variant Price\n"
+    (error,) = desk.imported(f"{header}a,A,{'o' * 90},{'p' * 90},{'q' * 90},5\n")["errors"]
+    assert (error["field"], error["code"]) == ("", "too_long")
+    assert error["message"] == "title must have 255 characters or fewer."
 
 
 def _is_error(item: Any) -> bool:

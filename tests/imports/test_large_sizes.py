@@ -1,6 +1,7 @@
 """Parts of imports that matter only at sizes too large for a test over HTTP."""
 
 import csv
+import gc
 import io
 from typing import Any
 
@@ -9,6 +10,7 @@ from botocore.exceptions import ClientError
 from hypothesis import given
 from hypothesis import strategies as st
 
+import app
 from chalicelib import aws, sqs
 from chalicelib.imports import files, store
 from chalicelib.imports.csv.seen import Seen
@@ -29,10 +31,16 @@ def test_few_new_keys_are_mistaken_for_seen_ones() -> None:
     assert sum(seen(f"product-{number}") for number in range(20_000)) < 20
 
 
-@pytest.mark.parametrize("piece", [2_000, 12_000])  # without and with a remainder at the end
+# The last part is a piece like the others, or too small for one and added by the last message.
+@pytest.mark.parametrize(("piece", "messages"), [(2_000, 5), (12_000, 4)])
 def test_a_long_report_is_joined_in_parts_by_several_messages(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, piece: int
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, piece: int, messages: int
 ) -> None:
+    pieces: list[bytes] = []
+    joined: list[Any] = []
+    add, assemble = files.add_to_report, report.assemble
+    monkeypatch.setattr(files, "add_to_report", lambda *all: pieces.append(all[3]) or add(*all))
+    monkeypatch.setattr(report, "assemble", lambda *all: joined.append(all) or assemble(*all))
     monkeypatch.setattr(report, "_PIECE", piece)
     monkeypatch.setattr(report, "_PATIENCE_SECONDS", 0)
     monkeypatch.setattr("moto.s3.models.S3_UPLOAD_PART_MIN_SIZE", 1)
@@ -40,8 +48,25 @@ def test_a_long_report_is_joined_in_parts_by_several_messages(
     rows = "".join(f"p{number},P{number},free\n" for number in range(700))
     job = desk.imported("slug,name,price\n" + rows)
     assert (job["status"], job["failed"]) == ("COMPLETED", 700)
+    assert len(pieces) == 4 and all(pieces)
+    assert len(joined) == messages
     lines = list(csv.reader(io.StringIO(desk.report(job["id"]))))
     assert [line[0] for line in lines] == ["slug", *(f"p{number}" for number in range(700))]
+
+
+def test_pieces_of_a_report_are_as_large_as_s3_demands() -> None:
+    assert report._PIECE >= 5 << 20
+
+
+def test_the_garbage_collector_is_off_during_a_chunk_only(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    monkeypatch.setattr(store, "finish", lambda *_, **__: seen.append(gc.isenabled()) or 1 / 0)
+    desk.uploaded(desk.send("slug,name,price\na,A,1\n"))
+    (message,) = desk.messages()
+    app.import_chunk({"Records": [message]}, None)
+    assert (seen, gc.isenabled()) == ([False], True)
 
 
 def test_messages_refused_by_sqs_are_sent_again(

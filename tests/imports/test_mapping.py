@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from chalicelib import clock, settings
+from chalicelib.imports import files
 from tests.support.import_desk import IMPORT, Desk
 
 FOREIGN = "Product Name,Selling Price,Qty,Colour code\nMug,7.50,4,#fff\nHat,9,2,#000\n"
@@ -98,8 +99,6 @@ def test_a_mapping_can_be_sent_with_the_file(desk: Desk, sent: Any) -> None:
     else:
         upload = {"fileName": "a.csv", "mapping": sent}
         job_id = desk.shop.post(f"{IMPORT}/uploads", upload).json["jobId"]
-        from chalicelib.imports import files
-
         files.put(job_id, FOREIGN.encode())
         job = desk.finished(job_id)
     assert (job["status"], job["created"]) == ("COMPLETED", 2)
@@ -235,6 +234,12 @@ def test_a_preview_has_the_first_fifty_changed_products(
     assert sum(item["sk"]["S"].startswith("preview#") for item in items) == stored
 
 
+def test_a_preview_names_the_first_row_of_a_product(desk: Desk) -> None:
+    rows = "a,A,5,S\na,,,M\nb,B,1,\n"
+    job = desk.imported("slug,name,price,variantTitle\n" + rows, dryRun="true")
+    assert [(one["row"], one["slug"]) for one in job["preview"]] == [(2, "a"), (4, "b")]
+
+
 # --- A file that is known -------------------------------------------------------------------------
 
 SHOPIFY = (
@@ -286,7 +291,7 @@ def test_single_columns_of_a_known_format_can_be_remapped(desk: Desk) -> None:
     assert desk.products()["mug"]["variants"][0]["stock"] == 12
 
 
-def test_a_change_of_our_own_columns_is_a_mapping(desk: Desk) -> None:
+def test_columns_of_our_own_format_can_be_remapped(desk: Desk) -> None:
     job = waiting(desk, "slug,name,price,stock\nmug,Mug,7,4\n", review="true")
     assert (job["dialect"], "option1" in job["fields"]) == ("backroom", True)
     done = answer(desk, job, format="backroom", columns={"stock": None})

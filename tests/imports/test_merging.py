@@ -219,7 +219,9 @@ def test_a_product_created_during_an_import_is_updated(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("slug", ["hat", ""])
-def test_a_taken_name_gets_another_slug_only_if_the_sku_differs(desk: Desk, slug: str) -> None:
+def test_a_row_with_a_taken_name_and_a_new_sku_is_a_new_product_unless_it_gives_the_slug(
+    desk: Desk, slug: str
+) -> None:
     desk.shop.post("/api/admin/products", {"name": "Hat", "price": 1, "sku": "OLD"})
     job = desk.imported(f"slug,name,price,sku\n{slug},Hat,2,NEW\n")
     assert (job["updated"], job["created"]) == ((1, 0) if slug else (0, 1))

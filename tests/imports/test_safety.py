@@ -18,22 +18,27 @@ TEE = "slug,name,price,variantTitle,variantSku,variantPrice\n"
 
 @pytest.mark.parametrize(
     ("rows", "column"),
-    [("mug,,0,,,\n", "price"), ("tee,,,S,T-S,0\n", "variantPrice"), (",,0.00,,MUG-1,\n", None)],
+    [("mug,,0,,,\n", "price"), ("tee,,,S,T-S,0\n", "variantPrice"), ("mug,Mug,0.00,,,\n", "price")],
 )
-def test_a_price_above_zero_does_not_become_zero(desk: Desk, rows: str, column: str | None) -> None:
+def test_a_price_above_zero_does_not_become_zero(desk: Desk, rows: str, column: str) -> None:
     desk.imported(TEE + "mug,Mug,5,,,\ntee,Tee,9,S,T-S,9\ntee,,,M,T-M,8\n")
     before = desk.products()
-    if column is None:
-        rows = "mug,Mug,0,,,\n"
     job = desk.imported(TEE + rows + "new,New,0,,,\n")
     (error,) = job["errors"]
-    assert (error["row"], error["field"], error["code"]) == (2, column or "price", "price_to_zero")
+    assert (error["row"], error["field"], error["code"]) == (2, column, "price_to_zero")
     after = desk.products()
     assert {slug: after[slug] for slug in before} == before
     assert after["new"]["price"] == "0.00"
     job = desk.imported(TEE + rows, allowZeroPrices="true")
     assert (job["updated"], job["failed"], job["allowZeroPrices"]) == (1, 0, True)
     assert desk.imported(TEE + rows)["unchanged"] == 1
+
+
+def test_the_refused_row_is_that_of_the_price_of_zero(desk: Desk) -> None:
+    desk.imported(TEE + "tee,Tee,9,S,T-S,9\ntee,,,M,T-M,8\n")
+    job = desk.imported(TEE + "tee,Tee,9,S,T-S,7\ntee,,,M,T-M,0\n")
+    (error,) = job["errors"]
+    assert (error["row"], error["field"], error["code"]) == (3, "variantPrice", "price_to_zero")
 
 
 @pytest.mark.parametrize(
@@ -86,6 +91,7 @@ def test_a_worker_that_crashes_after_the_report_leaves_a_completed_job(
 
     monkeypatch.setattr(files, "end_report", dies)
     desk.work()
+    assert files.end_report is ended, "it has crashed"
     job = desk.job(job_id)
     assert (job["status"], job["failed"]) == ("COMPLETED", 450), job
     assert len(desk.report(job_id).splitlines()) == 451
@@ -115,7 +121,7 @@ def test_a_report_keeps_few_parts_in_memory(desk: Desk, monkeypatch: pytest.Monk
     job = desk.imported("slug,name,price\n" + rows)
     assert job["failed"] == 8_000
     assert len(desk.report(job["id"]).splitlines()) == 8_001
-    assert most < 1_000_000
+    assert 40_000 <= most < 1_000_000
 
 
 def test_exports_and_reports_escape_the_same_characters() -> None:

@@ -1,4 +1,5 @@
-"""Chalice's commands report missing setup in one sentence, without a stack trace."""
+"""Chalice's commands and `infra/deploy.py` report what is missing or wrong in one sentence, without
+a stack trace."""
 
 import json
 import os
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from infra import deploy
 from tests.deploy.machine import CHALICE, checkout
 from tests.support.running import free_port
 
@@ -52,3 +54,12 @@ def test_chalice_local_with_a_stopped_shop_explains_how_to_start_it(source: Path
     text = said(source, "local", "--port", str(free_port()))
     assert "start `make run` in another terminal first" in text
     assert "Traceback" not in text
+
+
+def test_a_memory_that_is_not_a_number_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["deploy.py", "--stage", "try", "--memory", "deliver=many"])
+    with pytest.raises(SystemExit):
+        deploy.main()
+    assert "error: a memory is a number of MB, not deliver=many" in capsys.readouterr().err

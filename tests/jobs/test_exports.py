@@ -90,12 +90,11 @@ def test_orders_have_one_row_per_line_and_their_sums_add_up(jobs: JobDesk) -> No
     total = sum(Decimal(row["total"] or 0) for row in found)
     assert total == sum(Decimal(each["total"]) for each in placed) + 10
     paid = sum(Decimal(row["total"] or 0) for row in found if row["paymentStatus"] == "PAID")
-    today = jobs.shop.get("/api/admin/summary").json
-    assert str(paid) in json.dumps(today)
+    assert jobs.shop.get("/api/admin/summary").json["today"]["revenue"] == str(paid)
     assert found[1]["customerEmail"] == "ann@example.com" and found[1]["tags"] == "x, y"
 
 
-def test_customers_are_exported_as_csv_and_json_lines(jobs: JobDesk) -> None:
+def test_customers_are_exported_as_csv_and_orders_as_json_lines(jobs: JobDesk) -> None:
     sent = {"email": "ann@example.com", "firstName": "Ann"}
     variant = jobs.product()["variants"][0]["id"]
     placed = jobs.shop.post(
@@ -113,7 +112,7 @@ def test_an_export_of_an_empty_shop_is_a_header(jobs: JobDesk) -> None:
     assert job["total"] == 0 and rows(text) == [] and text.startswith("\ufeffslug,name")
 
 
-@pytest.mark.parametrize("nth", range(1, 7))
+@pytest.mark.parametrize("nth", range(1, 6))
 @pytest.mark.parametrize("after", [False, True])
 def test_an_export_that_crashes_anywhere_is_complete(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, nth: int, after: bool

@@ -9,6 +9,7 @@ from chalicelib.commit import Commit
 from chalicelib.forgetting import Person
 from chalicelib.jobs import store
 from chalicelib.jobs.model import Job, JobStatus, RecordOutcome, Step
+from chalicelib.products.model import Product
 from chalicelib.undo import store as undo
 from tests.support.job_desk import PRODUCTS, JobDesk
 
@@ -47,6 +48,31 @@ def test_a_record_is_noted_once_per_job(jobs: JobDesk) -> None:
     assert undo.entry(JOB, "prod_1") == first
 
 
+def test_an_entry_takes_no_more_room_than_its_letters(jobs: JobDesk) -> None:
+    commit = Commit()
+    undo.note(commit, JOB, "prod_1", {"deleted": {"name": "衬衫"}})
+    commit.send()
+    (item,) = table.everything(JOB)
+    assert "衬衫" in item["change"]
+
+
+def test_a_request_takes_no_more_room_than_its_letters(jobs: JobDesk) -> None:
+    edit = {"ids": [jobs.product()["id"]], "change": {"vendor": "衬衫"}}
+    item = table.get(store.key(jobs.start(f"{PRODUCTS}/bulk-edit", edit)))
+    assert item is not None and "衬衫" in item["asked"]
+
+
+def test_all_entries_of_the_last_record_of_a_step_are_read(jobs: JobDesk) -> None:
+    for id, version in (("prod_1", 1), ("prod_1", 2), ("prod_2", 1)):
+        commit = Commit()
+        undo.remember(commit, JOB, None, Product({"id": id}, {}, version))
+        commit.send()
+    first, more = undo.entries(JOB, "", 1)
+    assert ({id: len(entries) for id, entries in first.items()}, more) == ({"prod_1": 2}, True)
+    last, more = undo.entries(JOB, "prod_1", 1)
+    assert ([*last], more) == (["prod_2"], False)
+
+
 def test_one_of_two_concurrent_undos_reverts_an_entry(jobs: JobDesk) -> None:
     entry = noted("prod_1")
     marked(entry, "undo_1")
@@ -74,6 +100,25 @@ def test_only_the_undo_that_reverted_an_entry_can_restore_it(jobs: JobDesk) -> N
             with pytest.raises(undo.Raced):
                 commit.send()
         assert (undo.entry(JOB, "prod_1").undone_by is None) == is_given
+
+
+def test_a_job_that_runs_is_begun_without_a_call(jobs: JobDesk) -> None:
+    job = running(jobs)
+    with jobs.dynamodb.metered() as calls:
+        assert store.begin(job) is job
+    assert calls == []
+
+
+def test_a_late_message_of_a_finished_step_is_ignored(jobs: JobDesk) -> None:
+    """Unless it was received before: then its worker may have died before it sent the next step."""
+    job = running(jobs)
+    advanced = store.advance(job, Step(cursor="1", counts={}))
+    assert advanced is not None and advanced.step == 1
+    (message,) = jobs.messages()
+    with jobs.dynamodb.metered() as calls:
+        jobs.handle(message)
+    assert {call.operation for call in calls} == {"BatchGetItem"}
+    assert processed(job) == (JobStatus.RUNNING, 0)
 
 
 def test_a_step_finished_by_two_workers_counts_once(jobs: JobDesk) -> None:

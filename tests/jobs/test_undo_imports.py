@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from chalicelib.commit import Commit
 from chalicelib.imports.steps import plan as planner
 from chalicelib.products import store as products
 from chalicelib.undo import store as log
 from tests.jobs.test_undo import like, put, sold, undo
+from tests.orders.build import before_the_commit
 from tests.support.import_desk import Desk
 from tests.support.job_desk import PRODUCTS, JobDesk
 
@@ -44,6 +46,17 @@ def test_a_new_product_edited_or_sold_since_stays(jobs: JobDesk) -> None:
     assert jobs.counted(undone) == {"deleted": 1, "unchanged": 2}
     assert {error["code"] for error in undone["errors"]} == {"changed_since"}
     assert jobs.now(hats["hat-3"]) is None
+
+
+def test_a_new_product_sold_during_an_undo_stays(jobs: JobDesk) -> None:
+    job = imported(jobs, "slug,name,price,stock\nhat,Hat,5.00,3\n")
+    (hat,) = jobs.shop.get(PRODUCTS).json["data"]
+    undoing = jobs.start(f"/api/admin/jobs/{job['id']}/undo")
+    before_the_commit(jobs.dynamodb, lambda: sold(jobs, hat, 1))
+    undone = jobs.finished(undoing)
+    assert jobs.counted(undone) == {"unchanged": 1}
+    assert [error["code"] for error in undone["errors"]] == ["changed_since"]
+    assert jobs.now(hat)["variants"][0]["stock"] == 2
 
 
 @pytest.mark.parametrize("pieces", [3, 5])
@@ -136,6 +149,20 @@ def test_a_product_changed_by_several_chunks_is_restored_completely(
     assert like(jobs.now(known)) == like(known)
 
 
+def test_the_remaining_changes_of_a_product_are_undone(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(planner, "plan", partial(planner.plan, rows=1))
+    known = jobs.product(name="Coat", slug="coat", price="10.00")
+    job = imported(jobs, "slug,name,price\ncoat,Coat,1\nhat,Hat,1\ncoat,Coat,2\n")
+    first, _ = log.entries(job["id"], "", 25)[0][known["id"]]
+    commit = Commit()  # an undo that came between a cancellation and the last of its writes
+    log.mark(commit, [first], "job_1")
+    commit.send()
+    assert jobs.counted(undo(jobs, job)) == {"deleted": 1, "updated": 1}
+    assert jobs.now(known)["price"] == "1.00"
+
+
 # --- In any order ---------------------------------------------------------------------------------
 
 
@@ -200,9 +227,8 @@ class Walk:
 
     def crash_perhaps(self) -> None:
         if self.chance.random() < 0.4:
-            self.jobs.crash(
-                "TransactWriteItems", self.chance.randint(1, 6), after=self.chance.random() < 0.5
-            )
+            nth, after = self.chance.randint(1, 6), self.chance.random() < 0.5
+            self.jobs.crash("TransactWriteItems", nth, after=after, perhaps=True)
 
     def still(self) -> None:
         self.jobs.dynamodb.faults = lambda operation, request: None
@@ -310,6 +336,7 @@ def test_a_variant_added_by_an_import_is_removed_and_restored(jobs: JobDesk) -> 
     assert len(added["variants"]) == 2
     undone = undo(jobs, job)
     assert like(jobs.now(known)) == like(known)
+    assert products.load([known["id"]])[0].quantities == {known["variants"][0]["id"]: 5}
     assert jobs.counted(undo(jobs, undone)) == {"updated": 1}
     assert like(jobs.now(known)) == like(added)
 
@@ -325,6 +352,16 @@ def test_a_variant_added_by_an_import_and_changed_since_stays(
     assert [error["code"] for error in undone["errors"]] == ["changed_since"]
     assert undone["errors"][0]["message"].endswith(f": variants.{medium['id']}")
     assert [variant["stock"] for variant in jobs.now(known)["variants"]] == [None, 6]
+
+
+def test_a_variant_added_by_an_import_and_deleted_since_stays_deleted(jobs: JobDesk) -> None:
+    known = jobs.product(name="Coat", slug="coat", variants=[{"title": "S", "sku": "A"}])
+    job = imported(jobs, "slug,name,vendor,variant title,sku\ncoat,Coat,V,M,B\n")
+    small, _ = jobs.now(known)["variants"]
+    put(jobs, known, variants=[{"id": small["id"]}])
+    undone = undo(jobs, job)
+    assert (jobs.counted(undone), undone["errors"]) == ({"updated": 1}, [])
+    assert [v["title"] for v in jobs.now(known)["variants"]] == ["S"]
 
 
 def test_options_added_by_an_import_are_removed_and_restored(jobs: JobDesk) -> None:
@@ -346,7 +383,10 @@ def test_variants_are_restored_in_their_order(jobs: JobDesk) -> None:
     assert "".join(v["title"] for v in jobs.now(known)["variants"]) == "SABCDEFGH"
 
 
-def test_a_restored_variant_has_its_place_before_those_added_since(jobs: JobDesk) -> None:
+@pytest.mark.parametrize("after", ["SMLX", "SMX"])  # L stays, or is deleted meanwhile
+def test_a_restored_variant_has_its_place_before_those_added_since(
+    jobs: JobDesk, after: str
+) -> None:
     def now() -> list[Any]:
         return list(jobs.now(known)["variants"])
 
@@ -359,14 +399,15 @@ def test_a_restored_variant_has_its_place_before_those_added_since(jobs: JobDesk
     undone = undo(jobs, job)
     add("X")
     assert [v["title"] for v in now()] == ["S", "L", "X"]
+    put(jobs, known, variants=[{"id": v["id"]} for v in now() if v["title"] in after])
     undo(jobs, undone)
-    assert [v["title"] for v in now()] == ["S", "M", "L", "X"]
+    assert "".join(v["title"] for v in now()) == after
 
 
 def test_a_variant_deleted_since_stays_deleted_and_the_others_are_restored(jobs: JobDesk) -> None:
-    variants = [{"title": "S", "sku": "A", "price": 5}, {"title": "M", "sku": "B", "price": 5}]
+    variants = [{"title": title, "price": 5, "stock": 1} for title in "SM"]
     known = jobs.product(name="Coat", slug="coat", variants=variants)
-    text = "slug,name,variant title,variant price\ncoat,Coat,S,6\ncoat,Coat,M,6\n"
+    text = "slug,name,variant title,variant price,stock\ncoat,Coat,S,6,2\ncoat,Coat,M,6,2\n"
     assert imported(jobs, text)["updated"] == 1
     job = jobs.shop.get("/api/admin/jobs").json["data"][0]
     small, medium = jobs.now(known)["variants"]
@@ -374,8 +415,20 @@ def test_a_variant_deleted_since_stays_deleted_and_the_others_are_restored(jobs:
     undone = undo(jobs, job)
     assert jobs.counted(undone) == {"updated": 1}
     assert [error["code"] for error in undone["errors"]] == ["changed_since"]
-    assert f"variants.{small['id']}" in undone["errors"][0]["message"]
-    assert [(v["id"], v["price"]) for v in jobs.now(known)["variants"]] == [(medium["id"], "5.00")]
+    assert undone["errors"][0]["message"].endswith(f"since: variants.{small['id']}")
+    (left,) = jobs.now(known)["variants"]
+    assert (left["id"], left["price"], left["stock"]) == (medium["id"], "5.00", 1)
+
+
+def test_stock_that_is_no_longer_tracked_is_left_and_reported(jobs: JobDesk) -> None:
+    known = jobs.product(name="Coat", slug="coat", variants=[{"title": "S", "stock": 5}])
+    job = imported(jobs, "slug,name,variant title,stock\ncoat,Coat,S,20\n")
+    (variant,) = known["variants"]
+    put(jobs, known, variants=[{"id": variant["id"], "stock": None}])
+    undone = undo(jobs, job)
+    assert jobs.counted(undone) == {"unchanged": 1}
+    assert undone["errors"][0]["message"].endswith(f": stock.{variant['id']}")
+    assert jobs.now(known)["variants"][0]["stock"] is None
 
 
 def test_stock_that_an_import_began_to_track_is_tracked_no_longer(jobs: JobDesk) -> None:

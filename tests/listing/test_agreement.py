@@ -271,7 +271,7 @@ class Shop(RuleBasedStateMachine):
     ) -> None:
         """Lasting records are listed once. The writers stop at some time: otherwise pages towards
         the newest might never end."""
-        staying, met = {one.id for one in self.found(query)}, list[str]()
+        staying, seen = {one.id for one in self.found(query)}, list[str]()
         start: str | None = ""
         for step in count():
             if start is None:
@@ -280,7 +280,7 @@ class Shop(RuleBasedStateMachine):
                 some = listing.page(KIND, replace(query, cursor=start), things.load)
             except Invalid:
                 return
-            met += [one.id for one in some.records]
+            seen += [one.id for one in some.records]
             start = some.next
             if step > MOST_WRITES:
                 continue
@@ -290,8 +290,8 @@ class Shop(RuleBasedStateMachine):
             staying -= set(gone)
             new = replace(things.thing(sort="2026-02"), facets=facets, texts=("T-Shirt",))
             self.send(new.id, things.writes(None, new), new, faults)
-        assert staying <= set(met)
-        assert len(met) == len(set(met))
+        assert staying <= set(seen)
+        assert len(seen) == len(set(seen))
 
     @rule(where=wheres)
     def count(self, where: Any) -> None:
@@ -301,7 +301,7 @@ class Shop(RuleBasedStateMachine):
         assert listing.count(KIND, where) == total
 
     def check(self, query: listing.Query) -> str | None:
-        """Whether the list continues at the right record."""
+        """Compares a page with the model; returns the cursor of the next page."""
         terms = words.terms(query.search)
         matching = self.matching(terms)
         broad = [term for term, found in matching.items() if len(found) > FEW_MATCHES]

@@ -105,14 +105,14 @@ def test_lists_are_right_before_during_and_after_reindexing(
     assert len(products.by_sku(["TS-1"])["TS-1"]) == 1
     looked = 0
 
-    def look(seconds: float) -> None:
+    def observe(seconds: float) -> None:
         nonlocal looked
         looked += 1
         answers(shop, ALWAYS)
         refuses(shop)
 
     for records in reindex.ALL:
-        reindex.move_all(records, 1e9, sleep=look)
+        reindex.move_all(records, 1e9, sleep=observe)
     assert looked > 20
     refuses(shop)
     upgrade(monkeypatch)

@@ -1,17 +1,20 @@
 """A record with any number of words is found by exactly these, also after failures between writing
 the words and the record."""
 
+import random
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from chalicelib import attributes, clock, deadline, table
+from chalicelib import attributes, clock, deadline, listing, table
+from chalicelib.commit import Commit
 from chalicelib.listing import entries, kinds, reindex, search
 from chalicelib.problems import Busy, Invalid
 from tests.listing import things
 from tests.listing.things import KIND, RECORDS, Thing, create, delete, find, page, thing, update
+from tests.orders.build import before_the_commit
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.environment import SETTINGS
 
@@ -41,15 +44,15 @@ def kept(dynamodb: Double) -> set[tuple[str, str]]:
 def test_each_word_and_prefix_finds_its_record_after_every_change(
     dynamodb: Double,
 ) -> None:
-    one, beside = replace(thing(), texts=MANY), replace(thing("other"), texts=("else",))
-    create(one, beside)
+    one, other = replace(thing(), texts=MANY), replace(thing("other"), texts=("else",))
+    create(one, other)
     check_found(one, MANY)
     for texts in (MANY[:-1], MANY[1:], OTHERS, FEW, MANY + OTHERS, OTHERS[:10], OTHERS[:60]):
         one = update(one, texts=texts)
         check_found(one, texts)
         assert kept(dynamodb) == {
             key
-            for each in (one, find(beside.id))
+            for each in (one, find(other.id))
             if each
             for key in entries.entries_of(KIND, each.id, each.index)
         }
@@ -59,7 +62,101 @@ def test_each_word_and_prefix_finds_its_record_after_every_change(
     assert page({"status": ["ACTIVE"]}, search="w2000").total == 0
     delete(one)
     assert page(search="w").total == 0
-    assert {id.rsplit("#", 1)[1] for _, id in kept(dynamodb)} == {beside.id}
+    assert {id.rsplit("#", 1)[1] for _, id in kept(dynamodb)} == {other.id}
+
+
+def test_each_of_many_tags_finds_its_record_after_every_change(dynamodb: Double) -> None:
+    one, other = thing(), replace(thing(), tags=MANY[:3])
+    create(one, other)
+    for count in (6, 7, 20, 7, 6, 0):
+        one = update(one, tags=MANY[:count])
+        for place, tag in enumerate(MANY[:21:4]):
+            expected = {one.id} if place * 4 < count else set()
+            expected |= {other.id} if place == 0 else set()
+            for where in ({"tag": [tag]}, {"tag": [tag], "status": ["ACTIVE"]}):
+                found = page(where)
+                assert {each.id for each in found.records} == expected
+                assert found.total == len(expected)
+        assert page({"tag": MANY[:21]}).total == 1 + bool(count)
+        # Up to half of what is written with a record are tags with a list of their own.
+        named = [pk.split("#")[2] for pk, sk in kept(dynamodb) if sk.endswith(f"#{one.id}")]
+        tags = [name for name in named if name.startswith("tag")]
+        assert sorted(tags) == sorted(f"tag={tag}" for tag in MANY[:count]) or tags == ["tag*"]
+        assert (tags == ["tag*"]) == (count > 6)
+    one = update(one, tags=MANY[:20], sort="9")
+    one = update(one, tags=MANY[:4], sort="8")
+    assert kept(dynamodb) == {
+        key
+        for each in (one, find(other.id))
+        if each
+        for key in entries.entries_of(KIND, each.id, each.index)
+    }
+
+
+def test_many_words_combine_with_ranges_filters_and_each_other(dynamodb: Double) -> None:
+    one = replace(thing(sort="5", status="DRAFT"), texts=MANY)
+    create(one, replace(thing(sort="7"), texts=MANY[:10]))
+    for first, end, inside in (("4", "6", 1), ("5", "", 1), ("", "5", 0), ("51", "", 0)):
+        between = listing.Range(first, end)
+        for asked in (MANY[150], f"{MANY[20]} {MANY[150]}", f"{MANY[150]} {MANY[160]}"):
+            found = page(search=asked, between=between)
+            assert (len(found.records), found.total) == (inside, inside), (asked, between)
+    for status, total in (("DRAFT", 1), ("ACTIVE", 0)):
+        for asked in (MANY[150], f"{MANY[2]} {MANY[150]}"):
+            assert page({"status": [status]}, search=asked).total == total
+        assert page({"status": [status]}, search=MANY[2]).total == 1
+
+
+def test_words_of_different_writes_do_not_match_together(dynamodb: Double) -> None:
+    one = replace(thing(), texts=FEW)
+    create(one)
+    before = find(one.id)
+    assert before
+    late = things.writes(before, replace(before, texts=MANY))
+    update(one, texts=OTHERS)
+    with pytest.raises(table.ConditionFailed):
+        late.send()
+    for asked, total in ((f"{MANY[150]} {OTHERS[150]}", 0), (f"{OTHERS[150]} {OTHERS[151]}", 1)):
+        found = page(search=asked)
+        assert (len(found.records), found.total) == (total, total)
+    assert page(search=MANY[150]).total == page(search=f"{MANY[150]} {MANY[151]}").total == 0
+
+
+def test_words_of_a_failed_write_are_discarded_and_no_others(dynamodb: Double) -> None:
+    one = replace(thing(), texts=FEW)
+    create(one)
+    before = find(one.id)
+    assert before
+    late = things.writes(before, replace(before, texts=MANY))
+    update(one, texts=(*FEW, "coat"))
+    clean = kept(dynamodb)
+    with pytest.raises(table.ConditionFailed):
+        late.send()
+    stored = [attributes.unpack(item) for item in dynamodb.items(SETTINGS["TABLE"])]
+    (left,) = [item for item in stored if item["pk"].startswith("word#") and "w1100" in item["sk"]]
+    (own,) = [item for item in stored if item["sk"].startswith("coat#")]
+    assert not listing.discard(RECORDS, left, {"w1101"}, left["at"])  # another word
+    assert not listing.discard(RECORDS, left, {"w1100"}, left["at"] - 1)  # perhaps still written
+    assert not listing.discard(RECORDS, own, {"coat"}, left["at"])
+    another = replace(RECORDS, kind=replace(KIND, name="other"))
+    assert not listing.discard(another, left, {"w1100"}, left["at"])
+    garbage = kept(dynamodb) - clean
+    assert listing.discard(RECORDS, left, {"w1100"}, left["at"])
+    assert garbage - (kept(dynamodb) - clean) == {(left["pk"], left["sk"])}
+    delete(one)
+    (other,) = [item for item in stored if item["pk"].startswith("word#") and "w1101" in item["sk"]]
+    assert listing.discard(RECORDS, other, {"w1101"}, left["at"])  # of nobody
+
+
+def test_a_word_that_its_record_gets_meanwhile_is_not_discarded(dynamodb: Double) -> None:
+    one = replace(thing(), texts=("coat",))
+    create(one)
+    (own,) = [key for key in kept(dynamodb) if key[0][:5] == "word#" and key[1][:5] == "coat#"]
+    left: Any = {"pk": own[0], "sk": own[1].replace("coat", "cape"), "at": 1}
+    table.put(left)
+    before_the_commit(dynamodb, lambda: update(one, texts=("coat", "cape")))
+    assert not listing.discard(RECORDS, left, {"cape"}, 1)
+    assert page(search="cape").total == 1 and (left["pk"], left["sk"]) in kept(dynamodb)
 
 
 def test_a_small_change_of_many_words_writes_only_the_difference(dynamodb: Double) -> None:
@@ -70,6 +167,27 @@ def test_a_small_change_of_many_words_writes_only_the_difference(dynamodb: Doubl
     assert not [call for call in calls if call.operation == "BatchWriteItem"]
     assert sum(call.write_units for call in calls) < 40
     check_found(one, MANY[1:])
+
+
+def test_a_transaction_has_room_for_every_change_of_words_and_values(dynamodb: Double) -> None:
+    chance = random.Random(4)
+    for _ in range(500):
+        before: listing.Index | None = None
+        for _ in range(4):
+            texts = chance.sample(MANY[:60], chance.choice([0, 5, 12, 25, 60]))
+            tags = chance.sample(OTHERS[:12], chance.choice([0, 2, 6, 7]))
+            made = replace(thing(sort=chance.choice("001")), texts=tuple(texts), tags=tuple(tags))
+            commit = Commit()
+            after = listing.change(commit, KIND, "thing", before, made.index)
+            others = {
+                key
+                for index in (before, after)
+                if index
+                for key in entries.list_entries(KIND, "thing", replace(index, several=()))
+            }
+            cells = 0 if before else len(list(KIND.cells(made.facets)))
+            assert len(commit) <= len(others) + cells + KIND.room
+            before = after
 
 
 @pytest.mark.parametrize("fault", [Fault.CRASH, Fault.CRASH_AFTER])
@@ -97,6 +215,7 @@ def test_a_crash_leaves_the_words_of_one_version(dynamodb: Double, fault: Fault)
         delete(after)
         assert page(search="w").total == 0
         if not died:
+            assert at > 5, "words are written before and removed after the record"
             return
     raise AssertionError("it takes more calls than a hundred")
 
@@ -159,14 +278,17 @@ def test_words_of_pending_or_successful_writes_are_never_removed(
     check_found(one, MANY)
     assert kept(dynamodb) == stored
     commit = things.writes(before, replace(before, texts=OTHERS))
+    pending: list[str] = []
 
-    def look(operation: str, request: Any) -> None:
+    def observe(operation: str, request: Any) -> None:
         if operation == "TransactWriteItems":
             dynamodb.faults = lambda operation, request: None
+            pending.append(operation)
             check_found(one, MANY)
 
-    dynamodb.faults = look  # type: ignore[assignment]
+    dynamodb.faults = observe
     commit.send()
+    assert pending, "all words were searched for before the record was written"
     check_found(one, OTHERS)
 
 
@@ -224,8 +346,9 @@ def test_an_exact_word_is_found_though_too_many_words_begin_with_it(
 
 def test_an_unwritten_version_cannot_be_changed(dynamodb: Double) -> None:
     one = replace(thing("shirt"), stored_index=None)
-    with pytest.raises(ValueError, match="never written"):
-        entries.change(things.Commit(), KIND, one.id, one.index, one.index)
+    for index in (one.index, listing.Index.read(one.index.stored())):
+        with pytest.raises(ValueError, match="never written"):
+            entries.change(Commit(), KIND, one.id, index, one.index)
 
 
 def test_a_record_with_another_indexing_moves_with_all_its_words(
@@ -273,3 +396,5 @@ def test_a_word_rewritten_before_its_removal_stays(
     dynamodb.faults = written_again
     assert page(search="w1100").total == 0
     assert {(item["pk"], item["sk"]) for item in garbage} <= kept(dynamodb)
+    rewritten = table.get((garbage[0]["pk"], garbage[0]["sk"]))
+    assert rewritten and rewritten["at"] == later

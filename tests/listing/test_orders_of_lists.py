@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib import listing, round_trips, table
+from chalicelib import listing, table
 from chalicelib.listing import positions
 from tests.listing.things import KIND, Thing, create, names, page, passes, thing
 from tests.support.dynamodb_double import Double
@@ -59,16 +59,10 @@ def test_sorting_by_name_ignores_case_and_accents(dynamodb: Double) -> None:
 
 
 def test_a_page_takes_as_many_round_trips_during_reindexing(
-    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+    dynamodb: Double, rounds: list[int]
 ) -> None:
     create(*(thing(status="ACTIVE") for _ in range(5)))
-    rounds, together = [], round_trips.together
-
-    def counted(calls: Any) -> Any:
-        rounds.append(len(calls))
-        return together(calls)
-
-    monkeypatch.setattr(round_trips, "together", counted)
+    rounds.clear()
     usual = page({"status": ["ACTIVE"]})
     before = rounds.copy()
     table.put(

@@ -8,7 +8,7 @@ import pytest
 from chalicelib import listing, table
 from chalicelib.commit import Commit
 from chalicelib.listing import Recount, kinds
-from chalicelib.listing.recount import Wrong
+from chalicelib.listing.recount import Counted, Stored, Wrong, disagreement
 from tests.listing.things import KIND, RECORDS, create, delete, page, thing, update
 from tests.support.dynamodb_double import Double, Fault
 from tests.support.dynamodb_expressions import Wire
@@ -67,6 +67,18 @@ def test_repairing_the_total_of_a_deleted_record_does_not_recreate_it(dynamodb: 
     assert (table.get(there.cell) or {})["orders"] == 3
 
 
+def test_a_wrong_total_is_looked_at_three_times(dynamodb: Double) -> None:
+    looks = 0
+
+    def look() -> tuple[Counted[str], Stored[str]]:
+        nonlocal looks
+        looks += 1
+        return {"right": 2, "wrong": 2}, {"right": {"": 2}, "wrong": {"": 3}}
+
+    assert disagreement(look) == ({"right": 2, "wrong": 2}, {"wrong": (3, 2)})
+    assert looks == 3
+
+
 def test_concurrent_writes_are_no_disagreement(dynamodb: Double) -> None:
     some()
     looks = 0
@@ -111,6 +123,7 @@ def test_constant_writes_are_no_disagreement(
             disagreed += listing.recount(KIND).wrong
         assert listing.recount(KIND).wrong == []
     assert disagreed == []
+    assert page({"status": ["ACTIVE"]}).total > 10, "records were moved"
 
 
 def test_a_record_that_moves_to_other_shards_is_counted_once(
@@ -148,3 +161,5 @@ def test_a_wrong_total_is_found_while_clients_write(dynamodb: Double) -> None:
     dynamodb.faults = client
     (wrong,) = listing.recount(KIND).wrong
     assert (wrong.cell[1], wrong.stored - wrong.counted) == ("DRAFT|yes|", 1)
+    dynamodb.faults = lambda operation, request: None
+    assert page().total > 31 + 10, "clients wrote"

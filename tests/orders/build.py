@@ -69,12 +69,28 @@ def kinds(shop: Shop, of: Any = None) -> list[str]:
     ]
 
 
+def keys_written(dynamodb: Double) -> list[tuple[str, str]]:
+    """The keys of the items that transactions write or check, filled from now on."""
+    written: list[tuple[str, str]] = []
+
+    def note(operation: str, request: Any) -> None:
+        for action in request.get("TransactItems", []):
+            (one,) = action.values()
+            key = one.get("Key", one.get("Item"))
+            written.append((key["pk"]["S"], key["sk"]["S"]))
+
+    dynamodb.faults = note
+    return written
+
+
 def before_the_commit(dynamodb: Double, action: Callable[[], object]) -> None:
-    """Calls `action` just before the commit of the next request."""
+    """Calls `action` just before the commit of the next request. The test fails without one."""
 
     def act(operation: str, request: Any) -> None:
         if operation == "TransactWriteItems":
             dynamodb.faults = lambda operation, request: None
+            dynamodb.planned.remove(action)
             action()
 
+    dynamodb.planned.append(action)
     dynamodb.faults = act

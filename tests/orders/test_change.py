@@ -1,5 +1,6 @@
 """Changing and deleting orders: every move, its events, and its effect on the stock."""
 
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from itertools import pairwise
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from chalicelib import table
+from chalicelib.customers import store as customers
 from chalicelib.orders import lifecycle, store
 from chalicelib.orders.model import stored
 from tests.orders.build import (
@@ -78,7 +80,12 @@ def test_only_allowed_status_moves_are_made(shop: Shop, start: str, to: str) -> 
     else:
         assert (answer.status, answer.json["code"]) == (422, "invalid_transition")
         assert (answer.json["from"], answer.json["to"]) == (start, to)
-        assert answer.json["allowed"] == [b for a, b in MOVES if a == start]
+        allowed = [b for a, b in MOVES if a == start]
+        assert answer.json["allowed"] == allowed
+        follows = f"only {' or '.join(allowed)}" if allowed else "nothing"
+        assert answer.json["message"] == (
+            f"The status {start} cannot become {to}: {follows} can follow."
+        )
         assert shop.get(path_of(order)).json == order
         assert len(kinds(shop, order)) == already
 
@@ -98,15 +105,21 @@ def test_each_move_sets_its_timestamps(shop: Shop) -> None:
     assert refunded["paymentStatus"] == "REFUNDED" and refunded["paidAt"]
 
 
-PAYMENT_CELLS = [(start, to) for start in PAYMENT_MOVES for to in PAYMENT_MOVES]
+PAYMENT_CELLS = [
+    (status, start, to)
+    for status in ("PENDING", "SHIPPED", "CANCELLED")
+    for start in PAYMENT_MOVES
+    for to in PAYMENT_MOVES
+    if status != "SHIPPED" or start not in {"PENDING", "FAILED"}  # it is paid, at least in part
+]
 
 
-@pytest.mark.parametrize("status", ["PENDING", "SHIPPED", "CANCELLED"])
-@pytest.mark.parametrize(("start", "to"), PAYMENT_CELLS, ids=[f"{a}-{b}" for a, b in PAYMENT_CELLS])
-def test_only_allowed_payment_moves_are_made(shop: Shop, start: str, to: str, status: str) -> None:
+@pytest.mark.parametrize(
+    ("status", "start", "to"), PAYMENT_CELLS, ids=["-".join(cell) for cell in PAYMENT_CELLS]
+)
+def test_only_allowed_payment_moves_are_made(shop: Shop, status: str, start: str, to: str) -> None:
     order = order_paid(shop, start, status)
-    if order is None:
-        return  # no order of that status has this payment status
+    assert (order["status"], order["paymentStatus"]) == (status, start)
     events = len(kinds(shop, order))
     answer = shop.patch(path_of(order), {"paymentStatus": to})
     follow = PAYMENT_MOVES[start] & ({"REFUNDED"} if status == "CANCELLED" else {*PAYMENT_MOVES})
@@ -118,8 +131,8 @@ def test_only_allowed_payment_moves_are_made(shop: Shop, start: str, to: str, st
         assert kinds(shop, order)[events:] == ["order.updated", *crossed, *given_back]
     else:
         assert (answer.status, answer.json["code"]) == (422, "invalid_transition")
-        said = {name: answer.json[name] for name in ("field", "from", "to")}
-        assert said == {"field": "paymentStatus", "from": start, "to": to}
+        shown = {name: answer.json[name] for name in ("field", "from", "to")}
+        assert shown == {"field": "paymentStatus", "from": start, "to": to}
         assert set(answer.json["allowed"]) == follow
         assert shop.get(path_of(order)).json == order
         assert len(kinds(shop, order)) == events
@@ -127,12 +140,15 @@ def test_only_allowed_payment_moves_are_made(shop: Shop, start: str, to: str, st
 
 def order_paid(shop: Shop, payment: str, status: str) -> Any:
     if status == "SHIPPED":
-        order = order_in(shop, status)  # PAID
+        order = placed(shop)
+        paid = payment if payment == "PARTIALLY_PAID" else "PAID"
+        shop.patch(path_of(order), {"status": "PAID", "paymentStatus": paid})
+        order = moved(shop, order, "PROCESSING", "SHIPPED").json
         if payment == "REFUNDED":
             order = shop.patch(path_of(order), {"paymentStatus": payment}).json
-        return order if order["paymentStatus"] == payment else None
+        return order
     order = placed(shop, paymentStatus="PENDING" if payment == "PAID" else payment)
-    if payment == "PAID":  # created so, it would not be PENDING
+    if payment == "PAID":  # an order created as PAID has the status PAID
         order = shop.patch(path_of(order), {"paymentStatus": payment}).json
     return moved(shop, order, "CANCELLED").json if status == "CANCELLED" else order
 
@@ -244,6 +260,29 @@ def test_the_history_keeps_the_first_and_the_99_latest_entries(shop: Shop) -> No
     assert [entry["change"].split()[-1] for entry in history[1:]] == [
         f"T{number}" for number in range(21, 120)
     ]
+
+
+def test_the_history_keeps_up_to_15000_bytes_of_the_latest_changes(shop: Shop) -> None:
+    made = placed(shop)
+    order, into = store.get(made["id"]), customers.sample()
+    text = f"customer {made['customer']['id']} → {into.id}"
+    first = {"at": "then", "by": "me", "change": "created"}
+    more = [{"at": "then", "by": "é" * 10, "change": f"{n:02d}".ljust(180)} for n in range(74)]
+    before = replace(order, fields={**order.fields, "history": [first, *more]})
+    for size, kept in ((200, more), (201, more[1:])):
+        by = "b" * (size - len(text.encode()))
+        after = lifecycle.reassigned(before, into, by, "now")
+        last = {"at": "now", "by": by, "change": text}
+        assert after.fields["history"] == [first, *kept, last]
+
+
+def test_a_change_in_the_history_has_up_to_200_characters(shop: Shop) -> None:
+    order = placed(shop, salesRepId="emp_" + "a" * 60)
+    change = {"salesRepId": "emp_" + "b" * 60, "trackingNumber": "x" * 100}
+    answer = shop.patch(path_of(order), change).json
+    reps = f"salesRepId {order['salesRepId']} → {change['salesRepId']}, trackingNumber none → "
+    assert answer["history"][-1]["change"] == (reps + "x" * 100)[:200]
+    assert len(answer["history"][-1]["change"]) == 200
 
 
 def test_a_stale_if_match_is_refused(shop: Shop) -> None:

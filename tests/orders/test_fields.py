@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.customers.build import CUSTOMERS, customer
 from tests.orders.build import line, new_order, variant
 from tests.support.dynamodb_double import Double
 from tests.support.shop import Shop
@@ -24,7 +25,9 @@ def order(shop: Shop) -> Any:
     return shop.post(ORDERS, new_order(line(variant(shop)), note="quickly")).json
 
 
-@pytest.mark.parametrize(("path", "make"), [(PRODUCTS, product), (ORDERS, order)])
+@pytest.mark.parametrize(
+    ("path", "make"), [(PRODUCTS, product), (ORDERS, order), (CUSTOMERS, customer)]
+)
 def test_each_field_alone_has_the_value_of_the_whole_record(
     shop: Shop,
     path: str,
@@ -67,11 +70,11 @@ def test_omitted_fields_are_not_read(
     product(shop)
     asked: list[Any] = []
 
-    def look(operation: str, request: Any) -> None:
+    def observe(operation: str, request: Any) -> None:
         if operation == "BatchGetItem":
             asked.extend(request["RequestItems"].values())
 
-    dynamodb.faults = look
+    dynamodb.faults = observe
     shop.get(f"{PRODUCTS}?fields=id,name,status,createdAt")
     (light,) = asked
     assert [key["sk"]["S"] for key in light["Keys"]] == ["product"]
@@ -82,6 +85,26 @@ def test_omitted_fields_are_not_read(
     shop.get(f"{PRODUCTS}?fields=variants")
     (with_stock,) = asked
     assert [key["sk"]["S"] for key in with_stock["Keys"]] == ["product", "stock"]
+
+
+@pytest.mark.parametrize(("path", "make"), [(ORDERS, order), (CUSTOMERS, customer)])
+def test_only_the_requested_fields_of_orders_and_customers_are_read(
+    shop: Shop, dynamodb: Double, path: str, make: Any
+) -> None:
+    id = make(shop)["id"]
+    asked: list[Any] = []
+
+    def look(operation: str, request: Any) -> None:
+        if operation == "BatchGetItem":
+            asked.extend(request["RequestItems"].values())
+
+    dynamodb.faults = look
+    shop.get(f"{path}?fields=id,createdAt")
+    shop.get(f"{path}/{id}?fields=id,createdAt")
+    assert len(asked) == 2
+    for one in asked:
+        read = {*one["ExpressionAttributeNames"].values()}
+        assert read - {"into"} == {"pk", "sk", "id", "version", "createdAt"}
 
 
 def test_pages_by_cursor_accept_fields(shop: Shop) -> None:
@@ -111,13 +134,13 @@ def test_the_storefront_reads_and_returns_only_the_requested_fields(
     assert len(etags) == len(whole), "each answer has its own"
     asked: list[Any] = []
 
-    def look(operation: str, request: Any) -> None:
+    def observe(operation: str, request: Any) -> None:
         if operation == "BatchGetItem":
             asked.extend(
                 key["sk"]["S"] for one in request["RequestItems"].values() for key in one["Keys"]
             )
 
-    dynamodb.faults = look
+    dynamodb.faults = observe
     shop.get("/api/products?fields=id,name,price")
     assert asked == ["product"], "and no stock"
     assert shop.put(f"{PRODUCTS}/{made['id']}", {"published": False}).status == 200

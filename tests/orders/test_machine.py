@@ -322,7 +322,7 @@ class Shopping(RuleBasedStateMachine):
         """The answer. `meanwhile` and the fault happen when the commit is sent. After a crash the
         request is repeated, as its client would."""
 
-        def strike(operation: str, request: Any) -> Fault | None:
+        def inject(operation: str, request: Any) -> Fault | None:
             if operation != "TransactWriteItems":
                 return None
             self.dynamodb.faults = lambda operation, request: None
@@ -330,7 +330,7 @@ class Shopping(RuleBasedStateMachine):
                 meanwhile()
             return fault
 
-        self.dynamodb.faults = strike
+        self.dynamodb.faults = inject
         try:
             return call()
         except Crash:
@@ -341,7 +341,7 @@ class Shopping(RuleBasedStateMachine):
     # --- Invariants -------------------------------------------------------------------------------
 
     @invariant()
-    def stock_is_what_was_not_sold(self) -> None:
+    def stock_is_reduced_by_what_was_sold(self) -> None:
         stored = {
             id: stock
             for item in self.shop.stored()
@@ -352,7 +352,7 @@ class Shopping(RuleBasedStateMachine):
         assert all(stock >= 0 for stock in stored.values())
 
     @invariant()
-    def the_outbox_holds_the_events_of_what_was_accepted_and_nothing_else(self) -> None:
+    def the_outbox_holds_the_events_of_accepted_requests_only(self) -> None:
         found = Counter(
             (event["event"], event["data"].get("variantId") or event["data"]["id"])
             for event in self.shop.events()
@@ -360,7 +360,7 @@ class Shopping(RuleBasedStateMachine):
         assert found == +self.announced
 
     @invariant()
-    def lists_words_counts_and_sales_hold_the_orders_that_there_are(self) -> None:
+    def lists_words_counts_and_sales_agree_with_the_orders(self) -> None:
         items = self.shop.stored()
         records = {item["id"]: item for item in items if item["sk"] == "order"}
         assert {id: item["status"] for id, item in records.items()} == {
@@ -471,7 +471,7 @@ class Shopping(RuleBasedStateMachine):
         assert self.sent(work, fault, None).json["status"] == "COMPLETED"
 
     @invariant()
-    def each_customer_has_what_his_orders_make(self) -> None:
+    def the_totals_of_a_customer_are_those_of_the_orders(self) -> None:
         for item in self.shop.stored():
             if item["sk"] == "customer":
                 own = [order for order in self.orders.values() if order.customer == item["id"]]
@@ -482,7 +482,7 @@ class Shopping(RuleBasedStateMachine):
                 assert item["totalSpent"] == sum(paid)
 
     @invariant()
-    def each_customer_is_there_once(self) -> None:
+    def each_customer_exists_once(self) -> None:
         items = self.shop.stored()
         people = [item for item in items if item["sk"] == "customer"]
         emails = [item["email"].lower() for item in people if item["email"]]
@@ -490,7 +490,7 @@ class Shopping(RuleBasedStateMachine):
         assert sum(item["pk"].startswith("email#") for item in items) == len(emails)
 
     @invariant()
-    def what_is_low_is_known_to_be(self) -> None:
+    def each_low_product_is_noted(self) -> None:
         named = {
             id
             for item in self.shop.stored()

@@ -1,5 +1,8 @@
 """Concurrent writes and deletions: nothing is restored twice, lost, or recreated."""
 
+from chalicelib.customers import store as customers
+from chalicelib.forgetting import Person
+from chalicelib.orders import store as orders
 from tests.orders.build import (
     ORDERS,
     before_the_commit,
@@ -48,6 +51,35 @@ def test_concurrent_changes_to_an_order_are_both_kept(shop: Shop, dynamodb: Doub
     both = shop.patch(path, {"tags": ["two"]})
     assert (both.status, both.json["note"], both.json["tags"]) == (200, "one", ["two"])
     assert shop.get(path).json == both.json
+
+
+def test_a_job_changes_only_orders_that_still_belong_to_its_customer(
+    shop: Shop, dynamodb: Double
+) -> None:
+    order, other, nobody = placed(shop), placed(shop), placed(shop, customer=None)
+    source, id = order["customer"]["id"], order["id"]
+    into = customers.get(other["customer"]["id"])
+    person = Person(frozenset({source}), frozenset({"Lovelace"}))
+    for one in (other, nobody):
+        assert not orders.reassign(one["id"], source, into, "me")
+        assert not orders.forget(one["id"], person)
+        assert shop.get(f"{ORDERS}/{one['id']}").json == one
+    assert not orders.reassign("ord_nothing", source, into, "me")
+    assert not orders.forget("ord_nothing", person)
+    # Two workers do the same step: one of them changes the order.
+    before_the_commit(dynamodb, lambda: orders.reassign(id, source, into, "me"))
+    assert not orders.reassign(id, source, into, "me")
+    moved_order = shop.get(f"{ORDERS}/{id}").json
+    assert moved_order["customer"]["id"] == into.id
+    assert moved_order["history"][-1]["change"] == f"customer {source} → {into.id}"
+    assert moved_order["history"][-1]["by"] == "me"
+    assert len(moved_order["history"]) == 2
+    assert shop.get(f"{ORDERS}/{id}").headers["ETag"] == '"2"'
+    assert orders.forget(id, Person(frozenset({into.id}), frozenset({"Lovelace"})))
+    assert not orders.forget(id, Person(frozenset({into.id}), frozenset({"Lovelace"})))
+    forgotten = shop.get(f"{ORDERS}/{id}")
+    assert (forgotten.json["customer"]["lastName"], forgotten.headers["ETag"]) == (None, '"3"')
+    assert forgotten.json["updatedAt"] > moved_order["updatedAt"]
 
 
 def test_concurrent_deletions_delete_an_order_once(shop: Shop, dynamodb: Double) -> None:

@@ -71,12 +71,23 @@ def test_a_move_below_zero_is_refused_completely(shop: Shop) -> None:
     assert stock_of(shop, product) == [0, 0]
 
 
+def test_a_variant_has_up_to_a_billion_pieces(shop: Shop) -> None:
+    product = made(shop, 10)
+    assert moving(shop, product, by(product, 10**9 - 10)).status == 200
+    assert stock_of(shop, product) == [10**9]
+    refused = moving(shop, product, by(product, 1))
+    assert [error["field"] for error in refused.json["errors"]] == ["moves.0.by"]
+    assert moving(shop, product, by(product, -(10**9))).status == 200
+    assert stock_of(shop, product) == [0]
+
+
 @pytest.mark.parametrize(
     ("change", "field"),
     [
         ({"by": 0}, "moves.0"),
         ({"by": 1, "to": 1}, "moves.0"),
         ({"by": 1.5}, "moves.0.by"),
+        ({"by": "5"}, "moves.0.by"),
         ({"by": 10**10}, "moves.0.by"),
         ({"by": 10**9}, "moves.0.by"),
         ({"by": None, "to": -1}, "moves.0.to"),
@@ -110,7 +121,9 @@ def test_a_count_without_a_difference_announces_nothing(shop: Shop) -> None:
     assert len(shop.events()) == before
 
 
-@pytest.mark.parametrize("id", ["prod_01ARZ3NDEKTSV4RRFFQ69G5FAV", "nothing", "ord_1"])
+@pytest.mark.parametrize(
+    "id", ["prod_01ARZ3NDEKTSV4RRFFQ69G5FAV", "nothing", "ord_1", "prod_" * 500]
+)
 def test_a_missing_product_is_not_found(shop: Shop, id: str) -> None:
     sent = {"moves": [{"variantId": "var_1", "by": 1, "reason": "RECEIVED"}]}
     assert shop.post(f"/api/admin/products/{id}/stock", sent).status == 404
@@ -171,12 +184,12 @@ def test_a_move_of_many_variants_fits_the_expression_limit(shop: Shop, dynamodb:
     product = made(shop, *range(100))
     sent: list[str] = []
 
-    def look(operation: str, request: Any) -> None:
+    def observe(operation: str, request: Any) -> None:
         for action in request.get("TransactItems", ()):
             (write,) = action.values()
             sent.extend(text for name, text in write.items() if name.endswith("Expression"))
 
-    dynamodb.faults = look
+    dynamodb.faults = observe
     answer = moving(shop, product, *(by(product, 1, n) for n in range(100)))
     assert answer.status == 200
     emptied = [{"id": v["id"], "stock": None} for v in product["variants"]]

@@ -1,11 +1,8 @@
 """Up to 500 products in one request."""
 
-import pytest
-
-from chalicelib import deadline
 from tests.products.build import new_product
 from tests.support.faults import Faults
-from tests.support.shop import Shop
+from tests.support.shop import Answer, Shop
 
 BULK = "/api/admin/products/bulk"
 
@@ -45,13 +42,46 @@ def test_more_than_500_are_refused_before_anything_is_written(shop: Shop) -> Non
     assert shop.get("/api/admin/products").json["total"] == 0
 
 
-def test_a_conflict_is_retried(shop: Shop, faults: Faults, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_conflict_is_retried(shop: Shop, faults: Faults) -> None:
     assert shop.owner
-    monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 60.0)  # moto needs seconds for so many items
     faults.conflict("TransactWriteItems", times=2)
     answer = shop.post(BULK, [new_product() for _ in range(12)])
     assert answer.json["summary"] == {"created": 12, "failed": 0}
     assert shop.get("/api/admin/products").json["total"] == 12
+
+
+def test_a_bulk_of_taken_names_finds_free_slugs_before_it_writes(
+    shop: Shop, faults: Faults
+) -> None:
+    for name in ("Hat", "Cap"):
+        shop.post("/api/admin/products", new_product(name=name))
+    faults.calls.clear()
+    sent = [new_product(name=name) for name in ("Hat", "Cap", "Hat")]
+    data = shop.post(BULK, [*sent, new_product(slug="mug"), new_product(name="Mug")]).json["data"]
+    slugs = [row["product"]["slug"] for row in data]
+    assert slugs == ["hat-2", "cap-2", "hat-3", "mug", "mug-2"]
+    assert faults.calls.count("TransactWriteItems") == 1  # none of them was refused
+    faults.calls.clear()
+    assert shop.post("/api/admin/products", new_product(name="Hat")).json["slug"] == "hat-4"
+    assert faults.calls.count("TransactWriteItems") == 2
+
+
+def test_two_concurrent_creations_with_one_key_and_slug_make_one_product(
+    shop: Shop, faults: Faults
+) -> None:
+    sent, key = new_product(name="Café", slug="one"), {"Idempotency-Key": "k"}
+    first: list[Answer] = []
+
+    def overtake() -> None:
+        first.append(shop.post("/api/admin/products", sent, headers=key))
+
+    assert shop.owner
+    faults.meanwhile("TransactWriteItems", overtake)
+    second = shop.post("/api/admin/products", sent, headers=key)
+    assert (first[0].status, second.status, second.text) == (201, 201, first[0].text)
+    refused = shop.post("/api/admin/products", sent, headers={"Idempotency-Key": "another"})
+    assert (refused.status, refused.json["code"]) == (409, "slug_taken")
+    assert "'one'" in refused.json["message"]
 
 
 def test_a_row_whose_answer_was_lost_is_written_once(shop: Shop, faults: Faults) -> None:

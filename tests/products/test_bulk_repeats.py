@@ -1,7 +1,7 @@
 """Repeated, late and large bulk calls: each product is created once and returned."""
 
 import json
-from contextlib import suppress
+from collections.abc import Callable
 from datetime import timedelta
 from itertools import count
 from typing import Any
@@ -10,19 +10,15 @@ import pytest
 
 from chalicelib import clock, ids
 from chalicelib.idempotency import Once
+from tests.orders.conftest import shop
 from tests.products.build import new_product
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.shop import Shop
 
+__all__ = ["shop"]
+
 BULK = "/api/admin/products/bulk"
 JSON = {"Content-Type": "application/json"}
-
-
-@pytest.fixture
-def shop(dynamodb: Double) -> Shop:
-    return Shop()
-
-
 KEY = {"Idempotency-Key": "nightly-7"}
 
 
@@ -41,6 +37,14 @@ def test_a_repeated_bulk_creates_nothing_twice_and_has_the_same_answer(shop: Sho
     assert [e["event"] for e in shop.events()].count("product.created") == 4
 
 
+def test_all_parts_of_a_kept_answer_expire_together(shop: Shop) -> None:
+    shop.post(BULK, [new_product(name="Hat")], headers=KEY)
+    kept = [item for item in shop.stored() if item["pk"].startswith("idem#")]
+    assert {item["sk"] for item in kept} == {"reply", "part#0"}
+    (expires,) = {item["expiresAt"] for item in kept}
+    assert abs(expires - clock.unix() - 24 * 3_600) < 60
+
+
 def test_a_repeated_creation_makes_one_product(shop: Shop) -> None:
     new = new_product(name="Hat")
     first = shop.post("/api/admin/products", new, headers=KEY)
@@ -51,22 +55,28 @@ def test_a_repeated_creation_makes_one_product(shop: Shop) -> None:
     assert (other.status, shop.get("/api/admin/products").json["total"]) == (422, 1)
 
 
-@pytest.mark.parametrize("calls", range(1, 9))
-def test_repeating_a_bulk_that_crashed_anywhere_creates_each_product_once(
+def crashing_at(nth: int, fault: Fault) -> Callable[[str, Any], Fault | None]:
+    """The faults of a process that crashes at its nth call: no later one takes effect."""
+    seen = count(1)
+
+    def inject(operation: str, request: Any) -> Fault | None:
+        now = next(seen)
+        return fault if now == nth else Fault.CRASH if now > nth else None
+
+    return inject
+
+
+@pytest.mark.parametrize("calls", range(1, 11))
+def test_repeating_a_bulk_that_crashed_at_any_call_creates_each_product_once(
     shop: Shop, dynamodb: Double, calls: int
 ) -> None:
-    """A crash at each write, before and after its effect."""
+    """A crash at each call, before and after its effect."""
     assert shop.owner
     rows = [new_product(name="Hat", sku=f"H-{n}") for n in range(30)]
     for fault in (Fault.CRASH, Fault.CRASH_AFTER):
-        seen = count(1)
-
-        def strike(operation: str, request: Any, fault: Fault = fault) -> Fault | None:
-            return fault if next(seen) == calls else None  # noqa: B023
-
-        dynamodb.faults = strike
+        dynamodb.faults = crashing_at(calls, fault)
         key = {"Idempotency-Key": fault.name}
-        with suppress(Crash):
+        with pytest.raises(Crash):
             shop.post(BULK, rows, headers=key)
         dynamodb.faults = lambda operation, request: None
         answer = shop.post(BULK, rows, headers=key)
@@ -79,7 +89,7 @@ def test_repeating_a_bulk_that_crashed_anywhere_creates_each_product_once(
 def test_a_repeat_does_not_rewrite_created_products(shop: Shop, dynamodb: Double) -> None:
     rows = [new_product(name="Hat") for _ in range(3)]
     dynamodb.faults = lambda operation, _: Fault.CRASH if operation == "BatchWriteItem" else None
-    with suppress(Crash):
+    with pytest.raises(Crash):
         shop.post(BULK, rows, headers=KEY)  # all are made, but not the answer
     calls = list[str]()
     dynamodb.faults = lambda operation, _: calls.append(operation)

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib import deadline
 from tests.products.build import new_product
 from tests.support.faults import Faults
 from tests.support.shop import Shop
@@ -40,6 +41,18 @@ def test_a_product_changed_concurrently_keeps_both_changes(shop: Shop, faults: F
     assert answer.json["summary"] == {"updated": 2, "failed": 0}
     product = shop.get(path).json
     assert (product["vendor"], product["status"]) == ("Acme", "ARCHIVED")
+
+
+def test_products_that_could_not_be_written_are_answered_as_busy(
+    shop: Shop, faults: Faults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = [made(shop), "prod_nothing", made(shop, status="ACTIVE")]
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 0.05)
+    faults.conflict("TransactWriteItems", times=10**6)
+    answer = shop.post(BULK, {"ids": ids, "status": "ACTIVE"})
+    errors = [row.get("error", {}).get("code") for row in answer.json["data"]]
+    assert (answer.status, errors) == (200, ["busy", "not_found", None])
 
 
 @pytest.mark.parametrize(

@@ -256,8 +256,8 @@ def test_a_stale_if_match_is_refused(shop: Shop) -> None:
     assert shop.get(path, headers={"If-None-Match": etag}).status == 304
     changed = shop.put(path, {"vendor": "A"}, headers={"If-Match": etag})
     assert changed.status == 200 and changed.headers["ETag"] != etag
-    for stale in (shop.put(path, {"vendor": "B"}, headers={"If-Match": etag}),):
-        assert (stale.status, stale.json["code"]) == (412, "precondition_failed")
+    stale = shop.put(path, {"vendor": "B"}, headers={"If-Match": etag})
+    assert (stale.status, stale.json["code"]) == (412, "precondition_failed")
     stocked = shop.put(path, {"variants": [{"stock": 4}]})
     assert stocked.headers["ETag"] != changed.headers["ETag"]
     assert shop.delete(path, headers={"If-Match": changed.headers["ETag"]}).status == 412
@@ -266,7 +266,7 @@ def test_a_stale_if_match_is_refused(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("method", ["get", "put", "delete"])
-@pytest.mark.parametrize("id", ["prod_nothing", "ord_1", "%2E%2E", "x" * 500])
+@pytest.mark.parametrize("id", ["prod_nothing", "ord_1", "%2E%2E", "x" * 500, "prod_" * 500])
 def test_a_missing_product_is_not_found(shop: Shop, method: str, id: str) -> None:
     arguments = [{"name": "x"}] if method == "put" else []
     answer = getattr(shop, method)(f"/api/admin/products/{id}", *arguments)
@@ -341,15 +341,8 @@ def test_a_raised_threshold_announces_the_variants_now_low(shop: Shop) -> None:
     assert low_stock(shop) == [("S", 2, 5), ("M", 7, 8), ("M", 7, 8)]
 
 
-@pytest.mark.parametrize(
-    "price",
-    [
-        "1e9999999",
-        "1e999999999",
-        "-1e9999999",
-    ],
-)
-def test_a_price_may_be_a_number_or_a_string(shop: Shop, price: str) -> None:
+@pytest.mark.parametrize("price", ["1e9999999", "1e999999999", "-1e9999999"])
+def test_a_price_with_a_huge_exponent_is_refused(shop: Shop, price: str) -> None:
     assert fields_of(shop.post("/api/admin/products", {"name": "a", "price": price})) == ["price"]
 
 

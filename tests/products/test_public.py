@@ -63,7 +63,7 @@ def stocked(shop: Shop, ids: Ids, stocks: tuple[int | None, ...], **hidden: Any)
         assert made.status == 201, made.text
 
 
-def said(answer: Answer) -> tuple[int, dict[str, str], str]:
+def visible(answer: Answer) -> tuple[int, dict[str, str], str]:
     own = {"X-Request-Id"}
     return answer.status, {n: v for n, v in answer.headers.items() if n not in own}, answer.text
 
@@ -76,7 +76,7 @@ def drafted(shop: Shop) -> None:
 
 
 def answers(shop: Shop) -> list[tuple[int, dict[str, str], str]]:
-    return [said(shop.get(path)) for path in PATHS]
+    return [visible(shop.get(path)) for path in PATHS]
 
 
 def test_shops_that_differ_only_in_stock_and_drafts_have_the_same_public_answers(

@@ -1,26 +1,15 @@
 """A product is found by each of its words and each prefix of them."""
 
-from collections.abc import Iterator
-
-import pytest
-
 from chalicelib.listing import MOST_WORD_BYTES
 from chalicelib.products import store
 from chalicelib.products.model import MOST_VARIANTS
+from tests.orders.conftest import shop
 from tests.products.build import new_product
-from tests.support.dynamodb_double import Double
-from tests.support.environment import SETTINGS
 from tests.support.shop import Shop
 
+__all__ = ["shop"]
+
 ADMIN, PUBLIC = "/api/admin/products", "/api/products"
-
-
-@pytest.fixture
-def shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
-    for setting, value in SETTINGS.items():
-        monkeypatch.setenv(setting, value)
-    with Double():
-        yield Shop()
 
 
 def found(shop: Shop, search: str) -> list[str]:
@@ -46,7 +35,7 @@ def test_a_product_is_found_by_all_its_variants_tags_and_words(
     shop.post(ADMIN, new_product(name="Other", sku="SH-0000", status="ACTIVE"))
     last = MOST_VARIANTS - 1
     for number in (0, last // 2, last):
-        for search in (f"SH-{number:03d}", f"hue{number:03d}", f"{number:03d}", f"hue{number:03d}"):
+        for search in (f"SH-{number:03d}", f"hue{number:03d}", f"{number:03d}"):
             assert id in found(shop, search), search
     for search in ("tag000", "TAG099", "tag05", "acme", "n00a", "N27", "sh-1", "hu", "tag"):
         assert found(shop, search) == [id], search

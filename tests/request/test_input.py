@@ -1,14 +1,17 @@
 """Bodies, queries and paths are parsed correctly, or refused by name."""
 
 import json
-import math
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from chalicelib.problems import Invalid
+from chalicelib.schemas import PageQuery
+from chalicelib.validation import filters
 from tests.support.shop import Answer, Shop
+from tests.support.strict_json import strict
 
 
 def raw(shop: Shop, body: bytes, **headers: str) -> Answer:
@@ -44,6 +47,17 @@ def test_a_body_that_is_not_json_is_refused(trial: Shop, body: bytes) -> None:
     assert (answer.status, answer.json["code"]) == (400, "malformed_json")
 
 
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [
+        (b'{"b": 1, "a": 1, "c": 1, "a": 2}', "a"),
+        (b'{"%b": 1, "%b": 1}' % (b"x" * 300, b"x" * 300), "x" * 100),
+    ],
+)
+def test_the_name_that_a_body_has_twice_is_told(trial: Shop, body: bytes, name: str) -> None:
+    assert raw(trial, body).json["message"] == f"The body names {name!r} twice in one object."
+
+
 def test_a_body_nested_too_deeply_is_refused(trial: Shop) -> None:
     answer = trial.post(
         "/api/trial/things",
@@ -75,7 +89,16 @@ def test_a_deeper_body_is_refused_on_every_python_alike(trial: Shop, levels: int
     assert "32 levels" in answer.json["message"]
 
 
+@pytest.mark.parametrize("pair", ["[]", "{}"])
+def test_what_is_side_by_side_is_not_nested(trial: Shop, pair: str) -> None:
+    wide = ",".join([pair] * 40)
+    assert raw(trial, f"[{wide}]".encode()).status == 200
+    deep = "[" * 32 + pair + "]" * 32
+    assert raw(trial, f"[{wide},{deep}]".encode()).status == 400
+
+
 def test_the_depth_of_a_body_is_found_in_linear_time(trial: Shop) -> None:
+    """A search in quadratic time would not end."""
     kind = {"Content-Type": "application/json"}
     for hostile in ('"' + '\\"' * 400_000, "[" * 33 + '"' * 400_001, '["' + "\\" * 800_000):
         answer = trial.post("/api/trial/things", hostile.encode(), headers=kind)
@@ -83,7 +106,7 @@ def test_the_depth_of_a_body_is_found_in_linear_time(trial: Shop) -> None:
 
 
 @pytest.mark.parametrize(
-    "number", ["1" * 309, "-" + "9" * 309, "9.9e308", "1e308", "1e-308", "0." + "1" * 400]
+    "number", ["1" * 309, "-" + "9" * 309, "9.9e308", "1e308", "1e-308", "0." + "1" * 399]
 )
 def test_a_number_beyond_a_double_is_refused(trial: Shop, number: str) -> None:
     answer = raw(trial, f'{{"a": {number}}}'.encode())
@@ -91,36 +114,12 @@ def test_a_number_beyond_a_double_is_refused(trial: Shop, number: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "number", ["9" * 308, "9.99e307", "-1e307", "1e-307", "-0.0", "0e999999", "1e15", "1e300"]
+    "number",
+    ["9" * 308, "9.99e307", "-1e307", "1e-307", "-0.0", "0e999999", "1e15", "0." + "1" * 398],
 )
 def test_every_accepted_number_is_returned_as_a_finite_one(trial: Shop, number: str) -> None:
     (answered,) = strict(raw(trial, number.encode()).text)
     assert answered == float(number)
-
-
-def strict(text: str) -> Any:
-    """Parses as parsers outside of Python do: numbers are doubles, and names are unique."""
-
-    def number(written: str) -> float:
-        found = float(written)
-        assert math.isfinite(found), written
-        return found
-
-    def unique(members: list[tuple[str, Any]]) -> dict[str, Any]:
-        assert len({name for name, _ in members}) == len(members)
-        return dict(members)
-
-    def none_such(name: str) -> None:
-        raise AssertionError(f"{name} is no JSON")
-
-    text.encode("utf-8")
-    return json.loads(
-        text,
-        parse_float=number,
-        parse_int=number,
-        parse_constant=none_such,
-        object_pairs_hook=unique,
-    )
 
 
 @settings(
@@ -175,6 +174,7 @@ def test_a_body_of_another_content_type_is_refused(trial: Shop) -> None:
     for kind in ("text/plain", "application/x-www-form-urlencoded", "image/png", "*/*", "x" * 500):
         answer = trial.post("/api/trial/raw", b"{}", headers={"content-type": kind})
         assert (answer.status, answer.json["code"]) == (415, "unsupported_media_type")
+        assert f"this is '{kind[:100]}'" in answer.json["message"]
     for kind in ("application/json; charset=utf-8", "Application/JSON"):
         assert trial.post("/api/trial/raw", b"{}", headers={"content-type": kind}).status == 200
 
@@ -220,6 +220,20 @@ def test_every_invalid_field_is_reported(trial: Shop) -> None:
     ]
 
 
+def test_at_most_100_errors_of_a_body_are_reported(trial: Shop) -> None:
+    found = errors(trial.post("/api/trial/things", {f"{n:03}": 1 for n in range(150)}))
+    assert len(found) == 100
+
+
+def test_the_name_of_an_unknown_field_is_shortened(trial: Shop) -> None:
+    sent = {"fullName": "x", "y" * 300: 1}
+    assert errors(trial.post("/api/trial/things", sent)) == [("y" * 200, "unknown_field")]
+    sent = {"fullName": "x", "parts": [{"unitPrice": 1, "y" * 300: 1}]}
+    assert errors(trial.post("/api/trial/things", sent)) == [
+        (f"parts.0.{'y' * 192}", "unknown_field")
+    ]
+
+
 def test_a_resource_can_be_sent_back_as_it_was_read(trial: Shop) -> None:
     sent = {"id": "t1", "createdAt": "?", "fullName": "x", "parts": [{"id": 1, "unitPrice": 2}]}
     answer = trial.post("/api/trial/things", sent)
@@ -252,6 +266,22 @@ def test_a_page_that_is_not_a_number_is_refused(trial: Shop, name: str, value: s
 )
 def test_a_list_parameter_is_comma_separated_or_repeated(trial: Shop, asked: str) -> None:
     assert trial.get(f"/api/trial/things?{asked}").json["status"] == ["A", "B"]
+
+
+class Filters(PageQuery):
+    created_from: str | None = None
+
+
+def test_the_filters_in_a_body_have_the_names_of_the_parameters() -> None:
+    assert filters(Filters, {"createdFrom": "x"}, "filters").created_from == "x"
+    for name in ("created_from", "limit", "y" * 300):
+        with pytest.raises(Invalid) as refused:
+            filters(Filters, {name: "x"}, "filters")
+        (error,) = refused.value.extra["errors"]
+        assert (error["field"], error["code"]) == (f"filters.{name[:200]}", "unknown_parameter")
+        assert error["message"] == "is not a filter here; there are createdFrom"
+    with pytest.raises(Invalid, match="filters: must be a JSON object"):
+        filters(Filters, ["createdFrom"], "filters")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from chalicelib import table
 from chalicelib.api_keys import store
-from chalicelib.request import rate
+from chalicelib.request import authenticate, rate
 from tests.conftest import Clock
 from tests.support.faults import Faults
 from tests.support.shop import Answer, Shop
@@ -42,6 +42,8 @@ def test_a_key_can_read_120_times_a_minute(shop: Shop, time_stands: Clock) -> No
 
 def test_retry_after_is_at_least_one_second(shop: Shop, time_stands: Clock) -> None:
     window = rate.Window(60, 60, rate.this_minute())
+    beyond = rate.Window(60, 61, rate.this_minute())
+    assert beyond.headers()["X-RateLimit-Remaining"] == "0"
     for until_the_next in (1, 0, -1):
         time_stands.seconds = window.reset - until_the_next
         assert window.exceeded().headers["Retry-After"] == "1"
@@ -182,6 +184,7 @@ def test_failed_sign_ins_are_limited_without_blocking_a_valid_key(
     valid = shop.mint()
     guesses = [shop.get("/api/admin/me", key=f"bk_guess{n}") for n in range(60)]
     assert {guess.status for guess in guesses} == {401}
+    assert limits(guesses[0]) == (60, 59, 1_800_000_060)
     assert limits(guesses[-1]) == (60, 0, 1_800_000_060)
     refused = shop.get("/api/admin/me", key="bk_another")
     assert refused.status == 429
@@ -209,6 +212,14 @@ def test_a_preflight_does_not_count(shop: Shop, time_stands: Clock) -> None:
         assert preflight.status == 204
         assert limits(preflight) == (300, 299, 1_800_000_060)
     assert limits(shop.get("/api/nothing"))[1] == 298
+
+
+def test_an_uncounted_request_shows_the_whole_limit_as_left(time_stands: Clock) -> None:
+    assert authenticate.uncounted().headers() == {
+        "X-RateLimit-Limit": "300",
+        "X-RateLimit-Remaining": "300",
+        "X-RateLimit-Reset": "1800000060",
+    }
 
 
 def test_counters_of_addresses_expire(shop: Shop, time_stands: Clock) -> None:

@@ -54,6 +54,17 @@ def test_the_largest_page_is_the_one_at_which_every_page_fits() -> None:
     assert size.largest_page([half] * 7) == 2
     assert size.largest_page([half, small, half, half]) == 3
     assert size.largest_page([whole, whole]) == size.largest_page([small, whole]) == 1
+    assert size.largest_page([whole * 2, small]) == size.largest_page([whole * 2]) == 1
+
+
+def test_a_page_that_does_not_fit_says_how_many_would() -> None:
+    shown = size.AnswerTooLarge(7).body()
+    assert "Ask for 7 at a time" in shown["message"] and shown["limit"] == 7
+
+
+def test_the_size_of_an_answer_includes_its_quotes_and_escapes() -> None:
+    assert size.fits("x" * 5_999_998) and not size.fits("x" * 5_999_999), "with two quotes"
+    assert size.fits("😀" * 499_999) and not size.fits("😀" * 500_001)
 
 
 @pytest.mark.parametrize("path", ["/api/admin/products", "/api/products"])
@@ -72,16 +83,16 @@ def test_a_numbered_page_is_complete_or_refused_with_a_fitting_limit(shop: Shop,
 @pytest.mark.parametrize("path", ["/api/admin/products", "/api/products"])
 def test_a_large_page_by_cursor_ends_early(shop: Shop, path: str) -> None:
     ids = filled(shop, 40)
-    met, cursor, number = list[str](), "*", 0
+    read, cursor, number = list[str](), "*", 0
     while cursor:
         answer = shop.get(f"{path}?limit=100&cursor={cursor}")
         number += 1
         assert answer.status == 200 and sent(answer) <= SIX_MB
         assert answer.json["pagination"]["page"] == number
         assert answer.json["total"] == 40
-        met += [product["id"] for product in answer.json["data"]]
+        read += [product["id"] for product in answer.json["data"]]
         cursor = answer.json["pagination"]["next"]
-    assert met == ids
+    assert read == ids
 
 
 @pytest.mark.parametrize(
@@ -102,13 +113,13 @@ def test_every_list_ends_a_large_page_early(
     join = "&" if "?" in path else "?"
     refused = shop.get(f"{path}{join}limit=40")
     assert (refused.status, refused.json["code"]) == (422, "answer_too_large")
-    met, pages, cursor = list[str](), 0, "*"
+    read, pages, cursor = list[str](), 0, "*"
     while cursor:
         answer = shop.get(f"{path}{join}limit=40&cursor={cursor}")
         assert answer.status == 200 and len(json.dumps(answer.text)) <= 12_000
-        met += [record["id"] for record in answer.json["data"]]
+        read += [record["id"] for record in answer.json["data"]]
         pages, cursor = pages + 1, answer.json["pagination"]["next"]
-    assert len(met) == len(set(met)) == 40
+    assert len(read) == len(set(read)) == 40
     assert pages > 2
 
 
@@ -133,16 +144,16 @@ def test_the_feed_ends_a_large_page_early(world: World) -> None:
         world.sleep(minutes=1)
     announce("order.paid")
     world.sleep(minutes=1)
-    met, after = list[dict[str, Any]](), ""
+    read, after = list[dict[str, Any]](), ""
     while True:
         answer = shop.get(f"/api/admin/events?limit=500{after}")
         assert answer.status == 200 and sent(answer) <= SIX_MB
         if not answer.json["data"]:
             break
-        met += answer.json["data"]
+        read += answer.json["data"]
         after = f"&after={answer.json['next']}"
-    assert [event["data"]["id"] for event in met][:15] == [str(n) for n in range(15)]
-    assert len(met) == 16
+    assert [event["data"]["id"] for event in read][:15] == [str(n) for n in range(15)]
+    assert len(read) == 16
 
 
 def test_a_delivery_with_many_attempts_is_shown(world: World) -> None:

@@ -28,6 +28,7 @@ from tests.runtime.aws import on_loopback
 from tests.runtime.lambda_api import Function, Result, runtime_folder
 from tests.support.dynamodb_double import Double
 from tests.support.environment import SETTINGS, account
+from tests.support.forms import form
 from tests.support.shop import api_gateway_event
 from tests.webhooks.receiver import Receiver
 
@@ -302,23 +303,21 @@ def test_the_largest_page_is_answered(cloud: Cloud) -> None:
     limit = json.loads(refused["body"])["limit"]
     assert refused["statusCode"] == 422 and limit < 50
     assert cloud.call("GET", path.replace("100", str(limit)))["statusCode"] == 200
-    met, cursor = 0, "*"
+    count, cursor = 0, "*"
     while cursor:
         page = cloud.made("GET", f"{path}&cursor={cursor}")
-        met, cursor = met + len(page["data"]), page["pagination"]["next"]
-    assert met == 50
+        count, cursor = count + len(page["data"]), page["pagination"]["next"]
+    assert count == 50
 
 
 # --- Imports --------------------------------------------------------------------------------------
 
 
 def begun_import(cloud: Cloud, csv: bytes) -> str:
-    body = (
-        b'--b\r\nContent-Disposition: form-data; name="file"; filename="s.csv"\r\n'
-        b"Content-Type: text/csv\r\n\r\n" + csv + b"\r\n--b--\r\n"
+    body, kind = form({}, csv)
+    return str(
+        cloud.made("POST", "/api/admin/products/import", body, **{"Content-Type": kind})["jobId"]
     )
-    form = {"Content-Type": "multipart/form-data; boundary=b"}
-    return str(cloud.made("POST", "/api/admin/products/import", body, **form)["jobId"])
 
 
 def job(cloud: Cloud, id: str) -> Any:
@@ -444,7 +443,7 @@ def test_malformed_delivery_messages_are_returned_to_the_queue(cloud: Cloud) -> 
     assert len(failures) == 4
 
 
-def test_due_messages_are_redriven(cloud: Cloud) -> None:
+def test_the_redrive_ends_if_no_message_is_due(cloud: Cloud) -> None:
     now = clock.iso(clock.now())
     hook = {"url": "https://example.com/hook", "events": ["order.paid"]}
     id = cloud.made("POST", "/api/admin/webhooks", hook)["id"]
@@ -455,27 +454,27 @@ def test_due_messages_are_redriven(cloud: Cloud) -> None:
     assert cloud.invoke("redrive", {"endpoint": id}).kind == "error"
 
 
-# --- By the clock ---------------------------------------------------------------------------------
+# --- On schedule ----------------------------------------------------------------------------------
 
 
-def test_summaries_are_sent(cloud: Cloud) -> None:
-    _by_the_clock(cloud, "send_summaries")
+def test_the_function_that_sends_summaries_runs_on_schedule(cloud: Cloud) -> None:
+    _on_schedule(cloud, "send_summaries")
     assert cloud.works("send_summaries", {}) is None
 
 
-def test_counts_are_checked(cloud: Cloud) -> None:
-    _by_the_clock(cloud, "check_counts")
+def test_the_function_that_checks_counts_runs_on_schedule(cloud: Cloud) -> None:
+    _on_schedule(cloud, "check_counts")
     assert cloud.works("check_counts", {}) is None
 
 
-def _by_the_clock(cloud: Cloud, name: str) -> None:
+def _on_schedule(cloud: Cloud, name: str) -> None:
     assert cloud.works(name, scheduled()) is None
     event = scheduled()
     large = filled(event, MESSAGE, lambda text: event["detail"].update(text=text))
     assert cloud.works(name, large) is None
 
 
-# --- What there is to import ----------------------------------------------------------------------
+# --- What can be imported -------------------------------------------------------------------------
 
 
 def test_only_modules_that_lambda_has_can_be_imported(cloud: Cloud) -> None:

@@ -8,6 +8,7 @@
   the faults that it injects, and what AWS would bill.
 - `last_release`: a shop written by the last release, with its waiting messages.
 - `faults`, `environment`: faults below botocore; the settings, and an account in memory.
+- `forms`, `strict_json`: forms with a file; JSON as other languages' parsers read it.
 - `running`: the whole service on the embedded AWS.
 - `buyers`, `kill`, `round_trips`: concurrent buyers, senders that crash, and the number of calls
   that waited for one another.

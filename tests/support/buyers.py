@@ -7,7 +7,6 @@ order that was answered and no other, each was announced once, and nothing answe
 
 import json
 import random
-import subprocess
 import sys
 import tempfile
 import time
@@ -23,13 +22,12 @@ from typing import Any
 import boto3
 
 from infra.emulator import CREDENTIALS
-from tests.support.running import Stack, free_port, running
+from tests.support.running import Stack, free_port, running, tool
 
 CLIENTS = 16
 PATIENCE = 30  # seconds, for an answer; then the request is sent again
 PRODUCTS = 5
 STOCK = 12
-PROJECT = Path(__file__).resolve().parents[2]
 
 _ME = "/api/admin/me"
 
@@ -92,7 +90,7 @@ def shop(stack: Stack, seconds: float, clients: int = CLIENTS, stock: int = STOC
     day = Day()
     client = Client(stack, day)
     _, me = client.call("GET", _ME)
-    _unlimited(stack, me["id"])
+    tool(stack, "keys", "limits", me["id"], "--read", "1000000", "--write", "1000000")
     variants = [_stocked(client, stock) for _ in range(PRODUCTS)]
     before = _listed(client)
     with ThreadPoolExecutor(clients) as pool:
@@ -105,14 +103,6 @@ def shop(stack: Stack, seconds: float, clients: int = CLIENTS, stock: int = STOC
             run.result()
     _audit(client, day, dict.fromkeys(variants, stock), before, stack)
     return day
-
-
-def _unlimited(stack: Stack, key_id: str) -> None:
-    """Raises a key's limits, as an operator does."""
-    tool = [sys.executable, "infra/keys.py", "--stage", "local"]
-    where = ["--endpoint-url", stack.aws_endpoint]
-    limits = ["limits", key_id, "--read", "1000000", "--write", "1000000"]
-    subprocess.run([*tool, *where, *limits], cwd=PROJECT, check=True, capture_output=True)
 
 
 def _stocked(client: Client, stock: int) -> str:

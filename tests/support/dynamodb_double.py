@@ -34,7 +34,7 @@ from tests.support.dynamodb_expressions import (
     projection,
     update,
 )
-from tests.support.dynamodb_faults import Crash, Fault, Refused, cancelled, strike
+from tests.support.dynamodb_faults import Crash, Fault, Refused, cancelled, inject
 from tests.support.dynamodb_partition import Partition, between, bounds, check, key_of
 
 __all__ = ["Call", "Crash", "Double", "Fault"]
@@ -60,16 +60,17 @@ class Double:
     `faults`: called before each call, (operation, request) → Fault or None. `pause`: called inside
     every transaction, after locking its items and before writing them; other writes then conflict.
     `calls`: the answered calls. `heat`: transactions' write units by partition key. `cpu`: seconds
-    spent answering, which benchmarks subtract. `struck`: the number of calls with a fault.
-    `scan_bytes`: the size of a page of a scan.
+    spent answering, which benchmarks subtract. `failed_calls`: the calls with a fault.
+    `scan_bytes`: the size of a page of a scan. `planned`: what has to happen before the end.
     """
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
         self.heat: Counter[str] = Counter()
         self.cpu = 0.0
-        self.struck = 0
+        self.failed_calls = 0
         self.scan_bytes = 1 << 20
+        self.planned: list[Callable[[], object]] = []
         self.faults: Callable[[str, Wire], Fault | None] = lambda operation, request: None
         self.pause: Callable[[], None] = lambda: None
         self._tables: dict[str, dict[str, Partition]] = {}
@@ -83,6 +84,7 @@ class Double:
 
     def __exit__(self, *_: object) -> None:
         table.client().meta.events.unregister("before-send.dynamodb", self._answer)
+        assert not self.planned, "no call came at which this was to happen"
 
     # --- for tests ---
 
@@ -136,8 +138,8 @@ class Double:
         try:
             answer: Wire = {} if fault and not fault.after else self._performed(operation, body)
             if fault:
-                self.struck += 1
-                strike(fault, operation, body)
+                self.failed_calls += 1
+                inject(fault, operation, body)
             return 200, answer
         except Refused as refused:
             error = {"__type": f"com.amazonaws.dynamodb.v20120810#{refused.code}"}

@@ -48,6 +48,7 @@ class Scope:
 Operand = Callable[[Wire, Scope], Wire | None]
 Test = Callable[[Wire, Scope], bool]
 
+_OPERATORS = {"=", "<>", "<", "<=", ">", ">=", "+", "-", "AND", "OR", "NOT", "BETWEEN", "IN"}
 _TOKENS = re.compile(r"\s*(#\w+|:\w+|\w+|<>|<=|>=|[=<>(),.+-])")
 
 
@@ -61,6 +62,8 @@ def _tokens(text: str) -> list[str]:
             raise ValidationError(f"Syntax error in {text!r} at {at}")
         found.append(match[1])
         at = match.end()
+    if sum(token in _OPERATORS or token.islower() for token in found) > 300:
+        raise ValidationError("The expression contains too many operators; maximum is 300")
     return found
 
 

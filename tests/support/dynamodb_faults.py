@@ -38,7 +38,7 @@ class Refused(Exception):
         self.code, self.message, self.status, self.more = code, message, status, more
 
 
-def strike(fault: Fault, operation: str, request: Wire) -> None:
+def inject(fault: Fault, operation: str, request: Wire) -> None:
     match fault:
         case Fault.CRASH | Fault.CRASH_AFTER:
             raise Crash(operation)

@@ -38,11 +38,15 @@ class Faults:
         """Calls `action` just before the call arrives."""
         self._planned.append(_Plan(operation, None, nth, action=action))
 
+    def pending(self) -> list[str]:
+        """The operations of the planned faults that have not happened."""
+        return [plan.operation for plan in self._planned if plan.nth > 0]
+
     def _next(self, operation: str, request: Any) -> Fault | None:
         self.calls.append(operation)
         found = None
         for plan in self._planned:
-            if plan.operation == operation and plan.strikes():
+            if plan.operation == operation and plan.applies():
                 plan.action()
                 found = found or plan.fault
         return found
@@ -56,6 +60,6 @@ class _Plan:
     times: int = 1
     action: Callable[[], object] = lambda: None
 
-    def strikes(self) -> bool:
+    def applies(self) -> bool:
         self.nth -= 1
         return -self.times < self.nth <= 0

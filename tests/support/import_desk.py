@@ -14,6 +14,7 @@ from chalicelib import attributes, aws, outbox, round_trips, settings
 from chalicelib.imports import files
 from chalicelib.imports.steps import queue
 from tests.support.dynamodb_double import Crash, Double, Fault
+from tests.support.forms import form
 from tests.support.shop import Answer, Shop
 
 _ROUNDS = 1_000
@@ -46,15 +47,7 @@ class Desk:
         return str(answer.json["jobId"])
 
     def post(self, csv: str | bytes, name: str = "products.csv", **options: str) -> Answer:
-        data = csv.encode() if isinstance(csv, str) else csv
-        parts = [b'Content-Disposition: form-data; name="%s"\r\n\r\n%s' % (k.encode(), v.encode())
-                 for k, v in options.items()]  # fmt: skip
-        parts.append(
-            b'Content-Disposition: form-data; name="file"; filename="%s"\r\n'
-            b"Content-Type: text/csv\r\n\r\n%s" % (name.encode(), data)
-        )
-        body = b"".join(b"--limit\r\n%s\r\n" % part for part in parts) + b"--limit--\r\n"
-        kind = "multipart/form-data; boundary=limit"
+        body, kind = form(options, csv, name)
         return self.shop.post(IMPORT, body, headers={"Content-Type": kind})
 
     def job(self, job_id: str) -> Any:
@@ -111,14 +104,14 @@ class Desk:
 
     def handle(self, message: dict[str, Any]) -> None:
         """Handles a message as Lambda does. A failure without an injected fault fails the test."""
-        struck = self.dynamodb.struck
+        failed_calls = self.dynamodb.failed_calls
         self.errors.clear()
         try:
             failed = app.import_chunk({"Records": [message]}, None)["batchItemFailures"]
         except Crash:
             failed = [message]
             self._buried()
-        if self.errors and struck == self.dynamodb.struck:
+        if self.errors and failed_calls == self.dynamodb.failed_calls:
             raise AssertionError(f"{message['body']} failed by itself") from self.errors[0]
         if failed:
             queue.show_again(message["receiptHandle"], 0)
@@ -183,19 +176,21 @@ class Desk:
         """Calls `action` just before the nth call of an operation arrives."""
 
         def happen() -> None:
+            self.dynamodb.planned.remove(action)
             action()
 
+        self.dynamodb.planned.append(action)
         self._at(operation, nth, happen)
 
-    def _at(self, operation: str, nth: int, strike: Callable[[], Fault | None]) -> None:
+    def _at(self, operation: str, nth: int, fault: Callable[[], Fault | None]) -> None:
         before, seen, lock = self.dynamodb.faults, 0, threading.Lock()
 
         def faults(called: str, request: Any) -> Fault | None:
             nonlocal seen
             with lock:
                 seen += called == operation
-                strikes = called == operation and seen == nth
-            return strike() if strikes else before(called, request)
+                matches = called == operation and seen == nth
+            return fault() if matches else before(called, request)
 
         self.dynamodb.faults = faults
 

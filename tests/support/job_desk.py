@@ -19,6 +19,7 @@ class JobDesk:
         self.dynamodb = dynamodb
         self.shop = Shop()
         self.failed: list[str] = []  # messages whose handling failed though nothing was injected
+        self._crash_is_due = False
 
     def done(self, path: str, body: Any = None, **options: Any) -> Any:
         """Starts a job; the job after its end."""
@@ -40,9 +41,10 @@ class JobDesk:
 
     def work(self) -> None:
         """Handles messages until none is left; one whose handler crashed is redelivered."""
-        while messages := list(self._messages()):
+        while messages := list(self.messages()):
             for message in messages:
                 self.handle(message)
+        assert not self._crash_is_due, "the jobs ended before the crash"
 
     def handle(self, message: dict[str, Any]) -> None:
         try:
@@ -60,7 +62,7 @@ class JobDesk:
         else:
             aws.client("sqs").delete_message(**queue)
 
-    def _messages(self) -> Iterator[dict[str, Any]]:
+    def messages(self) -> Iterator[dict[str, Any]]:
         reply = aws.client("sqs").receive_message(
             QueueUrl=settings.jobs_queue_url(),
             MaxNumberOfMessages=10,
@@ -75,15 +77,20 @@ class JobDesk:
                 "attributes": message["Attributes"],
             }
 
-    def crash(self, operation: str, nth: int = 1, *, after: bool = True) -> None:
-        """The worker crashes at the nth call of an operation, with all its threads."""
+    def crash(
+        self, operation: str, nth: int = 1, *, after: bool = True, perhaps: bool = False
+    ) -> None:
+        """The worker crashes at the nth call of an operation, with all its threads. `perhaps`: its
+        jobs may make fewer calls."""
         seen = 0
+        self._crash_is_due = not perhaps
 
         def faults(called: str, request: Any) -> Fault | None:
             nonlocal seen
             seen += called == operation
             if seen < nth:
                 return None
+            self._crash_is_due = False
             return Fault.CRASH_AFTER if after and seen == nth else Fault.CRASH
 
         self.dynamodb.faults = faults

@@ -65,34 +65,34 @@ class Fate:
         self.toll_of: Counter[str] = Counter()
         # By thread: its attempt, and the call at which its function crashed.
         self.trying: dict[int, Try] = {}
-        self.said: dict[int, str] = {}
+        self.last_call: dict[int, str] = {}
         self.ended: dict[Try, str] = {}
 
     def __call__(self, operation: str) -> bool | None:
         if not self.dead and self.chance.random() >= DEATHS:
             return None
         after = self.chance.random() < 0.5
-        said = f"{'after' if after else 'before'} {operation}"
+        last_call = f"{'after' if after else 'before'} {operation}"
         if not self.dead:
-            self.toll_of[said] += 1
+            self.toll_of[last_call] += 1
         self.dead = True
         thread = threading.get_ident()
-        self.said[thread] = said
+        self.last_call[thread] = last_call
         if thread in self.trying:
-            self.ended.setdefault(self.trying[thread], said)
+            self.ended.setdefault(self.trying[thread], last_call)
         return after
 
     def begins(self) -> None:
         """This thread starts with a message."""
         self.trying.pop(threading.get_ident(), None)
-        self.said.pop(threading.get_ident(), None)
+        self.last_call.pop(threading.get_ident(), None)
 
     def tries(self, attempt: Try) -> None:
         """This thread's post arrives; it may crash afterwards."""
         thread = threading.get_ident()
         self.trying[thread] = attempt
-        if thread in self.said:
-            self.ended[attempt] = self.said[thread]
+        if thread in self.last_call:
+            self.ended[attempt] = self.last_call[thread]
 
 
 class _Together:

@@ -67,6 +67,20 @@ def local_command(home: Path, port: int, *options: str) -> list[str]:
     ]
 
 
+def tool(stack: Stack, name: str, *options: str) -> str:
+    """The output of a tool in `infra` that an operator runs on the deployment."""
+    command = [sys.executable, f"infra/{name}.py", "--stage", "local"]
+    done = subprocess.run(
+        [*command, "--endpoint-url", stack.aws_endpoint, *options],
+        cwd=_PROJECT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 def ctrl_c_ends() -> None:
     """Enables Ctrl-C in a new process: it is disabled in tests started in the background."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)

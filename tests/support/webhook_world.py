@@ -108,13 +108,13 @@ class World:
         if found is None or found[0] > self.now + within:
             return False
         self.now = max(self.now, found[0])
-        struck = self._struck
+        failed_calls = self._failed_calls
         self._errors.clear()
         try:
             found[1]()
         except Crash:
             _forget()  # the process is gone, with its memory
-        if self._errors and struck == self._struck:
+        if self._errors and failed_calls == self._failed_calls:
             message, cause = self._errors[0]
             raise AssertionError(f"{message}, though nothing was injected") from cause
         return True
@@ -258,12 +258,17 @@ class World:
         """Calls `action` just before the next such call arrives."""
         self._meanwhile[operation] = action
 
+    def before_the_write(self, action: Callable[[], object]) -> None:
+        """Calls `action` before the next request updates a webhook. Its first update is its
+        admission."""
+        self.meanwhile("UpdateItem", lambda: self.meanwhile("UpdateItem", action))
+
     def _fault(self, operation: str, request: Any) -> Fault | None:
         if action := self._meanwhile.pop(operation, None):
             action()
         if self._refused(operation):
             return Fault.THROTTLE
-        after = self._strikes(operation)
+        after = self._crashes(operation)
         if after is None:
             return None
         return Fault.CRASH_AFTER if after else Fault.CRASH
@@ -271,21 +276,21 @@ class World:
     def _refuse(self, entries: list[Any]) -> list[Any]:
         refused = [{"Id": entry["Id"]} for entry in entries[: self.refused_entries]]
         self.refused_entries -= len(refused)
-        self._struck += len(refused)
+        self._failed_calls += len(refused)
         return refused
 
     def _refused(self, operation: str) -> bool:
         left = self.refusals.get(operation, 0)
         self.refusals[operation] = max(0, left - 1)
-        self._struck += left > 0
+        self._failed_calls += left > 0
         return left > 0
 
-    def _strikes(self, operation: str) -> bool | None:
+    def _crashes(self, operation: str) -> bool | None:
         """Whether the function crashes at this call, and if so, whether after its effect."""
         self.calls.append(operation)
-        struck = self._next_fate(operation)
-        self._struck += struck is not None
-        return struck
+        after = self._next_fate(operation)
+        self._failed_calls += after is not None
+        return after
 
     def _next_fate(self, operation: str) -> bool | None:
         if self.crash is None:
@@ -303,7 +308,7 @@ class World:
         """Applies faults around a call to a service other than DynamoDB."""
         if self._refused(operation):
             raise ClientError({"Error": {"Code": "ServiceUnavailable"}}, operation)
-        after = self._strikes(operation)
+        after = self._crashes(operation)
         if after is False:
             raise Crash(operation)
         yield
@@ -313,7 +318,7 @@ class World:
     def __post_init__(self) -> None:
         self._read: set[str] = set()
         self._numbers = itertools.count()
-        self._struck = 0  # calls that were made to fail
+        self._failed_calls = 0  # calls that were made to fail
         self._errors: list[tuple[str, BaseException | None]] = []  # of the last function
         self._meanwhile: dict[str, Callable[[], object]] = {}
         self.double.faults = self._fault
@@ -379,6 +384,7 @@ def world(*, threads: bool = False) -> Iterator[World]:
     ):
         os.environ.pop("AWS_ENDPOINT_URL", None)
         yield made
+        assert not made._meanwhile, "no call came at which this was to happen"
 
 
 def announce(event: str = "product.created", **data: Any) -> str:

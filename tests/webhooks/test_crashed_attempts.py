@@ -7,9 +7,11 @@ from unittest import mock
 
 import pytest
 
+from chalicelib import clock
 from chalicelib.problems import Busy
 from chalicelib.safe_post.post import PostResult
-from chalicelib.webhooks import fan_out
+from chalicelib.webhooks import fan_out, store
+from chalicelib.webhooks.sending import health
 from tests.support.dynamodb_double import Crash
 from tests.support.shop import Shop
 from tests.support.webhook_world import DELIVERIES, OK, RETRIES, Posted, World, announce, failed
@@ -19,21 +21,24 @@ from tests.webhooks.test_delivery import add, listed, only
 KILLER = "http://127.0.0.1:9/kills"
 
 
+def crash(posted: Posted) -> PostResult:
+    raise Crash("Post")
+
+
 def test_an_attempt_whose_function_crashed_is_a_failure_and_three_change_the_lane(
     world: World, merchant: Shop
 ) -> None:
     webhook = add(merchant, url=KILLER)
     path = f"/api/admin/webhooks/{webhook['id']}"
 
-    def kill(posted: Posted) -> PostResult:
-        raise Crash("Post")
-
-    world.answer = kill
+    world.answer = crash
     announce()
     world.run(timedelta(hours=4))
     attempts = only(merchant, webhook)["attempts"]
     assert len(attempts) >= 3
     assert {(one["error"], one["durationMs"]) for one in attempts} == {("interrupted", 0)}
+    begun = {clock.iso(posted.at) for posted in world.posted}
+    assert {one["at"] for one in attempts} == begun
     assert merchant.get(path).json["failingSince"]
     announce()
     before = len(world.queues[RETRIES])
@@ -48,10 +53,7 @@ def test_an_attempt_whose_function_crashed_is_a_failure_and_three_change_the_lan
 def test_an_interrupted_attempt_counts_once(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
 
-    def kill(posted: Posted) -> PostResult:
-        raise Crash("Post")
-
-    world.answer = kill
+    world.answer = crash
     announce()
     world.step()
     (message,) = world.queues[DELIVERIES]
@@ -64,6 +66,94 @@ def test_an_interrupted_attempt_counts_once(world: World, merchant: Shop) -> Non
     assert kept["streak"] == 1 and kept["suspect"] is True
 
 
+def test_an_attempt_recorded_before_its_function_crashed_is_no_interruption(
+    world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant)
+
+    def crash_after_the_record(posted: Posted) -> PostResult:
+        world.crash = (1, True)
+        return failed()
+
+    world.answer = crash_after_the_record
+    announce()
+    world.step()
+    world.step()
+    world.answer = lambda posted: OK
+    world.step()
+    (kept,) = [item for item in world.stored() if item["sk"] == webhook["id"]]
+    (attempt,) = only(merchant, webhook)["attempts"]
+    assert attempt["error"] == "status" and "suspect" not in kept
+
+
+def test_the_webhooks_likeliest_to_crash_the_function_are_posted_to_last(
+    world: World, merchant: Shop
+) -> None:
+    streaks = {2: True, 0: True, 1: True, 9: False}
+    for streak, suspect in streaks.items():
+        webhook = add(merchant, url=f"http://127.0.0.1:9/{streak}")
+        store.note(webhook["id"], {"streak": streak, "suspect": suspect or None})
+    announce()
+    world.run()
+    assert [posted.url[-1] for posted in world.posted] == ["9", "0", "1", "2"]
+
+
+def test_a_crashed_attempt_to_a_webhook_that_is_deleted_meanwhile_is_recorded(
+    world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant)
+
+    world.answer = crash
+    announce()
+    world.step()
+    world.step()
+    id = only(merchant, webhook)["id"]
+    assert merchant.delete(f"/api/admin/webhooks/{webhook['id']}").status == 200
+    world.run()
+    (attempt,) = [item for item in world.stored() if item["pk"] == id]
+    assert attempt["error"] == "interrupted"
+    (delivery,) = [item for item in world.stored() if item["sk"] == id]
+    assert delivery["status"] == "CANCELLED"
+
+
+def test_only_failures_after_the_last_success_are_in_a_row(world: World, merchant: Shop) -> None:
+    webhook = add(merchant)
+    for outcomes, streak in (([True, False, False], 2), ([False, True, False], 1)):
+        store.note(webhook["id"], {"streak": 2, "suspect": True})
+        endpoint = store.find(webhook["id"])
+        assert endpoint is not None
+        health.note({endpoint.id: endpoint}, [(endpoint.id, success) for success in outcomes])
+        noted = store.find(webhook["id"])
+        assert noted is not None and (noted.streak, noted.suspect) == (streak, False)
+
+
+def test_an_interruption_from_before_the_suspect_was_cleared_does_not_count(
+    world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant)
+    store.note(webhook["id"], {"clearedAt": clock.iso(world.now)})
+    for later, streak in ((0, 0), (1, 1)):
+        endpoint = store.find(webhook["id"])
+        assert endpoint is not None
+        health.interrupted(endpoint, world.now + timedelta(milliseconds=later))
+        noted = store.find(webhook["id"])
+        assert noted is not None and noted.streak == streak
+
+
+def test_a_suspect_is_marked_once(world: World, merchant: Shop) -> None:
+    add(merchant)
+
+    world.answer = crash
+    announce()
+    updates = []
+    for _ in range(2):
+        world.run(timedelta(minutes=2))
+        before = world.calls.count("UpdateItem")
+        world.step()
+        updates.append(world.calls.count("UpdateItem") - before)
+    assert updates[1] == updates[0] - 1
+
+
 def test_an_interrupted_last_attempt_makes_its_webhook_suspect(
     world: World, merchant: Shop
 ) -> None:
@@ -72,15 +162,30 @@ def test_an_interrupted_last_attempt_makes_its_webhook_suspect(
     announce()
     world.run(timedelta(days=7))
 
-    def kill(posted: Posted) -> PostResult:
-        raise Crash("Post")
-
-    world.answer = kill
+    world.answer = crash
     world.run()
     delivery = only(merchant, webhook)
     assert (delivery["status"], delivery["attempts"][-1]["error"]) == ("FAILED", "interrupted")
     (kept,) = [item for item in world.stored() if item["sk"] == webhook["id"]]
     assert kept["suspect"] is True
+
+
+def test_an_interrupted_attempt_to_a_long_failing_webhook_is_parked(
+    world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant)
+    world.answer = lambda posted: failed()
+    announce()
+    world.run(timedelta(minutes=5))
+    assert only(merchant, webhook)["attemptCount"] == 2
+    store.note(webhook["id"], {"streak": 10})
+
+    world.answer = crash
+    world.run(timedelta(minutes=20))
+    last = only(merchant, webhook)["attempts"][-1]
+    assert (last["error"], last["durationMs"]) == ("interrupted", 0)
+    (parked,) = [item for item in world.stored() if item["pk"].startswith("due#")]
+    assert parked["pk"] == f"due#{webhook['id']}"
 
 
 def test_deliveries_posted_with_a_crashing_one_are_delayed_once() -> None:
@@ -122,10 +227,7 @@ def test_a_late_interruption_does_not_count_after_a_success(world: World, mercha
     """Four functions crash together; the last crash is detected after the endpoint recovered."""
     webhook = add(merchant)
 
-    def kill(posted: Posted) -> PostResult:
-        raise Crash("Post")
-
-    world.answer = kill
+    world.answer = crash
     for _ in range(4):
         announce()
         world.step()

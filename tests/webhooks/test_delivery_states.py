@@ -1,6 +1,7 @@
 """One delivery with random events: repeated and late messages, crashes at any call, replays,
 pauses, rotations, recoveries, deletion."""
 
+import itertools
 from contextlib import ExitStack, suppress
 from datetime import timedelta
 from typing import Any
@@ -38,7 +39,7 @@ class Life(RuleBasedStateMachine):
     def teardown(self) -> None:
         try:
             if hasattr(self, "webhook"):
-                self.comes_to_rest()
+                self.ends_without_further_failures()
         finally:
             self.stack.close()
 
@@ -64,7 +65,7 @@ class Life(RuleBasedStateMachine):
     # --- what happens ---
 
     @initialize(answers=st.sampled_from([False, False, True]))
-    def an_event_happens(self, answers: bool) -> None:
+    def an_event_is_announced(self, answers: bool) -> None:
         self.answers = answers
         self.webhook = add(self.merchant)
         self.path = f"/api/admin/webhooks/{self.webhook['id']}"
@@ -72,7 +73,7 @@ class Life(RuleBasedStateMachine):
         announce()
 
     @rule()
-    def what_comes_next(self) -> None:
+    def handle_the_next_event(self) -> None:
         self.world.step()
 
     @rule(n=st.integers(1, 14), after=st.booleans())
@@ -87,22 +88,22 @@ class Life(RuleBasedStateMachine):
         self.world.sleep(minutes=minutes)
 
     @rule(data=st.data())
-    def a_message_comes_twice(self, data: st.DataObject) -> None:
+    def a_message_is_received_twice(self, data: st.DataObject) -> None:
         messages = [(url, one) for url, queue in self.world.queues.items() for one in queue]
         if messages:
             url, one = data.draw(st.sampled_from(messages))
             self.world.put(url, one.body, self.world.now)
 
     @rule(step=st.integers(0, 12), generation=st.integers(0, 1))
-    def an_old_message_comes_again(self, step: int, generation: int) -> None:
+    def an_old_message_is_received_again(self, step: int, generation: int) -> None:
         item = self.delivery()
         now = (item.get("generation", 0), item.get("step", 99)) if item else (-1, 0)
         if (generation, step) < now:
-            told = f'{{"delivery":"{item["sk"]}","generation":{generation},"step":{step}}}'
-            self.world.put(next(iter(self.world.queues)), told, self.world.now)
+            body = f'{{"delivery":"{item["sk"]}","generation":{generation},"step":{step}}}'
+            self.world.put(next(iter(self.world.queues)), body, self.world.now)
 
     @rule()
-    def the_receiver_changes_its_mind(self) -> None:
+    def the_receiver_changes_its_answer(self) -> None:
         self.answers = not self.answers
 
     @precondition(lambda self: not self.deleted and self.delivery())
@@ -119,8 +120,8 @@ class Life(RuleBasedStateMachine):
 
     @precondition(lambda self: not self.deleted)
     @rule()
-    def two_recover_at_the_same_moment(self) -> None:
-        self.world.meanwhile("UpdateItem", self.recovered)
+    def two_recover_at_once(self) -> None:
+        self.world.before_the_write(self.recovered)
         self.recovered()
         self.world._meanwhile.clear()
 
@@ -189,13 +190,13 @@ class Life(RuleBasedStateMachine):
             )
 
     @invariant()
-    def a_record_stands(self) -> None:
+    def a_record_of_an_attempt_never_changes(self) -> None:
         item = self.delivery()
         for record in self.records(item) if item else []:
             assert self.seen.setdefault(record["number"], record) == record
 
     @invariant()
-    def the_state_explains_itself(self) -> None:
+    def the_state_agrees_with_the_attempts(self) -> None:
         item = self.delivery()
         if not item:
             return
@@ -214,7 +215,7 @@ class Life(RuleBasedStateMachine):
         if item["status"] in ENDED:
             self.ended_at[generation] = tried
 
-    def comes_to_rest(self) -> None:
+    def ends_without_further_failures(self) -> None:
         """Without further failures, the delivery ends."""
         if not self.deleted:
             assert self.merchant.put(self.path, {"enabled": True}).status == 200
@@ -231,7 +232,7 @@ class Life(RuleBasedStateMachine):
         assert not [queue for queue in self.world.queues.values() if queue]
         assert not [one for one in self.world.stored() if one["pk"].startswith("due#")]
         self.attempts_are_numbered_without_gaps()
-        self.the_state_explains_itself()
+        self.the_state_agrees_with_the_attempts()
 
     # --- the table ---
 
@@ -281,12 +282,12 @@ def test_a_crash_at_any_call_of_a_function_loses_no_delivery(after: bool) -> Non
             made.crash = (n, after)
             made.run()
             (delivery,) = [one for one in made.stored() if one["sk"].startswith("dlv_")]
-            told = f"died {'after' if after else 'before'} call {n}, {calls[n - 1]}"
-            assert delivery["status"] == "DELIVERED", told
+            crash = f"crashed {'after' if after else 'before'} call {n}, {calls[n - 1]}"
+            assert delivery["status"] == "DELIVERED", crash
             # An attempt that was not recorded is repeated once; a recorded one is not.
             recorded = n > record or (n == record and after)
-            assert len(made.posted) <= (7 if recorded else 8), told
-            assert delivery["attempts"] <= 8, told
+            assert len(made.posted) <= (7 if recorded else 8), crash
+            assert delivery["attempts"] <= 8, crash
 
 
 def delivered_before(made: World) -> None:
@@ -315,7 +316,7 @@ def delivery_of(made: World) -> Any:
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("scenario", [delivered_before, failed_before, running_before])
 def test_a_crash_at_any_call_of_a_replay_keeps_its_promise(scenario: Any, after: bool) -> None:
-    for n in range(1, 12):
+    for n in itertools.count(1):
         with world() as made:
             scenario(made)
             posts = len(made.posted)
@@ -324,10 +325,12 @@ def test_a_crash_at_any_call_of_a_replay_keeps_its_promise(scenario: Any, after:
             assert Shop().post(path).status == 202
             made.crash = (n, after)
             made.run()
-            made.crash = None
+            crashed, made.crash = made.crash is None, None
             item = delivery_of(made)
             assert item["status"] == "DELIVERED" and "claim" not in item, f"died at call {n}"
-            assert 1 <= len(made.posted) - posts <= 2
+            assert 1 <= len(made.posted) - posts <= 1 + crashed
+        if not crashed:
+            break  # it makes fewer calls
 
 
 def test_a_replay_during_an_attempt_waits_for_its_end() -> None:
@@ -341,8 +344,7 @@ def test_a_replay_during_an_attempt_waits_for_its_end() -> None:
         path = f"/api/admin/deliveries/{delivery_of(made)['sk']}/replay"
         made.crash = (third_post, True)
         made.step()
-        while made.crash:
-            made.step()
+        assert made.crash is None
         assert "claim" in delivery_of(made)
         assert Shop().post(path).status == 202
         made.run(timedelta(minutes=3))

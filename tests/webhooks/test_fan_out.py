@@ -1,6 +1,7 @@
 """From the outbox's stream to the queue: repeated and late records, in any order, with crashes."""
 
 import json
+from datetime import timedelta
 from itertools import count
 from typing import Any
 
@@ -8,22 +9,31 @@ import pytest
 
 from chalicelib import outbox, settings, table
 from chalicelib.problems import Busy
+from chalicelib.safe_post.post import PostResult
 from chalicelib.webhooks import fan_out, store
 from chalicelib.webhooks.model import EventKind, NewWebhook
-from tests.support.dynamodb_double import Crash
 from tests.support.shop import Shop
 from tests.support.webhook_events import stream
 from tests.support.webhook_world import (
     DEAD_EVENTS,
     DELIVERIES,
     OK,
-    RETRIES,
+    Posted,
     World,
     announce,
     commit,
     failed,
 )
-from tests.webhooks.test_delivery import URL, add, listed, only
+from tests.support.webhook_world import world as world_of
+from tests.webhooks.test_delivery import URL, add, listed
+
+
+def test_a_new_event_is_sent_without_delay(world: World, merchant: Shop) -> None:
+    add(merchant)
+    announce()
+    world.step()
+    (message,) = world.queues[DELIVERIES]
+    assert message.visible == world.now
 
 
 def test_a_repeated_record_makes_no_second_delivery(world: World, merchant: Shop) -> None:
@@ -38,22 +48,55 @@ def test_a_repeated_record_makes_no_second_delivery(world: World, merchant: Shop
     assert len(world.posted) == len(listed(merchant, webhook)) == 2
 
 
-@pytest.mark.parametrize("after", [False, True])
-def test_a_crash_before_queuing_loses_no_delivery(
-    world: World, merchant: Shop, after: bool
+def test_a_record_repeated_during_the_first_attempt_queues_no_delivery(
+    world: World, merchant: Shop
 ) -> None:
     add(merchant)
     announce()
     items = world.unread_events()
-    for n in range(1, 5):
-        world.crash = (n, after)
-        try:
-            fan_out.records(stream(items))
-        except Crash:
-            continue
-        world.crash = None
+    left: list[int] = []
+
+    def repeated_meanwhile(posted: Posted) -> PostResult:
+        before = len(world.queues[DELIVERIES])
+        fan_out.records(stream(items))
+        left.append(len(world.queues[DELIVERIES]) - before)
+        return OK
+
+    world.answer = repeated_meanwhile
     world.run()
+    assert left == [0]
+
+
+def test_a_repeated_record_queues_no_delivery_that_was_attempted(
+    world: World, merchant: Shop
+) -> None:
+    add(merchant)
+    world.answer = lambda posted: failed()
+    announce()
+    items = world.unread_events()
+    fan_out.records(stream(items))
+    world.run(timedelta(seconds=1))
     assert len(world.posted) == 1
+    waiting = sum(map(len, world.queues.values()))
+    fan_out.records(stream(items))
+    assert sum(map(len, world.queues.values())) == waiting == 1
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_crash_of_the_fan_out_at_any_call_loses_no_delivery(after: bool) -> None:
+    crashed: list[str] = []
+    while not crashed or crashed[-1] != "send_message_batch":  # its last call
+        with world_of() as world:
+            webhook = add(Shop())
+            announce()
+            world.calls.clear()
+            world.crash = (len(crashed) + 1, after)
+            world.step()
+            crashed.append(world.calls[-1])
+            assert world.crash is None, f"{crashed}"
+            world.run()
+            assert len(world.posted) == len(listed(Shop(), webhook)) == 1, f"{crashed}"
+    assert {"PutItem", "TransactWriteItems"} <= {*crashed}
 
 
 def test_a_failed_record_is_repeated_without_those_before_it(
@@ -77,14 +120,37 @@ def test_a_failed_record_is_repeated_without_those_before_it(
     assert len(world.posted) == 3
 
 
+@pytest.mark.parametrize("refusals", [1, 99])
 def test_records_whose_messages_cannot_be_sent_are_all_repeated(
-    world: World, merchant: Shop
+    world: World, merchant: Shop, refusals: int
 ) -> None:
     add(merchant)
     ids = [announce(), announce(), announce()]
     items = world.unread_events()
-    world.meanwhile("PutItem", lambda: world.refusals.update(send_message_batch=99))
+    world.meanwhile("PutItem", lambda: world.refusals.update(send_message_batch=refusals))
     answer = fan_out.records(stream(items))
+    assert answer == {"batchItemFailures": [{"itemIdentifier": ids[0][:30]}]}
+    world.refusals.clear()
+    world.run()
+    assert len(world.posted) == 3
+
+
+def test_records_before_a_failed_one_are_repeated_if_their_messages_cannot_be_sent(
+    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(merchant)
+    ids = [announce(), announce(), announce()]
+    made, calls = fan_out._made, count(1)
+
+    def third_fails(*given: Any) -> Any:
+        if next(calls) == 3:
+            world.refusals["send_message_batch"] = 99
+            raise Busy
+        return made(*given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(fan_out, "_made", third_fails)
+        answer = fan_out.records(stream(world.unread_events()))
     assert answer == {"batchItemFailures": [{"itemIdentifier": ids[0][:30]}]}
     world.refusals.clear()
     world.run()
@@ -96,6 +162,7 @@ def test_messages_refused_by_sqs_are_sent_again(world: World, merchant: Shop) ->
     announce()
     world.refused_entries = 2
     world.run()
+    assert world.refused_entries == 0
     assert len(world.posted) == 1
 
 
@@ -124,7 +191,7 @@ def test_an_event_can_be_republished_without_a_second_delivery(
     world.run()
     assert len(listed(merchant, got_it)) == len(listed(merchant, missed_it)) == 1
     assert len(world.posted) == 2
-    with pytest.raises(LookupError):
+    with pytest.raises(LookupError, match="keeps events for 60 days"):
         fan_out.records({"republish": ["evt_01ARZ3NDEKTSV4RRFFQ69G5FAV00"]})
 
 
@@ -137,6 +204,17 @@ def test_an_event_from_before_an_endpoint_is_not_delivered_to_it(
     fan_out.records({"republish": [event]})
     world.run()
     assert listed(merchant, webhook) == []
+
+
+def test_an_endpoint_gets_the_events_of_the_minute_before_it(world: World, merchant: Shop) -> None:
+    """The clocks of functions differ."""
+    event = announce()
+    world.now += timedelta(minutes=1)
+    webhook = add(merchant)
+    world.now += timedelta(milliseconds=2)
+    later = add(merchant)
+    fan_out.records({"republish": [event]})
+    assert len(listed(merchant, webhook)) == 1 and listed(merchant, later) == []
 
 
 def test_every_event_of_a_commit_is_delivered(world: World, merchant: Shop) -> None:
@@ -171,28 +249,6 @@ def test_deletions_in_the_outbox_are_ignored(world: World, merchant: Shop) -> No
     assert not world.queues.get(DELIVERIES)
 
 
-def test_new_events_of_a_failing_endpoint_use_the_retry_lane(world: World, merchant: Shop) -> None:
-    sick, well = add(merchant, "order.paid"), add(merchant, "product.created")
-    world.answer = lambda posted: failed()
-    for _ in range(3):
-        announce("order.paid")
-    world.sleep(seconds=1)
-    assert merchant.get(f"/api/admin/webhooks/{sick['id']}").json["failingSince"]
-    announce("order.paid")
-    announce("product.created")
-    world.step()
-    lanes = {url: [one.content for one in queue] for url, queue in world.queues.items()}
-    (fresh,) = lanes[DELIVERIES]
-    assert fresh["delivery"].endswith(well["id"][3:])
-    assert {"generation": 0, "step": 0} in [
-        {name: one[name] for name in ("generation", "step")} for one in lanes[RETRIES]
-    ]
-    world.answer = lambda posted: OK
-    world.sleep(minutes=3)
-    assert merchant.get(f"/api/admin/webhooks/{sick['id']}").json["failingSince"] is None
-    assert only(merchant, well)["status"] == "DELIVERED"
-
-
 def test_every_event_of_the_largest_commit_is_delivered(world: World, merchant: Shop) -> None:
     add(merchant)
     kind = "product.created"
@@ -201,3 +257,19 @@ def test_every_event_of_the_largest_commit_is_delivered(world: World, merchant: 
     world.run()
     assert {posted.body.decode() for posted in world.posted} == set(bodies)
     assert len(world.posted) == len(bodies)
+
+
+def test_the_identifier_of_an_event_ends_in_its_place_in_the_commit() -> None:
+    """The last release made identifiers of deliveries from it."""
+    item = outbox.item([("product.created", "{}")] * outbox.MOST_COMMIT_EVENTS)
+    made = [event.id for event in outbox.events_of(item)]
+    places = {0: "00", 99: "99", 100: "A0", 135: "AZ", 136: "B0", 999: "YZ"}
+    assert {place: made[place] for place in places} == {
+        place: f"{item['pk']}{end}" for place, end in places.items()
+    }
+    assert {outbox.key(id) for id in made} == {(item["pk"], "events")}
+
+
+def test_the_body_of_an_event_is_kept_for_60_days(world: World) -> None:
+    item = outbox.item([("product.created", "{}")])
+    assert item["expiresAt"] - world.now.timestamp() == 60 * 86_400

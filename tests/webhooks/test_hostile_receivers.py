@@ -140,4 +140,4 @@ def test_the_answer_of_a_hostile_receiver_is_truncated_and_shown(
         assert response["truncated"]
     if path.startswith("/redirect"):
         assert METADATA in response["headers"]["location"]
-        assert names.asked == ["odd.example.com"] * 2, "nobody looked where it leads"
+        assert names.asked == ["odd.example.com"] * 2, "the redirect was not followed"

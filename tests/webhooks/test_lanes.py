@@ -2,11 +2,14 @@
 
 import itertools
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
+from chalicelib import clock
 from chalicelib.safe_post.post import PostResult
 from chalicelib.webhooks.sending import messages
+from chalicelib.webhooks.sending.messages import Message
 from chalicelib.webhooks.sending.retry import SCHEDULE
 from tests.support.shop import Shop
 from tests.support.webhook_world import DELIVERIES, OK, RETRIES, Posted, World, announce, failed
@@ -35,7 +38,7 @@ def test_queued_deliveries_of_a_failing_endpoint_move_to_the_retry_lane(
         announce()
     step_until_empty(world, DELIVERIES)
     dead_posts = [posted for posted in world.posted if posted.url == DEAD]
-    assert len(dead_posts) <= 10, "no more than one batch of it was met there"
+    assert len(dead_posts) <= 10, "those of one batch"
     assert {one["status"] for one in listed(merchant, alive, "?limit=100")} == {"DELIVERED"}
     waiting = [one.content["step"] for one in world.queues[RETRIES]]
     assert waiting.count(0) == 40 - len(dead_posts)
@@ -47,20 +50,23 @@ def test_queued_deliveries_of_a_failing_endpoint_move_to_the_retry_lane(
 def test_new_events_of_a_failing_endpoint_use_the_retry_lane_until_a_success(
     world: World, merchant: Shop
 ) -> None:
-    webhook = add(merchant)
+    webhook, other = add(merchant, "order.paid"), add(merchant, "product.created")
     path = f"/api/admin/webhooks/{webhook['id']}"
     world.answer = lambda posted: failed()
-    for _ in range(3):
-        announce()
-    world.run(timedelta(seconds=1))
-    assert merchant.get(path).json["failingSince"]
-    announce()
+    for failing in (False, False, True):
+        announce("order.paid")
+        world.run(timedelta(seconds=1))
+        assert bool(merchant.get(path).json["failingSince"]) == failing
+    announce("order.paid")
+    announce("product.created")
     world.step()
-    assert not world.queues[DELIVERIES]
+    (new,) = world.queues[DELIVERIES]
+    assert new.content["delivery"].endswith(other["id"][3:])
+    assert [one.content["step"] for one in world.queues[RETRIES]].count(0) == 1
     world.answer = lambda posted: OK
     world.run(timedelta(seconds=1))
     assert merchant.get(path).json["failingSince"] is None
-    announce()
+    announce("order.paid")
     world.step()
     assert len(world.queues[DELIVERIES]) == 1
 
@@ -75,6 +81,7 @@ def test_messages_that_cannot_change_lanes_are_redelivered(world: World, merchan
     world.refusals["send_message_batch"] = 1
     world.answer = lambda posted: OK
     world.run()
+    assert world.refusals["send_message_batch"] == 0
     assert {one["status"] for one in listed(merchant, webhook, "?limit=100")} == {"DELIVERED"}
 
 
@@ -130,6 +137,42 @@ def test_messages_in_flight_stay_below_the_limit_of_a_queue(
     assert len(world.posted) == 5 * 400
 
 
+def test_a_process_hides_300_messages_a_minute_while_fewer_than_30_000_are_in_flight(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_flight = iter([29_999, 30_000, 29_999])
+
+    def counted(QueueUrl: str, AttributeNames: list[str]) -> Any:
+        return {"Attributes": {AttributeNames[0]: str(next(in_flight))}}
+
+    monkeypatch.setattr(world, "get_queue_attributes", counted)
+    world.now = world.now.replace(minute=0, second=50, microsecond=0)
+    assert not messages.may_hide(RETRIES, 301)
+    assert messages.may_hide(RETRIES, 299) and messages.may_hide(RETRIES, 1)
+    world.now += timedelta(seconds=9)
+    assert not messages.may_hide(RETRIES, 1)
+    messages.forget()
+    assert not messages.may_hide(RETRIES, 1), "30,000 are in flight"
+    world.now += timedelta(seconds=1)
+    assert messages.may_hide(RETRIES, 300), "another minute, and other ten seconds"
+
+
+def test_another_process_hides_messages_of_its_own(world: World) -> None:
+    assert messages.may_hide(RETRIES, 300) and not messages.may_hide(RETRIES, 1)
+    messages.forget()
+    assert messages.may_hide(RETRIES, 300)
+
+
+def test_a_message_is_read_as_it_was_written_and_needs_only_its_delivery() -> None:
+    assert messages.parse('{"delivery": "dlv_1"}') == Message("dlv_1", 0, 0, None, "", False)
+    for message in (
+        Message("dlv_1", 2, 3),
+        Message("dlv_1", 0, 1, due=clock.parse("2026-11-20T06:12:14.000Z")),
+        Message("dlv_1", replay="r", only_failed=True),
+    ):
+        assert messages.parse(message.text()) == message
+
+
 @pytest.mark.parametrize("lost", ["get_queue_attributes", "change_message_visibility_batch"])
 def test_a_wait_is_kept_whatever_sqs_refuses(lost: str, world: World, merchant: Shop) -> None:
     add(merchant)
@@ -137,6 +180,7 @@ def test_a_wait_is_kept_whatever_sqs_refuses(lost: str, world: World, merchant: 
     world.run(timedelta(minutes=10))
     world.refusals[lost] = 2
     world.run()
+    assert world.refusals[lost] == 0
     assert len(world.posted) == 5 and kept_the_schedule(world)
 
 
@@ -159,6 +203,7 @@ def test_a_message_that_cannot_be_resent_keeps_its_wait(
     world.run(timedelta(minutes=10))
     world.refusals["send_message_batch"] = 2
     world.run()
+    assert world.refusals["send_message_batch"] == 0
     assert len(world.posted) == 5
     assert world.posted[3].at - world.posted[2].at >= timedelta(minutes=30)
 

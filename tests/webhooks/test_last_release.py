@@ -93,13 +93,13 @@ def test_waiting_deliveries_keep_their_id_and_signature(
     for name, attempts in after.items():
         assert state(merchant, webhooks[name]) == [("DELIVERED", attempts)], name
     posted = {one.url.rpartition("/")[2]: one for one in world.posted}
-    assert set(posted) == set(after) and len(world.posted) == 4, "nothing to whom was deleted"
+    assert set(posted) == set(after) and len(world.posted) == 4, "not to a deleted webhook"
     assert {name: [posted[name].delivery] for name in waiting} == waiting
     for name, one in posted.items():
         assert verify(one.body, one.headers, SHOP["secrets"][name], now=one.at.timestamp())
 
 
-def test_a_failing_delivery_ends_after_its_week(
+def test_a_delivery_without_success_fails_after_thirteen_attempts(
     world: World, merchant: Shop, webhooks: dict[str, Any]
 ) -> None:
     world.answer = lambda posted: failed()

@@ -11,7 +11,7 @@ from chalicelib.conditions import Attr
 from chalicelib.webhooks import deliveries, store
 from chalicelib.webhooks.deliveries import Taken
 from chalicelib.webhooks.model import Delivery
-from chalicelib.webhooks.parked import recover, redrive
+from chalicelib.webhooks.parked import parking, recover, redrive
 from chalicelib.webhooks.sending import attempts, health, retry
 from chalicelib.webhooks.sending.attempts import Attempt
 from chalicelib.webhooks.sending.messages import Message
@@ -56,7 +56,7 @@ def test_a_late_result_changes_nothing(late: str, world: World, merchant: Shop) 
 
 
 @pytest.mark.parametrize("deleted", [False, True])
-def test_what_another_sender_posts_is_looked_at_again_after_twelve_seconds(
+def test_a_message_whose_delivery_another_sender_posts_comes_again_after_twelve_seconds(
     deleted: bool, world: World, merchant: Shop
 ) -> None:
     mine = claimed(world, merchant)
@@ -157,7 +157,7 @@ def test_only_waiting_unclaimed_deliveries_are_cancelled(world: World, merchant:
     assert deliveries.find(mine.id) == ended
 
 
-def test_a_recovery_skips_delivered_ones(world: World, merchant: Shop) -> None:
+def test_a_recovery_does_not_send_delivered_ones(world: World, merchant: Shop) -> None:
     webhook = given_up(world, merchant)
     id = only(merchant, webhook)["id"]
     merchant.post(f"/api/admin/deliveries/{id}/replay")
@@ -203,9 +203,12 @@ def test_two_replays_during_a_pause_are_both_sent(world: World, merchant: Shop) 
     world.run(timedelta(seconds=1))
     held = [one for one in world.stored() if one["pk"].startswith("due#")]
     assert len(held) == 2
+    due = clock.iso(world.now)
+    assert redrive.run({"endpoint": webhook["id"], "due": due}) == {"more": False, "wait": 0}
+    assert not any(world.queues.values())
     merchant.put(path, {"enabled": True})
     world.run()
-    assert only(merchant, webhook)["attemptCount"] >= 2
+    assert len(world.posted) == only(merchant, webhook)["attemptCount"] == 3
 
 
 def test_a_late_duplicate_that_a_pause_holds_does_not_replace_the_next_attempt(
@@ -244,7 +247,7 @@ def test_two_concurrent_recoveries_are_both_completed(world: World, merchant: Sh
     world.answer = lambda posted: OK
     world.posted.clear()
     answers = []
-    world.meanwhile("UpdateItem", lambda: answers.append(merchant.post(path, SINCE)))
+    world.before_the_write(lambda: answers.append(merchant.post(path, SINCE)))
     answers.append(merchant.post(path, {"since": between, "dryRun": False}))
     assert [one.status for one in answers] == [202, 202]
     world.run()
@@ -292,13 +295,18 @@ def test_a_recovery_does_not_send_deliveries_parked_for_later(world: World, merc
     world.answer = lambda posted: failed()
     announce()
     world.run(timedelta(hours=4))
+    failed_before, _ = listed(merchant, webhook)[::-1]
+    world.posted.clear()
     merchant.post(f"/api/admin/webhooks/{webhook['id']}/recover", SINCE)
     world.run(timedelta(seconds=40))
+    assert [posted.delivery for posted in world.posted] == [failed_before["id"]]
     (parked,) = [one for one in world.stored() if one["pk"].startswith("due#")]
     assert parked["sk"] > clock.iso(world.now + timedelta(hours=6))
 
 
-def test_a_second_execution_for_a_webhook_waits_for_the_first(world: World, merchant: Shop) -> None:
+def test_a_second_execution_for_a_webhook_waits_for_the_first(
+    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
     webhook = add(merchant)
     world.answer = lambda posted: failed()
     announce()
@@ -312,6 +320,9 @@ def test_a_second_execution_for_a_webhook_waits_for_the_first(world: World, merc
     other = {"by": "another", "until": int(world.now.timestamp()) + 60}
     store.note(webhook["id"], {"redriving": other}, Attr("redriving").not_exists())
     assert run(timedelta(days=1)) == {"more": True, "wait": 60}
+    with monkeypatch.context() as patched:
+        patched.setenv("WEBHOOK_SCHEDULE_SCALE", "0.1")
+        assert run(timedelta(days=1)) == {"more": True, "wait": 6}
     assert parked in world.stored()
     world.now += timedelta(seconds=61)  # it died
     answer = run(timedelta(days=1))
@@ -379,7 +390,7 @@ def test_a_crash_while_failing_a_delivery_without_event_is_repaired(
     webhook = add(merchant)
     path = f"/api/admin/webhooks/{webhook['id']}"
     world.answer = lambda posted: failed()
-    for number in range(1, 8):
+    for number in range(1, 12):
         announce()
         world.run(timedelta(hours=1))
         merchant.put(path, {"enabled": False})
@@ -387,7 +398,7 @@ def test_a_crash_while_failing_a_delivery_without_event_is_repaired(
         merchant.put(path, {"enabled": True})
         world.crash = (number, after)
         world.run()
-        world.crash = None
+        assert world.crash is None, "there was no such call"
         newest = listed(merchant, webhook)[0]
         assert newest["status"] == "FAILED"
         full = merchant.get(f"/api/admin/deliveries/{newest['id']}").json
@@ -413,12 +424,131 @@ def test_a_pending_delivery_is_kept_as_long_as_it_may_be_sent(world: World, merc
     assert listed(merchant, webhook) == []
 
 
+def test_the_deliveries_of_a_webhook_are_in_the_partitions_of_the_last_release() -> None:
+    assert deliveries.partitions("wh_1") == [f"deliveries#wh_1#{shard}" for shard in range(4)]
+    id = "dlv_01ARZ3NDEKTSV4RRFFQ69G5FAV0001ARZ3NDEKTSV4RRFFQ69G5FAV"
+    assert deliveries.key(id) == ("deliveries#wh_01ARZ3NDEKTSV4RRFFQ69G5FAV#1", id)
+
+
+def test_deliveries_and_attempts_expire_30_days_after_the_end_and_90_after_any_other_change(
+    world: World, merchant: Shop
+) -> None:
+    def kept(begin: str) -> dict[str, int]:
+        """Days from now, of the items whose keys begin so."""
+        days = timedelta(days=1).total_seconds()
+        left = {
+            item["sk"][:3]: (item["expiresAt"] - int(world.now.timestamp())) / days
+            for item in world.stored()
+            if item["pk"].startswith(begin)
+        }
+        return {name: int(number) for name, number in left.items() if number == int(number)}
+
+    add(merchant)
+    announce()
+    world.step()
+    assert kept("deliveries#") == {"dlv": 90}
+    world.answer = lambda posted: failed()
+    world.run(timedelta(seconds=1))
+    assert kept("deliveries#") == {"dlv": 90} and kept("dlv_") == {"att": 90}
+    world.answer = lambda posted: OK
+    while world.step():
+        pass
+    assert kept("deliveries#") == {"dlv": 30} and kept("dlv_") == {"att": 90}
+
+
+def test_a_message_of_a_delivery_that_is_gone_is_dropped(world: World, merchant: Shop) -> None:
+    webhook = given_up(world, merchant)
+    delivery = found(merchant, webhook)
+    where = deliveries.key(delivery.id)
+    world.meanwhile("TransactWriteItems", lambda: table.delete(where))
+    merchant.post(f"/api/admin/deliveries/{delivery.id}/replay")
+    world.run()
+    for message in (Message(delivery.id, 0, 1), Message(delivery.id, replay=ids.ulid())):
+        world.put(RETRIES, message.text(), world.now)
+    world.run()
+    assert world.posted == [] and not world.queues[RETRIES] and table.get(where) is None
+
+
+def test_a_redrive_sends_a_hundred_messages_a_second(world: World, merchant: Shop) -> None:
+    webhook = given_up(world, merchant)
+    id = found(merchant, webhook).id
+    for step in range(100):
+        parking.hold(Message(id, 0, step))
+    now = clock.iso(world.now)
+    answer = redrive.run({"endpoint": webhook["id"], "due": now, "until": now})
+    assert (answer["more"], answer["wait"]) == (False, 1)
+    assert answer["paced"] == clock.iso(world.now + timedelta(seconds=1))
+    delays = [one.visible - world.now for one in world.queues[RETRIES]]
+    assert len(delays) == 100 and set(delays) == {timedelta(0)}
+
+
+def test_a_message_that_is_long_due_is_sent_at_once(world: World, merchant: Shop) -> None:
+    webhook = given_up(world, merchant)
+    id = found(merchant, webhook).id
+    parking.hold(Message(id, 0, 3, due=world.now - timedelta(hours=1)))
+
+    def slowly() -> None:
+        world.now += timedelta(seconds=3)
+
+    world.meanwhile("Query", slowly)
+    now = clock.iso(world.now)
+    redrive.run({"endpoint": webhook["id"], "due": now, "until": now})
+    (message,) = world.queues[RETRIES]
+    assert message.visible == world.now
+
+
+def test_a_replay_that_meets_another_replay_of_the_failed_delivery_completes_it(
+    world: World, merchant: Shop
+) -> None:
+    """The other one has begun, and its function has crashed."""
+    webhook = given_up(world, merchant)
+    delivery = found(merchant, webhook)
+    assert merchant.post(f"/api/admin/deliveries/{delivery.id}/replay").status == 202
+    world.meanwhile(
+        "TransactWriteItems",
+        lambda: deliveries.claim_replay(delivery, ids.ulid(), world.now),
+    )
+    world.run()
+    replayed = only(merchant, webhook)
+    assert replayed["status"] == "DELIVERED"
+    assert [one["error"] for one in replayed["attempts"][13:]] == ["interrupted", None]
+
+
+def test_a_run_of_a_redrive_sends_at_most_a_page(
+    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redrive, "PAGE", 4)
+    webhook = given_up(world, merchant, 9)
+    ids_of = [row["id"] for row in listed(merchant, webhook)]
+    merchant.post(f"/api/admin/webhooks/{webhook['id']}/recover", SINCE)
+    for id in ids_of[:7]:
+        parking.hold(Message(id, 0, 1))
+    world.queues[RETRIES].clear()
+    now = clock.iso(world.now)
+    parked, sent, more, waits = [], [], [], []
+    answer: dict[str, Any] = {}
+    later = clock.iso(world.now + timedelta(minutes=5))
+    for _ in range(5):
+        asked = {"endpoint": webhook["id"], "due": now, "until": now}
+        answer = redrive.run({**asked, "redriven": answer})
+        if answer["more"]:
+            assert redrive.run({**asked, "due": later}) == {"more": True, "wait": 60}, "it waits"
+        sent.append(len(world.queues[RETRIES]) - sum(sent))
+        parked.append(len([item for item in world.stored() if item["pk"].startswith("due#")]))
+        more.append(answer["more"])
+        waits.append(answer["wait"])
+    assert (parked, sent) == ([3, 0, 0, 0, 0], [4, 4, 4, 4, 0])
+    assert answer["paced"] == clock.iso(world.now + timedelta(seconds=0.16))
+    assert more == [True, True, True, True, False] and waits == [1, 1, 1, 1, 0]
+
+
 def test_a_failed_delivery_is_kept_for_thirty_days(world: World, merchant: Shop) -> None:
     webhook = given_up(world, merchant)
     path = f"/api/admin/webhooks/{webhook['id']}/recover"
     assert only(merchant, webhook)["status"] == "FAILED"
-    (failed_at,) = [one["expiresAt"] for one in world.stored() if one["pk"].startswith("failed#")]
-    assert 29 * 86_400 < failed_at - world.now.timestamp() <= 30 * 86_400
+    (entry,) = [one for one in world.stored() if one["pk"].startswith("failed#")]
+    failed_at = clock.parse(entry["sk"].partition("#")[0])
+    assert entry["expiresAt"] - int(failed_at.timestamp()) == 30 * 86_400
     world.sleep(days=33)
     assert listed(merchant, webhook) == []
     assert merchant.post(path, {"since": SINCE["since"]}).json == {"count": 0}

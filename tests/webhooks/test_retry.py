@@ -1,3 +1,5 @@
+"""The waits between attempts, the means of waiting, and the slots of parked deliveries."""
+
 import re
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -74,8 +76,58 @@ def test_a_delivery_to_a_long_failing_endpoint_waits_in_a_queue_at_most_5_minute
     assert FAILING_STREAK < LONG_STREAK
 
 
+def test_ten_failures_in_a_row_park_the_waits_from_30_minutes_on():
+    def means(streak: int, seconds: int) -> Means:
+        return next_step(
+            0, NOW, 0, status=503, retry_after=str(seconds), failing_streak=streak
+        ).means
+
+    assert means(9, 1_800) is means(10, 1_799) is Means.VISIBILITY
+    assert means(10, 1_800) is Means.PARK
+    assert next_step(2, NOW, 0, failing_streak=10).queue_delay == 0
+
+
+def test_a_message_waits_in_its_queue_for_15_minutes_at_most():
+    for seconds, means in ((900, Means.QUEUE_DELAY), (901, Means.VISIBILITY)):
+        step = next_step(0, NOW, 0, status=503, retry_after=str(seconds))
+        assert (step.means, step.queue_delay, step.delay) == (means, 900, seconds)
+
+
+def test_jitter_is_a_part_of_a_tenth_or_a_minute():
+    assert next_step(0, NOW, 0.5).delay == 63
+    assert next_step(3, NOW, 0.5).delay == 2 * HOUR + 30
+    assert next_step(7, NOW, 0.5, daily_since=NOW - 2 * timedelta(days=1)).delay == DAY + 30
+
+
+def test_daily_retries_are_counted_anew_after_a_delay_of_more_than_half_a_day():
+    assert next_step(5, NOW, 0, daily_since=NOW - timedelta(hours=1)).daily_since == NOW
+    known = NOW - timedelta(days=1.5)
+    assert next_step(6, NOW, 0, daily_since=known).daily_since == known
+    later = NOW + timedelta(seconds=1)
+    assert next_step(6, later, 0, daily_since=known).daily_since == later - timedelta(days=1)
+
+
+def test_a_shortened_schedule_has_the_same_means_and_shorter_waits():
+    first, third = (next_step(step, NOW, 0, scale=0.1) for step in (0, 2))
+    assert (first.means, first.delay, first.queue_delay) == (Means.QUEUE_DELAY, 6, 6)
+    assert (third.means, third.delay, third.queue_delay) == (Means.VISIBILITY, 180, 90)
+    known = NOW - timedelta(days=0.15)
+    assert next_step(6, NOW, 0, daily_since=known, scale=0.1).daily_since == known
+    later = NOW + timedelta(seconds=1)
+    daily = next_step(6, later, 0, daily_since=known, scale=0.1)
+    assert daily.daily_since == later - timedelta(days=0.1)
+    shortest = slot("wh_1", NOW, NOW, scale=0.003)
+    assert shortest.at == NOW + timedelta(seconds=2)
+    assert shortest.until == NOW + timedelta(seconds=3)
+
+
+def test_retry_after_may_have_another_zone_or_none():
+    for text in ("Fri, 20 Nov 2026 08:22:14 +0200", "Fri Nov 20 06:22:14 2026"):
+        assert next_step(0, NOW, 0, status=503, retry_after=text).delay == 10 * MINUTE
+
+
 @given(steps, chances, facts)
-def test_jitter_adds_at_most_a_tenth_and_a_minute(step, chance, facts):
+def test_jitter_adds_at_most_a_tenth_and_never_more_than_a_minute(step, chance, facts):
     plain = next_step(step, NOW, 0, **facts).delay
     jittered = next_step(step, NOW, chance, **facts).delay
     assert plain <= jittered <= plain + min(plain / 10, MINUTE)

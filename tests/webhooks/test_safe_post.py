@@ -50,9 +50,10 @@ def test_only_a_2xx_is_a_success(receiver, status):
     assert outcome.body == b"sorry"
 
 
-def test_a_receiver_that_succeeds_at_the_third_attempt(receiver):
+def test_a_failed_post_is_not_repeated_by_itself(receiver):
     url = receiver.url("/nth/3")
     assert [deliver(url).status for _ in range(3)] == [500, 500, 200]
+    assert len(receiver.requests) == 3
 
 
 def test_redirects_are_not_followed(receiver):
@@ -109,7 +110,7 @@ def test_a_truncated_body_keeps_the_success(receiver):
         ("/drip-head?pace=0.02", "waiting for the answer"),
     ],
 )
-def test_every_kind_of_slow_receiver_ends_at_the_deadline(receiver, path, phase):
+def test_an_attempt_to_a_slow_receiver_ends_at_the_deadline(receiver, path, phase):
     outcome = deliver(receiver.url(path), timeout=IMPATIENT)
     assert outcome.error is Failure.TIMEOUT
     assert outcome.message.endswith(f"{phase}.")
@@ -174,12 +175,12 @@ def test_an_expired_certificate_is_refused(tmp_path):
     assert (outcome.error, "expired" in outcome.message) == (Failure.TLS, True)
 
 
-def test_a_receiver_without_tls_is_a_tls_error(receiver):
+def test_an_attempt_over_tls_to_a_receiver_without_tls_fails(receiver):
     # It reads the handshake as a request line, and closes the connection.
     assert deliver(receiver.url(scheme="https")).error in (Failure.TLS, Failure.RESET)
 
 
-def test_every_behaviour_is_the_same_over_tls(secure, certificates):
+def test_errors_resets_and_slow_answers_are_reported_over_tls(secure, certificates):
     facts = {"resolve": to("127.0.0.1"), "tls": certificates.trusting}
     assert deliver(secure.url("/big"), **facts).status == 500
     assert deliver(secure.url("/reset"), **facts).error is Failure.RESET

@@ -1,3 +1,5 @@
+"""Signatures of deliveries, verified by the documented snippets and by a library."""
+
 import json
 import re
 import subprocess

@@ -170,7 +170,7 @@ def test_a_new_webhook_without_summaries_shows_a_warning(
     assert added(email="ops@example.com") == (None, ["no_summary_sender"])
 
 
-def test_no_mail_is_sent_without_an_address(
+def test_no_mail_is_sent_without_an_address_or_a_sender(
     world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     webhook = given_up(world, merchant)

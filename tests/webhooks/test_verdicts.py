@@ -74,7 +74,7 @@ def again(id: str, only_failed: bool = False) -> Message:
         (again(B, only_failed=True), {"status": "PENDING"}, DROP),
     ],
 )
-def test_each_message_has_one_meaning(
+def test_the_state_of_a_delivery_decides_what_happens_to_its_message(
     message: Message, fields: dict[str, Any], verdict: Verdict
 ) -> None:
     assert judge(message, delivery(**fields), NOW) is verdict

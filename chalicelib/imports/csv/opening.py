@@ -138,14 +138,14 @@ def _refuse_what_is_not_csv(head: bytes) -> None:
             )
 
 
-def _encoding(head: bytes, said: str) -> tuple[str, int]:
+def _encoding(head: bytes, chosen: str) -> tuple[str, int]:
     """The encoding, if it is given or the first bytes show it, and the length of the byte order
     mark."""
     for mark, encoding in _BOMS:
         if head.startswith(mark):
             return encoding, len(mark)
-    if said:
-        return encodings.named(said), 0
+    if chosen:
+        return encodings.named(chosen), 0
     # In Latin text in UTF-16 without a byte order mark, every other byte is zero.
     start = head[:256]
     if start[1::2].count(0) > len(start) * 0.3:
@@ -205,19 +205,19 @@ def _is_utf8(line: bytes) -> bool:
     return True
 
 
-def _delimiter(sample: str, said: str) -> tuple[str, int, int]:
+def _delimiter(sample: str, chosen: str) -> tuple[str, int, int]:
     """The given or detected delimiter, the number of columns, and how many lines are above the
     header: Excel's `sep=;`, or a title."""
     hint = _HINT.fullmatch(_first_filled_line(sample))
     lines = _first_lines(sample)
-    if hint and len(lines) > 1 and said in ("", hint[1]):
+    if hint and len(lines) > 1 and chosen in ("", hint[1]):
         return hint[1], lines[1].count(hint[1]) + 1, 1
     bare = (line.rstrip(f"{DELIMITERS} ") for line in lines[:_COMPARED])
-    found = [max(map(line.count, said or DELIMITERS)) for line in bare]
+    found = [max(map(line.count, chosen or DELIMITERS)) for line in bare]
     most = max(found)
     # A title line has no delimiters, or few compared with the lines below it.
     above = next(at for at, count in enumerate(found) if count * 3 > most or count == most)
-    best = said or max(DELIMITERS, key=lines[above].count)
+    best = chosen or max(DELIMITERS, key=lines[above].count)
     return best, lines[above].count(best) + 1, above
 
 

@@ -243,7 +243,7 @@ def _written(line: str, delimiter: str) -> bool:
 
 
 class _Failure(Enum):
-    """Why no record begins here: what the csv module met."""
+    """Why no record begins here: the error of the csv module."""
 
     NONE = "a line too long to read"
     OPEN = "the text ends within quotes"

@@ -44,8 +44,8 @@ def is_workbook(head: bytes) -> bool:
 
 
 def as_csv(data: bytes, sheet: str = "", delimiter: str = "") -> Iterator[bytes]:
-    """The first sheet, or the one with that name, as pieces of CSV in UTF-8, which a mark says.
-    `delimiter`: with which somebody wants it to be read.
+    """The first sheet, or the one with that name, as pieces of CSV in UTF-8 with a byte order mark.
+    `delimiter`: the one that the user chose, if any.
 
     Raises FileRejected: not_csv, workbook_too_large, unreadable_workbook, unknown_sheet.
     """
@@ -102,7 +102,7 @@ def refuse_large(size: int) -> None:
 
 
 def _refuse_bombs(data: bytes) -> None:
-    """Refuses what would be too large unpacked, by what the archive says and by what is true."""
+    """Refuses what would be too large unpacked, by the declared and the real size."""
     refuse_large(len(data))
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -123,7 +123,7 @@ def _refuse_bombs(data: bytes) -> None:
 
 
 def _is_larger(data: bytes, part: zipfile.ZipInfo) -> bool:
-    """Whether a part unpacks to more than it says: read through, and kept nowhere."""
+    """Whether a part unpacks to more than it declares: it is read through, and not kept."""
     if part.compress_type == zipfile.ZIP_STORED:
         return False
     name, extra = (data[part.header_offset + at : part.header_offset + at + 2] for at in (26, 28))

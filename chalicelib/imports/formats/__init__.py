@@ -8,7 +8,7 @@ else.
 - one module for each: `bigcommerce`, `etsy`, `magento`, `medusa`, `ours`, `prestashop`, `shopify`,
   `shopify_inventory`, `spree`, `square`, `squarespace`, `vendure`, `wix`, `woocommerce` (with
   `woocommerce_columns`)
-- files that are not known: `proposal` (by `synonyms`), and `mapped`, once somebody has said
+- files that are not known: `proposal` (by `synonyms`), and `mapped`, by a mapping of its columns
 - `report`: CSV going out
 """
 

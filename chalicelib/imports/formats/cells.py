@@ -149,7 +149,7 @@ def stock(cell: str, decimal: str = "") -> int:
     """A whole number; below zero (sold before it was counted) is none.
 
     `decimal`: the mark that the row's other numbers have before their decimals, if that is known:
-    `1,000` is a thousand where it is a point, and refused where nothing says so.
+    `1,000` is a thousand where it is a point, and refused where that is unknown.
     """
     number = "" if len(cell) > _LONGEST else cell.translate(_SPACES)
     if _WHOLE.fullmatch(number) or (decimal and _in_thousandths(number, decimal)):

@@ -137,7 +137,7 @@ class Format:
         return False
 
     def is_variant(self, row: Row) -> bool:
-        """Whether the row is of a variant; what it says of its product counts less than the
+        """Whether the row is of a variant; what it gives for its product counts less than the
         product's own row."""
         return row.any(("option", "sku", "price"))
 
@@ -172,7 +172,7 @@ class Format:
             self.fill(draft, draft.variant(row, self.title_of(row)), row)
 
     def once(self, draft: Draft, row: Row, *, keep: bool) -> None:
-        """What the product has once; `keep`: unless an earlier row has said it."""
+        """What the product has once; `keep`: unless an earlier row gave it."""
         for field, key, read in self._once:
             if row[field]:
                 draft.put(row, field, key, read, keep=keep)

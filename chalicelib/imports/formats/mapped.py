@@ -82,13 +82,13 @@ def changed(
 ) -> Format:
     """A format that reads some columns of a file otherwise than it does by itself."""
     own = format(columns)
-    said = {plain(column): field_of(own, at) for at, column in reversed([*enumerate(columns)])}
+    usual = {plain(column): field_of(own, at) for at, column in reversed([*enumerate(columns)])}
     if format is Ours:  # a mapping has all of its fields, and more
-        return Mapped(columns, {**said, **{plain(c): field for c, field in mapping.items()}})
+        return Mapped(columns, {**usual, **{plain(c): field for c, field in mapping.items()}})
     instead = {
         column: _FIELDS.get(field, field) if field else None
         for column, field in mapping.items()
-        if field != said[plain(column)]
+        if field != usual[plain(column)]
     }
     return format(columns, instead=instead)
 

@@ -285,7 +285,7 @@ class Draft:
 
 
 class DraftVariant:
-    """One variant while its product is being read; `fields` says which gave each value."""
+    """One variant while its product is being read; `fields`: the field that gave each value."""
 
     def __init__(self, draft: Draft, row: Row, title: str) -> None:
         self.draft = draft

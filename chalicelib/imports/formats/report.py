@@ -68,16 +68,16 @@ def template() -> bytes:
 
 
 def numbers(form: FileFormat, are_of_source: bool) -> Callable[[CsvRecord], int]:
-    """The row that a record is said to be: its line; or, of a report, the row of the file that the
-    report is about, which it says itself."""
+    """The row number shown for a record: its line; or, of a report, the row of the file that the
+    report is about, which the report contains."""
     at = next((at for at, name in enumerate(form.header) if plain(name) == "errorrow"), None)
     if at is None or not are_of_source:
         return _line
     column = at
 
     def number(record: CsvRecord) -> int:
-        said = record.cells[column].strip() if column < len(record.cells) else ""
-        return int(said) if said.isdecimal() and len(said) < 12 else record.line
+        text = record.cells[column].strip() if column < len(record.cells) else ""
+        return int(text) if text.isdecimal() and len(text) < 12 else record.line
 
     return number
 

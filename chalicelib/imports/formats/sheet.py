@@ -10,8 +10,8 @@ from chalicelib.imports.csv.records import CsvRecord
 
 # Columns that the error report adds. When it is imported, they are not listed as ignored.
 REPORT_COLUMNS: Final = ("error row", "error field", "error code", "error message")
-# The cells of a row with one of these codes may be cut wrongly. The row stays an error until
-# somebody has cleared the code.
+# The cells of a row with one of these codes may be cut wrongly. The row stays an error until the
+# user clears the code.
 _CODE: Final = "error code"
 _NOT_READ: Final = {
     *("unclosed_quote", "misplaced_quote", "stray_line_break"),

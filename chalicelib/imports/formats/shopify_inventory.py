@@ -6,7 +6,7 @@ from typing import ClassVar
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.format import Format
 from chalicelib.imports.formats.product import Draft, ImportedProduct
-from chalicelib.imports.formats.sheet import Row
+from chalicelib.imports.formats.sheet import Row, plain
 
 _NOT_STOCKED = "not stocked"
 _COUNTS = ("available", "new", "current")
@@ -25,7 +25,6 @@ class ShopifyInventory(Format):
         "available": ("Available (not editable)", "Available"),
         "new": ("On hand (new)",),
         "current": ("On hand (current)", "On hand"),
-        "origin": ("COO",),
     }
     signs = (
         ("Handle", "On hand (current)"),
@@ -70,7 +69,7 @@ class ShopifyInventory(Format):
         return "" if title == "Default Title" else title
 
     def _counts(self, draft: Draft, row: Row) -> list[int]:
-        """What a row says of the locations that are asked for."""
+        """The stock that a row gives for the chosen locations."""
         wanted = draft.shop.location.casefold()
         if "location" in self.sheet:
             if wanted and row["location"].casefold() != wanted:
@@ -98,9 +97,8 @@ class ShopifyInventory(Format):
     @property
     def _columns(self) -> list[int]:
         """Older files: the columns after the country of origin are the locations."""
-        origin = self.sheet.at("origin")
-        start = origin[0] + 1 if origin else len(self.sheet.header)
-        named = range(start, len(self.sheet.header))
+        header = list(map(plain, self.sheet.header))
+        named = range(header.index("coo") + 1 if "coo" in header else len(header), len(header))
         return [at for at in named if self.sheet.header[at] and at not in self.sheet.read]
 
     @property

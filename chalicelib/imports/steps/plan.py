@@ -104,7 +104,8 @@ def _plan(waiting: ImportJob) -> None:
         for part in cut.messages(plan(chain(first, records), format, seen=seen)):
             lanes.add(part)
         files.put_keys(job_id, bytes(seen.bits))
-        if seen.again is not None and cut.repeats:
+        if cut.repeats:
+            assert seen.again is not None
             files.put_keys(job_id, seen.again.packed(), "again")
         lanes.send()
         store.planned(job_id, cut.chunks, cut.products, cut.groups, repeats=cut.repeats > 0)

@@ -29,9 +29,9 @@ def put_errors(job: ImportJob, failed: Iterable[ProductRows]) -> None:
     number = numbers(job.format, job.has_numbers_of_source)
     errors = []
     for row in failed:
-        said = {record.line: number(record) for record in row.records}
+        shown = {record.line: number(record) for record in row.records}
         errors += [
-            (error._replace(row=said.get(error.row, error.row)), row.named) for error in row.errors
+            (error._replace(row=shown.get(error.row, error.row)), row.named) for error in row.errors
         ]
     store.put_errors(job.id, errors)
 

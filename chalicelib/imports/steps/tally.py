@@ -74,7 +74,7 @@ def _count(commit: Commit, job_id: str, rows: Sequence[ProductRows], *, are_firs
 def _items(keys: set[Key]) -> dict[Key, Item]:
     found = table.batch_get(keys)
     others = {(pk, str(item["same"])) for (pk, _), item in found.items() if "same" in item}
-    return found | (table.batch_get(others - found.keys()) if others - found.keys() else {})
+    return found | table.batch_get(others - found.keys())
 
 
 def _sk(name: str) -> str:

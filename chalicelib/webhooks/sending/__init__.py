@@ -1,5 +1,5 @@
 """One attempt to deliver, from the message to its record.
 
 `deliver` handles a batch, `claim` and `life` decide which attempts may be made, `settle` stores
-what came back, `retry` says when the next attempt is.
+what came back, `retry` decides when the next attempt is.
 """

@@ -24,7 +24,7 @@ def addresses(owner: Api) -> list[str]:
             "variants": [{"title": "S", "stock": 3}],
         },
     )
-    # More than one page of them, so that what leads from page to page is looked at too.
+    # More than one page of products, so that the links between pages are checked, too.
     owner.post("products/bulk", [{"name": f"Access {n}", "price": 5} for n in range(60)])
     line = {"variantId": product["variants"][0]["id"], "quantity": 1}
     customer = {"email": "access@example.com", "firstName": "Ada"}
@@ -60,8 +60,8 @@ def addresses(owner: Api) -> list[str]:
 def test_no_page_has_a_serious_finding(
     another: Callable[..., Desk], addresses: list[str], look: str
 ) -> None:
-    # The checks are a script of their own, which the console's policy would stop.
-    # Without motion, because a colour that is half-way there has another contrast.
+    # The console's policy would block the script of the checks. Animations are off, because a color
+    # in transition has another contrast.
     desk = another(
         color_scheme=look,
         reduced_motion="reduce",

@@ -124,7 +124,7 @@ def test_a_recognised_file_is_reviewed_remapped_previewed_and_imported(
     desk.page.locator("input[type=file]").set_input_files(path)
     desk.button("Preview import").click()
     expect(desk.page.locator("header .badge")).to_have_text("Needs your input", timeout=MINUTES)
-    desk.page.get_by_role("heading", name="Shopify product export")
+    expect(desk.page.get_by_role("heading", name="Shopify product export")).to_be_visible()
     expect(desk.label("Format")).to_have_value("shopify")
     samples = desk.page.get_by_role("region", name="Columns").get_by_role("row")
     desk.label("Encoding").select_option("cp1253")

@@ -195,7 +195,7 @@ def twice(desk: Desk, button: str) -> None:
 
 
 def thrice(desk: Desk, button: str) -> None:
-    # In one go: after the first answer the button is gone.
+    # In one script: after the first answer the button is gone.
     desk.button(button).evaluate("button => { for (let n = 0; n < 3; n++) button.click() }")
 
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.console.desk import Api, Desk
 
-# What asks nothing of the API but to read.
+# Buttons that change nothing in the shop.
 HARMLESS = {
     "Print order",
     "Print packing slip",
@@ -17,7 +17,7 @@ HARMLESS = {
     "Save view",
     "Copy",
 }
-# What is not hidden and takes input, outside the filters of a list.
+# Visible inputs outside the filters of a list.
 CONTROLS = """
 () => [...document.querySelectorAll("main input, main select, main textarea")]
   .filter((each) => each.checkVisibility() && !each.disabled && !each.readOnly)
@@ -108,7 +108,7 @@ def test_a_reader_is_offered_no_action_that_would_be_refused(
     assert found == {}
     assert refused == []
     assert [each for each in sent if not each.startswith("GET ")] == []
-    # What is closed to them says so, and offers nothing either.
+    # A page that a Reader may not open says so and offers no action.
     for address in ("/products/new", "/orders/new", "/import", "/settings/keys"):
         desk.open(address)
         expect(desk.page.get_by_text("This page needs an API key with the")).to_be_visible()

@@ -74,6 +74,7 @@ def test_a_late_answer_of_the_search_is_ignored(desk: Desk, order: dict) -> None
     desk.page.route("**/api/admin/search?*", keep)
     go(desk, order["number"])
     desk.page.wait_for_timeout(300)
+    assert kept
     desk.page.keyboard.press("Escape")
     for route in kept:
         with suppress(Error):  # it was given up

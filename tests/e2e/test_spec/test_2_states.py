@@ -75,7 +75,7 @@ def test_no_move_leads_out_of(shop: Client, orders: dict[str, Any], status: str)
 
 @pytest.fixture(scope="module")
 def moved(shop: Client, receiver: Receiver, webhook: Any) -> dict[tuple[str, str], str]:
-    """For each move of the table the id of an order that made it last, with the webhook there."""
+    """For each move, the id of an order that made it last. The webhook was there before."""
     made = {}
     for start, wanted in VALID:
         order = brought(shop, start)

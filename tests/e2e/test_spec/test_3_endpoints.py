@@ -220,7 +220,7 @@ def test_delete_of_an_order_returns_a_result(shop: Client) -> None:
 
 @pytest.fixture(scope="module")
 def known(shop: Client) -> Any:
-    """An order whose customer nobody else has the names of."""
+    """An order whose customer has names that no other has."""
     mark = word()
     return shop.order(customer={"email": f"e{mark}@example.com", "lastName": f"n{mark}"})
 
@@ -308,7 +308,7 @@ def test_page_and_limit_apply_to_orders(shop: Client, sold: dict[str, str]) -> N
 # --- Webhooks -------------------------------------------------------------------------------------
 
 
-def test_webhooks_are_registered_in_the_administration_pages(shop: Client) -> None:
+def test_the_administration_pages_where_webhooks_are_registered_are_served(shop: Client) -> None:
     page = shop.get("/console", key_="")
     assert page.status == 200 and page.headers["Content-Type"].startswith("text/html")
 

@@ -21,7 +21,7 @@ from tests.support.running import Stack, free_port, running
 from tests.webhooks.certificates import issue
 from tests.webhooks.receiver import Receiver
 
-# The week of retries in half a minute, and what queues and polling add to each step.
+# A week of retries takes half a minute, and what queues and polling add to each step.
 SCALE = 0.00005
 WAITS = {
     1: ("1_minute", 60),
@@ -167,8 +167,8 @@ def waited(delivery: Any, retry: int) -> float:
 
 @pytest.mark.parametrize("retry", WAITS, ids=[name for name, _ in WAITS.values()])
 def test_a_delivery_is_retried_after(week: tuple[Any, Any], retry: int) -> None:
-    """Not before. How much later at most is tested where the clock is ours: here other programs
-    may have the machine."""
+    """Not earlier. An upper limit is tested with a simulated clock; here, other programs may slow
+    the machine."""
     millisecond = 0.002 / SCALE
     assert waited(week[1], retry) >= WAITS[retry][1] - millisecond
 
@@ -213,10 +213,13 @@ def test_x_service_delivery_is_identical_across_retries(
 def test_every_retry_is_signed_with_its_own_timestamp(
     week: tuple[Any, Any], receiver: Receiver
 ) -> None:
-    for post in [one for one in receiver.requests if one.delivery == week[1]["id"]]:
-        stamp = int(post.headers["X-Service-Timestamp"])
+    posts = [one for one in receiver.requests if one.delivery == week[1]["id"]]
+    stamps = [int(post.headers["X-Service-Timestamp"]) for post in posts]
+    for post, stamp in zip(posts, stamps, strict=True):
         assert verify(post.body, post.headers, week[0]["secret"], now=stamp)
         assert abs(stamp - post.at) < 60
+    # The last eight are more than a second apart.
+    assert stamps == sorted(stamps) and len(set(stamps[-8:])) == 8
 
 
 def test_a_retry_that_succeeds_ends_the_schedule(quick: Client, receiver: Receiver) -> None:
