@@ -196,7 +196,7 @@ def test_a_query_reads_a_megabyte_before_it_filters(dynamodb: Double) -> None:
 
 
 def test_concurrent_writes_to_one_item_conflict(dynamodb: Double) -> None:
-    inside, outcomes = threading.Barrier(2, timeout=5), list[str]()
+    inside, outcomes = threading.Barrier(2, timeout=60), list[str]()
     first = Commit()
     first.put({"pk": "a", "sk": "1", "by": "first"})
     dynamodb.pause = inside.wait

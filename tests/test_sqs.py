@@ -21,8 +21,8 @@ class Queue:
 
     def send_message_batch(self, QueueUrl: str, Entries: list[dict[str, Any]]) -> Any:
         self.calls.append(Entries)
-        self.together.wait(5)
-        assert self.release.wait(5)
+        self.together.wait(60)
+        assert self.release.wait(60)
         failed = [entry["Id"] for entry in Entries if entry["MessageBody"] in self.refused]
         return {"Failed": [{"Id": id, "Code": "Busy"} for id in failed]} if failed else {}
 

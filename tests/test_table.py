@@ -149,7 +149,7 @@ class Server:
                     length = int(value) if name.lower() == b"content-length" else length
                 body = stream.read(length)
                 self.requests.append(head + body)
-                self.gathers.wait(10)
+                self.gathers.wait(60)
                 answer = self.answers.pop(0) if self.answers else _echo(body)
                 if answer is None:
                     return
@@ -215,7 +215,7 @@ def test_a_connection_closed_by_the_server_is_not_reused(
     monkeypatch.setattr(deadline, "PATIENCE_SECONDS", -1.0)  # one attempt
     server.answers = [answer(200, b"{}", "x-then: close")]
     assert table.get(("a", "1")) is None
-    server.has_closed.wait(5)
+    server.has_closed.wait(60)
     assert table.get(("a", "1"))
     assert (len(server.requests), server.connections) == (2, 2)
 
@@ -322,7 +322,7 @@ def test_throttled_concurrent_reads_pause_concurrently(
         if len(pauses) >= 8:
             for each in pauses:
                 each.set()
-        assert pauses[-1].wait(10), "another has to pause at the same time"
+        assert pauses[-1].wait(60), "another has to pause at the same time"
 
     monkeypatch.setattr("time.sleep", pause)
     monkeypatch.setattr(deadline.random, "uniform", lambda low, high: high)

@@ -434,7 +434,7 @@ def test_the_deliveries_of_a_batch_are_posted_concurrently() -> None:
     """Each answer waits until all ten posts have come."""
     with world_of(threads=True) as made:
         add(Shop())
-        together = threading.Barrier(10, timeout=10)
+        together = threading.Barrier(10, timeout=60)
 
         def answer(posted: Posted) -> PostResult:
             together.wait()

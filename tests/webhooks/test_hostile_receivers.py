@@ -39,7 +39,7 @@ def post_for_real(world: World, allowed: str) -> None:
         posted.headers,
         posted.body,
         allowed_networks=allowed.split(),
-        timeout=1 if "drip" in posted.url else 10,
+        timeout=2 if "drip" in posted.url else 10,
     )
 
 

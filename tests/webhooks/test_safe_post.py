@@ -14,7 +14,7 @@ from tests.webhooks.receiver import Receiver
 LOOPBACK = ["127.0.0.0/8", "::1/128"]
 HEADERS = {"Content-Type": "application/json", "X-Service-Delivery": "dlv_1"}
 BODY = '{"event":"order.paid", "data":{"note":"✓"}}'.encode()
-PATIENT, IMPATIENT = 10.0, 0.3
+PATIENT, IMPATIENT = 60.0, 1.5
 
 
 def deliver(url: str, **options: object) -> PostResult:
@@ -107,14 +107,14 @@ def test_a_truncated_body_keeps_the_success(receiver):
     [
         ("/hang", "waiting for the answer"),
         ("/drip?pace=0.02", "reading the body of the answer"),
-        ("/drip-head?pace=0.02", "waiting for the answer"),
+        ("/drip-head?pace=0.2", "waiting for the answer"),
     ],
 )
 def test_an_attempt_to_a_slow_receiver_ends_at_the_deadline(receiver, path, phase):
     outcome = deliver(receiver.url(path), timeout=IMPATIENT)
     assert outcome.error is Failure.TIMEOUT
     assert outcome.message.endswith(f"{phase}.")
-    assert outcome.duration_ms >= 300
+    assert outcome.duration_ms >= 1_000 * IMPATIENT
 
 
 def test_an_answer_that_began_in_time_is_shown_even_if_it_did_not_end(receiver):
@@ -200,7 +200,7 @@ def test_an_unanswered_dns_query_ends_at_the_deadline():
     over = threading.Event()
 
     def resolve(host: str, port: int) -> list[str]:
-        over.wait(2)
+        over.wait(60)
         return ["127.0.0.1"]
 
     outcome = deliver("https://slow.example.com/", resolve=resolve, timeout=IMPATIENT)
@@ -236,7 +236,7 @@ def test_the_next_address_is_tried_after_a_silent_one(receiver):
             filler.setblocking(False)
             filler.connect_ex(full.getsockname())
         url = f"http://two.example.com:{receiver.port}/ok"
-        outcome = deliver(url, resolve=to("127.0.0.3", "127.0.0.1"), timeout=1)
+        outcome = deliver(url, resolve=to("127.0.0.3", "127.0.0.1"), timeout=4)
         for filler in fillers:
             filler.close()
     assert (outcome.status, outcome.address) == (200, "127.0.0.1")

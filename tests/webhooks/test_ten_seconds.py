@@ -198,7 +198,7 @@ def test_a_request_that_is_not_read_ends_at_the_deadline(certificate: Certificat
             {},
             b"x" * 20_000_000,
             allowed_networks=["127.0.0.0/8"],
-            timeout=1,
+            timeout=3,
             tls=certificate.trusting,
         )
         over.set()
