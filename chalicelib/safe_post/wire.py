@@ -49,7 +49,7 @@ class Wire:
         data = self._connection.recv(_PIECE)
         self._room -= len(data)
         if self._room < 0:
-            raise ProtocolError("The receiver sent more than 1 MB in addition to its answer.")
+            raise ProtocolError("The receiver sent more than 1 MB.")
         return data
 
 

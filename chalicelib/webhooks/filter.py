@@ -103,7 +103,7 @@ def faults(pattern: Any, field: str) -> Iterator[tuple[str, str]]:
     ):
         yield (
             field,
-            f"must have at most {MOST_FILTER_VALUES} values and {LARGEST_FILTER:,} characters",
+            f"must have at most {MOST_FILTER_VALUES} values and {LARGEST_FILTER:,} bytes",
         )
         return
     for name in pattern if isinstance(pattern, dict) else ():

@@ -10,6 +10,7 @@ import pytest
 from cfnlint.decode import cfn_yaml
 
 from app import app
+from bench import shops
 from chalicelib.imports.steps import plan
 from infra import steps
 
@@ -186,6 +187,20 @@ def test_the_ten_free_alarms_have_one_metric_each() -> None:
     always = [r for r in resources if r["Type"].endswith("::Alarm") and "Condition" not in r]
     assert len(always) == 10
     assert all("MetricName" in alarm["Properties"] for alarm in always)
+
+
+def test_the_computed_costs_count_every_polled_queue_and_every_metric_of_an_alarm() -> None:
+    sources = [str(each["EventSourceArn"].get("Fn::Sub", "")) for each in mappings().values()]
+    assert len([source for source in sources if ":sqs:" in source]) == shops.QUEUES
+    alarm_metrics = [
+        [one for one in alarm.get("Metrics", []) if "MetricStat" in one] or [alarm]
+        for alarm in alarms().values()
+    ]
+    assert sum(map(len, alarm_metrics)) == shops.ALARM_METRICS
+    idle = shops.SHOPS[0].dollars
+    readme = (INFRA.parent / "README.md").read_text()
+    assert f"${idle['polling']:.2f} a month" in readme
+    assert f"${idle['alarms']:.2f} for alarms" in readme
 
 
 def test_the_code_writes_every_metric_that_an_alarm_uses() -> None:

@@ -29,7 +29,7 @@ from chalicelib.imports.steps.queue import ChunkMessage
 from chalicelib.jobs.model import JobStatus
 from chalicelib.products import store as products
 
-# Lambda ends a function after 900 s. 5 GB take some 400, with rows of 90 bytes or more.
+# Lambda ends a function after 900 s. docs/import.md#the-job says how long 5 GB take.
 _PLANNING_SECONDS: Final = 840
 _SAMPLED: Final = 30  # rows used for a proposal
 
