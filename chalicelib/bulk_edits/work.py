@@ -1,6 +1,7 @@
 """A bulk edit: each record in its own commit, with the log entry for an undo.
 
-A repeated step also finds in the log what it changed before a crash.
+A repeated step also finds in the log what it changed before a crash. The records that match filters
+are chosen a step before they are changed, because afterwards they may no longer match.
 """
 
 from collections import Counter
@@ -33,37 +34,55 @@ _Outcome = tuple[RecordOutcome, list[JobRecordError], _Preview | None]
 
 def step(job: Job) -> Step:
     """Changes the next records."""
-    ids, total, cursor = _next(job)
-    before = undo.changed(job.id, ids)
-    one = _order if job.asked["kind"] == "order" else _product
-    done: list[_Outcome] = [(RecordOutcome.UPDATED, [], None)] * len(before)
-    left = [id for id in ids if id not in before]
-    done += jobs.at_once([partial(_edited, one, job, id) for id in left])
-    shown = [preview for _, _, preview in done if preview is not None]
-    return Step(
-        cursor=cursor,
-        counts=Counter(counter for counter, _, _ in done),
-        errors=[error for _, errors, _ in done for error in errors],
-        set={
-            **({} if job.step else {"total": total}),
-            **(jobs.previewed(job, shown) if job.is_dry_run else {}),
-        },
-    )
-
-
-def _next(job: Job) -> tuple[list[str], int, Any]:
-    """The ids of the next records, how many there are in all, and the next cursor."""
-    asked = job.asked
-    if asked.get("ids") is not None:
-        ids, at = list(dict.fromkeys(asked["ids"])), int(job.cursor or 0)
+    if job.asked.get("ids") is not None:
+        ids = list(dict.fromkeys(job.asked["ids"]))
+        at = int(job.cursor or 0)
         end = at + MOST_AT_ONCE
-        return ids[at:end], len(ids), end if end < len(ids) else None
-    kind = asked["kind"]
-    filters = filtered(kind, asked["filters"])
+        step = _changed(job, ids[at:end])
+        return replace(
+            step,
+            cursor=end if end < len(ids) else None,
+            set={**step.set, **({} if job.step else {"total": len(ids)})},
+        )
+    if job.cursor is None:
+        chosen, total = _chosen(job, None)
+        return Step(cursor=chosen, set={"total": total})
+    # Before a deployment that chose none a step ahead, the cursor was that of the list.
+    now = job.cursor if isinstance(job.cursor, dict) else {"ids": [], "after": job.cursor}
+    step = _changed(job, now["ids"])
+    return replace(step, cursor=_chosen(job, now["after"])[0] if now["after"] else None)
+
+
+def _chosen(job: Job, after: str | None) -> tuple[dict[str, Any] | None, int]:
+    """The cursor with the next records that match the filters, None if there are none; and how many
+    match."""
+    kind = job.asked["kind"]
+    filters = filtered(kind, job.asked["filters"])
     read: Any = orders.page if kind == "order" else products.page
     query = replace(filters.query(), limit=MOST_AT_ONCE, deepest=None)
-    found, total, cursor = jobs.records(query, read, job.cursor)
-    return [record.id for record in found], total, cursor
+    found, total, following = jobs.records(query, read, after)
+    ids = [record.id for record in found]
+    return ({"ids": ids, "after": following} if ids or following else None), total
+
+
+def _changed(job: Job, ids: Sequence[str]) -> Step:
+    """The results of changing these records."""
+    before = undo.changed(job.id, ids)
+    one = _order if job.asked["kind"] == "order" else _product
+    left = [id for id in ids if id not in before]
+    made = jobs.at_once([partial(_edited, one, job, id) for id in left])
+    outcomes = dict(zip(left, made, strict=True))
+    # Another worker with the same step may have changed these meanwhile.
+    missed = [id for id, (counter, *_) in outcomes.items() if counter is not RecordOutcome.UPDATED]
+    before |= undo.changed(job.id, missed)
+    done: list[_Outcome] = [(RecordOutcome.UPDATED, [], None)] * len(before)
+    done += [outcome for id, outcome in outcomes.items() if id not in before]
+    shown = [preview for _, _, preview in done if preview is not None]
+    return Step(
+        counts=Counter(counter for counter, _, _ in done),
+        errors=[error for _, errors, _ in done for error in errors],
+        set=jobs.previewed(job, shown) if job.is_dry_run else {},
+    )
 
 
 def _edited(one: Any, job: Job, id: str) -> _Outcome:

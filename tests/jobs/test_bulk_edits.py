@@ -1,15 +1,17 @@
 """POST …/bulk-edit: one change to many products or orders, each independently."""
 
 import json
+from collections import Counter
 from typing import Any
 
 import pytest
 
 import app
-from chalicelib import sqs
+from chalicelib import listing, sqs
 from chalicelib.bulk_edits import work
 from chalicelib.jobs import queue, run, store
 from chalicelib.jobs.model import Job, Step, progress
+from chalicelib.orders import store as orders
 from chalicelib.problems import Busy, Gone
 from chalicelib.products import store as products
 from chalicelib.undo import store as undo
@@ -311,6 +313,36 @@ def test_a_bulk_edit_that_crashes_anywhere_changes_each_product_once(
     assert [jobs.now(product)["price"] for product in products] == ["11.00"] * 7
 
 
+@pytest.mark.parametrize("nth", range(1, 8))
+@pytest.mark.parametrize("after", [False, True])
+def test_records_that_no_longer_match_the_filters_are_counted_after_a_crash(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, nth: int, after: bool
+) -> None:
+    monkeypatch.setattr(work, "MOST_AT_ONCE", 3)
+    products = [jobs.product(status="DRAFT") for _ in range(4)]
+    asked = {"filters": {"status": "DRAFT"}, "change": {"status": "ACTIVE"}}
+    job = jobs.start(EDIT, asked)
+    jobs.crash("TransactWriteItems", nth, after=after)
+    assert jobs.counted(jobs.finished(job)) == {"updated": 4}
+    assert {jobs.now(product)["status"] for product in products} == {"ACTIVE"}
+
+
+def test_a_deployment_during_a_bulk_edit_by_filters_continues_it(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "MOST_AT_ONCE", 2)
+    made = [jobs.product() for _ in range(5)]
+    job = store.begin(store.get(jobs.start(EDIT, {"filters": {}, "change": {"vendor": "B"}})))
+    first = products.page(listing.Query(limit=2, cursor=""))
+    # The step of the last release chose its records itself, and its cursor was the list's.
+    done = [work._edited(work._product, job, product.id)[0] for product in first.records]
+    store.advance(job, Step(cursor=first.next, counts=Counter(done), set={"total": 5}))
+    jobs.work()  # its own message
+    queue.send(job.id, 1)
+    assert jobs.counted(jobs.finished(job.id)) == {"updated": 5}
+    assert {jobs.now(product)["vendor"] for product in made} == {"B"}
+
+
 def test_a_product_changed_by_two_workers_of_a_job_is_changed_once(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -473,3 +505,21 @@ def test_an_order_that_already_is_as_asked_counts_as_unchanged(jobs: JobDesk) ->
     job = jobs.done(EDIT_ORDERS, {"ids": [there["id"]], "change": change})
     assert jobs.counted(job) == {"unchanged": 1}
     assert jobs.now(there) == there
+
+
+def test_an_order_that_another_worker_of_the_job_has_moved_counts_as_updated(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    placed, change = order(jobs), orders.change
+    asked = {"ids": [placed["id"]], "change": {"status": "PAID"}}
+    job = store.begin(store.get(jobs.start(EDIT_ORDERS, asked)))
+
+    def meanwhile(*given: Any) -> Any:
+        monkeypatch.setattr(orders, "change", change)
+        work.step(job)  # which does not get to its end
+        return change(*given)
+
+    monkeypatch.setattr(orders, "change", meanwhile)
+    jobs.work()
+    assert jobs.counted(jobs.job(job.id)) == {"updated": 1}
+    assert jobs.job(job.id)["errors"] == []
