@@ -38,10 +38,10 @@ def client(service: str) -> Any:
     )
 
 
-def end_upload(key: str, upload: str, etags: Iterable[str]) -> None:
-    """Completes an object of S3 that was uploaded in parts, with the ETag of each; repeating it is
-    no error."""
-    parts = [{"ETag": etag, "PartNumber": number} for number, etag in enumerate(etags, 1)]
+def end_upload(key: str, upload: str, etags: Iterable[tuple[int, str]]) -> None:
+    """Completes an object of S3 that was uploaded in parts, with the number and the ETag of each;
+    repeating it is no error."""
+    parts = [{"ETag": etag, "PartNumber": number} for number, etag in etags]
     try:
         client("s3").complete_multipart_upload(
             Bucket=settings.bucket(), Key=key, UploadId=upload, MultipartUpload={"Parts": parts}

@@ -1,6 +1,6 @@
 """The file that a job makes, in S3: `exports/<job>.<ending>`, in pieces of at least 5 MB."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -28,16 +28,17 @@ def begin(job: Job) -> str:
 
 
 def add(job: Job, upload: str, number: int, data: bytes) -> str:
-    """The ETag of piece `number` (from 1). The same number again replaces it."""
+    """The ETag of the piece with this number (from 1). The same number again replaces it."""
     put = aws.client("s3").upload_part(
         Bucket=settings.bucket(), Key=_key(job), UploadId=upload, PartNumber=number, Body=data
     )
     return str(put["ETag"])
 
 
-def end(job: Job, upload: str, etags: list[str]) -> None:
-    """Completes the file; repeating it is no error."""
-    aws.end_upload(_key(job), upload, etags)
+def end(job: Job, upload: str, pieces: Iterable[tuple[int, str]]) -> None:
+    """Completes the file of pieces with ascending numbers and these ETags; repeating it is no
+    error."""
+    aws.end_upload(_key(job), upload, pieces)
 
 
 def holds(job: Job, needles: Sequence[str]) -> bool:

@@ -1,6 +1,8 @@
 """An export: one step writes one piece of the file, so that memory does not grow with the shop.
 
-A repeated step writes the same piece again. The file exists only when it is complete.
+A repeated step writes its piece again, with a number of its own: records may have changed, and a
+worker with the same step must not replace a piece that counts. The file exists only when it is
+complete.
 """
 
 from typing import Any, Final
@@ -26,7 +28,7 @@ def step(job: Job) -> Step:
     """Writes the next piece; when all are written, puts them together."""
     before = job.cursor or {"after": None, "etags": [], "bytes": 0}
     if before.get("all"):
-        files.end(job, before["upload"], before["etags"])
+        files.end(job, before["upload"], zip(_numbers(before), before["etags"], strict=True))
         return Step(set={"bytes": before["bytes"]})
     asked = job.asked
     upload = before.get("upload") or files.begin(job)
@@ -41,8 +43,17 @@ def step(job: Job) -> Step:
             piece += write.record(record)
         if after is None or len(piece) >= files.PIECE:
             break
-    etags = [*before["etags"], files.add(job, upload, len(before["etags"]) + 1, bytes(piece))]
+    numbers = _numbers(before)
+    number = max(jobs.new_number(job.id), max(numbers, default=0) + 1)
+    etags = [*before["etags"], files.add(job, upload, number, bytes(piece))]
     more = {"upload": upload, "etags": etags, "bytes": before["bytes"] + len(piece)}
+    more["numbers"] = [*numbers, number]
     # Put together in a step of its own: nothing can be added to a file that is whole.
     more |= {"after": after} if after is not None else {"all": True}
     return Step(cursor=more, read=read, set={} if job.step else {"total": total})
+
+
+def _numbers(cursor: Any) -> list[int]:
+    """The numbers of the pieces so far: before a deployment that stored them, 1, 2, …"""
+    known: list[int] = cursor.get("numbers", list(range(1, len(cursor["etags"]) + 1)))
+    return known

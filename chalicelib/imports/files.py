@@ -176,7 +176,7 @@ def add_to_report(job_id: str, upload: str, number: int, data: bytes) -> str | N
 
 def end_report(job_id: str, upload: str, etags: list[str]) -> None:
     """Completes the report; repeating it is no error."""
-    aws.end_upload(_report_key(job_id), upload, etags)
+    aws.end_upload(_report_key(job_id), upload, enumerate(etags, 1))
 
 
 def report_url(job_id: str, file_name: str) -> str:

@@ -195,6 +195,11 @@ def _advance(job: Job, step: Step, ends: Mapping[str, Any], when: Any) -> bool:
     return commit.sent()
 
 
+def new_number(job_id: str) -> int:
+    """A number that no other run of a step of the job gets, greater than those before."""
+    return int(table.update(key(job_id), add={"numbers": 1}, when=table.present)["numbers"])
+
+
 def at_once(calls: Sequence[Callable[[], T]]) -> list[T]:
     """What the calls of a step return, a few at the same time."""
     done: list[T] = []

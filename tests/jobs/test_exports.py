@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 from chalicelib import aws
 from chalicelib import settings as environment
-from chalicelib.exports import files, products
+from chalicelib.exports import files, products, work
 from chalicelib.imports.formats import recognise
 from chalicelib.imports.formats.ours import COLUMNS
+from chalicelib.jobs import store
+from chalicelib.jobs.model import Job, Step
 from tests.jobs.test_bulk_edits import order
 from tests.support.import_desk import Desk
 from tests.support.job_desk import PRODUCTS, JobDesk
@@ -129,6 +131,60 @@ def test_an_export_that_crashes_anywhere_is_complete(
     found = aws.client("s3").get_object(Bucket=environment.bucket(), Key=key)["Body"].read()
     assert len(found) == done["bytes"]
     assert sorted(row["slug"] for row in rows(found.decode())) == sorted(slugs)
+
+
+@pytest.mark.parametrize("piece", range(1, 5))
+def test_an_export_by_two_workers_at_once_is_complete(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, piece: int
+) -> None:
+    """A message may come twice, and records change: the pieces of the two workers differ."""
+    monkeypatch.setattr(files, "PIECE", 1)
+    monkeypatch.setattr("chalicelib.exports.work._PAGE", 3)
+    monkeypatch.setattr("moto.s3.models.S3_UPLOAD_PART_MIN_SIZE", 1)
+    products = [jobs.product(description="x" * 100) for _ in range(10)]
+    job, add, added = jobs.start(EXPORTS, {"type": "products"}), files.add, 0
+
+    def added_twice(*given: Any) -> str:
+        nonlocal added
+        added += 1
+        etag = add(*given)
+        if added == piece:
+            for product in products:
+                jobs.shop.put(f"{PRODUCTS}/{product['id']}", {"vendor": "Changed"})
+            work.step(store.get(job))  # another worker, which does not get to its end
+        return etag
+
+    monkeypatch.setattr(files, "add", added_twice)
+    done = jobs.finished(job)
+    assert (done["status"], done["processed"], done["total"]) == ("COMPLETED", 10, 10)
+    found = aws.client("s3").get_object(Bucket=environment.bucket(), Key=f"exports/{job}.csv")
+    text = found["Body"].read()
+    assert len(text) == done["bytes"]
+    slugs = [row["slug"] for row in rows(text.decode())]
+    assert sorted(slugs) == sorted(product["slug"] for product in products)
+
+
+def test_a_deployment_during_an_export_continues_it(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "PIECE", 1)
+    monkeypatch.setattr("chalicelib.exports.work._PAGE", 3)
+    monkeypatch.setattr("moto.s3.models.S3_UPLOAD_PART_MIN_SIZE", 1)
+    slugs = {jobs.product(description="x" * 100)["slug"] for _ in range(10)}
+    step = work.step
+
+    def without_numbers(job: Job) -> Step:  # as the last release did
+        made = step(job)
+        if job.step < 2:
+            del made.cursor["numbers"]
+        return made
+
+    monkeypatch.setattr(work, "step", without_numbers)
+    monkeypatch.setattr(store, "new_number", lambda job_id: 1)  # the first of this release
+    job = jobs.done(EXPORTS, {"type": "products"})
+    assert (job["status"], job["processed"]) == ("COMPLETED", 10)
+    found = aws.client("s3").get_object(Bucket=environment.bucket(), Key=f"exports/{job['id']}.csv")
+    assert {row["slug"] for row in rows(found["Body"].read().decode())} == slugs
 
 
 # --- Export and import ----------------------------------------------------------------------------
