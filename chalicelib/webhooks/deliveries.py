@@ -11,7 +11,7 @@ attempt (`attempts.py`) and then settles it; every other change waits for that.
 
 import json
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -72,6 +72,11 @@ def failed(endpoint_id: str, where: Condition, fields: Sequence[str] = ()) -> It
 def find(id: str) -> Delivery | None:
     item = table.get(key(id))
     return read_delivery(item) if item else None
+
+
+def load(ids: Iterable[str]) -> list[Delivery]:
+    """Those that exist."""
+    return [read_delivery(item) for item in table.batch_get(map(key, ids)).values()]
 
 
 def get(id: str) -> Delivery:

@@ -5,7 +5,7 @@ delivery is created unless it exists, and its first message is queued unless it 
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
@@ -15,6 +15,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from chalicelib import (
     attributes,
     aws,
+    clock,
     feed,
     ids,
     outbox,
@@ -29,7 +30,7 @@ from chalicelib.outbox import Event
 from chalicelib.problems import Busy
 from chalicelib.webhooks import deliveries, store
 from chalicelib.webhooks.filter import lets_through
-from chalicelib.webhooks.model import DeliveryStatus, Endpoint
+from chalicelib.webhooks.model import Delivery, DeliveryStatus, Endpoint, delivery_id
 from chalicelib.webhooks.sending import messages
 from chalicelib.webhooks.sending.messages import Message, Posted
 
@@ -125,11 +126,24 @@ def _fan_out(item: Item, endpoints: Sequence[Endpoint]) -> list[Posted]:
     made = round_trips.together(
         [partial(deliveries.create, event, endpoint.id, test=test) for event, endpoint in pairs]
     )
+    made += _made_before(item, endpoints, {one.id for one in made})
+    of = {endpoint.id: endpoint for endpoint in endpoints}
     return [
-        Posted(Message(delivery.id), failing_lane=endpoint.failing)
-        for delivery, (_, endpoint) in zip(made, pairs, strict=True)
+        Posted(Message(delivery.id), failing_lane=of[delivery.endpoint_id].failing)
+        for delivery in made
         if delivery.status is DeliveryStatus.PENDING and delivery.attempts == 0
     ]
+
+
+def _made_before(
+    item: Item, endpoints: Sequence[Endpoint], others: Container[str]
+) -> list[Delivery]:
+    """The deliveries, besides these others, that an earlier run made, perhaps without sending their
+    messages, for endpoints that were changed since and no longer take the event."""
+    since = ids.made_at(item["pk"]) - _SLACK
+    changed = [one for one in endpoints if one.version > 1 and clock.parse(one.updated_at) >= since]
+    wanted = (delivery_id(event.id, one.id) for one in changed for event in outbox.events_of(item))
+    return deliveries.load(id for id in wanted if id not in others)
 
 
 def _takers(event: Event, endpoints: Sequence[Endpoint], only: str | None) -> Iterator[Endpoint]:

@@ -99,6 +99,48 @@ def test_a_crash_of_the_fan_out_at_any_call_loses_no_delivery(after: bool) -> No
     assert {"PutItem", "TransactWriteItems"} <= {*crashed}
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"enabled": False}, {"events": ["order.paid"]}, {"filter": {"event": ["order.paid"]}}],
+    ids=["paused", "other events", "filtered"],
+)
+def test_a_delivery_made_before_its_webhook_changed_is_sent_though_the_fan_out_crashed(
+    world: World, merchant: Shop, change: dict[str, Any]
+) -> None:
+    path = f"/api/admin/webhooks/{add(merchant)['id']}"
+    world.sleep(hours=1)
+    announce()
+    world.fate = lambda operation: False if operation == "send_message_batch" else None
+    world.step()
+    world.fate = lambda operation: None
+    announce()  # no delivery is made of this one
+    assert merchant.put(path, change).status == 200
+    world.run()
+    assert len(world.posted) == ("enabled" not in change)
+    merchant.put(path, {"enabled": True})
+    world.run()
+    (delivery,) = merchant.get(f"{path}/deliveries").json["data"]
+    assert delivery["status"] == "DELIVERED" and len(world.posted) == 1
+
+
+def test_deliveries_made_before_are_looked_for_only_after_a_change_of_their_webhook(
+    world: World, merchant: Shop
+) -> None:
+    path = f"/api/admin/webhooks/{add(merchant, 'order.paid')['id']}"
+
+    def reads() -> int:
+        announce()
+        world.calls.clear()
+        world.step()
+        return world.calls.count("BatchGetItem")
+
+    never = reads()
+    merchant.put(path, {"description": "changed"})
+    assert reads() == never + 1
+    world.sleep(minutes=2)
+    assert reads() == never
+
+
 def test_a_failed_record_is_repeated_without_those_before_it(
     world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
