@@ -76,7 +76,7 @@ class MethodNotAllowed(Problem):
 
 
 class Conflict(Problem):
-    """409: `slug_taken`, `version_conflict` or `last_owner_key`."""
+    """409: `version_conflict`, or the `code` given."""
 
     status, code = 409, "version_conflict"
 

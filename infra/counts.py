@@ -28,16 +28,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--stage", required=True, help="such as prod, or local for `make run`")
     parser.add_argument("--endpoint-url", help="of an emulated AWS")
     parser.add_argument("--repair", action="store_true", help="correct wrong totals")
-    parser.add_argument("--all-days", action="store_true", help="the sales of all days, not 30")
+    parser.add_argument(
+        "--all-days", action="store_true", help="check the sales of all days, not of the last 30"
+    )
     parser.add_argument("--timezone", help="IANA name; default: that of the stage")
     options = parser.parse_args(arguments)
     keys.connect(options.stage, options.endpoint_url)
     deployed = record.settings(options.stage).get("environment_variables") or {}
     os.environ["TIMEZONE"] = options.timezone or deployed.get("TIMEZONE", settings.timezone())
     for kind, found in check.recounts(options.all_days):
-        print(f"{kind}: {found.records:,} records, {len(found.wrong):,} totals wrong")
+        print(f"{kind}: {found.records:,} records, {len(found.wrong):,} wrong totals")
         for one in found.wrong:
-            print(f"  {one.name}: {one.stored:,}, and should be {one.counted:,}")
+            print(f"  {one.name}: {one.stored:,}, should be {one.counted:,}")
         if options.repair:
             listing.repair(found.wrong)
 

@@ -1,11 +1,11 @@
 """Shows dead letters, and retries them once their cause is fixed.
 
-    python infra/dead_letters.py --stage prod deliveries            # what lies there
-    python infra/dead_letters.py --stage prod deliveries --again    # to the senders, once more
-    python infra/dead_letters.py --stage prod fan-out --again       # makes the missing deliveries
-    python infra/dead_letters.py --stage prod schedules --again     # runs what did not run
+    python infra/dead_letters.py --stage prod deliveries            # lists them
+    python infra/dead_letters.py --stage prod deliveries --again    # sends them again
+    python infra/dead_letters.py --stage prod fan-out --again       # creates the missing deliveries
+    python infra/dead_letters.py --stage prod schedules --again     # runs the failed schedules
 
-A letter is deleted after its work was done; repeating that work is safe. Dead letters of imports
+A dead letter is deleted after it was retried; retrying it twice is safe. Dead letters of imports
 need no action: they end their job with a reason, and the shop retries the job.
 """
 
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             again(name, json.loads(letter["Body"]))
             sqs.delete_message(QueueUrl=url, ReceiptHandle=handle)
         shown.append(handle)
-    print(f"{len(shown):,} letters, {'tried again' if options.again else 'still there'}")
+    print(f"{len(shown):,} dead letters {'retried' if options.again else 'found'}")
     for handle in [] if options.again else shown:
         sqs.change_message_visibility(QueueUrl=url, ReceiptHandle=handle, VisibilityTimeout=0)
 

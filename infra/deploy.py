@@ -1,16 +1,16 @@
 """Deploys a stage to AWS, or deletes it. Safe to run again after a failure at any point.
 
-    python infra/deploy.py --stage prod                       # make it, or bring it up to date
+    python infra/deploy.py --stage prod                       # create or update it
     python infra/deploy.py --stage prod --show                # only show what would change
     python infra/deploy.py --stage prod --currency EUR --mail-from shop@example.com \
                            --notify-email ops@example.com
     python infra/deploy.py --stage prod --domain api.example.com --certificate arn:aws:acm:…
-    python infra/deploy.py --stage prod --destroy             # take it away, but for its data
-    python infra/deploy.py --stage prod --destroy --with-data # and its data
+    python infra/deploy.py --stage prod --destroy             # delete it, but keep its data
+    python infra/deploy.py --stage prod --destroy --with-data # delete its data too
 
-What is given once is kept. Afterwards a change of code alone is `chalice deploy --stage prod`. The
+Options are remembered. Later, `chalice deploy --stage prod` deploys code changes only. The
 bucket keeps the record of what is deployed, so that another machine can continue. A pipeline builds
-once, without AWS, and deploys what it built; such a stage is not for `chalice deploy`:
+once, without AWS, and deploys what it built; never use `chalice deploy` for such a stage:
 
     python infra/deploy.py --package out
     python infra/deploy.py --stage prod --from-package out
@@ -36,7 +36,7 @@ def main() -> None:
     try:
         if options.package:
             package.write(package.build(package.CACHE), options.package)
-            print(f"{options.package} holds what --from-package deploys")
+            print(f"{options.package} is built; --from-package deploys it")
         else:
             _at_aws(options)
     except (stacks.StackError, subprocess.CalledProcessError) as failure:
@@ -50,7 +50,7 @@ def _at_aws(options: argparse.Namespace) -> None:
     known = stacks.outputs(steps.stack(stage, "resources"))
     wanted = known and (options.pull or not record.deployed(stage).exists())
     if wanted and record.pull(stage, known["Bucket"]):
-        print(f"took the record of {stage} from {known['Bucket']}")
+        print(f"downloaded the record of {stage} from {known['Bucket']}")
     if options.destroy:
         _destroy(options, known)
     elif options.show:
@@ -125,9 +125,9 @@ def _show(options: argparse.Namespace) -> None:
         steps.triggers(stage, made, parameters, only_show=True)
         steps.alarms(stage, parameters, only_show=True)
     else:
-        print(f"{stage}: then functions, triggers and alarms, all new")
+        print(f"{stage}: then functions, triggers and alarms would be created")
         return
-    print(f"{stage}: functions and routes are brought to the source's state")
+    print(f"{stage}: functions and routes would be updated from the source")
 
 
 def _destroy(options: argparse.Namespace, made: stacks.Outputs) -> None:
@@ -135,15 +135,15 @@ def _destroy(options: argparse.Namespace, made: stacks.Outputs) -> None:
     if not stacks.exists(steps.stack(stage, "resources")):
         raise SystemExit(f"There is no stage {stage} here.")
     if not options.with_data:
-        lost = ["take away the API, all functions, triggers and alarms; all data stays"]
+        lost = ["delete the API, all functions, triggers and alarms; all data is kept"]
         _consent(stage)(stage, lost)
         destroy.functions(stage)
         record.push(stage, made["Bucket"])
-        print(f"{stage} is removed. Its data is kept; --with-data removes it.")
+        print(f"{stage} is deleted. Its data is kept; --with-data deletes it.")
         return
     _consent(stage)(stage, [f"delete {each}" for each in destroy.contents(made)])
     destroy.everything(stage, made)
-    print(f"{stage} and its data are gone.")
+    print(f"{stage} and its data are deleted.")
 
 
 def _with_lanes(parameters: dict[str, str]) -> dict[str, str]:
@@ -162,7 +162,7 @@ def _consent(stage: str) -> stacks.Consent:
         try:
             answer = input(f"Type {stage} to continue: ")
         except EOFError:
-            raise SystemExit("\nNobody is there to agree; nothing was changed.") from None
+            raise SystemExit("\nThis needs a terminal to confirm; nothing was changed.") from None
         if answer != stage:
             raise SystemExit("Nothing was changed.")
 
@@ -186,7 +186,7 @@ def _refuse_another_currency(options: argparse.Namespace) -> None:
     now = (variables or {}).get("CURRENCY", "USD")
     if variables and options.currency and options.currency != now:
         raise SystemExit(
-            f"The amounts of {options.stage} are in {now}: another currency is another shop."
+            f"The stored amounts of {options.stage} are in {now}: the currency cannot be changed."
         )
 
 
@@ -200,15 +200,15 @@ def _refuse_the_other_way(stage: str, by_chalice: bool) -> None:
 def _mention_summaries(sender: str, receiver: str) -> None:
     """What keeps the summary e-mails of failed webhook deliveries from being sent."""
     if not sender:
-        print("No summary e-mail is sent when webhook deliveries fail: give --mail-from.")
+        print("No summary e-mail is sent when webhook deliveries fail: set --mail-from.")
         return
     if not receiver:
-        print("Webhooks without an email of their own send no summaries: give --notify-email.")
+        print("Webhooks without an `email` get no summaries: set --notify-email.")
     identities = [sender, sender.partition("@")[2]]
     found = boto3.client("ses").get_identity_verification_attributes(Identities=identities)
     states = [each["VerificationStatus"] for each in found["VerificationAttributes"].values()]
     if "Success" not in states:
-        print(f"SES has verified neither {' nor '.join(identities)}: summaries wait for it.")
+        print(f"SES has verified neither {' nor '.join(identities)}: no summary is sent yet.")
 
 
 def _parameters(options: argparse.Namespace) -> dict[str, str]:
@@ -242,25 +242,35 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--stage", help="such as prod")
     parser.add_argument("--show", action="store_true", help="only show what would change")
-    parser.add_argument("--pull", action="store_true", help="take the record from the bucket first")
+    parser.add_argument(
+        "--pull", action="store_true", help="first download the record of what is deployed"
+    )
     parser.add_argument("--destroy", action="store_true", help="delete the stage")
-    parser.add_argument("--with-data", action="store_true", help="… with all that it holds")
+    parser.add_argument(
+        "--with-data", action="store_true", help="with --destroy: delete all data too"
+    )
     parser.add_argument("--package", type=Path, metavar="DIR", help="build without deploying")
     parser.add_argument("--from-package", type=Path, metavar="DIR", help="deploy a built package")
-    parser.add_argument("--currency", help="ISO 4217 code; for the first time, USD if not given")
-    parser.add_argument("--timezone", type=steps.timezone, help="IANA; of the shop's days")
+    parser.add_argument(
+        "--currency", help="ISO 4217 code, fixed by the first deployment; default: USD"
+    )
+    parser.add_argument(
+        "--timezone", type=steps.timezone, help="IANA name of the shop's time zone; default: UTC"
+    )
     parser.add_argument(
         "--trusted-proxies",
-        help="CIDR blocks whose X-Forwarded-For counts; cloudfront: those of CloudFront",
+        help="CIDR blocks whose X-Forwarded-For is trusted; cloudfront: CloudFront's",
     )
     parser.add_argument(
-        "--storefront-max-age", type=int, help="seconds that the storefront may be kept; usually 5"
+        "--storefront-max-age",
+        type=int,
+        help="seconds for which storefront answers may be cached; default: 5",
     )
-    parser.add_argument("--mail-from", help="sender of summaries; SES must have verified it")
+    parser.add_argument("--mail-from", help="sender of summary e-mails; must be verified in SES")
     parser.add_argument(
-        "--notify-email", help="who gets the summaries of webhooks without their own e-mail"
+        "--notify-email", help="recipient of the summaries of webhooks without an e-mail"
     )
-    parser.add_argument("--alarm-email", help="who is notified of alarms")
+    parser.add_argument("--alarm-email", help="recipient of alarms")
     parser.add_argument("--domain", help="a custom domain of the API")
     parser.add_argument("--certificate", help="ARN of its ACM certificate, in the same region")
     parser.add_argument(
@@ -279,11 +289,11 @@ def _options() -> argparse.Namespace:
     )
     options = parser.parse_args()
     if bool(options.stage) == bool(options.package):
-        parser.error("one of --stage and --package is needed")
+        parser.error("give either --stage or --package")
     options.parameters = dict(steps.pairs(options.parameter))
     given = list(steps.pairs(options.memory))
     if wrong := [f"{name}={size}" for name, size in given if not size.isdecimal()]:
-        parser.error(f"a memory is a number of MB, not {', '.join(wrong)}")
+        parser.error(f"--memory takes a number of MB, not {', '.join(wrong)}")
     options.memory = [(name, int(size)) for name, size in given]
     if unknown := {name for name, _ in options.memory} - set(steps.ROLES):
         parser.error(f"no such function: {', '.join(sorted(unknown))}")

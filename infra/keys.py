@@ -87,7 +87,7 @@ def _create(options: argparse.Namespace) -> None:
 
 def _revoke(options: argparse.Namespace) -> None:
     store.revoke(options.key_id)
-    print(f"{options.key_id} opens nothing any more.")
+    print(f"{options.key_id} is revoked.")
 
 
 def _limits(options: argparse.Namespace) -> None:
@@ -110,17 +110,19 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--stage", required=True, help="such as prod, or local for `make run`")
     parser.add_argument("--endpoint-url", help="of an emulated AWS")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    listing = commands.add_parser("list", help="every live key, with its requests per minute")
+    listing = commands.add_parser("list", help="every valid key, with its requests per minute")
     listing.set_defaults(run=_list)
-    create = commands.add_parser("create", help="make a key; it is printed once")
+    create = commands.add_parser("create", help="create a key; it is printed once")
     create.add_argument("name", help="who or what will use it")
     create.add_argument("role", choices=[role.value for role in Role])
-    create.add_argument("--expires", type=_moment, help="such as 2027-06-30; never, unless given")
+    create.add_argument("--expires", type=_moment, help="such as 2027-06-30; default: never")
     create.set_defaults(run=_create)
     revoke = commands.add_parser("revoke", help="revoke a key")
     revoke.add_argument("key_id")
     revoke.set_defaults(run=_revoke)
-    limits = commands.add_parser("limits", help="requests per minute of a key; none: defaults")
+    limits = commands.add_parser(
+        "limits", help="set the requests per minute of a key; without options: the defaults"
+    )
     limits.add_argument("key_id")
     limits.add_argument("--read", type=_positive)
     limits.add_argument("--write", type=_positive)

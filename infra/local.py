@@ -39,10 +39,10 @@ _PLATFORM_LINES = ("START RequestId", "END RequestId", "REPORT RequestId")
 
 def deploy(cache: Path, settings: Mapping[str, str]) -> dict[str, str]:
     """Deploys what the source says now; what the tables, queues and bucket hold stays."""
-    say("making the tables, the queues and the bucket")
+    say("creating the tables, the queues and the bucket")
     made = steps.resources(STAGE, {"Size": "local", "DeletionProtection": "false"} | _MAIL)
     boto3.client("ses").verify_email_identity(EmailAddress=made["MailFrom"])
-    say("packaging the functions (half a minute, when the source has changed)")
+    say("packaging the functions (half a minute if the source has changed)")
     built = package.build(cache)
     say("deploying the functions and the API, what triggers them, and the alarms")
     # The emulator gives an API whose routes changed another id, and after a restart its stream
@@ -160,7 +160,7 @@ def follow(emulator: Emulator, *, as_json: bool) -> None:
                     print(f"{name} {said}" if as_json else people, flush=True)
         printed = {line: logged for line, logged in printed.items() if logged >= start}
         time.sleep(_LOG_SECONDS)
-    raise SystemExit(f"the emulator ended; its log is {emulator.log}")
+    raise SystemExit(f"the emulator has stopped; its log is {emulator.log}")
 
 
 def main() -> None:
@@ -174,7 +174,9 @@ def main() -> None:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise SystemExit(f"Backroom already runs on port {options.port}: PORT=…") from None
+            raise SystemExit(
+                f"Backroom already runs on port {options.port}: choose another with PORT=…"
+            ) from None
         emulator = Emulator(options.emulator_python, options.port, home, keeps=keeps)
         emulator.stop_leftover()
         if options.fresh or options.throwaway:
@@ -225,14 +227,16 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--port", type=int, default=environment.get("PORT") or "4566")
     fresh = environment.get("FRESH", "") not in {"", "0"}
     parser.add_argument("--fresh", action="store_true", default=fresh)
-    parser.add_argument("--empty", action="store_true", help="an empty shop stays empty")
-    parser.add_argument("--throwaway", action="store_true", help="data do not outlive a stop")
+    parser.add_argument("--empty", action="store_true", help="import no sample catalogue")
+    parser.add_argument("--throwaway", action="store_true", help="delete the data when it stops")
     parser.add_argument("--local-dir", type=Path, default=_PROJECT / ".local")
     emulator_python = environment.get("EMULATOR_PYTHON") or _PROJECT / ".venv-emulator/bin/python"
     parser.add_argument("--emulator-python", type=Path, default=emulator_python)
     parser.add_argument("--packages", type=Path, default=package.CACHE)
     zone = environment.get("TIMEZONE") or "UTC"
-    parser.add_argument("--timezone", type=steps.timezone, default=zone, help="IANA")
+    parser.add_argument(
+        "--timezone", type=steps.timezone, default=zone, help="IANA name of the shop's time zone"
+    )
     log = environment.get("LOG") or "text"
     parser.add_argument("--log", choices=["text", "json"], default=log, help="how the log is shown")
     parser.add_argument(

@@ -72,18 +72,20 @@ def resumed(kind: str) -> Progress:
 
 def upgrade(records: listing.Records, rate: float, settled: float) -> int:
     """Moves all records of a kind and says that they are; how many were moved. `settled`: when
-    (`time.monotonic`) no function of the release before runs any more."""
+    (`time.monotonic`) no function of the previous release runs any more."""
     moved = move_all(records, rate)
     if listing.is_ready(records.kind):
         return moved
     if (wait := settled - time.monotonic()) > 0:
-        print(f"waiting {wait:.0f} s, until no function of the release before can run", flush=True)
+        print(
+            f"waiting {wait:.0f} s, until no function of the previous release can run", flush=True
+        )
         time.sleep(wait)
         moved += move_all(records, rate)
     removed = listing.sweep(records)
     listing.repair(listing.recount(records.kind).wrong)
     listing.ready(records.kind)
-    print(f"{records.kind.name}: {removed:,} entries without a record removed", flush=True)
+    print(f"{records.kind.name}: {removed:,} stale entries removed", flush=True)
     return moved
 
 
@@ -124,7 +126,7 @@ def _passed(
                 due = (1 if moved else 1 / _LOOKS_A_MOVE) / rate
                 sleep(max(0.0, due - (time.monotonic() - start)))
             progress.save()
-        print(f"{pk}: {progress.looked:,} looked at, {progress.moved:,} moved", flush=True)
+        print(f"{pk}: {progress.looked:,} checked, {progress.moved:,} moved", flush=True)
     return progress
 
 
@@ -150,7 +152,7 @@ def _moved(records: listing.Records, id: str) -> bool:
         try:
             return listing.reindex(records, id)
         except Busy:
-            print(f"{id} is being written all the time; trying again", flush=True)
+            print(f"{id} keeps changing; trying again", flush=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -171,7 +173,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     names = [records.kind.name for records in ALL]
-    parser.add_argument("kinds", nargs="*", metavar="KIND", help=f"of {', '.join(names)}; all")
+    parser.add_argument(
+        "kinds", nargs="*", metavar="KIND", help=f"{', '.join(names)}; default: all"
+    )
     parser.add_argument("--stage", required=True, help="such as prod, or local for `make run`")
     parser.add_argument("--endpoint-url", help="of an emulated AWS")
     parser.add_argument("--rate", type=float, default=10.0, help="records moved a second")
@@ -179,7 +183,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--settle",
         type=float,
         default=_LONGEST_FUNCTION,
-        help="seconds for which functions of the release before may run; 0 if there are none",
+        help="seconds for which functions of the previous release may run; 0 if there are none",
     )
     parser.add_argument("--restart", action="store_true", help="start from the beginning")
     options = parser.parse_args(arguments)

@@ -48,8 +48,8 @@ class Counts:
     def require(self, asked: set[str]) -> None:
         """Raises Reindexing for features for which not all records are indexed yet."""
         if not self.ready and (late := sorted(asked & self.kind.since)):
-            message = f"The list cannot be asked for its {', '.join(late)} yet: records are being"
-            raise Reindexing(f"{message} indexed again. Try later.", headers={"Retry-After": "60"})
+            message = f"Not available yet: {', '.join(late)}. Records are being reindexed."
+            raise Reindexing(f"{message} Try again later.", headers={"Retry-After": "60"})
 
 
 def places(kind: Kind, where: Where) -> list[str]:

@@ -116,7 +116,7 @@ def _require_role(call: Call, caller: Caller) -> None:
     if not _has_role(call, caller):
         assert call.operation and call.operation.role
         needed = call.operation.role.value
-        raise Forbidden(f"This needs the role {needed}; the key is {caller.role.value}.")
+        raise Forbidden(f"This needs the role {needed}; the key has {caller.role.value}.")
 
 
 def _has_role(call: Call, caller: Caller | None) -> bool:

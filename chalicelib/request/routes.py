@@ -191,7 +191,7 @@ def _nothing(path: str) -> View:
         taken = allowed(path)
         if not taken:
             raise NoSuchPath
-        raise MethodNotAllowed(f"This path takes {taken}.", headers={"Allow": taken})
+        raise MethodNotAllowed(f"This path allows {taken}.", headers={"Allow": taken})
 
     return answer
 

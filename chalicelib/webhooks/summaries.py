@@ -143,8 +143,8 @@ def _failures(endpoint: Endpoint, failed: _Failed) -> Iterator[str]:
         yield f"  {event}: {number}"
     yield f"The last error: {failed.last['error']}"
     yield ""
-    yield "When the receiver works again, send them all again in the console"
-    yield "(Developer, Webhooks, Recover), or with:"
+    yield "When the receiver works again, resend them all in the console"
+    yield "(Developer, Webhooks, this webhook, Resend failed deliveries), or with:"
     yield f"  POST /api/admin/webhooks/{endpoint.id}/recover"
     yield f'  {{"since": "{since}", "dryRun": false}}'
     yield "Single ones can be replayed in the Deliveries view, for 30 days."

@@ -164,7 +164,7 @@ def test_resources_with_data_are_not_replaced_without_consent(machine: Machine) 
         good.replace("TableName: !Sub backroom-${Stage}-outbox", "TableName: other")
     )
     output = machine.deploy(fails=True)
-    assert "replace Outbox" in output and "Nobody is there to agree" in output
+    assert "replace Outbox" in output and "needs a terminal to confirm" in output
     assert "Nothing was changed" in machine.deploy(typed="yes\n", fails=True)
     template.write_text(good)
     assert "backroom-try-resources: nothing to change" in machine.deploy()

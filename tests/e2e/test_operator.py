@@ -74,8 +74,8 @@ def test_dead_letters_of_deliveries_are_sent_again(operator: Operator, receiver:
     delivery = delivered(operator, receiver)
     letter = {"delivery": delivery, "replay": "01M7VZ0HX2HHZ1G8X9DVRY60NN"}
     operator.put_aside("deliveries", letter)
-    assert "1 letters, still there" in operator.tool("dead_letters", "deliveries")
-    assert "1 letters, tried again" in operator.tool("dead_letters", "deliveries", "--again")
+    assert "1 dead letters found" in operator.tool("dead_letters", "deliveries")
+    assert "1 dead letters retried" in operator.tool("dead_letters", "deliveries", "--again")
     arrives_twice(receiver, delivery)
     assert "0 letters" in operator.tool("dead_letters", "deliveries")
 
@@ -108,7 +108,7 @@ def test_missed_scheduled_runs_are_repeated(operator: Operator) -> None:
         {"requestContext": {"functionArn": function}, "requestPayload": {}},
         {"resources": [f"arn:…:rule/backroom-{STAGE}-hourly"]},
     )
-    assert "2 letters, tried again" in operator.tool("dead_letters", "schedules", "--again")
+    assert "2 dead letters retried" in operator.tool("dead_letters", "schedules", "--again")
     until(lambda: runs() > before)
 
 
@@ -130,6 +130,6 @@ def test_a_wrong_total_is_reported_and_repaired(operator: Operator) -> None:
         ExpressionAttributeValues={":seven": {"N": "7"}},
     )
     assert call(url, operator.stack.api_key)[1]["total"] == total + 7
-    assert f"product: {total:,} records, 1 totals wrong" in operator.tool("counts", "--repair")
+    assert f"product: {total:,} records, 1 wrong totals" in operator.tool("counts", "--repair")
     assert call(url, operator.stack.api_key)[1]["total"] == total
-    assert f"product: {total:,} records, 0 totals wrong" in operator.tool("counts")
+    assert f"product: {total:,} records, 0 wrong totals" in operator.tool("counts")

@@ -62,4 +62,4 @@ def test_a_memory_that_is_not_a_number_is_refused(
     monkeypatch.setattr("sys.argv", ["deploy.py", "--stage", "try", "--memory", "deliver=many"])
     with pytest.raises(SystemExit):
         deploy.main()
-    assert "error: a memory is a number of MB, not deliver=many" in capsys.readouterr().err
+    assert "error: --memory takes a number of MB, not deliver=many" in capsys.readouterr().err

@@ -185,7 +185,7 @@ def test_leftovers_of_functions_of_the_last_release_are_removed(
     assert shop.get(f"{PRODUCTS}?status=ACTIVE").json["total"] == 4
     assert shop.get(PRODUCTS).json["total"] == 7
     upgrade(monkeypatch)
-    assert "product: 4 entries without a record removed" in capsys.readouterr().out
+    assert "product: 4 stale entries removed" in capsys.readouterr().out
     answers(shop, {f"{PRODUCTS}?vendor=Acme": ["New 2", "New 1", "Red shirt", "Blue shirt"]})
     answers(shop, {f"{PRODUCTS}?tag=sale": ["New 2", "New 1", "Red shirt", "Blue shirt"]})
     assert shop.get(PRODUCTS).json["total"] == 7

@@ -74,7 +74,7 @@ def _bounded(lines: Iterator[bytes]) -> Iterator[bytes]:
     for line in lines:
         left -= len(line)
         if left < 0:
-            message = f"The sheet is more than {LARGEST_SHEET >> 20} MB as CSV. Save it so."
+            message = f"The sheet is more than {LARGEST_SHEET >> 20} MB as CSV. Save it as CSV."
             raise FileRejected("workbook_too_large", message)
         yield line
 

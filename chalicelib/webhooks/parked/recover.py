@@ -56,7 +56,7 @@ def begin(endpoint_id: str, since: datetime) -> Endpoint:
             return store.note(endpoint_id, {"recovery": recovery}, unchanged)
         except table.ConditionFailed:
             continue  # another recovery began, or the webhook was deleted
-    raise Conflict("Others keep starting recoveries of this webhook. Try again.")
+    raise Conflict("Other recoveries of this webhook start at the same time. Try again.")
 
 
 @dataclass(frozen=True)

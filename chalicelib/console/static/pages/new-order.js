@@ -37,7 +37,7 @@ export async function show(visit) {
   const find = finder({
     visit,
     label: "Find a product",
-    placeholder: "SKU, barcode or name",
+    placeholder: "SKU or name",
     hint: "Enter adds the item. Ctrl+Enter creates the order.",
     codes: "SKU",
     search: variantSearch(visit),

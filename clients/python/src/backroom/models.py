@@ -67,7 +67,7 @@ OrderStatus: TypeAlias = Literal[
 """`transitions.py` has the moves."""
 
 PaymentStatus: TypeAlias = Literal["PENDING", "PAID", "PARTIALLY_PAID", "REFUNDED", "FAILED"]
-"""How far an order is paid."""
+"""Whether an order is paid."""
 
 ProductSort: TypeAlias = Literal["-createdAt", "createdAt", "name", "-updatedAt"]
 """The order of a list of products."""
@@ -82,7 +82,7 @@ UnknownColumnsMode: TypeAlias = Literal["ask", "fail"]
 """What happens to a file that is not recognised."""
 
 NewProducts: TypeAlias = "list[NewProduct]"
-"""The products of a bulk creation; each succeeds or fails for itself."""
+"""The products of a bulk creation; each succeeds or fails independently."""
 
 
 class Address(TypedDict):
@@ -149,7 +149,7 @@ class ApiKey(TypedDict):
     createdAt: str
     """When it was created."""
     expiresAt: str | None
-    """From when it is no longer valid; null: never."""
+    """When it expires; null: never."""
 
 
 class ApiKeyList(TypedDict):
@@ -177,7 +177,7 @@ class ApiKeyWithSecret(TypedDict):
     createdAt: str
     """When it was created."""
     expiresAt: str | None
-    """From when it is no longer valid; null: never."""
+    """When it expires; null: never."""
 
 
 class AttemptRequest(TypedDict):
@@ -232,7 +232,7 @@ class BulkResult(TypedDict):
     data: list[BulkRow]
     """The items."""
     summary: BulkSummary
-    """How many of each."""
+    """The number of products with each result."""
 
 
 class BulkRow(TypedDict):
@@ -241,7 +241,7 @@ class BulkRow(TypedDict):
     index: int
     """Place in the request, from 0."""
     status: Literal["created", "error"]
-    """What became of it."""
+    """The result for this product."""
     id: NotRequired[str]
     """Identifier."""
     product: NotRequired[Product]
@@ -251,7 +251,7 @@ class BulkRow(TypedDict):
 
 
 class BulkStatus(TypedDict):
-    """The status that products get, and which."""
+    """The new status, and the products that get it."""
 
     ids: list[str]
     """Identifiers, up to 500."""
@@ -265,7 +265,7 @@ class BulkStatusResult(TypedDict):
     data: list[BulkStatusRow]
     """The items."""
     summary: BulkStatusSummary
-    """How many of each."""
+    """The number of products with each result."""
 
 
 class BulkStatusRow(TypedDict):
@@ -276,7 +276,7 @@ class BulkStatusRow(TypedDict):
     id: str
     """Identifier."""
     status: Literal["updated", "error"]
-    """What became of it."""
+    """The result for this product."""
     error: NotRequired[dict[str, Any]]
     """Why it failed; null: it did not."""
 
@@ -327,7 +327,7 @@ class CompareAtPriceChange(TypedDict):
 
 
 class CursorPagination(TypedDict):
-    """Which page of how many, and the cursor of the next one."""
+    """The page, the number of pages, and the cursor of the next page."""
 
     page: int
     """Number of the page, from 1."""
@@ -601,7 +601,7 @@ class EventFeed(TypedDict):
     data: list[Event]
     """The items."""
     next: str
-    """Send it as `after` of the next request; always there."""
+    """Send it as `after` of the next request; always present."""
 
 
 class Image(TypedDict):
@@ -656,7 +656,7 @@ class ImportFailure(TypedDict):
 
 
 class ImportJob(TypedDict):
-    """An import: how far it is, and what became of the file's products."""
+    """An import: its progress, and the results for the file's products."""
 
     id: str
     """Identifier."""
@@ -793,7 +793,7 @@ class ImportPreview(TypedDict):
     row: int
     """Line of the file, the header being 1; null: the whole file."""
     outcome: str
-    """What would become of it: created, updated or failed."""
+    """What would happen to it: created, updated or failed."""
     id: str | None
     """Identifier."""
     slug: str
@@ -830,17 +830,17 @@ class ImportUpload(TypedDict):
     """A form to post the file with, as `multipart/form-data`: `fields` first, then `file`."""
 
     jobId: str
-    """Id of the job: ask for it until it has ended."""
+    """Id of the job: get the job until it has ended."""
     url: str
     """Web address."""
     fields: dict[str, str]
     """Form fields that come before `file`."""
     expiresAt: str
-    """From when it is no longer valid; null: never."""
+    """When it expires; null: never."""
 
 
 class Job(TypedDict):
-    """A bulk edit, export, undo, merge or erasure: how far it is, and what it did."""
+    """A bulk edit, export, undo, merge or erasure: its progress and its results."""
 
     id: str
     """Identifier."""
@@ -1010,7 +1010,7 @@ class ListedApiKey(TypedDict):
     createdAt: str
     """When it was created."""
     expiresAt: str | None
-    """From when it is no longer valid; null: never."""
+    """When it expires; null: never."""
     lastUsedAt: str | None
     """The day of the last request, in UTC; null: never used."""
 
@@ -1148,7 +1148,7 @@ class NewOrder(TypedDict):
     total: NotRequired[Amount | None]
     """What is to be paid; a decimal amount."""
     paymentStatus: NotRequired[PaymentStatus | None]
-    """How far it is paid."""
+    """Whether it is paid."""
     paymentMethod: NotRequired[str | None]
     """How it is paid, such as CARD_TERMINAL."""
     note: NotRequired[str | None]
@@ -1193,7 +1193,7 @@ class NewProduct(TypedDict):
     lowStockThreshold: NotRequired[int | None]
     """A stock below this is low."""
     metadata: NotRequired[dict[str, Any] | None]
-    """Anything the shop keeps with it: JSON up to 16 KB, 28 levels deep."""
+    """Any data of the shop: JSON up to 16 KB, 28 levels deep."""
     name: str
     """Name."""
     slug: NotRequired[str | None]
@@ -1251,7 +1251,7 @@ class Order(TypedDict):
     status: OrderStatus
     """Its state."""
     paymentStatus: PaymentStatus
-    """How far it is paid."""
+    """Whether it is paid."""
     paymentMethod: str | None
     """How it is paid, such as CARD_TERMINAL."""
     source: str
@@ -1281,7 +1281,7 @@ class Order(TypedDict):
     trackingNumber: str | None
     """Of the parcel; null: none is known."""
     orderDate: str
-    """When it was ordered; may lie in the past."""
+    """When it was ordered; may be in the past."""
     paidAt: str | None
     """When it was first paid."""
     shippedAt: str | None
@@ -1304,7 +1304,7 @@ class OrderChange(TypedDict):
     trackingNumber: NotRequired[str | None]
     """Of the parcel; null: none is known."""
     paymentStatus: NotRequired[PaymentStatus]
-    """How far it is paid."""
+    """Whether it is paid."""
     note: NotRequired[str | None]
     """Free text about it."""
     tags: NotRequired[list[str] | None]
@@ -1385,7 +1385,7 @@ class OrderList(TypedDict):
 
 
 class Pagination(TypedDict):
-    """Which page of how many."""
+    """The page, and the number of pages."""
 
     page: int
     """Number of the page, from 1."""
@@ -1450,7 +1450,7 @@ class Product(TypedDict):
     seo: Seo
     """What search engines show."""
     metadata: dict[str, Any]
-    """Anything the shop keeps with it: JSON up to 16 KB, 28 levels deep."""
+    """Any data of the shop: JSON up to 16 KB, 28 levels deep."""
     createdAt: str
     """When it was created."""
     updatedAt: str
@@ -1489,7 +1489,7 @@ class ProductChange(TypedDict):
     lowStockThreshold: NotRequired[int | None]
     """A stock below this is low."""
     metadata: NotRequired[dict[str, Any] | None]
-    """Anything the shop keeps with it: JSON up to 16 KB, 28 levels deep."""
+    """Any data of the shop: JSON up to 16 KB, 28 levels deep."""
     name: NotRequired[str]
     """Name."""
     slug: NotRequired[str]
@@ -1518,7 +1518,7 @@ class ProductEdit(TypedDict):
     removeTags: NotRequired[list[str]]
     """Tags to remove."""
     price: NotRequired[PriceChange | None]
-    """What becomes of the price, of the product and its variants alike."""
+    """The change of the prices of the product and its variants."""
     compareAtPrice: NotRequired[CompareAtPriceChange | None]
     """What it cost before; a decimal amount."""
 
@@ -1715,16 +1715,16 @@ class ShopSummary(TypedDict):
     days: list[SalesDay]
     """Each of the last 30 days, the oldest first."""
     openOrders: OpenOrders
-    """Orders that need work."""
+    """Orders that are neither delivered, cancelled nor refunded."""
     lowStock: list[LowStockVariant]
-    """Variants whose stock is below the threshold, the newest first."""
+    """Variants whose stock is below the threshold, the most recent first."""
 
 
 class StartedJob(TypedDict):
     """The job that does it."""
 
     jobId: str
-    """Id of the job: ask for it until it has ended."""
+    """Id of the job: get the job until it has ended."""
 
 
 class StockMove(TypedDict):

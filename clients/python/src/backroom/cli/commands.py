@@ -56,7 +56,7 @@ allowed; 4 the shop did not answer; 5 a job failed, or some of its rows, or an e
 
 app = typer.Typer(
     name="backroom",
-    help="A shop on the command line.",
+    help="Backroom on the command line.",
     epilog=EXIT_CODES,
     add_completion=False,
     no_args_is_help=True,
@@ -69,9 +69,9 @@ app.add_typer(orders, name="orders")
 app.add_typer(products, name="products")
 app.add_typer(webhooks, name="webhooks")
 
-Json = Annotated[bool, typer.Option("--json", help="JSON in place of tables.")]
-Limit = Annotated[int, typer.Option(min=0, help="At most so many; 0: all.")]
-Search = Annotated[str | None, typer.Option(help="Beginnings of words.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+Limit = Annotated[int, typer.Option(min=0, help="Maximum number of records; 0: all.")]
+Search = Annotated[str | None, typer.Option(help="Words, or beginnings of words.")]
 
 
 @contextmanager
@@ -95,7 +95,7 @@ def login(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Keep the address of a shop and a key, in a file that only you can read.
+    """Save the address of a shop and a key, in a file that only you can read.
 
     Asks for both, unless they are in BACKROOM_URL and BACKROOM_KEY or in a file. A key given on the
     command line would be in the list of processes, so there is no option for it.
@@ -140,21 +140,21 @@ def _hidden(what: str) -> str:
 def import_(
     *,
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="CSV, .xlsx or .ods.")],
-    mode: Annotated[ImportMode, typer.Option(help="What may happen to products.")] = "upsert",
+    mode: Annotated[ImportMode, typer.Option(help="Which products may change.")] = "upsert",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing.")] = False,
     mapping: Annotated[
         str | None,
         typer.Option(help="A saved mapping's name, or its columns as JSON."),
     ] = None,
-    encoding: Annotated[str | None, typer.Option(help="Of the text, if it is not found.")] = None,
-    sheet: Annotated[str | None, typer.Option(help="Of a workbook; default: the first.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Encoding; default: detected.")] = None,
+    sheet: Annotated[str | None, typer.Option(help="Sheet; default: the first.")] = None,
     allow_zero_prices: Annotated[bool, typer.Option("--allow-zero-prices")] = False,
     ask: Annotated[
         bool | None,
-        typer.Option("--ask/--no-ask", help="Ask what columns are; default: in a terminal."),
+        typer.Option("--ask/--no-ask", help="Ask about columns; default: in a terminal."),
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(help="Where the rows that failed are written, as CSV.")
+        Path | None, typer.Option(help="Write the failed rows to this CSV file.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -262,15 +262,15 @@ def export(
     *,
     what: Annotated[ExportType, typer.Argument()],
     to: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The file; else products.csv and so on.")
+        Path | None, typer.Option("--output", "-o", help="Default: products.csv and so on.")
     ] = None,
     format: Annotated[ExportFormat, typer.Option()] = "csv",
     columns: Annotated[ExportColumns, typer.Option(help="The columns of a CSV.")] = "backroom",
     filters: Annotated[
         list[str] | None,
-        typer.Option("--filter", metavar="NAME=VALUE", help="As the list has them; repeatable."),
+        typer.Option("--filter", metavar="NAME=VALUE", help="A filter of the list; repeatable."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     as_json: Json = False,
 ) -> None:
     """Write all products, orders or customers to a file."""
@@ -311,8 +311,8 @@ def list_orders(
     context: typer.Context,
     search: Search = None,
     status: Annotated[list[str] | None, typer.Option(help="Repeatable.")] = None,
-    since: Annotated[str | None, typer.Option("--from", help="A day, or a moment.")] = None,
-    until: Annotated[str | None, typer.Option("--to", help="A day, included, or a moment.")] = None,
+    since: Annotated[str | None, typer.Option("--from", help="A day or a time.")] = None,
+    until: Annotated[str | None, typer.Option("--to", help="A day (included) or a time.")] = None,
     limit: Limit = 20,
     as_json: Json = False,
 ) -> None:
@@ -357,10 +357,10 @@ def create_order(
     *,
     items: Annotated[
         list[str],
-        typer.Option("--item", metavar="SKU[:QUANTITY]", help="What is sold; repeatable."),
+        typer.Option("--item", metavar="SKU[:QUANTITY]", help="A variant to sell; repeatable."),
     ],
-    email: Annotated[str | None, typer.Option(help="Of the customer.")] = None,
-    paid: Annotated[bool, typer.Option("--paid", help="It is paid already.")] = False,
+    email: Annotated[str | None, typer.Option(help="The customer's e-mail.")] = None,
+    paid: Annotated[bool, typer.Option("--paid", help="Already paid.")] = False,
     source: Annotated[str, typer.Option(help="Such as IN_PERSON.")] = "OTHER",
     note: Annotated[str | None, typer.Option()] = None,
     as_json: Json = False,
@@ -386,7 +386,7 @@ def update_order(
     note: Annotated[str | None, typer.Option()] = None,
     as_json: Json = False,
 ) -> None:
-    """Move an order on."""
+    """Change an order's status, tracking number or note."""
     given = {"status": status, "trackingNumber": tracking_number, "note": note}
     change = cast(OrderChange, {name: value for name, value in given.items() if value is not None})
     with _shop() as shop:
@@ -550,12 +550,12 @@ def remove_webhook(id: str, as_json: Json = False) -> None:
 @app.command()
 def replay(
     deliveries: Annotated[list[str] | None, typer.Argument(help="dlv_…")] = None,
-    webhook: Annotated[str | None, typer.Option(help="All that failed of one: wh_…")] = None,
-    since: Annotated[str | None, typer.Option(help="With --webhook: a moment (ISO 8601).")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count, with --webhook.")] = False,
+    webhook: Annotated[str | None, typer.Option(help="All failed ones of wh_…")] = None,
+    since: Annotated[str | None, typer.Option(help="With --webhook: a time (ISO 8601).")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --webhook: only count.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Have deliveries posted again: some by id, or all of a webhook that failed since a moment."""
+    """Have deliveries posted again: some by id, or all of a webhook that failed since a time."""
     if bool(deliveries) == bool(webhook) or bool(webhook) != bool(since):
         _fail("Name deliveries, or --webhook and --since.", USAGE)
     with _shop() as shop:
@@ -578,9 +578,9 @@ def replay(
 @app.command()
 def events(
     after: Annotated[str | None, typer.Option(help="The cursor of an earlier run.")] = None,
-    since: Annotated[str | None, typer.Option(help="A moment (ISO 8601).")] = None,
+    since: Annotated[str | None, typer.Option(help="A time (ISO 8601).")] = None,
     types: Annotated[list[str] | None, typer.Option("--type", help="Repeatable.")] = None,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on for ever.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Wait for new events.")] = False,
     as_json: Json = False,
 ) -> None:
     """Print the change feed: what happened, the oldest first, with a lag of half a minute.
@@ -617,14 +617,14 @@ def listen(
     forward_to: Annotated[str, typer.Option("--forward-to", help="Address of your receiver.")],
     types: Annotated[list[str] | None, typer.Option("--type", help="Repeatable.")] = None,
     since: Annotated[
-        str | None, typer.Option(help="Where the first run begins (ISO 8601); else now.")
+        str | None, typer.Option(help="Start of the first run (ISO 8601); default: now.")
     ] = None,
     secret: Annotated[
         str | None,
-        typer.Option(envvar="BACKROOM_WEBHOOK_SECRET", help="whsec_…; else one is made."),
+        typer.Option(envvar="BACKROOM_WEBHOOK_SECRET", help="whsec_…; default: a new one."),
     ] = None,
-    reset: Annotated[bool, typer.Option("--reset", help="Forget how far it was.")] = False,
-    tries: Annotated[int, typer.Option(min=0, help="Then leave an event out; 0: never.")] = 0,
+    reset: Annotated[bool, typer.Option("--reset", help="Forget the saved position.")] = False,
+    tries: Annotated[int, typer.Option(min=0, help="Attempts per event; 0: no limit.")] = 0,
     once: Annotated[bool, typer.Option("--once", help="Stop at the end of the feed.")] = False,
     as_json: Json = False,
 ) -> None:
