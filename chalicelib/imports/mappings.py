@@ -83,10 +83,8 @@ def get(name: str) -> dict[str, Any]:
 
 def remove(name: str) -> None:
     """Raises NotFound."""
-    try:
-        table.delete(_key(name), when=table.present)
-    except table.ConditionFailed:
-        raise NotFound.of("mapping", name) from None
+    get(name)
+    table.delete(_key(name))  # without a condition, so that it may be repeated if no answer comes
 
 
 def fitting(columns: Sequence[str]) -> dict[str, Any] | None:

@@ -185,7 +185,8 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
         before = _unchanged_since(if_match, get(id))
         waking.soon(id)
         try:
-            table.delete(key(id), when=Attr("version").eq(before.version))
+            # If it is gone, the answer to this deletion was lost, or another was as fast.
+            table.delete(key(id), when=table.absent | Attr("version").eq(before.version))
             return
         except table.ConditionFailed:
             continue
@@ -211,9 +212,17 @@ def note_if(id: str, changes: Mapping[str, Any], when: Condition) -> bool:
 
 
 def _write(before: Endpoint, changes: Mapping[str, Any]) -> Endpoint:
-    changed = {**changes, "version": before.version + 1, "updatedAt": clock.iso(clock.now())}
+    """Raises ConditionFailed if it was changed since, but not if the answer to this write was
+    lost: `change` says whose the last is."""
+    own = {"version": before.version + 1, "change": ids.ulid()}
+    changed = {**changes, **own, "updatedAt": clock.iso(clock.now())}
     unchanged = Attr("version").eq(before.version)
-    return read_endpoint(table.update(key(before.id), set=changed, when=unchanged))
+    try:
+        return read_endpoint(table.update(key(before.id), set=changed, when=unchanged))
+    except table.ConditionFailed as failed:
+        if failed.old is None or failed.old.get("change") != own["change"]:
+            raise
+        return read_endpoint(failed.old)
 
 
 def _unchanged_since(if_match: frozenset[str] | None, endpoint: Endpoint) -> Endpoint:

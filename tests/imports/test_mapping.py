@@ -8,6 +8,7 @@ import pytest
 
 from chalicelib import clock, settings
 from chalicelib.imports import files
+from tests.support.dynamodb_double import Fault
 from tests.support.import_desk import IMPORT, Desk
 
 FOREIGN = "Product Name,Selling Price,Qty,Colour code\nMug,7.50,4,#fff\nHat,9,2,#000\n"
@@ -81,6 +82,16 @@ def test_a_saved_mapping_is_proposed_and_can_be_sent_by_name(
     assert desk.shop.delete(f"{MAPPINGS}/Supplier A").status == 200
     assert desk.shop.delete(f"{MAPPINGS}/Supplier A").status == 404
     assert desk.post(shuffled, mapping="Supplier A").json["errors"][0]["code"] == "unknown_mapping"
+
+
+def test_a_deletion_of_a_mapping_whose_answer_from_the_table_is_lost_succeeds(desk: Desk) -> None:
+    assert desk.shop.put(f"{MAPPINGS}/mine", {"columns": MAPPING}).status == 200
+    lost = iter([Fault.LOST_AFTER])
+    desk.dynamodb.faults = lambda operation, request: (
+        next(lost, None) if operation == "DeleteItem" else None
+    )
+    assert desk.shop.delete(f"{MAPPINGS}/mine").status == 200
+    assert next(lost, None) is None and desk.shop.get(MAPPINGS).json["data"] == []
 
 
 def test_mappings_are_saved_by_name(desk: Desk) -> None:
