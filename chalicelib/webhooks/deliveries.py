@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from chalicelib import clock, table
+from chalicelib import clock, ids, table
 from chalicelib.attributes import Item, Key
 from chalicelib.commit import Commit
 from chalicelib.conditions import Attr, Condition
@@ -74,9 +74,9 @@ def find(id: str) -> Delivery | None:
     return read_delivery(item) if item else None
 
 
-def load(ids: Iterable[str]) -> list[Delivery]:
-    """Those that exist."""
-    return [read_delivery(item) for item in table.batch_get(map(key, ids)).values()]
+def load(wanted: Iterable[str]) -> list[Delivery]:
+    """Those that exist, by their ids."""
+    return [read_delivery(item) for item in table.batch_get(map(key, wanted)).values()]
 
 
 def get(id: str) -> Delivery:
@@ -170,16 +170,19 @@ _unclaimed: Final = Attr("claim").not_exists()
 
 
 def _lease(now: datetime, *, replay: bool) -> dict[str, Any]:
-    return {"claim": {"until": clock.iso(now + LEASE), "replay": replay}}
+    return {"claim": {"until": clock.iso(now + LEASE), "replay": replay, "by": ids.ulid()}}
 
 
 def _claim(id: str, lease: Mapping[str, Any], more: Mapping[str, Any], when: Any) -> Delivery:
+    """Raises Taken, but not if the answer to this claim was lost: `by` says whose it is."""
     try:
         item = table.update(
             key(id), set={**more, **lease}, add={"attempts": 1}, when=when & _unclaimed
         )
     except table.ConditionFailed as failed:
-        raise Taken(read_delivery(failed.old) if failed.old else None) from None
+        if failed.old is None or failed.old.get("claim") != lease["claim"]:
+            raise Taken(read_delivery(failed.old) if failed.old else None) from None
+        return read_delivery(failed.old)
     return read_delivery(item)
 
 

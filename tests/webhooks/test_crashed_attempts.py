@@ -17,6 +17,7 @@ from tests.support.shop import Shop
 from tests.support.webhook_world import DELIVERIES, OK, RETRIES, Posted, World, announce, failed
 from tests.support.webhook_world import world as world_of
 from tests.webhooks.test_delivery import add, listed, only
+from tests.webhooks.test_endpoints import no_answer
 
 KILLER = "http://127.0.0.1:9/kills"
 
@@ -64,6 +65,27 @@ def test_an_interrupted_attempt_counts_once(world: World, merchant: Shop) -> Non
     world.run(timedelta(minutes=5))
     (kept,) = [item for item in world.stored() if item["sk"] == webhook["id"]]
     assert kept["streak"] == 1 and kept["suspect"] is True
+
+
+@pytest.mark.parametrize("replayed", [False, True])
+def test_an_attempt_whose_claim_gets_no_answer_from_the_table_is_made_and_no_interruption(
+    world: World, merchant: Shop, replayed: bool
+) -> None:
+    webhook = add(merchant)
+    announce()
+    world.step()
+    if replayed:
+        world.run()
+        id = only(merchant, webhook)["id"]
+        assert merchant.post(f"/api/admin/deliveries/{id}/replay").status == 202
+    no_answer(world, "UpdateItem", 1)
+    begun = world.now
+    world.run()
+    delivery = only(merchant, webhook)
+    assert [one["error"] for one in delivery["attempts"]] == [None] * (1 + replayed)
+    assert {posted.at for posted in world.posted} == {begun}
+    (kept,) = [item for item in world.stored() if item["sk"] == webhook["id"]]
+    assert "suspect" not in kept
 
 
 def test_an_attempt_recorded_before_its_function_crashed_is_no_interruption(
