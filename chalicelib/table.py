@@ -1,4 +1,4 @@
-"""The door to DynamoDB: get, batch_get, query, and writes of one item (`commit.py`: of several).
+"""Access to DynamoDB: get, batch_get, query, and writes of one item (`commit.py`: of several).
 
 Items are plain Python values: str, int, Decimal, bool, None, list, dict, frozenset of str. Every
 read is consistent: what a write answered is what the next read shows. Keys are `(pk, sk)`.

@@ -1,4 +1,4 @@
-"""The positions of a page: which lists to read, from which end, and what of them passes.
+"""The positions of a page: which lists to read, from which end, and which entries match.
 
 Sequential round trips with at most one filter: keys and counts, then records; with more: counts,
 keys, records. A search: words and counts; filters, if there are any; records.

@@ -1,4 +1,4 @@
-"""What is asked of a list."""
+"""The query of a list: filters, order and page."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Who calls, and how often they may: the first thing that happens to a request.
+"""Authenticates a request and applies its rate limit: the first step of every request.
 
 Where this process admitted the same key (or, for the storefront, address) within the last minute,
 the request is admitted at the same time as its route reads: one round trip less. The answer waits

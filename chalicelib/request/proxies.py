@@ -1,4 +1,4 @@
-"""Whose X-Forwarded-For counts: only that of the operator's trusted proxies."""
+"""Whose X-Forwarded-For is trusted: only that of the operator's trusted proxies."""
 
 from collections.abc import Sequence
 from functools import cache

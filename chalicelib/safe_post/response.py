@@ -1,4 +1,4 @@
-"""Reads one HTTP/1.1 response from an untrusted receiver: a limited part, never endlessly."""
+"""Reads one HTTP/1.1 response from an untrusted receiver, up to size limits."""
 
 import re
 import zlib

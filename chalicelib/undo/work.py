@@ -67,7 +67,7 @@ def _put_back(job: Job, record: str, entries: Sequence[Entry]) -> _Outcome:
     raise Busy
 
 
-_RACED: Final = "Another undo of the same job is restoring it."
+_RACED: Final = "Another undo of the same job restores it."
 
 
 def _done_before(job: Job, record: str) -> _Outcome:

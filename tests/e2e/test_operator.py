@@ -77,7 +77,7 @@ def test_dead_letters_of_deliveries_are_sent_again(operator: Operator, receiver:
     assert "1 dead letters found" in operator.tool("dead_letters", "deliveries")
     assert "1 dead letters retried" in operator.tool("dead_letters", "deliveries", "--again")
     arrives_twice(receiver, delivery)
-    assert "0 letters" in operator.tool("dead_letters", "deliveries")
+    assert "0 dead letters" in operator.tool("dead_letters", "deliveries")
 
 
 def test_lost_events_of_the_stream_are_republished(operator: Operator, receiver: Receiver) -> None:

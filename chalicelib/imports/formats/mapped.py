@@ -1,4 +1,4 @@
-"""A file whose columns somebody has mapped to fields, and what they can be mapped to."""
+"""A file whose columns a user has mapped to fields, and the fields they can be mapped to."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple

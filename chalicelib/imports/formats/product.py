@@ -1,4 +1,4 @@
-"""One product out of its rows: what its cells say, and where each value is in the file."""
+"""One product, read from its rows: the values of its cells, and where each is in the file."""
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence

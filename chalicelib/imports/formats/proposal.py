@@ -1,7 +1,7 @@
-"""What the columns of a file that is not known may mean: a proposal, for somebody to look at.
+"""Proposes what the columns of an unknown file mean, for a user to confirm.
 
-It is made of the columns' names, as eight languages have them, and of the values below them. What
-is not clear is proposed as not read: a shop sees that, and a wrong price it may not see.
+The proposal uses the columns' names, in eight languages, and their values. Unclear columns are
+proposed as not read: a user notices a missing column, but may not notice a wrong price.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""CSV going out: the template to begin with, and the report of what failed, to be fixed."""
+"""The CSVs that the import writes: the template, and the report of failed rows."""
 
 import codecs
 import csv

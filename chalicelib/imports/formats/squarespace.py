@@ -1,4 +1,4 @@
-"""Squarespace's product export: further variants of a product stand below it without its title."""
+"""Squarespace's product export: further variants of a product are below it, without its title."""
 
 from typing import ClassVar
 

@@ -1,5 +1,5 @@
 """WooCommerce's product export. A variation names its parent in a column, by SKU or as `id:44`, and
-may stand anywhere in the file; the export has no slugs, so the SKU makes one."""
+may be anywhere in the file; the export has no slugs, so the SKU makes one."""
 
 from collections.abc import Sequence
 from typing import ClassVar

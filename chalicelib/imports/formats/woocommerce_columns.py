@@ -1,5 +1,5 @@
 """How WooCommerce names its columns in the languages that shops export in: English, German, French,
-Spanish, Italian, Dutch, Portuguese, Polish, Swedish, Russian. What stands below them is English."""
+Spanish, Italian, Dutch, Portuguese, Polish, Swedish, Russian. The values are English."""
 
 from typing import Final
 
