@@ -41,6 +41,8 @@ R = TypeVar("R", bound=listing.Indexed)
 T = TypeVar("T")
 
 KEPT_SECONDS: Final = 30 * 86_400  # as long as resources.yaml keeps the files of imports
+# A worker that does not know that its job has ended is stopped before (.chalice/config.json).
+WORKER_SECONDS: Final = 180
 _AT_ONCE: Final = 5
 _PREVIEW_BYTES: Final = 200_000
 
@@ -233,6 +235,14 @@ def end(job_id: str, status: JobStatus, **fields: Any) -> bool:
     """Whether the job had not ended yet."""
     ended = {"status": status, "completedAt": clock.iso(clock.now()), **fields}
     return update_if(job_id, _open, set=ended)
+
+
+def still_writes(job: Job) -> int:
+    """For how many seconds a worker of a job that was stopped may go on writing."""
+    if job.status not in {JobStatus.CANCELLED, JobStatus.FAILED} or "startedAt" not in job.fields:
+        return 0
+    ended = clock.parse(str(job.fields["completedAt"]))
+    return max(0, WORKER_SECONDS - int((clock.now() - ended).total_seconds()))
 
 
 def update_if(job_id: str, when: Condition, **change: Any) -> bool:

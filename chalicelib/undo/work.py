@@ -27,11 +27,13 @@ _Outcome = tuple[RecordOutcome, list[JobRecordError]]
 
 
 def step(job: Job) -> Step:
-    """Restores the next records."""
+    """Restores the next records, once no worker of the other job writes any more."""
     undone = str(job.asked["job"])
+    if not job.cursor and (wait := jobs.still_writes(jobs.get(undone))):
+        return Step(cursor="", wait=wait)
     groups, more = store.entries(undone, job.cursor or "", MOST_AT_ONCE)
     done = jobs.at_once([partial(_put_back, job, id, group) for id, group in groups.items()])
-    first = {} if job.step else {"total": _size(undone)}
+    first = {} if "total" in job.fields else {"total": _size(undone)}
     return Step(
         cursor=max(groups) if more else None,
         counts=Counter(counter for counter, _ in done),

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from chalicelib import clock, deadline
+from chalicelib.jobs import queue, store
 from chalicelib.products.model import Product
 from chalicelib.undo import store as log
 from chalicelib.undo.model import difference, is_untouched
@@ -125,6 +126,45 @@ def test_an_undo_skips_products_that_another_undo_restores_meanwhile(
     assert jobs.counted(late) == {"unchanged": 1}
     assert [error["code"] for error in late["errors"]] == ["undone_meanwhile"]
     assert jobs.now(product)["price"] == "12.00"
+
+
+@pytest.mark.parametrize("end", ["cancelled", "failed"])
+def test_what_a_stopped_job_still_writes_is_undone_too(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    product, times = jobs.product(price="10.00"), [clock.now()]
+    monkeypatch.setattr(clock, "now", lambda: times[-1])
+    waits: list[int] = []
+    send = queue.send
+
+    def sent(job_id: str, step: int, seconds: int = 0) -> None:
+        waits.append(seconds)
+        send(job_id, step)
+
+    monkeypatch.setattr(queue, "send", sent)
+    job = jobs.start(EDIT, {"ids": [product["id"]], "change": {"price": {"set": 12}}})
+    undone: list[str] = []
+
+    def ended_before_the_write(operation: str, request: Any) -> Fault | None:
+        if operation == "TransactWriteItems":
+            jobs.dynamodb.faults = lambda operation, request: None
+            if end == "cancelled":
+                store.cancel(job)
+            else:
+                store.fail(job, "step_failed", "The job could not continue.")
+            undone.append(jobs.start(f"/api/admin/jobs/{job}/undo"))
+            (message,) = jobs.messages()
+            jobs.handle(message)
+        return None
+
+    jobs.dynamodb.faults = ended_before_the_write
+    (message,) = jobs.messages()
+    jobs.handle(message)
+    assert jobs.now(product)["price"] == "12.00"
+    times.append(times[-1] + timedelta(seconds=waits[-1]))
+    assert jobs.counted(jobs.finished(undone[0])) == {"updated": 1}
+    assert jobs.now(product)["price"] == "10.00"
+    assert waits == [0, 0, store.WORKER_SECONDS]
 
 
 def test_an_undo_can_be_undone_repeatedly(jobs: JobDesk) -> None:

@@ -20,8 +20,7 @@ from chalicelib.jobs.model import Job, JobStatus, JobType
 
 _QUOTING: Final = ("columns", "error#", "preview#", "waiting#", "product#", "would#")
 _AT_ONCE: Final = 400  # items of each kind
-# A worker that does not know that its job has ended is stopped before (.chalice/config.json).
-_WORKER_SECONDS: Final = 180
+# A planner that does not know that its job has ended is stopped before (.chalice/config.json).
 _PLANNER_SECONDS: Final = 960
 _MESSAGE: Final = "A customer was erased while the job waited for a mapping. Upload the file again."
 
@@ -94,7 +93,7 @@ def _is_running(job: ImportJob) -> bool:
     if job.status is JobStatus.COMPLETED or "startedAt" not in job.fields or not job.has_ended:
         return False
     planner = _PLANNER_SECONDS if job.status is JobStatus.CANCELLED else 0
-    seconds = _WORKER_SECONDS if job.is_read else planner
+    seconds = jobs.WORKER_SECONDS if job.is_read else planner
     return str(job.fields["completedAt"]) > clock.iso(clock.after(-seconds))
 
 
