@@ -86,6 +86,25 @@ class Stripped(Input):
     model_config = ConfigDict(str_strip_whitespace=True)
 
 
+class NullIsAbsent(Input):
+    """null for an optional field means the same as leaving it out, unless it is one of
+    `null_clears` (as the API spells them)."""
+
+    null_clears: ClassVar[frozenset[str]] = frozenset()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_null(cls, sent: Any) -> Any:
+        if not isinstance(sent, dict):
+            return sent
+        optional = {
+            field.alias for field in cls.model_fields.values() if not field.is_required()
+        } - cls.null_clears
+        return {
+            name: value for name, value in sent.items() if value is not None or name not in optional
+        }
+
+
 def not_empty(change: Model) -> Model:
     """A validator, for a change: it has at least one field."""
     if not change.model_fields_set:

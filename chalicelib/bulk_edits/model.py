@@ -1,7 +1,7 @@
 """What clients send to change many records at once."""
 
 from decimal import Decimal
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -13,7 +13,7 @@ from chalicelib.orders.model import Tags as OrderTags
 from chalicelib.products.model import ListProducts as ProductFilters
 from chalicelib.products.model import Price, ProductStatus, Stock
 from chalicelib.products.model import Tags as ProductTags
-from chalicelib.schemas import Input
+from chalicelib.schemas import Input, NullIsAbsent
 
 MOST_IDS: Final = 500
 
@@ -38,7 +38,7 @@ def _one_of(*names: str) -> Any:
     return model_validator(mode="after")(check)
 
 
-class PriceChange(Input):
+class PriceChange(NullIsAbsent):
     """For a product and its variants."""
 
     set: Price | None = None
@@ -55,7 +55,7 @@ class PriceChange(Input):
     _one = _one_of("set", "add", "percent")
 
 
-class CompareAtPriceChange(Input):
+class CompareAtPriceChange(NullIsAbsent):
     """`fromPrice`: the price before this change becomes the compare-at price, as for a sale."""
 
     set: Price | None = None
@@ -65,8 +65,12 @@ class CompareAtPriceChange(Input):
     _one = _one_of("set", "clear", "from_price")
 
 
-class ProductEdit(Input):
+class ProductEdit(NullIsAbsent):
     """Absent fields stay; null clears."""
+
+    null_clears: ClassVar[frozenset[str]] = frozenset(
+        {"status", "published", "storefront", "type", "vendor", "lowStockThreshold"}
+    )
 
     status: ProductStatus | None = None
     published: bool | None = None
@@ -80,8 +84,10 @@ class ProductEdit(Input):
     compare_at_price: CompareAtPriceChange | None = None
 
 
-class OrderEdit(Input):
+class OrderEdit(NullIsAbsent):
     """Absent fields stay; a null `salesRepId` unassigns."""
+
+    null_clears: ClassVar[frozenset[str]] = frozenset({"salesRepId"})
 
     status: OrderStatus | None = None
     sales_rep_id: EmployeeId | None = None
@@ -89,7 +95,7 @@ class OrderEdit(Input):
     remove_tags: OrderTags = Field(default_factory=list)
 
 
-class _BulkEdit(Input):
+class _BulkEdit(NullIsAbsent):
     ids: _Ids | None = None
     filters: _Filters | None = None
     dry_run: _DryRun = False

@@ -1,7 +1,6 @@
 """What clients send to export records of the shop."""
 
 from dataclasses import replace
-from enum import StrEnum
 from typing import Annotated, Any, Final
 
 from pydantic import Field, model_validator
@@ -11,26 +10,26 @@ from chalicelib import listing, validation
 from chalicelib.customers.model import ListCustomers
 from chalicelib.orders.model import ListOrders
 from chalicelib.products.model import ListProducts
-from chalicelib.schemas import Input
+from chalicelib.schemas import Choice, NullIsAbsent
 
 
-class ExportType(StrEnum):
+class ExportType(Choice):
     PRODUCTS = "products"
     ORDERS = "orders"
     CUSTOMERS = "customers"
 
 
-class ExportFormat(StrEnum):
+class ExportFormat(Choice):
     CSV = "csv"
     JSONL = "jsonl"
 
 
-class ExportColumns(StrEnum):
+class ExportColumns(Choice):
     BACKROOM = "backroom"
     SHOPIFY = "shopify"
 
 
-class NewExport(Input):
+class NewExport(NullIsAbsent):
     """The records to export, and the format."""
 
     type: ExportType

@@ -20,7 +20,7 @@ from chalicelib.imports.csv import groups, records
 from chalicelib.imports.csv.records import FileFormat
 from chalicelib.jobs import model as jobs
 from chalicelib.jobs.model import JobStatus
-from chalicelib.schemas import Choice, Input, QueryParameters
+from chalicelib.schemas import Choice, Input, NullIsAbsent, QueryParameters
 
 LARGEST_UPLOAD: Final = 5 * 1024**3  # bytes; S3: one POST takes 5 GB
 LARGEST_FORM: Final = 4_400_000  # bytes: Lambda takes 6 MB of event, where a file is a third longer
@@ -149,7 +149,7 @@ class ImportOptions(QueryParameters):
     review: _Review = False
 
 
-class NewImportUpload(Input):
+class NewImportUpload(NullIsAbsent):
     file_name: _FileName
     mode: _Mode = ImportMode.UPSERT
     dry_run: _DryRun = False
@@ -165,7 +165,7 @@ class NewImportUpload(Input):
     review: _Review = False
 
 
-class ChosenMapping(Input):
+class ChosenMapping(NullIsAbsent):
     """How a job's file is read. `encoding` or `delimiter`: it is read again, and its columns are
     shown again. Otherwise the fields of its columns, or a known format with changes."""
 

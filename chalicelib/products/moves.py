@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Final
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from chalicelib import deadline, ids, table, telemetry
@@ -19,18 +19,20 @@ from chalicelib.problems import Busy, Invalid, NotFound
 from chalicelib.products import stock, store
 from chalicelib.products.model import MOST_STOCK, MOST_VARIANTS, Product, Stock
 from chalicelib.products.shown import show
-from chalicelib.schemas import Input
+from chalicelib.schemas import Input, NullIsAbsent, upper
 
 _Steps = Annotated[int, Field(strict=True, ge=-MOST_STOCK, le=MOST_STOCK)]
 
 
-class StockMove(Input):
+class StockMove(NullIsAbsent):
     """Either `by` or `to`. `reason`: RECEIVED, COUNTED, DAMAGED or another UPPER_SNAKE name."""
 
     variant_id: Annotated[str, Field(min_length=1, max_length=60)]
     by: Annotated[_Steps, Field(description="Pieces that came in, or went out (negative)")] = 0
     to: Annotated[Stock | None, Field(description="Pieces that are in stock now")] = None
-    reason: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,49}$", examples=["COUNTED"])]
+    reason: Annotated[
+        str, BeforeValidator(upper), Field(pattern=r"^[A-Z][A-Z0-9_]{0,49}$", examples=["COUNTED"])
+    ]
 
     @model_validator(mode="after")
     def _one_of_both(self) -> "StockMove":

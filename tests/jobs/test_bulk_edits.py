@@ -144,6 +144,39 @@ def test_a_sale_keeps_the_old_price_as_the_compare_at_price(jobs: JobDesk) -> No
     assert jobs.now(product)["compareAtPrice"] is None
 
 
+def test_null_in_a_change_means_that_the_field_was_not_sent(jobs: JobDesk) -> None:
+    product = jobs.product(price="20", compareAtPrice="25", tags=["old"])
+    only: Any = {
+        "price": {"percent": 10, "set": None, "add": None, "roundTo": None},
+        "compareAtPrice": {"fromPrice": True, "set": None, "clear": None},
+        "addTags": ["new"],
+        "removeTags": None,
+    }
+    assert jobs.counted(edit(jobs, only, product, filters=None, dryRun=None)) == {"updated": 1}
+    now = jobs.now(product)
+    assert (now["price"], now["compareAtPrice"], now["tags"]) == ("22.00", "20.00", ["old", "new"])
+
+
+@pytest.mark.parametrize(
+    ("sent", "field"),
+    [
+        ({"change": {"price": {"percent": None}}}, "change.price"),
+        ({"change": {"price": {"add": None}}}, "change.price"),
+        ({"change": {"price": {"set": None, "roundTo": 1}}}, "change.price"),
+        ({"change": {"compareAtPrice": {"set": None}}}, "change.compareAtPrice"),
+        ({"change": {"price": None, "compareAtPrice": None, "addTags": None}}, "change"),
+        ({"ids": None, "change": {"vendor": "A"}}, "body"),
+    ],
+)
+def test_a_bulk_edit_that_names_nothing_but_null_is_refused_and_starts_no_job(
+    jobs: JobDesk, sent: Any, field: str
+) -> None:
+    answer = jobs.shop.post(EDIT, {"ids": ["prod_x"], **sent})
+    assert answer.status == 422, answer.text
+    assert [error["field"] for error in answer.json["errors"]] == [field]
+    assert jobs.shop.get("/api/admin/jobs").json["total"] == 0
+
+
 def test_a_dry_run_shows_before_and_after_and_changes_nothing(jobs: JobDesk) -> None:
     products = [jobs.product(price=n + 1) for n in range(3)]
     job = edit(jobs, {"price": {"add": "0.50"}}, *products, dryRun=True)
@@ -505,6 +538,15 @@ def test_an_order_that_already_is_as_asked_counts_as_unchanged(jobs: JobDesk) ->
     job = jobs.done(EDIT_ORDERS, {"ids": [there["id"]], "change": change})
     assert jobs.counted(job) == {"unchanged": 1}
     assert jobs.now(there) == there
+
+
+def test_null_as_the_status_of_orders_changes_no_status(jobs: JobDesk) -> None:
+    placed = order(jobs)
+    change: Any = {"status": None, "addTags": ["vip"], "removeTags": None}
+    job = jobs.done(EDIT_ORDERS, {"ids": [placed["id"]], "change": change})
+    assert jobs.counted(job) == {"updated": 1}
+    now = jobs.now(placed)
+    assert (now["status"], now["tags"]) == (placed["status"], ["vip"])
 
 
 def test_an_order_that_another_worker_of_the_job_has_moved_counts_as_updated(

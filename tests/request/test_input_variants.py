@@ -1,10 +1,15 @@
 """Common variants of input are accepted if their meaning is clear."""
 
+from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any
+from enum import StrEnum
+from typing import Any, get_args
 
 import pytest
+from pydantic import ValidationError
 
+import app
+from chalicelib.schemas import Choice, Input
 from tests.orders.build import ORDERS, line, new_order, placed, variant
 from tests.products.build import new_product
 from tests.support.shop import Shop
@@ -78,6 +83,11 @@ def test_currencies_and_enumerations_are_accepted_in_any_case(shop: Shop) -> Non
     assert shop.get(f"{ORDERS}?status=In_Production&source=in_person").json["total"] == 1
     assert shop.get(f"{ORDERS}?excludeStatus[]=in_production").json["total"] == 0
     assert shop.post("/api/admin/keys", {"name": "Till", "role": "staff"}).json["role"] == "STAFF"
+    product = shop.post(PRODUCTS, new_product()).json
+    move = {"variantId": product["variants"][0]["id"], "to": 5, "by": None, "reason": "counted"}
+    moved = shop.post(f"{PRODUCTS}/{product['id']}/stock", {"moves": [move]})
+    assert moved.json["variants"][0]["stock"] == 5, moved.text
+    assert shop.events()[-1]["data"]["stockMoves"][0]["reason"] == "COUNTED"
     for unknown in ("ſhipped", "ACT IVE", "PAİD"):
         refused = shop.patch(f"{ORDERS}/{order['id']}", {"status": unknown})
         assert refused.json["code"] == "validation_failed"
@@ -99,6 +109,64 @@ def test_null_means_the_default(shop: Shop) -> None:
     assert (cleared["status"], cleared["published"]) == ("DRAFT", True)
     for name in ("name", "slug"):
         assert shop.put(f"{PRODUCTS}/{made['id']}", {name: None}).status == 422
+
+
+# Of a change: absent means as before, and these cannot be cleared. A rotation without an overlap
+# cannot be taken back: its hours are a number, or absent.
+NEVER_NULL = {
+    ("OrderChange", "status"),
+    ("OrderChange", "paymentStatus"),
+    ("ProductChange", "name"),
+    ("ProductChange", "slug"),
+    ("RotateSecret", "overlapHours"),
+}
+
+
+def shapes(base: type[Input] = Input) -> Iterator[type[Input]]:
+    """Every shape of a body, or of a part of one, of all routes."""
+    for shape in base.__subclasses__():
+        if shape.__module__.startswith("chalicelib."):
+            yield shape
+        yield from shapes(shape)
+
+
+def refused(shape: type[Input], sent: dict[str, Any]) -> set[str]:
+    """The fields of `sent` that are refused."""
+    try:
+        shape.model_validate(sent)
+    except ValidationError as error:
+        return {str(found["loc"][0]) for found in error.errors() if found["loc"]} & sent.keys()
+    return set()
+
+
+def enumerations(annotation: Any) -> Iterator[type[StrEnum]]:
+    if isinstance(annotation, type) and issubclass(annotation, StrEnum):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from enumerations(inner)
+
+
+def test_null_for_a_field_with_a_default_is_accepted_in_every_body() -> None:
+    assert app.app.routes  # all slices are imported
+    refusing = {
+        (shape.__name__, field.alias or name)
+        for shape in shapes()
+        for name, field in shape.model_fields.items()
+        if not field.is_required() and refused(shape, {field.alias or name: None})
+    }
+    assert refusing == NEVER_NULL
+
+
+def test_enumerations_are_accepted_in_any_case_in_every_body() -> None:
+    assert app.app.routes  # all slices are imported
+    found = {
+        (shape.__name__, name, enumeration)
+        for shape in shapes()
+        for name, field in shape.model_fields.items()
+        for enumeration in enumerations(field.annotation)
+    }
+    assert len(found) > 10
+    assert [one for one in found if not issubclass(one[2], Choice)] == []
 
 
 def test_posting_a_product_as_it_was_read_creates_another(shop: Shop) -> None:
