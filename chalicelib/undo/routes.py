@@ -7,7 +7,7 @@ from chalice.app import Response
 
 from chalicelib import clock
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import UNDOABLE, Job, JobStatus, JobType, StartedJob
+from chalicelib.jobs.model import UNDOABLE, Job, JobType, StartedJob
 from chalicelib.problems import Conflict, NotFound
 from chalicelib.request import IDEMPOTENT, Role, Routes, caller, once
 from chalicelib.request.answer import reply_text
@@ -39,7 +39,7 @@ def _check(job: Job) -> None:
     """Raises Conflict, with the reason, for a job that cannot be undone."""
     if job.type not in UNDOABLE:
         raise Conflict(f"A job of type {job.type} changes nothing.", code="nothing_to_undo")
-    if job.status in {JobStatus.QUEUED, JobStatus.RUNNING}:
+    if not job.has_ended:
         raise Conflict(f"The job is {job.status}.", code="job_not_finished")
     if job.is_dry_run:
         raise Conflict("The job was a dry run and changed nothing.", code="nothing_to_undo")

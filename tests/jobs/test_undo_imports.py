@@ -136,6 +136,13 @@ def test_one_of_two_concurrent_undos_restores_and_the_other_reports_it(
     assert jobs.shop.get(PRODUCTS).json["data"] == before
 
 
+def test_an_import_that_waits_for_a_mapping_cannot_be_undone(jobs: JobDesk) -> None:
+    job = imported(jobs, "Product Name,Selling Price\nMug,7.50\n")
+    assert job["status"] == "NEEDS_MAPPING"
+    answer = jobs.shop.post(f"/api/admin/jobs/{job['id']}/undo")
+    assert (answer.status, answer.json["code"]) == (409, "job_not_finished")
+
+
 def test_a_product_changed_by_several_chunks_is_restored_completely(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
