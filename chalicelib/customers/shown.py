@@ -40,10 +40,10 @@ class ShownCustomer(TypedDict):
     addresses: list[CustomerAddress]
     defaultAddressId: str | None
     ordersCount: Annotated[int, Field(description="Orders that are not cancelled")]
-    totalSpent: Annotated[str, Field(description="Totals of those that are paid")]
+    totalSpent: Annotated[str, Field(description="Sum of the totals of orders that are paid")]
     createdAt: str
     updatedAt: str
-    erasedAt: NotRequired[Annotated[str, Field(description="Only of one who was erased")]]
+    erasedAt: NotRequired[Annotated[str, Field(description="Only if the customer was erased")]]
 
 
 class CustomerFields(Sparse):

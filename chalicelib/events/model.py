@@ -23,7 +23,9 @@ class ReadEvents(QueryParameters):
     ] = None
     since: Annotated[
         Moment | None,
-        Field(description="Without `after`: begins with what reached the feed then; ISO 8601"),
+        Field(
+            description="Without `after`: begins with events that reached the feed then; ISO 8601"
+        ),
     ] = None
     types: Several[EventKind] = Field(default_factory=list)
     limit: Annotated[
@@ -48,7 +50,7 @@ class ShownEvent(TypedDict):
         Annotated[
             dict[str, int | None],
             Field(
-                description="With `stock=true`: what there is now of the variants in `data`, by"
+                description="With `stock=true`: the current stock of the variants in `data`, by"
                 " id; null is not tracked"
             ),
         ]

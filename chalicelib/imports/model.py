@@ -118,17 +118,19 @@ Columns = Annotated[
 ]
 _Name = Annotated[str, Field(min_length=1, max_length=LONGEST_MAPPING_NAME)]
 _Encoding = Annotated[
-    str, Field(max_length=40, description="Of the file's text, such as cp1250; default: detected.")
+    str, Field(max_length=40, description="The file's encoding, such as cp1250; default: detected.")
 ]
 _Delimiter = Annotated[
-    Literal["", ",", ";", "\t", "|"], Field(description="Of the cells; default: detected.")
+    Literal["", ",", ";", "\t", "|"], Field(description="Between cells; default: detected.")
 ]
 _Review = Annotated[
     bool, Field(description="Wait for confirmation even if the file is recognised.")
 ]
-_Sheet = Annotated[str, Field(max_length=100, description="Of a workbook; default: the first.")]
+_Sheet = Annotated[
+    str, Field(max_length=100, description="A workbook's sheet; default: the first.")
+]
 _Location = Annotated[
-    str, Field(max_length=200, description="Whose stock is read, if a file has several.")
+    str, Field(max_length=200, description="The location whose stock is read; default: all.")
 ]
 
 
@@ -140,7 +142,7 @@ class ImportOptions(QueryParameters):
     allow_zero_prices: _Zero = False
     on_unknown_columns: _Unknown = UnknownColumnsMode.ASK
     mapping: Annotated[
-        str, Field(max_length=200_000, description="A saved mapping's name, or one as JSON.")
+        str, Field(max_length=200_000, description="A saved mapping's name, or a mapping as JSON.")
     ] = ""
     encoding: _Encoding = ""
     delimiter: _Delimiter = ""
@@ -155,9 +157,9 @@ class NewImportUpload(NullIsAbsent):
     dry_run: _DryRun = False
     allow_zero_prices: _Zero = False
     on_unknown_columns: _Unknown = UnknownColumnsMode.ASK
-    mapping: Annotated[_Name | Columns | None, Field(description="Saved, by name, or itself.")] = (
-        None
-    )
+    mapping: Annotated[
+        _Name | Columns | None, Field(description="A saved mapping's name, or a mapping.")
+    ] = None
     encoding: _Encoding = ""
     delimiter: _Delimiter = ""
     sheet: _Sheet = ""

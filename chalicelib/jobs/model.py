@@ -80,7 +80,7 @@ class JobSummary(TypedDict):
     type: str
     status: JobStatus
     dryRun: bool
-    total: Annotated[int | None, Field(description="Records in all; null until they were counted")]
+    total: Annotated[int | None, Field(description="All records; null until they were counted")]
     processed: int
     created: int
     updated: int
@@ -104,7 +104,9 @@ class ShownJob(JobSummary):
             description=f"Of a dry run: the first {PREVIEWED} records as `{{id, before, after}}`"
         ),
     ]
-    downloadUrl: Annotated[str | None, Field(description="Of an export: its file, for an hour")]
+    downloadUrl: Annotated[
+        str | None, Field(description="Of an export: its file; expires after an hour")
+    ]
     bytes: Annotated[int | None, Field(description="Of an export: the size of its file")]
     touched: NotRequired[
         Annotated[dict[str, int], Field(description="Of an erasure: how many of each were changed")]

@@ -29,7 +29,7 @@ _SIGNED_ANEW = {"errorReportUrl", "downloadUrl"}
     answers={200: Walked[ImportJobSummary | JobSummary]},
 )
 def list_jobs() -> Response:
-    """Imports, exports, bulk edits and undos, newest first."""
+    """Imports, exports, bulk edits, undos, merges and erasures, newest first."""
     asked = query(Walk)
     page = store.page(listing.Query(page=asked.page, limit=asked.limit, cursor=asked.cursor))
     return reply_page([_listed(job) for job in page.records], page)

@@ -10,4 +10,6 @@ from chalicelib.schemas import Input
 class Merge(Input):
     """Into whom a customer is merged."""
 
-    into: Annotated[str, Field(min_length=1, max_length=60, description="Id of the one that stays")]
+    into: Annotated[
+        str, Field(min_length=1, max_length=60, description="Id of the customer to keep")
+    ]

@@ -32,8 +32,8 @@ routes = Routes(__name__, "Orders")
     answers={200: Walked[ShownOrder]},
 )
 def list_orders() -> Response:
-    """By order date, newest first. `search` finds order numbers (also by three or more of their
-    last digits), customers' names and e-mail addresses."""
+    """By order date, newest first. `search` finds the beginnings of words in the number (also its
+    last three or more digits), tracking number, customer's name and e-mail, tags, and lines."""
     asked = query(ListOrderFields)
     page = store.page(asked.query(), asked.fields)
     shown = [show(order, asked.fields) for order in page.records]

@@ -228,7 +228,7 @@ class ListProducts(Walk):
     status: Several[ProductStatus] = Field(default_factory=list)
     type: Annotated[str, length(255)] = ""
     storefront: Annotated[str, length(100)] = ""
-    vendor: Annotated[str, length(255), Field(description="As a whole")] = ""
+    vendor: Annotated[str, length(255), Field(description="The exact vendor")] = ""
     tag: Annotated[str, length(100), Field(description="One of the product's tags")] = ""
     published: bool | None = None
     sort: ProductSort = ProductSort.NEWEST

@@ -65,7 +65,8 @@ _WHOLE_ANSWERS: Final = 2_000_000  # bytes of a request whose rows are answered 
     answers={200: Walked[ShownProduct]},
 )
 def list_products() -> Response:
-    """Newest first. `search` finds the beginnings of words in name, SKU, vendor and tags."""
+    """Newest first. `search` finds the beginnings of words in name, SKU, vendor, tags and
+    variants."""
     asked = query(ListProductFields)
     page = store.page(asked.query(), asked.fields)
     shown = [show(product, asked.fields) for product in page.records]
@@ -113,8 +114,8 @@ def get(id: str) -> Response:
     reads_first=True,
 )
 def update(id: str) -> Response:
-    """Absent fields stay, null clears, a list replaces the old list; variants match by id, then
-    SKU, and keep absent fields. Emits product.updated if something differs."""
+    """Absent fields stay, null clears, a list replaces the old list; variants match by id,
+    then SKU, then title, and keep absent fields. Emits product.updated if something differs."""
     product = store.change(id, body(ProductChange), if_match())
     return reply(200, show(product), etag=product.etag)
 

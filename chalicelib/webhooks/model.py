@@ -162,7 +162,9 @@ class TestEvent(Stripped):
     dry_run: Annotated[
         bool,
         null_is(False),
-        Field(strict=True, description="Send nothing; only report whether the filter lets it pass"),
+        Field(
+            strict=True, description="Send nothing; only report whether the event passes the filter"
+        ),
     ] = False
     filter: Annotated[
         Filter | None, Field(description="With `dryRun`: instead of the webhook's own")

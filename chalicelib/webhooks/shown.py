@@ -75,7 +75,7 @@ class ShownWebhook(TypedDict):
     email: str | None
     summaryEmail: Annotated[
         str | None,
-        Field(description="Who gets the summaries: `email`, or else the shop's; null: nobody"),
+        Field(description="Recipient of the summaries: `email`, or else the shop's; null: nobody"),
     ]
     description: str | None
     filter: Annotated[
@@ -83,7 +83,10 @@ class ShownWebhook(TypedDict):
         Field(description="A pattern: events whose body does not fit are not sent; null: all are"),
     ]
     enabled: bool
-    failingSince: Annotated[str | None, Field(description="Three failures in a row or more")]
+    failingSince: Annotated[
+        str | None,
+        Field(description="Since when it is failing: three failures in a row; null: it is not"),
+    ]
     previousSecretExpiresAt: str | None
     notices: list[WebhookNotice]
     recovery: WebhookRecovery | None

@@ -308,9 +308,9 @@ class ChosenMapping(TypedDict):
     format: NotRequired[str | None]
     """Name of the format that the file has; null: its columns are mapped."""
     encoding: NotRequired[str]
-    """Of the file's text, such as cp1250; default: detected."""
+    """The file's encoding, such as cp1250; default: detected."""
     delimiter: NotRequired[Literal["", ",", ";", "\t", "|"]]
-    """Of the cells; default: detected."""
+    """Between cells; default: detected."""
     saveAs: NotRequired[str | None]
     """Keep the mapping under this name."""
 
@@ -367,13 +367,13 @@ class Customer(TypedDict):
     ordersCount: int
     """Orders that are not cancelled"""
     totalSpent: str
-    """Totals of those that are paid"""
+    """Sum of the totals of orders that are paid"""
     createdAt: str
     """When it was created."""
     updatedAt: str
     """When it was last changed."""
     erasedAt: NotRequired[str]
-    """Only of one who was erased"""
+    """Only if the customer was erased"""
 
 
 class CustomerAddress(TypedDict):
@@ -592,7 +592,7 @@ class Event(TypedDict):
     data: dict[str, Any]
     """What its webhooks get as `data`."""
     stock: NotRequired[dict[str, int | None]]
-    """With `stock=true`: what there is now of the variants in `data`, by id; null is not tracked"""
+    """With `stock=true`: the current stock of the variants in `data`, by id; null is not tracked"""
 
 
 class EventFeed(TypedDict):
@@ -851,7 +851,7 @@ class Job(TypedDict):
     dryRun: bool
     """Whether it only reports what would happen."""
     total: int | None
-    """Records in all; null until they were counted"""
+    """All records; null until they were counted"""
     processed: int
     """How many were worked on."""
     created: int
@@ -883,7 +883,7 @@ class Job(TypedDict):
     preview: list[dict[str, Any]]
     """Of a dry run: the first 100 records as `{id, before, after}`"""
     downloadUrl: str | None
-    """Of an export: its file, for an hour"""
+    """Of an export: its file; expires after an hour"""
     bytes: int | None
     """Of an export: the size of its file"""
     touched: NotRequired[dict[str, int]]
@@ -935,7 +935,7 @@ class JobSummary(TypedDict):
     dryRun: bool
     """Whether it only reports what would happen."""
     total: int | None
-    """Records in all; null until they were counted"""
+    """All records; null until they were counted"""
     processed: int
     """How many were worked on."""
     created: int
@@ -1038,7 +1038,7 @@ class Merge(TypedDict):
     """Into whom a customer is merged."""
 
     into: str
-    """Id of the one that stays"""
+    """Id of the customer to keep"""
 
 
 class NewApiKey(TypedDict):
@@ -1102,15 +1102,15 @@ class NewImportUpload(TypedDict):
     onUnknownColumns: NotRequired[UnknownColumnsMode]
     """`ask`: the job waits for a mapping; `fail`: it fails."""
     mapping: NotRequired[str | dict[str, str | None] | None]
-    """Saved, by name, or itself."""
+    """A saved mapping's name, or a mapping."""
     encoding: NotRequired[str]
-    """Of the file's text, such as cp1250; default: detected."""
+    """The file's encoding, such as cp1250; default: detected."""
     delimiter: NotRequired[Literal["", ",", ";", "\t", "|"]]
-    """Of the cells; default: detected."""
+    """Between cells; default: detected."""
     sheet: NotRequired[str]
-    """Of a workbook; default: the first."""
+    """A workbook's sheet; default: the first."""
     location: NotRequired[str]
-    """Whose stock is read, if a file has several."""
+    """The location whose stock is read; default: all."""
     review: NotRequired[bool]
     """Wait for confirmation even if the file is recognised."""
 
@@ -1784,7 +1784,7 @@ class TestEvent(TypedDict):
     event: NotRequired[EventKind | None]
     """Default: the first of the endpoint's events"""
     dryRun: NotRequired[bool]
-    """Send nothing; only report whether the filter lets it pass"""
+    """Send nothing; only report whether the event passes the filter"""
     filter: NotRequired[dict[str, Any] | None]
     """With `dryRun`: instead of the webhook's own"""
     data: NotRequired[dict[str, Any] | None]
@@ -1844,7 +1844,7 @@ class Webhook(TypedDict):
     email: str | None
     """Gets a mail when deliveries fail; null: the shop's address does."""
     summaryEmail: str | None
-    """Who gets the summaries: `email`, or else the shop's; null: nobody"""
+    """Recipient of the summaries: `email`, or else the shop's; null: nobody"""
     description: str | None
     """Free text."""
     filter: dict[str, Any] | None
@@ -1852,7 +1852,7 @@ class Webhook(TypedDict):
     enabled: bool
     """false pauses it: new events make no deliveries, and pending ones wait."""
     failingSince: str | None
-    """Three failures in a row or more"""
+    """Since when it is failing: three failures in a row; null: it is not"""
     previousSecretExpiresAt: str | None
     """Until when a previous secret also signs; null: none does."""
     notices: list[WebhookNotice]
@@ -1932,7 +1932,7 @@ class WebhookWithSecret(TypedDict):
     email: str | None
     """Gets a mail when deliveries fail; null: the shop's address does."""
     summaryEmail: str | None
-    """Who gets the summaries: `email`, or else the shop's; null: nobody"""
+    """Recipient of the summaries: `email`, or else the shop's; null: nobody"""
     description: str | None
     """Free text."""
     filter: dict[str, Any] | None
@@ -1940,7 +1940,7 @@ class WebhookWithSecret(TypedDict):
     enabled: bool
     """false pauses it: new events make no deliveries, and pending ones wait."""
     failingSince: str | None
-    """Three failures in a row or more"""
+    """Since when it is failing: three failures in a row; null: it is not"""
     previousSecretExpiresAt: str | None
     """Until when a previous secret also signs; null: none does."""
     notices: list[WebhookNotice]

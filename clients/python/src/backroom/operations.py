@@ -369,7 +369,7 @@ class Operations:
     ) -> JobList:
         """List jobs.
 
-        Imports, exports, bulk edits and undos, newest first.
+        Imports, exports, bulk edits, undos, merges and erasures, newest first.
 
         `GET /api/admin/jobs`, from the role READER on.
         """
@@ -533,8 +533,9 @@ class Operations:
     ) -> OrderList:
         """List orders.
 
-        By order date, newest first. `search` finds order numbers (also by three or more of
-        their last digits), customers' names and e-mail addresses.
+        By order date, newest first. `search` finds the beginnings of words in the number (also
+        its last three or more digits), tracking number, customer's name and e-mail, tags, and
+        lines.
 
         `GET /api/admin/orders`, from the role READER on.
         """
@@ -687,7 +688,8 @@ class Operations:
     ) -> ProductList:
         """List products.
 
-        Newest first. `search` finds the beginnings of words in name, SKU, vendor and tags.
+        Newest first. `search` finds the beginnings of words in name, SKU, vendor, tags and
+        variants.
 
         `GET /api/admin/products`, from the role READER on.
         """
@@ -948,7 +950,8 @@ class Operations:
         """Change a product.
 
         Absent fields stay, null clears, a list replaces the old list; variants match by id,
-        then SKU, and keep absent fields. Emits product.updated if something differs.
+        then SKU, then title, and keep absent fields. Emits product.updated if something
+        differs.
 
         `PUT /api/admin/products/{id}`, from the role STAFF on.
         """
