@@ -46,11 +46,14 @@ def parse(value: object) -> Decimal:
         amount = Decimal("NaN")
     if not amount.is_finite():
         raise ValueError("must be an amount: a number or a numeric string")
+    too_large = f"must be below {LARGEST:f}"
     if amount and amount.adjusted() >= LARGEST.adjusted():  # no arithmetic with 1e9999999
-        raise ValueError(f"must be below {LARGEST:f}")
+        raise ValueError(too_large)
     exact = amount.quantize(Decimal(1).scaleb(-decimals()), context=_EXACT)
     if abs(exact - amount) > _NOISE:
         raise ValueError(f"must have at most {decimals()} decimals ({settings.currency()})")
+    if abs(exact) >= LARGEST:
+        raise ValueError(too_large)
     return exact or abs(exact)  # zero has no sign
 
 

@@ -67,12 +67,19 @@ def invalid(error: ValidationError, below: str = "") -> Invalid:
     errors = [
         {
             "field": _field(below, problem["loc"]),
-            "code": _code(problem["type"]),
-            "message": _message(problem["type"], problem["msg"], problem.get("ctx", {})),
+            "code": _code(kind),
+            "message": _message(kind, problem["msg"], problem.get("ctx", {})),
         }
         for problem in found[:MOST_ERRORS]
+        for kind in [_kind(problem["type"], problem["input"])]
     ]
     return Invalid.fields(errors)
+
+
+def _kind(kind: str, sent: object) -> str:
+    """pydantic's type of error. Of a text that is changed before it is measured, pydantic says what
+    it says of a list."""
+    return f"string_{kind}" if kind.startswith("too_") and isinstance(sent, str) else kind
 
 
 def _field(below: str, location: tuple[int | str, ...]) -> str:
@@ -97,10 +104,13 @@ _CODES: Final = {
     "greater_than_equal": "out_of_range",
     "less_than": "out_of_range",
     "less_than_equal": "out_of_range",
+    "int_parsing_size": "out_of_range",
+    "finite_number": "invalid_type",
 }
 
 
 _WHOLE: Final = "must be a whole number"
+_NUMBER: Final = "must be a number"
 _TEXT: Final = "must be text"
 _OBJECT: Final = "must be a JSON object"
 _TRUTH: Final = "must be true or false"
@@ -123,6 +133,10 @@ _MESSAGES: Final = {
     "int_type": _WHOLE,
     "int_parsing": _WHOLE,
     "int_from_float": _WHOLE,
+    "int_parsing_size": "has too many digits",
+    "decimal_type": _NUMBER,
+    "decimal_parsing": _NUMBER,
+    "finite_number": _NUMBER,
     "bool_type": _TRUTH,
     "bool_parsing": _TRUTH,
     "greater_than": "must be more than {gt}",

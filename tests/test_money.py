@@ -45,6 +45,8 @@ def test_an_amount_has_the_decimals_of_the_currency(sent: object, amount: str) -
         ("1.0000011", "at most 2 decimals"),
         ("1.005", "at most 2 decimals"),
         ("1e12", "must be below 1000000000000"),
+        ("999999999999.9999999", "must be below 1000000000000"),  # so near that it is 1e12
+        ("-999999999999.9999999", "must be below 1000000000000"),
         ("-1e9999999", "must be below 1000000000000"),
     ],
 )

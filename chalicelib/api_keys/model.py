@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
 from pydantic import AfterValidator, Field, StringConstraints
 from typing_extensions import TypedDict
@@ -53,6 +53,9 @@ Expiry = Annotated[datetime, AfterValidator(utc), AfterValidator(_ahead)]
 
 
 class NewApiKey(Input):
+    # Silently ignoring limits or a key would mislead their sender.
+    read_only: ClassVar[frozenset[str]] = frozenset({"id", "createdAt", "lastUsedAt"})
+
     name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)] = (
         Field(description="Who or what uses the key.")
     )

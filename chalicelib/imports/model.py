@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field
 from pydantic.alias_generators import to_camel
@@ -180,6 +180,8 @@ class ChosenMapping(NullIsAbsent):
 
 class NewMapping(Input):
     """A mapping to be proposed for files with exactly these columns."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset({"name", "updatedAt"})
 
     columns: Columns
     format: Annotated[str, Field(max_length=50)] | None = None

@@ -46,6 +46,20 @@ def test_a_key_is_shown_once_and_stored_nowhere(shop: Shop, faults: Faults) -> N
     assert made["key"] not in str(shop.stored())
 
 
+def test_a_key_as_it_was_listed_can_be_sent_again_without_its_limits(shop: Shop) -> None:
+    make(shop, "ADMIN", expiresAt="2099-01-01T00:00:00Z")
+    listed = shop.get("/api/admin/keys?limit=1").json["data"][0]
+    limits = {"limits": listed.pop("limits")}
+    copied = shop.post("/api/admin/keys", listed)
+    assert copied.status == 201, copied.text
+    same = ("name", "role", "expiresAt")
+    assert {n: copied.json[n] for n in same} == {n: listed[n] for n in same}
+    assert copied.json["id"] != listed["id"]
+    for chosen in (limits, {"key": "bk_mine"}):
+        (error,) = shop.post("/api/admin/keys", {**listed, **chosen}).json["errors"]
+        assert (error["field"], error["code"]) == (next(iter(chosen)), "unknown_field")
+
+
 def test_keys_are_listed_newest_first_in_pages(shop: Shop) -> None:
     first, second = make(shop), make(shop)
     listing = shop.get("/api/admin/keys?limit=2").json

@@ -94,6 +94,15 @@ def test_a_deletion_of_a_mapping_whose_answer_from_the_table_is_lost_succeeds(de
     assert next(lost, None) is None and desk.shop.get(MAPPINGS).json["data"] == []
 
 
+def test_a_saved_mapping_can_be_sent_back_as_it_was_read(desk: Desk) -> None:
+    read = desk.shop.put(f"{MAPPINGS}/mine", {"columns": MAPPING}).json
+    again = desk.shop.put(f"{MAPPINGS}/mine", read)
+    assert again.status == 200, again.text
+    assert (again.json["name"], again.json["columns"]) == ("mine", MAPPING)
+    copied = desk.shop.put(f"{MAPPINGS}/other", read)
+    assert (copied.status, copied.json["name"]) == (200, "other")
+
+
 def test_mappings_are_saved_by_name(desk: Desk) -> None:
     for columns in ({"A": "name", "B": "price"}, {"A": "name", "B": "stock"}):
         reply = desk.shop.put(f"{MAPPINGS}/mine", {"columns": columns})

@@ -220,6 +220,33 @@ def test_every_invalid_field_is_reported(trial: Shop) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("asked", "code", "message"),
+    [
+        ({"source": "X" * 51}, "too_long", "must have 50 characters or fewer"),
+        ({"lineItems": []}, "too_short", "must have 1 items or more"),
+    ],
+)
+def test_a_text_is_measured_in_characters_and_a_list_in_items(
+    shop: Shop, asked: dict[str, Any], code: str, message: str
+) -> None:
+    sent = {"lineItems": [{"variantId": "var_1", "quantity": 1}], **asked}
+    (error,) = shop.post("/api/admin/orders", sent).json["errors"]
+    assert (error["code"], error["message"]) == (code, message)
+
+
+def test_a_number_of_thousands_of_digits_is_out_of_range(shop: Shop) -> None:
+    (error,) = shop.get(f"/api/admin/orders?page={'9' * 5000}").json["errors"]
+    assert (error["code"], error["message"]) == ("out_of_range", "has too many digits")
+
+
+def test_an_edit_by_what_is_no_number_is_refused_in_plain_words(shop: Shop) -> None:
+    for written in ("NaN", "much", [], True):
+        sent = {"ids": ["prod_1"], "change": {"price": {"percent": written}}}
+        (error,) = shop.post("/api/admin/products/bulk-edit", sent).json["errors"]
+        assert (error["code"], error["message"]) == ("invalid_type", "must be a number"), written
+
+
 def test_at_most_100_errors_of_a_body_are_reported(trial: Shop) -> None:
     found = errors(trial.post("/api/trial/things", {f"{n:03}": 1 for n in range(150)}))
     assert len(found) == 100
