@@ -202,7 +202,7 @@ def _event(kind: EventKind) -> Schema:
         "responses": {
             "2XX": {"description": f"Delivered, if it comes within {RECEIVER_SECONDS} seconds."},
             "default": {
-                "description": f"Not delivered: it is sent again, for {RETRIED_DAYS} days."
+                "description": f"Not delivered: it is retried for up to {RETRIED_DAYS} days."
             },
         },
         "security": [],
@@ -364,10 +364,11 @@ _GATEWAYS_ANSWERS: Final = {
         "description": "From API Gateway: request line and headers have more than 10,240 bytes."
     },
     "NoFunctionAnswered": {
-        "description": "From API Gateway: a function died or was not free. It may have happened."
+        "description": "From API Gateway: a function crashed, or none was free. It may have"
+        " happened."
     },
     "NoAnswerInTime": {
-        "description": "From API Gateway: nothing came within 29 seconds. It may have happened."
+        "description": "From API Gateway: no answer within 29 seconds. It may have happened."
     },
 }
 _GATEWAY: Final = tuple(zip(("431", "502", "504"), _GATEWAYS_ANSWERS, strict=True))

@@ -165,7 +165,7 @@ def test_import_asks_for_an_ambiguous_encoding(terminal: Terminal) -> None:
 
 def test_an_export_is_imported_again_unchanged(terminal: Terminal) -> None:
     terminal.run("export", "products", "-o", "all.csv")
-    assert "is there already" in terminal.run("export", "products", "-o", "all.csv", code=2).stderr
+    assert "already exists" in terminal.run("export", "products", "-o", "all.csv", code=2).stderr
     again = terminal.json("import", "all.csv")
     assert again["unchanged"] == again["total"] > 0
     terminal.run("export", "products", "--filter", "search=cmd-1", "--format", "jsonl")

@@ -105,7 +105,7 @@ def login(
             found = json.loads(endpoint.read_text())
             asked = Settings(found["baseUrl"], found["apiKey"])
         except FileNotFoundError:
-            _fail(f"{endpoint} is not there: is `make run` running?", USAGE)
+            _fail(f"{endpoint} does not exist: is `make run` running?", USAGE)
         except (ValueError, KeyError):
             _fail(f"{endpoint} has no baseUrl and apiKey.", USAGE)
     else:
@@ -120,10 +120,10 @@ def login(
             {"url": asked.url, "name": me["name"], "role": me["role"], "file": str(kept)}
         )
         return
-    shown.note(f"Signed in to {asked.url} as {me['name']} ({me['role']}). Kept in {kept}.")
+    shown.note(f"Signed in to {asked.url} as {me['name']} ({me['role']}). Saved in {kept}.")
     others = [name for name in ("BACKROOM_URL", "BACKROOM_KEY") if os.environ.get(name)]
     if others and endpoint is not None:
-        shown.note(f"{' and '.join(others)} count before that file while they are set.", "yellow")
+        shown.note(f"{' and '.join(others)} override that file while they are set.", "yellow")
 
 
 def _hidden(what: str) -> str:
@@ -212,7 +212,7 @@ def _show_columns(job: Any) -> None:
         shown.table(("encoding", "its words"), _readings(job))
         shown.note("Run it again in a terminal to be asked, or with --encoding")
         return
-    shown.note("The file needs a mapping: nothing was written. What is proposed:")
+    shown.note("The file needs a mapping: nothing was written. Proposed mapping:")
     shown.table(
         ("column", "values", "field"),
         (
@@ -249,7 +249,7 @@ def _asked_mapping(job: Any) -> ChosenMapping:
     mapping: ChosenMapping = {"columns": chosen}
     name = str(
         typer.prompt(
-            "\nKeep it for such files, as (Enter: no)", default="", show_default=False, err=True
+            "\nSave this mapping as (Enter: do not save)", default="", show_default=False, err=True
         )
     ).strip()
     if name:
@@ -276,7 +276,7 @@ def export(
     """Write all products, orders or customers to a file."""
     target = to or Path(f"{what}.{format}")
     if target.exists() and not force:
-        _fail(f"{target} is there already: --force replaces it.", USAGE)
+        _fail(f"{target} already exists: --force overwrites it.", USAGE)
     asked: NewExport = {"type": what, "format": format, "columns": columns}
     if filters:
         asked["filters"] = _pairs(filters)
@@ -557,7 +557,7 @@ def replay(
 ) -> None:
     """Have deliveries posted again: some by id, or all of a webhook that failed since a time."""
     if bool(deliveries) == bool(webhook) or bool(webhook) != bool(since):
-        _fail("Name deliveries, or --webhook and --since.", USAGE)
+        _fail("Give ids of deliveries, or --webhook and --since.", USAGE)
     with _shop() as shop:
         if webhook and since:
             done = shop.recover_deliveries(webhook, {"since": since, "dryRun": dry_run})
@@ -600,7 +600,7 @@ def events(
         if as_json:
             shown.line({"next": at})
         else:
-            shown.note(f"Go on with --after {at}", "dim")
+            shown.note(f"Continue with --after {at}", "dim")
 
 
 def _print_event(event: Event, *, as_json: bool) -> None:
@@ -634,7 +634,7 @@ def listen(
     minute after they happen. Its position is kept: run it again, and it continues there.
     """
     if not forward_to.startswith(("http://", "https://")):
-        _fail(f"{forward_to} is no address: it begins with http:// or https://.", USAGE)
+        _fail(f"{forward_to} is not a URL: it must begin with http:// or https://.", USAGE)
     url_and_key = settings.load()
     kept = listening.Kept(settings.state_folder(), url_and_key.url, forward_to, types or [])
     with kept.alone(), _shop() as shop:

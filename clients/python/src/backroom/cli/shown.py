@@ -95,7 +95,7 @@ def bar(what: str, total: int | None, *, quiet: bool, is_bytes: bool = False) ->
 
 
 def job(found: Mapping[str, Any]) -> None:
-    """What became of a job."""
+    """The result of a job."""
     told: dict[str, object] = {"job": found["id"], "status": found["status"]}
     for name in ("dialect", "total", "created", "updated", "unchanged", "deleted", "failed"):
         if found.get(name) or (found.get(name) == 0 and name in ("total", "failed")):
@@ -131,7 +131,7 @@ def preview(found: Mapping[str, Any]) -> None:
             for each in found.get("preview") or ()
             for field, before, after in _differences(each)
         ),
-        title="What would change first",
+        title="The first changes",
     )
 
 
