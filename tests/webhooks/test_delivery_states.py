@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, note, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from chalicelib import clock
 from chalicelib.safe_post.post import PostResult
 from tests.support.dynamodb_double import Crash
 from tests.support.shop import Shop
@@ -119,11 +120,19 @@ class Life(RuleBasedStateMachine):
         self.recovered()
 
     @precondition(lambda self: not self.deleted)
-    @rule()
-    def two_recover_at_once(self) -> None:
+    @rule(outage=st.booleans())
+    def two_recover_at_once(self, outage: bool) -> None:
+        """The last to be stored asks for less than the other, which finds what has failed."""
+        if outage:
+            self.answers = False
+            self.world.sleep(days=9)
+        known = len(self.promises)
         self.world.before_the_write(self.recovered)
-        self.recovered()
+        self.recovered(since=clock.iso(self.world.now))
         self.world._meanwhile.clear()
+        if len(self.promises) > known:
+            self.world.sleep(minutes=10)
+            assert self.delivery()["attempts"] > self.promises[-1], "neither recovery is lost"
 
     @precondition(lambda self: not self.deleted)
     @rule(
@@ -147,9 +156,8 @@ class Life(RuleBasedStateMachine):
             calls[what]()
         self.world.crash = None
 
-    def recovered(self) -> None:
-        all_of_them = {"since": "2020-01-01T00:00:00Z", "dryRun": False}
-        answer = self.merchant.post(f"{self.path}/recover", all_of_them)
+    def recovered(self, since: str = "2020-01-01T00:00:00Z") -> None:
+        answer = self.merchant.post(f"{self.path}/recover", {"since": since, "dryRun": False})
         self.asked += answer.status == 202
         if self.delivery().get("status") == "FAILED" and answer.json.get("count"):
             self.promised(answer)
