@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Final
 
@@ -79,7 +79,10 @@ class PaymentStatus(Choice):
 
 def _date(value: object) -> str:
     try:
-        moment = clock.parse(value if isinstance(value, str) else "").astimezone(UTC)
+        # A day is the shop's, as in the list's filters.
+        first, _ = timezone.period(value if isinstance(value, str) else "", "")
+        moment = clock.parse(first)
+        timezone.day(moment)  # whose sales it counts in: the first hours of year 1 may have none
     except (ValueError, OverflowError):
         raise ValueError(
             "must be a date and time in ISO 8601, such as 2026-11-20T06:12:14Z"

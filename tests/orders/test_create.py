@@ -335,6 +335,38 @@ def test_the_date_can_be_given_by_either_name(shop: Shop) -> None:
     assert placed(shop, orderDate=soon)["orderDate"] == soon
 
 
+@pytest.mark.parametrize(
+    ("zone", "begins"),
+    [
+        ("America/New_York", "2026-11-01T04:00:00.000Z"),  # a day of 25 hours
+        ("Europe/Berlin", "2026-10-31T23:00:00.000Z"),
+        ("UTC", "2026-11-01T00:00:00.000Z"),
+    ],
+)
+def test_a_day_as_the_order_date_is_that_day_in_the_shop(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, zone: str, begins: str
+) -> None:
+    monkeypatch.setenv("TIMEZONE", zone)
+    placed(shop, orderDate="2026-10-31")
+    order = placed(shop, orderDate="2026-11-01")
+    assert order["orderDate"] == begins
+    (listed,) = shop.get(f"{ORDERS}?from=2026-11-01&to=2026-11-01").json["data"]
+    assert listed["id"] == order["id"]
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Tokyo"])
+def test_a_date_that_is_on_no_day_of_the_shop_is_refused(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, zone: str
+) -> None:
+    monkeypatch.setenv("TIMEZONE", zone)
+    # What programs in .NET send for a date that was never set.
+    sent = new_order(line(variant(shop)), orderDate="0001-01-01T00:00:00Z")
+    answer = shop.post(ORDERS, sent)
+    assert answer.status == (201 if zone == "Asia/Tokyo" else 422), answer.text
+    if answer.status == 422:
+        assert fields_of(answer) == ["orderDate"]
+
+
 @pytest.mark.parametrize("id", ["ord_nothing", "prod_1", "%2E%2E", "x" * 500, "ord_" * 600])
 def test_a_missing_order_is_not_found(shop: Shop, id: str) -> None:
     path = f"{ORDERS}/{id}"
