@@ -214,7 +214,7 @@ class Walk(PageQuery):
     @classmethod
     def _one_of_both(cls, value: str, info: ValidationInfo) -> str:
         if value and info.data.get("page", 1) != 1:
-            raise PydanticCustomError("value_error", "is a position already; send no page with it")
+            raise PydanticCustomError("value_error", "cannot be combined with page")
         return value
 
 

@@ -299,7 +299,7 @@ class ImportJob(jobs.Job):
         crash."""
         if self.status is JobStatus.QUEUED:
             until, code = clock.parse(self.fields["uploadBy"]), "upload_missing"
-            message = f"No file was uploaded until {self.fields['uploadBy']}."
+            message = f"No file was uploaded by {self.fields['uploadBy']}."
         elif self.status is JobStatus.NEEDS_MAPPING:
             until, code = clock.parse(self.fields["askedAt"]) + _ASKED, "mapping_missing"
             message = "The file was not mapped within 7 days. Upload it again."

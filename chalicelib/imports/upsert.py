@@ -285,7 +285,8 @@ class Upsert:
             if len(same) > 1:
                 ids = ", ".join(product.id for product in same[:5])
                 sku = next(sku for sku in row.skus if sku in same[0].skus)
-                message = f'{len(same)} products have the SKU "{sku}" or others of these: {ids}.'
+                there = f'{len(same)} products have the SKU "{sku}"'
+                message = f"{there} or another SKU of these rows: {ids}."
                 row.fail([row.error("sku", "ambiguous_sku", message)])
                 del found[row]
             elif same:

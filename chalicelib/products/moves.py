@@ -121,7 +121,9 @@ def moved(product: Product, moves: Sequence[StockMove]) -> tuple[Product, list[d
         if now < 0:
             raise ShortOfStock({"variantId": id, "requested": -one.by, "available": was})
         if now > MOST_STOCK:
-            raise Invalid.field(f"{at}.by", "out_of_range", f"makes more than {MOST_STOCK} pieces")
+            raise Invalid.field(
+                f"{at}.by", "out_of_range", f"would make more than {MOST_STOCK} pieces"
+            )
         quantities[id] = now
         if now != was:
             by = None if was is None else now - was

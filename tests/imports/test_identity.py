@@ -66,7 +66,9 @@ def test_a_renamed_product_with_the_skus_of_two_others_is_an_error(desk: Desk) -
         assert desk.shop.post("/api/admin/products", given).status == 201
     (error,) = desk.imported(TEE)["errors"]
     assert error["code"] == "ambiguous_sku"
-    assert error["message"].startswith('2 products have the SKU "T-S" or others of these: prod_')
+    assert error["message"].startswith(
+        '2 products have the SKU "T-S" or another SKU of these rows: prod_'
+    )
     assert sorted(desk.products()) == ["a", "b"]
 
 

@@ -83,7 +83,9 @@ def _chosen(names: list[str], sheet: str) -> str:
     found = next((name for name in names if name.casefold() == sheet.strip().casefold()), None)
     if sheet and found is None:
         existing = ", ".join(f'"{name}"' for name in names[:20])
-        raise FileRejected("unknown_sheet", f'There is no sheet "{sheet[:60]}", but {existing}.')
+        raise FileRejected(
+            "unknown_sheet", f'There is no sheet "{sheet[:60]}"; there are {existing}.'
+        )
     if not names:
         raise FileRejected("empty_file", "The workbook has no sheet with cells.")
     return found or names[0]

@@ -133,7 +133,7 @@ def amount(cell: str, shop: Shop) -> str:
     if rounded != value:
         raise BadCell(
             "too_many_decimals",
-            f"{_shown(cell)} has more than {places} decimals, which {shop.currency} has not.",
+            f"{_shown(cell)} has too many decimals: {shop.currency} has {places}.",
         )
     return f"{rounded:.{places}f}"
 

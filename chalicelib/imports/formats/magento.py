@@ -139,7 +139,7 @@ class Magento(Format):
 
     def _simple(self, draft: Draft, row: Row) -> None:
         if row["kind"].casefold() in _UNSUPPORTED:
-            message = "A product that consists of others has no price: import those."
+            message = "A product made of others has no price: import the products in it."
             draft.fail(row, "kind", "unsupported_type", message)
         if row["visibility"].casefold() == _HIDDEN and len(draft.rows) > 1:
             message = "No product next to this row names it as one of its variants."
