@@ -80,8 +80,8 @@ _UPLOAD_SECONDS: Final = 2 * _URL_SECONDS
     largest_body=LARGEST_FORM,
 )
 def start() -> Response:
-    """The form field `file` is the CSV; for more than 4.4 MB use `…/import/uploads`. The format
-    is recognised by its columns (docs/import.md). The job has the results."""
+    """The form field `file` is a CSV, .xlsx or .ods file; for more than 4.4 MB use
+    `…/import/uploads`. The format is recognised by its columns (docs/import.md). The job has the results."""
     asked = query(ImportOptions)
     sent = form.parsed(_form_bytes(), header("content-type") or "")
     for name in sent.fields.keys() - _FORM["properties"].keys():

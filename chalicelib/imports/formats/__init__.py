@@ -9,7 +9,7 @@ else.
   `shopify_inventory`, `spree`, `square`, `squarespace`, `vendure`, `wix`, `woocommerce` (with
   `woocommerce_columns`)
 - files that are not known: `proposal` (by `synonyms`), and `mapped`, by a mapping of its columns
-- `report`: CSV going out
+- `report`: the CSVs that the import writes
 """
 
 import difflib

@@ -81,7 +81,7 @@ def test_a_large_file_is_uploaded_directly_to_s3(desk: Desk, tmp_path: Path) -> 
 def test_an_unrecognised_file_is_mapped_previewed_and_imported(desk: Desk, tmp_path: Path) -> None:
     desk.open("/import")
     desk.button("Import").click()
-    expect(desk.field("file").locator(".error")).to_have_text("Choose a CSV file first.")
+    expect(desk.field("file").locator(".error")).to_have_text("Choose a file first.")
     lines = [
         "Artikelname;Preis;Menge;Farbcode",
         "Mapped mug;12,50;7;#fff",

@@ -19,10 +19,10 @@ export async function show(visit) {
     h.div(
       { class: "stack" },
       card(
-        "Import products from a CSV file",
+        "Import products from a file",
         h.p(
           { class: "soft" },
-          "Exports of Shopify, WooCommerce, Wix, Squarespace, Square, Etsy, BigCommerce and others, our template, or any CSV whose columns you match. Blank cells leave values unchanged.",
+          "Exports of Shopify, WooCommerce, Wix, Squarespace, Square, Etsy, BigCommerce and others, our template, or any CSV, .xlsx or .ods file whose columns you match. Blank cells leave values unchanged.",
         ),
         uploadForm(visit, (id) => visit.go(`/import/${id}`)),
       ),
@@ -55,7 +55,7 @@ export async function show(visit) {
     ],
     none: empty(
       "No imports yet",
-      "Choose a CSV file above. Importing the same file again changes nothing.",
+      "Choose a file above. Importing the same file again changes nothing.",
     ),
   });
 }

@@ -1,4 +1,4 @@
-// Choosing a CSV: by dropping it, or with the keyboard.
+// Choosing a file: by dropping it, or with the keyboard.
 
 import { h, replace } from "../dom.js";
 import { number } from "../format.js";
@@ -16,7 +16,7 @@ export const MODES = [
 // The whole window accepts the file; otherwise a file dropped next to the box would replace the page.
 export function uploadForm(visit, done) {
   let chosen = null;
-  const picked = h.p({ class: "strong" }, "Drop a CSV file here");
+  const picked = h.p({ class: "strong" }, "Drop a CSV, .xlsx or .ods file here");
   const input = h.input({
     id: "csv",
     type: "file",
@@ -80,7 +80,7 @@ export function uploadForm(visit, done) {
     event.preventDefault();
     if (isBusy()) return;
     if (!chosen) {
-      drop.querySelector(".error").textContent = "Choose a CSV file first.";
+      drop.querySelector(".error").textContent = "Choose a file first.";
       input.focus();
       return;
     }

@@ -838,8 +838,9 @@ class Operations:
     ) -> StartedJob:
         """Import products from a CSV file.
 
-        The form field `file` is the CSV; for more than 4.4 MB use `…/import/uploads`. The
-        format is recognised by its columns (docs/import.md). The job has the results.
+        The form field `file` is a CSV, .xlsx or .ods file; for more than 4.4 MB use
+        `…/import/uploads`. The format is recognised by its columns (docs/import.md). The job
+        has the results.
 
         `POST /api/admin/products/import`, from the role STAFF on.
         """
