@@ -70,7 +70,7 @@ _UPLOAD_SECONDS: Final = 2 * _URL_SECONDS
 
 @routes.post(
     "/api/admin/products/import",
-    "Import products from a CSV file",
+    "Import products from a file",
     role=Role.STAFF,
     body=_FORM,
     query=ImportOptions,
@@ -81,7 +81,8 @@ _UPLOAD_SECONDS: Final = 2 * _URL_SECONDS
 )
 def start() -> Response:
     """The form field `file` is a CSV, .xlsx or .ods file; for more than 4.4 MB use
-    `…/import/uploads`. The format is recognised by its columns (docs/import.md). The job has the results."""
+    `…/import/uploads`. The format is recognised by its columns (docs/import.md). The job has the
+    results."""
     asked = query(ImportOptions)
     sent = form.parsed(_form_bytes(), header("content-type") or "")
     for name in sent.fields.keys() - _FORM["properties"].keys():

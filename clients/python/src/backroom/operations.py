@@ -836,7 +836,7 @@ class Operations:
         review: bool | None = None,
         idempotency_key: str = AUTOMATIC,
     ) -> StartedJob:
-        """Import products from a CSV file.
+        """Import products from a file.
 
         The form field `file` is a CSV, .xlsx or .ods file; for more than 4.4 MB use
         `…/import/uploads`. The format is recognised by its columns (docs/import.md). The job
