@@ -21,10 +21,8 @@ from tests.support.running import Stack
 from tests.webhooks.receiver import Receiver
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/operations.md"
-PLAIN_HTTP = "the bucket's policy denies plain HTTP, which is all that the emulator speaks"
-BATCHES = (
-    "the emulator asks for `sqs:SendMessageBatch`, where on AWS `sqs:SendMessage` is all there is"
-)
+PLAIN_HTTP = "the bucket's policy denies plain HTTP, and the emulator has no HTTPS"
+BATCHES = "the emulator asks for `sqs:SendMessageBatch`; AWS has only `sqs:SendMessage`"
 # What the emulator refuses → the error, and its cause, as in docs/operations.md.
 REFUSED = {
     "an import by form": ("500", PLAIN_HTTP),

@@ -88,7 +88,7 @@ export async function show(visit) {
     ],
     none: empty(
       "No products yet",
-      "Add your first product, or import a catalog from a CSV file.",
+      "Add your first product, or import a catalog from a file.",
       h.div(
         { class: "actions" },
         actions.slice(1).map((each) => each.cloneNode(true)),
