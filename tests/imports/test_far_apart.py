@@ -3,11 +3,13 @@
 import copy
 import json
 from functools import partial
+from typing import Any
 
 import pytest
 
 from chalicelib.imports import files
 from chalicelib.imports.steps import plan as planner
+from tests.support.dynamodb_double import Fault
 from tests.support.import_desk import Desk
 
 HEADER = "slug,name,price,description,variantTitle,variantSku,variantPrice,stock\n"
@@ -49,6 +51,27 @@ def test_variants_may_precede_their_product(desk: Desk) -> None:
     product = desk.products()["a"]
     assert [v["title"] for v in product["variants"]] == ["S", "M"]
     assert desk.events().count(("product.created", "a")) == 1
+    assert ("product.updated", "a") not in desk.events()
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_the_later_row_wins_though_the_worker_crashed_that_created_the_product(desk: Desk) -> None:
+    job = desk.send(HEADER + "a,,,,S,A-S,4,1\n" + fillers(0) + "a,A,5,,S,A-S,9,7\n")
+    crashed: list[str] = []
+
+    def faults(operation: str, request: Any) -> Fault | None:
+        is_created = operation == "TransactWriteItems" and "slug#a" in str(request)
+        if crashed or not is_created:
+            return None
+        crashed.append(operation)
+        return Fault.CRASH_AFTER
+
+    desk.dynamodb.faults = faults
+    done = desk.finished(job)
+    assert crashed
+    assert (done["created"], done["updated"], done["failed"], done["total"]) == (6, 0, 0, 6)
+    (variant,) = desk.products()["a"]["variants"]
+    assert (variant["price"], variant["stock"]) == ("9.00", 7)
     assert ("product.updated", "a") not in desk.events()
 
 

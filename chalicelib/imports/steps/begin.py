@@ -32,7 +32,10 @@ class WaitingRows(Beginnings):
         self._read: dict[str, list[ProductRows]] = {}
 
     def of(self, row: ProductRows) -> list[Waiting]:
-        """The rows that waited for these rows' product when the step began."""
+        """The rows that waited for these rows' product when the step began; or still wait, if a
+        worker crashed after it had created the product of them."""
+        if row.product not in self._waiting and self._reader.job.has_repeats:
+            self._waiting[row.product] = waiting_for(self._reader.job.id, row.product)
         return self._waiting.get(row.product, [])
 
     def fetch(self, rows: Sequence[ProductRows]) -> None:
