@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import cache
 from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, TypeAdapter
 from pydantic.alias_generators import to_camel
 from typing_extensions import TypedDict
 
@@ -134,6 +135,18 @@ _Location = Annotated[
 ]
 
 
+@cache
+def _adapter(of: str) -> TypeAdapter[Any]:
+    return TypeAdapter({"name": _Name, "columns": Columns}[of])
+
+
+def _named_or_given(sent: object) -> object:
+    """Validated as what it is: the errors of a union would name all of its types as fields."""
+    if sent is None:
+        return None
+    return _adapter("columns" if isinstance(sent, dict) else "name").validate_python(sent)
+
+
 class ImportOptions(QueryParameters):
     """Of the multipart import; form fields of these names say the same."""
 
@@ -158,7 +171,9 @@ class NewImportUpload(NullIsAbsent):
     allow_zero_prices: _Zero = False
     on_unknown_columns: _Unknown = UnknownColumnsMode.ASK
     mapping: Annotated[
-        _Name | Columns | None, Field(description="A saved mapping's name, or a mapping.")
+        _Name | Columns | None,
+        BeforeValidator(_named_or_given),
+        Field(description="A saved mapping's name, or a mapping."),
     ] = None
     encoding: _Encoding = ""
     delimiter: _Delimiter = ""

@@ -94,6 +94,26 @@ def test_a_deletion_of_a_mapping_whose_answer_from_the_table_is_lost_succeeds(de
     assert next(lost, None) is None and desk.shop.get(MAPPINGS).json["data"] == []
 
 
+@pytest.mark.parametrize(
+    ("mapping", "field", "code"),
+    [
+        ({}, "mapping", "too_short"),
+        ({"A": 5}, "mapping.A", "invalid_type"),
+        ({"A": "x" * 51, "B": None}, "mapping.A", "too_long"),
+        ("", "mapping", "too_short"),
+        ("x" * 101, "mapping", "too_long"),
+        (5, "mapping", "invalid_type"),
+        (["A"], "mapping", "invalid_type"),
+    ],
+)
+def test_an_invalid_mapping_of_an_upload_is_refused_by_its_own_name(
+    desk: Desk, mapping: Any, field: str, code: str
+) -> None:
+    refused = desk.shop.post(f"{IMPORT}/uploads", {"fileName": "a.csv", "mapping": mapping})
+    assert refused.status == 422, refused.text
+    assert [(e["field"], e["code"]) for e in refused.json["errors"]] == [(field, code)]
+
+
 def test_a_saved_mapping_can_be_sent_back_as_it_was_read(desk: Desk) -> None:
     read = desk.shop.put(f"{MAPPINGS}/mine", {"columns": MAPPING}).json
     again = desk.shop.put(f"{MAPPINGS}/mine", read)
