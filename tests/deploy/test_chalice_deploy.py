@@ -146,7 +146,7 @@ def test_a_parameter_given_once_is_kept(machine: Machine) -> None:
 
 
 def test_the_currency_of_a_stage_cannot_be_changed(machine: Machine) -> None:
-    assert "another shop" in machine.deploy("--currency", "JPY", fails=True)
+    assert "the currency cannot be changed" in machine.deploy("--currency", "JPY", fails=True)
 
 
 def test_an_old_record_is_replaced_by_the_newest_on_request(machine: Machine) -> None:

@@ -62,9 +62,11 @@ async function replaced(old) {
 // Calls back when the key has changed, perhaps with another role.
 export const whenChanged = (tell) => (changed = tell);
 
-// Calls back when another tab signs in while this one waits for a key.
+// Calls back with the keys of other tabs while this one waits for a key, one after the other.
 export function whenGiven(take) {
-  given = take;
+  let last = Promise.resolve();
+  const next = (key) => (last = last.then(() => given === next && take(key)));
+  given = next;
   return () => (given = () => {});
 }
 

@@ -5,13 +5,14 @@ const PATIENCE = 250; // milliseconds that a new tab waits for an answer
 
 const channel = new BroadcastChannel(`backroom ${new URL(".", document.baseURI).pathname}`);
 
-// `held()` is this tab's key; `given(key)` one that another tab signed in with; `ended()`: signed out.
+// `held()` is this tab's key; `given(key)` one that another tab signed in with, or an answer, however
+// late; `ended()`: signed out.
 export function listen({ held, given, ended }) {
   channel.addEventListener("message", ({ data }) => {
     const key = held();
     if (data.kind === "ask" && key && !data.refused.includes(key))
       channel.postMessage({ kind: "answer", key });
-    if (data.kind === "begun") given(data.key);
+    if (data.kind === "begun" || data.kind === "answer") given(data.key);
     if (data.kind === "ended") ended();
   });
 }

@@ -38,6 +38,9 @@ def another(browser: Browser, stack: Stack, owner: Api) -> Iterator[Callable[...
 
     yield make
     for desk in desks:
+        # A delayed request may still be under way.
+        for page in desk.page.context.pages:
+            page.unroute_all(behavior="ignoreErrors")
         desk.page.context.close()
     assert [desk.went_wrong for desk in desks] == [[] for _ in desks]
 

@@ -12,6 +12,7 @@ from tests.e2e.console.desk import Api, Desk
 ASKED = re.compile(r"/api/")
 LATE = 200  # milliseconds in which a late answer would be drawn
 MOST_AWAITS = 8
+DRAWN = 'main:not([aria-busy]) h1:not(:text-is("Page not found"))'
 
 
 @pytest.fixture(scope="module")
@@ -95,8 +96,8 @@ def test_a_page_left_at_any_await_draws_nothing(desk: Desk, pages: list[str]) ->
         for which in range(1, MOST_AWAITS):
             with held(desk, which) as kept:
                 go(desk, address)
-                for _ in range(100):
-                    if kept or not desk.page.locator("main[aria-busy]").count():
+                for _ in range(2_000):
+                    if kept or desk.page.locator(DRAWN).count():
                         break
                     desk.page.wait_for_timeout(20)
                 desk.page.wait_for_timeout(30)

@@ -41,6 +41,31 @@ def test_a_link_in_a_new_tab_is_signed_in(another: Callable[..., Desk]) -> None:
     assert opened.value.evaluate("JSON.stringify(localStorage)") == "{}"
 
 
+def test_a_new_tab_is_signed_in_though_another_answers_late(
+    another: Callable[..., Desk],
+) -> None:
+    desk = another(signed_in=False)
+    signed_in(desk)
+    second = tab(desk, "/products")
+    heading(second, "Products")
+    for page in (desk.page, second):
+        page.evaluate("""() => {
+            const post = BroadcastChannel.prototype.postMessage;
+            BroadcastChannel.prototype.postMessage = function (message) {
+                setTimeout(() => post.call(this, message), message.kind === "answer" ? 1000 : 0);
+            };
+        }""")
+    asked = []
+    third = desk.page.context.new_page()
+    third.on("request", lambda request: asked.append(request.url))
+    third.goto(f"{desk.console_url}#/customers")
+    expect(third.get_by_label("API key")).to_be_visible()
+    heading(third, "Customers")
+    expect(third.get_by_label("API key")).to_have_count(0)
+    third.wait_for_load_state("networkidle")
+    assert len([url for url in asked if url.endswith("/api/admin/me")]) == 1
+
+
 def test_closing_the_last_tab_signs_out(another: Callable[..., Desk]) -> None:
     desk = another(signed_in=False)
     signed_in(desk)
