@@ -239,6 +239,14 @@ def test_a_filter_can_be_tried_before_it_is_saved(world: World, merchant: Shop) 
     assert world.posted == [] and listed(merchant, webhook) == []
 
 
+def test_a_test_with_null_for_what_only_a_trial_takes_is_sent(world: World, merchant: Shop) -> None:
+    path = f"{PATH}/{add(merchant, 'order.paid')['id']}/test"
+    sent = merchant.post(path, {"event": None, "dryRun": None, "filter": None, "data": None})
+    assert sent.status == 202, sent.text
+    world.run()
+    assert len(world.posted) == 1
+
+
 def test_the_largest_pattern_and_body_take_a_bounded_number_of_comparisons(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
