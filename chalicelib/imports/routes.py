@@ -93,7 +93,9 @@ def start() -> Response:
     begun = repeatable.begin() if repeatable else None
     id = begun.id("job", 0) if begun else None
     job = store.create(sent.file_name, _options(options), _FORM_SECONDS, id=id)
-    files.put(job.id, sent.data)  # again, if it may have been lost: the job uses it once
+    # Again, if it was lost; not over a workbook's sheet, which the job may be reading.
+    if begun is None or not begun.again or not files.is_there(job.id, report=False):
+        files.put(job.id, sent.data)
     text = encode({"jobId": job.id})
     if begun:
         begun.finish(text)

@@ -2,7 +2,9 @@
 
 import pytest
 
+from tests.imports.test_workbooks import xlsx
 from tests.support.dynamodb_double import Crash
+from tests.support.forms import form as encoded
 from tests.support.import_desk import IMPORT, Desk
 from tests.support.shop import Answer
 
@@ -54,6 +56,24 @@ def test_a_repeat_after_a_lost_answer_completes_the_import(desk: Desk, nth: int)
     desk.uploaded(job_id)
     desk.work()
     assert (desk.job(job_id)["status"], desk.job(job_id)["created"]) == ("COMPLETED", 1)
+
+
+def test_a_repeat_during_the_import_of_a_workbook_does_not_end_it(desk: Desk) -> None:
+    body, kind = encoded({}, xlsx(["slug", "name", "price"], ["mug", "Mug", 7.5]), "products.xlsx")
+    headers = {"Content-Type": kind, **KEY}
+    assert desk.shop.owner
+    desk.crash("BatchWriteItem")  # after the file was stored, before the answer is kept
+    with pytest.raises(Crash):
+        desk.shop.post(IMPORT, body, headers=headers)
+    desk.dynamodb.faults = lambda operation, request: None
+    (listed,) = desk.shop.get("/api/admin/jobs").json["data"]
+    desk.uploaded(listed["id"])  # replaces the workbook by its sheet, which starts it again
+    desk.uploaded(listed["id"])
+    assert desk.job(listed["id"])["status"] == "RUNNING"
+    assert desk.shop.post(IMPORT, body, headers=headers).json == {"jobId": listed["id"]}
+    desk.work()
+    job = desk.job(listed["id"])
+    assert (job["status"], job["created"], job["error"]) == ("COMPLETED", 1, None)
 
 
 def test_a_repeated_upload_request_returns_the_same_job(desk: Desk) -> None:
