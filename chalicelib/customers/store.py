@@ -299,7 +299,7 @@ def absorb(source_id: str, into_id: str, job_id: str) -> int:
     for _ in deadline.attempts():
         source, into = find(source_id), find(into_id)
         if source is None or into is None:
-            return 0
+            return int((table.get(gone_key(source_id)) or {}).get("left", 0))
         after, left = model.merged(into, source, _now())
         try:
             if source.id not in into.merged:
@@ -308,20 +308,20 @@ def absorb(source_id: str, into_id: str, job_id: str) -> int:
                 commit = Commit()
                 write(commit, into, Customer(fields, into.version + 1), holders=[source.id])
                 commit.send()
-            _remove_merged(source, into_id, job_id)
+            _remove_merged(source, into_id, job_id, left)
             return left
         except CustomerChanged:
             continue
     raise Busy
 
 
-def _remove_merged(source: Customer, into_id: str, job_id: str) -> None:
+def _remove_merged(source: Customer, into_id: str, job_id: str, left: int) -> None:
     into = get(into_id)
     table.batch_write(_merged_item(id, into_id) for id in source.merged)
     commit = Commit()
     kept = (into.email or "").lower() == (source.email or "").lower()
     write(commit, source, None, holders=[into_id], locks=not kept)
-    commit.put(_merged_item(source.id, into_id))
+    commit.put({**_merged_item(source.id, into_id), **({"left": left} if left else {})})
     _let_go(commit, into_id, job_id)
     commit.send()
 

@@ -256,6 +256,22 @@ def test_a_merge_requested_twice_is_one_job(jobs: JobDesk) -> None:
     assert jobs.start(f"{path(one)}/merge", {"into": two["id"]}, headers=key) == job
 
 
+@pytest.mark.parametrize("nth", range(1, 6))
+@pytest.mark.parametrize("after", [False, True])
+def test_addresses_without_room_are_reported_though_the_worker_crashed(
+    jobs: JobDesk, nth: int, after: bool
+) -> None:
+    many = [address(city=f"City {n}") for n in range(22)]
+    ada, twin = customer(jobs.shop, addresses=many[:20]), customer(jobs.shop, addresses=many[20:])
+    job = jobs.start(f"{path(twin)}/merge", {"into": ada["id"]})
+    jobs.crash("TransactWriteItems", nth, after=after, perhaps=True)
+    done = jobs.finished(job)
+    assert [(one["id"], one["code"]) for one in done["errors"]] == [
+        (twin["id"], "too_many_addresses")
+    ]
+    assert done["errors"][0]["message"].startswith("2 addresses")
+
+
 def test_a_crashed_merge_request_leaves_both_customers_changeable(jobs: JobDesk) -> None:
     shop = jobs.shop
     one, two = customer(shop), customer(shop)
