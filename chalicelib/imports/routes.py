@@ -28,7 +28,7 @@ from chalicelib.imports.model import (
 )
 from chalicelib.imports.shown import ShownImportJob, show_whole
 from chalicelib.imports.steps import queue
-from chalicelib.jobs.model import OPEN_JOBS, JobStatus, StartedJob
+from chalicelib.jobs.model import OPEN_JOBS, JobStatus, JobType, StartedJob
 from chalicelib.problems import Conflict, Invalid, NotFound, PayloadTooLarge
 from chalicelib.request import (
     IDEMPOTENT,
@@ -210,7 +210,8 @@ def retry(id: str) -> Response:
     """A new job for the rows that failed, or for the whole file if the job failed or was cancelled.
     Products already written are `unchanged`."""
     old = _ended(id)
-    if old.status is JobStatus.COMPLETED and "report" not in old.fields:
+    has_rows = old.status is not JobStatus.COMPLETED or "report" in old.fields
+    if old.type != JobType.PRODUCT_IMPORT or not has_rows:
         raise Conflict("No row of the job can be retried.", code="nothing_to_retry")
     return _again(old, old.options, report=old.status is JobStatus.COMPLETED)
 
@@ -225,14 +226,17 @@ def retry(id: str) -> Response:
 def run(id: str) -> Response:
     """A new job with the same file, mapping and options, which writes."""
     old = _ended(id)
-    if not old.is_dry_run or old.status is not JobStatus.COMPLETED:
+    is_import = old.type == JobType.PRODUCT_IMPORT
+    if not (is_import and old.is_dry_run and old.status is JobStatus.COMPLETED):
         raise Conflict("The job is not a completed dry run.", code="not_a_dry_run")
     return _again(old, replace(old.options, dry_run=False), report=False)
 
 
 def _ended(id: str) -> ImportJob:
+    """The job of any type. Raises NotFound, and Conflict if it has not ended."""
     job = store.get(id)
-    if job.status in OPEN_JOBS and job.given_up(clock.now()) is None:
+    is_import = job.type == JobType.PRODUCT_IMPORT
+    if job.status in OPEN_JOBS and not (is_import and job.given_up(clock.now())):
         raise Conflict(f"The job is {job.status}.", code="job_not_finished")
     return job
 

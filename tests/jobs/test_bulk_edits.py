@@ -188,6 +188,23 @@ def test_a_dry_run_shows_before_and_after_and_changes_nothing(jobs: JobDesk) -> 
     assert [jobs.now(p) for p in products] == products
 
 
+def test_a_job_that_is_no_import_is_neither_run_nor_retried_as_one(jobs: JobDesk) -> None:
+    product = jobs.product()
+    dry = edit(jobs, {"vendor": "A"}, product, dryRun=True)
+    sent: Any = {"ids": [product["id"]], "change": {"vendor": "A"}}
+    cancelled = jobs.start(EDIT, sent)
+    for action in ("run", "retry"):
+        refused = jobs.shop.post(f"/api/admin/jobs/{cancelled}/{action}")
+        assert (refused.status, refused.json.get("code")) == (409, "job_not_finished")
+    refused = jobs.shop.post(f"/api/admin/jobs/{cancelled}/mapping", {"format": "shopify"})
+    assert (refused.status, refused.json.get("code")) == (409, "job_not_waiting")
+    assert jobs.shop.post(f"/api/admin/jobs/{cancelled}/cancel").status == 200
+    for id in (dry["id"], jobs.finished(cancelled)["id"]):
+        for action, code in (("run", "not_a_dry_run"), ("retry", "nothing_to_retry")):
+            refused = jobs.shop.post(f"/api/admin/jobs/{id}/{action}")
+            assert (refused.status, refused.json.get("code")) == (409, code), refused.text
+
+
 def test_filters_choose_products_as_the_list_does(jobs: JobDesk) -> None:
     drafts = [jobs.product(type="Hats") for _ in range(30)]
     active = jobs.product(type="Hats", status="ACTIVE")
