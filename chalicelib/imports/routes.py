@@ -8,6 +8,7 @@ from typing import Any, Final
 from chalice.app import HeadersType, Response
 
 from chalicelib import clock
+from chalicelib.idempotency import Once
 from chalicelib.imports import files, form, mappings, store
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.model import (
@@ -205,15 +206,19 @@ def get_import_template() -> Response:
     role=Role.STAFF,
     answers={202: StartedJob},
     problems=[NotFound, Conflict],
+    headers=IDEMPOTENT,
 )
 def retry(id: str) -> Response:
     """A new job for the rows that failed, or for the whole file if the job failed or was cancelled.
     Products already written are `unchanged`."""
+    repeatable = once(None)
+    if repeatable:
+        repeatable.look()
     old = _ended(id)
     has_rows = old.status is not JobStatus.COMPLETED or "report" in old.fields
     if old.type != JobType.PRODUCT_IMPORT or not has_rows:
         raise Conflict("No row of the job can be retried.", code="nothing_to_retry")
-    return _again(old, old.options, report=old.status is JobStatus.COMPLETED)
+    return _again(old, old.options, repeatable, report=old.status is JobStatus.COMPLETED)
 
 
 @routes.post(
@@ -222,14 +227,18 @@ def retry(id: str) -> Response:
     role=Role.STAFF,
     answers={202: StartedJob},
     problems=[NotFound, Conflict],
+    headers=IDEMPOTENT,
 )
 def run(id: str) -> Response:
     """A new job with the same file, mapping and options, which writes."""
+    repeatable = once(None)
+    if repeatable:
+        repeatable.look()
     old = _ended(id)
     is_import = old.type == JobType.PRODUCT_IMPORT
     if not (is_import and old.is_dry_run and old.status is JobStatus.COMPLETED):
         raise Conflict("The job is not a completed dry run.", code="not_a_dry_run")
-    return _again(old, replace(old.options, dry_run=False), report=False)
+    return _again(old, replace(old.options, dry_run=False), repeatable, report=False)
 
 
 def _ended(id: str) -> ImportJob:
@@ -241,7 +250,7 @@ def _ended(id: str) -> ImportJob:
     return job
 
 
-def _again(old: ImportJob, options: Options, *, report: bool) -> Response:
+def _again(old: ImportJob, options: Options, repeatable: Once | None, *, report: bool) -> Response:
     """A job that reads the file of another, or its failed rows, in the same way."""
     if not files.is_there(old.id, report=report):
         raise Conflict("The file of the job no longer exists.", code="file_missing")
@@ -249,10 +258,15 @@ def _again(old: ImportJob, options: Options, *, report: bool) -> Response:
     if options.mapping is None and options.format is None and format:
         options = replace(options, format=str(format))
     source = {"sourceJobId": old.id, "retried": report or old.has_numbers_of_source}
-    job = store.create(str(old.fields["fileName"]), options, _UPLOAD_SECONDS, source)
+    begun = repeatable.begin() if repeatable else None
+    id = begun.id("job", 0) if begun else None
+    job = store.create(str(old.fields["fileName"]), options, _UPLOAD_SECONDS, source, id)
     # Not here: copying 5 GB may take longer than a request.
     queue.send([{"job": job.id, "step": "copy", "from": old.id, "report": report}])
-    return reply(202, {"jobId": job.id})
+    text = encode({"jobId": job.id})
+    if begun:
+        begun.finish(text)
+    return reply_text(202, text)
 
 
 @routes.post(

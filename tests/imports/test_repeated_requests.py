@@ -76,6 +76,31 @@ def test_a_repeat_during_the_import_of_a_workbook_does_not_end_it(desk: Desk) ->
     assert (job["status"], job["created"], job["error"]) == ("COMPLETED", 1, None)
 
 
+@pytest.mark.parametrize("crash", [None, ("TransactWriteItems", 1), ("BatchWriteItem", 1)])
+@pytest.mark.parametrize("again", ["retry", "run"])
+def test_a_repeated_retry_or_run_is_one_job(
+    desk: Desk, again: str, crash: tuple[str, int] | None
+) -> None:
+    bad = CSV if again == "run" else CSV.replace("7.5", "cheap")
+    job = desk.imported(bad, dryRun=str(again == "run").lower())
+    path = f"/api/admin/jobs/{job['id']}/{again}"
+    if crash:
+        desk.crash(*crash)
+        with pytest.raises(Crash):
+            desk.shop.post(path, headers=KEY)
+        desk.dynamodb.faults = lambda operation, request: None
+    first = desk.shop.post(path, headers=KEY)
+    repeated = desk.shop.post(path, headers=KEY)
+    assert (first.status, repeated.text) == (202, first.text)
+    assert repeated.headers["Idempotent-Replayed"] == "true"
+    assert desk.shop.get("/api/admin/jobs").json["total"] == 2
+    desk.work()
+    desk.uploaded(first.json["jobId"])
+    desk.work()
+    done = desk.job(first.json["jobId"])
+    assert (done["status"], done["created"] + done["failed"]) == ("COMPLETED", 1)
+
+
 def test_a_repeated_upload_request_returns_the_same_job(desk: Desk) -> None:
     asked = {"fileName": "all.csv"}
     first = desk.shop.post(f"{IMPORT}/uploads", asked, headers=KEY).json

@@ -421,7 +421,7 @@ class Operations:
         )
         return answer
 
-    def retry_import(self, id: str) -> StartedJob:
+    def retry_import(self, id: str, *, idempotency_key: str = AUTOMATIC) -> StartedJob:
         """Retry failed rows.
 
         A new job for the rows that failed, or for the whole file if the job failed or was
@@ -429,17 +429,21 @@ class Operations:
 
         `POST /api/admin/jobs/{id}/retry`, from the role STAFF on.
         """
-        answer: StartedJob = self._transport.call("POST", "/api/admin/jobs/{}/retry", (id,))
+        answer: StartedJob = self._transport.call(
+            "POST", "/api/admin/jobs/{}/retry", (id,), headers={"Idempotency-Key": idempotency_key}
+        )
         return answer
 
-    def run_import(self, id: str) -> StartedJob:
+    def run_import(self, id: str, *, idempotency_key: str = AUTOMATIC) -> StartedJob:
         """Import the file of a dry run.
 
         A new job with the same file, mapping and options, which writes.
 
         `POST /api/admin/jobs/{id}/run`, from the role STAFF on.
         """
-        answer: StartedJob = self._transport.call("POST", "/api/admin/jobs/{}/run", (id,))
+        answer: StartedJob = self._transport.call(
+            "POST", "/api/admin/jobs/{}/run", (id,), headers={"Idempotency-Key": idempotency_key}
+        )
         return answer
 
     def undo_job(self, id: str, *, idempotency_key: str = AUTOMATIC) -> StartedJob:
