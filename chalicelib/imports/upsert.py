@@ -146,10 +146,14 @@ class Fail:
 
 
 class Beginnings:
-    """Decides about rows whose product does not exist."""
+    """Decides about rows whose product does not exist, or did not for earlier rows."""
 
     def fetch(self, rows: Sequence[ProductRows]) -> None:
         """Reads the data needed to decide about these, if any is."""
+
+    def earlier(self, row: ProductRows) -> Sequence[ProductRows]:
+        """The rows that come before these in the file and wait for the same product."""
+        return []
 
     def answer(self, rows: Sequence[ProductRows]) -> Create | Wait | Fail:
         """The decision about the first groups of a product: one, then one more, while they wait."""
@@ -200,8 +204,7 @@ class Upsert:
         has_written = False
         for _ in range(_ROUNDS):
             targets = self._targets(todo)
-            new = [target for target in targets if self._is_new(target)]
-            beginnings.fetch([row for target in new for row in target.rows])
+            beginnings.fetch([row for target in targets for row in target.rows])
             for target in targets:
                 self._fold(target, beginnings)
             changed = [target for target in targets if target.after is not target.before]
@@ -309,8 +312,8 @@ class Upsert:
             memory = target.before.imported
             if memory.get("job") == self.job.id and memory["source"] > self.source:
                 self._is_running()  # a later chunk has begun, so this one may be finished
-        rows = self._begin(target, beginnings) if self._is_new(target) else target.rows
-        for row in rows:
+        begin = self._begin if self._is_new(target) else self._continue
+        for row in begin(target, beginnings):
             try:
                 target.after, target.outcomes[row] = self._apply(row, target)
             except apply.Refused as refused:
@@ -356,6 +359,14 @@ class Upsert:
             if not isinstance(answer, Wait):
                 start = end
         return []
+
+    def _continue(self, target: _Target, beginnings: Beginnings) -> list[ProductRows]:
+        """The rows, after those that waited for the product until another created it."""
+        if target.before is None or ProductOutcome.CREATED in target.done.values():
+            return target.rows
+        names = {row.product: row for row in target.rows}
+        earlier = [row for each in names.values() for row in beginnings.earlier(each)]
+        return [*sorted(earlier, key=lambda row: row.line), *target.rows]
 
     def _create(self, target: _Target, rows: list[ProductRows], whole: ImportedProduct) -> bool:
         """Creates one product, perhaps of rows from several places: one group creates it, the

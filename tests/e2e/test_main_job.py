@@ -63,7 +63,7 @@ def refused(url: str, key: str) -> tuple[int, Mapping[str, str], Any]:
         if found:
             return
         try:
-            urllib.request.urlopen(request, timeout=30).close()
+            urllib.request.urlopen(request, timeout=120).close()
         except urllib.error.HTTPError as error:
             found.append((error.code, error.headers, json.load(error)))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib import settings
 from chalicelib.imports import files
 from chalicelib.imports.steps import plan as planner
 from tests.support.dynamodb_double import Fault
@@ -73,6 +74,42 @@ def test_the_later_row_wins_though_the_worker_crashed_that_created_the_product(d
     (variant,) = desk.products()["a"]["variants"]
     assert (variant["price"], variant["stock"]) == ("9.00", 7)
     assert ("product.updated", "a") not in desk.events()
+
+
+@pytest.mark.usefixtures("small_chunks")
+@pytest.mark.parametrize("crash", [None, "BatchGetItem", "TransactWriteItems"])
+def test_the_later_row_wins_though_a_client_creates_the_product_while_the_earlier_waits(
+    desk: Desk, crash: str | None
+) -> None:
+    waiting = "".join(f"a,,,,V{n},A-{n},4,1\n" for n in range(3)) + fillers(0)
+    waiting += "".join(f"a,,,,V{n},A-{n},5,\n" for n in range(3, 70)) + fillers(1000)
+    job = desk.send(HEADER + waiting + "a,A,5,,V0,A-0,9,7\n" + fillers(2000))
+    given = {"name": "A", "slug": "a", "price": 3, "variants": [{"title": "V0", "sku": "A-0"}]}
+    created: list[int] = []
+    crashed: list[int] = []
+
+    def faults(operation: str, request: Any) -> Fault | None:
+        if created and operation == crash and not crashed and "'a'" not in str(request):
+            crashed.append(1)
+            return Fault.CRASH_AFTER
+        if not created and operation == "Query" and len(waits(desk, job)) == 2:
+            created.append(1)
+            assert desk.shop.post("/api/admin/products", given).status == 201
+        return None
+
+    desk.dynamodb.faults = faults
+    done = desk.finished(job)
+    assert created and (crash is None or crashed)
+    assert waits(desk, job) == []
+    assert (done["created"], done["updated"], done["failed"], done["total"]) == (15, 1, 0, 16)
+    variants = desk.products()["a"]["variants"]
+    shown = [(v["price"], v["stock"]) for v in variants]
+    assert shown == [("9.00", 7), ("4.00", 1), ("4.00", 1), *[("5.00", None)] * 67]
+
+
+def waits(desk: Desk, job: str) -> list[str]:
+    keys = [(item["pk"]["S"], item["sk"]["S"]) for item in desk.dynamodb.items(settings.table())]
+    return [sk for pk, sk in keys if pk == job and sk.startswith("waiting#")]
 
 
 @pytest.mark.usefixtures("small_chunks")

@@ -5,7 +5,7 @@ from functools import partial
 
 from chalicelib import round_trips
 from chalicelib.imports.steps.reader import Reader
-from chalicelib.imports.steps.waiting import Waiting, waiting_for
+from chalicelib.imports.steps.waiting import Waiting, first_waiting, waiting_for
 from chalicelib.imports.upsert import Beginnings, Create, Fail, ProductRows, Wait
 
 
@@ -28,29 +28,39 @@ class WaitingRows(Beginnings):
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._waiting: dict[str, list[Waiting]] = {}
+        self._waiting: dict[str, list[Waiting]] = {}  # by product, when the step began
         self._read: dict[str, list[ProductRows]] = {}
+        # Nothing else in the file can complete rows, unless it has products at several places.
+        self._none = not reader.job.has_repeats
 
     def of(self, row: ProductRows) -> list[Waiting]:
-        """The rows that waited for these rows' product when the step began; or still wait, if a
-        worker crashed after it had created the product of them."""
-        if row.product not in self._waiting and self._reader.job.has_repeats:
-            self._waiting[row.product] = waiting_for(self._reader.job.id, row.product)
+        """The rows that waited for these rows' product when the step began."""
         return self._waiting.get(row.product, [])
 
     def fetch(self, rows: Sequence[ProductRows]) -> None:
-        if not self._reader.job.has_repeats:
-            return  # nothing else in the file can complete them
-        by_product: dict[str, list[ProductRows]] = {}
-        for row in rows:
-            if row.product not in self._waiting:
-                by_product.setdefault(row.product, []).append(row)
-        reads = [partial(waiting_for, self._reader.job.id, product) for product in by_product]
-        self._waiting |= zip(by_product, round_trips.together(reads), strict=True)
-        for product, own in by_product.items():
-            waiting = self._waiting[product]
-            if waiting and _is_complete([*waiting, *map(waiting_row, own)]):
-                self._read[product] = self._reader.waiting(waiting)
+        if not self._waiting:
+            self._none = self._none or not first_waiting(self._reader.job.id, 1)
+        products = {row.product for row in rows} - self._waiting.keys()
+        if self._none or not products:
+            return
+        reads = [partial(waiting_for, self._reader.job.id, product) for product in products]
+        self._waiting |= zip(products, round_trips.together(reads), strict=True)
+
+    def earlier(self, row: ProductRows) -> Sequence[ProductRows]:
+        if row.product not in self._read:
+            self._read[row.product] = self._reader.waiting(self.of(row))
+        for each in self._read[row.product]:
+            each.outcome, each.errors = None, []  # perhaps of a round that was not written
+        return self._read[row.product]
+
+    def applied(self) -> list[tuple[Waiting, ProductRows]]:
+        """The waiting rows that have an outcome, because another created their product."""
+        return [
+            (waiting, row)
+            for product, rows in self._read.items()
+            for waiting, row in zip(self._waiting.get(product, ()), rows, strict=True)
+            if row.outcome is not None
+        ]
 
     def answer(self, rows: Sequence[ProductRows]) -> Create | Wait:
         first = rows[0]
@@ -59,7 +69,7 @@ class WaitingRows(Beginnings):
             return Create(first.imported)
         if not _is_complete([*waiting, *map(waiting_row, rows)]):
             return Wait()
-        whole = self._reader.whole([*self._read.get(first.product, ()), *rows])
+        whole = self._reader.whole([*self.earlier(first), *rows])
         return Wait() if whole.outcome or whole.is_incomplete else Create(whole.imported)
 
 

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, Final
 
 from chalicelib import telemetry
+from chalicelib.batches import batches
 from chalicelib.imports import files, store
 from chalicelib.imports.model import ImportJob, ProductOutcome
 from chalicelib.imports.steps import advance, lanes, queue, report, tally
@@ -120,6 +121,8 @@ def _ordered(message: ChunkMessage, again: bool) -> None:
             for row in rows:
                 if row.outcome is ProductOutcome.CREATED:
                     settle(job_id, waiting.of(row), ProductOutcome.UPDATED)
+            for some in batches(waiting.applied(), _LEFTOVER_ROWS):
+                _finish_waiting(job, [each for each, _ in some], [row for _, row in some])
             store.put_previews(job_id, upsert.previews)
             put_waiting(job_id, [waiting_row(row) for row in rows if row.outcome is None])
             was_first = _finish(job, chunk, rows)
@@ -138,11 +141,11 @@ def _leftover(message: ChunkMessage, again: bool) -> None:
         return
     reader = Reader(job)
     rows = reader.waiting(waiting)
-    chunk = f"swept#{waiting[0].line:09d}"
+    chunk = _chunk_of(waiting)
     is_running = partial(_is_running, job.id, chunk)
     with suppress(Superseded):
         Upsert(job, chunk, is_running, is_in_file(reader)).run(rows, NothingMore())
-        _finish(job, chunk, rows, settled=waiting)
+        _finish_waiting(job, waiting, rows)
     advance.more_leftover(job)
 
 
@@ -175,6 +178,17 @@ def _is_running(job_id: str, chunk: str) -> bool:
     if is_done:
         raise Superseded
     return job is not None and job.status is JobStatus.RUNNING
+
+
+def _chunk_of(waiting: Sequence[Waiting]) -> str:
+    return f"swept#{waiting[0].line:09d}"
+
+
+def _finish_waiting(
+    job: ImportJob, waiting: Sequence[Waiting], rows: Sequence[ProductRows]
+) -> None:
+    """Counts the rows, which no longer wait."""
+    _finish(job, _chunk_of(waiting), rows, settled=waiting)
 
 
 def _finish(
