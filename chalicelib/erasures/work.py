@@ -1,4 +1,5 @@
-"""An erasure, in this order, so that nothing mentions the person again after it was read:
+"""An erasure, in this order, so that nothing mentions the person again after it was read, except
+the response to an attempt that was under way (docs/customers.md):
 
 1. the orders of the customer, each in its own commit;
 2. the customer's record;
