@@ -20,7 +20,7 @@ from chalicelib.request import call as calls
 from chalicelib.request.answer import refusal
 from chalicelib.request.authenticate import authenticate, is_admin, uncounted
 from chalicelib.request.call import Call
-from chalicelib.request.parse import expected, refuse_unknown_parameters
+from chalicelib.request.parse import expected, refuse_wrong_parameters
 from chalicelib.request.repeats import answer_again
 from chalicelib.request.routes import Crash, NoSuchPath, allowed, matched, nearest, paths
 
@@ -91,7 +91,7 @@ def _answer(call: Call, get_response: GetResponse) -> Response:
             if call.request.method == "OPTIONS":
                 return _options(call)
             if is_admin(call):
-                refuse_unknown_parameters(call)
+                refuse_wrong_parameters(call)
             return _adopted(call, get_response(call.request))
         finally:
             table.reset_before_writes(writes)

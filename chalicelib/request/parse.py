@@ -143,11 +143,25 @@ def query(model: type[Parameters]) -> Parameters:
         raise invalid(error) from None
 
 
-def refuse_unknown_parameters(call: Call) -> None:
-    """A mistyped filter must not return everything. Raises Invalid, which names each."""
+def refuse_wrong_parameters(call: Call) -> None:
+    """A mistyped filter must not return everything, and of two values none may be ignored. Raises
+    Invalid, which names each."""
     asked = call.operation.query if call.operation else None
-    known = {field.alias or name for name, field in asked.model_fields.items()} if asked else set()
-    unknown = [name for name in _parameters() if name not in known]
+    fields = asked.model_fields.items() if asked else ()
+    known = {field.alias or name: field for name, field in fields}
+    sent = _parameters()
+    several = [
+        name
+        for name, values in sent.items()
+        if name in known and not _is_list(known[name].annotation)
+        if len({value for value in values if value.strip()}) > 1
+    ]
+    if several:
+        message = "takes one value, and several were sent"
+        raise Invalid.fields(
+            [{"field": name, "code": "invalid", "message": message} for name in several]
+        )
+    unknown = [name for name in sent if name not in known]
     if unknown:
         message = f"is not a parameter here; there are {', '.join(sorted(known)) or 'none'}"
         raise Invalid.fields(

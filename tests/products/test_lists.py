@@ -75,6 +75,23 @@ def test_an_unknown_parameter_is_refused_by_its_name_and_never_ignored(
     assert f"; there are {known}" in answer.json["errors"][0]["message"]
 
 
+@pytest.mark.parametrize(
+    ("query", "refused"),
+    [
+        ("tag=a&tag=b", ["tag"]),
+        ("limit=5&limit=6&page=1&page=2", ["limit", "page"]),
+        ("search=a&search[]=b", ["search"]),
+        ("tag=a&tag=a&limit=5&limit=&status=DRAFT&status=ACTIVE", []),
+    ],
+)
+def test_two_values_of_a_parameter_that_takes_one_are_refused(
+    shop: Shop, query: str, refused: list[str]
+) -> None:
+    answer = shop.get(f"/api/admin/products?{query}")
+    assert answer.status == (422 if refused else 200)
+    assert [error["field"] for error in answer.json.get("errors", [])] == refused
+
+
 def test_an_unknown_parameter_is_repeated_up_to_200_characters(
     shop: Shop,
 ) -> None:
