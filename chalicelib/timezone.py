@@ -32,17 +32,30 @@ def start(day_of_shop: date) -> datetime:
 def period(first: str, last: str) -> tuple[str, str]:
     """The start and the (exclusive) end of a range, as `clock.iso` writes them. A day, such as
     2026-11-01, counts as a whole, a time exactly. Empty: no bound. Raises ValueError."""
-    return (_moment(first, whole_day=False) if first else "", _end(last) if last else "")
+    return (_start(first) if first else "", _end(last) if last else "")
+
+
+def _start(first: str) -> str:
+    day = _day(first)
+    return clock.iso(start(day) if day else clock.parse(first))
 
 
 def _end(last: str) -> str:
-    if len(last) == 10:
-        return _moment(last, whole_day=True)
-    # The millisecond itself is included.
-    return clock.iso(clock.parse(last).astimezone(UTC) + timedelta(milliseconds=1))
+    day = _day(last)
+    try:
+        if day:
+            return clock.iso(start(day + timedelta(days=1)))
+        # The millisecond itself is included.
+        return clock.iso(clock.parse(last).astimezone(UTC) + timedelta(milliseconds=1))
+    except OverflowError:
+        if last.startswith("9999"):
+            return ""  # how many programs write that there is no end
+        raise
 
 
-def _moment(text: str, *, whole_day: bool) -> str:
-    if len(text) != 10:
-        return clock.iso(clock.parse(text))
-    return clock.iso(start(date.fromisoformat(text) + timedelta(days=whole_day)))
+def _day(text: str) -> date | None:
+    """The day, if the text has no time: 2026-11-01, 20261101."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None

@@ -37,6 +37,9 @@ def test_a_period_includes_its_first_and_last_day() -> None:
     assert timezone.period("", "") == ("", "")
     moment = "2026-11-01T10:00:00.000Z"
     assert timezone.period(moment, moment) == (moment, "2026-11-01T10:00:00.001Z")
+    assert timezone.period("", "9999-12-31") == ("", "")
+    with pytest.raises(OverflowError):
+        timezone.period("", "0001-01-01T00:00:00+05:00")
     for wrong in ("x", "2026-02-30", "2026-13-01"):
         with pytest.raises(ValueError, match=r".+"):
             timezone.period(wrong, "")

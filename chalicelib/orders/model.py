@@ -239,7 +239,7 @@ class ListOrders(Walk):
     @classmethod
     def _in_order(cls, value: str, info: ValidationInfo) -> str:
         first, end = timezone.period(info.data.get("from_", ""), value)
-        if value and first and first >= end:
+        if end and first >= end:
             raise ValueError("must not be before from")
         return value
 

@@ -343,15 +343,17 @@ def test_the_date_can_be_given_by_either_name(shop: Shop) -> None:
         ("UTC", "2026-11-01T00:00:00.000Z"),
     ],
 )
+@pytest.mark.parametrize("written", ["2026-11-01", "20261101"])
 def test_a_day_as_the_order_date_is_that_day_in_the_shop(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch, zone: str, begins: str
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, zone: str, begins: str, written: str
 ) -> None:
     monkeypatch.setenv("TIMEZONE", zone)
-    placed(shop, orderDate="2026-10-31")
-    order = placed(shop, orderDate="2026-11-01")
+    placed(shop, orderDate="20261031")
+    order = placed(shop, orderDate=written)
     assert order["orderDate"] == begins
-    (listed,) = shop.get(f"{ORDERS}?from=2026-11-01&to=2026-11-01").json["data"]
-    assert listed["id"] == order["id"]
+    for last in (written, "9999-12-31", "9999-12-31T23:59:59.9999999Z"):
+        (listed,) = shop.get(f"{ORDERS}?from={written}&to={last}").json["data"]
+        assert listed["id"] == order["id"]
 
 
 @pytest.mark.parametrize("zone", ["America/New_York", "Asia/Tokyo"])
