@@ -27,9 +27,11 @@ _UNSEEN: Final = re.compile(
     "\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
 # Letters that Unicode does not decompose, as typed on keyboards without them. The Turkish ı is an I
-# in capitals.
+# in capitals. Also the apostrophes and dashes that phones and word processors write for ' and -.
 _PLAIN: Final = str.maketrans(
     {"ı": "i", "ø": "o", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "æ": "ae", "œ": "oe", "þ": "th"}
+    | dict.fromkeys("\u2018\u2019\u02bb\u02bc\u2032", "'")
+    | dict.fromkeys("\u2010\u2012\u2013\u2014\u2212", "-")
 )
 # Not text: control characters, and halves of characters, which cannot be stored.
 _NO_TEXT: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
