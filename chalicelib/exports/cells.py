@@ -8,6 +8,8 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from chalicelib import spreadsheets
+
 # A spreadsheet runs what begins with the first six; what begins with an apostrophe gets another.
 _MARKED = ("=", "+", "-", "@", "\t", "\r", "'")
 
@@ -19,7 +21,7 @@ def cell(value: Any) -> str:
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     text = str(value)
-    return f"'{text}" if text.startswith(_MARKED) else text
+    return f"'{text}" if text.startswith(_MARKED) or spreadsheets.is_error(text) else text
 
 
 def listed(entries: Iterable[str]) -> str:

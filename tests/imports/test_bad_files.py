@@ -136,6 +136,15 @@ def test_text_marks_of_spreadsheets_are_removed(desk: Desk) -> None:
     }
 
 
+def test_two_products_whose_sku_was_not_found_do_not_become_one(desk: Desk) -> None:
+    job = desk.imported("name,sku,price\nMug,#N/A,5\nHat,#N/A,6\nCap,C-1,7\n")
+    assert [(e["row"], e["field"], e["code"]) for e in job["errors"]] == [
+        (2, "sku", "spreadsheet_error"),
+        (3, "sku", "spreadsheet_error"),
+    ]
+    assert list(desk.products()) == ["cap"]
+
+
 def test_a_cell_of_30_megabytes_fails_only_its_row(desk: Desk) -> None:
     giant = 'b,B,1,,"' + "<p>x</p>\n" * 3_400_000 + '"\n'
     job_id = desk.put((HEADER + "a,A,1,,\n" + giant + "c,C,1,,\n").encode())

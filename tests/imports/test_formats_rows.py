@@ -219,6 +219,25 @@ def test_a_broken_row_fails_its_product_with_the_reason(row, code):
     assert not good.errors
 
 
+@pytest.mark.parametrize(
+    "error", ["#N/A", "#NV", " #REF!", "#NAME?", "#DIV/0!", "#VALEUR!", "########", "Err:502"]
+)
+@pytest.mark.parametrize("column", [0, 1, 2])
+def test_an_error_of_a_spreadsheet_is_no_sku_and_no_name(error, column):
+    cells = ["A-1", "Mug", "5"]
+    cells[column] = error
+    broken, good = products(f"sku,name,price\n{','.join(cells)}\nZ-1,#1 Dad Mug!,1\n".encode())
+    assert [(e.row, e.field, e.code) for e in broken.errors] == [
+        (2, ("sku", "name", "price")[column], "spreadsheet_error")
+    ]
+    assert not good.errors
+
+
+def test_an_error_of_a_spreadsheet_in_a_column_that_is_not_read_is_none():
+    (mug,) = products(b"Handle,Title,Variant SKU,Variant Price,Cost\nmug,Mug,A,5,#N/A\n")
+    assert not mug.errors
+
+
 def test_missing_or_surplus_blank_cells_at_the_end_of_a_row_are_ignored():
     assert not products(b"slug,name,price,tags\na,A,1,,,\n")[0].errors
     assert products(b"slug,name,price,tags\na,A,1\n")[0].values["price"] == "1.00"

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
+from chalicelib import spreadsheets
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import CsvRecord
 
@@ -19,9 +20,11 @@ _NOT_READ: Final = {
 }
 _PRICES: Final = ("price", "variantPrice", "salePrice")
 _FORMULA: Final = re.compile(r'="(?:[^"]|"")*"')
+_FAILED_MARKS: Final = ("#", "E", " ")
 # Exporters put an apostrophe before a possible formula: WooCommerce writes '-1 for a draft. Our
-# exports put one before an apostrophe too, so that a cell is read back unchanged.
-_MARKED: Final = re.compile(r"'(?:[=+@'-].*|\d[\d.,]*)", re.DOTALL)
+# exports put one before an apostrophe and a text such as `#N/A` too, so that a cell is read back
+# unchanged.
+_MARKED: Final = re.compile(rf"'(?:[=+@'-].*|\d[\d.,]*|{spreadsheets.ERROR})", re.DOTALL)
 _TEXT_MARKS: Final = "='"
 # A possible formula, with any apostrophes before it.
 _RUNS: Final = re.compile(r"'*\s*[=+@\-\t\r]")
@@ -195,7 +198,14 @@ def unreadable(sheet: Sheet, record: CsvRecord) -> RowError | None:
     if len(cells) == 1 < width:
         message = f"The row has one cell, the header {width}. Is a line break not in quotes?"
         return RowError(record.line, "", "too_few_cells", message)
-    for name, content in zip(sheet.header, cells, strict=False):
+    for at, (name, content) in enumerate(zip(sheet.header, cells, strict=False)):
+        if (
+            content[:1] in _FAILED_MARKS
+            and at in sheet.read
+            and spreadsheets.is_error(content.strip())
+        ):
+            message = f'"{content.strip()}" is an error of a spreadsheet, not a value.'
+            return RowError(record.line, name, "spreadsheet_error", message)
         if "\ufffd" in content and any("\0" in each for each in cells):
             message = "The line has bytes that are invalid in the file's encoding."
             return RowError(record.line, name, "not_in_encoding", message)
