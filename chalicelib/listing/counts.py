@@ -48,7 +48,8 @@ class Counts:
     def require(self, asked: set[str]) -> None:
         """Raises Reindexing for features for which not all records are indexed yet."""
         if not self.ready and (late := sorted(asked & self.kind.since)):
-            message = f"Not available yet: {', '.join(late)}. Records are being reindexed."
+            names = [f"sorting by {name[1:]}" if name[0] == "*" else name for name in late]
+            message = f"Not available yet: {', '.join(names)}. Records are being reindexed."
             raise Reindexing(f"{message} Try again later.", headers={"Retry-After": "60"})
 
 
