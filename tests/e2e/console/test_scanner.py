@@ -193,3 +193,42 @@ def test_drafts_and_archived_products_are_labelled_and_confirmed(desk: Desk) -> 
     desk.page.keyboard.press("Control+Enter")
     desk.dialog.get_by_role("button", name="Create order").click()
     expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
+
+
+def test_a_scan_of_a_shared_sku_asks_each_time_which_is_meant(desk: Desk) -> None:
+    for name in ("Twin mug", "Twin bowl"):
+        new = {"name": name, "price": 3, "sku": "TWIN-1", "status": "ACTIVE"}
+        desk.api.post("products", new)
+    desk.open("/orders/new")
+    for _ in range(2):
+        scan(desk, "TWIN-1")
+        desk.page.get_by_role("option", name="Twin mug").click()
+        expect(desk.label("Find a product")).to_have_value("")
+    assert lines(desk) == {"Twin mug": "2"}
+    scan(desk, "TWIN-1")
+    expect(desk.page.locator(".found li")).to_have_count(2)
+    assert lines(desk) == {"Twin mug": "2"}
+
+
+def test_a_scan_leaves_the_chosen_option_of_a_list_as_it_is(desk: Desk) -> None:
+    desk.api.post("products", {"name": "Refill", "price": 3, "sku": "REFILL", "status": "ACTIVE"})
+    desk.open("/orders/new")
+    status = desk.label("Payment status")
+    status.select_option("PAID")
+    status.focus()
+    scan(desk, "REFILL")
+    expect(desk.page.locator("[name=quantity]")).to_have_count(1)
+    assert lines(desk) == {"Refill": "1"}
+    expect(status).to_have_value("PAID")
+
+
+def test_the_total_of_a_blank_price_is_that_of_the_variant(desk: Desk) -> None:
+    desk.open("/orders/new")
+    scan(desk, "LIN-SHIRT-MOS-S")
+    desk.label("Quantity of Linen till shirt · Moss / S").fill("2")
+    desk.label("Price of Linen till shirt · Moss / S").fill("")
+    expect(desk.page.get_by_text("Total $98.00")).to_be_visible()
+    desk.button("Create order").click()
+    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
+    order = desk.api.get(f"orders/{desk.page.url.rpartition('/')[2]}")
+    assert order["total"] == "98.00"

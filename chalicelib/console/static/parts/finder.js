@@ -69,7 +69,6 @@ export function finder({ visit, label, placeholder, search, chosen, name, hint, 
 
   function open(text, options) {
     [of, found] = [text, options];
-    options.forEach((each) => each.code && known.set(folded(each.code), each));
     replace(
       box,
       found.length === 0

@@ -102,6 +102,8 @@ export function orderLines({ changed, left }) {
     changed();
   }
 
+  // A blank price is the variant's.
+  const priceOf = ({ variant, price }) => price.value.trim() || variant.price;
   const whole = (text) => (/^\d+$/.test(text) ? Number(text) : text);
 
   return {
@@ -112,12 +114,12 @@ export function orderLines({ changed, left }) {
       lines.map(({ variant, quantity, price }) => ({
         variantId: variant.id,
         quantity: whole(quantity.value.trim()),
-        price: price.value.trim() || variant.price,
+        price: priceOf({ variant, price }),
       })),
     // The total as the API will compute it, if all input is numbers.
     total: (tax) => {
       const all = lines.reduce(
-        (so, { quantity, price }) => so + Number(quantity.value) * Number(price.value),
+        (so, line) => so + Number(line.quantity.value) * Number(priceOf(line)),
         Number(tax) || 0,
       );
       const [first] = lines;

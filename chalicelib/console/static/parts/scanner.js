@@ -24,7 +24,8 @@ export function listenForScans(visit, own, scanned) {
       } else if (key === "Enter" && isScan(run, event)) {
         event.preventDefault();
         event.stopPropagation();
-        if (target.matches("input, textarea")) {
+        // A select takes keys too: they choose the option that begins with them.
+        if (target.matches("input, textarea, select")) {
           target.value = run.before;
           target.dispatchEvent(new Event("input", { bubbles: true }));
         }
