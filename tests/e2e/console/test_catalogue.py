@@ -1,5 +1,8 @@
 """Products in the console: search, edits, conflicts, bulk edits."""
 
+from collections.abc import Callable
+from typing import Any
+
 from playwright.sync_api import Route, expect
 
 from tests.e2e.console.desk import Desk
@@ -302,3 +305,52 @@ def test_five_hundred_variants_are_filtered_and_edited(
     expect(lines.locator("visible=true")).to_have_count(20)
     desk.button("Add a variant").click()
     expect(desk.field("variants.500.title").locator("input")).to_be_focused()
+
+
+def lose_one(desk: Desk, address: str, is_meant: Callable[[Any], bool]) -> list[int]:
+    """Loses the first answer to such a POST, which was done. Returns the statuses of those lost."""
+    lost: list[int] = []
+
+    def lose(route: Route) -> None:
+        asked = route.request
+        if asked.method != "POST" or lost or not is_meant(asked.post_data_json):
+            return route.continue_()
+        lost.append(route.fetch().status)
+        return route.abort()
+
+    desk.page.route(address, lose)
+    return lost
+
+
+def test_a_product_saved_again_after_a_lost_answer_is_one_product(desk: Desk) -> None:
+    lost = lose_one(desk, "**/api/admin/products", lambda body: True)
+    desk.open("/products/new")
+    desk.label("Name").fill("Lugsail")
+    desk.label("Price").fill("5")
+    desk.button("Create product").click()
+    expect(desk.page.locator(".summary")).to_contain_text("may or may not have been saved")
+    desk.label("Price").fill("6")
+    desk.button("Create product").click()
+    expect(desk.page.locator(".summary")).to_contain_text("This product was already created")
+    desk.label("Price").fill("5")
+    desk.button("Create product").click()
+    desk.heading("Lugsail")
+    assert lost == [201]
+    assert desk.api.get("products?search=lugsail")["total"] == 1
+
+
+def test_prices_changed_again_after_a_lost_answer_change_once(desk: Desk) -> None:
+    made(desk, "Halyard")
+    lost = lose_one(desk, "**/products/bulk-edit", lambda body: not body.get("dryRun"))
+    desk.open("/products?search=halyard")
+    desk.label("Select Halyard").check()
+    desk.button("More changes").click()
+    desk.dialog.get_by_label("Change prices by percent").fill("-10")
+    desk.dialog.get_by_role("button", name="Continue").click()
+    apply = desk.dialog.get_by_role("button", name="Change 1 product")
+    apply.click()
+    expect(desk.page.locator(".toast").last).to_contain_text("may or may not have been saved")
+    apply.click()
+    expect(desk.page.locator(".toast").last).to_contain_text("1 product changed.")
+    assert len(lost) == 1
+    assert [p["price"] for p in desk.api.get("products?search=halyard")["data"]] == ["9.00"]

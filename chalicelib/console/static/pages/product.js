@@ -24,6 +24,8 @@ export async function show(visit) {
 
 function edit(visit, product, etag) {
   const path = `admin/products/${product?.id}`;
+  // A retry after a lost connection does not create a second product.
+  const idempotencyKey = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;
   const fields = productForm(product);
   const summary = h.div({ role: "alert", class: "summary" });
   const save = h.button({ type: "submit", class: "main" }, product ? "Save" : "Create product");
@@ -73,11 +75,16 @@ function edit(visit, product, etag) {
 
   async function create() {
     const success = ({ name }) => `${name} created.`;
-    const { data } = await visit.send("POST", "admin/products", {
-      body: created(fields.read()),
-      success,
-    });
-    visit.go(`/products/${data.id}`);
+    const body = created(fields.read());
+    try {
+      const { data } = await visit.send("POST", "admin/products", { body, idempotencyKey, success });
+      visit.go(`/products/${data.id}`);
+    } catch (refusal) {
+      if (refusal.code === "idempotency_key_reused")
+        refusal.message =
+          "This product was already created, before your last changes. You can find it under Products.";
+      throw refusal;
+    }
   }
 
   // `latest`: the product as someone else saved it. Its new variants stay, and its deleted ones are

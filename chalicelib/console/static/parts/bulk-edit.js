@@ -9,11 +9,14 @@ import { toast } from "./notice.js";
 import { skeleton } from "./page.js";
 
 const SHOWN_ERRORS = 5;
+const newKey = () => crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;
 
 // `which`: { ids } or { filters }; `change` as the API takes it; `title`: the question, such as Set
 // 3 products to draft?; `undoable`: whether it can be undone.
 export async function bulkEdit(visit, { api, name, which, change, title, warning, undoable }, done) {
   const body = { ...which, change };
+  // A retry after a lost connection does not change the records again.
+  const once = newKey();
   const content = h.div({ class: "stack even" }, skeleton(2));
   const confirm = h.button({ type: "button", class: "main", onclick: visit.once(run) }, "Apply");
   const dialog = visit.modal(title, [
@@ -27,7 +30,7 @@ export async function bulkEdit(visit, { api, name, which, change, title, warning
   confirm.disabled = true;
   let dry;
   try {
-    dry = await made({ ...body, dryRun: true });
+    dry = await made({ ...body, dryRun: true }, newKey());
   } catch (refusal) {
     if (isLeft(refusal)) throw refusal;
     replace(content, h.p({ class: "notice bad" }, refusal.message));
@@ -52,7 +55,7 @@ export async function bulkEdit(visit, { api, name, which, change, title, warning
   (updated > 0 ? confirm : dialog.querySelector("button:last-child")).focus();
 
   async function run() {
-    const job = await made(body, `Changing ${plural(updated, name)}…`);
+    const job = await made(body, once, `Changing ${plural(updated, name)}…`);
     dialog.close();
     const message =
       `${plural(job.updated, name)} changed.` +
@@ -70,11 +73,11 @@ export async function bulkEdit(visit, { api, name, which, change, title, warning
     await done();
   }
 
-  async function made(asked, success) {
+  async function made(asked, idempotencyKey, success) {
     const { data } = await visit.send("POST", api, {
       body: asked,
       success,
-      idempotencyKey: crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`,
+      idempotencyKey,
     });
     return watch(visit, data.jobId);
   }
