@@ -214,3 +214,30 @@ def test_leaving_a_started_order_asks_first(desk: Desk) -> None:
     desk.page.get_by_role("link", name="Customers", exact=True).click()
     desk.dialog.get_by_role("button", name="Stay").click()
     expect(desk.label("Note")).to_have_value("Said on the telephone")
+
+
+def test_a_tag_with_a_comma_is_changed_only_by_who_edits_the_tags(desk: Desk) -> None:
+    product = desk.api.post("products", {"name": "Smew", "price": 5, "status": "ACTIVE"})
+    (variant,) = product["variants"]
+    given = {"tags": ["Berlin, Mitte"], "note": "one\r\ntwo"}
+    line = {"variantId": variant["id"], "quantity": 1, "price": "5"}
+    customer = {"email": "smew@example.com"}
+    new = {"lineItems": [line], "customer": customer, "source": "PHONE", **given}
+    order = desk.api.post("orders", new)
+    desk.open(f"/orders/{order['id']}")
+    desk.button("Mark as paid").click()
+    expect(desk.button("Start processing")).to_be_visible()
+    desk.page.get_by_role("link", name="Customers", exact=True).click()
+    desk.heading("Customers")
+    after = desk.api.get(f"orders/{order['id']}")
+    assert {name: after[name] for name in given} == given
+
+    customer = desk.api.post("customers", {"email": "smew2@example.com", **given})
+    desk.open(f"/customers/{customer['id']}")
+    desk.label("First name").fill("Ada")
+    desk.button("Save").click()
+    desk.heading("Ada")
+    desk.page.get_by_role("link", name="Orders", exact=True).click()
+    desk.heading("Orders")
+    after = desk.api.get(f"customers/{customer['id']}")
+    assert {name: after[name] for name in given} == given

@@ -7,12 +7,12 @@ import { editAddress, shown } from "../parts/address.js";
 import { badge } from "../parts/badge.js";
 import { typedConfirm } from "../parts/confirm.js";
 import { finder } from "../parts/finder.js";
-import { field, form } from "../parts/form.js";
+import { field, form, values } from "../parts/form.js";
 import { watch } from "../parts/jobs.js";
 import { toast } from "../parts/notice.js";
 import { buyer, fullName, tagsOf } from "../parts/order.js";
 import { card, empty, facts } from "../parts/page.js";
-import { differing, whichStays } from "../parts/stale.js";
+import { differing, edited, whichStays } from "../parts/stale.js";
 import { table } from "../parts/table.js";
 import { keeping } from "../parts/typed.js";
 import { link } from "../router.js";
@@ -65,7 +65,7 @@ function blank(visit) {
     },
   });
   visit.draw({ title: "New customer", back: [link("/customers"), "Customers"] }, card(null, node));
-  guard(visit, node, none);
+  guard(visit, node);
 }
 
 function fieldsOf(customer) {
@@ -87,12 +87,15 @@ function read({ tags, ...typed }) {
   return { ...Object.fromEntries(texts), tags: tagsOf(tags) };
 }
 
-function guard(visit, node, was) {
+// Returns what the form holds unchanged.
+function guard(visit, node) {
+  const first = read(values(node));
   visit.guard(
     "customer",
-    () => differing(was, read(Object.fromEntries(new FormData(node)))).length > 0,
+    () => differing(first, read(values(node))).length > 0,
     "Your changes to this customer have not been saved.",
   );
+  return first;
 }
 
 function page(visit, path, { data: customer, etag }, found) {
@@ -175,10 +178,10 @@ function page(visit, path, { data: customer, etag }, found) {
     const node = form({
       fields: fieldsOf(customer),
       submit: "Save",
-      save: (typed) => save(was, read(typed)),
+      save: (typed) => save(was, edited(was, first, read(typed))),
       may: mayChange,
     });
-    guard(visit, node, was);
+    const first = guard(visit, node);
     return card("Details", node);
   }
 

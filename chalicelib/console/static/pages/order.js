@@ -8,11 +8,11 @@ import { editAddress, linesOf, shown } from "../parts/address.js";
 import { badge } from "../parts/badge.js";
 import { copyButton } from "../parts/copy.js";
 import { deliveryTable } from "../parts/deliveries.js";
-import { field, form } from "../parts/form.js";
+import { field, form, values } from "../parts/form.js";
 import { toast } from "../parts/notice.js";
 import { buyer, carrierOf, tagsOf } from "../parts/order.js";
 import { card, facts, skeleton } from "../parts/page.js";
-import { differing, whichStays } from "../parts/stale.js";
+import { differing, edited, whichStays } from "../parts/stale.js";
 import { table } from "../parts/table.js";
 import { keeping } from "../parts/typed.js";
 import { link } from "../router.js";
@@ -294,11 +294,12 @@ function page(visit, path, order, etag) {
         field({ name: "note", label: NAMES.note, value: order.note, rows: 4, wide: true }),
       ],
       submit: "Save",
-      save: (typed) => save(was, read(typed), etag),
+      save: (typed) => save(was, edited(was, first, read(typed)), etag),
       may: may("STAFF"),
     });
+    const first = read(values(node));
     unsaved = () => {
-      const mine = read(Object.fromEntries(new FormData(node)));
+      const mine = edited(was, first, read(values(node)));
       return Object.fromEntries(differing(was, mine).map((name) => [name, mine[name]]));
     };
     visit.guard(

@@ -9,6 +9,13 @@ const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 export const differing = (one, other) =>
   Object.keys(other).filter((name) => !same(one[name], other[name]));
 
+// The record with what the user changed in its form. `first`: what the form held unchanged, which may
+// differ from the record: a tag with a comma is read back as two tags.
+export const edited = (was, first, typed) => ({
+  ...was,
+  ...Object.fromEntries(differing(first, typed).map((name) => [name, typed[name]])),
+});
+
 // A record as single values: rows with an id, such as variants, are compared separately, so that a
 // price changed by one user and a stock changed by the other do not conflict.
 function values(record) {
