@@ -171,3 +171,25 @@ def test_home_shows_the_time_zone_of_its_days(desk: Desk) -> None:
     ordered(desk, "Sold today")
     desk.open("/")
     expect(desk.page.locator(".tile").first).to_contain_text("Sales today (UTC)")
+
+
+@pytest.mark.parametrize(("typed", "made_it"), [("+12", 14), ("20", 20)])
+def test_an_undone_stock_move_leaves_sales_since_the_page_was_drawn(
+    desk: Desk, typed: str, made_it: int
+) -> None:
+    name = f"Backstaff {made_it}"
+    variants = [{"title": "Default", "stock": 4}]
+    new = {"name": name, "price": 5, "status": "ACTIVE", "variants": variants}
+    product = desk.api.post("products", new)
+    desk.open("/products/low-stock")
+    (variant,) = product["variants"]
+    sold = {"variantId": variant["id"], "by": -2, "reason": "SOLD"}
+    desk.api.post(f"products/{product['id']}/stock", {"moves": [sold]})
+    field = desk.label(f"Stock of {name} · Default")
+    field.fill(typed)
+    field.press("Enter")
+    expect(field).to_have_value(str(made_it))
+    desk.button("Undo").click()
+    expect(field).to_have_value("2")
+    (after,) = desk.api.get(f"products/{product['id']}")["variants"]
+    assert after["stock"] == 2

@@ -46,7 +46,7 @@ function stockCell(visit, { productId, variantId, productName, variantTitle, sto
   const name = [productName, variantTitle].filter(Boolean).join(" · ");
   const errorId = newId("error");
   let known = stock;
-  let once = null; // [request, idempotency key]: a retry is the same move
+  let once = null; // [request, idempotency key, stock before a count]: a retry is the same move
   const error = h.p({ id: errorId, class: "error" });
   const reason = h.select(
     { "aria-label": `Reason for ${name}`, class: "reason" },
@@ -102,12 +102,22 @@ function stockCell(visit, { productId, variantId, productName, variantTitle, sto
     await move(/^[+-]/.test(typed) ? { by: Number(typed) } : { to: Number(typed) }, reason.value);
   }
 
+  // The stock before a count, which sales may have changed since the page was drawn: an undo does
+  // not take them back.
+  async function there() {
+    const { data } = await visit.get(`admin/products/${productId}`, { fields: "variants" });
+    return data.variants.find(({ id }) => id === variantId)?.stock ?? known;
+  }
+
   async function move(change, why) {
     const asked = JSON.stringify([change, why]);
-    if (once?.[0] !== asked) once = [asked, crypto.randomUUID?.() ?? `${Math.random()}`];
     save.ariaBusy = "true";
     try {
-      const before = known;
+      if (once?.[0] !== asked) {
+        const before = change.by === undefined ? await there() : null;
+        once = [asked, crypto.randomUUID?.() ?? `${Math.random()}`, before];
+      }
+      const before = once[2];
       const { data } = await visit.send("POST", `admin/products/${productId}/stock`, {
         body: { moves: [{ variantId, ...change, reason: why }] },
         idempotencyKey: once[1],
@@ -117,7 +127,7 @@ function stockCell(visit, { productId, variantId, productName, variantTitle, sto
       input.value = String(known);
       reason.value = "COUNTED";
       form.classList.add("saved");
-      const by = known - before;
+      const by = change.by ?? known - before;
       if (by === 0) announce(`${name}: the stock is already ${known}.`);
       else
         toast(`${name}: stock is now ${number(known)}.`, "", [
