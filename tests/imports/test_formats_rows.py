@@ -453,6 +453,23 @@ def test_a_sale_price_counts_during_the_sale():
     assert over["compareAtPrice"] is None
 
 
+@pytest.mark.parametrize("sale", ["20", "25"])
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Type,SKU,Name,In stock?,Regular price,Sale price",
+        "product_type,sku,name,attribute_set_code,price,special_price",
+        "Token,SKU,Item Name,GTIN,Price,Online Sale Price",
+        "Item,SKU,Name,Current Stock,Price,Sale Price",
+    ],
+)
+def test_a_sale_price_that_is_no_reduction_does_not_raise_the_price(header, sale):
+    kind = "Product" if header.startswith("Item,") else "simple"
+    (mug,) = products(f"{header}\n{kind},M,Mug,1,20,{sale}\n".encode())
+    assert not mug.errors
+    assert (mug.values["price"], mug.values["compareAtPrice"]) == ("20.00", None)
+
+
 def test_a_private_woocommerce_product_is_active_but_not_published():
     row = {"Type": "simple", "SKU": "M", "Name": "Mug", "Regular price": "20"}
     private = product(WOO, {**row, "Published": "0"}).values

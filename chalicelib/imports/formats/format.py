@@ -198,11 +198,11 @@ class Format:
         given: Prices = {"price": ("price", price)} if price is not None else {}
         if before is not None:
             given["compareAtPrice"] = ("compareAtPrice", before if Decimal(before) else None)
-        elif sale and Decimal(sale) and self.is_on_sale(draft, row):
+        elif sale and _is_reduced(price, sale) and self.is_on_sale(draft, row):
             given["price"] = ("salePrice", sale)
             given["compareAtPrice"] = ("price", price)
         elif price is not None and self._gives_reductions:
-            # No sale is running, so there is no compare-at price.
+            # No sale is running, or it is no reduction: there is no compare-at price.
             given["compareAtPrice"] = ("price", None)
         return given
 
@@ -225,3 +225,8 @@ class Format:
             # With a SKU, two products may have the same name. Otherwise the name identifies it.
             product.slug = None if has_sku else product.if_new["slug"] or None
         return draft.finish(own_prices=self.own_prices)
+
+
+def _is_reduced(price: str | None, sale: str) -> bool:
+    """Whether a shop sells for the sale price: one above the price is not used there either."""
+    return Decimal(sale) > 0 and (price is None or Decimal(sale) < Decimal(price))
