@@ -292,6 +292,16 @@ def test_a_title_above_the_header_is_skipped_and_counted_as_a_line(above):
     assert [record.line for record in table.records()] == [table.header_line + 1]
 
 
+@pytest.mark.parametrize("end", ["", "\nhat;Hat;6,00", "\nhat;Hat;6,00\ncap;Cap, red;7,00\n"])
+def test_a_header_above_rows_with_many_commas_is_no_title(end):
+    rows = f"mug;a mug, a saucer, a spoon, a plate, a cup, a glass, a pot;5,00{end}"
+    table = open_csv([f"slug;description;price\n{rows}".encode()])
+    assert (table.format.delimiter, table.header_line) == (";", 1)
+    assert table.format.header == ("slug", "description", "price")
+    titled = open_csv([f"Prices, 2026\nslug;description;price\n{rows}".encode()])
+    assert (titled.format.delimiter, titled.header_line) == (";", 2)
+
+
 @pytest.mark.parametrize(("header", "columns"), [("," * 900_000, 2), ("x" * 900_000 + ",y", 3)])
 def test_a_header_of_many_bytes_is_read(header, columns):
     table = open_csv([f"slug,name{header}\na,b\n".encode()])

@@ -215,10 +215,23 @@ def _delimiter(sample: str, chosen: str) -> tuple[str, int, int]:
     bare = (line.rstrip(f"{DELIMITERS} ") for line in lines[:_COMPARED])
     found = [max(map(line.count, chosen or DELIMITERS)) for line in bare]
     most = max(found)
-    # A title line has no delimiters, or few compared with the lines below it.
-    above = next(at for at, count in enumerate(found) if count * 3 > most or count == most)
+    # A title line has no delimiters, or few compared with the lines below it. (Those may have many
+    # commas that part no cells, in a description.)
+    marks = chosen or DELIMITERS
+    above = next(
+        at
+        for at, count in enumerate(found)
+        if count * 3 > most or count == most or _is_regular(lines[at:_COMPARED], marks)
+    )
     best = chosen or max(DELIMITERS, key=lines[above].count)
     return best, lines[above].count(best) + 1, above
+
+
+def _is_regular(lines: list[str], delimiters: str) -> bool:
+    """Whether every line that was read has as many delimiters as the first of them."""
+    header, *rows = lines
+    count, mark = max((header.count(mark), mark) for mark in delimiters)
+    return count > 0 and len(rows) > 0 and all(row.count(mark) == count for row in rows)
 
 
 def _first_line_end(sample: str) -> str:
