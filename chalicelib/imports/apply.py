@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from chalicelib.imports.csv.faults import RowError
+from chalicelib.imports.formats.cells import text
 from chalicelib.imports.formats.product import ImportedProduct
 from chalicelib.problems import Invalid
 from chalicelib.products import store as products
@@ -105,7 +106,7 @@ def _kept(values: _Given, there: Mapping[str, Any]) -> _Given:
     def kept(name: str, value: Any) -> Any:
         is_there = there.get(name)
         if isinstance(value, str) and isinstance(is_there, str):
-            return is_there if is_there.replace("\r\n", "\n") == value else value
+            return is_there if text(is_there) == value else value
         if isinstance(value, dict) and isinstance(is_there, Mapping):
             return _kept(value, is_there)
         if name == "compareAtPrice" and value is None and is_there and not Decimal(is_there):

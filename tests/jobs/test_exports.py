@@ -194,6 +194,7 @@ _ODD = st.sampled_from(
         *("=1+1", "+4", "-2", "@x", "'tis", "''", "'=a'b", '="007"', "007", "1E5", 'say "hi"'),
         *("a,b;c|d", "line\nbreak", "two\r\nlines", "\\", "a\\,b", "Ünïcödé", "عربي", "日本"),
         *("😀", "TRUE", "null", "#N/A", "1.299,00", "'5", "é́", "a > b", "x->y"),
+        "soft\u2028break",
     ]
 )
 _TEXT = _ODD | st.text(
@@ -242,6 +243,14 @@ def _product(draw: st.DrawFn) -> dict[str, Any]:
     else:
         fields["variants"] = [_named({"stock": draw(_STOCK)})]
     return _named(fields)
+
+
+def test_a_line_separator_of_a_text_comes_back_from_an_export(jobs: JobDesk) -> None:
+    sent = {"name": "Mug\u2028red", "description": "a\u2028b\r\nc", "sku": "M", "price": "5.00"}
+    there = jobs.shop.post(PRODUCTS, sent).json
+    job = Desk(jobs.shop, jobs.dynamodb).imported(exported(jobs, type="products")[1])
+    assert (job["unchanged"], job["errors"]) == (1, [])
+    assert jobs.shop.get(f"{PRODUCTS}/{there['id']}").json == there
 
 
 @settings(
