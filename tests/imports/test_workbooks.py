@@ -341,3 +341,18 @@ def test_a_sheet_can_be_chosen_and_a_missing_one_is_reported(desk: Desk) -> None
     assert (job["status"], job["error"]["code"]) == ("FAILED", "unknown_sheet")
     bomb = desk.imported(b"PK\x03\x04" + bytes(1000))
     assert bomb["error"]["code"] == "unreadable_workbook"
+
+
+def test_a_hidden_sheet_is_read_only_by_its_name() -> None:
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    book.active.title, book.active.sheet_state = "Old", "hidden"
+    book.active.append(["sku", "name", "price"])
+    book.active.append(["A", "Old", 1])
+    new = book.create_sheet("New")
+    new.append(["sku", "name", "price"])
+    new.append(["00123", "New", 2])
+    book.active = 1
+    data = saved(book)
+    assert b"A,Old,1" not in b"".join(as_csv(data)) and b"00123,New,2" in b"".join(as_csv(data))
+    assert b"A,Old,1" in b"".join(as_csv(data, "old"))

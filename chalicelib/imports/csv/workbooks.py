@@ -51,12 +51,14 @@ def as_csv(data: bytes, sheet: str = "", delimiter: str = "") -> Iterator[bytes]
     """
     _refuse_bombs(data)
     _refuse_repeats(data)
-    from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum
+    from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
     try:
         workbook = CalamineWorkbook.from_filelike(io.BytesIO(data))
-        names = [s.name for s in workbook.sheets_metadata if s.typ is SheetTypeEnum.WorkSheet]
-        name = _chosen(names, sheet)
+        sheets = [s for s in workbook.sheets_metadata if s.typ is SheetTypeEnum.WorkSheet]
+        # Hidden ones last: what its user sees first is the workbook's first sheet.
+        sheets.sort(key=lambda s: s.visible is not SheetVisibleEnum.Visible)
+        name = _chosen([s.name for s in sheets], sheet)
         cells = workbook.get_sheet_by_name(name)
         widths = _zeros(data, workbook.sheet_names.index(name))
     except FileRejected:
