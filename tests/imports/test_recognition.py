@@ -63,6 +63,16 @@ def test_a_merely_similar_header_is_not_recognised(header: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "header",
+    ["sku,name,price,stock,quantity", "sku,Qty,Quantity", "name,Title,price", "sku,brand,vendor"],
+)
+def test_which_of_two_columns_gives_a_stock_is_asked_for(header: str) -> None:
+    columns = header.split(",")
+    assert recognise(columns) is None
+    assert recognise([*columns[:-1], "Images", "Image"]) is Ours
+
+
+@pytest.mark.parametrize(
     "header", ["sku,price", "SKU,Quantity", "Name,Price,Quantity,Category,Image", "slug,status"]
 )
 def test_our_columns_and_their_synonyms_are_recognised(header: str) -> None:

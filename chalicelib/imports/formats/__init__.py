@@ -121,6 +121,7 @@ def _unknown(header: Sequence[str]) -> str:
     return (
         f"The format of the file is not recognised. Columns found: {found}{more}. "
         + (f"Nearest known: {hints}. " if hints else "")
-        + "Needed: only columns of our template, one of them slug, name or sku, and one more; "
+        + "Needed: only columns of our template, one for each field: slug, name or sku, and one "
+        + "more; "
         + f"or one of: {titles}."
     )

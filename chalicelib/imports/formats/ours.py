@@ -29,6 +29,8 @@ _TABLE = {
     **{column: (column, *_SYNONYMS.get(column, ())) for column in COLUMNS if column != "imageUrl"},
     **{field: _SYNONYMS[field] for field in ("image", "category")},
 }
+# Fields that several columns may give. Which of two stocks counts is not guessed.
+_SEVERAL = ("image", "category")
 _OF_VARIANT = ("variantTitle", "variantSku", "variantPrice", "option")
 _IDENTITY = ("slug", "name", "sku")
 
@@ -44,9 +46,13 @@ class Ours(Format):
 
     @classmethod
     def fits(cls, columns: Sequence[str]) -> bool:
-        """Every column is one of ours, and they say which product and something of it."""
-        fields = {cls.field(column) for column in columns if plain(column)}
-        return None not in fields and len(fields) > 1 and not fields.isdisjoint(_IDENTITY)
+        """Every column is one of ours, no two give the same field, and they say which product and
+        something of it."""
+        named = {plain(column): cls.field(column) for column in columns if plain(column)}
+        single = [field for field in named.values() if field not in _SEVERAL]
+        fields = {*named.values()}
+        is_clear = None not in fields and len(single) == len(set(single))
+        return is_clear and len(fields) > 1 and not fields.isdisjoint(_IDENTITY)
 
     def key(self, cells: list[str]) -> str:
         slug, name, sku = (self.sheet.cell(cells, field) for field in _IDENTITY)
