@@ -64,7 +64,7 @@ def test_a_merely_similar_header_is_not_recognised(header: str) -> None:
 
 @pytest.mark.parametrize(
     "header",
-    ["sku,name,price,stock,quantity", "sku,Qty,Quantity", "name,Title,price", "sku,brand,vendor"],
+    ["sku,name,price,stock,quantity", "sku,Qty,Quantity", "name,price,Title", "sku,brand,vendor"],
 )
 def test_which_of_two_columns_gives_a_stock_is_asked_for(header: str) -> None:
     columns = header.split(",")
