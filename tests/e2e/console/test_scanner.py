@@ -35,7 +35,8 @@ def scan(desk: Desk, code: str, pause: float = SCANNER) -> None:
     session = desk.page.context.new_cdp_session(desk.page)
     moment = time.time() - len(code) * pause
     for key in (*code, "\r"):
-        pressed = {"key": "Enter", "windowsVirtualKeyCode": 13} if key == "\r" else {"key": key}
+        code_of = {"\r": 13, " ": 32}.get(key, 0)
+        pressed = {"key": "Enter" if key == "\r" else key, "windowsVirtualKeyCode": code_of}
         down = {"type": "keyDown", "text": key, "timestamp": moment, **pressed}
         session.send("Input.dispatchKeyEvent", down)
         session.send("Input.dispatchKeyEvent", {"type": "keyUp", "timestamp": moment, **pressed})
@@ -232,3 +233,46 @@ def test_the_total_of_a_blank_price_is_that_of_the_variant(desk: Desk) -> None:
     expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
     order = desk.api.get(f"orders/{desk.page.url.rpartition('/')[2]}")
     assert order["total"] == "98.00"
+
+
+@pytest.mark.parametrize("sku", ["TILL/BAG", "TILL BAG"])
+def test_a_scan_with_a_slash_or_a_blank_presses_no_button(desk: Desk, sku: str) -> None:
+    desk.api.post("products", {"name": f"Bag {sku}", "price": 1, "sku": sku, "status": "ACTIVE"})
+    desk.open("/orders/new")
+    scan(desk, "LIN-SHIRT-MOS-S")
+    expect(desk.page.locator("[name=quantity]")).to_have_count(1)
+    sent: list[str] = []
+    desk.page.on("request", lambda asked: asked.method == "POST" and sent.append(asked.url))
+    desk.button("Create order").focus()
+    scan(desk, sku)
+    expect(desk.page.locator("[name=quantity]")).to_have_count(2)
+    desk.heading("New order")
+    assert sent == []
+    expect(desk.dialog).to_have_count(0)
+    assert lines(desk) == {"Linen till shirt · Moss / S": "1", f"Bag {sku}": "1"}
+
+
+def test_an_order_waits_for_the_customer_who_was_searched_for(desk: Desk) -> None:
+    desk.api.post("customers", {"email": "slow@till.example", "firstName": "Slow"})
+    desk.open("/orders/new")
+    scan(desk, "LIN-SHIRT-MOS-S")
+    expect(desk.page.locator("[name=quantity]")).to_have_count(1)
+    customer = desk.label("Find a customer")
+    customer.fill("nobody at all")
+    customer.press("Control+Enter")
+    expect(desk.page.locator(".summary")).to_contain_text("The customer who was searched for")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    desk.page.route("**/api/admin/customers?*", hold)
+    customer.fill("slow@till.example")
+    customer.press("Enter")
+    customer.press("Control+Enter")
+    expect(desk.button("Create order")).to_have_attribute("aria-busy", "true")
+    for route in held:
+        route.continue_()
+    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
+    order = desk.api.get(f"orders/{desk.page.url.rpartition('/')[2]}")
+    assert order["customer"]["email"] == "slow@till.example"

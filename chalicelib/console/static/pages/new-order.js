@@ -203,8 +203,11 @@ export async function show(visit) {
     event.preventDefault();
     await saving(form, create, summary, async () => {
       await find.settled();
+      await who.settled();
       if (find.missed())
         throw new Error("An item that was searched for is not on the order. Add or dismiss it first.");
+      if (who.missed())
+        throw new Error("The customer who was searched for is not on the order. Choose or clear it first.");
       const unusual = items.unusual();
       if (unusual.length && !(await sellAnyway(unusual))) return;
       isPlacing = true;

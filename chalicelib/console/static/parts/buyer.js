@@ -9,6 +9,7 @@ const FEW = 20;
 
 export function chooseBuyer({ visit, known, changed }) {
   let customer = known;
+  let find = null;
   const node = h.div({ class: "stack even", "data-field": "customer" });
   draw();
 
@@ -45,16 +46,17 @@ export function chooseBuyer({ visit, known, changed }) {
       if (document.activeElement === document.body) other.focus();
       return;
     }
+    find = finder({
+      visit,
+      label: "Find a customer",
+      placeholder: "Name, email or phone",
+      codes: "email address",
+      search,
+      chosen: choose,
+    });
     replace(
       node,
-      finder({
-        visit,
-        label: "Find a customer",
-        placeholder: "Name, email or phone",
-        codes: "email address",
-        search,
-        chosen: choose,
-      }).node,
+      find.node,
       h.p({ class: "hint" }, "Or enter a new customer:"),
       // First, so that the names lead on to the payment.
       field({ name: "customer.phone", label: "Phone", type: "tel", autocomplete: "off" }),
@@ -83,5 +85,11 @@ export function chooseBuyer({ visit, known, changed }) {
       phone: phone || null,
     };
   }
-  return { node, read, known: () => customer };
+  return {
+    node,
+    read,
+    known: () => customer,
+    settled: () => find?.settled(),
+    missed: () => (customer ? 0 : find.missed()),
+  };
 }

@@ -21,6 +21,11 @@ export function listenForScans(visit, own, scanned) {
           run = { text: "", field: target, before: target.value, first: timeStamp };
         run.text += key;
         run.last = timeStamp;
+        // In the middle of a code they open no search and press no button.
+        if (run.text.length > 1 && "/ ".includes(key) && !target.matches("input, textarea, select")) {
+          event.preventDefault();
+          event.stopPropagation();
+        }
       } else if (key === "Enter" && isScan(run, event)) {
         event.preventDefault();
         event.stopPropagation();
