@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.e2e.console.desk import Desk
 from tests.webhooks.receiver import Receiver
@@ -198,3 +198,54 @@ def test_every_call_has_a_shell_example(desk: Desk) -> None:
     desk.page.evaluate("document.querySelectorAll('details').forEach((each) => each.open = true)")
     expect(desk.page.get_by_label("Example", exact=True)).to_have_count(calls.count())
     expect(desk.page.get_by_label("Example response")).to_have_count(calls.count())
+
+
+@pytest.mark.parametrize("path", ["webhooks", "keys"])
+def test_an_addition_sent_again_after_a_lost_answer_shows_its_secret_once(
+    desk: Desk, receiver: Receiver, path: str
+) -> None:
+    lost: list[int] = []
+
+    def lose(route: Route) -> None:
+        if route.request.method != "POST" or lost:
+            return route.continue_()
+        lost.append(route.fetch().status)
+        return route.abort()
+
+    desk.page.route(f"**/api/admin/{path}", lose)
+    before = desk.api.get(path)["pagination"]["total"]
+    if path == "webhooks":
+        desk.open("/settings/developer/webhooks")
+        desk.page.locator("header").get_by_role("button", name="Add webhook").click()
+        desk.dialog.get_by_label("Endpoint URL").fill(receiver.url("/as/once"))
+        desk.dialog.get_by_label("order.paid").check()
+        submit = desk.dialog.get_by_role("button", name="Add webhook")
+    else:
+        desk.open("/settings/keys")
+        desk.button("Create API key").click()
+        desk.dialog.get_by_label("Name").fill("Till on a slow line")
+        submit = desk.dialog.get_by_role("button", name="Create")
+    submit.click()
+    expect(desk.dialog.locator(".summary")).to_contain_text("may or may not have been saved")
+    submit.click()
+    expect(desk.dialog.locator(".copied code")).not_to_be_empty()
+    assert lost == [201]
+    assert desk.api.get(path)["pagination"]["total"] == before + 1
+
+
+def test_a_key_expires_on_a_day_of_the_shop(desk: Desk) -> None:
+    def elsewhere(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, body=answer.text().replace('"UTC"', '"America/New_York"'))
+
+    desk.page.route("**/facts.js", elsewhere)
+    desk.open("/settings/keys")
+    desk.button("Create API key").click()
+    desk.dialog.get_by_label("Name").fill("Till in Brooklyn")
+    desk.dialog.get_by_label("Expires").fill("2060-06-30")
+    desk.dialog.get_by_role("button", name="Create").click()
+    desk.dialog.get_by_role("button", name="I have stored it").click()
+    row = desk.page.get_by_role("row").filter(has_text="Till in Brooklyn")
+    expect(row).to_contain_text("Jun 30, 2060")
+    (made,) = [one for one in desk.api.get("keys")["data"] if one["name"] == "Till in Brooklyn"]
+    assert made["expiresAt"] == "2060-06-30T04:00:00.000Z"

@@ -7,6 +7,7 @@ import { copied } from "../parts/copy.js";
 import { field, form } from "../parts/form.js";
 import { list } from "../parts/list.js";
 import { empty } from "../parts/page.js";
+import { momentOf } from "../parts/zone.js";
 import { who } from "../session.js";
 
 const ROLES = [
@@ -70,6 +71,8 @@ export async function show(visit) {
   });
 
   function create() {
+    // A retry after a lost connection shows the key that was created.
+    const idempotencyKey = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;
     const dialog = visit.modal("Create API key", [
       form({
         fields: [
@@ -81,7 +84,8 @@ export async function show(visit) {
         cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
         async save(typed) {
           const { data } = await visit.send("POST", "admin/keys", {
-            body: { ...typed, expiresAt: typed.expiresAt || null },
+            body: { ...typed, expiresAt: typed.expiresAt ? momentOf(`${typed.expiresAt}T00:00`) : null },
+            idempotencyKey,
             success: `API key ${typed.name} created.`,
           });
           dialog.close();

@@ -54,6 +54,8 @@ export async function show(visit) {
 }
 
 function add(visit) {
+  // A retry after a lost connection does not add a second webhook, and shows the secret of the first.
+  const idempotencyKey = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;
   const node = form({
     fields: endpointFields(null),
     submit: "Add webhook",
@@ -61,6 +63,7 @@ function add(visit) {
     async save() {
       const { data } = await visit.send("POST", "admin/webhooks", {
         body: readEndpoint(node),
+        idempotencyKey,
         success: "Webhook added.",
       });
       dialog.close();
