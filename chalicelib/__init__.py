@@ -18,6 +18,7 @@ Mechanisms:
 - HTTP: `request`, `validation`, `schemas`, `problems`; the description: `openapi`,
   `openapi_limits`, `openapi_schemas`, `public_names`
 - long work: `jobs`, `deadline` (retries)
-- values: `ids`, `clock`, `timezone`, `money`, `slugs`, `addresses`, `forgetting` (a person's data)
+- values: `ids`, `clock`, `timezone`, `money`, `slugs`, `addresses`, `spreadsheets` (their
+  errors), `forgetting` (a person's data)
 - the process: `settings`, `telemetry`
 """

@@ -63,7 +63,7 @@ export function finder({ visit, label, placeholder, search, chosen, name, hint, 
       open(text, options);
       announce(found.length ? `${found.length} found.` : "Nothing found.");
     } catch (refusal) {
-      if (!isLeft(refusal)) miss(text, refusal.message);
+      if (!isLeft(refusal) && input.value.trim() === text) miss(text, refusal.message);
     }
   }
 
