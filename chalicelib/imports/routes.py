@@ -8,7 +8,7 @@ from typing import Any, Final
 from chalice.app import HeadersType, Response
 
 from chalicelib import clock
-from chalicelib.idempotency import Once
+from chalicelib.idempotency import Begun, Once
 from chalicelib.imports import files, form, mappings, store
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.model import (
@@ -97,10 +97,7 @@ def start() -> Response:
     # Again, if it was lost; not over a workbook's sheet, which the job may be reading.
     if begun is None or not begun.again or not files.is_there(job.id, report=False):
         files.put(job.id, sent.data)
-    text = encode({"jobId": job.id})
-    if begun:
-        begun.finish(text)
-    return reply_text(202, text)
+    return _answer(job, begun)
 
 
 def _options(asked: ImportOptions | NewImportUpload) -> Options:
@@ -211,9 +208,7 @@ def get_import_template() -> Response:
 def retry(id: str) -> Response:
     """A new job for the rows that failed, or for the whole file if the job failed or was cancelled.
     Products already written are `unchanged`."""
-    repeatable = once(None)
-    if repeatable:
-        repeatable.look()
+    repeatable = _looked_up()
     old = _ended(id)
     has_rows = old.status is not JobStatus.COMPLETED or "report" in old.fields
     if old.type != JobType.PRODUCT_IMPORT or not has_rows:
@@ -231,14 +226,28 @@ def retry(id: str) -> Response:
 )
 def run(id: str) -> Response:
     """A new job with the same file, mapping and options, which writes."""
-    repeatable = once(None)
-    if repeatable:
-        repeatable.look()
+    repeatable = _looked_up()
     old = _ended(id)
     is_import = old.type == JobType.PRODUCT_IMPORT
     if not (is_import and old.is_dry_run and old.status is JobStatus.COMPLETED):
         raise Conflict("The job is not a completed dry run.", code="not_a_dry_run")
     return _again(old, replace(old.options, dry_run=False), repeatable, report=False)
+
+
+def _looked_up() -> Once | None:
+    """The request without a body as one that takes effect once. Raises Repeated if it was answered
+    before."""
+    repeatable = once(None)
+    if repeatable:
+        repeatable.look()
+    return repeatable
+
+
+def _answer(job: ImportJob, begun: Begun | None) -> Response:
+    text = encode({"jobId": job.id})
+    if begun:
+        begun.finish(text)
+    return reply_text(202, text)
 
 
 def _ended(id: str) -> ImportJob:
@@ -263,10 +272,7 @@ def _again(old: ImportJob, options: Options, repeatable: Once | None, *, report:
     job = store.create(str(old.fields["fileName"]), options, _UPLOAD_SECONDS, source, id)
     # Not here: copying 5 GB may take longer than a request.
     queue.send([{"job": job.id, "step": "copy", "from": old.id, "report": report}])
-    text = encode({"jobId": job.id})
-    if begun:
-        begun.finish(text)
-    return reply_text(202, text)
+    return _answer(job, begun)
 
 
 @routes.post(

@@ -153,8 +153,8 @@ def refuse_wrong_parameters(call: Call) -> None:
     several = [
         name
         for name, values in sent.items()
-        if name in known and not _is_list(known[name].annotation)
         if len({value for value in values if value.strip()}) > 1
+        if name in known and not _is_list(known[name].annotation)
     ]
     if several:
         message = "takes one value, and several were sent"

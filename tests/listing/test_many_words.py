@@ -107,12 +107,17 @@ def test_many_words_combine_with_ranges_filters_and_each_other(dynamodb: Double)
         assert page({"status": [status]}, search=MANY[2]).total == 1
 
 
-def test_words_of_different_writes_do_not_match_together(dynamodb: Double) -> None:
-    one = replace(thing(), texts=FEW)
+def created_with_a_pending_change(one: Thing) -> Commit:
+    """Creates it. The change, to many words, is not sent yet."""
     create(one)
     before = find(one.id)
     assert before
-    late = things.writes(before, replace(before, texts=MANY))
+    return things.writes(before, replace(before, texts=MANY))
+
+
+def test_words_of_different_writes_do_not_match_together(dynamodb: Double) -> None:
+    one = replace(thing(), texts=FEW)
+    late = created_with_a_pending_change(one)
     update(one, texts=OTHERS)
     with pytest.raises(table.ConditionFailed):
         late.send()
@@ -124,10 +129,7 @@ def test_words_of_different_writes_do_not_match_together(dynamodb: Double) -> No
 
 def test_words_of_a_failed_write_are_discarded_and_no_others(dynamodb: Double) -> None:
     one = replace(thing(), texts=FEW)
-    create(one)
-    before = find(one.id)
-    assert before
-    late = things.writes(before, replace(before, texts=MANY))
+    late = created_with_a_pending_change(one)
     update(one, texts=(*FEW, "coat"))
     clean = kept(dynamodb)
     with pytest.raises(table.ConditionFailed):
@@ -247,10 +249,7 @@ def test_left_over_words_are_removed_by_a_search_an_hour_later(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = replace(thing(), texts=FEW)
-    create(one)
-    before = find(one.id)
-    assert before
-    late = things.writes(before, replace(before, texts=MANY))
+    late = created_with_a_pending_change(one)
     update(one, texts=("coat",))
     clean = kept(dynamodb)
     with pytest.raises(table.ConditionFailed):

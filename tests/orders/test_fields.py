@@ -63,11 +63,8 @@ def test_an_unknown_field_is_refused_by_name(
             assert wrong.split(",")[-1] in error["message"]
 
 
-def test_omitted_fields_are_not_read(
-    shop: Shop,
-    dynamodb: Double,
-) -> None:
-    product(shop)
+def reads(dynamodb: Double) -> list[Any]:
+    """The reads of several items, as they are made from now on."""
     asked: list[Any] = []
 
     def observe(operation: str, request: Any) -> None:
@@ -75,6 +72,15 @@ def test_omitted_fields_are_not_read(
             asked.extend(request["RequestItems"].values())
 
     dynamodb.faults = observe
+    return asked
+
+
+def test_omitted_fields_are_not_read(
+    shop: Shop,
+    dynamodb: Double,
+) -> None:
+    product(shop)
+    asked = reads(dynamodb)
     shop.get(f"{PRODUCTS}?fields=id,name,status,createdAt")
     (light,) = asked
     assert [key["sk"]["S"] for key in light["Keys"]] == ["product"]
@@ -92,13 +98,7 @@ def test_only_the_requested_fields_of_orders_and_customers_are_read(
     shop: Shop, dynamodb: Double, path: str, make: Any
 ) -> None:
     id = make(shop)["id"]
-    asked: list[Any] = []
-
-    def look(operation: str, request: Any) -> None:
-        if operation == "BatchGetItem":
-            asked.extend(request["RequestItems"].values())
-
-    dynamodb.faults = look
+    asked = reads(dynamodb)
     shop.get(f"{path}?fields=id,createdAt")
     shop.get(f"{path}/{id}?fields=id,createdAt")
     assert len(asked) == 2

@@ -55,3 +55,6 @@ export function replace(node, ...content) {
 
 let last = 0;
 export const newId = (name) => `${name}-${++last}`;
+
+// An Idempotency-Key. A retry with the same one is done once.
+export const newKey = () => crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;

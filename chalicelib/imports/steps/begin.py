@@ -30,20 +30,19 @@ class WaitingRows(Beginnings):
         self._reader = reader
         self._waiting: dict[str, list[Waiting]] = {}  # by product, when the step began
         self._read: dict[str, list[ProductRows]] = {}
-        # Nothing else in the file can complete rows, unless it has products at several places.
-        self._none = not reader.job.has_repeats
 
     def of(self, row: ProductRows) -> list[Waiting]:
         """The rows that waited for these rows' product when the step began."""
         return self._waiting.get(row.product, [])
 
     def fetch(self, rows: Sequence[ProductRows]) -> None:
-        if not self._waiting:
-            self._none = self._none or not first_waiting(self._reader.job.id, 1)
-        products = {row.product for row in rows} - self._waiting.keys()
-        if self._none or not products:
+        job = self._reader.job
+        if not job.has_repeats:
+            return  # nothing else in the file can complete them
+        if not self._waiting and not first_waiting(job.id, 1):
             return
-        reads = [partial(waiting_for, self._reader.job.id, product) for product in products]
+        products = {row.product for row in rows} - self._waiting.keys()
+        reads = [partial(waiting_for, job.id, product) for product in products]
         self._waiting |= zip(products, round_trips.together(reads), strict=True)
 
     def earlier(self, row: ProductRows) -> Sequence[ProductRows]:

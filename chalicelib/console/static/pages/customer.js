@@ -1,6 +1,6 @@
 // One customer: identity, addresses, orders. And a new customer.
 
-import { h, replace } from "../dom.js";
+import { h, newKey, replace } from "../dom.js";
 import { CURRENCY } from "../facts.js";
 import { date, dateTime, money, number } from "../format.js";
 import { editAddress, shown } from "../parts/address.js";
@@ -29,7 +29,6 @@ const NAMES = {
   note: "Note",
 };
 const LISTED = 50;
-const newKey = () => crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;
 const nameOf = (customer) => fullName(customer) || customer.company || customer.email || customer.phone;
 
 export async function show(visit) {

@@ -1,6 +1,6 @@
 // Settings → API keys, for Owners.
 
-import { h } from "../dom.js";
+import { h, newKey } from "../dom.js";
 import { ago, date, number, words } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { copied } from "../parts/copy.js";
@@ -72,7 +72,7 @@ export async function show(visit) {
 
   function create() {
     // A retry after a lost connection shows the key that was created.
-    const idempotencyKey = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;
+    const idempotencyKey = newKey();
     const dialog = visit.modal("Create API key", [
       form({
         fields: [

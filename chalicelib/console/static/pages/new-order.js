@@ -1,7 +1,7 @@
 // An order entered by hand, such as a sale in the shop or by telephone. It can be entered with a scanner
 // or the keyboard alone: Enter adds the item found, and only Ctrl+Enter places the order.
 
-import { h, replace } from "../dom.js";
+import { h, newKey, replace } from "../dom.js";
 import { PAYMENTS, TIMEZONE } from "../facts.js";
 import { words } from "../format.js";
 import { editAddress, shown } from "../parts/address.js";
@@ -22,7 +22,7 @@ export async function show(visit) {
     ? (await visit.get(`admin/customers/${encodeURIComponent(visit.query.customer)}`)).data
     : null;
   // A retry after a lost connection does not place a second order.
-  const idempotencyKey = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;
+  const idempotencyKey = newKey();
   let isPlacing = false;
   const sum = h.p({ class: "strong", role: "status" });
   const summary = h.div({ role: "alert", class: "summary" });

@@ -1,6 +1,6 @@
 // One product: view, edit and delete; or a new one.
 
-import { h, replace } from "../dom.js";
+import { h, newKey, replace } from "../dom.js";
 import { ago, dateTime } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { locked, saving } from "../parts/form.js";
@@ -25,7 +25,7 @@ export async function show(visit) {
 function edit(visit, product, etag) {
   const path = `admin/products/${product?.id}`;
   // A retry after a lost connection does not create a second product.
-  const idempotencyKey = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;
+  const idempotencyKey = newKey();
   const fields = productForm(product);
   const summary = h.div({ role: "alert", class: "summary" });
   const save = h.button({ type: "submit", class: "main" }, product ? "Save" : "Create product");

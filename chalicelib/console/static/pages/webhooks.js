@@ -1,6 +1,6 @@
 // Settings → Developer → Webhooks.
 
-import { h } from "../dom.js";
+import { h, newKey } from "../dom.js";
 import { ago, plural } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { endpointFields, readEndpoint, showSecret, stateOf } from "../parts/endpoint.js";
@@ -55,7 +55,7 @@ export async function show(visit) {
 
 function add(visit) {
   // A retry after a lost connection does not add a second webhook, and shows the secret of the first.
-  const idempotencyKey = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;
+  const idempotencyKey = newKey();
   const node = form({
     fields: endpointFields(null),
     submit: "Add webhook",

@@ -2,14 +2,13 @@
 // be undone.
 
 import { isLeft } from "../api.js";
-import { h, replace } from "../dom.js";
+import { h, newKey, replace } from "../dom.js";
 import { number, plural } from "../format.js";
 import { undo, watch } from "./jobs.js";
 import { toast } from "./notice.js";
 import { skeleton } from "./page.js";
 
 const SHOWN_ERRORS = 5;
-const newKey = () => crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;
 
 // `which`: { ids } or { filters }; `change` as the API takes it; `title`: the question, such as Set
 // 3 products to draft?; `undoable`: whether it can be undone.

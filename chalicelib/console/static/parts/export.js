@@ -1,7 +1,7 @@
 // A file of all records that a list shows.
 
 import { isLeft } from "../api.js";
-import { h, replace } from "../dom.js";
+import { h, newKey, replace } from "../dom.js";
 import { number, plural } from "../format.js";
 import { field, form } from "./form.js";
 import { watch } from "./jobs.js";
@@ -40,7 +40,7 @@ export function exportDialog(visit, { type, name, filters, total }) {
     if (type === "products" && !isJson) body.columns = file;
     const { data } = await visit.send("POST", "admin/exports", {
       body,
-      idempotencyKey: crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`,
+      idempotencyKey: newKey(),
     });
     const job = await watch(visit, data.jobId, (seen) => {
       if (seen.total) progress.value = seen.progress;

@@ -2,7 +2,7 @@
 // stock is corrected where it is shown.
 
 import { isLeft } from "../api.js";
-import { h, newId, replace } from "../dom.js";
+import { h, newId, newKey, replace } from "../dom.js";
 import { MOST_LOW } from "../facts.js";
 import { number, words } from "../format.js";
 import { link } from "../router.js";
@@ -115,7 +115,7 @@ function stockCell(visit, { productId, variantId, productName, variantTitle, sto
     try {
       if (once?.[0] !== asked) {
         const before = change.by === undefined ? await there() : null;
-        once = [asked, crypto.randomUUID?.() ?? `${Math.random()}`, before];
+        once = [asked, newKey(), before];
       }
       const before = once[2];
       const { data } = await visit.send("POST", `admin/products/${productId}/stock`, {
