@@ -50,7 +50,7 @@ WORK = {
     "undo": "chalicelib.undo.work",
 }
 # The description tells of every slice.
-SERVED["/api/openapi.json"] = ["chalicelib.openapi", *chain(*SERVED.values())]
+SERVED["/api/openapi.json"] = ["chalicelib.description.openapi", *chain(*SERVED.values())]
 
 if settings.at_chalices_command_line():
     from infra import command_line

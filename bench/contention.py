@@ -102,7 +102,9 @@ class Answers:
 
 @contextlib.contextmanager
 def world(lock_ms: float) -> Iterator[tuple[Time, Any]]:
-    from chalicelib import clock, settings, table
+    from chalicelib import settings
+    from chalicelib.storage import table
+    from chalicelib.values import clock
     from tests.support.dynamodb_double import Double
     from tests.support.environment import SETTINGS
 
@@ -209,9 +211,9 @@ def flash_sale(a_second: int, others: int, lock_ms: float) -> tuple[Answers, Ans
 
 def imported(lanes: int, lock_ms: float) -> tuple[float, float]:
     """Attempts per commit, and transactions per second."""
-    from chalicelib.commit import Commit
     from chalicelib.products import store
     from chalicelib.products.model import NewProduct
+    from chalicelib.storage.commit import Commit
 
     sent = Counter[str]()
     numbers = count()

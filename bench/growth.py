@@ -19,9 +19,10 @@ from typing import Any, Final
 from unittest.mock import patch
 
 from bench.requests import sample
-from chalicelib import clock, listing
+from chalicelib import listing
 from chalicelib.products import merge, store
 from chalicelib.products.model import Product
+from chalicelib.values import clock
 from tests.support.dynamodb_double import Double
 from tests.support.environment import SETTINGS
 

@@ -15,8 +15,7 @@ from typing import Any, Final
 from unittest.mock import patch
 
 from bench.growth import Cost, Costs, cost_of, show
-from chalicelib import clock, listing
-from chalicelib.commit import Commit
+from chalicelib import listing
 from chalicelib.customers import store as customers
 from chalicelib.customers.items import insert
 from chalicelib.listing.entries import word_keys
@@ -25,6 +24,8 @@ from chalicelib.orders.model import KIND, NewOrder
 from chalicelib.products import bulk
 from chalicelib.products.model import NewProduct
 from chalicelib.search.store import find
+from chalicelib.storage.commit import Commit
+from chalicelib.values import clock
 from tests.support.dynamodb_double import Double
 from tests.support.environment import SETTINGS
 

@@ -119,7 +119,7 @@ def _line(what: str, rows: int, cpu: float, seconds: float, target: str = "") ->
 @contextlib.contextmanager
 def _recorded() -> Iterator[list[bytes]]:
     """The bodies of the transactions sent inside the `with` block."""
-    from chalicelib import table
+    from chalicelib.storage import table
 
     sent: list[bytes] = []
     events, name = table.client().meta.events, "before-send.dynamodb.TransactWriteItems"

@@ -178,7 +178,8 @@ def running(queues: Queues) -> Iterator[None]:
 def measured(url: str, bad: str) -> None:
     """`bad`: the behaviour of one endpoint. Empty: all stay healthy, for the p99 of this machine
     alone."""
-    from chalicelib import settings, table
+    from chalicelib import settings
+    from chalicelib.storage import table
     from chalicelib.webhooks import fan_out, store
     from chalicelib.webhooks.model import EventKind, NewWebhook
     from tests.support import webhook_events as events
@@ -259,7 +260,7 @@ def _is_found_out(endpoints: dict[str, Any], bad: str) -> bool:
 
 
 def _wire(item: dict[str, Any]) -> dict[str, Any]:
-    from chalicelib import attributes
+    from chalicelib.storage import attributes
 
     return attributes.pack(item)
 

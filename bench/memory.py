@@ -20,7 +20,7 @@ _PERIOD = 20_000  # microseconds, as Lambda's
 _PYTHON = package.PROJECT / ".venv-emulator/bin/python"
 _CODE = (
     'from app import app; app.serve("/api/admin/products"); '
-    "from chalicelib import table; table.client()"
+    "from chalicelib.storage import table; table.client()"
 )
 _ROOT = Path("/sys/fs/cgroup")
 

@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 import boto3
 
-from chalicelib import dynamodb
+from chalicelib.storage import dynamodb
 from tests.support.round_trips import in_a_row
 from tests.support.units import READ_PRICE, WRITE_PRICE, item_size, read_units, write_units
 

@@ -22,7 +22,8 @@ from bench import stage
 from bench.growth import SIZES, Cost, Costs, law
 from bench.meter import Meter
 from bench.requests import Send, Served, fill, measured, serving
-from chalicelib import clock, listing
+from chalicelib import listing
+from chalicelib.values import clock
 from tests.support.dynamodb_double import Double
 from tests.support.environment import SETTINGS
 
@@ -142,7 +143,9 @@ class Ledger:
         self.variant = product.fields["variants"][0]["id"]
         self.numbers = itertools.count()
         gc.disable()  # millions of live objects and no garbage
-        with patch("chalicelib.commit.Commit.send", lambda commit, *_: self.dynamodb.place(commit)):
+        with patch(
+            "chalicelib.storage.commit.Commit.send", lambda commit, *_: self.dynamodb.place(commit)
+        ):
             self.ids = [self.place(store) for _ in range(size)]
         gc.freeze()
         gc.enable()

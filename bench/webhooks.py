@@ -87,7 +87,8 @@ def sender(url: str) -> None:
 
 def prepared(url: str) -> list[Any]:
     """Queued new deliveries in batches of ten, as SQS delivers them."""
-    from chalicelib import outbox, settings, table
+    from chalicelib import settings
+    from chalicelib.storage import outbox, table
     from chalicelib.webhooks import deliveries, store
     from chalicelib.webhooks.model import EventKind, NewWebhook
     from chalicelib.webhooks.sending.messages import Message

@@ -11,14 +11,12 @@ Slices:
 
 Mechanisms:
 
-- DynamoDB: `table`, `batches`, `commit`, `conditions`, `attributes`, `dynamodb` (one call),
-  `round_trips` (several), `listing` (lists, searches, totals), `outbox` and `feed` (events),
-  `idempotency`
-- other AWS services: `aws` (clients), `sqs`, `safe_post` (a POST to an address that a client chose)
-- HTTP: `request`, `validation`, `schemas`, `problems`; the description: `openapi`,
-  `openapi_limits`, `openapi_schemas`, `public_names`
-- long work: `jobs`, `deadline` (retries)
-- values: `ids`, `clock`, `timezone`, `money`, `slugs`, `addresses`, `spreadsheets` (their
-  errors), `forgetting` (a person's data)
-- the process: `settings`, `telemetry`
+- `values`: ids, amounts, times, slugs, addresses; nothing in it calls AWS
+- `storage`: DynamoDB: items, one transaction, events, idempotency keys
+- `listing`: lists, searches, totals
+- `jobs`: long work in steps
+- `request`: what every HTTP request passes; `description`: the OpenAPI document
+- `safe_post`: a POST to an address that a client chose
+- modules here, which any of them may use: `settings`, `telemetry`, `problems` (errors), `schemas`
+  and `validation` (input), `aws` (clients), `sqs`, `deadline` (retries)
 """

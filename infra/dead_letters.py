@@ -21,7 +21,7 @@ import boto3
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from chalicelib import clock, ids
+from chalicelib.values import clock, ids
 from infra import keys
 
 _SHOWN_AT_ONCE = 10

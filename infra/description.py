@@ -5,7 +5,7 @@ import json
 import sys
 
 import app
-from chalicelib import openapi
+from chalicelib.description import openapi
 
 
 def main() -> None:

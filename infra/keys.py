@@ -20,10 +20,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from chalicelib import clock
 from chalicelib.api_keys import store
 from chalicelib.api_keys.model import Caller, Role
 from chalicelib.problems import Problem
+from chalicelib.values import clock
 from infra.emulator import CREDENTIALS
 
 _LOCAL = Path(__file__).resolve().parent.parent / ".local" / "endpoint.json"

@@ -23,13 +23,15 @@ from typing import Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from chalicelib import clock, listing, table
+from chalicelib import listing
 from chalicelib.customers import store as customers
 from chalicelib.jobs import store as jobs
 from chalicelib.listing.kinds import list_shards
 from chalicelib.orders import store as orders
 from chalicelib.problems import Busy
 from chalicelib.products import store as products
+from chalicelib.storage import table
+from chalicelib.values import clock
 from infra import keys
 
 ALL: Final = (products.RECORDS, orders.RECORDS, customers.RECORDS, jobs.RECORDS)

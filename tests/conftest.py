@@ -8,8 +8,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from chalicelib import clock
 from chalicelib.request import authenticate
+from chalicelib.values import clock
 from tests.support.dynamodb_double import Double
 from tests.support.environment import SETTINGS, account
 from tests.support.faults import Faults

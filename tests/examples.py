@@ -1,6 +1,6 @@
 """Makes the examples of the API's description: a day in a shop, answered by its code.
 
-    python -m tests.examples      # writes chalicelib/examples.json (`make examples`)
+    python -m tests.examples      # writes chalicelib/description/examples.json (`make examples`)
 
 Clock and ids are the test's, so that the same code always gives the same examples.
 `tests/test_examples.py` holds the file against what the code makes.
@@ -20,10 +20,10 @@ from chalicelib import aws, settings
 from chalicelib.api_keys import store as api_keys
 from chalicelib.api_keys.model import Role
 from chalicelib.events.model import cursor
-from chalicelib.feed import Place
 from chalicelib.problems import Busy
 from chalicelib.request import authenticate
 from chalicelib.request.routes import LARGEST_BODY, matched
+from chalicelib.storage.feed import Place
 from chalicelib.summary import store as summary
 from chalicelib.webhooks.model import EventKind
 from chalicelib.webhooks.sample_event import sample
@@ -31,7 +31,7 @@ from tests.support.environment import account
 from tests.support.shop import Answer, Shop, api_gateway_event
 from tests.support.webhook_world import World, failed, world
 
-FILE = Path(__file__).resolve().parent.parent / "chalicelib/examples.json"
+FILE = Path(__file__).resolve().parent.parent / "chalicelib/description/examples.json"
 _ADMIN = "/api/admin"
 _CSV = """slug,name,price,sku,stock
 linen-shirt,Linen shirt,49.00,LIN-SHIRT,12

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import app
-from chalicelib import openapi
+from chalicelib.description import openapi
 
 _PROJECT = Path(__file__).resolve().parent.parent
 _STRICT = {"strict": True, "noEmit": True, "types": [], "skipLibCheck": False, "target": "es2022"}

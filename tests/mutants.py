@@ -77,7 +77,7 @@ class Mutant:
 def edits(tree: ast.Module, conditions: bool) -> Iterator[tuple[ast.AST, str, ast.AST]]:
     """Each change: the node of `tree`, its text, and its replacement."""
     # In other modules `&` joins bits and sets.
-    of_items = any(getattr(one, "module", "") == "chalicelib.conditions" for one in tree.body)
+    of_items = "from chalicelib.storage.conditions import" in ast.unparse(tree)
     for node in ast.walk(tree):
         for new in _conditions(node, of_items) if conditions else _changes(node):
             yield node, _difference(_text(node), _text(new)), ast.copy_location(new, node)

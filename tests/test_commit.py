@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from chalicelib import deadline, outbox, settings, table
-from chalicelib.commit import Commit, send_all
+from chalicelib import deadline, settings
 from chalicelib.problems import Busy, Invalid
+from chalicelib.storage import outbox, table
+from chalicelib.storage.commit import Commit, send_all
 from tests.support.dynamodb_double import Double, Fault
 from tests.support.dynamodb_faults import cancelled
 from tests.support.units import item_size
@@ -221,7 +222,7 @@ def test_a_cancellation_that_is_no_conflict_is_raised_at_once(
     def cancel(operation: str, request: Any) -> Any:
         raise ClientError({"Error": error, "CancellationReasons": reasons}, operation)
 
-    monkeypatch.setattr("chalicelib.dynamodb.call", cancel)
+    monkeypatch.setattr("chalicelib.storage.dynamodb.call", cancel)
     waited = pauses(monkeypatch)
     commit = Commit()
     commit.put({"pk": "a", "sk": "1"})

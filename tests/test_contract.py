@@ -8,7 +8,7 @@ from backroom import webhooks as client
 from backroom.cli import listen
 
 from chalicelib.api_keys.model import READS_PER_MINUTE, WRITES_PER_MINUTE, Role
-from chalicelib.openapi import _DELIVERED
+from chalicelib.description.openapi import _DELIVERED
 from chalicelib.orders.transitions import MOVES, PAYMENT_MOVES
 from chalicelib.products.model import BULK_PRODUCTS, LOW_STOCK, MOST_PARTS
 from chalicelib.request.rate import FAILED_SIGN_INS_PER_MINUTE, STOREFRONT_PER_MINUTE

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from chalicelib import settings as shop_settings
-from chalicelib import table
-from chalicelib.commit import COUNT_SHARDS, Commit
-from chalicelib.conditions import Attr, all_of
+from chalicelib.storage import table
+from chalicelib.storage.commit import COUNT_SHARDS, Commit
+from chalicelib.storage.conditions import Attr, all_of
 from tests.conftest import Clock
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.environment import SETTINGS, account

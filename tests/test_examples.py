@@ -7,7 +7,7 @@ import pytest
 from pydantic import ConfigDict, TypeAdapter
 
 import app
-from chalicelib import openapi
+from chalicelib.description import openapi
 from chalicelib.request.routes import operations
 from chalicelib.webhooks.model import EventKind
 from chalicelib.webhooks.shown import announced

@@ -14,9 +14,11 @@ PROJECT = Path(__file__).resolve().parent.parent
 ROOT = PROJECT / "chalicelib"
 
 # Packages that are mechanisms; every other package but `request` is a slice.
-MECHANISMS = {"listing", "safe_post"}
+MECHANISMS = {"values", "storage", "listing", "safe_post"}
+# Of these, each may import the modules at the root, and those before it.
+LAYERS = ["values", "storage", "listing"]
 # These handle HTTP, as the slices' `routes.py` do; only app.py imports them.
-ROUTES_TOO = {"chalicelib.openapi", "chalicelib.openapi_limits"}
+ROUTES_TOO = {"chalicelib.description.openapi", "chalicelib.description.limits"}
 KEY_PREFIX = re.compile(r"[a-z]+#")
 
 
@@ -54,7 +56,7 @@ def package(name: str) -> str | None:
 
 def slice_of(name: str) -> str | None:
     folder = package(name)
-    return None if folder in {None, "request", *MECHANISMS} else folder
+    return None if folder in {None, "request", "description", *MECHANISMS} else folder
 
 
 def is_routes(name: str) -> bool:
@@ -70,8 +72,15 @@ def is_mechanism(name: str) -> bool:
     return own and not is_request(name) and name not in ROUTES_TOO
 
 
+def layer(name: str) -> int:
+    folder = package(name)
+    return LAYERS.index(folder) if folder in LAYERS else -1
+
+
 def violations(name: str) -> Iterator[str]:
     for target in imported(name):
+        if is_mechanism(name) and layer(target) > layer(name) and package(name) != "safe_post":
+            yield f"{name} imports {target}, of a layer above it"
         if is_routes(target) and name not in {"app", *ROUTES_TOO}:
             yield f"{name} imports the routes {target}"
         if is_request(target) and not (is_routes(name) or is_request(name) or name == "app"):
@@ -95,7 +104,8 @@ def test_imports_point_one_way() -> None:
     [
         ("orders.store", "from chalicelib.orders import routes", "imports the routes"),
         ("orders.store", "from chalicelib.request import rate", "only routes know of HTTP"),
-        ("table", "from chalicelib.orders import store", "is a mechanism and imports"),
+        ("storage.table", "from chalicelib.orders import store", "is a mechanism and imports"),
+        ("storage.table", "from chalicelib.listing import words", "of a layer above"),
         ("orders.store", "from chalicelib.products import merge", "is inside that slice"),
         ("orders.model", "from chalicelib.products import store", "is a model and imports"),
     ],
@@ -162,8 +172,8 @@ def key_prefixes(tree: ast.Module) -> Iterator[str]:
 
 
 def test_the_rules_match_existing_modules() -> None:
-    assert is_mechanism("chalicelib.table")
+    assert is_mechanism("chalicelib.storage.table")
     assert is_request("chalicelib.request.middleware")
     assert slice_of("chalicelib.api_keys.store") == "api_keys"
     assert "chalicelib.api_keys.store" in set(imported("chalicelib.request.authenticate"))
-    assert "chalicelib.table" in set(imported("chalicelib.commit"))
+    assert "chalicelib.storage.table" in set(imported("chalicelib.storage.commit"))

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from chalicelib.api_keys.model import READS_PER_MINUTE, WRITES_PER_MINUTE
-from chalicelib.openapi_limits import _LIMITS
+from chalicelib.description.limits import _LIMITS
 from chalicelib.request.rate import FAILED_SIGN_INS_PER_MINUTE, STOREFRONT_PER_MINUTE
 from chalicelib.request.routes import operations
 from tests.support.shop import Shop
@@ -25,7 +25,7 @@ IS_LIMIT: Final = re.compile(r"_?(MAX|MOST|LARGEST|LONGEST|DEEPEST|HIGHEST)(_\w+
 # Limits that refuse no request.
 INTERNAL: Final = {
     "how much one step reads, writes or looks at; there are more steps": """
-        erasures.store._MOST_BYTES feed.MOST_BYTES imports.csv.workbooks._MOST_ROWS
+        erasures.store._MOST_BYTES storage.feed.MOST_BYTES imports.csv.workbooks._MOST_ROWS
         jobs.model.MOST_AT_ONCE listing.best.MOST_CANDIDATES listing.lookup._MOST
         listing.lookup._MOST_ALIKE listing.search._MOST_READ listing.search._MOST_REMOVED
         listing.search._MOST_WHOLE orders.store._MOST_ITEMS products.stock._MOST_CONDITIONS
@@ -36,7 +36,7 @@ INTERNAL: Final = {
         listing.index._LONGEST_SORT listing.words.LONGEST_WORD listing.words._LONGEST_WHOLE
         orders.lifecycle._LONGEST_CHANGE request.routes._LONGEST_HINTED
         safe_post.response.LONGEST_BODY safe_post.response.LONGEST_RAW_BODY search.store.MOST_FOUND
-        slugs.LONGEST summary.store.MOST_LOW webhooks.deliveries._LONGEST_NAME""",
+        values.slugs.LONGEST summary.store.MOST_LOW webhooks.deliveries._LONGEST_NAME""",
     "how long something waits": """
         deadline.LONGEST_PAUSE webhooks.sending.deliver._LONGEST_BACKOFF
         webhooks.sending.retry.LONGEST_QUEUE_DELAY webhooks.sending.retry.LONGEST_QUEUE_STEP
@@ -49,7 +49,7 @@ INTERNAL: Final = {
         imports.csv.records._LONGEST_ODD imports.formats.cells._LONGEST
         request.proxies._MOST_HOPS""",
     "events or items that other limits keep below it": """
-        imports.catalogue._MOST_SKUS outbox.MOST_COMMIT_EVENTS""",
+        imports.catalogue._MOST_SKUS storage.outbox.MOST_COMMIT_EVENTS""",
     "a larger file is erased without being searched": "exports.files._LARGEST_SEARCHED",
 }
 # Comparisons such as `len(…) > 20` that are no documented limits.
@@ -112,14 +112,14 @@ def limits() -> set[str]:
         for module in modules()
         for name in assigned(module)
         if IS_LIMIT.fullmatch(name)
-    } - {"chalicelib.openapi_limits._LIMITS"}
+    } - {"chalicelib.description.limits._LIMITS"}
 
 
 def described() -> set[str]:
-    known = assigned("chalicelib.openapi_limits")
+    known = assigned("chalicelib.description.limits")
     nodes = [*ast.walk(known["_LIMITS"]), *ast.walk(known["_INTRODUCTION"])]
     names = {ast.unparse(n) for n in nodes if isinstance(n, ast.Name | ast.Attribute)}
-    return {origin("chalicelib.openapi_limits", name) for name in names}
+    return {origin("chalicelib.description.limits", name) for name in names}
 
 
 def test_every_limit_is_described_or_internal() -> None:

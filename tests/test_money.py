@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from chalicelib import money
+from chalicelib.values import money
 
 
 @pytest.fixture(autouse=True)

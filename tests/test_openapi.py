@@ -12,7 +12,7 @@ import pytest
 import schemathesis
 
 from app import app
-from chalicelib import public_names
+from chalicelib.description import public_names
 from chalicelib.request import reply
 from chalicelib.request.routes import operations
 from tests.support.shop import Shop
@@ -126,7 +126,7 @@ def test_every_operation_has_a_unique_id(description: Any) -> None:
 
 
 def test_every_field_and_parameter_has_a_description(description: Any) -> None:
-    """A missing description belongs in the model, or in `chalicelib/public_names.py`."""
+    """A missing description belongs in the model, or in `description/public_names.py`."""
     silent = [
         f"{name}.{own}"
         for name, schema in description["components"]["schemas"].items()

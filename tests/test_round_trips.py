@@ -13,8 +13,8 @@ from unittest.mock import patch
 
 import pytest
 
-from chalicelib import dynamodb
 from chalicelib.request import authenticate
+from chalicelib.storage import dynamodb
 from tests.products.build import new_product
 from tests.support.dynamodb_double import Double
 from tests.support.environment import SETTINGS

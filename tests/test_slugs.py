@@ -2,7 +2,7 @@
 
 import pytest
 
-from chalicelib import slugs
+from chalicelib.values import slugs
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""chalicelib/table.py, with its own HTTP calls and with botocore's client."""
+"""chalicelib/storage/table.py, with its own HTTP calls and with botocore's client."""
 
 import contextlib
 import json
@@ -19,11 +19,12 @@ from botocore.awsrequest import AWSRequest, AWSResponse
 from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 
-from chalicelib import aws, deadline, dynamodb, round_trips, table
-from chalicelib.attributes import Expressions, pack, unpack
-from chalicelib.commit import Commit
-from chalicelib.conditions import Attr, all_of
+from chalicelib import aws, deadline
 from chalicelib.problems import Busy
+from chalicelib.storage import dynamodb, round_trips, table
+from chalicelib.storage.attributes import Expressions, pack, unpack
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.conditions import Attr, all_of
 from tests.support.dynamodb_double import Double, Fault
 from tests.support.environment import SETTINGS
 from tests.webhooks.certificates import issue

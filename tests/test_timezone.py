@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chalicelib import timezone
+from chalicelib.values import timezone
 
 ZONES = sorted(zoneinfo.available_timezones())
 

@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar, Final
 from pydantic import AfterValidator, Field, StringConstraints
 from typing_extensions import TypedDict
 
-from chalicelib import clock
 from chalicelib.schemas import Choice, Input, utc
+from chalicelib.values import clock
 
 # Requests per minute and key, unless the operator raised them (docs/contract.md#rate-limits).
 READS_PER_MINUTE: Final = 120

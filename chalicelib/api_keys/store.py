@@ -21,7 +21,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from chalicelib import clock, ids, round_trips, table
 from chalicelib.api_keys.model import (
     READS_PER_MINUTE,
     WRITES_PER_MINUTE,
@@ -29,11 +28,13 @@ from chalicelib.api_keys.model import (
     Caller,
     Role,
 )
-from chalicelib.attributes import Item, Key
-from chalicelib.commit import Commit
-from chalicelib.conditions import Attr
-from chalicelib.idempotency import Once, Repeated
 from chalicelib.problems import Conflict, NotFound, Unauthorized
+from chalicelib.storage import round_trips, table
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.conditions import Attr
+from chalicelib.storage.idempotency import Once, Repeated
+from chalicelib.values import clock, ids
 
 _OWNERS: Final[Key] = ("keys", "owners")
 KEY_PREFIX: Final = "bk_"

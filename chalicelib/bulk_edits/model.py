@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from chalicelib import money, validation
+from chalicelib import validation
 from chalicelib.orders.model import EmployeeId, OrderStatus
 from chalicelib.orders.model import ListOrders as OrderFilters
 from chalicelib.orders.model import Tags as OrderTags
@@ -14,6 +14,7 @@ from chalicelib.products.model import ListProducts as ProductFilters
 from chalicelib.products.model import Price, ProductStatus, Stock
 from chalicelib.products.model import Tags as ProductTags
 from chalicelib.schemas import Input, NullIsAbsent
+from chalicelib.values import money
 
 MOST_IDS: Final = 500
 

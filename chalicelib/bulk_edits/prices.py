@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from chalicelib import money
 from chalicelib.problems import Invalid
 from chalicelib.products.model import Product
+from chalicelib.values import money
 
 
 def repriced(product: Product, change: Mapping[str, Any]) -> dict[str, Any]:

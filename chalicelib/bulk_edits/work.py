@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from chalicelib.bulk_edits import prices
 from chalicelib.bulk_edits.model import filtered
-from chalicelib.commit import Commit
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import MOST_AT_ONCE, Job, JobRecordError, RecordOutcome, Step
 from chalicelib.orders import store as orders
@@ -22,6 +21,7 @@ from chalicelib.problems import Problem
 from chalicelib.products import store as products
 from chalicelib.products.model import Product, ProductChange
 from chalicelib.products.shown import show as show_product
+from chalicelib.storage.commit import Commit
 from chalicelib.undo import store as undo
 from chalicelib.undo.model import difference
 from chalicelib.validation import validate

@@ -14,12 +14,14 @@ of the record's version: two concurrent orders both succeed, and so do an order 
 
 from collections.abc import Iterable
 
-from chalicelib import ids, listing, table
-from chalicelib.attributes import Item, Key
-from chalicelib.commit import Commit
-from chalicelib.conditions import Attr, Condition
+from chalicelib import listing
 from chalicelib.customers.model import EDITABLE, KIND, Customer, EmailTaken
 from chalicelib.customers.shown import of_order, show
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.conditions import Attr, Condition
+from chalicelib.values import ids
 
 
 class CustomerChanged(Exception):

@@ -9,11 +9,12 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, Field, model_validator
 
-from chalicelib import addresses, ids, listing, money
-from chalicelib.addresses import AddressInput, Phone, Text
-from chalicelib.attributes import Item
+from chalicelib import listing
 from chalicelib.problems import Conflict, Invalid
 from chalicelib.schemas import Choice, Stripped, Walk, not_empty
+from chalicelib.storage.attributes import Item
+from chalicelib.values import addresses, ids, money
+from chalicelib.values.addresses import AddressInput, Phone, Text
 
 # Together with an order's this must leave room in a transaction: see `orders/model.py`.
 KIND: Final = listing.Kind(

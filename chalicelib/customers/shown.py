@@ -6,10 +6,10 @@ from typing import Annotated, Any, ClassVar, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from chalicelib import money
-from chalicelib.addresses import Address
 from chalicelib.customers.model import Customer, ListCustomers
 from chalicelib.schemas import Sparse
+from chalicelib.values import money
+from chalicelib.values.addresses import Address
 
 
 class OrderCustomer(TypedDict):

@@ -5,10 +5,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
-from chalicelib import clock, deadline, ids, listing, settings, table
-from chalicelib.attributes import Item, Key
-from chalicelib.commit import Commit
-from chalicelib.conditions import Attr
+from chalicelib import deadline, listing, settings
 from chalicelib.customers import model
 from chalicelib.customers.items import (
     CustomerChanged,
@@ -32,9 +29,14 @@ from chalicelib.customers.model import (
     read,
 )
 from chalicelib.customers.shown import of_order, text_of
-from chalicelib.idempotency import Once
 from chalicelib.orders.model import KIND as ORDERS
 from chalicelib.problems import Busy, Conflict, Invalid, NotFound, PreconditionFailed
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.conditions import Attr
+from chalicelib.storage.idempotency import Once
+from chalicelib.values import clock, ids
 
 RECORDS: Final = listing.Records(KIND, record_key, index_of)
 

@@ -7,10 +7,10 @@ earlier e-mail.
 from collections.abc import Iterable
 from typing import Any, Final
 
-from chalicelib import table
-from chalicelib.attributes import Item, Key
-from chalicelib.forgetting import Person
 from chalicelib.jobs import store as jobs
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.values.forgetting import Person
 
 _MOST_BYTES: Final = 300_000  # DynamoDB: 400 KB an item
 

@@ -21,19 +21,21 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from chalicelib import clock, idempotency, listing, outbox, settings, table
-from chalicelib.attributes import Item, Key
-from chalicelib.conditions import Attr, all_of
+from chalicelib import listing, settings
 from chalicelib.customers import store as customers
 from chalicelib.erasures import store
 from chalicelib.exports import store as exports
-from chalicelib.forgetting import Person
 from chalicelib.imports.forgotten import store as imports
 from chalicelib.imports.forgotten.store import Left
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import MOST_AT_ONCE, Job, RecordOutcome, Step
 from chalicelib.orders import store as orders
+from chalicelib.storage import idempotency, outbox, table
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.conditions import Attr, all_of
 from chalicelib.undo import store as undo
+from chalicelib.values import clock
+from chalicelib.values.forgetting import Person
 from chalicelib.webhooks import store as webhooks
 
 _SECONDS: Final = 10  # of a step that scans a table

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Final, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from chalicelib.feed import Happened, Place
 from chalicelib.problems import Invalid
 from chalicelib.schemas import QueryParameters, Several, at_most
+from chalicelib.storage.feed import Happened, Place
 from chalicelib.webhooks.model import EventKind, Moment
 
 MOST_FEED_EVENTS: Final = 500

@@ -4,12 +4,12 @@ from typing import Any, Final
 
 from chalice.app import Response
 
-from chalicelib import feed
 from chalicelib.events import model
 from chalicelib.events.model import EventFeed, ReadEvents
 from chalicelib.problems import Gone
 from chalicelib.products import store as products
 from chalicelib.request import Role, Routes, query, reply, size
+from chalicelib.storage import feed
 
 routes = Routes(__name__, "Events")
 

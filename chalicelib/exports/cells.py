@@ -8,7 +8,7 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from chalicelib import spreadsheets
+from chalicelib.values import spreadsheets
 
 # A spreadsheet runs what begins with the first six; what begins with an apostrophe gets another.
 _MARKED = ("=", "+", "-", "@", "\t", "\r", "'")

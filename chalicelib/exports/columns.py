@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from chalicelib.addresses import Address
 from chalicelib.customers.shown import OrderCustomer, ShownCustomer
 from chalicelib.customers.shown import show as show_customer
 from chalicelib.exports import products
@@ -14,6 +13,7 @@ from chalicelib.exports.model import ExportColumns, ExportFormat, ExportType
 from chalicelib.orders.shown import LineItem, ShownOrder
 from chalicelib.orders.shown import show as show_order
 from chalicelib.products.shown import show as show_product
+from chalicelib.values.addresses import Address
 
 _BOM: Final = "\ufeff".encode()
 # Sums of an order are in its first row only, so that a column of them adds up.

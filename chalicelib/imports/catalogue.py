@@ -4,14 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-from chalicelib.batches import batches
-from chalicelib.commit import Commit, send_all
 from chalicelib.imports import store
 from chalicelib.imports.model import ImportJob
 from chalicelib.products import model
 from chalicelib.products import store as products
 from chalicelib.products.model import Product
+from chalicelib.storage.commit import Commit, send_all
 from chalicelib.undo import store as undo
+from chalicelib.values.batches import batches
 
 _AT_ONCE: Final = 40
 _MOST_SKUS: Final = 99  # of one product: AWS takes 100 items in a transaction

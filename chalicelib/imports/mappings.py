@@ -4,13 +4,14 @@ columns."""
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from chalicelib import clock, ids, table
-from chalicelib.attributes import Item, Key
 from chalicelib.imports.formats import by_name
 from chalicelib.imports.formats.mapped import changed, faults, field_of
 from chalicelib.imports.formats.sheet import REPORT_COLUMNS, plain
 from chalicelib.imports.model import MOST_MAPPINGS
 from chalicelib.problems import Conflict, Invalid, NotFound
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.values import clock, ids
 
 _PK: Final = "mappings"
 _REMARKS: Final = frozenset(map(plain, REPORT_COLUMNS))

@@ -16,12 +16,12 @@ from pydantic import BeforeValidator, Field, TypeAdapter
 from pydantic.alias_generators import to_camel
 from typing_extensions import TypedDict
 
-from chalicelib import clock
 from chalicelib.imports.csv import groups, records
 from chalicelib.imports.csv.records import FileFormat
 from chalicelib.jobs import model as jobs
 from chalicelib.jobs.model import JobStatus
 from chalicelib.schemas import Choice, Input, NullIsAbsent, QueryParameters
+from chalicelib.values import clock
 
 LARGEST_UPLOAD: Final = 5 * 1024**3  # bytes; S3: one POST takes 5 GB
 LARGEST_FORM: Final = 4_400_000  # bytes: Lambda takes 6 MB of event, where a file is a third longer

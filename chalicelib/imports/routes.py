@@ -7,8 +7,6 @@ from typing import Any, Final
 
 from chalice.app import HeadersType, Response
 
-from chalicelib import clock
-from chalicelib.idempotency import Begun, Once
 from chalicelib.imports import files, form, mappings, store
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.model import (
@@ -46,6 +44,8 @@ from chalicelib.request import (
 )
 from chalicelib.request.answer import encode, reply_text
 from chalicelib.schemas import Deleted
+from chalicelib.storage.idempotency import Begun, Once
+from chalicelib.values import clock
 
 routes = Routes(__name__, "Imports")
 

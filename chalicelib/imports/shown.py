@@ -6,11 +6,11 @@ from typing import Annotated, Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from chalicelib import clock
 from chalicelib.imports import files, store
 from chalicelib.imports.model import ImportFailure, ImportJob, ImportMode, ProductOutcome
 from chalicelib.imports.store import MOST_PREVIEWS
 from chalicelib.jobs.model import INLINE_ERRORS, JobStatus, progress
+from chalicelib.values import clock
 
 
 class ImportRowError(TypedDict):

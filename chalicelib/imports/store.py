@@ -22,15 +22,17 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
-from chalicelib import clock, ids, listing, round_trips, table
-from chalicelib.attributes import Item, Key
-from chalicelib.commit import Commit
-from chalicelib.conditions import Attr, Condition
+from chalicelib import listing
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import FileFormat
 from chalicelib.imports.model import ImportJob, Options, ProductOutcome
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import INLINE_ERRORS, KIND, JobStatus, JobType, index_of
+from chalicelib.storage import round_trips, table
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.conditions import Attr, Condition
+from chalicelib.values import clock, ids
 
 if TYPE_CHECKING:
     from chalicelib.imports.formats import Format

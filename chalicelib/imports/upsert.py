@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from chalicelib import slugs
-from chalicelib.idempotency import fingerprint
 from chalicelib.imports import apply, preview
 from chalicelib.imports.catalogue import Catalogue, catalogue
 from chalicelib.imports.csv.faults import RowError
@@ -22,6 +20,8 @@ from chalicelib.imports.model import ImportJob, ImportMode, ProductOutcome
 from chalicelib.problems import Busy, Invalid
 from chalicelib.products.model import Product
 from chalicelib.products.store import ProductChanged, SkuTaken, SlugTaken
+from chalicelib.storage.idempotency import fingerprint
+from chalicelib.values import slugs
 
 _ROUNDS: Final = 6
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib import listing
-from chalicelib.attributes import Item
+from chalicelib.storage.attributes import Item
 
 KIND: Final = listing.Kind("job")
 MOST_AT_ONCE: Final = 25  # records that one step works on

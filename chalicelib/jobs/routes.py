@@ -4,9 +4,8 @@ from typing import Any
 
 from chalice.app import Response
 
-from chalicelib import clock, listing
+from chalicelib import listing
 from chalicelib.exports.shown import download_url
-from chalicelib.idempotency import fingerprint
 from chalicelib.imports.model import ImportJob
 from chalicelib.imports.shown import ImportJobSummary, ShownImportJob
 from chalicelib.imports.shown import show as show_import
@@ -16,6 +15,8 @@ from chalicelib.jobs.model import Job, JobSummary, JobType, ShownJob, show, show
 from chalicelib.problems import Conflict, NotFound
 from chalicelib.request import Role, Routes, query, reply, reply_page
 from chalicelib.schemas import Walk, Walked
+from chalicelib.storage.idempotency import fingerprint
+from chalicelib.values import clock
 
 routes = Routes(__name__, "Jobs")
 _SIGNED_ANEW = {"errorReportUrl", "downloadUrl"}

@@ -13,13 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from chalicelib import clock, ids, listing, round_trips, table
-from chalicelib.attributes import Item, Key
-from chalicelib.batches import batches
-from chalicelib.commit import Commit
-from chalicelib.conditions import Attr, Condition
-from chalicelib.forgetting import Person
-from chalicelib.idempotency import Once
+from chalicelib import listing
 from chalicelib.jobs import queue
 from chalicelib.jobs.model import (
     INLINE_ERRORS,
@@ -36,6 +30,14 @@ from chalicelib.jobs.model import (
     index_of,
 )
 from chalicelib.problems import Conflict, NotFound
+from chalicelib.storage import round_trips, table
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.conditions import Attr, Condition
+from chalicelib.storage.idempotency import Once
+from chalicelib.values import clock, ids
+from chalicelib.values.batches import batches
+from chalicelib.values.forgetting import Person
 
 R = TypeVar("R", bound=listing.Indexed)
 T = TypeVar("T")

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-from chalicelib import table
 from chalicelib.listing.kinds import Kind, escape, word_shards
+from chalicelib.storage import table
 
 _WHOLE: Final = 5  # entries of a shard that have the term as a whole word
 _BEGINNING: Final = 15  # … that only begin with it

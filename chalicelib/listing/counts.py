@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from chalicelib.attributes import Item
 from chalicelib.listing.kinds import READY, Kind
 from chalicelib.problems import Problem
+from chalicelib.storage.attributes import Item
 
 Where = Mapping[str, frozenset[str]]
 Cells = list[tuple[dict[str, str], int]]

@@ -2,12 +2,12 @@
 
 from itertools import groupby
 
-from chalicelib import clock
-from chalicelib.attributes import Item, Key
-from chalicelib.commit import Commit
 from chalicelib.listing import kinds
 from chalicelib.listing.index import SEVERAL, Index, settled, value_writes
 from chalicelib.listing.kinds import Kind, escape, shard_of
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.commit import Commit
+from chalicelib.values import clock
 
 
 def change(

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from chalicelib.ids import key_part
 from chalicelib.listing import kinds
 from chalicelib.listing import words as text
+from chalicelib.values.ids import key_part
 
 SEVERAL: Final = "several"
 _LONGEST_SORT: Final = 60  # characters of a text that count when a list is sorted by it

@@ -19,7 +19,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from chalicelib.attributes import Key
+from chalicelib.storage.attributes import Key
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from functools import partial
 from itertools import groupby
 from typing import Final
 
-from chalicelib import round_trips, table
-from chalicelib.conditions import Attr, Condition, all_of
 from chalicelib.listing.counts import Counts, Where
 from chalicelib.listing.index import SEVERAL
 from chalicelib.listing.kinds import Kind, list_shards
+from chalicelib.storage import round_trips, table
+from chalicelib.storage.conditions import Attr, Condition, all_of
 
 # The cost of one more query, in entries read: a call's CPU compared with 200 bytes each.
 _QUERY_COST: Final = 25

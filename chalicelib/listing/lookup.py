@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
-from chalicelib import round_trips, table
 from chalicelib.listing.kinds import Kind, escape, word_shards
 from chalicelib.listing.search import beginning
 from chalicelib.listing.words import LONGEST_WORD, fold, whole
+from chalicelib.storage import round_trips, table
 
 _ENTRIES: Final = 100  # entries that cost as much CPU as the query itself
 _LAST: Final = "\U0010ffff"

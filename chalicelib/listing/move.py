@@ -4,14 +4,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from chalicelib import table, telemetry
-from chalicelib.attributes import Item, Key
-from chalicelib.commit import Commit
-from chalicelib.conditions import Attr
+from chalicelib import telemetry
 from chalicelib.listing.entries import change
 from chalicelib.listing.index import MOST_WORD_BYTES, Index
 from chalicelib.listing.kinds import Kind
 from chalicelib.problems import Busy
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.conditions import Attr
 
 _ATTEMPTS: Final = 20
 

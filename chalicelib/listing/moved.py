@@ -7,16 +7,16 @@ during a deployment leave entries there. A scan of the table finds them.
 
 from collections.abc import Collection, Iterable, Iterator
 
-from chalicelib import table
-from chalicelib.attributes import Item, Key
-from chalicelib.commit import Commit
-from chalicelib.conditions import Attr
 from chalicelib.listing import words as text
 from chalicelib.listing.counts import counts
 from chalicelib.listing.entries import entries_of
 from chalicelib.listing.index import Index
 from chalicelib.listing.kinds import READY, Kind, escape
 from chalicelib.listing.move import Records
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.conditions import Attr
 
 
 def is_ready(kind: Kind) -> bool:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic
 
-from chalicelib import round_trips, table
 from chalicelib.listing import cursor, words
 from chalicelib.listing.counts import Where, counts, places
 from chalicelib.listing.cursor import Cursor
@@ -13,6 +12,7 @@ from chalicelib.listing.kinds import Kind
 from chalicelib.listing.positions import Listing, id_of
 from chalicelib.listing.query import Load, Query, R, key_parts
 from chalicelib.problems import Invalid
+from chalicelib.storage import round_trips, table
 
 
 @dataclass(frozen=True)

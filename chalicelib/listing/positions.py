@@ -10,9 +10,6 @@ from functools import partial
 from itertools import islice
 from typing import Final, Generic
 
-from chalicelib import round_trips, table
-from chalicelib.attributes import Item
-from chalicelib.batches import batches
 from chalicelib.listing import lists
 from chalicelib.listing.counts import Counts, Where, counts, places
 from chalicelib.listing.index import SEVERAL
@@ -21,6 +18,9 @@ from chalicelib.listing.lists import Lists, choices, serving
 from chalicelib.listing.query import Load, Query, R
 from chalicelib.listing.search import ENTRIES_A_RECORD, Found, Matches, matches, verified
 from chalicelib.problems import Invalid
+from chalicelib.storage import round_trips, table
+from chalicelib.storage.attributes import Item
+from chalicelib.values.batches import batches
 
 # A batch-get of an entry costs one read unit; for that, a query reads this many entries.
 _ENTRIES_A_UNIT: Final = 20

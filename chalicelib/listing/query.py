@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeVar
 
-from chalicelib.ids import key_part
 from chalicelib.listing.counts import Where
 from chalicelib.listing.index import SEVERAL, Index, several_part
 from chalicelib.listing.kinds import Kind
 from chalicelib.listing.lists import EVERYTHING, Range
 from chalicelib.problems import Invalid
+from chalicelib.values.ids import key_part
 
 MOST_ACCEPTED_VALUES: Final = 100  # AWS: operands of IN
 

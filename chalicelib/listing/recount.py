@@ -9,9 +9,9 @@ from decimal import Decimal
 from itertools import chain
 from typing import Any, Final, TypeVar
 
-from chalicelib import table
-from chalicelib.attributes import Key
 from chalicelib.listing.kinds import FORMAT, Kind, list_shards
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Key
 
 K = TypeVar("K")
 Number = int | Decimal

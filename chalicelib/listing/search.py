@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from chalicelib import clock, round_trips, table
-from chalicelib.attributes import Item, Key
-from chalicelib.conditions import Attr
 from chalicelib.listing.counts import Counts, Where, counts, places
 from chalicelib.listing.kinds import Kind, escape, list_shards, word_shards
 from chalicelib.problems import Invalid
+from chalicelib.storage import round_trips, table
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.conditions import Attr
+from chalicelib.values import clock
 
 MOST_MATCHES = 10_000
 # Terms that are read from the index; the others, the shortest ones, are checked on the records

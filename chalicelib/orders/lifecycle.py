@@ -7,10 +7,9 @@ from decimal import Decimal
 from itertools import accumulate
 from typing import Any, Final
 
-from chalicelib import addresses, ids, money, settings
+from chalicelib import settings
 from chalicelib.customers.model import Customer, Totals
 from chalicelib.customers.shown import of_order
-from chalicelib.forgetting import Person
 from chalicelib.orders.model import (
     ADDRESSES,
     LARGEST_HISTORY,
@@ -33,6 +32,8 @@ from chalicelib.orders.transitions import (
 )
 from chalicelib.problems import Invalid
 from chalicelib.products.model import DEFAULT_VARIANT, Product
+from chalicelib.values import addresses, ids, money
+from chalicelib.values.forgetting import Person
 
 _LONGEST_CHANGE: Final = 200
 

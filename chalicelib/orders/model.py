@@ -20,12 +20,13 @@ from pydantic import (
     model_validator,
 )
 
-from chalicelib import clock, listing, timezone
-from chalicelib.addresses import AddressInput
-from chalicelib.attributes import Item
+from chalicelib import listing
 from chalicelib.customers.model import OrderCustomerInput, searchable
 from chalicelib.products.model import Price, ShopCurrency
 from chalicelib.schemas import Choice, Several, Stripped, Walk, length, not_empty, upper
+from chalicelib.storage.attributes import Item
+from chalicelib.values import clock, timezone
+from chalicelib.values.addresses import AddressInput
 
 MOST_LINES: Final = 200
 MOST_PRODUCTS: Final = 60

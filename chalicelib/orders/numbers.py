@@ -9,10 +9,11 @@ the number first; gaps are harmless.
 import threading
 from typing import Final
 
-from chalicelib import clock, table
-from chalicelib.attributes import Item, Key
-from chalicelib.commit import Commit
-from chalicelib.conditions import Attr
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.conditions import Attr
+from chalicelib.values import clock
 
 KEY: Final[Key] = ("sequence", "order-number")
 _BEFORE: Final = 1_000  # the first order is 1001

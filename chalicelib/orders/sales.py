@@ -11,10 +11,12 @@ from datetime import date, timedelta
 from decimal import Decimal
 from itertools import chain
 
-from chalicelib import clock, listing, table, timezone
-from chalicelib.attributes import Item
-from chalicelib.commit import Commit
+from chalicelib import listing
 from chalicelib.orders.model import KIND, DaySales, Order, OrderStatus, PaymentStatus
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Item
+from chalicelib.storage.commit import Commit
+from chalicelib.values import clock, timezone
 
 _Cell = tuple[str, str]  # a day, and "n" or "revenue"
 

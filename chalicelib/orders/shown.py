@@ -6,10 +6,10 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from chalicelib.addresses import Address
 from chalicelib.customers.shown import OrderCustomer
 from chalicelib.orders.model import ListOrders, Order, OrderStatus, PaymentStatus
 from chalicelib.schemas import Sparse
+from chalicelib.values.addresses import Address
 
 
 class LineItem(TypedDict):

@@ -9,14 +9,9 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from chalicelib import clock, deadline, ids, listing, settings, table
-from chalicelib.attributes import Key
-from chalicelib.commit import Commit
-from chalicelib.conditions import Attr
+from chalicelib import deadline, listing, settings
 from chalicelib.customers import store as customers
 from chalicelib.customers.model import Customer, EmailTaken
-from chalicelib.forgetting import Person
-from chalicelib.idempotency import Once
 from chalicelib.listing.counts import counts, places
 from chalicelib.orders import lifecycle, sales, spending, transitions
 from chalicelib.orders.model import (
@@ -35,6 +30,13 @@ from chalicelib.orders.shown import show
 from chalicelib.problems import Busy, Invalid, NotFound, PreconditionFailed, Problem
 from chalicelib.products import store as products
 from chalicelib.products.model import Product
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Key
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.conditions import Attr
+from chalicelib.storage.idempotency import Once
+from chalicelib.values import clock, ids
+from chalicelib.values.forgetting import Person
 
 MOVES: Final = transitions.MOVES
 PAYMENT_MOVES: Final = transitions.PAYMENT_MOVES

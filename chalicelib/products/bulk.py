@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any, Final
 
-from chalicelib import clock, slugs
-from chalicelib.batches import batches
-from chalicelib.commit import send_all
-from chalicelib.idempotency import Begun
 from chalicelib.listing import words
 from chalicelib.problems import Busy, Invalid, NotFound, Problem
 from chalicelib.products import merge, store
 from chalicelib.products.model import MOST_PARTS, NewProduct, Product, ProductChange, ProductStatus
 from chalicelib.products.shown import show
+from chalicelib.storage.commit import send_all
+from chalicelib.storage.idempotency import Begun
+from chalicelib.values import clock, slugs
+from chalicelib.values.batches import batches
 
 _Outcome = Product | Problem
 _AT_ONCE: Final = 25

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from chalicelib import ids, table
-from chalicelib.attributes import Item, Key
-from chalicelib.commit import Commit
 from chalicelib.problems import Busy
 from chalicelib.products.model import Product, ProductStatus
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.commit import Commit
+from chalicelib.values import ids
 
 _PK: Final = "low-stock"
 _ENTRIES: Final = 100

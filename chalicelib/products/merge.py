@@ -8,7 +8,6 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from chalicelib import ids
 from chalicelib.listing import MOST_WORD_BYTES
 from chalicelib.problems import Invalid
 from chalicelib.products.model import (
@@ -21,6 +20,7 @@ from chalicelib.products.model import (
 )
 from chalicelib.products.shown import show
 from chalicelib.products.variants import matched
+from chalicelib.values import ids
 
 Given = Mapping[str, Any]
 

@@ -14,10 +14,11 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from typing_extensions import TypeAliasType
 
-from chalicelib import listing, money, settings
-from chalicelib.attributes import Item
+from chalicelib import listing, settings
 from chalicelib.schemas import Choice, Several, Stripped, Walk, length
+from chalicelib.storage.attributes import Item
 from chalicelib.validation import DEEPEST, depth
+from chalicelib.values import money
 
 MOST_VARIANTS: Final = 500
 BULK_PRODUCTS: Final = 500  # docs/contract.md#bulk

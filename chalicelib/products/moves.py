@@ -12,14 +12,16 @@ from typing import Annotated, Any, Final
 from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from chalicelib import deadline, ids, table, telemetry
-from chalicelib.commit import Commit
-from chalicelib.idempotency import Once
+from chalicelib import deadline, telemetry
 from chalicelib.problems import Busy, Invalid, NotFound
 from chalicelib.products import stock, store
 from chalicelib.products.model import MOST_STOCK, MOST_VARIANTS, Product, Stock
 from chalicelib.products.shown import show
 from chalicelib.schemas import Input, NullIsAbsent, upper
+from chalicelib.storage import table
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.idempotency import Once
+from chalicelib.values import ids
 
 _Steps = Annotated[int, Field(strict=True, ge=-MOST_STOCK, le=MOST_STOCK)]
 

@@ -10,12 +10,12 @@ is already below it. If that changed meanwhile, the sale is computed again.
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from chalicelib import table
-from chalicelib.attributes import Key
-from chalicelib.commit import Commit
-from chalicelib.conditions import Attr, Condition, all_of
 from chalicelib.products import low
 from chalicelib.products.model import Product
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Key
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.conditions import Attr, Condition, all_of
 
 # AWS: an expression has at most 4 KB and 300 operators; a condition on one variant takes about 45
 # bytes. For more variants than these, the whole map is written, on condition that it is unchanged.

@@ -20,11 +20,7 @@ from functools import partial
 from itertools import chain
 from typing import Any, Final, TypeVar
 
-from chalicelib import clock, ids, listing, slugs, table
-from chalicelib.attributes import Item, Key
-from chalicelib.commit import Commit
-from chalicelib.conditions import Attr
-from chalicelib.idempotency import Once
+from chalicelib import listing
 from chalicelib.listing import words
 from chalicelib.listing.lookup import holding, holding_before
 from chalicelib.problems import Busy, Conflict, NotFound, PreconditionFailed, Problem
@@ -41,6 +37,12 @@ from chalicelib.products.model import (
     stored,
 )
 from chalicelib.products.shown import show
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.conditions import Attr
+from chalicelib.storage.idempotency import Once
+from chalicelib.values import clock, ids, slugs
 
 T = TypeVar("T")
 _TRIES = 8

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from chalicelib import clock, round_trips
 from chalicelib.api_keys import store
 from chalicelib.api_keys.model import READS_PER_MINUTE, WRITES_PER_MINUTE, Caller
 from chalicelib.problems import Forbidden, RateLimited, Unauthorized
 from chalicelib.request import rate
 from chalicelib.request.call import Call
 from chalicelib.request.rate import STOREFRONT_PER_MINUTE, Window
+from chalicelib.storage import round_trips
+from chalicelib.values import clock
 
 _REMEMBERED_SECONDS: Final = 60
 _MOST_REMEMBERED: Final = 1_000

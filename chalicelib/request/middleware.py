@@ -7,8 +7,7 @@ from typing import Final
 from botocore.exceptions import ConnectionError, HTTPClientError
 from chalice.app import Request, Response
 
-from chalicelib import ids, table, telemetry
-from chalicelib.idempotency import Repeated
+from chalicelib import telemetry
 from chalicelib.problems import (
     Busy,
     MethodNotAllowed,
@@ -23,6 +22,9 @@ from chalicelib.request.call import Call
 from chalicelib.request.parse import expected, refuse_wrong_parameters
 from chalicelib.request.repeats import answer_again
 from chalicelib.request.routes import Crash, NoSuchPath, allowed, matched, nearest, paths
+from chalicelib.storage import table
+from chalicelib.storage.idempotency import Repeated
+from chalicelib.values import ids
 
 GetResponse = Callable[[Request], Response]
 

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from typing import Final
 
-from chalicelib import clock, ids, round_trips, table
-from chalicelib.attributes import Key
-from chalicelib.conditions import Attr
 from chalicelib.problems import RateLimited
+from chalicelib.storage import round_trips, table
+from chalicelib.storage.attributes import Key
+from chalicelib.storage.conditions import Attr
+from chalicelib.values import clock, ids
 
 # docs/contract.md#rate-limits
 STOREFRONT_PER_MINUTE: Final = 300

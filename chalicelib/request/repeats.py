@@ -5,11 +5,11 @@ from typing import Any, Final, TypeVar
 from chalice.app import Response
 from pydantic import BaseModel
 
-from chalicelib.idempotency import Once, Repeated
 from chalicelib.problems import Invalid
 from chalicelib.request.answer import reply_text
 from chalicelib.request.call import Call, caller, current, header
 from chalicelib.request.parse import parsed_body
+from chalicelib.storage.idempotency import Once, Repeated
 from chalicelib.validation import validate
 
 Model = TypeVar("Model", bound=BaseModel)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from chalicelib import listing, round_trips
+from chalicelib import listing
 from chalicelib.customers import model as customer
 from chalicelib.customers import store as customers
 from chalicelib.listing import best, words
@@ -12,6 +12,7 @@ from chalicelib.orders import model as order
 from chalicelib.orders import store as orders
 from chalicelib.products import model as product
 from chalicelib.products import store as products
+from chalicelib.storage import round_trips
 
 MOST_FOUND: Final = 5  # of each
 

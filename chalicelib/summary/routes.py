@@ -2,10 +2,10 @@
 
 from chalice.app import Response
 
-from chalicelib import timezone
 from chalicelib.request import Role, Routes, reply
 from chalicelib.summary import store
 from chalicelib.summary.store import ShopSummary
+from chalicelib.values import timezone
 
 routes = Routes(__name__, "Summary")
 

@@ -7,11 +7,13 @@ from typing import Any, Final
 
 from typing_extensions import TypedDict
 
-from chalicelib import money, round_trips, settings
+from chalicelib import settings
 from chalicelib.orders import store as orders
 from chalicelib.orders.model import DaySales as DaySold
 from chalicelib.products import store as products
 from chalicelib.products.shown import LowStockVariant
+from chalicelib.storage import round_trips
+from chalicelib.values import money
 
 DAYS: Final = 30
 MOST_LOW: Final = 50

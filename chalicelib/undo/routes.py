@@ -5,12 +5,12 @@ from typing import Final
 
 from chalice.app import Response
 
-from chalicelib import clock
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import UNDOABLE, Job, JobType, StartedJob
 from chalicelib.problems import Conflict, NotFound
 from chalicelib.request import IDEMPOTENT, Role, Routes, caller, once
 from chalicelib.request.answer import reply_text
+from chalicelib.values import clock
 
 routes = Routes(__name__, "Jobs")
 _KEPT: Final = timedelta(seconds=jobs.KEPT_SECONDS)

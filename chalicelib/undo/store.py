@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from chalicelib import table
-from chalicelib.attributes import Item
-from chalicelib.commit import Commit
-from chalicelib.conditions import Attr
-from chalicelib.forgetting import Person
 from chalicelib.jobs import store as jobs
 from chalicelib.products.model import Product
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Item
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.conditions import Attr
 from chalicelib.undo.model import FieldChange, difference
+from chalicelib.values.forgetting import Person
 
 _PREFIX: Final = "changed#"
 _DIGITS: Final = 9

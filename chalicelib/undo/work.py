@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, Final
 
 from chalicelib import deadline
-from chalicelib.commit import Commit
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import MOST_AT_ONCE, Job, JobRecordError, RecordOutcome, Step
 from chalicelib.orders import store as orders
@@ -19,6 +18,7 @@ from chalicelib.orders.model import Order, OrderChange
 from chalicelib.problems import Busy, NotFound, PreconditionFailed, Problem
 from chalicelib.products import store as products
 from chalicelib.products.model import Product
+from chalicelib.storage.commit import Commit
 from chalicelib.undo import store
 from chalicelib.undo.model import difference, is_untouched, restored
 from chalicelib.undo.store import Entry

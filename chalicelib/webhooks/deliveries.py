@@ -15,12 +15,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from chalicelib import clock, ids, table
-from chalicelib.attributes import Item, Key
-from chalicelib.commit import Commit
-from chalicelib.conditions import Attr, Condition
-from chalicelib.outbox import Event
 from chalicelib.problems import NotFound
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.conditions import Attr, Condition
+from chalicelib.storage.outbox import Event
+from chalicelib.values import clock, ids
 from chalicelib.webhooks.model import (
     Delivery,
     DeliveryStatus,

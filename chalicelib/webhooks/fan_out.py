@@ -12,22 +12,12 @@ from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from chalicelib import (
-    attributes,
-    aws,
-    clock,
-    feed,
-    ids,
-    outbox,
-    round_trips,
-    settings,
-    sqs,
-    table,
-    telemetry,
-)
-from chalicelib.attributes import Item
-from chalicelib.outbox import Event
+from chalicelib import aws, settings, sqs, telemetry
 from chalicelib.problems import Busy
+from chalicelib.storage import attributes, feed, outbox, round_trips, table
+from chalicelib.storage.attributes import Item
+from chalicelib.storage.outbox import Event
+from chalicelib.values import clock, ids
 from chalicelib.webhooks import deliveries, store
 from chalicelib.webhooks.filter import lets_through
 from chalicelib.webhooks.model import Delivery, DeliveryStatus, Endpoint, delivery_id

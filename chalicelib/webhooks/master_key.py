@@ -4,7 +4,8 @@ import base64
 from functools import cache
 from typing import Any, Final
 
-from chalicelib import aws, clock, settings
+from chalicelib import aws, settings
+from chalicelib.values import clock
 from chalicelib.webhooks.model import Endpoint
 from chalicelib.webhooks.sending import signature
 

@@ -9,8 +9,7 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, Field
 
-from chalicelib import clock, settings
-from chalicelib.attributes import Item
+from chalicelib import settings
 from chalicelib.safe_post.destination import LONGEST_URL
 from chalicelib.schemas import (
     LARGEST_PAGE,
@@ -23,6 +22,8 @@ from chalicelib.schemas import (
     null_is,
     utc,
 )
+from chalicelib.storage.attributes import Item
+from chalicelib.values import clock
 from chalicelib.webhooks.sending.retry import DAY, FAILING_STREAK, SCHEDULE
 
 RECEIVER_SECONDS: Final = 10  # to answer in: docs/contract.md#delivery-and-retries

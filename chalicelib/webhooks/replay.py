@@ -7,8 +7,9 @@ ends the schedule, failure changes nothing.
 from datetime import timedelta
 from typing import Final
 
-from chalicelib import clock, ids, outbox
 from chalicelib.problems import Conflict, NotFound
+from chalicelib.storage import outbox
+from chalicelib.values import clock, ids
 from chalicelib.webhooks import deliveries, store
 from chalicelib.webhooks.model import RETRIED_DAYS, Delivery, Endpoint, event_of
 from chalicelib.webhooks.sending import messages

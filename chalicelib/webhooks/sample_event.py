@@ -3,9 +3,10 @@
 import json
 from typing import Any
 
-from chalicelib import outbox, settings, table
+from chalicelib import settings
 from chalicelib.orders.model import LARGEST_ORDER
 from chalicelib.problems import Invalid
+from chalicelib.storage import outbox, table
 from chalicelib.webhooks import deliveries, replay, store
 from chalicelib.webhooks.filter import lets_through
 from chalicelib.webhooks.model import Delivery, Endpoint, EventKind, TestEvent

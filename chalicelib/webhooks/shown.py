@@ -9,7 +9,8 @@ from typing import Annotated, Any, Final, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from chalicelib import clock, settings
+from chalicelib import settings
+from chalicelib.values import clock
 from chalicelib.webhooks.model import Delivery, DeliveryStatus, Endpoint, EventKind
 
 

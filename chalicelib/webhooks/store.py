@@ -10,13 +10,15 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from chalicelib import clock, ids, settings, table
-from chalicelib.attributes import Item, Key
-from chalicelib.commit import Commit
-from chalicelib.conditions import Attr, Condition
-from chalicelib.forgetting import Person
-from chalicelib.idempotency import Once, Repeated
+from chalicelib import settings
 from chalicelib.problems import Conflict, Invalid, NotFound, PreconditionFailed
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.conditions import Attr, Condition
+from chalicelib.storage.idempotency import Once, Repeated
+from chalicelib.values import clock, ids
+from chalicelib.values.forgetting import Person
 from chalicelib.webhooks.filter import faults
 from chalicelib.webhooks.master_key import current_secret
 from chalicelib.webhooks.model import (

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from chalicelib import aws, clock, settings, telemetry
-from chalicelib.attributes import Item
-from chalicelib.conditions import Attr
-from chalicelib.table import sk
+from chalicelib import aws, settings, telemetry
+from chalicelib.storage.attributes import Item
+from chalicelib.storage.conditions import Attr
+from chalicelib.storage.table import sk
+from chalicelib.values import clock
 from chalicelib.webhooks import deliveries, store
 from chalicelib.webhooks.model import Endpoint
 

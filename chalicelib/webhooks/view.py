@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from chalicelib import ids, outbox, round_trips, settings, table
-from chalicelib.attributes import Item
-from chalicelib.conditions import Attr, Condition, all_of
+from chalicelib import settings
 from chalicelib.problems import Invalid
-from chalicelib.table import sk
+from chalicelib.storage import outbox, round_trips, table
+from chalicelib.storage.attributes import Item
+from chalicelib.storage.conditions import Attr, Condition, all_of
+from chalicelib.storage.table import sk
+from chalicelib.values import ids
 from chalicelib.webhooks import deliveries, store
 from chalicelib.webhooks.model import (
     Delivery,

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from chalicelib import clock, table
 from chalicelib.api_keys import store
 from chalicelib.problems import NotFound
 from chalicelib.request.routes import operations
+from chalicelib.storage import table
+from chalicelib.values import clock
 from tests.conftest import Clock
 from tests.support.faults import Crash, Faults
 from tests.support.shop import Answer, Shop

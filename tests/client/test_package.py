@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib import openapi
+from chalicelib.description import openapi
 
 PROJECT = Path(__file__).resolve().parents[2]
 CLIENT = PROJECT / "clients/python"

@@ -8,7 +8,6 @@ from typing import Final, get_args
 
 import pytest
 
-from chalicelib import addresses
 from chalicelib.api_keys.model import Role
 from chalicelib.console import facts, routes
 from chalicelib.exports.model import ExportColumns, ExportFormat
@@ -17,6 +16,7 @@ from chalicelib.imports.csv.encodings import KNOWN
 from chalicelib.imports.csv.records import DELIMITERS
 from chalicelib.imports.model import ImportMode, _Delimiter
 from chalicelib.jobs.model import UNDOABLE, JobType
+from chalicelib.values import addresses
 from tests.support.shop import Answer, Shop
 
 STATIC: Final = Path(routes.__file__).parent / "static"

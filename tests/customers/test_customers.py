@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 import tzdata
 
-from chalicelib import addresses, listing, table
+from chalicelib import listing
 from chalicelib.counts import check
+from chalicelib.storage import table
+from chalicelib.values import addresses
 from tests.customers.build import CUSTOMERS, address, customer, new_customer
 from tests.orders.build import (
     ORDERS,

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from chalicelib import idempotency, outbox
-from chalicelib.forgetting import ERASED, Person
+from chalicelib.storage import idempotency, outbox
+from chalicelib.values.forgetting import ERASED, Person
 from chalicelib.webhooks.sending import attempts
 
 ANN = Person(frozenset({"cus_1"}), frozenset({"ann@example.com", "Löwe"}))

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from chalicelib import attributes, aws, ids, listing, outbox, settings, table
-from chalicelib.attributes import pack
+from chalicelib import aws, listing, settings
 from chalicelib.counts import check
 from chalicelib.orders import store as orders_store
+from chalicelib.storage import attributes, outbox, table
+from chalicelib.storage.attributes import pack
+from chalicelib.values import ids
 from chalicelib.webhooks import deliveries
 from chalicelib.webhooks.sending import attempts
 from chalicelib.webhooks.sending.attempts import Attempt

@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
-from chalicelib import aws, clock, settings, table
+from chalicelib import aws, settings
 from chalicelib.imports import files
 from chalicelib.jobs import queue as jobs_queue
+from chalicelib.storage import table
+from chalicelib.values import clock
 from tests.customers.build import customer
 from tests.customers.test_erasure import HOME, PERSON, in_tables, mentions, path
 from tests.imports.test_workbooks import xlsx

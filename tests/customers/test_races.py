@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from chalicelib import settings, table
+from chalicelib import settings
 from chalicelib.customers import store
 from chalicelib.erasures.work import _change
+from chalicelib.storage import table
 from tests.customers.build import CUSTOMERS, customer, new_customer
 from tests.jobs.conftest import jobs
 from tests.orders.build import ORDERS, before_the_commit, line, new_order, placed, variant

@@ -97,7 +97,7 @@ def write(dynamodb: Any, chance: random.Random, pk: str) -> None:
 
 
 def query(chance: random.Random) -> dict[str, Any]:
-    """A query as `chalicelib/table.py` writes it, or an invalid one."""
+    """A query as `chalicelib/storage/table.py` writes it, or an invalid one."""
     a, b = sorted([key(chance), key(chance)])
     conditions = ["", "begins_with(#1, :1)", "#1 BETWEEN :1 AND :2"]
     conditions += [f"#1 {sign} :1" for sign in ("<", "<=", ">", ">=", "=")]

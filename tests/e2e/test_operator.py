@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib import clock
+from chalicelib.values import clock
 from infra.local import STAGE
 from tests.e2e.calls import call, until
 from tests.e2e.recorded import client

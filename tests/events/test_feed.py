@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
-from chalicelib import attributes, clock, feed, ids, outbox, settings, table
+from chalicelib import settings
+from chalicelib.storage import attributes, feed, outbox, table
+from chalicelib.values import clock, ids
 from chalicelib.webhooks import fan_out
 from tests.support.dynamodb_double import Crash, Fault
 from tests.support.dynamodb_partition import Partition

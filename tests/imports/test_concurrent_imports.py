@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from chalicelib import commit
+from chalicelib.storage import commit
 from tests.support.import_desk import Desk
 
 BY_SKU = "name,price,sku\n" + "".join(f"Hat {n % 3},{n + 1},H-{n}\n" for n in range(8))

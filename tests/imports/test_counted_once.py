@@ -8,14 +8,14 @@ from dataclasses import replace
 import pytest
 
 import app
-from chalicelib import table
-from chalicelib.commit import Commit
 from chalicelib.imports import store
 from chalicelib.imports.model import JobStatus, Options, ProductOutcome
 from chalicelib.imports.steps import queue, tally
 from chalicelib.imports.steps.waiting import Waiting, first_waiting, put_waiting, settle
 from chalicelib.imports.upsert import ProductRows
 from chalicelib.jobs import store as jobs
+from chalicelib.storage import table
+from chalicelib.storage.commit import Commit
 from tests.support.import_desk import Desk
 
 ROWS = [Waiting("hat", 10 * n, 10, n, named=True, priced=False) for n in range(2, 5)]

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from chalicelib import table
 from chalicelib.imports.csv import opening
 from chalicelib.imports.csv.encodings import KNOWN, Undecided, judged, named
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.opening import open_csv
 from chalicelib.imports.csv.records import read
 from chalicelib.jobs import store as jobs
+from chalicelib.storage import table
 from tests.support.import_desk import Desk
 
 TEXTS = [

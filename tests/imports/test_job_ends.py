@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 import app
-from chalicelib import clock, deadline, settings
+from chalicelib import deadline, settings
 from chalicelib.imports import files
 from chalicelib.imports.catalogue import Catalogue
 from chalicelib.imports.steps import plan as planner
 from chalicelib.imports.steps import queue
 from chalicelib.problems import Invalid
+from chalicelib.values import clock
 from tests.support.dynamodb_double import Fault
 from tests.support.import_desk import IMPORT, Desk
 

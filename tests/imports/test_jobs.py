@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from chalicelib import settings, table
+from chalicelib import settings
 from chalicelib.imports import files, store
 from chalicelib.imports.csv.faults import RowError
+from chalicelib.storage import table
 from tests.support.import_desk import IMPORT, Desk
 
 TWO = """slug,name,price,sku,variantTitle,variantSku,variantPrice,stock

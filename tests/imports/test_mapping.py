@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from chalicelib import clock, settings
+from chalicelib import settings
 from chalicelib.imports import files
+from chalicelib.values import clock
 from tests.support.dynamodb_double import Fault
 from tests.support.import_desk import IMPORT, Desk
 

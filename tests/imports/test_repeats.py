@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from chalicelib import attributes, outbox, settings
+from chalicelib import settings
 from chalicelib.imports import files
+from chalicelib.storage import attributes, outbox
 from tests.products.build import of_many_variants
 from tests.support.import_desk import Desk
 

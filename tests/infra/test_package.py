@@ -14,7 +14,7 @@ from infra import package
 _IMPORT = """
 import json, sys
 import app
-from chalicelib import table
+from chalicelib.storage import table
 table.client()
 here = sys.argv[1]
 specs = [getattr(m, "__spec__", None) for m in list(sys.modules.values())]
@@ -50,10 +50,10 @@ def test_a_cold_start_compiles_nothing(unpacked: Path) -> None:
 
 
 def test_a_module_compiled_from_another_source_is_not_used(unpacked: Path) -> None:
-    module = unpacked / "chalicelib/money.py"
+    module = unpacked / "chalicelib/values/money.py"
     source = module.read_text()
     module.write_text(source + "\nmarked = True\n")
-    code = "from chalicelib import money; assert money.marked"
+    code = "from chalicelib.values import money; assert money.marked"
     subprocess.run([sys.executable, "-B", "-c", code], cwd=unpacked, check=True)
     module.write_text(source)
 

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from chalicelib import table
-from chalicelib.commit import Commit
-from chalicelib.forgetting import Person
 from chalicelib.jobs import store
 from chalicelib.jobs.model import Job, JobStatus, RecordOutcome, Step
 from chalicelib.products.model import Product
+from chalicelib.storage import table
+from chalicelib.storage.commit import Commit
 from chalicelib.undo import store as undo
+from chalicelib.values.forgetting import Person
 from tests.support.job_desk import PRODUCTS, JobDesk
 
 JOB, OTHER = "job_1", "job_2"

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from chalicelib import clock, deadline
+from chalicelib import deadline
 from chalicelib.jobs import queue, store
 from chalicelib.products.model import Product
 from chalicelib.undo import store as log
 from chalicelib.undo.model import difference, is_untouched
+from chalicelib.values import clock
 from tests.jobs.test_bulk_edits import EDIT, EDIT_ORDERS, edit, order
 from tests.jobs.test_exports import EXPORTS
 from tests.orders.build import before_the_commit

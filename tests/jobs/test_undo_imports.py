@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from chalicelib.commit import Commit
 from chalicelib.imports.steps import plan as planner
 from chalicelib.products import store as products
+from chalicelib.storage.commit import Commit
 from chalicelib.undo import store as log
 from tests.jobs.test_undo import like, put, sold, undo
 from tests.orders.build import before_the_commit

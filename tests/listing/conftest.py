@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib import round_trips
+from chalicelib.storage import round_trips
 
 
 @pytest.fixture

@@ -19,10 +19,11 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from chalicelib import listing, table
-from chalicelib.commit import Commit
+from chalicelib import listing
 from chalicelib.listing import entries, kinds, positions, search, words
 from chalicelib.problems import Busy, Invalid
+from chalicelib.storage import table
+from chalicelib.storage.commit import Commit
 from tests.listing import things
 from tests.listing.things import KIND, Thing
 from tests.support.dynamodb_double import Crash, Double, Fault

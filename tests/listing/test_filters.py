@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from chalicelib import listing
-from chalicelib.ids import key_part
 from chalicelib.listing import positions
 from chalicelib.problems import Invalid
+from chalicelib.values.ids import key_part
 from tests.listing import things
 from tests.listing.things import KIND, Thing, create, names, page, thing
 from tests.support.dynamodb_double import Double

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from chalicelib import listing, table
+from chalicelib import listing
 from chalicelib.listing import kinds
 from chalicelib.orders import store as orders
 from chalicelib.products import store as products
+from chalicelib.storage import table
 from infra import counts, reindex
 from tests.support import last_release
 from tests.support.dynamodb_double import Double

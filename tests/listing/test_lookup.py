@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from chalicelib import table
 from chalicelib.listing import Index, kinds, lookup, reindex
+from chalicelib.storage import table
 from tests.listing import things
 from tests.listing.things import KIND, RECORDS, Thing, create, thing
 from tests.support.dynamodb_double import Double

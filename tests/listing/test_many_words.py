@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from chalicelib import attributes, clock, deadline, listing, table
-from chalicelib.commit import Commit
+from chalicelib import deadline, listing
 from chalicelib.listing import entries, kinds, reindex, search
 from chalicelib.problems import Busy, Invalid
+from chalicelib.storage import attributes, table
+from chalicelib.storage.commit import Commit
+from chalicelib.values import clock
 from tests.listing import things
 from tests.listing.things import KIND, RECORDS, Thing, create, delete, find, page, thing, update
 from tests.orders.build import before_the_commit

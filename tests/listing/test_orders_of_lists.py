@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from chalicelib import listing, table
+from chalicelib import listing
 from chalicelib.listing import positions
+from chalicelib.storage import table
 from tests.listing.things import KIND, Thing, create, names, page, passes, thing
 from tests.support.dynamodb_double import Double
 

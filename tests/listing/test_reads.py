@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from chalicelib import listing, table
+from chalicelib import listing
 from chalicelib.listing import best, lists, search
 from chalicelib.listing.counts import Reindexing
 from chalicelib.listing.lists import Lists
 from chalicelib.problems import Invalid
+from chalicelib.storage import table
 from tests.listing.things import KIND, create, names, page, thing
 from tests.support.dynamodb_double import Double
 

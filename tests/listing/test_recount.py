@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from chalicelib import listing, table
-from chalicelib.commit import Commit
+from chalicelib import listing
 from chalicelib.listing import Recount, kinds
 from chalicelib.listing.recount import Counted, Stored, Wrong, disagreement
+from chalicelib.storage import table
+from chalicelib.storage.commit import Commit
 from tests.listing.things import KIND, RECORDS, create, delete, page, thing, update
 from tests.support.dynamodb_double import Double, Fault
 from tests.support.dynamodb_expressions import Wire

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from chalicelib import deadline, listing, settings, table
+from chalicelib import deadline, listing, settings
 from chalicelib.imports import store as jobs
 from chalicelib.listing import index, kinds, move, words
+from chalicelib.storage import table
 from infra import reindex
 from tests.listing import things
 from tests.listing.things import RECORDS, Thing, create, delete, names, page, thing, update

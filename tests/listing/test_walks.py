@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from chalicelib import listing, table
+from chalicelib import listing
 from chalicelib.listing import lists, search
 from chalicelib.problems import Invalid
+from chalicelib.storage import table
 from tests.listing import things
 from tests.listing.things import KIND, Thing, create, delete, names, page, thing, update
 from tests.support.dynamodb_double import Double

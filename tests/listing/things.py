@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
-from chalicelib import ids, listing, table
-from chalicelib.attributes import Item
-from chalicelib.commit import Commit
-from chalicelib.conditions import Attr
+from chalicelib import listing
 from chalicelib.listing import words
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Item
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.conditions import Attr
+from chalicelib.values import ids
 
 KIND = listing.Kind(
     "thing",

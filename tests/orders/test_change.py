@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from chalicelib import table
 from chalicelib.customers import store as customers
 from chalicelib.orders import lifecycle, store
 from chalicelib.orders.model import stored
+from chalicelib.storage import table
 from tests.orders.build import (
     ORDERS,
     kinds,

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from chalicelib import clock, table
-from chalicelib.commit import Commit
 from chalicelib.orders import model, numbers, store
+from chalicelib.storage import table
+from chalicelib.storage.commit import Commit
+from chalicelib.values import clock
 from tests.orders.build import (
     ORDERS,
     kinds,

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from chalicelib import clock, deadline, ids, listing, table
+from chalicelib import deadline, listing
 from chalicelib.counts import check
 from chalicelib.orders.model import ListOrders
+from chalicelib.storage import table
+from chalicelib.values import clock, ids
 from tests.orders.build import ORDERS, before_the_commit, line, moved, placed, product, variant
 from tests.support.dynamodb_double import Double, Fault
 from tests.support.shop import Answer, Shop

@@ -1,8 +1,8 @@
 """Concurrent writes and deletions: nothing is restored twice, lost, or recreated."""
 
 from chalicelib.customers import store as customers
-from chalicelib.forgetting import Person
 from chalicelib.orders import store as orders
+from chalicelib.values.forgetting import Person
 from tests.orders.build import (
     ORDERS,
     before_the_commit,

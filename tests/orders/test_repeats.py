@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib import clock
+from chalicelib.values import clock
 from tests.orders.build import (
     ORDERS,
     before_the_commit,

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from chalicelib.commit import TRANSACTION_ITEMS, Commit
 from chalicelib.orders.model import MOST_LINES
 from chalicelib.products import merge, store
 from chalicelib.products.model import KIND, LARGEST_PRODUCT, MOST_VARIANTS
+from chalicelib.storage.commit import TRANSACTION_ITEMS, Commit
 from tests.support.shop import Shop
 
 NOW = "2026-11-20T06:12:14.123Z"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from chalicelib import clock, ids
-from chalicelib.idempotency import Once
+from chalicelib.storage.idempotency import Once
+from chalicelib.values import clock, ids
 from tests.orders.conftest import shop
 from tests.products.build import new_product
 from tests.support.dynamodb_double import Crash, Double, Fault

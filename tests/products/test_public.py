@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib import clock, ids
+from chalicelib.values import clock, ids
 from tests.products.build import new_product
 from tests.support.dynamodb_double import Double
 from tests.support.shop import Answer, Shop

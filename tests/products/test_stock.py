@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from chalicelib.commit import Commit
 from chalicelib.orders.model import MOST_LINES
 from chalicelib.products import low, store
 from chalicelib.products.model import Product
+from chalicelib.storage.commit import Commit
 from tests.orders.build import (
     ORDERS,
     before_the_commit,

@@ -12,9 +12,10 @@ from unittest.mock import patch
 
 import pytest
 
-from chalicelib import clock, ids, table
 from chalicelib.api_keys import store as api_keys
 from chalicelib.request import authenticate
+from chalicelib.storage import table
+from chalicelib.values import clock, ids
 from tests.orders.build import line, new_order, variant
 from tests.support.dynamodb_double import Double
 from tests.support.environment import SETTINGS
@@ -85,7 +86,7 @@ class Schedule:
         self._at = 0
         self._answer, self._double = dynamodb.answer, dynamodb
         # In one thread, the first call could not wait for the second.
-        self._in_threads = patch("chalicelib.dynamodb.send", return_value=None)
+        self._in_threads = patch("chalicelib.storage.dynamodb.send", return_value=None)
 
     def __enter__(self) -> "Schedule":
         self._double.answer = self._in_turn  # type: ignore[method-assign]

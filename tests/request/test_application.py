@@ -23,7 +23,7 @@ print(json.dumps({method: entry.view_name for method, entry in found}))
 """
 _DESCRIPTION = """
 app.serve("/api/openapi.json")
-from chalicelib import openapi
+from chalicelib.description import openapi
 print(json.dumps(openapi.document()))
 """
 

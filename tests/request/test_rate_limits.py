@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from chalicelib import table
 from chalicelib.api_keys import store
 from chalicelib.request import authenticate, rate
+from chalicelib.storage import table
 from tests.conftest import Clock
 from tests.support.faults import Faults
 from tests.support.shop import Answer, Shop

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from chalicelib import outbox, settings, table
+from chalicelib import settings
 from chalicelib.request import size
 from chalicelib.safe_post.post import PostResult
+from chalicelib.storage import outbox, table
 from tests.orders.build import new_order
 from tests.products.build import new_product
 from tests.support.dynamodb_double import Double

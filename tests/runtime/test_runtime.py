@@ -19,9 +19,9 @@ import pytest
 
 from app import app
 from chalicelib import aws as clients
-from chalicelib import clock
 from chalicelib.api_keys import store as api_keys
 from chalicelib.api_keys.model import Role
+from chalicelib.values import clock
 from infra import package
 from tests.products.build import new_product
 from tests.runtime.aws import on_loopback

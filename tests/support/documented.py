@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ConfigDict, TypeAdapter
 
-from chalicelib import openapi
+from chalicelib.description import openapi
 from chalicelib.request.routes import Operation, matched
 from chalicelib.schemas import Sparse
 

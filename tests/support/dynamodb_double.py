@@ -2,7 +2,7 @@
 
 It answers below botocore, so clients, retries and parsers are the real ones:
 
-    with Double() as dynamodb: …  # chalicelib.table now talks to it
+    with Double() as dynamodb: …  # chalicelib.storage.table now talks to it
 
 It deletes expired items as late as AWS may: two days after `expiresAt`.
 
@@ -23,8 +23,9 @@ from typing import Any, Final
 
 from botocore.awsrequest import AWSResponse
 
-from chalicelib import clock, table
-from chalicelib.commit import Commit
+from chalicelib.storage import table
+from chalicelib.storage.commit import Commit
+from chalicelib.values import clock
 from tests.support import units
 from tests.support.dynamodb_expressions import (
     Scope,

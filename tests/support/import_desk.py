@@ -10,9 +10,10 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 import app
-from chalicelib import attributes, aws, outbox, round_trips, settings
+from chalicelib import aws, settings
 from chalicelib.imports import files
 from chalicelib.imports.steps import queue
+from chalicelib.storage import attributes, outbox, round_trips
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.forms import form
 from tests.support.shop import Answer, Shop

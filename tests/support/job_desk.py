@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import app
-from chalicelib import aws, round_trips, settings
+from chalicelib import aws, settings
+from chalicelib.storage import round_trips
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.shop import Answer, Shop
 

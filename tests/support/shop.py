@@ -12,9 +12,10 @@ from urllib.parse import parse_qs, urlsplit
 from chalice.app import Chalice
 
 from app import app
-from chalicelib import attributes, outbox, settings, table
+from chalicelib import settings
 from chalicelib.api_keys import store as api_keys
 from chalicelib.api_keys.model import Role
+from chalicelib.storage import attributes, outbox, table
 from tests.support import documented
 
 PLENTY = 1_000_000

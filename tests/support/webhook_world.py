@@ -19,8 +19,10 @@ from unittest import mock
 
 from botocore.exceptions import ClientError
 
-from chalicelib import attributes, aws, clock, feed, ids, outbox, settings, table, telemetry
+from chalicelib import aws, settings, telemetry
 from chalicelib.safe_post.post import Failure, PostResult
+from chalicelib.storage import attributes, feed, outbox, table
+from chalicelib.values import clock, ids
 from chalicelib.webhooks import fan_out, master_key, summaries
 from chalicelib.webhooks.parked import redrive, waking
 from chalicelib.webhooks.sending import deliver, messages

@@ -7,9 +7,9 @@ from unittest import mock
 
 import pytest
 
-from chalicelib import clock
 from chalicelib.problems import Busy
 from chalicelib.safe_post.post import PostResult
+from chalicelib.values import clock
 from chalicelib.webhooks import fan_out, store
 from chalicelib.webhooks.sending import health
 from tests.support.dynamodb_double import Crash

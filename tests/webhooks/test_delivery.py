@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from chalicelib import clock, deadline, telemetry
+from chalicelib import deadline, telemetry
 from chalicelib.safe_post.post import PostResult
+from chalicelib.values import clock
 from chalicelib.webhooks.sending import signature
 from chalicelib.webhooks.sending.retry import SCHEDULE
 from tests.support.shop import Shop

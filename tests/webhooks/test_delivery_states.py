@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, note, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from chalicelib import clock
 from chalicelib.safe_post.post import PostResult
+from chalicelib.values import clock
 from tests.support.dynamodb_double import Crash
 from tests.support.shop import Shop
 from tests.support.webhook_world import DELIVERIES, OK, Posted, World, announce, failed, world

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from chalicelib import outbox, settings, table
+from chalicelib import settings
 from chalicelib.problems import Busy
 from chalicelib.safe_post.post import PostResult
+from chalicelib.storage import outbox, table
 from chalicelib.webhooks import fan_out, store
 from chalicelib.webhooks.model import EventKind, NewWebhook
 from tests.support.shop import Shop

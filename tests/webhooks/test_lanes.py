@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from chalicelib import clock
 from chalicelib.safe_post.post import PostResult
+from chalicelib.values import clock
 from chalicelib.webhooks.sending import messages
 from chalicelib.webhooks.sending.messages import Message
 from chalicelib.webhooks.sending.retry import SCHEDULE

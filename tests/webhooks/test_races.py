@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from chalicelib import clock, ids, table
-from chalicelib.conditions import Attr
+from chalicelib.storage import table
+from chalicelib.storage.conditions import Attr
+from chalicelib.values import clock, ids
 from chalicelib.webhooks import deliveries, store
 from chalicelib.webhooks.deliveries import Taken
 from chalicelib.webhooks.model import Delivery

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from chalicelib import clock
 from chalicelib.safe_post.post import Failure, PostResult
+from chalicelib.values import clock
 from chalicelib.webhooks import view
 from tests.support.shop import Shop
 from tests.support.webhook_world import OK, World, announce, failed

@@ -9,14 +9,15 @@ from enum import Enum, auto
 from functools import partial
 from typing import Any, Final
 
-from chalicelib import clock, round_trips, table
-from chalicelib.attributes import Key
-from chalicelib.conditions import Attr
-from chalicelib.forgetting import Person
 from chalicelib.imports import files
 from chalicelib.imports.model import ImportJob
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import Job, JobStatus, JobType
+from chalicelib.storage import round_trips, table
+from chalicelib.storage.attributes import Key
+from chalicelib.storage.conditions import Attr
+from chalicelib.values import clock
+from chalicelib.values.forgetting import Person
 
 _QUOTING: Final = ("columns", "error#", "preview#", "waiting#", "product#", "would#")
 _AT_ONCE: Final = 400  # items of each kind

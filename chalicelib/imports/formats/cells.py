@@ -11,7 +11,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Final
 
-from chalicelib import money
+from chalicelib.values import money
 
 _WORDS: Final = {
     True: "true t 1 yes y on x ja j wahr oui vrai si sí sim da tak",

@@ -7,13 +7,13 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any, Final
 
-from chalicelib import slugs
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import CsvRecord
 from chalicelib.imports.formats import cells
 from chalicelib.imports.formats.cells import BadCell, Shop, spoilt, text
 from chalicelib.imports.formats.sheet import Row, Sheet, unreadable
 from chalicelib.products.model import MOST_VARIANTS
+from chalicelib.values import slugs
 
 slug_of, slug_of_key = slugs.plain, slugs.of_key
 PRICES: Final = ("price", "variantPrice", "salePrice", "compareAtPrice")

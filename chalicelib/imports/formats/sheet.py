@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
-from chalicelib import spreadsheets
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import CsvRecord
+from chalicelib.values import spreadsheets
 
 # Columns that the error report adds. When it is imported, they are not listed as ignored.
 REPORT_COLUMNS: Final = ("error row", "error field", "error code", "error message")

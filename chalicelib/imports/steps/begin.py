@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from functools import partial
 
-from chalicelib import round_trips
 from chalicelib.imports.steps.reader import Reader
 from chalicelib.imports.steps.waiting import Waiting, first_waiting, waiting_for
 from chalicelib.imports.upsert import Beginnings, Create, Fail, ProductRows, Wait
+from chalicelib.storage import round_trips
 
 
 class AllHere(Beginnings):

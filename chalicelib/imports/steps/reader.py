@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from typing import Any
 
-from chalicelib import clock, round_trips, settings
+from chalicelib import settings
 from chalicelib.imports import columns, files
 from chalicelib.imports.csv.groups import Group, groups, name_key
 from chalicelib.imports.csv.records import read
@@ -14,6 +14,8 @@ from chalicelib.imports.model import ImportJob
 from chalicelib.imports.steps.waiting import Waiting
 from chalicelib.imports.upsert import ProductRows
 from chalicelib.products.model import Product
+from chalicelib.storage import round_trips
+from chalicelib.values import clock
 
 
 class Reader:

@@ -10,13 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Final
 
-from chalicelib.batches import batches
 from chalicelib.imports import files, store
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import CsvRecord
 from chalicelib.imports.formats.report import numbers, report
 from chalicelib.imports.model import ImportJob
 from chalicelib.imports.upsert import ProductRows
+from chalicelib.values.batches import batches
 
 _STEPS: Final = ("chunk", "ordered", "swept")
 _PIECE: Final = 8 << 20  # bytes; S3 takes 10,000 pieces, of at least 5 MB

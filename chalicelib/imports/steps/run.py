@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any, Final
 
 from chalicelib import telemetry
-from chalicelib.batches import batches
 from chalicelib.imports import files, store
 from chalicelib.imports.model import ImportJob, ProductOutcome
 from chalicelib.imports.steps import advance, lanes, queue, report, tally
@@ -24,6 +23,7 @@ from chalicelib.imports.steps.reader import Reader, is_in_file
 from chalicelib.imports.steps.waiting import Waiting, first_waiting, put_waiting, settle
 from chalicelib.imports.upsert import ProductRows, Superseded, Upsert
 from chalicelib.jobs.model import JobStatus
+from chalicelib.values.batches import batches
 
 _LEFTOVER_ROWS: Final = 60  # at once: each is a write of the transaction that counts it
 _RETRY_SECONDS: Final = (5, 20, 60, 180)

@@ -11,13 +11,14 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from chalicelib import ids, table
-from chalicelib.attributes import Item, Key
-from chalicelib.commit import Commit
 from chalicelib.imports import store
 from chalicelib.imports.model import ProductOutcome
 from chalicelib.imports.upsert import ProductRows
 from chalicelib.jobs import store as jobs
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.commit import Commit
+from chalicelib.values import ids
 
 _AT_ONCE: Final = 30  # groups; each may write three items, of a hundred
 _ALIAS: Final = {"alias": True}

@@ -4,13 +4,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from chalicelib import ids, table
-from chalicelib.attributes import Item, Key
-from chalicelib.batches import batches
-from chalicelib.commit import Commit
 from chalicelib.imports import store
 from chalicelib.imports.model import ProductOutcome
 from chalicelib.jobs import store as jobs
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.commit import Commit
+from chalicelib.values import ids
+from chalicelib.values.batches import batches
 
 _AT_ONCE: Final = 90  # rows that one transaction of at most 100 items counts
 

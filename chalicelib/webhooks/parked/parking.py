@@ -9,9 +9,10 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
-from chalicelib import clock, round_trips, table
-from chalicelib.attributes import Key
-from chalicelib.table import sk
+from chalicelib.storage import round_trips, table
+from chalicelib.storage.attributes import Key
+from chalicelib.storage.table import sk
+from chalicelib.values import clock
 from chalicelib.webhooks import deliveries
 from chalicelib.webhooks.model import endpoint_of
 from chalicelib.webhooks.parked import waking

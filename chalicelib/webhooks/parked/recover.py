@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from chalicelib import clock, ids, table
-from chalicelib.attributes import Item
-from chalicelib.conditions import Attr
 from chalicelib.problems import Conflict
-from chalicelib.table import sk
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Item
+from chalicelib.storage.conditions import Attr
+from chalicelib.storage.table import sk
+from chalicelib.values import clock, ids
 from chalicelib.webhooks import deliveries, replay, store
 from chalicelib.webhooks.model import Endpoint
 from chalicelib.webhooks.parked import waking

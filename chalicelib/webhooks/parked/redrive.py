@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from chalicelib import clock, settings
-from chalicelib.conditions import Attr
+from chalicelib import settings
+from chalicelib.storage.conditions import Attr
+from chalicelib.values import clock
 from chalicelib.webhooks import store
 from chalicelib.webhooks.parked import parking, recover
 from chalicelib.webhooks.sending import messages, retry

@@ -11,7 +11,8 @@ from typing import Final
 
 from botocore.exceptions import ClientError
 
-from chalicelib import aws, clock, ids, settings
+from chalicelib import aws, settings
+from chalicelib.values import clock, ids
 from chalicelib.webhooks.sending import retry
 from chalicelib.webhooks.sending.retry import Slot
 

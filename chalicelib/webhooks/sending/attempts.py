@@ -10,9 +10,10 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from chalicelib import clock, outbox, table
-from chalicelib.attributes import Item
-from chalicelib.forgetting import ERASED, Person
+from chalicelib.storage import outbox, table
+from chalicelib.storage.attributes import Item
+from chalicelib.values import clock
+from chalicelib.values.forgetting import ERASED, Person
 from chalicelib.webhooks.model import Delivery
 
 if TYPE_CHECKING:

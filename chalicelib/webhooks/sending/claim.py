@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Final
 
-from chalicelib import clock
+from chalicelib.values import clock
 from chalicelib.webhooks import deliveries
 from chalicelib.webhooks.deliveries import Taken
 from chalicelib.webhooks.model import Delivery, Endpoint

@@ -14,10 +14,12 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, Final
 
-from chalicelib import clock, outbox, round_trips, settings, sqs, table, telemetry
-from chalicelib.outbox import Event
+from chalicelib import settings, sqs, telemetry
 from chalicelib.safe_post import post as safe_post
 from chalicelib.safe_post.post import PostResult
+from chalicelib.storage import outbox, round_trips, table
+from chalicelib.storage.outbox import Event
+from chalicelib.values import clock
 from chalicelib.webhooks import deliveries, master_key, store
 from chalicelib.webhooks.model import RECEIVER_SECONDS, Delivery, Endpoint, endpoint_of, event_of
 from chalicelib.webhooks.parked import parking, waking

@@ -13,8 +13,9 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final
 
-from chalicelib import clock, table
-from chalicelib.conditions import Attr
+from chalicelib.storage import table
+from chalicelib.storage.conditions import Attr
+from chalicelib.values import clock
 from chalicelib.webhooks import store
 from chalicelib.webhooks.model import Endpoint
 from chalicelib.webhooks.sending import retry

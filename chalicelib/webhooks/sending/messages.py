@@ -14,8 +14,10 @@ from datetime import datetime
 from functools import lru_cache, partial
 from typing import Any, Final
 
-from chalicelib import aws, clock, round_trips, settings, sqs, telemetry
-from chalicelib.batches import batches
+from chalicelib import aws, settings, sqs, telemetry
+from chalicelib.storage import round_trips
+from chalicelib.values import clock
+from chalicelib.values.batches import batches
 from chalicelib.webhooks.model import endpoint_of
 
 # A queue may have 120,000 messages in flight, and reports the number about a minute late (AWS). The

@@ -7,7 +7,8 @@ jitter, so for the same time.
 
 import zlib
 
-from chalicelib import clock, settings
+from chalicelib import settings
+from chalicelib.values import clock
 from chalicelib.webhooks import deliveries
 from chalicelib.webhooks.model import Delivery, Endpoint
 from chalicelib.webhooks.parked import parking

@@ -15,9 +15,10 @@ from typing import Any, Final, Generic, ParamSpec, TypeGuard, TypeVar
 
 from botocore.exceptions import ClientError
 
-from chalicelib import deadline, dynamodb
-from chalicelib.dynamodb import NO_ANSWER
+from chalicelib import deadline
 from chalicelib.problems import Busy
+from chalicelib.storage import dynamodb
+from chalicelib.storage.dynamodb import NO_ANSWER
 
 _AT_ONCE: Final = 32  # calls of one thread, each of which has a connection
 

@@ -4,7 +4,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from zoneinfo import ZoneInfo
 
-from chalicelib import clock, settings
+from chalicelib import settings
+from chalicelib.values import clock
 
 
 @cache

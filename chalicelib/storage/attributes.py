@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from chalicelib.conditions import Condition
+from chalicelib.storage.conditions import Condition
 
 Item = dict[str, Any]
 Key = tuple[str, str]

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from chalicelib import clock, ids
+from chalicelib.values import clock, ids
 
 if TYPE_CHECKING:  # loads the models of addresses, which other requests do not need
-    from chalicelib.forgetting import Person
+    from chalicelib.values.forgetting import Person
 
 # A replay on day 30 of a delivery's life, and the week of retries after it, still find the body.
 KEPT_SECONDS: Final = 60 * 86_400

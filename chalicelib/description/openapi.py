@@ -11,9 +11,9 @@ from typing import Any, Final
 from chalice.app import Response
 from pydantic import TypeAdapter
 
-from chalicelib import public_names, settings
-from chalicelib.openapi_limits import DESCRIPTION
-from chalicelib.openapi_schemas import (
+from chalicelib import settings
+from chalicelib.description import public_names
+from chalicelib.description.components import (
     REFERENCE,
     Schema,
     named,
@@ -22,6 +22,7 @@ from chalicelib.openapi_schemas import (
     public,
     references,
 )
+from chalicelib.description.limits import DESCRIPTION
 from chalicelib.problems import (
     Busy,
     Forbidden,

@@ -11,13 +11,15 @@ from typing import Any, Final, NamedTuple
 
 from botocore.exceptions import ClientError
 
-from chalicelib import deadline, dynamodb, ids, outbox, settings, table
-from chalicelib.attributes import Expressions, Item, Key, pack, pack_key, unpack
-from chalicelib.conditions import Condition
-from chalicelib.dynamodb import NO_ANSWER, encoded
+from chalicelib import deadline, settings
 from chalicelib.problems import Busy, Invalid
-from chalicelib.round_trips import may_repeat, together
-from chalicelib.table import ConditionFailed
+from chalicelib.storage import dynamodb, outbox, table
+from chalicelib.storage.attributes import Expressions, Item, Key, pack, pack_key, unpack
+from chalicelib.storage.conditions import Condition
+from chalicelib.storage.dynamodb import NO_ANSWER, encoded
+from chalicelib.storage.round_trips import may_repeat, together
+from chalicelib.storage.table import ConditionFailed
+from chalicelib.values import ids
 
 Otherwise = Exception | Callable[[Item | None], Exception]
 

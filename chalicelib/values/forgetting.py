@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any, Final
 from urllib.parse import quote
 
-from chalicelib import addresses
+from chalicelib.values import addresses
 
 ERASED: Final = "[erased]"
 _NAMED: Final = ("email", "firstName", "lastName", "company", "phone")

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from chalicelib import idempotency, listing, money, schemas, validation
+from chalicelib import listing, schemas, validation
 from chalicelib.api_keys import model as api_keys
 from chalicelib.bulk_edits import model as bulk_edits
 from chalicelib.customers import model as customers
@@ -13,6 +13,8 @@ from chalicelib.orders import model as orders
 from chalicelib.products import model as products
 from chalicelib.request import parse, rate, routes, size
 from chalicelib.safe_post import destination, response, wire
+from chalicelib.storage import idempotency
+from chalicelib.values import money
 from chalicelib.webhooks import model as webhooks
 
 _INTRODUCTION: Final = (

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from chalicelib import public_names
+from chalicelib.description import public_names
 
 Schema = dict[str, Any]
 

@@ -20,14 +20,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from chalice.app import ChaliceUnhandledError
 
-from chalicelib import clock, ids, table
-from chalicelib.attributes import Item, Key
-from chalicelib.commit import Commit
-from chalicelib.conditions import Attr
 from chalicelib.problems import Invalid
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.conditions import Attr
+from chalicelib.values import clock, ids
 
 if TYPE_CHECKING:  # loads the models of addresses, which other requests do not need
-    from chalicelib.forgetting import Person
+    from chalicelib.values.forgetting import Person
 
 KEPT_SECONDS: Final = 86_400
 LONGEST_KEY: Final = 255

@@ -12,12 +12,13 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-from chalicelib import deadline, dynamodb, settings
-from chalicelib.attributes import Expressions, Item, Key, pack, pack_key, unpack
-from chalicelib.batches import batches
-from chalicelib.conditions import Attr, Condition
+from chalicelib import deadline, settings
 from chalicelib.problems import Busy
-from chalicelib.round_trips import Steps, Stepwise, ask, together
+from chalicelib.storage import dynamodb
+from chalicelib.storage.attributes import Expressions, Item, Key, pack, pack_key, unpack
+from chalicelib.storage.conditions import Attr, Condition
+from chalicelib.storage.round_trips import Steps, Stepwise, ask, together
+from chalicelib.values.batches import batches
 
 BATCH_KEYS: Final = 100  # AWS: at most 100 keys in a BatchGetItem call
 BATCH_WRITES: Final = 25  # AWS: at most 25 writes in a BatchWriteItem call

@@ -17,12 +17,14 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
-from chalicelib import clock, outbox, settings, table
-from chalicelib.attributes import Item, Key
-from chalicelib.batches import batches
-from chalicelib.commit import Commit
+from chalicelib import settings
 from chalicelib.problems import Busy
-from chalicelib.table import sk
+from chalicelib.storage import outbox, table
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.table import sk
+from chalicelib.values import clock
+from chalicelib.values.batches import batches
 
 BEHIND: Final = timedelta(seconds=30)
 KEPT: Final = timedelta(seconds=outbox.KEPT_SECONDS)
