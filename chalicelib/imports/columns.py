@@ -82,6 +82,7 @@ def shown(
                 "ignored": fields[name] is None,
             }
             for at, name in enumerate(header)
+            if name or samples_of(at, samples)
         ],
         "savedMapping": saved["name"] if saved else None,
         "fields": fields_of(type(format) if format else Mapped),

@@ -38,7 +38,10 @@ ROW = ["Mug", "12,50 €", "7", "Kitchen", IMAGE, "M-1", "Northwind", "Holds tea
         "product_name|unit_price|stock_qty|category|image_url|itemCode|brandName|longDescription",
     ],
 )
-def test_common_column_names_in_eight_languages_are_proposed(header: str) -> None:
+def test_common_column_names_in_eight_languages_are_proposed(
+    monkeypatch: pytest.MonkeyPatch, header: str
+) -> None:
+    monkeypatch.setenv("CURRENCY", SHOP.currency)
     columns = header.split("|")
     assert recognise(columns) is None
     proposed = propose(columns, [ROW])

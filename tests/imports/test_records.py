@@ -302,7 +302,23 @@ def test_a_header_above_rows_with_many_commas_is_no_title(end):
     assert (titled.format.delimiter, titled.header_line) == (";", 2)
 
 
-@pytest.mark.parametrize(("header", "columns"), [("," * 900_000, 2), ("x" * 900_000 + ",y", 3)])
+@pytest.mark.parametrize(
+    ("above", "line"),
+    [
+        ("Cennik;;;\n", 2),
+        ("Cennik;;;\n;;;\n\n", 4),
+        ("Firma;;;\nTel. 0123;;;\n;;;\n", 4),
+        (";;;\n", 2),
+    ],
+)
+def test_title_rows_that_are_padded_as_a_spreadsheet_writes_them_are_skipped(above, line):
+    table = open_csv([f"{above}Indeks;Nazwa;Cena;Stan\nA;Kubek;1,50;3\nB;Talerz;2,50;4\n".encode()])
+    assert table.format.header == ("Indeks", "Nazwa", "Cena", "Stan")
+    assert table.header_line == line
+    assert [record.cells[0] for record in table.records()] == ["A", "B"]
+
+
+@pytest.mark.parametrize(("header", "columns"), [("," * 900_000, 22), ("x" * 900_000 + ",y", 3)])
 def test_a_header_of_many_bytes_is_read(header, columns):
     table = open_csv([f"slug,name{header}\na,b\n".encode()])
     assert len(table.format.header) == columns

@@ -22,6 +22,7 @@ from chalicelib.imports.csv.records import (
 )
 
 _BLANK_COLUMNS: Final = 1 << 17  # after the last name; Excel saves up to 16,384
+_UNNAMED: Final = 20  # columns after the last name in which rows may have cells: notes
 _SNIFFED: Final = 1 << 16
 _FIRST_LINES: Final = 1 << 12
 _COMPARED: Final = 6  # lines
@@ -120,7 +121,8 @@ def open_csv(
         line = header.line if header else 1
         raise FileRejected("bad_header", f"The header cannot be read. {why}", line)
     names = tuple(" ".join(cell.split()) for cell in header.cells[:_BLANK_COLUMNS])
-    names = names[: max((at for at, name in enumerate(names, 1) if name), default=0)]
+    named = max((at for at, name in enumerate(names, 1) if name), default=0)
+    names = names[: named + _UNNAMED if named else 0]
     if len(names) > MOST_COLUMNS:
         message = f"The header has more than {MOST_COLUMNS} columns."
         raise FileRejected("bad_header", message, header.line)
@@ -212,7 +214,7 @@ def _delimiter(sample: str, chosen: str) -> tuple[str, int, int]:
     lines = _first_lines(sample)
     if hint and len(lines) > 1 and chosen in ("", hint[1]):
         return hint[1], lines[1].count(hint[1]) + 1, 1
-    bare = (line.rstrip(f"{DELIMITERS} ") for line in lines[:_COMPARED])
+    bare = [line.rstrip(f"{DELIMITERS} ") for line in lines[:_COMPARED]]
     found = [max(map(line.count, chosen or DELIMITERS)) for line in bare]
     most = max(found)
     # A title line has no delimiters, or few compared with the lines below it. (Those may have many
@@ -221,7 +223,9 @@ def _delimiter(sample: str, chosen: str) -> tuple[str, int, int]:
     above = next(
         at
         for at, count in enumerate(found)
-        if count * 3 > most or count == most or _is_regular(lines[at:_COMPARED], marks)
+        if count * 3 > most
+        or count == most
+        or _is_regular([bare[at], *lines[at + 1 : _COMPARED]], marks)
     )
     best = chosen or max(DELIMITERS, key=lines[above].count)
     return best, lines[above].count(best) + 1, above
@@ -255,10 +259,10 @@ def _first_lines(sample: str) -> list[str]:
     lines: list[str] = []
     for size in _beginnings(sample):
         text = _QUOTED.sub("x", sample[:size])
-        lines = [line for line in re.split("[\r\n]+", text) if line.strip()]
+        lines = [line for line in re.split("[\r\n]+", text) if line.strip(f"{DELIMITERS} ")]
         if len(lines) > _COMPARED:  # the last may be incomplete
             break
-    return lines
+    return lines or [sample]
 
 
 def _beginnings(sample: str) -> Iterator[int]:

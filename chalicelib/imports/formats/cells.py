@@ -33,8 +33,8 @@ _STATUSES: Final = {
     "archive": "ARCHIVED",
     "discontinued": "ARCHIVED",
 }
-# A sign that several currencies share only excludes the other currencies.
-_SIGNS: Final = {
+# Currencies by sign. One that several share only excludes the other currencies.
+SIGNS: Final = {
     "€": "EUR",
     "£": "GBP GIP FKP SHP EGP",
     "$": "USD CAD AUD NZD SGD HKD TWD MXN ARS CLP COP UYU BBD BSD BZD JMD TTD NAD FJD XCD",
@@ -298,7 +298,7 @@ def _plain(number: str, cell: str, places: int) -> str:
 
 
 def _refuse_other_currency(mark: str, cell: str, shop: Shop) -> None:
-    codes = _SIGNS.get(mark) or _SIGNS.get(mark.upper()) or _SIGNS.get(mark.lower())
+    codes = SIGNS.get(mark) or SIGNS.get(mark.upper()) or SIGNS.get(mark.lower())
     if codes is None:
         if not re.fullmatch("[A-Za-z]{3}", mark):
             raise BadCell("not_an_amount", f"{_shown(cell)} is not an amount.")

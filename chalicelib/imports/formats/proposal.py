@@ -6,21 +6,26 @@ proposed as not read: a user notices a missing column, but may not notice a wron
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Final
 
+from chalicelib import settings
 from chalicelib.imports.formats.cells import BadCell, decimal_mark, stock, urls
 from chalicelib.imports.formats.mapped import MULTI_COLUMN
 from chalicelib.imports.formats.ours import Ours
-from chalicelib.imports.formats.sheet import REPORT_COLUMNS, plain
-from chalicelib.imports.formats.synonyms import AROUND, NAMES
+from chalicelib.imports.formats.sheet import REPORT_COLUMNS, is_other_measure, plain
+from chalicelib.imports.formats.synonyms import AROUND, CURRENCIES, EITHER, MONEY, NAMES
 
 SAMPLES: Final = 3
 _LONGEST_SAMPLE: Final = 200
 _OPTIONS: Final = ("option1", "option2", "option3")
 _AMOUNT: Final = re.compile(r"\D{0,4}\s?-?\d[\d.,' ]{0,20}\s?\D{0,4}")
-_NUMBERS: Final = ("price", "salePrice", "compareAtPrice", "variantPrice")
+_AMOUNTS: Final = ("price", "salePrice", "compareAtPrice", "variantPrice")
+_MEANT: Final = {"size": "option", "color": "option", "image": "imageUrl", "listPrice": "price"}
+_NAME_LENGTH: Final = 150
+# How far names are that other columns may have better.
+_WEAK, _UNKNOWN = 6, 9
 
 
 def propose(columns: Sequence[str], samples: Sequence[Sequence[str]]) -> list[str | None]:
@@ -41,9 +46,17 @@ def propose(columns: Sequence[str], samples: Sequence[Sequence[str]]) -> list[st
         if field and (field in MULTI_COLUMN or field not in taken):
             given[at] = field
             taken.add(field)
+    _give_sku_to_variants(given)
     given = _numbered(given)
     if "price" not in taken:
-        _promote(given, ("salePrice", "variantPrice", "compareAtPrice"), "price")
+        # The only price there is is the price, whatever it is called.
+        only = _only(given, ("salePrice", "variantPrice", "compareAtPrice"))
+        if only is not None and given[only] != "variantPrice":
+            given[only] = "price"
+    if "name" not in taken:
+        only = _only(given, ("description",))
+        if only is not None and all(len(value) <= _NAME_LENGTH for value in values[only]):
+            given[only] = "name"
     return [given.get(at) for at in range(len(columns))]
 
 
@@ -53,11 +66,21 @@ def _numbered(given: dict[int, str]) -> dict[int, str]:
     return {at: next(options) if given[at] in _OPTIONS else given[at] for at in sorted(given)}
 
 
-def _promote(given: dict[int, str], fields: Sequence[str], to: str) -> None:
-    """The only price there is is the price, whatever it is called."""
-    prices = [at for at, field in given.items() if field in fields]
-    if len(prices) == 1 and given[prices[0]] != "variantPrice":
-        given[prices[0]] = to
+def _give_sku_to_variants(given: dict[int, str]) -> None:
+    """A SKU next to a variant's title is the variant's: with an option it is read as such."""
+    fields = {field: at for at, field in given.items()}
+    if "variantTitle" in fields and "sku" in fields and "variantSku" not in fields:
+        free = next((option for option in _OPTIONS if option not in fields), None)
+        if free:
+            given[fields["variantTitle"]] = free
+        else:
+            del given[fields["variantTitle"]]
+
+
+def _only(given: Mapping[int, str], fields: Sequence[str]) -> int | None:
+    """The column of these fields, if there is one alone."""
+    found = [at for at, field in given.items() if field in fields]
+    return found[0] if len(found) == 1 else None
 
 
 def samples_of(at: int, rows: Sequence[Sequence[str]]) -> list[str]:
@@ -73,24 +96,31 @@ def _values(at: int, samples: Sequence[Sequence[str]]) -> list[str]:
 def _judged(name: str, values: list[str]) -> tuple[str | None, int]:
     """The field of a column, and how far its name is from one that is known: 0 is one of ours."""
     if plain(name) in map(plain, REPORT_COLUMNS):
-        return None, 9
+        return None, _UNKNOWN
     own = Ours.field(name)
     if own is not None and plain(name) == plain(own):
-        return _suited(own, values), 0
+        return _suited(own, values, name), 0
     for distance, spelt in enumerate(_spellings(name), 1):
         field = _known().get(spelt)
+        if field == "name" and spelt in _either():
+            return ("sku" if values and _share(values, _is_code) > 0.5 else "name"), _WEAK
         if field is not None:
-            return _suited(field, values), distance
-    return _by_values(values), 8
+            far = _WEAK if field == "listPrice" else distance
+            return _suited(field, values, name), far
+    return _by_values(values), _UNKNOWN
 
 
-def _suited(field: str, values: list[str]) -> str | None:
-    """The field, if the values can be what it holds."""
-    field = {"size": "option", "color": "option", "image": "imageUrl"}.get(field, field)
+def _suited(field: str, values: list[str], name: str) -> str | None:
+    """The field, if its name and its values can be what it holds."""
+    field = _MEANT.get(field, field)
+    is_number = field in {*_AMOUNTS, "stock", "lowStockThreshold"}
+    if is_number and _is_other_money(name):
+        return None
     if not field or not values:
         return field or None
-    if field in {*_NUMBERS, "stock", "lowStockThreshold"}:
-        return field if _share(values, _is_number) > 0.5 else None
+    if is_number:
+        fits = _is_number if field in _AMOUNTS else _is_whole
+        return field if _share(values, fits) > 0.5 else None
     if field == "imageUrl":
         return field if _share(values, _is_address) > 0.5 else None
     return field
@@ -107,12 +137,31 @@ def _share(values: list[str], test: Callable[[str], object]) -> float:
 
 
 def _is_number(value: str) -> bool:
-    if _AMOUNT.fullmatch(value[:60]) is not None or decimal_mark(value):
-        return True
+    is_amount = _AMOUNT.fullmatch(value[:60]) is not None or bool(decimal_mark(value))
+    return is_amount or _is_whole(value)
+
+
+def _is_whole(value: str) -> bool:
     try:
         return stock(value) >= 0
-    except BadCell:
-        return False
+    except BadCell as bad:
+        return bad.code == "ambiguous_number"
+
+
+def _is_other_money(name: str) -> bool:
+    """Whether a header names another currency than the shop's, or a share."""
+    shop = settings.currency()
+    upper = (word.upper() for word in _words(name))
+    codes = [MONEY.get(word.lower(), word if word in _currencies() else shop) for word in upper]
+    return any(is_other_measure(mark, shop) for mark in name) or any(
+        shop not in found for found in codes
+    )
+
+
+def _is_code(value: str) -> bool:
+    """Whether a text is a number of an article rather than its name: it has no blank, and digits or
+    capitals joined by a mark."""
+    return re.fullmatch(r"(?=.*\d|[A-Z]+[-_./])[\w./#-]{1,40}", value) is not None
 
 
 def _is_address(value: str) -> bool:
@@ -138,13 +187,27 @@ def _around() -> frozenset[str]:
     return frozenset(map(str.strip, AROUND.split(",")))
 
 
+@cache
+def _currencies() -> frozenset[str]:
+    return frozenset(CURRENCIES.split())
+
+
+@cache
+def _either() -> frozenset[str]:
+    return frozenset(map(_spelt, EITHER.split(",")))
+
+
+def _words(name: str) -> list[str]:
+    split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    return [word for word in re.split(r"[\W_]+", _folded(split)) if word]
+
+
 def _spellings(name: str) -> list[str]:
     """The name as it is, without what is in brackets, and without the words around it."""
-    name = name[:_LONGEST_SAMPLE]
-    split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-    bare = re.sub(r"[(\[].*?[)\]]", " ", split)
-    words = [word for word in re.split(r"[\W_]+", _folded(bare)) if word]
-    core = [word for word in words if word not in _around()]
+    name = re.sub("[#№]", " no ", name[:_LONGEST_SAMPLE])
+    bare = re.sub(r"[(\[].*?[)\]]", " ", name)
+    money = {settings.currency().lower(), *MONEY}
+    core = [word for word in _words(bare) if word not in _around() and word not in money]
     whole = "".join(core)
     spelt = [_spelt(name), _spelt(bare), whole, whole.rstrip("0123456789")]
     return [each for each in dict.fromkeys(spelt) if each]

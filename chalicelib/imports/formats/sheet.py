@@ -1,12 +1,15 @@
 """The rows of a file by the fields that its columns give, and what is wrong with a whole row."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
+from chalicelib import settings
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import CsvRecord
+from chalicelib.imports.formats.cells import SIGNS
 from chalicelib.values import spreadsheets
 
 # Columns that the error report adds. When it is imported, they are not listed as ignored.
@@ -150,10 +153,24 @@ def _bare(text: str) -> str:
     return text[1:] if _MARKED.fullmatch(text) else text
 
 
-@lru_cache(8192)
 def plain(column: str) -> str:
-    """A column's name without case, blanks and punctuation: they differ from export to export."""
-    return re.sub(r"[\W_]+", "", column.casefold())
+    """A column's name without case, blanks and punctuation: they differ from export to export.
+
+    `%` and the sign of a currency that is not the shop's stay: `Price (€)` is no price in dollars.
+    """
+    return _plain(column, settings.currency())
+
+
+@lru_cache(8192)
+def _plain(column: str, currency: str) -> str:
+    return "".join(c for c in column.casefold() if c.isalnum() or is_other_measure(c, currency))
+
+
+def is_other_measure(mark: str, currency: str) -> bool:
+    """Whether a character of a header says that its numbers are not the shop's money."""
+    if unicodedata.category(mark) == "Sc":
+        return currency not in SIGNS.get(mark, "")
+    return mark == "%"
 
 
 @lru_cache(4096)

@@ -7,14 +7,17 @@ NAMES: Final = {
     "name": """
         name, title, product, product name, product title, item, item name, item title, article,
         article name, goods, produktname, produkt, produkttitel, artikel, artikelname, titel,
-        bezeichnung, artikelbezeichnung, produktbezeichnung, nom, nom du produit, nom produit,
-        nom de l'article, titre, titre du produit, produit, libelle, designation, intitule,
-        nombre, nombre del producto, nombre producto, nombre del articulo, producto, articulo,
-        titulo, titulo del producto, nome, nome prodotto, nome del prodotto, prodotto, titolo,
-        titolo prodotto, nome articolo, articolo, productnaam, naam, naam product, artikelnaam,
-        productnaam nl, nome do produto, nome produto, produto, titulo do produto, nome do
-        artigo, artigo, nazwa, nazwa produktu, produkt nazwa, tytul, tytul produktu, nazwa
-        towaru, towar, model name""",
+        bezeichnung, artikelbezeichnung, produktbezeichnung, nom, nom du produit, nom produit, nom
+        de l'article, titre, titre du produit, produit, libelle, designation, intitule, nombre,
+        nombre del producto, nombre producto, nombre del articulo, producto, articulo, titulo,
+        titulo del producto, nome, nome prodotto, nome del prodotto, prodotto, titolo, titolo
+        prodotto, nome articolo, articolo, productnaam, naam, naam product, artikelnaam, productnaam
+        nl, nome do produto, nome produto, produto, titulo do produto, nome do artigo, artigo,
+        nazwa, nazwa produktu, produkt nazwa, tytul, tytul produktu, nazwa towaru, towar, model
+        name, description of goods, short description, kurzbezeichnung, kurztext, libelle produit,
+        libelle article, designation article, designation produit, denominazione, denominazione
+        articolo, descrizione breve, descripcion corta, denominacion, descricao curta, nazwa
+        artykulu, nazwa handlowa, artikelomschrijving, item description""",
     "slug": """
         slug, handle, url handle, url key, product handle, permalink, seo url, url slug, url
         alias, identifiant url, kennung url""",
@@ -27,25 +30,36 @@ NAMES: Final = {
         productbeschrijving, descricao, descricao do produto, opis, opis produktu, dlugi opis,
         info""",
     "sku": """
-        sku, product sku, item sku, sku code, product code, item code, item number, item no,
-        article number, article no, part number, stock keeping unit, code, product number,
-        artikelnummer, artikel nr, art nr, artnr, artikelnr, bestellnummer, produktnummer,
-        reference, ref, reference produit, reference du produit, code article, code produit,
-        ugs, referencia, codigo, codigo del producto, codigo de producto, codigo articulo,
-        codice, codice prodotto, codice articolo, riferimento, artikelcode, productcode,
-        productnummer, codigo do produto, codigo produto, referencia do produto, kod, kod
-        produktu, indeks, numer katalogowy, symbol, kod towaru""",
+        sku, product sku, item sku, sku code, product code, item code, item number, item no, article
+        number, article no, part number, stock keeping unit, code, product number, artikelnummer,
+        artikel nr, art nr, artnr, artikelnr, bestellnummer, produktnummer, reference, ref,
+        reference produit, reference du produit, code article, code produit, ugs, referencia,
+        codigo, codigo del producto, codigo de producto, codigo articulo, codice, codice prodotto,
+        codice articolo, riferimento, artikelcode, productcode, productnummer, codigo do produto,
+        codigo produto, referencia do produto, kod, kod produktu, indeks, numer katalogowy, symbol,
+        kod towaru, product no, article, art no, art, item id number, style number, style no, stock
+        code, catalogue number, catalog number, artikel nummer, artikel no, art nummer, sachnummer,
+        numero article, numero d article, code interne, ref article, codigo interno, cod articulo,
+        codigo art, cod prodotto, cod articolo, cod, codice interno, codigo sku, cod produto, symbol
+        produktu, nr katalogowy, numer artykulu, indeks towaru, kod artykulu, bestelnummer,
+        productnr""",
     "price": """
-        price, selling price, sales price, retail price, unit price, price eur, price usd, list
-        price, product price, item price, price incl tax, price incl vat, price tax incl, price
-        tax included, gross price, regular price, rrp, msrp, preis, verkaufspreis, vk, vk preis,
-        vk brutto, einzelpreis, bruttopreis, stuckpreis, produktpreis, preis brutto,
-        normalpreis, prix, prix de vente, prix ttc, prix unitaire, prix public, prix de vente
-        ttc, tarif, precio, precio de venta, precio venta, pvp, precio unitario, precio final,
-        precio normal, prezzo, prezzo di vendita, prezzo vendita, prezzo unitario, prezzo di
-        listino, listino, prijs, verkoopprijs, eenheidsprijs, stukprijs, prijs incl btw,
-        adviesprijs, preco, preco de venda, preco venda, preco unitario, cena, cena sprzedazy,
-        cena brutto, cena detaliczna, cena jednostkowa""",
+        price, selling price, sales price, retail price, unit price, our price, price each, product
+        price, item price, price incl tax, price incl vat, price tax incl, price tax included, gross
+        price, regular price, preis, verkaufspreis, vk, vk preis, vk brutto, einzelpreis,
+        bruttopreis, stuckpreis, produktpreis, preis brutto, normalpreis, prix, prix de vente, prix
+        ttc, prix unitaire, prix de vente ttc, tarif, precio, precio de venta, precio venta, pvp,
+        precio unitario, precio final, precio normal, prezzo, prezzo di vendita, prezzo vendita,
+        prezzo unitario, prijs, verkoopprijs, eenheidsprijs, stukprijs, prijs incl btw, preco, preco
+        de venda, preco venda, preco unitario, cena, cena sprzedazy, cena brutto, cena detaliczna,
+        cena jednostkowa, prix vente, prix vente ttc, prix de vente conseille, prix de vente
+        unitaire, precio venta publico, precio al publico, prezzo al pubblico, prezzo pubblico,
+        preco final, cena sprzedazy brutto, endpreis, verkaufspreis brutto, vkp, verkoopprijs incl
+        btw, consumentenprijs, retail, selling price incl tax""",
+    # A price, unless another column is called one.
+    "listPrice": """
+        list price, rrp, msrp, prix public, prezzo di listino, listino, adviesprijs, catalogue
+        price, recommended retail price, suggested retail price""",
     "salePrice": """
         sale price, special price, discount price, discounted price, promo price, offer price,
         reduced price, promotional price, deal price, angebotspreis, aktionspreis, sonderpreis,
@@ -64,17 +78,20 @@ NAMES: Final = {
         prijs, preco anterior, preco original, preco antigo, preco de, stara cena, poprzednia
         cena, cena przed rabatem, cena pierwotna, cena katalogowa""",
     "stock": """
-        stock, quantity, qty, inventory, in stock, stock quantity, stock qty, stock level, on
-        hand, available, available quantity, quantity available, available stock, units, pieces,
-        pcs, inventory quantity, inventory qty, quantity on hand, current stock, stock on hand,
-        count, bestand, lagerbestand, menge, anzahl, stuck, stuckzahl, lager, auf lager,
-        lagermenge, verfugbar, verfugbare menge, quantite, qte, stock disponible, quantite en
-        stock, en stock, quantite disponible, cantidad, existencias, inventario, unidades, stock
-        actual, cantidad disponible, en existencia, quantita, giacenza, scorte, disponibilita,
-        magazzino, rimanenza, giacenza magazzino, quantita disponibile, aantal, voorraad,
-        hoeveelheid, op voorraad, voorraad aantal, voorraadniveau, quantidade, qtd, qtde,
-        estoque, existencia, quantidade em estoque, quantidade em stock, unidades em estoque,
-        ilosc, stan, sztuk, szt, stan magazynowy, liczba sztuk, zapas, ilosc w magazynie""",
+        stock, quantity, qty, inventory, in stock, stock quantity, stock qty, stock level, on hand,
+        available, available quantity, quantity available, available stock, units, pieces, pcs,
+        inventory quantity, inventory qty, quantity on hand, current stock, stock on hand, count,
+        bestand, lagerbestand, menge, anzahl, stuck, stuckzahl, lager, auf lager, lagermenge,
+        verfugbar, verfugbare menge, quantite, qte, stock disponible, quantite en stock, en stock,
+        quantite disponible, cantidad, existencias, inventario, unidades, stock actual, cantidad
+        disponible, en existencia, quantita, giacenza, scorte, disponibilita, magazzino, rimanenza,
+        giacenza magazzino, quantita disponibile, aantal, voorraad, hoeveelheid, op voorraad,
+        voorraad aantal, voorraadniveau, quantidade, qtd, qtde, estoque, existencia, quantidade em
+        estoque, quantidade em stock, unidades em estoque, ilosc, stan, sztuk, szt, stan magazynowy,
+        liczba sztuk, zapas, ilosc w magazynie, stock actuel, qty available, qty on hand, qty in
+        stock, stock total, stock reel, stock physique, stan aktualny, dostepna ilosc, giacenza
+        attuale, quantita in magazzino, unidades disponibles, stock fisico, lagerstand,
+        bestandsmenge, verfugbarer bestand, actuele voorraad, voorraad stuks, estoque atual""",
     "lowStockThreshold": """
         low stock threshold, low stock, low stock amount, reorder level, reorder point, minimum
         stock, min stock, safety stock, mindestbestand, meldebestand, stock minimum, seuil de
@@ -185,5 +202,35 @@ NAMES: Final = {
 # Words that do not change a column's meaning: `Product price (EUR)` is a price.
 AROUND: Final = """
     product, products, item, article, produkt, artikel, produit, producto, prodotto, produto,
-    produktu, eur, usd, gbp, pln, chf, euro, the, of, du, de, del, di, do, da, des, la, le, el, il,
-    in, shop, store, my"""
+    produktu, the, of, du, de, del, di, do, da, des, la, le, el, il, in, shop, store, my, our, your,
+    unser, notre, nuestro, nostro, nosso"""
+
+# The only name of a product in some sheets, and its number in others: the values decide.
+EITHER: Final = """
+    article, item, artikel, articulo, articolo, artigo, product, produkt, produit, producto,
+    prodotto, produto, towar, model, modell, modele, modelo, modello"""
+
+# ISO 4217. A code in a header says in which currency its amounts are.
+CURRENCIES: Final = """
+    AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP
+    BYN BZD CAD CDF CHF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP
+    GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR
+    KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK
+    MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR
+    SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS
+    UAH UGX USD UYU UZS VED VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWG"""
+# Other words for a currency, without capitals and accents.
+MONEY: Final = {
+    "euro": "EUR",
+    "euros": "EUR",
+    "dollar": "USD CAD AUD NZD SGD HKD TWD",
+    "dollars": "USD CAD AUD NZD SGD HKD TWD",
+    "zl": "PLN",
+    "zloty": "PLN",
+    "kc": "CZK",
+    "ft": "HUF",
+    "lei": "RON",
+    "kr": "SEK NOK DKK ISK",
+    "pesos": "MXN ARS CLP COP UYU",
+    "reais": "BRL",
+}
