@@ -2,33 +2,80 @@
 
     python3 infra/install.py .venv requirements-dev.txt "what it is for" [project …]
 
-Needs only Python. `project`: folders of packages of ours, linked rather than copied.
+Needs only Python: a newer one is looked for if this one is too old, so old ones must be able to
+read this file. `project`: folders of packages of ours, linked rather than copied.
 """
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import venv
 from pathlib import Path
 
+OLDEST = (3, 11)
+_NEWER = ("python3.14", "python3.13", "python3.12", "python3.11")
 _COLLECTED = re.compile(r"\s*(?:Collecting|Requirement already satisfied:) ([\w.-]+)")
+# What pip or the system prints, and what it means.
+_CAUSES = (
+    ("No space left on device", "The disk is full: make room, then run this command again."),
+    ("Read-only file system", "This folder cannot be written to: use one that you own."),
+    ("Permission denied", "This folder cannot be written to: use one that you own."),
+    ("ensurepip", "Python's venv is incomplete: install it (on Debian: apt-get install {venv})."),
+    (
+        "(NewConnectionError|NameResolutionError|ConnectTimeoutError|ReadTimeoutError|ProxyError"
+        "|name resolution|Network is unreachable|Failed to establish a new connection)",
+        "PyPI cannot be reached: check the network, then run this command again.",
+    ),
+)
 
 
 def main() -> None:
+    if sys.version_info < OLDEST:
+        _use_newer()
     folder, requirements, purpose, *projects = sys.argv[1:]
     pinned = re.findall(r"^[\w.-]+==", Path(requirements).read_text(), re.MULTILINE)
     print(f"Installing {purpose}: {len(pinned)} packages from PyPI into {folder}", flush=True)
-    venv.create(folder, with_pip=True, symlinks=os.name != "nt")
+    try:
+        venv.create(folder, with_pip=True, symlinks=os.name != "nt", clear=_is_foreign(folder))
+    except subprocess.CalledProcessError as failure:
+        _stop(f"{failure} {failure.output!r}")
+    except OSError as failure:
+        _stop(str(failure))
     _pip(folder, len(pinned), "--requirement", requirements)
     for project in projects:
         # What it needs is among the requirements, setuptools too.
         _pip(folder, 0, "--no-deps", "--no-build-isolation", "--editable", project)
 
 
+def _is_foreign(folder: str) -> bool:
+    """Whether another version of Python made the environment: its packages do not fit this one."""
+    made = Path(folder, "pyvenv.cfg")
+    version = ".".join(map(str, sys.version_info[:2]))
+    return made.exists() and not re.search(
+        rf"^version\S* = {re.escape(version)}\.", made.read_text(), re.MULTILINE
+    )
+
+
+def _use_newer() -> None:
+    """Runs this program with a newer Python, or ends with a sentence."""
+    for name in _NEWER:
+        found = shutil.which(name)
+        if found:
+            os.execv(found, [found, *sys.argv])
+    here = ".".join(map(str, sys.version_info[:3]))
+    sys.exit(
+        "Backroom needs Python 3.11 or newer. {} is {}, and none of {} is in PATH.".format(
+            sys.executable, here, ", ".join(_NEWER)
+        )
+    )
+
+
 def _pip(folder: str, expected: int, *what: str) -> None:
     """Ends the program with what pip said, if it fails."""
-    command = [f"{folder}/bin/python", "-m", "pip", "install", "--progress-bar", "off", *what]
+    options = ("--progress-bar", "off", "--retries", "2")
+    command = [f"{folder}/bin/python", "-m", "pip", "install", *options, *what]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as pip:
@@ -36,13 +83,23 @@ def _pip(folder: str, expected: int, *what: str) -> None:
         said, names = [], []
         for line in pip.stdout:
             said.append(line)
-            if expected and (found := _COLLECTED.match(line)):
-                names.append(found[1])
+            found = _COLLECTED.match(line)
+            if expected and found:
+                names.append(found.group(1))
                 _show(f"  {len(names)} of {expected}: {found[1]}")
             elif expected and line.startswith("Installing collected packages"):
                 _show("  unpacking them …", last=True)
     if pip.returncode:
-        sys.exit("".join(["\n", *said[-40:]]))
+        _stop("".join(said[-40:]))
+
+
+def _stop(said: str) -> None:
+    """Ends the program with one sentence for a known cause, otherwise with all that was said."""
+    for pattern, sentence in _CAUSES:
+        if re.search(pattern, said):
+            version = ".".join(map(str, sys.version_info[:2]))
+            sys.exit(f"\n{sentence.format(venv=f'python{version}-venv')}")
+    sys.exit(f"\n{said}")
 
 
 def _show(text: str, *, last: bool = False) -> None:

@@ -1,6 +1,7 @@
 """Fixtures: `shop`, the application with its own tables, and `faults`, failures of AWS calls."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,14 @@ _LONGEST = ("e2e/test_roles.py", "deploy", "e2e/test_spec/test_6", "e2e/test_des
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=_turn)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says which tests were not run, and why."""
+    reports = terminalreporter.stats.get("skipped", [])
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in reports)
+    for reason, number in sorted(reasons.items()):
+        terminalreporter.write_line(f"Not run: {number} tests: {reason}")
 
 
 def _turn(item: pytest.Item) -> int:

@@ -6,17 +6,31 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.e2e.console import chromium
+from infra import browser as installed
 from tests.e2e.console.desk import Api, Desk, sit_down
 from tests.support.running import Stack
+
+# Options for a headless browser that runs as root in a container.
+_FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
+    path = installed.find()
+    if path is None:
+        pytest.skip(installed.missing())
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium.path(), args=list(chromium.FLAGS)
-        )
+        browser = playwright.chromium.launch(executable_path=path, args=_FLAGS)
         yield browser
         browser.close()
 
