@@ -90,7 +90,10 @@ class Emulator:
             return
         _end(self._process.pid, self._process.poll)
         self._pid_file.unlink(missing_ok=True)
-        shutil.rmtree(self._home / "tmp", ignore_errors=True)
+        # Thousands of files of the functions' packages: nobody waits for that, nor the next start.
+        done = self._home / f"tmp-{self._process.pid}"
+        (self._home / "tmp").rename(done)
+        subprocess.Popen(["rm", "-rf", done], start_new_session=True)
 
     def _wait_until_ready(self) -> None:
         deadline = time.monotonic() + _START_SECONDS

@@ -10,6 +10,7 @@ without this (docs/decisions/2026-11-22-emulator.md):
   and a transaction is authorized once for each action and table.
 - `take_turns`: other requests are served between two transactions.
 - `fail_alone`: an invocation whose process cannot start ends no others.
+- `stop_soon`: it ends as soon as its data is written.
 
 In another version than the one that was tested, nothing is replaced.
 """
@@ -18,6 +19,7 @@ import asyncio
 import gc
 import importlib.metadata
 import json
+import os
 import re
 import sys
 import threading
@@ -64,6 +66,7 @@ def main() -> None:
         parse_once(dynamodb, iam_actions, iam_evaluator)
         check_once(iam_actions)
         take_turns(app)
+        stop_soon()
         # A full collection walks all the shop's data, and stops every request for seconds.
         gc.set_threshold(20_000, 20, 1_000_000)
     else:
@@ -84,6 +87,22 @@ def fail_alone(worker: Any) -> None:
             return {"status": "error", "error": str(failure)}
 
     worker.invoke = invoke
+
+
+def stop_soon() -> None:
+    """Its own waits for idle connections and for threads that poll queues: seconds in which nothing
+    happens. When `serve` returns, it has written its data."""
+    from hypercorn import asyncio as server
+    from hypercorn.config import Config
+
+    own = server.serve
+
+    async def serve(*arguments: Any, **named: Any) -> None:
+        await own(*arguments, **named)
+        os._exit(0)
+
+    server.__dict__["serve"] = serve
+    Config.graceful_timeout = 0.3
 
 
 def parse_once(dynamodb: ModuleType, actions: ModuleType, evaluator: ModuleType) -> None:

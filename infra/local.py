@@ -206,7 +206,10 @@ def run(emulator: Emulator, home: Path, options: argparse.Namespace) -> None:
         announce(home, found, "nothing is kept" if options.throwaway else stays)
         follow(emulator, as_json=options.log == "json")
     except KeyboardInterrupt:
-        print("\nstopping …", flush=True)
+        waits = (
+            "" if options.throwaway else ": the emulator writes its data, which takes some seconds"
+        )
+        print(f"\nstopping{waits} …", flush=True)
     except RuntimeError as failure:
         raise SystemExit(str(failure)) from failure
     finally:
