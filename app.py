@@ -98,7 +98,7 @@ def fan_out(event: Event, context: object) -> Event:
 
 @app.lambda_function()
 def deliver(event: Event, context: object) -> Event:
-    from chalicelib.webhooks.sending import deliver
+    from chalicelib.webhooks import deliver
 
     return deliver.batch(event)
 

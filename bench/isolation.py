@@ -1,4 +1,4 @@
-"""How a receiver that hangs, or crashes the posting function, delays deliveries to others.
+"""How a receiver that hangs delays deliveries to others.
 
 Measured: ten endpoints at equal load, one of which fails; the real fan-out and sender, in real
 time, over real sockets, with as many functions per lane as `infra/triggers.yaml` allows.
@@ -25,8 +25,8 @@ from unittest import mock
 from urllib.request import Request, urlopen
 
 from bench.webhooks import receiver
-from chalicelib.webhooks.sending import retry
-from chalicelib.webhooks.sending.retry import Means
+from chalicelib.webhooks import retry
+from chalicelib.webhooks.retry import Means
 
 LANES = (50, 20)  # triggers.yaml: concurrent functions for `deliveries` and for `retries`
 BATCH = 10
@@ -34,9 +34,9 @@ HANG = 10.0  # seconds (docs/contract.md#delivery-and-retries)
 
 
 def main() -> None:
-    for bad in ("hangs", "kills", ""):
+    for hangs in (True, False):
         with receiver() as url:
-            measured(url, bad)
+            measured(url, hangs)
     simulated()
 
 
@@ -50,9 +50,6 @@ ENDPOINTS = 10
 A_SECOND = 4  # events, each for all ten
 WARM, WITHOUT, AFTER = 3, 25, 30  # seconds
 ANSWER = 0.1  # what a healthy receiver takes
-LEASE = 15  # of a claim; 75 s in deliveries.py
-VISIBILITY = 20  # when the messages of a dead function come again; 360 s in resources.yaml
-COLD = 0.5  # until there is another function
 
 
 @dataclass
@@ -64,8 +61,6 @@ class Queues:
     )
     lock: threading.Lock = field(default_factory=threading.Lock)
     numbers: int = 0
-    killer: str = ""
-    """The URL that ends the function that posts to it."""
 
     def put(self, url: str, body: str, at: float) -> None:
         from tests.support.webhook_events import Waiting
@@ -102,30 +97,13 @@ class Queues:
 def running(queues: Queues) -> Iterator[None]:
     """The event source mappings: the number of functions per lane, each with its own threads."""
     from chalicelib import aws
-    from chalicelib.safe_post import post as safe_post
-    from chalicelib.webhooks import deliveries
-    from chalicelib.webhooks.parked import waking
-    from chalicelib.webhooks.sending import deliver
+    from chalicelib.webhooks import deliver, waking
     from tests.support import webhook_events as events
     from tests.support import webhook_world as world
-    from tests.support.dynamodb_double import Crash, Double
+    from tests.support.dynamodb_double import Double
 
     mine = threading.local()
     over = threading.Event()
-
-    def killing(dead: threading.Event) -> Any:
-        """The post of one function. After its crash, none of its threads continues."""
-
-        def post(url: str, *args: Any, **options: Any) -> Any:
-            if url == queues.killer:
-                time.sleep(ANSWER / 2)
-                dead.set()
-            outcome = None if dead.is_set() else safe_post.post(url, *args, **options)
-            if dead.is_set() or outcome is None:
-                raise Crash("Post")
-            return outcome
-
-        return post
 
     def threads() -> ThreadPoolExecutor:
         if not hasattr(mine, "pool"):
@@ -136,15 +114,7 @@ def running(queues: Queues) -> Iterator[None]:
     def poll(url: str) -> None:
         while not over.is_set():
             if turns := queues.receive(url):
-                try:
-                    post = killing(threading.Event())
-                    answer = deliver.batch(events.batch_of(url, turns), post=post)
-                except Crash:
-                    for turn in turns:
-                        queues.put(url, turn.body, time.time() + VISIBILITY)
-                    over.wait(COLD)
-                    continue
-                again = answer["batchItemFailures"]
+                again = deliver.batch(events.batch_of(url, turns))["batchItemFailures"]
                 for turn in turns:
                     if {"itemIdentifier": turn.id} in again:
                         queues.put(url, turn.body, time.time() + 12)
@@ -157,7 +127,6 @@ def running(queues: Queues) -> Iterator[None]:
         Double(),
         mock.patch.object(aws, "client", lambda service: queues),
         mock.patch.object(deliver, "_threads", threads),
-        mock.patch.object(deliveries, "LEASE", timedelta(seconds=LEASE)),
         contextlib.redirect_stdout(io.StringIO()),
     ):
         pollers = [
@@ -175,9 +144,8 @@ def running(queues: Queues) -> Iterator[None]:
                 poller.join()
 
 
-def measured(url: str, bad: str) -> None:
-    """`bad`: the behaviour of one endpoint. Empty: all stay healthy, for the p99 of this machine
-    alone."""
+def measured(url: str, hangs: bool) -> None:
+    """Whether one endpoint begins to hang; if not, it is the p99 of this machine alone."""
     from chalicelib import settings
     from chalicelib.storage import table
     from chalicelib.webhooks import fan_out, store
@@ -194,7 +162,6 @@ def measured(url: str, bad: str) -> None:
             store.create(NewWebhook(url=f"{url}/as/{n}?delay={ANSWER}", events=[kind]))[0]
             for n in range(ENDPOINTS)
         ]
-        hangs = made[-1].id
         began = time.time()
         hung = began + WARM + WITHOUT
         warned = False
@@ -202,12 +169,10 @@ def measured(url: str, bad: str) -> None:
         number = 0
         while time.time() < end:
             if not warned and time.time() >= hung:
-                answer = 0 if bad == "hangs" else 200
+                answer = 0 if hangs else 200
                 urlopen(Request(f"{url}/_as/{ENDPOINTS - 1}/{answer}", method="PUT")).close()
-                if bad == "kills":
-                    queues.killer, end = made[-1].url, end + VISIBILITY
                 warned, hung = True, time.time()
-                if not bad:
+                if not hangs:
                     detected = hung + HANG
                     end = detected + AFTER
             item = world.outbox.item([(kind.value, world.outbox.body(kind.value, {"n": number}))])
@@ -218,13 +183,12 @@ def measured(url: str, bad: str) -> None:
             if (
                 warned
                 and not detected
-                and _is_found_out(store.load({one.id for one in made}), hangs)
+                and _is_found_out(store.load({one.id for one in made}), made[-1].id)
             ):
                 detected = time.time()
                 end = detected + AFTER
             time.sleep(max(0.0, began + number / A_SECOND - time.time()))
-        # What a dead function held is late, and counts.
-        time.sleep(VISIBILITY + retry.MINUTE + 10 if bad == "kills" else 2)
+        time.sleep(2)
         with urlopen(f"{url}/_requests?path=/as/") as answer:
             arrived = json.load(answer)
     took: dict[str, list[float]] = {"without": [], "meanwhile": [], "after": []}
@@ -235,10 +199,10 @@ def measured(url: str, bad: str) -> None:
         if at >= began + WARM:
             phase = "without" if at < hung else "after" if at >= detected else "meanwhile"
             took[phase].append((one["at"] + ANSWER - at) * 1000)
-    _print(took, bad, detected - hung)
+    _print(took, hangs, detected - hung)
 
 
-def _print(took: dict[str, list[float]], bad: str, found_out: float) -> None:
+def _print(took: dict[str, list[float]], hangs: bool, found_out: float) -> None:
     print(
         f"{ENDPOINTS} endpoints, {A_SECOND * ENDPOINTS} deliveries a second, {LANES[0]} + "
         f"{LANES[1]} functions; a healthy receiver takes {ANSWER * 1000:.0f} ms\n"
@@ -247,16 +211,16 @@ def _print(took: dict[str, list[float]], bad: str, found_out: float) -> None:
     for phase, values in took.items():
         middle = median(values or [0])
         print(f"  {phase:<10} n {len(values):>5}  p50 {middle:>6.0f}  p99 {p99(values):>6.0f}")
-    if bad:
-        print(f"\nfound out {found_out:.1f} s after it went bad ({bad})")
+    if hangs:
+        print(f"\nfound out {found_out:.1f} s after it began to hang")
     ratio = p99(took["after"]) / p99(took["without"])
     print(f"p99 after detection: {ratio:.2f} of what it is without (target at most 1.5)\n")
 
 
 def _is_found_out(endpoints: dict[str, Any], bad: str) -> bool:
-    """Whether it uses the other lane, and no other endpoint is suspect."""
+    """Whether it uses the other lane, and no other endpoint does."""
     others = [one for id, one in endpoints.items() if id != bad]
-    return bool(endpoints[bad].failing_since) and not any(one.suspect for one in others)
+    return bool(endpoints[bad].failing_since) and not any(one.failing for one in others)
 
 
 def _wire(item: dict[str, Any]) -> dict[str, Any]:

@@ -15,10 +15,10 @@ from datetime import UTC, datetime, timedelta
 
 from bench.isolation import BATCH, LANES
 from bench.webhooks import LAMBDA_GB_SECOND, LAMBDA_REQUEST, SENDER_GB, SQS_REQUEST, TRANSITION
+from chalicelib.webhooks import retry
+from chalicelib.webhooks.messages import CROWD, HIDDEN_A_MINUTE
 from chalicelib.webhooks.parked import redrive
-from chalicelib.webhooks.sending import retry
-from chalicelib.webhooks.sending.messages import CROWD, HIDDEN_A_MINUTE
-from chalicelib.webhooks.sending.retry import Means
+from chalicelib.webhooks.retry import Means
 from tests.support.units import WRITE_PRICE
 
 DELIVERIES = 1_000_000

@@ -66,7 +66,7 @@ def receiver() -> Iterator[str]:
 
 def sender(url: str) -> None:
     """CPU milliseconds per delivery, and deliveries per second."""
-    from chalicelib.webhooks.sending import deliver
+    from chalicelib.webhooks import deliver
 
     with stage.tables():
         turns = prepared(url)
@@ -90,8 +90,8 @@ def prepared(url: str) -> list[Any]:
     from chalicelib import settings
     from chalicelib.storage import outbox, table
     from chalicelib.webhooks import deliveries, store
+    from chalicelib.webhooks.messages import Message
     from chalicelib.webhooks.model import EventKind, NewWebhook
-    from chalicelib.webhooks.sending.messages import Message
 
     os.environ.update(
         DELIVERIES_QUEUE_URL=f"{_QUEUES}deliveries",
@@ -123,7 +123,7 @@ def prepared(url: str) -> list[Any]:
 
 
 def send(records: list[Any]) -> None:
-    from chalicelib.webhooks.sending import deliver
+    from chalicelib.webhooks import deliver
 
     for start in range(0, len(records), 10):
         answer = deliver.batch({"Records": records[start : start + 10]})

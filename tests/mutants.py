@@ -45,7 +45,7 @@ KEPT: Final = ROOT / ".mutants"
 EQUIVALENT: Final = Path(__file__).with_name("mutants_equivalent.txt")
 CORE: Final = """commit table round_trips idempotency outbox feed money timezone slugs deadline sqs
   validation conditions attributes listing/* orders/* products/* customers/* webhooks/fan_out
-  webhooks/deliveries webhooks/sending/* webhooks/parked/* imports/apply imports/upsert
+  webhooks/* webhooks/parked/* imports/apply imports/upsert
   imports/store imports/steps/* jobs/* bulk_edits/* undo/* api_keys/store request/rate
   request/parse request/size request/authenticate""".split()  # noqa: SIM905
 PRELOADED: Final = "boto3 pydantic chalice moto.dynamodb moto.s3".split()  # noqa: SIM905

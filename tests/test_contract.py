@@ -13,9 +13,9 @@ from chalicelib.orders.transitions import MOVES, PAYMENT_MOVES
 from chalicelib.products.model import BULK_PRODUCTS, LOW_STOCK, MOST_PARTS
 from chalicelib.request.rate import FAILED_SIGN_INS_PER_MINUTE, STOREFRONT_PER_MINUTE
 from chalicelib.schemas import LARGEST_PAGE, PAGE_SIZE
+from chalicelib.webhooks import signature
 from chalicelib.webhooks.model import RECEIVER_SECONDS, RETRIED_DAYS, EventKind
-from chalicelib.webhooks.sending import signature
-from chalicelib.webhooks.sending.retry import DAY, HOUR, MINUTE, SCHEDULE
+from chalicelib.webhooks.retry import DAY, HOUR, MINUTE, SCHEDULE
 from infra import receiver
 
 PROJECT: Final = Path(__file__).resolve().parents[1]

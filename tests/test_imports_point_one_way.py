@@ -132,6 +132,46 @@ def test_no_two_modules_import_each_other() -> None:
         visit(name, ())
 
 
+def folder(name: str) -> str:
+    """`chalicelib.imports.csv` for each module in it, and for the package itself."""
+    is_package = (PROJECT / name.replace(".", "/")).is_dir()
+    return name if is_package else name.rpartition(".")[0]
+
+
+def folders_imported() -> dict[str, set[str]]:
+    """By folder. Routes are a layer above all folders: only app.py imports them."""
+    found: dict[str, set[str]] = {}
+    for name in MODULES:
+        if name != "app" and not is_routes(name):
+            targets = {folder(target) for target in imported(name)}
+            found.setdefault(folder(name), set()).update(targets - {folder(name)})
+    return found
+
+
+def test_no_two_folders_import_each_other_not_even_by_way_of_others() -> None:
+    left = folders_imported()
+    while done := [name for name, targets in left.items() if not targets & left.keys()]:
+        for name in done:
+            del left[name]
+    assert left == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("webhooks.store", "from chalicelib.webhooks.parked import recover"),
+        ("jobs.store", "from chalicelib.imports import model"),
+        ("customers.store", "from chalicelib.orders import model"),
+    ],
+)
+def test_folders_that_import_each_other_are_reported(
+    monkeypatch: pytest.MonkeyPatch, name: str, code: str
+) -> None:
+    monkeypatch.setitem(MODULES, f"chalicelib.{name}", ast.parse(code))
+    with pytest.raises(AssertionError):
+        test_no_two_folders_import_each_other_not_even_by_way_of_others()
+
+
 def test_only_settings_reads_the_environment() -> None:
     readers = {
         name

@@ -38,10 +38,10 @@ INTERNAL: Final = {
         safe_post.response.LONGEST_BODY safe_post.response.LONGEST_RAW_BODY search.store.MOST_FOUND
         values.slugs.LONGEST summary.store.MOST_LOW webhooks.deliveries._LONGEST_NAME""",
     "how long something waits": """
-        deadline.LONGEST_PAUSE webhooks.sending.deliver._LONGEST_BACKOFF
-        webhooks.sending.retry.LONGEST_QUEUE_DELAY webhooks.sending.retry.LONGEST_QUEUE_STEP
-        webhooks.sending.retry.LONGEST_VISIBILITY webhooks.sending.retry.MOST_JITTER
-        webhooks.sending.retry.MOST_JITTER_SECONDS""",
+        deadline.LONGEST_PAUSE webhooks.deliver._LONGEST_BACKOFF
+        webhooks.retry.LONGEST_QUEUE_DELAY webhooks.retry.LONGEST_QUEUE_STEP
+        webhooks.retry.LONGEST_VISIBILITY webhooks.retry.MOST_JITTER
+        webhooks.retry.MOST_JITTER_SECONDS""",
     "what a process remembers": """
         imports.csv.seen._MOST imports.csv.seen._MOST_AGAIN
         request.authenticate._MOST_REMEMBERED request.rate._MOST_ADDRESSES""",

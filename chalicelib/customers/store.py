@@ -29,7 +29,6 @@ from chalicelib.customers.model import (
     read,
 )
 from chalicelib.customers.shown import of_order, text_of
-from chalicelib.orders.model import KIND as ORDERS
 from chalicelib.problems import Busy, Conflict, Invalid, NotFound, PreconditionFailed
 from chalicelib.storage import table
 from chalicelib.storage.attributes import Item, Key
@@ -243,7 +242,7 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
         before = _unchanged_since(if_match, get(id))
         if before.held:
             raise CustomerBusy(before.held)
-        if before.fields.get("orders") or _has_orders(id):
+        if before.fields.get("orders"):
             raise HasOrders
         commit = Commit()
         write(commit, before, None)
@@ -366,15 +365,6 @@ def _let_go(commit: Commit, id: str, job_id: str) -> None:
     commit.update(
         record_key(id), remove=["held", "leaving"], when=ours, otherwise=CustomerChanged()
     )
-
-
-def _has_orders(id: str) -> bool:
-    """Including orders from before they were counted."""
-    where = {"customerId": frozenset({id})}
-    found: listing.Page[Customer] = listing.page(
-        ORDERS, listing.Query(where, limit=1), lambda _: []
-    )
-    return found.total > 0
 
 
 def _unchanged_since(if_match: frozenset[str] | None, customer: Customer) -> Customer:

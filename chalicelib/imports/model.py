@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field, TypeAdapter
 from pydantic.alias_generators import to_camel
 from typing_extensions import TypedDict
 
-from chalicelib.imports.csv import groups, records
+from chalicelib.imports.csv import faults, groups, records
 from chalicelib.imports.csv.records import FileFormat
 from chalicelib.jobs import model as jobs
 from chalicelib.jobs.model import JobStatus
@@ -25,10 +25,10 @@ from chalicelib.values import clock
 
 LARGEST_UPLOAD: Final = 5 * 1024**3  # bytes; S3: one POST takes 5 GB
 LARGEST_FORM: Final = 4_400_000  # bytes: Lambda takes 6 MB of event, where a file is a third longer
-LARGEST_WORKBOOK: Final = 50 << 20  # bytes
-LARGEST_UNPACKED: Final = 400 << 20  # bytes of a workbook: what a planner has memory for
-LARGEST_CELLS: Final = 1 << 30  # bytes, of all cells of a workbook in memory
-LARGEST_SHEET: Final = 400 << 20  # bytes of CSV
+LARGEST_WORKBOOK: Final = faults.LARGEST_WORKBOOK
+LARGEST_UNPACKED: Final = faults.LARGEST_UNPACKED
+LARGEST_CELLS: Final = faults.LARGEST_CELLS
+LARGEST_SHEET: Final = faults.LARGEST_SHEET
 LARGEST_ROW: Final = records.LARGEST_RECORD
 MOST_COLUMNS: Final = records.MOST_COLUMNS
 LONGEST_HEADER: Final = 50_000  # characters: it is kept in the job; DynamoDB takes 400 KB

@@ -1,8 +1,10 @@
 """Webhooks: an event becomes a signed POST to each endpoint that wants it.
 
-- endpoints: `routes`, `model`, `store`, `shown`, `master_key` (secrets), `filter`
-- from an event to deliveries: `fan_out`; `sample_event` (tests)
-- deliveries: `deliveries` (their states), `sending` (claim, post, settle, retry), `parked` (what
-  waits longer than a queue can hold it), `replay`, `view` (their lists)
-- `summaries`: e-mails about what failed
+- endpoints: `routes`, `model`, `store`, `shown`, `master_key` (secrets), `filter`, `health`
+  (failures in a row), `summaries` (e-mails about what failed)
+- from an event to its deliveries: `fan_out`; `sample_event` (tests)
+- a delivery: `deliveries` (all its states), `attempts` (a request and its response), `retry` (when
+  the next one is), `view` (lists of deliveries)
+- sending: `deliver` (a batch of messages), `signature`, `messages` (the queues), `replay`
+- waiting longer than a queue can hold a message: `parking`, `waking`, and `parked` (sent again)
 """

@@ -1,20 +1,35 @@
-"""Deliveries in the table, and all their changes.
+"""The life of a delivery: its states, and each change of them, in the order in which they happen.
+
+```
+create ──► PENDING ──┬──► RETRYING ──┬──► DELIVERED    a 2xx arrived
+              ▲      │     ▲    │    ├──► FAILED       the last step failed, or the event is gone
+              │      │     └────┘    └──► CANCELLED    its endpoint was deleted
+              │      └──► (DELIVERED, FAILED, CANCELLED)
+              └── a replay of one that is DELIVERED or FAILED begins a new schedule
+```
+
+One attempt: a message arrives → `begin` judges it and claims the delivery → the sender posts →
+`end` records the attempt, queues or parks the message of the next step, and stores the new state.
+A sender may stop anywhere. Its claim stays, so the message of this step or of the next finds it,
+and settles the attempt by its record, or records that it was interrupted.
 
 | item | pk | sk |
 |---|---|---|
 | delivery | `deliveries#<wh_…>#<shard>` | `dlv_…` |
-| given up | `failed#<wh_…>` | `<time>#<dlv_…>` |
+| failed delivery | `failed#<wh_…>` | `<time>#<dlv_…>` |
+| attempt | `dlv_…` | `attempt#<n>`, from 1 without gaps |
 
-`step` exists while the schedule runs, `claim` during a POST. The sender with the claim records the
-attempt (`attempts.py`) and then settles it; every other change waits for that.
+`step` exists while the schedule runs, `claim` during an attempt.
 """
 
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from enum import Enum, auto
 from typing import Any, Final
 
+from chalicelib import settings
 from chalicelib.problems import NotFound
 from chalicelib.storage import table
 from chalicelib.storage.attributes import Item, Key
@@ -22,27 +37,38 @@ from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr, Condition
 from chalicelib.storage.outbox import Event
 from chalicelib.values import clock, ids
+from chalicelib.webhooks import attempts, health, messages, parking, retry
+from chalicelib.webhooks.attempts import Attempt
+from chalicelib.webhooks.messages import Message, Posted
 from chalicelib.webhooks.model import (
+    UNFINISHED_SECONDS,
     Delivery,
     DeliveryStatus,
+    Endpoint,
     delivery_id,
     endpoint_of,
     is_delivery_id,
     read_delivery,
 )
-from chalicelib.webhooks.sending import attempts
-from chalicelib.webhooks.sending.attempts import Attempt
-from chalicelib.webhooks.sending.retry import NextStep
+from chalicelib.webhooks.retry import Means, NextStep
 
 SHARDS: Final = 4  # a DynamoDB partition takes 1,000 write units a second, a delivery takes 4
 KEPT_SECONDS: Final = 30 * 86_400  # from the last change of one that has ended
-# One that has not ended, because its webhook is paused, outlives its event, so that it always ends.
-UNFINISHED_SECONDS: Final = attempts.KEPT_SECONDS
 # Longer than the sender's function may run (`.chalice/config.json`): no POST outlives its claim.
 LEASE: Final = timedelta(seconds=75)
 
+_LOOK_AGAIN: Final = timedelta(seconds=12)  # a POST that runs now has ended after that
+_LOOKS: Final = 5
 _LONGEST_NAME: Final = 100
 _ENDED: Final = ("step", "nextAttemptAt", "claim")
+
+
+class NotDue(Exception):
+    """The message must come again at `at`."""
+
+    def __init__(self, at: datetime) -> None:
+        super().__init__("not yet")
+        self.at = at
 
 
 class Taken(Exception):
@@ -51,6 +77,9 @@ class Taken(Exception):
     def __init__(self, current: Delivery | None) -> None:
         super().__init__("claimed by another sender")
         self.current = current
+
+
+# --- Reading --------------------------------------------------------------------------------------
 
 
 def partitions(endpoint_id: str) -> list[str]:
@@ -83,6 +112,16 @@ def load(wanted: Iterable[str]) -> list[Delivery]:
 def get(id: str) -> Delivery:
     """Raises NotFound, also for what is no id."""
     return NotFound.unless(find(id) if is_delivery_id(id) else None, "delivery", id)
+
+
+def attempts_of(delivery: Delivery) -> list[Attempt]:
+    """All that have ended, in order."""
+    items = table.everything(delivery.id, where=table.sk.begins_with("attempt#"))
+    first = [attempts.read(delivery.first)] if delivery.first else []
+    return [*first, *map(attempts.read, items)]
+
+
+# --- A new delivery -------------------------------------------------------------------------------
 
 
 def create(event: Event, endpoint_id: str, *, test: bool) -> Delivery:
@@ -124,7 +163,79 @@ def subject(event: Event) -> Item:
     return {"subject": {"id": id, **({"name": str(name)[:_LONGEST_NAME]} if name else {})}}
 
 
-# --- Claiming an attempt --------------------------------------------------------------------------
+# --- An attempt begins ----------------------------------------------------------------------------
+
+
+class Verdict(Enum):
+    """What a message means for a delivery in its current state."""
+
+    CLAIM = auto()
+    """It is due."""
+    DROP = auto()
+    """The attempt was made, or will never be."""
+    WAIT = auto()
+    """Another sender is posting. Come back when its claim has expired."""
+    INTERRUPTED = auto()
+    """Another sender stopped: its attempt must be settled first."""
+
+
+def begin(message: Message, endpoint: Endpoint) -> Delivery | None:
+    """The delivery with its next attempt begun and claimed; None if there is nothing to do.
+
+    Raises NotDue while another sender has the claim.
+    """
+    try:
+        if not message.replay:
+            # Nearly always it is due, so it is claimed without a read.
+            return _begin(message, None)
+        seen = find(message.delivery)
+    except Taken as taken:
+        seen = taken.current
+    for _ in range(_LOOKS):
+        verdict = judge(message, seen, clock.now())
+        if verdict is Verdict.DROP or seen is None:
+            return None
+        if verdict is Verdict.WAIT:
+            break
+        try:
+            if verdict is Verdict.CLAIM:
+                return _begin(message, seen)
+            _interrupted(seen, endpoint)
+            seen = find(message.delivery)
+        except Taken as taken:
+            seen = taken.current
+    raise NotDue(clock.now() + _LOOK_AGAIN)
+
+
+def judge(message: Message, delivery: Delivery | None, now: datetime) -> Verdict:
+    """A duplicate message is not dropped during its attempt: if the sender crashes, the duplicate
+    detects it."""
+    if delivery is None or _is_over(message, delivery):
+        return Verdict.DROP
+    if delivery.claim:
+        return Verdict.WAIT if now < delivery.claim.until else Verdict.INTERRUPTED
+    if not message.replay:
+        # A future step was queued by a sender that crashed before it stored that; the lines above
+        # found its claim. Without a claim, nothing is due.
+        is_next = (delivery.generation, delivery.step) == (message.generation, message.step)
+        return Verdict.CLAIM if is_next else Verdict.DROP
+    is_needless = message.only_failed and delivery.status is not DeliveryStatus.FAILED
+    return Verdict.DROP if is_needless else Verdict.CLAIM
+
+
+def _is_over(message: Message, delivery: Delivery) -> bool:
+    if message.replay:
+        return message.replay <= delivery.replayed and not delivery.claim
+    if message.generation != delivery.generation:
+        return message.generation < delivery.generation
+    return delivery.step is None or message.step < delivery.step
+
+
+def _begin(message: Message, seen: Delivery | None) -> Delivery:
+    now = clock.now()
+    if seen and message.replay:
+        return claim_replay(seen, message.replay, now)
+    return claim_step(message.delivery, message.generation, message.step, now)
 
 
 def claim_step(id: str, generation: int, step: int, now: datetime) -> Delivery:
@@ -187,7 +298,108 @@ def _claim(id: str, lease: Mapping[str, Any], more: Mapping[str, Any], when: Any
     return read_delivery(item)
 
 
-# --- Settling an attempt --------------------------------------------------------------------------
+# --- An attempt ends ------------------------------------------------------------------------------
+
+
+def end(delivery: Delivery, attempt: Attempt, streak: int) -> None:
+    """Records the attempt and settles it. `streak`: the endpoint's failures in a row before it."""
+    if attempt.error is None and attempt.number == 1 and attempt.is_short:
+        # Nearly all end here, with record and state in one write.
+        delivered(delivery, attempt, first=True)
+    else:
+        settle(delivery, record(delivery.id, attempt), streak)
+
+
+def expire(delivery: Delivery, url: str) -> None:
+    """Ends a claimed delivery, because the outbox no longer has its body."""
+    end(delivery, attempts.expired(delivery, url), 0)
+
+
+def cancel(message: Message) -> None:
+    """The endpoint was deleted: this message is the last. Raises NotDue."""
+    delivery = find(message.delivery)
+    if delivery and delivery.claim and delivery.claim.until <= clock.now():
+        _interrupted(delivery, None)
+        delivery = find(message.delivery)
+    if delivery is None or delivery.step is None:
+        return
+    if delivery.claim or not cancelled(delivery):
+        raise NotDue(clock.now() + _LOOK_AGAIN)
+
+
+def _interrupted(delivery: Delivery, endpoint: Endpoint | None) -> None:
+    """Settles the attempt of an expired claim. It counts as a failure of the endpoint."""
+    assert delivery.claim is not None
+    begun = delivery.claim.until - LEASE
+    attempt = attempts.interrupted(delivery, begun, endpoint.url if endpoint else "")
+    attempt = record(delivery.id, attempt)
+    ours = settle(delivery, attempt, endpoint.streak if endpoint else 0)
+    if ours and endpoint and attempt.error == attempts.INTERRUPTED:
+        health.failed(endpoint, 1)
+
+
+def record(delivery_id: str, attempt: Attempt) -> Attempt:
+    """Stores it unless the attempt has a record; returns the record that counts.
+
+    The first record of attempt n decides its result, and every sender settles the delivery by it.
+    """
+    item = {
+        "pk": delivery_id,
+        "sk": f"attempt#{attempt.number:06d}",
+        "expiresAt": clock.unix() + UNFINISHED_SECONDS,
+        **attempt.fields(),
+    }
+    try:
+        table.put(item, when=table.absent)
+    except table.ConditionFailed as failed:
+        assert failed.old is not None
+        return attempts.read(failed.old)
+    return attempt
+
+
+def settle(delivery: Delivery, attempt: Attempt, streak: int) -> bool:
+    """The end, or the next step: queued or parked first, and stored second.
+
+    After a crash in between, another sender settles the attempt again: by the same record and with
+    the same jitter, so for the same time. Returns whether the claim was still ours.
+    """
+    if attempt.error is None:
+        return delivered(delivery, attempt)
+    if attempt.error == attempts.EVENT_EXPIRED:
+        return given_up(delivery, attempt)
+    if attempt.replay:
+        return replay_failed(delivery, attempt)
+    following = _following(delivery, attempt, streak)
+    if following.means is Means.GIVE_UP:
+        return given_up(delivery, attempt)
+    message = Message(delivery.id, delivery.generation, following.step, due=following.at)
+    if following.means is Means.PARK:
+        parking.park(message, following.at)
+    else:
+        messages.send([Posted(message, delay=following.queue_delay)])
+    return retrying(delivery, attempt, following)
+
+
+def _following(delivery: Delivery, attempt: Attempt, streak: int) -> NextStep:
+    assert delivery.step is not None
+    return retry.next_step(
+        delivery.step,
+        clock.parse(attempt.endedAt),
+        _chance(delivery),
+        status=attempt.status,
+        retry_after=(attempt.headers or {}).get("retry-after"),
+        failing_streak=streak,
+        daily_since=delivery.daily_since,
+        scale=settings.webhook_schedule_scale(),
+    )
+
+
+def _chance(delivery: Delivery) -> float:
+    """Different for every attempt, the same each time one is settled."""
+    return zlib.crc32(f"{delivery.id}#{delivery.attempts}".encode()) / 2**32
+
+
+# --- The states that an attempt ends in -----------------------------------------------------------
 
 
 def delivered(delivery: Delivery, attempt: Attempt, *, first: bool = False) -> bool:

@@ -18,11 +18,10 @@ from chalicelib.storage import attributes, feed, outbox, round_trips, table
 from chalicelib.storage.attributes import Item
 from chalicelib.storage.outbox import Event
 from chalicelib.values import clock, ids
-from chalicelib.webhooks import deliveries, store
+from chalicelib.webhooks import deliveries, messages, store
 from chalicelib.webhooks.filter import lets_through
+from chalicelib.webhooks.messages import Message, Posted
 from chalicelib.webhooks.model import Delivery, DeliveryStatus, Endpoint, delivery_id
-from chalicelib.webhooks.sending import messages
-from chalicelib.webhooks.sending.messages import Message, Posted
 
 _Record = Mapping[str, Any]
 

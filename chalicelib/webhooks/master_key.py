@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from chalicelib import aws, settings
 from chalicelib.values import clock
+from chalicelib.webhooks import signature
 from chalicelib.webhooks.model import Endpoint
-from chalicelib.webhooks.sending import signature
 
 _KEPT_SECONDS: Final = 600
 

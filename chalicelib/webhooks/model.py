@@ -22,9 +22,10 @@ from chalicelib.schemas import (
     null_is,
     utc,
 )
+from chalicelib.storage import outbox
 from chalicelib.storage.attributes import Item
 from chalicelib.values import clock
-from chalicelib.webhooks.sending.retry import DAY, FAILING_STREAK, SCHEDULE
+from chalicelib.webhooks.retry import DAY, FAILING_STREAK, SCHEDULE
 
 RECEIVER_SECONDS: Final = 10  # to answer in: docs/contract.md#delivery-and-retries
 RETRIED_DAYS: Final = math.ceil(sum(SCHEDULE) / DAY)
@@ -33,6 +34,9 @@ MOST_SECRETS: Final = 5  # that sign at once
 MOST_FILTER_VALUES: Final = 50
 LARGEST_FILTER: Final = 4_096  # bytes of JSON
 DEEPEST_FILTER: Final = 8
+# A delivery that waits in a pause, and its attempts, outlive the event's body, so that it is shown
+# with all of them when it ends because of that.
+UNFINISHED_SECONDS: Final = outbox.KEPT_SECONDS + 30 * 86_400
 
 
 class EventKind(Choice):
@@ -222,10 +226,6 @@ class Endpoint:
     streak: int
     """Failures in a row, up to the number that is counted (`health.py`)."""
     failing_since: str | None
-    suspect: bool
-    """Whether a function crashed during a POST to this endpoint, perhaps because of it."""
-    cleared_at: str | None
-    """When it last stopped being a suspect."""
     recovery: Mapping[str, Any] | None
     mailed_until: str
     """Until when failures were reported by summary e-mails; empty at first."""
@@ -262,8 +262,6 @@ def read_endpoint(item: Item) -> Endpoint:
         previous=tuple((one["version"], one["until"]) for one in item["previous"]),
         streak=item.get("streak", 0),
         failing_since=item.get("failingSince"),
-        suspect=item.get("suspect", False),
-        cleared_at=item.get("clearedAt"),
         recovery=item.get("recovery"),
         mailed_until=item.get("mailedUntil", ""),
         warned_since=item.get("warnedSince"),

@@ -10,10 +10,9 @@ from typing import Final
 from chalicelib.problems import Conflict, NotFound
 from chalicelib.storage import outbox
 from chalicelib.values import clock, ids
-from chalicelib.webhooks import deliveries, store
+from chalicelib.webhooks import deliveries, messages, store
+from chalicelib.webhooks.messages import Message, Posted
 from chalicelib.webhooks.model import RETRIED_DAYS, Delivery, Endpoint, event_of
-from chalicelib.webhooks.sending import messages
-from chalicelib.webhooks.sending.messages import Message, Posted
 
 # What is replayed can still be tried for a whole schedule.
 _OLDEST: Final = timedelta(seconds=outbox.KEPT_SECONDS) - timedelta(days=RETRIED_DAYS)

@@ -19,6 +19,7 @@ from chalicelib.storage.conditions import Attr, Condition
 from chalicelib.storage.idempotency import Once, Repeated
 from chalicelib.values import clock, ids
 from chalicelib.values.forgetting import Person
+from chalicelib.webhooks import attempts, waking
 from chalicelib.webhooks.filter import faults
 from chalicelib.webhooks.master_key import current_secret
 from chalicelib.webhooks.model import (
@@ -28,8 +29,6 @@ from chalicelib.webhooks.model import (
     WebhookChange,
     read_endpoint,
 )
-from chalicelib.webhooks.parked import waking
-from chalicelib.webhooks.sending import attempts
 from chalicelib.webhooks.shown import etag
 
 _PK: Final = "webhooks"

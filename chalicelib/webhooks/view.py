@@ -14,7 +14,8 @@ from chalicelib.storage.attributes import Item
 from chalicelib.storage.conditions import Attr, Condition, all_of
 from chalicelib.storage.table import sk
 from chalicelib.values import ids
-from chalicelib.webhooks import deliveries, store
+from chalicelib.webhooks import attempts, deliveries, store
+from chalicelib.webhooks.attempts import Attempt
 from chalicelib.webhooks.model import (
     Delivery,
     ListDeliveries,
@@ -22,8 +23,6 @@ from chalicelib.webhooks.model import (
     is_delivery_id,
     read_delivery,
 )
-from chalicelib.webhooks.sending import attempts
-from chalicelib.webhooks.sending.attempts import Attempt
 from chalicelib.webhooks.shown import show_delivery
 
 _FIRST: Final = "dlv_0"
@@ -80,7 +79,7 @@ def full(id: str) -> dict[str, Any]:
     delivery = deliveries.get(id)
     return {
         **show_delivery(delivery, store.find(delivery.endpoint_id)),
-        "attempts": _shown(attempts.of(delivery)),
+        "attempts": _shown(deliveries.attempts_of(delivery)),
         "body": _body(event_of(id)),
     }
 

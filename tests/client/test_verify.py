@@ -9,7 +9,7 @@ from backroom import InvalidSignature, verify
 from backroom.webhooks import signed_headers
 from standardwebhooks.webhooks import Webhook
 
-from chalicelib.webhooks.sending import signature
+from chalicelib.webhooks import signature
 
 SECRET = signature.secret(b"m" * 32, "wh_1", 1)
 NEXT = signature.secret(b"m" * 32, "wh_1", 2)

@@ -395,19 +395,6 @@ def test_a_cancelled_order_counts_for_nothing_even_if_it_was_paid(shop: Shop) ->
     assert [name for name, found in check.recounts() if found.wrong] == []
 
 
-def test_a_customer_from_before_orders_were_counted_is_deleted_only_without_orders(
-    shop: Shop,
-) -> None:
-    order = placed(shop)
-    path = f"{CUSTOMERS}/{order['customer']['id']}"
-    table.update((order["customer"]["id"], "customer"), remove=["orders"])
-    answer = shop.delete(path)
-    assert (answer.status, answer.json["code"]) == (409, "has_orders")
-    shop.delete(f"{ORDERS}/{order['id']}")
-    table.update((order["customer"]["id"], "customer"), remove=["orders"])
-    assert shop.delete(path).status == 200
-
-
 def test_an_order_placed_while_its_customer_is_deleted_is_not_lost(
     shop: Shop, dynamodb: Double
 ) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from chalicelib.storage import idempotency, outbox
 from chalicelib.values.forgetting import ERASED, Person
-from chalicelib.webhooks.sending import attempts
+from chalicelib.webhooks import attempts
 
 ANN = Person(frozenset({"cus_1"}), frozenset({"ann@example.com", "Löwe"}))
 CUSTOMER = {"id": "cus_1", "email": "ann@example.com", "lastName": "Löwe"}

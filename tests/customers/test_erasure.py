@@ -13,8 +13,7 @@ from chalicelib.storage import attributes, outbox, table
 from chalicelib.storage.attributes import pack
 from chalicelib.values import ids
 from chalicelib.webhooks import deliveries
-from chalicelib.webhooks.sending import attempts
-from chalicelib.webhooks.sending.attempts import Attempt
+from chalicelib.webhooks.attempts import Attempt
 from tests.customers.build import CUSTOMERS, address, customer
 from tests.jobs.conftest import jobs
 from tests.orders.build import ORDERS, before_the_commit, line, new_order, placed, variant
@@ -86,7 +85,7 @@ def delivered(jobs: JobDesk, endpoint: str, answers: list[str]) -> None:
                 body = answer.replace("BODY", event.body)
                 kept = {"number": number, "at": "", "endedAt": "", "durationMs": 1, "sent": {}}
                 attempt = Attempt(**kept, replay=False, url="https://x.example", body=body)
-                attempts.keep(made.id, attempt)
+                deliveries.record(made.id, attempt)
             pk, sk = deliveries.key(made.id)
             table.update((pk, sk), set={"first": attempt.fields()})
 

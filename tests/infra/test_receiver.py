@@ -6,7 +6,7 @@ import urllib.request
 
 import pytest
 
-from chalicelib.webhooks.sending import signature
+from chalicelib.webhooks import signature
 from infra.receiver import is_signed, server
 
 SECRET = "whsec_a"

@@ -115,8 +115,7 @@ class _Together:
 def killed(events: int, seed: int) -> Toll:
     """The results of `events` deliveries."""
     from chalicelib import settings
-    from chalicelib.webhooks import deliveries
-    from chalicelib.webhooks.sending import deliver
+    from chalicelib.webhooks import deliver, deliveries
     from tests.support.shop import Shop
 
     toll = Toll(events)

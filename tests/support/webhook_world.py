@@ -23,9 +23,8 @@ from chalicelib import aws, settings, telemetry
 from chalicelib.safe_post.post import Failure, PostResult
 from chalicelib.storage import attributes, feed, outbox, table
 from chalicelib.values import clock, ids
-from chalicelib.webhooks import fan_out, master_key, summaries
-from chalicelib.webhooks.parked import redrive, waking
-from chalicelib.webhooks.sending import deliver, messages
+from chalicelib.webhooks import deliver, fan_out, master_key, messages, summaries, waking
+from chalicelib.webhooks.parked import redrive
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.environment import SETTINGS
 from tests.support.webhook_events import Waiting, batch_of, stream

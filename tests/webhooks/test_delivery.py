@@ -12,8 +12,8 @@ import pytest
 from chalicelib import deadline, telemetry
 from chalicelib.safe_post.post import PostResult
 from chalicelib.values import clock
-from chalicelib.webhooks.sending import signature
-from chalicelib.webhooks.sending.retry import SCHEDULE
+from chalicelib.webhooks import signature
+from chalicelib.webhooks.retry import SCHEDULE
 from tests.support.shop import Shop
 from tests.support.webhook_world import DELIVERIES, MASTER_KEY, OK, Posted, World, announce, failed
 from tests.support.webhook_world import world as world_of

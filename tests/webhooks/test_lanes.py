@@ -8,9 +8,9 @@ import pytest
 
 from chalicelib.safe_post.post import PostResult
 from chalicelib.values import clock
-from chalicelib.webhooks.sending import messages
-from chalicelib.webhooks.sending.messages import Message
-from chalicelib.webhooks.sending.retry import SCHEDULE
+from chalicelib.webhooks import messages
+from chalicelib.webhooks.messages import Message
+from chalicelib.webhooks.retry import SCHEDULE
 from tests.support.shop import Shop
 from tests.support.webhook_world import DELIVERIES, OK, RETRIES, Posted, World, announce, failed
 from tests.webhooks.test_delivery import add, listed, only

@@ -9,13 +9,12 @@ import pytest
 from chalicelib.storage import table
 from chalicelib.storage.conditions import Attr
 from chalicelib.values import clock, ids
-from chalicelib.webhooks import deliveries, store
+from chalicelib.webhooks import attempts, deliveries, health, parking, retry, store
+from chalicelib.webhooks.attempts import Attempt
 from chalicelib.webhooks.deliveries import Taken
+from chalicelib.webhooks.messages import Message
 from chalicelib.webhooks.model import Delivery
-from chalicelib.webhooks.parked import parking, recover, redrive
-from chalicelib.webhooks.sending import attempts, health, retry
-from chalicelib.webhooks.sending.attempts import Attempt
-from chalicelib.webhooks.sending.messages import Message
+from chalicelib.webhooks.parked import recover, redrive
 from tests.support.shop import Shop
 from tests.support.webhook_world import DELIVERIES, OK, RETRIES, World, announce, failed
 from tests.webhooks.test_delivery import add, listed, only
@@ -109,9 +108,11 @@ def test_a_replay_of_an_outdated_state_is_refused(world: World, merchant: Shop) 
 
 def test_an_attempt_is_recorded_once(world: World, merchant: Shop) -> None:
     mine = claimed(world, merchant)
-    first = attempts.keep(mine.id, attempts.interrupted(mine, world.now, "https://example.com/"))
-    assert attempts.keep(mine.id, replace(first, message="late")).message == first.message
-    assert [one.message for one in attempts.of(mine)] == [first.message]
+    first = deliveries.record(
+        mine.id, attempts.interrupted(mine, world.now, "https://example.com/")
+    )
+    assert deliveries.record(mine.id, replace(first, message="late")).message == first.message
+    assert [one.message for one in deliveries.attempts_of(mine)] == [first.message]
 
 
 def test_failures_count_up_to_the_limit_and_not_for_a_deleted_webhook(
@@ -125,7 +126,7 @@ def test_failures_count_up_to_the_limit_and_not_for_a_deleted_webhook(
     assert (table.get(key) or {})["streak"] == retry.LONG_STREAK
     merchant.delete(f"/api/admin/webhooks/{seen.id}")
     health.note({seen.id: seen}, [(seen.id, False)])
-    health.interrupted(seen, world.now)
+    health.failed(seen, 1)
     assert table.get(key) is None
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.webhooks.sending.retry import (
+from chalicelib.webhooks.retry import (
     FAILING_STREAK,
     FIRST_DAILY,
     LONG_STREAK,

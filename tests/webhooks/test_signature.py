@@ -11,7 +11,7 @@ import pytest
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from chalicelib.safe_post.post import post
-from chalicelib.webhooks.sending import signature
+from chalicelib.webhooks import signature
 from tests.webhooks.receiver import Receiver
 
 MASTER_KEY = bytes(range(32))

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from chalicelib.webhooks.deliveries import Verdict, judge
+from chalicelib.webhooks.messages import Message
 from chalicelib.webhooks.model import Claim, Delivery, read_delivery
-from chalicelib.webhooks.sending.life import Verdict, judge
-from chalicelib.webhooks.sending.messages import Message
 
 NOW = datetime(2026, 1, 5, tzinfo=UTC)
 CLAIM, DROP, WAIT, INTERRUPTED = Verdict

@@ -1,6 +1,11 @@
-"""Errors of an imported file: of one row, or of the whole file."""
+"""Errors of an imported file: of one row, or of the whole file; and how large a workbook may be."""
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+LARGEST_WORKBOOK: Final = 50 << 20  # bytes
+LARGEST_UNPACKED: Final = 400 << 20  # bytes of a workbook: what a planner has memory for
+LARGEST_CELLS: Final = 1 << 30  # bytes, of all cells of a workbook in memory
+LARGEST_SHEET: Final = 400 << 20  # bytes of CSV
 
 
 class RowError(NamedTuple):

@@ -17,12 +17,12 @@ from itertools import accumulate, chain, product
 from typing import Any, Final
 from xml.etree.ElementTree import Element, ParseError, iterparse
 
-from chalicelib.imports.csv.faults import FileRejected
-from chalicelib.imports.model import (
+from chalicelib.imports.csv.faults import (
     LARGEST_CELLS,
     LARGEST_SHEET,
     LARGEST_UNPACKED,
     LARGEST_WORKBOOK,
+    FileRejected,
 )
 
 _HELD: Final = 128  # bytes that a cell takes besides its text

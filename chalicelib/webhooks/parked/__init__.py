@@ -1,5 +1,3 @@
-"""Deliveries that wait longer than SQS can hold a message.
-
-`parking` stores them, `waking` starts the Step Functions wait, `redrive` puts them back on SQS,
-`recover` sends failed ones again.
+"""What is sent again later: `redrive` puts parked messages back on SQS at a pace, `recover` sends
+failed deliveries again.
 """

@@ -15,10 +15,9 @@ from chalicelib.storage.attributes import Item
 from chalicelib.storage.conditions import Attr
 from chalicelib.storage.table import sk
 from chalicelib.values import clock, ids
-from chalicelib.webhooks import deliveries, replay, store
+from chalicelib.webhooks import deliveries, replay, store, waking
+from chalicelib.webhooks.messages import Message
 from chalicelib.webhooks.model import Endpoint
-from chalicelib.webhooks.parked import waking
-from chalicelib.webhooks.sending.messages import Message
 
 _TRIES: Final = 8
 

@@ -12,10 +12,9 @@ from typing import Any, Final
 from chalicelib import settings
 from chalicelib.storage.conditions import Attr
 from chalicelib.values import clock
-from chalicelib.webhooks import store
-from chalicelib.webhooks.parked import parking, recover
-from chalicelib.webhooks.sending import messages, retry
-from chalicelib.webhooks.sending.messages import Message, Posted
+from chalicelib.webhooks import messages, parking, retry, store
+from chalicelib.webhooks.messages import Message, Posted
+from chalicelib.webhooks.parked import recover
 
 PAGE: Final = 1_000  # messages a run; Step Functions: 25,000 events an execution, about 10 a run
 PER_SECOND: Final = 100  # messages of one endpoint

@@ -1,16 +1,10 @@
-"""Requests and responses: `dlv_…` / `attempt#<n>`, numbered from 1 without gaps.
-
-The first record of attempt n decides its result, and every sender settles the delivery by it. So if
-a sender crashes after its record, nothing is lost; if it crashes before, the next sender records an
-interruption.
-"""
+"""What an attempt was: a request and its response, or why there is none."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import Item
 from chalicelib.values import clock
 from chalicelib.values.forgetting import ERASED, Person
@@ -21,9 +15,6 @@ if TYPE_CHECKING:
 
 INTERRUPTED: Final = "interrupted"
 EVENT_EXPIRED: Final = "event_expired"
-# Longer than the event's body: a delivery that waits in a pause ends when the body expires, and is
-# then shown with all its attempts.
-KEPT_SECONDS: Final = outbox.KEPT_SECONDS + 30 * 86_400
 _SHORT: Final = 2_000  # characters of a response that is stored in the delivery itself
 
 
@@ -108,33 +99,10 @@ def _unanswered(delivery: Delivery, url: str, at: datetime, error: str, message:
     )
 
 
-def keep(delivery_id: str, attempt: Attempt) -> Attempt:
-    """Records it unless the attempt has a record; returns the record that counts."""
-    item = {
-        "pk": delivery_id,
-        "sk": f"attempt#{attempt.number:06d}",
-        "expiresAt": clock.unix() + KEPT_SECONDS,
-        **attempt.fields(),
-    }
-    try:
-        table.put(item, when=table.absent)
-    except table.ConditionFailed as failed:
-        assert failed.old is not None
-        return _read(failed.old)
-    return attempt
-
-
-def of(delivery: Delivery) -> list[Attempt]:
-    """All that have ended, in order."""
-    items = table.everything(delivery.id, where=table.sk.begins_with("attempt#"))
-    first = [_read(delivery.first)] if delivery.first else []
-    return [*first, *map(_read, items)]
-
-
 _NAMES: Final = frozenset(field.name for field in fields(Attempt))
 
 
-def _read(item: Mapping[str, Any]) -> Attempt:
+def read(item: Mapping[str, Any]) -> Attempt:
     given = {name: value for name, value in item.items() if name in _NAMES}
     return Attempt(**{"sent": {}, **given})
 

@@ -1,7 +1,8 @@
 """Messages that are due later than a queue can hold them, or when their endpoint is enabled again.
 
-`due#<wh_…>` / `<time>#<dlv_…>#<attempt>`: the message, to be put back on the queue by `redrive.py`.
-The attempt is a replay, or `<generation>.<step>`: a late duplicate must not replace the next one.
+`due#<wh_…>` / `<time>#<dlv_…>#<attempt>`: the message, which `parked/redrive.py` puts back on
+the queue. The attempt is a replay, or `<generation>.<step>`: a late duplicate must not replace the
+next one.
 """
 
 from collections.abc import Sequence
@@ -13,11 +14,9 @@ from chalicelib.storage import round_trips, table
 from chalicelib.storage.attributes import Key
 from chalicelib.storage.table import sk
 from chalicelib.values import clock
-from chalicelib.webhooks import deliveries
-from chalicelib.webhooks.model import endpoint_of
-from chalicelib.webhooks.parked import waking
-from chalicelib.webhooks.sending import messages
-from chalicelib.webhooks.sending.messages import Message
+from chalicelib.webhooks import messages, waking
+from chalicelib.webhooks.messages import Message
+from chalicelib.webhooks.model import UNFINISHED_SECONDS, endpoint_of
 
 _LAST: Final = "~"  # sorts after every time
 
@@ -54,7 +53,7 @@ def _put(message: Message, due: datetime) -> None:
             "pk": _partition(endpoint_of(message.delivery)),
             "sk": f"{clock.iso(due)}#{message.delivery}#{attempt}",
             "message": message.text(),
-            "expiresAt": int(due.timestamp()) + deliveries.UNFINISHED_SECONDS,
+            "expiresAt": int(due.timestamp()) + UNFINISHED_SECONDS,
         }
     )
 

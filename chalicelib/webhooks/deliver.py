@@ -5,8 +5,6 @@ Reported as failed are the messages that must come again: those with another sen
 then, and those on which our code failed.
 """
 
-import random
-import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -20,19 +18,27 @@ from chalicelib.safe_post.post import PostResult
 from chalicelib.storage import outbox, round_trips, table
 from chalicelib.storage.outbox import Event
 from chalicelib.values import clock
-from chalicelib.webhooks import deliveries, master_key, store
+from chalicelib.webhooks import (
+    attempts,
+    deliveries,
+    health,
+    master_key,
+    messages,
+    parking,
+    retry,
+    signature,
+    store,
+    waking,
+)
+from chalicelib.webhooks.attempts import Attempt
+from chalicelib.webhooks.deliveries import NotDue
+from chalicelib.webhooks.messages import Message, Posted
 from chalicelib.webhooks.model import RECEIVER_SECONDS, Delivery, Endpoint, endpoint_of, event_of
-from chalicelib.webhooks.parked import parking, waking
-from chalicelib.webhooks.sending import attempts, claim, health, messages, retry, settle, signature
-from chalicelib.webhooks.sending.attempts import Attempt
-from chalicelib.webhooks.sending.claim import NotDue
-from chalicelib.webhooks.sending.messages import Message, Posted
 
 _Record = Mapping[str, Any]
 Post = Callable[..., PostResult]
 
 IN_FLIGHT: Final = 10  # the batch size of triggers.yaml
-_SUSPECTS_SECONDS: Final = 15.0  # until the POST to another suspect may begin
 _LONGEST_BACKOFF: Final = 360  # seconds
 
 
@@ -52,10 +58,6 @@ class _Batch:
     again: dict[tuple[str, str], datetime] = field(default_factory=dict)
     health: list[tuple[str, bool]] = field(default_factory=list)
 
-    def note_health(self, known: "_Known") -> None:
-        health.note(known.endpoints, self.health)
-        self.health.clear()
-
     def hide(self, record: _Record, until: datetime) -> None:
         self.again[record["messageId"], record["receiptHandle"]] = until
 
@@ -73,14 +75,12 @@ def batch(event: Mapping[str, Any], post: Post = safe_post.post) -> dict[str, An
     try:
         known = _read([message for _, message in due])
         due = _on_their_lane(due, known, became)
-        suspects, others = _suspects(due, known)
 
         def work(one: tuple[_Record, Message]) -> None:
             _take_or_put_off(*one, known, post, became)
 
-        list(_threads().map(work, others))
-        became.note_health(known)
-        _one_by_one(suspects, known, post, became)
+        list(_threads().map(work, due))
+        health.note(known.endpoints, became.health)
     except Exception as error:
         telemetry.error("batch failed", error)
         for record, _ in due:
@@ -138,36 +138,6 @@ def _on_their_lane(
     return here
 
 
-def _suspects(
-    due: Sequence[tuple[_Record, Message]], known: _Known
-) -> tuple[list[tuple[_Record, Message]], list[tuple[_Record, Message]]]:
-    """The messages to suspects, the likeliest to crash the function last; and the others."""
-    suspects, others = [], []
-    for record, message in due:
-        endpoint = known.endpoints.get(endpoint_of(message.delivery))
-        if endpoint and endpoint.suspect:
-            suspects.append((endpoint.streak, record, message))
-        else:
-            others.append((record, message))
-    # In random order if equal, so that not always the same one is before the others.
-    suspects.sort(key=lambda suspect: (suspect[0], random.random()))
-    return [(record, message) for _, record, message in suspects], others
-
-
-def _one_by_one(
-    suspects: Sequence[tuple[_Record, Message]], known: _Known, post: Post, became: _Batch
-) -> None:
-    """Each after the others have ended and were recorded, so that a crash harms and blames no other
-    endpoint. Those for which there is no time left come again."""
-    begun = time.monotonic()
-    for record, message in suspects:
-        if time.monotonic() - begun > _SUSPECTS_SECONDS:
-            became.hide(record, clock.now())
-            continue
-        _take_or_put_off(record, message, known, post, became)
-        became.note_health(known)
-
-
 def _send_on(due: Sequence[tuple[_Record, Posted]], became: _Batch) -> None:
     try:
         messages.send([posted for _, posted in due])
@@ -218,26 +188,21 @@ def _take(message: Message, known: _Known, post: Post, became: _Batch) -> None:
     """Handles one message completely. Raises NotDue."""
     endpoint = known.endpoints.get(endpoint_of(message.delivery))
     if endpoint is None:
-        claim.cancel(message)
+        deliveries.cancel(message)
         return
     if not endpoint.enabled:
         _hold(message)
         return
-    delivery = claim.begin(message, endpoint)
+    delivery = deliveries.begin(message, endpoint)
     if delivery is None:
         return
     event = known.events.get(event_of(message.delivery))
     if event is None:
-        settle.expired(delivery, endpoint.url)
+        deliveries.expire(delivery, endpoint.url)
         return
     attempt = _attempt(delivery, endpoint, event, post)
     became.health.append((endpoint.id, attempt.error is None))
-    if attempt.error is None and attempt.number == 1 and attempt.is_short:
-        # Nearly all end here, with record and state in one write.
-        deliveries.delivered(delivery, attempt, first=True)
-    else:
-        attempt = attempts.keep(delivery.id, attempt)
-        settle.settle(delivery, attempt, endpoint.streak)
+    deliveries.end(delivery, attempt, endpoint.streak)
     telemetry.measured(
         "delivery attempt",
         {

@@ -13,8 +13,8 @@ from botocore.exceptions import ClientError
 
 from chalicelib import aws, settings
 from chalicelib.values import clock, ids
-from chalicelib.webhooks.sending import retry
-from chalicelib.webhooks.sending.retry import Slot
+from chalicelib.webhooks import retry
+from chalicelib.webhooks.retry import Slot
 
 _KNOWN: Final = 10_000  # names that this process remembers
 _SOON: Final = 30  # seconds; a request that starts one and then writes what it will find has ended

@@ -1,0 +1,54 @@
+"""Whether an endpoint is failing: three failures in a row, until a success.
+
+An endpoint that answers costs no write, and one that fails none after its tenth failure, the most
+that `retry.py` needs. The count only controls lanes and parking. An attempt whose function crashed
+is a failure, too: which receiver of its batch was the cause, if any, is unknown.
+"""
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+from chalicelib.storage import table
+from chalicelib.storage.conditions import Attr
+from chalicelib.values import clock
+from chalicelib.webhooks import retry, store
+from chalicelib.webhooks.model import Endpoint
+
+_HEALTHY: Final[Mapping[str, Any]] = {"streak": None, "failingSince": None}
+
+
+def note(endpoints: Mapping[str, Endpoint], outcomes: Iterable[tuple[str, bool]]) -> None:
+    """`outcomes`: (endpoint id, success) of the attempts of a batch in the order of their ends;
+    `endpoints` as they were read before."""
+    last: dict[str, list[bool]] = {}
+    for id, success in outcomes:
+        last.setdefault(id, []).append(success)
+    for id, successes in last.items():
+        _note(endpoints[id], successes)
+
+
+def _note(endpoint: Endpoint, successes: list[bool]) -> None:
+    if True not in successes:
+        failed(endpoint, len(successes))
+        return
+    with suppress(table.ConditionFailed):  # gone
+        if streak := successes[::-1].index(True):
+            store.note(endpoint.id, {**_HEALTHY, "streak": streak})
+        elif endpoint.streak:
+            store.note(endpoint.id, _HEALTHY)
+
+
+def failed(endpoint: Endpoint, times: int) -> None:
+    """So many more in a row."""
+    if endpoint.streak >= retry.LONG_STREAK:
+        return
+    streak = Attr("streak")
+    counted_far_enough = streak.gte(retry.LONG_STREAK)
+    with suppress(table.ConditionFailed):  # gone, or counted far enough by others
+        item = table.update(
+            store.key(endpoint.id), add={"streak": times}, when=table.present & ~counted_far_enough
+        )
+        if item["streak"] >= retry.FAILING_STREAK and "failingSince" not in item:
+            still_failing = streak.gte(retry.FAILING_STREAK)
+            store.note(endpoint.id, {"failingSince": clock.iso(clock.now())}, still_failing)
