@@ -105,6 +105,11 @@ class NullIsAbsent(Input):
         }
 
 
+def about(text: str) -> Any:
+    """What a field of the API is, in its description."""
+    return Field(description=text)
+
+
 def not_empty(change: Model) -> Model:
     """A validator, for a change: it has at least one field."""
     if not change.model_fields_set:
@@ -219,10 +224,10 @@ class Walk(PageQuery):
 
 
 class Pagination(TypedDict):
-    page: int
-    limit: int
-    total: int
-    totalPages: int
+    page: Annotated[int, about("Number of the page, from 1.")]
+    limit: Annotated[int, about("Items per page.")]
+    total: Annotated[int, about("How many there are in all.")]
+    totalPages: Annotated[int, about("Number of pages.")]
 
 
 class CursorPagination(Pagination):
@@ -232,17 +237,17 @@ class CursorPagination(Pagination):
 class Listed(TypedDict, Generic[T]):
     """The answer of a list: `Listed[Product]`."""
 
-    data: list[T]
-    pagination: Pagination
-    total: int
+    data: Annotated[list[T], about("The items.")]
+    pagination: Annotated[Pagination, about("Which page this is.")]
+    total: Annotated[int, about("How many there are in all.")]
 
 
 class Walked(TypedDict, Generic[T]):
     """The answer of a list that can be read by cursor: `Walked[Product]`."""
 
-    data: list[T]
-    pagination: CursorPagination
-    total: int
+    data: Annotated[list[T], about("The items.")]
+    pagination: Annotated[CursorPagination, about("Which page this is.")]
+    total: Annotated[int, about("How many there are in all.")]
     totalIsAtLeast: NotRequired[
         Annotated[bool, Field(description="There are more than `total`; they were not counted")]
     ]
@@ -267,23 +272,14 @@ class Paged(Protocol):
 
 def listed(data: list[T], total: int, page: PageQuery) -> Listed[T]:
     """One page of a list of `total` items."""
-    pages = -(-total // page.limit)
-    numbers: Pagination = {
-        "page": page.page,
-        "limit": page.limit,
-        "total": total,
-        "totalPages": pages,
-    }
+    numbers = _pagination(page.page, page.limit, total)
     return {"data": data, "pagination": numbers, "total": total}
 
 
 def walked(data: list[T], page: Paged, next: str | None = None) -> Walked[T]:
     """One page of a list, and the cursor after it: `next`, or after the page."""
     numbers: CursorPagination = {
-        "page": page.page,
-        "limit": page.limit,
-        "total": page.total,
-        "totalPages": -(-page.total // page.limit),
+        **_pagination(page.page, page.limit, page.total),
         "next": next or page.next,
     }
     answer: Walked[T] = {"data": data, "pagination": numbers, "total": page.total}
@@ -292,6 +288,10 @@ def walked(data: list[T], page: Paged, next: str | None = None) -> Walked[T]:
     return answer
 
 
+def _pagination(page: int, limit: int, total: int) -> Pagination:
+    return {"page": page, "limit": limit, "total": total, "totalPages": -(-total // limit)}
+
+
 class Deleted(TypedDict):
-    id: str
-    deleted: bool
+    id: Annotated[str, about("Identifier.")]
+    deleted: Annotated[bool, about("Always true.")]

@@ -126,7 +126,7 @@ def test_every_operation_has_a_unique_id(description: Any) -> None:
 
 
 def test_every_field_and_parameter_has_a_description(description: Any) -> None:
-    """A missing description belongs in the model, or in `description/public_names.py`."""
+    """A missing description belongs to the field: `about`, or `Field(description=…)`."""
     silent = [
         f"{name}.{own}"
         for name, schema in description["components"]["schemas"].items()

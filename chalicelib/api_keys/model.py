@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Final
 from pydantic import AfterValidator, Field, StringConstraints
 from typing_extensions import TypedDict
 
-from chalicelib.schemas import Choice, Input, utc
+from chalicelib.schemas import Choice, Input, about, utc
 from chalicelib.values import clock
 
 # Requests per minute and key, unless the operator raised them (docs/contract.md#rate-limits).
@@ -59,7 +59,7 @@ class NewApiKey(Input):
     name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)] = (
         Field(description="Who or what uses the key.")
     )
-    role: Role
+    role: Annotated[Role, about("What the key may do.")]
     expires_at: Annotated[
         Expiry | None,
         Field(description="Requests after it are 401 `key_expired`; default: never."),
@@ -69,17 +69,17 @@ class NewApiKey(Input):
 class RateLimits(TypedDict):
     """Requests per minute."""
 
-    read: int
-    write: int
+    read: Annotated[int, about("Reads per minute.")]
+    write: Annotated[int, about("Writes per minute.")]
 
 
 class ApiKey(TypedDict):
-    id: str
-    name: str
-    role: Role
-    limits: RateLimits
-    createdAt: str
-    expiresAt: str | None
+    id: Annotated[str, about("Identifier.")]
+    name: Annotated[str, about("Name.")]
+    role: Annotated[Role, about("What the key may do.")]
+    limits: Annotated[RateLimits, about("How often it may call.")]
+    createdAt: Annotated[str, about("When it was created.")]
+    expiresAt: Annotated[str | None, about("When it expires; null: never.")]
 
 
 class ListedApiKey(ApiKey):
@@ -91,12 +91,12 @@ class ListedApiKey(ApiKey):
 class ApiKeyWithSecret(TypedDict):
     """A new key. `key` is the secret itself, shown only once."""
 
-    id: str
-    name: str
-    role: Role
-    key: str
-    createdAt: str
-    expiresAt: str | None
+    id: Annotated[str, about("Identifier.")]
+    name: Annotated[str, about("Name.")]
+    role: Annotated[Role, about("What the key may do.")]
+    key: Annotated[str, about("The API key itself, shown only once.")]
+    createdAt: Annotated[str, about("When it was created.")]
+    expiresAt: Annotated[str | None, about("When it expires; null: never.")]
 
 
 def shown(caller: Caller) -> ApiKey:

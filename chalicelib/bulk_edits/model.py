@@ -13,7 +13,7 @@ from chalicelib.orders.model import Tags as OrderTags
 from chalicelib.products.model import ListProducts as ProductFilters
 from chalicelib.products.model import Price, ProductStatus, Stock
 from chalicelib.products.model import Tags as ProductTags
-from chalicelib.schemas import Input, NullIsAbsent
+from chalicelib.schemas import Input, NullIsAbsent, about
 from chalicelib.values import money
 
 MOST_IDS: Final = 500
@@ -42,12 +42,14 @@ def _one_of(*names: str) -> Any:
 class PriceChange(NullIsAbsent):
     """For a product and its variants."""
 
-    set: Price | None = None
+    set: Annotated[Price | None, about("The new amount.")] = None
     add: Annotated[
         Decimal | None,
         Field(gt=-money.LARGEST, lt=money.LARGEST, description="An amount; negative to reduce"),
     ] = None
-    percent: Annotated[Decimal | None, Field(ge=-100, le=1_000)] = None
+    percent: Annotated[
+        Decimal | None, Field(ge=-100, le=1_000, description="Percent to add; negative to reduce.")
+    ] = None
     round_to: Annotated[
         Price | None,
         Field(description="Round to a multiple of this; half of it rounds up."),
@@ -59,9 +61,12 @@ class PriceChange(NullIsAbsent):
 class CompareAtPriceChange(NullIsAbsent):
     """`fromPrice`: the price before this change becomes the compare-at price, as for a sale."""
 
-    set: Price | None = None
-    clear: bool = Field(default_factory=bool)
-    from_price: bool = Field(default_factory=bool)
+    set: Annotated[Price | None, about("The new amount.")] = None
+    clear: bool = Field(default_factory=bool, description="Remove it.")
+    from_price: bool = Field(
+        default_factory=bool,
+        description="The price before this change becomes the compare-at price.",
+    )
 
     _one = _one_of("set", "clear", "from_price")
 
@@ -73,16 +78,25 @@ class ProductEdit(NullIsAbsent):
         {"status", "published", "storefront", "type", "vendor", "lowStockThreshold"}
     )
 
-    status: ProductStatus | None = None
-    published: bool | None = None
-    storefront: Annotated[str, Field(max_length=100)] | None = None
-    type: Annotated[str, Field(max_length=255)] | None = None
-    vendor: Annotated[str, Field(max_length=255)] | None = None
-    low_stock_threshold: Stock | None = None
-    add_tags: ProductTags = Field(default_factory=list)
-    remove_tags: ProductTags = Field(default_factory=list)
-    price: PriceChange | None = None
-    compare_at_price: CompareAtPriceChange | None = None
+    status: Annotated[ProductStatus | None, about("Its state.")] = None
+    published: Annotated[bool | None, about("Whether the storefront may show it.")] = None
+    storefront: Annotated[
+        Annotated[str, Field(max_length=100)] | None,
+        about("The storefront that it is assigned to; null: all."),
+    ] = None
+    type: Annotated[Annotated[str, Field(max_length=255)] | None, about("Product type.")] = None
+    vendor: Annotated[
+        Annotated[str, Field(max_length=255)] | None, about("Who makes or supplies it.")
+    ] = None
+    low_stock_threshold: Annotated[Stock | None, about("A stock below this is low.")] = None
+    add_tags: ProductTags = Field(default_factory=list, description="Tags to add.")
+    remove_tags: ProductTags = Field(default_factory=list, description="Tags to remove.")
+    price: Annotated[
+        PriceChange | None, about("The change of the prices of the product and its variants.")
+    ] = None
+    compare_at_price: Annotated[
+        CompareAtPriceChange | None, about("What it cost before; a decimal amount.")
+    ] = None
 
 
 class OrderEdit(NullIsAbsent):
@@ -90,15 +104,19 @@ class OrderEdit(NullIsAbsent):
 
     null_clears: ClassVar[frozenset[str]] = frozenset({"salesRepId"})
 
-    status: OrderStatus | None = None
-    sales_rep_id: EmployeeId | None = None
-    add_tags: OrderTags = Field(default_factory=list)
-    remove_tags: OrderTags = Field(default_factory=list)
+    status: Annotated[OrderStatus | None, about("Its state.")] = None
+    sales_rep_id: Annotated[
+        EmployeeId | None, about("Employee who sold it, `emp_…`; null: none.")
+    ] = None
+    add_tags: OrderTags = Field(default_factory=list, description="Tags to add.")
+    remove_tags: OrderTags = Field(default_factory=list, description="Tags to remove.")
 
 
 class _BulkEdit(NullIsAbsent):
-    ids: _Ids | None = None
-    filters: _Filters | None = None
+    ids: Annotated[_Ids | None, about("Identifiers, up to 500.")] = None
+    filters: Annotated[_Filters | None, about("Query parameters of the list: all that match.")] = (
+        None
+    )
     dry_run: _DryRun = False
 
     _which = _one_of("ids", "filters")
@@ -107,13 +125,13 @@ class _BulkEdit(NullIsAbsent):
 class BulkProductEdit(_BulkEdit):
     """The products, by `ids` or by `filters`, and the change."""
 
-    change: ProductEdit
+    change: Annotated[ProductEdit, about("What is changed.")]
 
 
 class BulkOrderEdit(_BulkEdit):
     """The orders, by `ids` or by `filters`, and the change."""
 
-    change: OrderEdit
+    change: Annotated[OrderEdit, about("What is changed.")]
 
 
 def filtered(kind: str, filters: dict[str, Any]) -> ProductFilters | OrderFilters:

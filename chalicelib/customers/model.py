@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from chalicelib import listing
 from chalicelib.problems import Conflict, Invalid
-from chalicelib.schemas import Choice, Stripped, Walk, not_empty
+from chalicelib.schemas import Choice, Stripped, Walk, about, not_empty
 from chalicelib.storage.attributes import Item
 from chalicelib.values import addresses, ids, money
 from chalicelib.values.addresses import AddressInput, Phone, Text
@@ -67,11 +67,13 @@ class OrderCustomerInput(Stripped):
         | {"company", "note", "tags", "addresses"}
     )
 
-    id: Annotated[str, Field(min_length=1, max_length=60)] | None = None
-    email: Email | None = None
-    first_name: Text | None = None
-    last_name: Text | None = None
-    phone: Phone | None = None
+    id: Annotated[
+        Annotated[str, Field(min_length=1, max_length=60)] | None, about("Identifier.")
+    ] = None
+    email: Annotated[Email | None, about("E-mail address.")] = None
+    first_name: Annotated[Text | None, about("Given name.")] = None
+    last_name: Annotated[Text | None, about("Family name.")] = None
+    phone: Annotated[Phone | None, about("Phone number, as it is written.")] = None
 
     @model_validator(mode="after")
     def _is_somebody(self) -> "OrderCustomerInput":
@@ -85,7 +87,9 @@ class CustomerAddressInput(AddressInput):
 
     read_only: ClassVar[frozenset[str]] = frozenset()
 
-    id: Annotated[str, Field(min_length=1, max_length=60)] | None = None
+    id: Annotated[
+        Annotated[str, Field(min_length=1, max_length=60)] | None, about("Identifier.")
+    ] = None
 
 
 class _Editable(Stripped):
@@ -93,14 +97,17 @@ class _Editable(Stripped):
         {"id", "createdAt", "updatedAt", "ordersCount", "totalSpent", "erasedAt"}
     )
 
-    email: Email | None = None
-    first_name: Text | None = None
-    last_name: Text | None = None
-    company: Text | None = None
-    phone: Phone | None = None
-    note: Note | None = None
-    tags: Tags | None = None
-    addresses: Annotated[list[CustomerAddressInput], Field(max_length=MOST_ADDRESSES)] | None = None
+    email: Annotated[Email | None, about("E-mail address.")] = None
+    first_name: Annotated[Text | None, about("Given name.")] = None
+    last_name: Annotated[Text | None, about("Family name.")] = None
+    company: Annotated[Text | None, about("Company.")] = None
+    phone: Annotated[Phone | None, about("Phone number, as it is written.")] = None
+    note: Annotated[Note | None, about("Free text about it.")] = None
+    tags: Annotated[Tags | None, about("Words to find it by.")] = None
+    addresses: Annotated[
+        Annotated[list[CustomerAddressInput], Field(max_length=MOST_ADDRESSES)] | None,
+        about("Where parcels and bills may go, at most 20."),
+    ] = None
     default_address_id: Annotated[
         str | None, Field(max_length=60, description="Default: the first one")
     ] = None
@@ -138,7 +145,7 @@ class ListCustomers(Walk):
         AfterValidator(_bare),
     ] = ""
     tag: Annotated[str, Field(max_length=100, description="One of the customer's tags")] = ""
-    sort: CustomerSort = CustomerSort.NEWEST
+    sort: Annotated[CustomerSort, about("The order of the list.")] = CustomerSort.NEWEST
 
     def query(self) -> listing.Query:
         by_name = self.sort is CustomerSort.NAME

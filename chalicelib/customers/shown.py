@@ -7,7 +7,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.customers.model import Customer, ListCustomers
-from chalicelib.schemas import Sparse
+from chalicelib.schemas import Sparse, about
 from chalicelib.values import money
 from chalicelib.values.addresses import Address
 
@@ -15,34 +15,36 @@ from chalicelib.values.addresses import Address
 class OrderCustomer(TypedDict):
     """As the customer was when the order was placed."""
 
-    id: str
-    email: str | None
-    firstName: str | None
-    lastName: str | None
-    phone: str | None
+    id: Annotated[str, about("Identifier.")]
+    email: Annotated[str | None, about("E-mail address.")]
+    firstName: Annotated[str | None, about("Given name.")]
+    lastName: Annotated[str | None, about("Family name.")]
+    phone: Annotated[str | None, about("Phone number, as it is written.")]
 
 
 class CustomerAddress(Address):
-    id: str
+    id: Annotated[str, about("Identifier.")]
 
 
 class ShownCustomer(TypedDict):
     """A customer as the admin interface answers it."""
 
-    id: str
-    email: str | None
-    firstName: str | None
-    lastName: str | None
-    company: str | None
-    phone: str | None
-    note: str | None
-    tags: list[str]
-    addresses: list[CustomerAddress]
-    defaultAddressId: str | None
+    id: Annotated[str, about("Identifier.")]
+    email: Annotated[str | None, about("E-mail address.")]
+    firstName: Annotated[str | None, about("Given name.")]
+    lastName: Annotated[str | None, about("Family name.")]
+    company: Annotated[str | None, about("Company.")]
+    phone: Annotated[str | None, about("Phone number, as it is written.")]
+    note: Annotated[str | None, about("Free text about it.")]
+    tags: Annotated[list[str], about("Words to find it by.")]
+    addresses: Annotated[
+        list[CustomerAddress], about("Where parcels and bills may go, at most 20.")
+    ]
+    defaultAddressId: Annotated[str | None, about("Id of the default address.")]
     ordersCount: Annotated[int, Field(description="Orders that are not cancelled")]
     totalSpent: Annotated[str, Field(description="Sum of the totals of orders that are paid")]
-    createdAt: str
-    updatedAt: str
+    createdAt: Annotated[str, about("When it was created.")]
+    updatedAt: Annotated[str, about("When it was last changed.")]
     erasedAt: NotRequired[Annotated[str, Field(description="Only if the customer was erased")]]
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.problems import Invalid
-from chalicelib.schemas import QueryParameters, Several, at_most
+from chalicelib.schemas import QueryParameters, Several, about, at_most
 from chalicelib.storage.feed import Happened, Place
 from chalicelib.webhooks.model import EventKind, Moment
 
@@ -27,7 +27,9 @@ class ReadEvents(QueryParameters):
             description="Without `after`: begins with events that reached the feed then; ISO 8601"
         ),
     ] = None
-    types: Several[EventKind] = Field(default_factory=list)
+    types: Several[EventKind] = Field(
+        default_factory=list, description="Only events of these kinds."
+    )
     limit: Annotated[
         int,
         Field(ge=1, description=f"Events per answer; more than {MOST_FEED_EVENTS} counts as that"),
@@ -42,10 +44,10 @@ class ReadEvents(QueryParameters):
 class ShownEvent(TypedDict):
     """An event as it was committed; webhooks get the same `data`."""
 
-    id: str
-    event: EventKind
-    occurredAt: str
-    data: dict[str, Any]
+    id: Annotated[str, about("Identifier.")]
+    event: Annotated[EventKind, about("Kind of the event.")]
+    occurredAt: Annotated[str, about("When it was committed.")]
+    data: Annotated[dict[str, Any], about("What its webhooks get as `data`.")]
     stock: NotRequired[
         Annotated[
             dict[str, int | None],
@@ -60,8 +62,8 @@ class ShownEvent(TypedDict):
 class EventFeed(TypedDict):
     """`next` is always there: send it as `after` of the next request."""
 
-    data: list[ShownEvent]
-    next: str
+    data: Annotated[list[ShownEvent], about("The items.")]
+    next: Annotated[str, about("Send it as `after` of the next request; always present.")]
 
 
 def show(happened: Happened) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from chalicelib import listing, validation
 from chalicelib.customers.model import ListCustomers
 from chalicelib.orders.model import ListOrders
 from chalicelib.products.model import ListProducts
-from chalicelib.schemas import Choice, NullIsAbsent
+from chalicelib.schemas import Choice, NullIsAbsent, about
 
 
 class ExportType(Choice):
@@ -32,7 +32,7 @@ class ExportColumns(Choice):
 class NewExport(NullIsAbsent):
     """The records to export, and the format."""
 
-    type: ExportType
+    type: Annotated[ExportType, about("Which records.")]
     format: Annotated[
         ExportFormat, Field(description="jsonl: a record a line, as the API shows it")
     ] = ExportFormat.CSV

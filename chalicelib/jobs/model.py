@@ -10,6 +10,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib import listing
+from chalicelib.schemas import about
 from chalicelib.storage.attributes import Item
 
 KIND: Final = listing.Kind("job")
@@ -57,41 +58,41 @@ class RecordOutcome(StrEnum):
 class JobRecordError(TypedDict):
     """Why one record failed or was not changed."""
 
-    id: str
-    code: str
-    message: str
+    id: Annotated[str, about("Identifier.")]
+    code: Annotated[str, about("What happened, for programs.")]
+    message: Annotated[str, about("What happened, for people.")]
 
 
 class JobError(TypedDict):
     """Why the job as a whole failed."""
 
-    code: str
-    message: str
+    code: Annotated[str, about("What happened, for programs.")]
+    message: Annotated[str, about("What happened, for people.")]
 
 
 class StartedJob(TypedDict):
-    jobId: str
+    jobId: Annotated[str, about("Id of the job: get the job until it has ended.")]
 
 
 class JobSummary(TypedDict):
     """A job that changes or exports records of the shop."""
 
-    id: str
-    type: str
-    status: JobStatus
-    dryRun: bool
+    id: Annotated[str, about("Identifier.")]
+    type: Annotated[str, about("bulk_edit, export, undo, customer_merge or customer_erasure.")]
+    status: Annotated[JobStatus, about("Its state.")]
+    dryRun: Annotated[bool, about("Whether it only reports what would happen.")]
     total: Annotated[int | None, Field(description="All records; null until they were counted")]
-    processed: int
-    created: int
-    updated: int
-    deleted: int
-    unchanged: int
-    failed: int
+    processed: Annotated[int, about("How many were worked on.")]
+    created: Annotated[int, about("How many were created.")]
+    updated: Annotated[int, about("How many were updated.")]
+    deleted: Annotated[int, about("How many were deleted.")]
+    unchanged: Annotated[int, about("How many needed no change.")]
+    failed: Annotated[int, about("How many failed.")]
     progress: Annotated[int, Field(description="Percent")]
-    error: JobError | None
-    createdAt: str
-    startedAt: str | None
-    completedAt: str | None
+    error: Annotated[JobError | None, about("Why it failed; null: it did not.")]
+    createdAt: Annotated[str, about("When it was created.")]
+    startedAt: Annotated[str | None, about("When it began; null: it has not.")]
+    completedAt: Annotated[str | None, about("When it ended; null: it has not.")]
     createdBy: Annotated[str, Field(description="Name of the API key that requested it")]
     about: Annotated[dict[str, Any], Field(description="The request")]
 

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from typing_extensions import TypeAliasType
 
 from chalicelib import listing, settings
-from chalicelib.schemas import Choice, Several, Stripped, Walk, length
+from chalicelib.schemas import Choice, Several, Stripped, Walk, about, length
 from chalicelib.storage.attributes import Item
 from chalicelib.validation import DEEPEST, depth
 from chalicelib.values import money
@@ -141,13 +141,15 @@ Tags = Annotated[list[Annotated[str, length(100, 1)]], Field(max_length=100)]
 
 
 class Image(Stripped):
-    url: Annotated[str, length(2_000), AfterValidator(_web_address)]
-    alt: Annotated[str, length(500)] | None = None
+    url: Annotated[str, length(2_000), AfterValidator(_web_address), about("Web address.")]
+    alt: Annotated[Annotated[str, length(500)] | None, about("Alternative text of the image.")] = (
+        None
+    )
 
 
 class Seo(Stripped):
-    title: Annotated[str, length(255)] | None = None
-    description: Annotated[str, length(1_000)] | None = None
+    title: Annotated[Annotated[str, length(255)] | None, about("Title.")] = None
+    description: Annotated[Annotated[str, length(1_000)] | None, about("Free text.")] = None
 
 
 class NewVariant(Stripped):
@@ -155,54 +157,72 @@ class NewVariant(Stripped):
 
     read_only: ClassVar[frozenset[str]] = frozenset({"id"})
 
-    title: Annotated[str, length(255, 1)] | None = None
-    sku: Sku | None = None
-    price: Price | None = None
-    stock: Stock | None = None
+    title: Annotated[Annotated[str, length(255, 1)] | None, about("Title.")] = None
+    sku: Annotated[Sku | None, about("Stock keeping unit.")] = None
+    price: Annotated[Price | None, about("A decimal amount, in the shop's currency.")] = None
+    stock: Annotated[Stock | None, about("How many there are; null: not tracked.")] = None
 
 
 class VariantInput(NewVariant):
     read_only: ClassVar[frozenset[str]] = frozenset()
 
-    id: Annotated[str, length(60)] | None = None
+    id: Annotated[Annotated[str, length(60)] | None, about("Identifier.")] = None
 
 
 class _ProductFields(Stripped):
     read_only: ClassVar[frozenset[str]] = frozenset({"id", "createdAt", "updatedAt"})
 
-    currency: Annotated[ShopCurrency | None, Field(exclude=True)] = None  # checked, not stored
-    description: Annotated[str, AfterValidator(_description)] | None = None
-    status: ProductStatus | None = None
-    price: Price | None = None
-    compare_at_price: Price | None = None
-    sku: Sku | None = None
-    vendor: Annotated[str, length(255)] | None = None
-    tags: Tags | None = None
-    type: Annotated[str, length(255)] | None = None
-    storefront: Annotated[str, length(100)] | None = None
-    published: bool | None = None
-    images: list[Image] | None = Field(None, max_length=100)
-    seo: Seo | None = None
-    low_stock_threshold: Stock | None = None
-    metadata: Annotated[dict[str, Any], AfterValidator(_metadata)] | None = None
+    currency: Annotated[
+        ShopCurrency | None, Field(exclude=True, description="The shop's currency, ISO 4217.")
+    ] = None  # checked, not stored
+    description: Annotated[
+        Annotated[str, AfterValidator(_description)] | None, about("Free text.")
+    ] = None
+    status: Annotated[ProductStatus | None, about("Its state.")] = None
+    price: Annotated[Price | None, about("A decimal amount, in the shop's currency.")] = None
+    compare_at_price: Annotated[Price | None, about("What it cost before; a decimal amount.")] = (
+        None
+    )
+    sku: Annotated[Sku | None, about("Stock keeping unit.")] = None
+    vendor: Annotated[Annotated[str, length(255)] | None, about("Who makes or supplies it.")] = None
+    tags: Annotated[Tags | None, about("Words to find it by.")] = None
+    type: Annotated[Annotated[str, length(255)] | None, about("Product type.")] = None
+    storefront: Annotated[
+        Annotated[str, length(100)] | None,
+        about("The storefront that it is assigned to; null: all."),
+    ] = None
+    published: Annotated[bool | None, about("Whether the storefront may show it.")] = None
+    images: list[Image] | None = Field(
+        None, max_length=100, description="Images, the main one first."
+    )
+    seo: Annotated[Seo | None, about("What search engines show.")] = None
+    low_stock_threshold: Annotated[Stock | None, about("A stock below this is low.")] = None
+    metadata: Annotated[
+        Annotated[dict[str, Any], AfterValidator(_metadata)] | None,
+        about("Any data of the shop: JSON up to 16 KB, 28 levels deep."),
+    ] = None
 
 
 class ProductChange(_ProductFields):
     """The fields of a PUT: absent fields stay, null clears."""
 
-    name: Name = ""
-    slug: Slug = ""
-    variants: list[VariantInput] | None = Field(None, max_length=MOST_VARIANTS)
+    name: Annotated[Name, about("Name.")] = ""
+    slug: Annotated[Slug, about("Its part of a web address, such as blue-shirt.")] = ""
+    variants: list[VariantInput] | None = Field(
+        None, max_length=MOST_VARIANTS, description="Variants; there is at least one."
+    )
 
 
 class NewProduct(_ProductFields):
     """The fields of a creation. `price` may be absent only if every variant has one."""
 
-    name: Name
-    slug: Slug | None = None
-    status: ProductStatus | None = ProductStatus.DRAFT
-    published: bool | None = True
-    variants: list[NewVariant] | None = Field(None, max_length=MOST_VARIANTS)
+    name: Annotated[Name, about("Name.")]
+    slug: Annotated[Slug | None, about("Its part of a web address, such as blue-shirt.")] = None
+    status: Annotated[ProductStatus | None, about("Its state.")] = ProductStatus.DRAFT
+    published: Annotated[bool | None, about("Whether the storefront may show it.")] = True
+    variants: list[NewVariant] | None = Field(
+        None, max_length=MOST_VARIANTS, description="Variants; there is at least one."
+    )
 
 
 # The body of a bulk call, for the description only: its rows are validated one by one.
@@ -210,8 +230,12 @@ NewProducts = TypeAliasType("NewProducts", list[NewProduct])
 
 
 class BulkStatus(Stripped):
-    ids: Annotated[list[Annotated[str, length(60, 1)]], length(BULK_PRODUCTS, 1)]
-    status: ProductStatus
+    ids: Annotated[
+        list[Annotated[str, length(60, 1)]],
+        length(BULK_PRODUCTS, 1),
+        about("Identifiers, up to 500."),
+    ]
+    status: Annotated[ProductStatus, about("Its state.")]
 
 
 class ProductSort(Choice):
@@ -226,13 +250,15 @@ _ORDERS: Final = {ProductSort.NAME: "name", ProductSort.UPDATED: "updated"}
 
 class ListProducts(Walk):
     search: Annotated[str, length(200), Field(description="Beginnings of words")] = ""
-    status: Several[ProductStatus] = Field(default_factory=list)
-    type: Annotated[str, length(255)] = ""
-    storefront: Annotated[str, length(100)] = ""
+    status: Several[ProductStatus] = Field(default_factory=list, description="Its state.")
+    type: Annotated[str, length(255), about("Product type.")] = ""
+    storefront: Annotated[
+        str, length(100), about("The storefront that it is assigned to; null: all.")
+    ] = ""
     vendor: Annotated[str, length(255), Field(description="The exact vendor")] = ""
     tag: Annotated[str, length(100), Field(description="One of the product's tags")] = ""
-    published: bool | None = None
-    sort: ProductSort = ProductSort.NEWEST
+    published: Annotated[bool | None, about("Whether the storefront may show it.")] = None
+    sort: Annotated[ProductSort, about("The order of the list.")] = ProductSort.NEWEST
 
     def where(self) -> dict[str, frozenset[str]]:
         """The filters, by facet."""
@@ -262,8 +288,10 @@ class BrowseProducts(Walk):
     """The storefront's query."""
 
     search: Annotated[str, length(200), Field(description="Beginnings of words")] = ""
-    type: Annotated[str, length(255)] = ""
-    storefront: Annotated[str, length(100)] = ""
+    type: Annotated[str, length(255), about("Product type.")] = ""
+    storefront: Annotated[
+        str, length(100), about("The storefront that it is assigned to; null: all.")
+    ] = ""
 
     def where(self) -> dict[str, frozenset[str]]:
         where = {"status": frozenset({ProductStatus.ACTIVE.value}), "published": frozenset({"yes"})}

@@ -29,11 +29,19 @@ _Steps = Annotated[int, Field(strict=True, ge=-MOST_STOCK, le=MOST_STOCK)]
 class StockMove(NullIsAbsent):
     """Either `by` or `to`. `reason`: RECEIVED, COUNTED, DAMAGED or another UPPER_SNAKE name."""
 
-    variant_id: Annotated[str, Field(min_length=1, max_length=60)]
+    variant_id: Annotated[
+        str, Field(min_length=1, max_length=60, description="Id of the variant, `var_…`.")
+    ]
     by: Annotated[_Steps, Field(description="Pieces that came in, or went out (negative)")] = 0
     to: Annotated[Stock | None, Field(description="Pieces that are in stock now")] = None
     reason: Annotated[
-        str, BeforeValidator(upper), Field(pattern=r"^[A-Z][A-Z0-9_]{0,49}$", examples=["COUNTED"])
+        str,
+        BeforeValidator(upper),
+        Field(
+            pattern=r"^[A-Z][A-Z0-9_]{0,49}$",
+            examples=["COUNTED"],
+            description="Why, such as RECEIVED, COUNTED or DAMAGED.",
+        ),
     ]
 
     @model_validator(mode="after")
@@ -44,7 +52,14 @@ class StockMove(NullIsAbsent):
 
 
 class StockMoves(Input):
-    moves: Annotated[list[StockMove], Field(min_length=1, max_length=MOST_VARIANTS)]
+    moves: Annotated[
+        list[StockMove],
+        Field(
+            min_length=1,
+            max_length=MOST_VARIANTS,
+            description="The moves: all of them happen, or none.",
+        ),
+    ]
 
 
 class ShortOfStock(Invalid):

@@ -8,51 +8,53 @@ from typing_extensions import TypedDict
 
 from chalicelib import settings
 from chalicelib.products.model import BrowseProducts, ListProducts, Product, ProductStatus
-from chalicelib.schemas import Sparse
+from chalicelib.schemas import Sparse, about
 
 
 class Variant(TypedDict):
-    id: str
-    title: str
-    sku: str | None
-    price: str
-    stock: Annotated[int | None, Field(description="null: not tracked")]
+    id: Annotated[str, about("Identifier.")]
+    title: Annotated[str, about("Title.")]
+    sku: Annotated[str | None, about("Stock keeping unit.")]
+    price: Annotated[str, about("A decimal amount, in the shop's currency.")]
+    stock: Annotated[int | None, about("How many there are; null: not tracked.")]
 
 
 class Image(TypedDict):
-    url: str
-    alt: str | None
+    url: Annotated[str, about("Web address.")]
+    alt: Annotated[str | None, about("Alternative text of the image.")]
 
 
 class Seo(TypedDict):
-    title: str | None
-    description: str | None
+    title: Annotated[str | None, about("Title.")]
+    description: Annotated[str | None, about("Free text.")]
 
 
 class ShownProduct(TypedDict):
     """A product as the admin interface answers it."""
 
-    id: str
-    slug: str
-    name: str
-    description: str | None
-    status: ProductStatus
-    published: bool
-    price: str
-    compareAtPrice: str | None
-    currency: str
-    sku: str | None
-    vendor: str | None
-    type: str | None
-    storefront: str | None
-    tags: list[str]
-    lowStockThreshold: int
-    variants: list[Variant]
-    images: list[Image]
-    seo: Seo
-    metadata: dict[str, Any]
-    createdAt: str
-    updatedAt: str
+    id: Annotated[str, about("Identifier.")]
+    slug: Annotated[str, about("Its part of a web address, such as blue-shirt.")]
+    name: Annotated[str, about("Name.")]
+    description: Annotated[str | None, about("Free text.")]
+    status: Annotated[ProductStatus, about("Its state.")]
+    published: Annotated[bool, about("Whether the storefront may show it.")]
+    price: Annotated[str, about("Its own price, or the lowest of its variants'.")]
+    compareAtPrice: Annotated[str | None, about("What it cost before; a decimal amount.")]
+    currency: Annotated[str, about("The shop's currency, ISO 4217.")]
+    sku: Annotated[str | None, about("Stock keeping unit.")]
+    vendor: Annotated[str | None, about("Who makes or supplies it.")]
+    type: Annotated[str | None, about("Product type.")]
+    storefront: Annotated[str | None, about("The storefront that it is assigned to; null: all.")]
+    tags: Annotated[list[str], about("Words to find it by.")]
+    lowStockThreshold: Annotated[int, about("A stock below this is low.")]
+    variants: Annotated[list[Variant], about("Variants; there is at least one.")]
+    images: Annotated[list[Image], about("Images, the main one first.")]
+    seo: Annotated[Seo, about("What search engines show.")]
+    metadata: Annotated[
+        dict[str, Any], about("Any data of the shop: JSON up to 16 KB, 28 levels deep.")
+    ]
+    createdAt: Annotated[str, about("When it was created.")]
+    updatedAt: Annotated[str, about("When it was last changed.")]
 
 
 _SHOWN: Final = tuple(ShownProduct.__annotations__)
@@ -88,10 +90,10 @@ def _in_order(
 class MovedStock(TypedDict):
     """A move of a variant's stock, and the stock after it."""
 
-    variantId: str
-    by: int
-    stock: int
-    reason: str
+    variantId: Annotated[str, about("Id of the variant, `var_…`.")]
+    by: Annotated[int, about("Name of the API key.")]
+    stock: Annotated[int, about("How many there are; null: not tracked.")]
+    reason: Annotated[str, about("Why, such as RECEIVED, COUNTED or DAMAGED.")]
 
 
 class UpdatedProduct(ShownProduct):
@@ -105,41 +107,43 @@ class UpdatedProduct(ShownProduct):
 class LowStockVariant(TypedDict):
     """A variant whose stock is below its product's threshold."""
 
-    productId: str
-    productName: str
-    variantId: str
-    variantTitle: str
-    sku: str | None
-    stock: int
-    threshold: int
+    productId: Annotated[str, about("Id of the product.")]
+    productName: Annotated[str, about("Name of the product.")]
+    variantId: Annotated[str, about("Id of the variant, `var_…`.")]
+    variantTitle: Annotated[str, about("Title of the variant.")]
+    sku: Annotated[str | None, about("Stock keeping unit.")]
+    stock: Annotated[int, about("How many there are; null: not tracked.")]
+    threshold: Annotated[int, about("The product's threshold.")]
 
 
 class PublicVariant(TypedDict):
-    id: str
-    title: str
-    sku: str | None
-    price: str
-    available: bool
+    id: Annotated[str, about("Identifier.")]
+    title: Annotated[str, about("Title.")]
+    sku: Annotated[str | None, about("Stock keeping unit.")]
+    price: Annotated[str, about("A decimal amount, in the shop's currency.")]
+    available: Annotated[
+        bool, about("Whether it can be ordered: its stock is above zero, or is not tracked.")
+    ]
 
 
 class PublicProduct(TypedDict):
     """A product as the storefront answers it: an allow-list, with availability instead of stock."""
 
-    id: str
-    slug: str
-    name: str
-    description: str | None
-    price: str
-    compareAtPrice: str | None
-    currency: str
-    sku: str | None
-    vendor: str | None
-    type: str | None
-    tags: list[str]
-    variants: list[PublicVariant]
-    images: list[Image]
-    seo: Seo
-    createdAt: str
+    id: Annotated[str, about("Identifier.")]
+    slug: Annotated[str, about("Its part of a web address, such as blue-shirt.")]
+    name: Annotated[str, about("Name.")]
+    description: Annotated[str | None, about("Free text.")]
+    price: Annotated[str, about("Its own price, or the lowest of its variants'.")]
+    compareAtPrice: Annotated[str | None, about("What it cost before; a decimal amount.")]
+    currency: Annotated[str, about("The shop's currency, ISO 4217.")]
+    sku: Annotated[str | None, about("Stock keeping unit.")]
+    vendor: Annotated[str | None, about("Who makes or supplies it.")]
+    type: Annotated[str | None, about("Product type.")]
+    tags: Annotated[list[str], about("Words to find it by.")]
+    variants: Annotated[list[PublicVariant], about("Variants; there is at least one.")]
+    images: Annotated[list[Image], about("Images, the main one first.")]
+    seo: Annotated[Seo, about("What search engines show.")]
+    createdAt: Annotated[str, about("When it was created.")]
 
 
 _PUBLIC: Final = tuple(PublicProduct.__annotations__)
@@ -168,41 +172,41 @@ def _public_variant(variant: Mapping[str, Any]) -> dict[str, Any]:
 class BulkRow(TypedDict):
     """`id` and `product` if it was created, otherwise `error` (as an error body)."""
 
-    index: int
-    status: Literal["created", "error"]
-    id: NotRequired[str]
-    product: NotRequired[ShownProduct]
-    error: NotRequired[dict[str, Any]]
+    index: Annotated[int, about("Place in the request, from 0.")]
+    status: Annotated[Literal["created", "error"], about("The result for this product.")]
+    id: NotRequired[Annotated[str, about("Identifier.")]]
+    product: NotRequired[Annotated[ShownProduct, about("The product, where it was created.")]]
+    error: NotRequired[Annotated[dict[str, Any], about("Why it failed; null: it did not.")]]
 
 
 class BulkSummary(TypedDict):
-    created: int
-    failed: int
+    created: Annotated[int, about("How many were created.")]
+    failed: Annotated[int, about("How many failed.")]
 
 
 class BulkStatusRow(TypedDict):
     """`error` (as an error body) if it was not updated."""
 
-    index: int
-    id: str
-    status: Literal["updated", "error"]
-    error: NotRequired[dict[str, Any]]
+    index: Annotated[int, about("Place in the request, from 0.")]
+    id: Annotated[str, about("Identifier.")]
+    status: Annotated[Literal["updated", "error"], about("The result for this product.")]
+    error: NotRequired[Annotated[dict[str, Any], about("Why it failed; null: it did not.")]]
 
 
 class BulkStatusSummary(TypedDict):
-    updated: int
-    failed: int
+    updated: Annotated[int, about("How many were updated.")]
+    failed: Annotated[int, about("How many failed.")]
 
 
 class BulkStatusResult(TypedDict):
     """One row per id sent, in their order."""
 
-    data: list[BulkStatusRow]
-    summary: BulkStatusSummary
+    data: Annotated[list[BulkStatusRow], about("The items.")]
+    summary: Annotated[BulkStatusSummary, about("The number of products with each result.")]
 
 
 class BulkResult(TypedDict):
     """One row per product sent, in their order."""
 
-    data: list[BulkRow]
-    summary: BulkSummary
+    data: Annotated[list[BulkRow], about("The items.")]
+    summary: Annotated[BulkSummary, about("The number of products with each result.")]

@@ -14,7 +14,7 @@ from chalicelib.orders.shown import show as show_order
 from chalicelib.products.shown import ShownProduct
 from chalicelib.products.shown import show as show_product
 from chalicelib.request import Role, Routes, query, reply
-from chalicelib.schemas import QueryParameters
+from chalicelib.schemas import QueryParameters, about
 from chalicelib.search import store
 
 routes = Routes(__name__, "Search")
@@ -31,9 +31,9 @@ class Search(QueryParameters):
 class SearchResult(TypedDict):
     """Up to five of each."""
 
-    orders: list[ShownOrder]
-    products: list[ShownProduct]
-    customers: list[ShownCustomer]
+    orders: Annotated[list[ShownOrder], about("Orders that were found.")]
+    products: Annotated[list[ShownProduct], about("Products that were found.")]
+    customers: Annotated[list[ShownCustomer], about("Customers that were found.")]
 
 
 @routes.get(

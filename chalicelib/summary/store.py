@@ -3,7 +3,7 @@
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from typing_extensions import TypedDict
 
@@ -12,6 +12,7 @@ from chalicelib.orders import store as orders
 from chalicelib.orders.model import DaySales as DaySold
 from chalicelib.products import store as products
 from chalicelib.products.shown import LowStockVariant
+from chalicelib.schemas import about
 from chalicelib.storage import round_trips
 from chalicelib.values import money
 
@@ -22,31 +23,36 @@ MOST_LOW: Final = 50
 class Sales(TypedDict):
     """Orders that were not cancelled, and the totals of those that are paid; days of the shop."""
 
-    orders: int
-    revenue: str
+    orders: Annotated[int, about("How many orders.")]
+    revenue: Annotated[str, about("Totals of what was paid; a decimal amount.")]
 
 
 class SalesDay(TypedDict):
-    date: str
-    orders: int
-    revenue: str
+    date: Annotated[str, about("The day, in the shop's time zone.")]
+    orders: Annotated[int, about("How many orders.")]
+    revenue: Annotated[str, about("Totals of what was paid; a decimal amount.")]
 
 
 class OpenOrders(TypedDict):
-    total: int
-    byStatus: dict[str, int]
+    total: Annotated[int, about("How many there are in all.")]
+    byStatus: Annotated[dict[str, int], about("How many have each status.")]
 
 
 class ShopSummary(TypedDict):
     """`days`: the last 30, today last. `lowStock`: up to 50 variants, those that became low last
     first."""
 
-    currency: str
-    today: Sales
-    last30Days: Sales
-    days: list[SalesDay]
-    openOrders: OpenOrders
-    lowStock: list[LowStockVariant]
+    currency: Annotated[str, about("The shop's currency, ISO 4217.")]
+    today: Annotated[Sales, about("Of today, in the shop's time zone.")]
+    last30Days: Annotated[Sales, about("Of the last 30 days, today included.")]
+    days: Annotated[list[SalesDay], about("Each of the last 30 days, the oldest first.")]
+    openOrders: Annotated[
+        OpenOrders, about("Orders that are neither delivered, cancelled nor refunded.")
+    ]
+    lowStock: Annotated[
+        list[LowStockVariant],
+        about("Variants whose stock is below the threshold, the most recent first."),
+    ]
 
 
 def first_day(today: date) -> date:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import AfterValidator, BeforeValidator, Field
 from typing_extensions import TypedDict
 
-from chalicelib.schemas import Stripped, upper
+from chalicelib.schemas import Stripped, about, upper
 
 # ISO 3166-1 alpha-2, as of 2024.
 _CODES: Final = """
@@ -44,31 +44,33 @@ class AddressInput(Stripped):
 
     read_only: ClassVar[frozenset[str]] = frozenset({"id"})
 
-    first_name: Text | None = None
-    last_name: Text | None = None
-    company: Text | None = None
+    first_name: Annotated[Text | None, about("Given name.")] = None
+    last_name: Annotated[Text | None, about("Family name.")] = None
+    company: Annotated[Text | None, about("Company.")] = None
     address1: Annotated[Required, Field(description="Street and number")]
-    address2: Text | None = None
-    city: Required
+    address2: Annotated[Text | None, about("Further details, such as a floor.")] = None
+    city: Annotated[Required, about("City.")]
     province: Annotated[Text | None, Field(description="State, province or region")] = None
-    postal_code: Annotated[str, Field(max_length=20)] | None = None
+    postal_code: Annotated[Annotated[str, Field(max_length=20)] | None, about("Postal code.")] = (
+        None
+    )
     country_code: Country
-    phone: Phone | None = None
+    phone: Annotated[Phone | None, about("Phone number, as it is written.")] = None
 
 
 class Address(TypedDict):
     """Of an order whose customer was erased, only the country is left."""
 
-    firstName: str | None
-    lastName: str | None
-    company: str | None
-    address1: str | None
-    address2: str | None
-    city: str | None
-    province: str | None
-    postalCode: str | None
-    countryCode: str
-    phone: str | None
+    firstName: Annotated[str | None, about("Given name.")]
+    lastName: Annotated[str | None, about("Family name.")]
+    company: Annotated[str | None, about("Company.")]
+    address1: Annotated[str | None, about("Street and number.")]
+    address2: Annotated[str | None, about("Further details, such as a floor.")]
+    city: Annotated[str | None, about("City.")]
+    province: Annotated[str | None, about("State, province or region.")]
+    postalCode: Annotated[str | None, about("Postal code.")]
+    countryCode: Annotated[str, about("Country, ISO 3166-1 alpha-2.")]
+    phone: Annotated[str | None, about("Phone number, as it is written.")]
 
 
 FIELDS: Final = tuple(Address.__annotations__)

@@ -18,6 +18,7 @@ from chalicelib.schemas import (
     QueryParameters,
     Several,
     Stripped,
+    about,
     at_most,
     null_is,
     utc,
@@ -124,11 +125,24 @@ class NewWebhook(Stripped):
     read_only: ClassVar[frozenset[str]] = _READ_ONLY - {"secret"}
 
     url: Url
-    events: Events
-    email: SummaryEmail | None = None
-    description: Description | None = None
-    enabled: Annotated[bool, null_is(True), Field(strict=True)] = True
-    filter: Filter | None = None
+    events: Annotated[Events, about("Kinds of events that it gets.")]
+    email: Annotated[
+        SummaryEmail | None,
+        about("Gets a mail when deliveries fail. Without it, the shop's address does."),
+    ] = None
+    description: Annotated[Description | None, about("Free text.")] = None
+    enabled: Annotated[
+        bool,
+        null_is(True),
+        Field(
+            strict=True,
+            description="false pauses it: new events make no deliveries, and pending ones wait.",
+        ),
+    ] = True
+    filter: Annotated[
+        Filter | None,
+        about("A pattern (docs/webhooks.md#filters): events whose body does not fit are not sent."),
+    ] = None
 
 
 class WebhookChange(Stripped):
@@ -136,12 +150,21 @@ class WebhookChange(Stripped):
 
     read_only: ClassVar[frozenset[str]] = _READ_ONLY
 
-    url: Url | None = None
-    events: Events | None = None
-    email: SummaryEmail | None = None
-    description: Description | None = None
-    enabled: Annotated[bool, Field(strict=True)] | None = None
-    filter: Filter | None = None
+    url: Annotated[Url | None, about("Web address.")] = None
+    events: Annotated[Events | None, about("Kinds of events that it gets.")] = None
+    email: Annotated[
+        SummaryEmail | None,
+        about("Gets a mail when deliveries fail; null: the shop's address does."),
+    ] = None
+    description: Annotated[Description | None, about("Free text.")] = None
+    enabled: Annotated[
+        Annotated[bool, Field(strict=True)] | None,
+        about("false pauses it: new events make no deliveries, and pending ones wait."),
+    ] = None
+    filter: Annotated[
+        Filter | None,
+        about("A pattern (docs/webhooks.md#filters): events whose body does not fit are not sent."),
+    ] = None
 
 
 class RotateSecret(Stripped):
@@ -185,9 +208,9 @@ class RecoverDeliveries(Stripped):
 
 
 class ListDeliveries(QueryParameters):
-    status: Several[DeliveryStatus] = Field(default_factory=list)
-    event: Several[EventKind] = Field(default_factory=list)
-    since: Moment | None = None
+    status: Several[DeliveryStatus] = Field(default_factory=list, description="Its state.")
+    event: Several[EventKind] = Field(default_factory=list, description="Kind of the event.")
+    since: Annotated[Moment | None, about("The start time.")] = None
     limit: Annotated[
         int,
         Field(ge=1, description="Items per answer; more than 100 counts as 100"),
@@ -281,9 +304,9 @@ class Claim:
 class Delivery:
     """One event on its way to one endpoint."""
 
-    id: str
-    event: EventKind
-    status: DeliveryStatus
+    id: Annotated[str, about("Identifier.")]
+    event: Annotated[EventKind, about("Kind of the event.")]
+    status: Annotated[DeliveryStatus, about("Its state.")]
     generation: int
     """Counts the schedules: a replay after the end of one begins another."""
     step: int | None
@@ -295,7 +318,7 @@ class Delivery:
     """The time from which the daily retries of this schedule are counted (`retry.py`)."""
     created_at: str
     updated_at: str
-    test: bool
+    test: Annotated[bool, about("Whether it is a test event.")]
     claim: Claim | None
     replayed: str
     """The newest replay that was begun; their ids ascend."""
@@ -303,7 +326,7 @@ class Delivery:
     """Its key among the failed deliveries, while it is one."""
     first: Item | None
     """The record of the first attempt, if it succeeded."""
-    subject: Item | None
+    subject: Annotated[Item | None, about("What the event is about; null: not known.")]
     """The event's subject: `{id, name}`. None if sent by an earlier release."""
     last: Item
     """The result of the newest settled attempt: `{status, error}`, if there was one."""

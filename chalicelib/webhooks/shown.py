@@ -10,6 +10,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib import settings
+from chalicelib.schemas import about
 from chalicelib.values import clock
 from chalicelib.webhooks.model import Delivery, DeliveryStatus, Endpoint, EventKind
 
@@ -53,52 +54,60 @@ _WHEN: Final = {
 class WebhookRecovery(TypedDict):
     """The newest recovery of an endpoint: how many failed deliveries were queued again."""
 
-    id: str
-    since: str
-    startedAt: str
-    count: int
-    sent: int
-    completedAt: str | None
+    id: Annotated[str, about("Identifier.")]
+    since: Annotated[str, about("The start time.")]
+    startedAt: Annotated[str, about("When it began; null: it has not.")]
+    count: Annotated[int, about("How many deliveries.")]
+    sent: Annotated[int, about("How many were sent.")]
+    completedAt: Annotated[str | None, about("When it ended; null: it has not.")]
 
 
 class WebhookNotice(TypedDict):
     """Something about a webhook that its owner should know. `code`: `two_signatures` (more than one
     secret signs), `no_summary_address`, `no_summary_sender` (no summary e-mail is sent)."""
 
-    code: str
-    message: str
+    code: Annotated[str, about("What happened, for programs.")]
+    message: Annotated[str, about("What happened, for people.")]
 
 
 class ShownWebhook(TypedDict):
-    id: str
-    url: str
-    events: list[EventKind]
-    email: str | None
+    id: Annotated[str, about("Identifier.")]
+    url: Annotated[str, about("Web address.")]
+    events: Annotated[list[EventKind], about("Kinds of events that it gets.")]
+    email: Annotated[
+        str | None, about("Gets a mail when deliveries fail; null: the shop's address does.")
+    ]
     summaryEmail: Annotated[
         str | None,
         Field(description="Recipient of the summaries: `email`, or else the shop's; null: nobody"),
     ]
-    description: str | None
+    description: Annotated[str | None, about("Free text.")]
     filter: Annotated[
         dict[str, Any] | None,
         Field(description="A pattern: events whose body does not fit are not sent; null: all are"),
     ]
-    enabled: bool
+    enabled: Annotated[
+        bool, about("false pauses it: new events make no deliveries, and pending ones wait.")
+    ]
     failingSince: Annotated[
         str | None,
         Field(description="Since when it is failing: three failures in a row; null: it is not"),
     ]
-    previousSecretExpiresAt: str | None
-    notices: list[WebhookNotice]
-    recovery: WebhookRecovery | None
-    createdAt: str
-    updatedAt: str
+    previousSecretExpiresAt: Annotated[
+        str | None, about("Until when a previous secret also signs; null: none does.")
+    ]
+    notices: Annotated[list[WebhookNotice], about("What its owner should know.")]
+    recovery: Annotated[WebhookRecovery | None, about("The newest recovery; null: there was none.")]
+    createdAt: Annotated[str, about("When it was created.")]
+    updatedAt: Annotated[str, about("When it was last changed.")]
 
 
 class WebhookWithSecret(ShownWebhook):
     """`secret` is shown only once. The whole text, including `whsec_`, is the key of the HMAC."""
 
-    secret: str
+    secret: Annotated[
+        str, about("Signs deliveries; all of it, `whsec_` included, is the key. Shown this once.")
+    ]
 
 
 def show_endpoint(endpoint: Endpoint) -> dict[str, Any]:
@@ -163,23 +172,23 @@ def digest(shown: Mapping[str, Any]) -> str:
 class DeliverySubject(TypedDict):
     """The event's subject. `name`: the number of an order, the name of a product."""
 
-    id: str
-    name: str | None
+    id: Annotated[str, about("Identifier.")]
+    name: Annotated[str | None, about("Number of the order, or name of the product or customer.")]
 
 
 class ShownDelivery(TypedDict):
-    id: str
-    event: EventKind
-    endpointId: str
-    status: DeliveryStatus
-    attemptCount: int
+    id: Annotated[str, about("Identifier.")]
+    event: Annotated[EventKind, about("Kind of the event.")]
+    endpointId: Annotated[str, about("Id of the webhook.")]
+    status: Annotated[DeliveryStatus, about("Its state.")]
+    attemptCount: Annotated[int, about("How often it was tried.")]
     lastStatus: Annotated[int | None, Field(description="HTTP status of the newest attempt")]
     lastError: Annotated[str | None, Field(description="`error` of the newest attempt")]
-    nextAttemptAt: str | None
-    subject: DeliverySubject | None
-    test: bool
-    createdAt: str
-    updatedAt: str
+    nextAttemptAt: Annotated[str | None, about("The time of the next attempt; null: none.")]
+    subject: Annotated[DeliverySubject | None, about("What the event is about; null: not known.")]
+    test: Annotated[bool, about("Whether it is a test event.")]
+    createdAt: Annotated[str, about("When it was created.")]
+    updatedAt: Annotated[str, about("When it was last changed.")]
 
 
 class TestDelivery(ShownDelivery):
@@ -193,68 +202,72 @@ class TestDelivery(ShownDelivery):
 class TriedEvent(TypedDict):
     """An event that was not sent, and whether it would be."""
 
-    event: EventKind
+    event: Annotated[EventKind, about("Kind of the event.")]
     data: Annotated[dict[str, Any], Field(description="The `data` that its webhooks would get")]
     passesFilter: Annotated[bool, Field(description="Whether it passes the filter")]
 
 
 class AttemptRequest(TypedDict):
-    headers: dict[str, str]
+    headers: Annotated[dict[str, str], about("HTTP headers.")]
 
 
 class AttemptResponse(TypedDict):
     """`body`: the first 16 KB as text; `truncated`: it was longer, or was cut off."""
 
-    status: int
-    headers: dict[str, str]
-    body: str
-    truncated: bool
+    status: Annotated[int, about("HTTP status.")]
+    headers: Annotated[dict[str, str], about("HTTP headers.")]
+    body: Annotated[str, about("The text, as it was sent.")]
+    truncated: Annotated[bool, about("Whether it was longer, or was cut off.")]
 
 
 class DeliveryAttempt(TypedDict):
     """`error` is null on success, else one of those in `docs/webhooks.md`."""
 
-    number: int
-    at: str
-    durationMs: int
-    replay: bool
-    url: str
-    address: str | None
-    request: AttemptRequest
-    response: AttemptResponse | None
-    error: str | None
-    message: str | None
+    number: Annotated[int, about("Which attempt it was, from 1.")]
+    at: Annotated[str, about("When it happened.")]
+    durationMs: Annotated[int, about("How long it took, in milliseconds.")]
+    replay: Annotated[bool, about("Whether the attempt was requested as a replay.")]
+    url: Annotated[str, about("Web address.")]
+    address: Annotated[str | None, about("The IP address that was connected to; null: none was.")]
+    request: Annotated[AttemptRequest, about("What was sent.")]
+    response: Annotated[AttemptResponse | None, about("What came back; null: nothing did.")]
+    error: Annotated[str | None, about("Why it failed; null: it did not.")]
+    message: Annotated[str | None, about("What happened, for people.")]
 
 
 class DeliveryWithAttempts(TypedDict):
     """A delivery with every attempt; `body` is the text of each."""
 
-    id: str
-    event: EventKind
-    endpointId: str
-    status: DeliveryStatus
-    attemptCount: int
-    attempts: list[DeliveryAttempt]
-    lastStatus: int | None
-    lastError: str | None
-    nextAttemptAt: str | None
-    subject: DeliverySubject | None
-    test: bool
-    createdAt: str
-    updatedAt: str
-    body: str | None
+    id: Annotated[str, about("Identifier.")]
+    event: Annotated[EventKind, about("Kind of the event.")]
+    endpointId: Annotated[str, about("Id of the webhook.")]
+    status: Annotated[DeliveryStatus, about("Its state.")]
+    attemptCount: Annotated[int, about("How often it was tried.")]
+    attempts: Annotated[list[DeliveryAttempt], about("Every attempt, oldest first.")]
+    lastStatus: Annotated[int | None, about("HTTP status of the newest attempt.")]
+    lastError: Annotated[str | None, about("`error` of the newest attempt.")]
+    nextAttemptAt: Annotated[str | None, about("The time of the next attempt; null: none.")]
+    subject: Annotated[DeliverySubject | None, about("What the event is about; null: not known.")]
+    test: Annotated[bool, about("Whether it is a test event.")]
+    createdAt: Annotated[str, about("When it was created.")]
+    updatedAt: Annotated[str, about("When it was last changed.")]
+    body: Annotated[str | None, about("The text, as it was sent.")]
 
 
 class DeliveryList(TypedDict):
     """`nextCursor` is null at the end; before it, a page can be short, even empty."""
 
-    data: list[ShownDelivery]
-    nextCursor: str | None
+    data: Annotated[list[ShownDelivery], about("The items.")]
+    nextCursor: Annotated[
+        str | None, about("Send it as `cursor` for what follows; null at the end.")
+    ]
 
 
 class RecoveryResult(TypedDict):
-    count: int
-    recovery: NotRequired[WebhookRecovery]
+    count: Annotated[int, about("How many deliveries.")]
+    recovery: NotRequired[
+        Annotated[WebhookRecovery, about("The newest recovery; null: there was none.")]
+    ]
 
 
 def show_delivery(delivery: Delivery, endpoint: Endpoint | None) -> dict[str, Any]:

@@ -1814,7 +1814,7 @@ class Variant(TypedDict):
     price: str
     """A decimal amount, in the shop's currency."""
     stock: int | None
-    """null: not tracked"""
+    """How many there are; null: not tracked."""
 
 
 class VariantInput(TypedDict):
