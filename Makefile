@@ -7,7 +7,7 @@ PYTEST := $(VENV)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONPATH := .
 
-.PHONY: run test unit check client conformance conformance-dynamodb conformance-roles examples description fuzz mutants bench lock audit botocore
+.PHONY: run test thorough unit lint check client conformance conformance-dynamodb conformance-roles examples description fuzz mutants bench lock audit botocore
 .DELETE_ON_ERROR:
 
 # An environment whose Python is gone or too old is made again.
@@ -22,18 +22,23 @@ test: .venv/ready .venv-emulator/ready
 	@$(VENV)/python infra/browser.py
 	$(PYTEST) -m "not thorough"
 
+# The tests that `make test` leaves out.
+thorough: .venv/ready .venv-emulator/ready
+	@$(VENV)/python infra/browser.py
+	$(PYTEST) -m thorough
+
 # All tests that need no emulator.
 unit: .venv/ready
 	$(PYTEST) --ignore=tests/e2e --ignore=tests/deploy
 
-check: .venv/ready .venv-emulator/ready
+check: lint test thorough
+
+lint: .venv/ready
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
 	$(VENV)/mypy --strict chalicelib infra
 	cd clients/python && ../../$(VENV)/mypy
 	$(VENV)/cfn-lint infra/*.yaml
-	@$(VENV)/python infra/browser.py
-	$(PYTEST)
 
 # Generates the client's models and operations from the description of the API.
 client: .venv/ready

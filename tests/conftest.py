@@ -15,6 +15,7 @@ from tests.support.dynamodb_double import Double
 from tests.support.environment import SETTINGS, account
 from tests.support.faults import Faults
 from tests.support.shop import Shop
+from tests.support.thorough import THOROUGH
 
 # No test asserts a time: other programs may have the machine at that moment. Examples are the same
 # in every run; `make fuzz` tries others.
@@ -28,6 +29,9 @@ _LONGEST = ("e2e/test_roles.py", "deploy", "e2e/test_spec/test_6", "e2e/test_des
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=_turn)
+    for item in items:
+        if item.nodeid.removeprefix("tests/").startswith(THOROUGH):
+            item.add_marker(pytest.mark.thorough)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.thorough import THOROUGH
+
 PROJECT = Path(__file__).parent.parent
 # A path with a folder, or a page, as comments, docstrings and documents write them.
 CITED = re.compile(r"(?<![\w/.*{<$-])((?:[\w.-]+/)*[\w.-]+\.md)(?:#([\w-]+))?")
@@ -94,3 +96,10 @@ def test_each_large_package_describes_its_modules() -> None:
     assert [
         folder for folder in large if not (folder / "__init__.py").read_text().startswith('"')
     ] == []
+
+
+def test_the_tests_that_make_test_leaves_out_exist() -> None:
+    for each in THOROUGH:
+        path, _, name = each.partition("::")
+        assert (PROJECT / "tests" / path).is_file(), each
+        assert name.partition("[")[0] in (PROJECT / "tests" / path).read_text(), each
