@@ -13,7 +13,7 @@ import python_calamine
 from chalicelib.imports.csv import workbooks
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.opening import open_csv
-from chalicelib.imports.csv.workbooks import as_csv, is_workbook
+from chalicelib.imports.csv.workbooks import as_csv, converted, is_workbook
 from tests.imports.test_formats import read
 from tests.support.import_desk import Desk
 
@@ -301,6 +301,62 @@ def test_a_large_damaged_or_foreign_file_is_refused_with_a_reason(
     assert refused(whole.replace(b"PK\x05\x06", b"PK\x05\x07")).code == "unreadable_workbook"
     monkeypatch.setattr(workbooks, "LARGEST_WORKBOOK", 100)
     assert refused(whole).code == "workbook_too_large"
+
+
+def far(*places: str) -> bytes:
+    """A small sheet, and further cells; `D9=` is one without a value."""
+    book = openpyxl.load_workbook(io.BytesIO(xlsx(["slug", "name"], ["mug", "Mug"])))
+    sheet = book.active
+    assert sheet is not None
+    for place in places:
+        cell = sheet[place.rstrip("=")]
+        cell.font = openpyxl.styles.Font(bold=True)
+        cell.value = None if place.endswith("=") else 1
+    return saved(book)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        far("XFD1048576"),
+        far("ZZ100000"),
+        far(*(f"{column}{row}" for row in range(1, 20_001) for column in ("A", "XFD"))),
+    ],
+    ids=["corner", "far", "wide"],
+)
+def test_a_sheet_that_takes_too_much_memory_ends_its_reader_only(data: bytes) -> None:
+    with pytest.raises(FileRejected) as rejected:
+        converted([data])
+    assert rejected.value.code in {"workbook_too_large", "unreadable_workbook"}
+
+
+def test_a_text_of_two_thousand_million_blanks_is_refused() -> None:
+    data = ods(Sheet=[["slug", "name"], ["mug", "BLANKS"]])
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    blanks = b'<text:s text:c="2000000000"/>'
+    parts["content.xml"] = parts["content.xml"].replace(b"BLANKS", blanks)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part)
+    with pytest.raises(FileRejected, match="too much memory"):
+        converted([out.getvalue()])
+
+
+def test_a_blank_cell_far_from_the_others_is_ignored() -> None:
+    assert converted([far("XFD1048576=")]) == b"\xef\xbb\xbfslug,name\nmug,Mug\n"
+
+
+def test_the_reader_of_a_workbook_reports_what_is_wrong_with_it() -> None:
+    data = xlsx(["slug", "name"], ["mug", "Mug"], Prices=[["slug", "price"], ["mug", 5]])
+    assert converted([data], "prices", ";") == b"\xef\xbb\xbfslug;price\nmug;5\n"
+    with pytest.raises(FileRejected) as rejected:
+        converted([data], "Stock")
+    assert rejected.value.code == "unknown_sheet"
+    with pytest.raises(FileRejected) as rejected:
+        converted([data[:500]])
+    assert rejected.value.code == "unreadable_workbook"
 
 
 def test_a_damaged_workbook_is_read_or_refused() -> None:

@@ -3,17 +3,28 @@ sheet, blank ones too, so that errors name the sheet's own rows.
 
 python-calamine reads the cells. What it does not tell, the zeros that a number is shown with, is
 read from the workbook's own parts.
+
+It takes memory for the whole rectangle of a sheet, and ends its process where there is not enough:
+two cells far apart are enough for that. So it runs in a process of its own, with limits.
 """
 
 import codecs
 import csv
 import io
+import json
+import os
 import re
+import resource
+import subprocess
+import sys
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from itertools import accumulate, chain, product
+from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, Final
 from xml.etree.ElementTree import Element, ParseError, iterparse
 
@@ -28,6 +39,9 @@ from chalicelib.imports.csv.faults import (
 _HELD: Final = 128  # bytes that a cell takes besides its text
 _SHORTEST_CELL: Final = len('<c t="s"><v>0</v></c>')
 _PIECE: Final = 1 << 20
+_READER_BYTES: Final = 1400 << 20  # memory of the process that reads; the planner has 1,769 MB
+_READER_SECONDS: Final = 300  # of CPU
+_REJECTED: Final = 3  # its exit code; the reason is on standard error
 _LINE_BREAK: Final = "\u2028"  # replaces line breaks within cells: it ends no line of the CSV
 _PARTS: Final = ("xl/workbook.xml", "content.xml")
 _MAIN: Final = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -41,6 +55,50 @@ _CELL: Final = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 def is_workbook(head: bytes) -> bool:
     """Whether a file begins as a ZIP archive does, which such a workbook is."""
     return head.startswith(b"PK\x03\x04")
+
+
+def converted(pieces: Iterable[bytes], sheet: str = "", delimiter: str = "") -> bytes:
+    """What `as_csv` makes of the workbook, in a process of its own: a workbook that takes too much
+    memory or time ends only that. Raises what `as_csv` does."""
+    project = str(Path(__file__).parents[3])
+    with TemporaryFile() as workbook, TemporaryFile() as text, TemporaryFile() as problem:
+        workbook.writelines(pieces)
+        workbook.seek(0)
+        ended = subprocess.run(
+            [sys.executable, "-m", __name__, sheet, delimiter],
+            cwd=project,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([project, *filter(None, sys.path)])},
+            stdin=workbook,
+            stdout=text,
+            stderr=problem,
+            check=False,
+        ).returncode
+        text.seek(0)
+        problem.seek(0)
+        if ended == 0:
+            return text.read()
+        said = problem.read(10_000).decode(errors="replace")
+    if ended == _REJECTED:
+        raise FileRejected(*json.loads(said))
+    if ended > 0:
+        raise RuntimeError(f"the workbook's reader failed: {said}")
+    message = "The sheet takes too much memory or time: it may have a cell far from the others."
+    raise FileRejected("workbook_too_large", f"{message} Save it as CSV.")
+
+
+def main() -> None:
+    """Standard input → standard output, as `converted` asks for it."""
+    limits = {"RLIMIT_AS": _READER_BYTES, "RLIMIT_CPU": _READER_SECONDS, "RLIMIT_CORE": 0}
+    for name, most in limits.items():
+        with suppress(ValueError):  # macOS refuses the first
+            resource.setrlimit(getattr(resource, name), (most, most))
+    try:
+        sys.stdout.buffer.writelines(as_csv(sys.stdin.buffer.read(), *sys.argv[1:]))
+    except FileRejected as rejected:
+        print(json.dumps([rejected.code, rejected.message]), file=sys.stderr)
+        sys.exit(_REJECTED)
+    except MemoryError:
+        os.abort()
 
 
 def as_csv(data: bytes, sheet: str = "", delimiter: str = "") -> Iterator[bytes]:
@@ -335,3 +393,7 @@ def _wide_cells(cells: Any, wide: Mapping[str, int]) -> Iterator[tuple[tuple[int
                 for letter in place[1]:
                     column = column * 26 + ord(letter) - 64
                 yield (int(place[2]) - 1, column - 1), width
+
+
+if __name__ == "__main__":
+    main()

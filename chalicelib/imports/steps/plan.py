@@ -116,10 +116,8 @@ def _plan(waiting: ImportJob) -> None:
 def _convert(job: ImportJob, size: int, pieces: Iterator[bytes]) -> None:
     """Replaces a workbook by its sheet as CSV, for which S3 sends another event."""
     workbooks.refuse_large(size)
-    text, options = bytearray(), job.options
-    for line in workbooks.as_csv(b"".join(pieces), options.sheet, options.delimiter):
-        text += line
-    files.put(job.id, text)
+    options = job.options
+    files.put(job.id, workbooks.converted(pieces, options.sheet, options.delimiter))
     telemetry.info("workbook converted", jobId=job.id, size=size)
 
 
