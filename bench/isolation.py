@@ -30,7 +30,7 @@ from chalicelib.webhooks.retry import Means
 
 LANES = (50, 20)  # triggers.yaml: concurrent functions for `deliveries` and for `retries`
 BATCH = 10
-HANG = 10.0  # seconds (docs/contract.md#delivery-and-retries)
+HANG = 10.0  # seconds (docs/webhooks.md#answers-and-retries)
 
 
 def main() -> None:

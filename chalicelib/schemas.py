@@ -194,7 +194,7 @@ _Count = Annotated[int, Field(ge=1), BeforeValidator(_digits)]
 
 
 class PageQuery(QueryParameters):
-    """`page` and `limit` of a list. A limit over 100 is 100 (docs/contract.md#pages)."""
+    """`page` and `limit` of a list. A limit over 100 is 100 (docs/api.md#lists)."""
 
     page: Annotated[_Count, Field(description="Page number.")] = 1
     limit: Annotated[

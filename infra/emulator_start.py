@@ -3,7 +3,7 @@
     python -P infra/emulator_start.py
 
 Its answers stay the same (`tests/e2e/test_emulator.py`), but large shops and imports are slow
-without this (docs/decisions/2026-11-22-emulator.md):
+without this (docs/decisions/emulator.md):
 
 - `Index`: a Query reads what it answers, not the whole partition.
 - `parse_once`, `check_once`: a role's policies, a request's body and an expression are parsed once,

@@ -1,4 +1,4 @@
-"""The tables and numbers in docs/contract.md are those of the source."""
+"""The tables and numbers in the documents for integrators are those of the source."""
 
 import re
 from pathlib import Path
@@ -13,17 +13,19 @@ from chalicelib.orders.transitions import MOVES, PAYMENT_MOVES
 from chalicelib.products.model import BULK_PRODUCTS, LOW_STOCK, MOST_PARTS
 from chalicelib.request.rate import FAILED_SIGN_INS_PER_MINUTE, STOREFRONT_PER_MINUTE
 from chalicelib.schemas import LARGEST_PAGE, PAGE_SIZE
+from chalicelib.storage import outbox
 from chalicelib.webhooks import signature
-from chalicelib.webhooks.model import RECEIVER_SECONDS, RETRIED_DAYS, EventKind
+from chalicelib.webhooks.model import RECEIVER_SECONDS, RETRIED_DAYS, DeliveryStatus, EventKind
 from chalicelib.webhooks.retry import DAY, HOUR, MINUTE, SCHEDULE
 from infra import receiver
 
 PROJECT: Final = Path(__file__).resolve().parents[1]
 
 
-def section(title: str) -> str:
-    text = (PROJECT / "docs/contract.md").read_text()
-    found = text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+def section(page: str, title: str) -> str:
+    """The text below a heading, up to the next of its level."""
+    text = (PROJECT / f"docs/{page}.md").read_text()
+    found = text.partition(f"\n{title}\n")[2].partition(f"\n{title.split(maxsplit=1)[0]} ")[0]
     assert found, title
     return found
 
@@ -32,29 +34,38 @@ def moves(title: str) -> set[tuple[str, str]]:
     """The (state, next state) pairs of its table."""
     return {
         (start, wanted)
-        for row in re.findall(r"^\| (`\w+`) \| ([^|]*)\|", section(title), re.MULTILINE)
+        for row in re.findall(r"^\| (`\w+`) \| ([^|]*)\|", section("orders", title), re.MULTILINE)
         for start in re.findall(r"\w+", row[0])
         for wanted in re.findall(r"\w+", row[1])
     }
 
 
 def test_the_tables_have_each_order_and_payment_move() -> None:
-    assert moves("Order status") == {(a, b) for a, after in MOVES.items() for b in after}
+    assert moves("### Order status") == {(a, b) for a, after in MOVES.items() for b in after}
     pairs = {(a, b) for a, after in PAYMENT_MOVES.items() for b in after}
-    assert moves("Payment status") == pairs
+    assert moves("### Payment status") == pairs
 
 
 def test_the_table_has_exactly_the_event_kinds() -> None:
-    assert set(re.findall(r"`([a-z]+\.[a-z]+)`", section("Event kinds"))) == set(EventKind)
+    rows = re.findall(r"^\| (`.*?) \|", section("webhooks", "## Events"), re.MULTILINE)
+    assert set(re.findall(r"`([a-z]+\.[a-z]+)`", " ".join(rows))) == set(EventKind)
+
+
+def test_the_states_of_a_delivery_are_those_of_the_source() -> None:
+    states = section("webhooks", "## The states of a delivery")
+    assert set(re.findall(r"^\| `([A-Z]+)` \|", states, re.MULTILINE)) == set(DeliveryStatus)
+    drawn = re.findall(r"^  (\S+) --> (\w+):", states, re.MULTILINE)
+    assert {state for pair in drawn for state in pair} == {"[*]", *DeliveryStatus}
 
 
 def test_the_retry_times_are_those_of_the_schedule() -> None:
     units = {"minute": MINUTE, "minutes": MINUTE, "hours": HOUR}
-    text = section("Delivery and retries")
+    text = section("webhooks", "## Answers and retries")
     early, _, daily = text.partition("daily for ")
-    waits = [int(n) * units[unit] for n, unit in re.findall(r"(\d+) (minutes?|hours)", early)]
+    waits = re.findall(r"(\d+) (minutes?|hours)", early.partition("is retried after")[2])
     days, attempts = re.findall(r"(\d+) (?:days|attempts)", daily)[:2]
-    assert (*waits, *[DAY] * int(days)) == SCHEDULE and int(attempts) == len(SCHEDULE) + 1
+    found = (*(int(n) * units[unit] for n, unit in waits), *[DAY] * int(days))
+    assert found == SCHEDULE and int(attempts) == len(SCHEDULE) + 1
     assert sum(SCHEDULE) < RETRIED_DAYS * DAY
     assert f"2xx within {RECEIVER_SECONDS} seconds" in text
     assert listen.RECEIVER_SECONDS == RECEIVER_SECONDS
@@ -63,28 +74,37 @@ def test_the_retry_times_are_those_of_the_schedule() -> None:
 def test_rate_page_and_bulk_limits_are_those_of_the_source() -> None:
     limits = (READS_PER_MINUTE, WRITES_PER_MINUTE)
     limits += (STOREFRONT_PER_MINUTE, FAILED_SIGN_INS_PER_MINUTE)
-    documented = re.findall(r"\| (\d+) a (?:key|source)", section("Rate limits"))
+    documented = re.findall(r"\| (\d+) a (?:key|source)", section("api", "## Limits"))
     assert documented == list(map(str, limits))
-    assert f"`limit` is {PAGE_SIZE} unless given and at most {LARGEST_PAGE};" in section("Pages")
-    bulk = " ".join(section("Bulk").split())
-    assert f"Up to {BULK_PRODUCTS} products" in bulk and f"{MOST_PARTS:,} variants" in bulk
-    assert f", {LOW_STOCK} unless given" in section("Inventory low")
+    pages = section("api", "### Lists")
+    assert f"`limit` is {PAGE_SIZE} unless given and at most {LARGEST_PAGE} " in pages
+    products = " ".join(section("api", "## Products").split())
+    assert f"up to {BULK_PRODUCTS} products" in products and f"{MOST_PARTS:,} variants" in products
+    assert f"`lowStockThreshold` is {LOW_STOCK} unless given" in products
+
+
+def test_events_are_kept_as_long_as_the_documents_say() -> None:
+    days = outbox.KEPT_SECONDS // 86_400
+    assert f"An event's data is kept for {days} days" in (PROJECT / "docs/webhooks.md").read_text()
+    oldest = days - RETRIED_DAYS
+    assert f"refused {oldest} days after" in section("webhooks", "## The states of a delivery")
 
 
 def test_the_roles_are_listed_in_order() -> None:
-    assert re.findall(r"`([A-Z]+)`", section("Keys")) == list(Role)
+    assert re.findall(r"^\| `([A-Z]+)` \|", section("api", "## Keys"), re.MULTILINE) == list(Role)
 
 
-def test_the_client_verifies_signatures_as_the_contract_says() -> None:
-    (seconds,) = re.findall(r"more than (\d+) seconds", section("Signature"))
+def test_the_client_verifies_signatures_as_documented() -> None:
+    (seconds,) = re.findall(r"at most (\d+) seconds", section("webhooks", "## Verify a delivery"))
     assert int(seconds) == client.TOLERANCE == receiver._TOLERANCE
     assert client.PREFIX == signature.SECRET_PREFIX
 
 
-def test_the_description_lists_the_headers_of_a_delivery() -> None:
+def test_the_description_and_the_page_list_the_headers_of_a_delivery() -> None:
     sent = signature.headers(
-        "order.paid", "dlv_1", 0, b"{}", [signature.secret(b"m" * 32, "wh_1", 1)]
+        "order.paid", "dlv_1", 0, b"{}", [signature.secret(b"m" * 32, "wh_1", 1)], test=True
     )
-    assert list(_DELIVERED) == [name for name in sent if name != "Content-Type"]
-    documented = set(re.findall(r"`(X-[\w-]+)`", section("Delivery request")))
-    assert documented == {name for name in sent if name.startswith("X-")}
+    assert [*_DELIVERED, "X-Service-Test"] == [name for name in sent if name != "Content-Type"]
+    rows = re.findall(r"^\| (`.*?) \|", section("webhooks", "## Verify a delivery"), re.MULTILINE)
+    documented = set(re.findall(r"`([\w-]+)`", " ".join(rows)))
+    assert documented == sent.keys() - {"Content-Type"}

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from chalicelib.schemas import Choice, Input, about, utc
 from chalicelib.values import clock
 
-# Requests per minute and key, unless the operator raised them (docs/contract.md#rate-limits).
+# Requests per minute and key, unless the operator raised them (docs/api.md#limits).
 READS_PER_MINUTE: Final = 120
 WRITES_PER_MINUTE: Final = 60
 

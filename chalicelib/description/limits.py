@@ -22,7 +22,8 @@ _INTRODUCTION: Final = (
     " the others are open. Times are ISO 8601 in UTC, amounts are strings with the decimals of"
     f" the shop's currency. Limits are per minute: {api_keys.READS_PER_MINUTE} reads and"
     f" {api_keys.WRITES_PER_MINUTE} writes a key, {rate.STOREFRONT_PER_MINUTE} requests without"
-    f" one and {rate.FAILED_SIGN_INS_PER_MINUTE} failed sign-ins a source address."
+    f" one a source address, and {rate.FAILED_SIGN_INS_PER_MINUTE} failed sign-ins a source address"
+    " in one process of the function."
 )
 # What protects the service, besides what the schemas say of single fields; docs/api.md#limits has
 # the same (tests/test_limits.py).

@@ -265,7 +265,7 @@ def forgotten(order: Order, person: Person, now: str) -> Order:
 
 
 def events(before: Order | None, after: Order) -> Iterator[str]:
-    """The events of a new order, or of a change (docs/contract.md#event-kinds)."""
+    """The events of a new order, or of a change (docs/webhooks.md#events)."""
     yield "order.updated" if before else "order.created"
     if after.fields["paidAt"] and not (before and before.fields["paidAt"]):
         yield "order.paid"

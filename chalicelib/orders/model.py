@@ -104,7 +104,7 @@ def _like(pattern: str, example: str) -> Any:
     return AfterValidator(check)
 
 
-# Open sets of names (docs/contract.md#open-names).
+# Open sets of names (docs/orders.md#creating).
 _NAME: Final = "[A-Z][A-Z0-9]*(_[A-Z0-9]+)*"
 _EMPLOYEE: Final = "emp_[A-Za-z0-9_-]{1,60}"
 OpenName = Annotated[

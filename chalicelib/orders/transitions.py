@@ -1,5 +1,5 @@
-"""The moves of an order's status (docs/contract.md#order-status), and of its payment status
-(docs/contract.md#payment-status)."""
+"""The moves of an order's status (docs/orders.md#order-status), and of its payment status
+(docs/orders.md#payment-status)."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final

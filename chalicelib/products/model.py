@@ -21,7 +21,7 @@ from chalicelib.validation import DEEPEST, depth
 from chalicelib.values import money
 
 MOST_VARIANTS: Final = 500
-BULK_PRODUCTS: Final = 500  # docs/contract.md#bulk
+BULK_PRODUCTS: Final = 500  # docs/api.md#products
 LARGEST_BULK: Final = 6_000_000  # bytes of such a body: Lambda takes 6 MB of event
 # Variants, tags and words of one request. Each is 0.8 to 2.5 write units, in addition to some 20 a
 # product and 4 a KB: 80,000 at most, which a new table takes in 20 of the function's 28 seconds.

@@ -9,7 +9,7 @@ from chalicelib.storage.attributes import Key
 from chalicelib.storage.conditions import Attr
 from chalicelib.values import clock, ids
 
-# docs/contract.md#rate-limits
+# docs/api.md#limits
 STOREFRONT_PER_MINUTE: Final = 300
 FAILED_SIGN_INS_PER_MINUTE: Final = 60
 

@@ -24,7 +24,7 @@ _DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened: its kind (docs/contract.md#event-kinds) and the JSON it sends."""
+    """Something that happened: its kind (docs/webhooks.md#events) and the JSON it sends."""
 
     id: str
     event: str

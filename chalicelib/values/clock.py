@@ -1,4 +1,4 @@
-"""The time, and its one format (docs/contract.md#times)."""
+"""The time, and its one format (docs/api.md#requests-and-answers)."""
 
 import time
 from datetime import UTC, datetime, timedelta

@@ -28,7 +28,7 @@ from chalicelib.storage.attributes import Item
 from chalicelib.values import clock
 from chalicelib.webhooks.retry import DAY, FAILING_STREAK, SCHEDULE
 
-RECEIVER_SECONDS: Final = 10  # to answer in: docs/contract.md#delivery-and-retries
+RECEIVER_SECONDS: Final = 10  # to answer in: docs/webhooks.md#answers-and-retries
 RETRIED_DAYS: Final = math.ceil(sum(SCHEDULE) / DAY)
 LONGEST_OVERLAP: Final = 72  # hours in which two secrets sign
 MOST_SECRETS: Final = 5  # that sign at once
@@ -41,7 +41,7 @@ UNFINISHED_SECONDS: Final = outbox.KEPT_SECONDS + 30 * 86_400
 
 
 class EventKind(Choice):
-    """The events of docs/contract.md#event-kinds, and four more for webhooks that list them."""
+    """The events of docs/webhooks.md#events, and four more for webhooks that list them."""
 
     ORDER_CREATED = "order.created"
     ORDER_UPDATED = "order.updated"

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 
-# docs/contract.md#delivery-and-retries: seconds from the end of attempt n to attempt n + 1.
+# docs/webhooks.md#answers-and-retries: seconds from the end of attempt n to attempt n + 1.
 SCHEDULE = (1 * MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 12 * HOUR, *[1 * DAY] * 7)
 FIRST_DAILY = 5
 """The step whose failure begins the daily retries. All seven are counted from that time, so that a

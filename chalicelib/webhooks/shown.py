@@ -32,7 +32,7 @@ def announced(kind: EventKind) -> tuple[Any, str]:
     return UpdatedProduct if kind is EventKind.PRODUCT_UPDATED else ShownProduct, _WHEN[kind]
 
 
-# docs/contract.md#event-kinds
+# docs/webhooks.md#events
 _WHEN: Final = {
     EventKind.ORDER_CREATED: "An order was created.",
     EventKind.ORDER_UPDATED: "An order was changed.",

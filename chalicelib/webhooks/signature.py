@@ -1,5 +1,5 @@
-"""The signature of a delivery (docs/contract.md#signature), also in the form of Standard Webhooks,
-for libraries that verify it (https://www.standardwebhooks.com)."""
+"""The signature of a delivery (docs/webhooks.md#verify-a-delivery), also in the form of Standard
+Webhooks, for libraries that verify it (https://www.standardwebhooks.com)."""
 
 import base64
 import hashlib
@@ -54,7 +54,7 @@ def headers(
     *,
     test: bool = False,
 ) -> dict[str, str]:
-    """The headers of one attempt, as docs/contract.md#delivery-request lists them, and those of
+    """The headers of one attempt, as docs/webhooks.md#verify-a-delivery lists them, and those of
     Standard Webhooks.
 
     A test delivery has one more header.

@@ -75,7 +75,7 @@ def test_no_role_has_wildcard_actions_or_resources() -> None:
 
 
 def test_no_role_may_delete_a_table_and_only_jobs_may_scan_or_delete_files() -> None:
-    """Erasures need it: docs/decisions/2026-11-22-erasure.md."""
+    """Erasures need it: docs/decisions/erasure.md."""
     able = {
         (role, str(action))
         for role, statement in statements()

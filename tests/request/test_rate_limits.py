@@ -1,4 +1,4 @@
-"""The limits of docs/contract.md#rate-limits, exactly: reads and writes are counted separately."""
+"""The limits of docs/api.md#limits, exactly: reads and writes are counted separately."""
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor

@@ -32,7 +32,7 @@ EventKind: TypeAlias = Literal[
     "product.deleted",
     "inventory.low",
 ]
-"""The events of docs/contract.md#event-kinds, and four more for webhooks that list them."""
+"""The events of docs/webhooks.md#events, and four more for webhooks that list them."""
 
 ExportColumns: TypeAlias = Literal["backroom", "shopify"]
 """The columns of a CSV."""
