@@ -135,3 +135,8 @@ def mail_from() -> str:
 def notify_email() -> str:
     """Recipient of the summaries of webhooks without `email`; empty: none."""
     return os.environ.get("NOTIFY_EMAIL", "")
+
+
+def of_child(**further: str) -> dict[str, str]:
+    """The environment of a process that a function starts."""
+    return {**os.environ, **further}

@@ -28,6 +28,7 @@ from tempfile import TemporaryFile
 from typing import Any, Final
 from xml.etree.ElementTree import Element, ParseError, iterparse
 
+from chalicelib import settings
 from chalicelib.imports.csv.faults import (
     LARGEST_CELLS,
     LARGEST_SHEET,
@@ -67,7 +68,7 @@ def converted(pieces: Iterable[bytes], sheet: str = "", delimiter: str = "") -> 
         ended = subprocess.run(
             [sys.executable, "-m", __name__, sheet, delimiter],
             cwd=project,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([project, *filter(None, sys.path)])},
+            env=settings.of_child(PYTHONPATH=os.pathsep.join([project, *sys.path])),
             stdin=workbook,
             stdout=text,
             stderr=problem,
