@@ -5,5 +5,5 @@
   `lanes` (functions for each queue), `proxies`; `command_line` for Chalice's own commands
 - this machine: `local` (`make run`), `emulator` and `emulator_start` (the embedded AWS), `seed`
   (the sample catalogue), `log_lines`, `receiver` (of webhooks); `install` and `browser` for `make`
-- operating: `keys`, `counts`, `dead_letters`, `reindex`; `description` prints OpenAPI
+- operating: `keys`, `counts`, `dead_letters`, `reindex`, `backup`; `description` prints OpenAPI
 """

@@ -18,6 +18,7 @@ THOROUGH: Final = (
     "e2e/console/test_states.py",
     "e2e/console/test_tabs.py",
     "e2e/test_accepted_input.py",
+    "e2e/test_backup.py",
     "e2e/test_buyers.py",
     "e2e/test_client.py::test_the_client_calls_every_operation_of_the_description",
     "e2e/test_command.py::test_listen_posts_signed_events_and_resumes_after_a_stop",

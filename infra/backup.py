@@ -1,0 +1,154 @@
+"""Copies all data of a stage into a folder, and back into an empty stage (docs/backup.md).
+
+    python infra/backup.py --stage prod --to backup
+    python infra/backup.py --stage prod --from backup     # replaces what a new stage has: its keys
+
+The folder gets both tables (`table.jsonl.gz`, `outbox.jsonl.gz`), the bucket's files (`files/`) and
+the master key (`master-key`). Whoever has it has the shop: keep it as such. `--stage local` is what
+`make run` started.
+"""
+
+import argparse
+import base64
+import gzip
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote, unquote
+
+import boto3
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from infra import keys, steps
+
+_OWN: Final = "deployments/"  # in the bucket: what is deployed, which is no data
+_KEYS: Final = ("key#", "keys", "release")  # all that a new stage has in its table
+_AT_ONCE: Final = 25  # items of one write: DynamoDB's limit
+
+
+def save(stage: str, folder: Path, tables: Sequence[str]) -> None:
+    """Writes the folder, which must not exist. Only its owner may read it."""
+    folder.mkdir(mode=0o700, parents=True)
+    for name, table in zip(("table", "outbox"), tables, strict=True):
+        with gzip.open(folder / f"{name}.jsonl.gz", "wt", encoding="utf-8") as lines:
+            texts = (json.dumps(item, default=_text, ensure_ascii=False) for item in _items(table))
+            number = sum(bool(lines.write(f"{text}\n")) for text in texts)
+        print(f"{table}: {number:,} items")
+    (folder / "master-key").write_text(_master_key(stage))
+    found = list(_files(stage))
+    for key in found:
+        target = folder / "files" / quote(key, safe="")
+        target.parent.mkdir(exist_ok=True)
+        boto3.client("s3").download_file(_bucket(stage), key, str(target))
+    print(f"{_bucket(stage)}: {len(found):,} files")
+
+
+def restore(stage: str, folder: Path, tables: Sequence[str]) -> None:
+    """Fills an empty stage: the tables first, because a file that arrives looks for its job. Ends
+    with a message if the stage has data."""
+    table, outbox = tables
+    new = list(_items(table))
+    used = next((item for item in new if not item["pk"]["S"].startswith(_KEYS)), None)
+    if used or any(True for _ in _items(outbox)):
+        raise SystemExit(f"{table} has data: restore into a new stage, or destroy this one first.")
+    boto3.client("ssm").put_parameter(
+        Name=steps.master_key_parameter(stage),
+        Type="SecureString",
+        Value=(folder / "master-key").read_text(),
+        Overwrite=True,
+    )
+    _write(table, ({"DeleteRequest": {"Key": _key(item)}} for item in new))
+    for name, target in (("table", table), ("outbox", outbox)):
+        with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+            items = (json.loads(line, object_hook=_bytes) for line in lines)
+            number = _write(target, ({"PutRequest": {"Item": item}} for item in items))
+        print(f"{target}: {number:,} items")
+    found = sorted((folder / "files").iterdir()) if (folder / "files").exists() else []
+    for file in found:
+        boto3.client("s3").upload_file(str(file), _bucket(stage), unquote(file.name))
+    print(f"{_bucket(stage)}: {len(found):,} files")
+
+
+def _items(table: str) -> Iterator[dict[str, Any]]:
+    pages = boto3.client("dynamodb").get_paginator("scan")
+    for page in pages.paginate(TableName=table, ConsistentRead=True):
+        yield from page["Items"]
+
+
+def _key(item: dict[str, Any]) -> dict[str, Any]:
+    return {name: item[name] for name in ("pk", "sk") if name in item}
+
+
+def _write(table: str, requests: Iterator[dict[str, Any]]) -> int:
+    """How many were written; what DynamoDB leaves out is sent again."""
+    number = 0
+    while left := list(islice(requests, _AT_ONCE)):
+        number += len(left)
+        while left:
+            reply = boto3.client("dynamodb").batch_write_item(RequestItems={table: left})
+            left = reply["UnprocessedItems"].get(table, [])
+    return number
+
+
+def _files(stage: str) -> Iterator[str]:
+    pages = boto3.client("s3").get_paginator("list_objects_v2").paginate(Bucket=_bucket(stage))
+    keys_of = ([one["Key"] for one in page.get("Contents", [])] for page in pages)
+    return (key for key in chain.from_iterable(keys_of) if not key.startswith(_OWN))
+
+
+def _bucket(stage: str) -> str:
+    made = boto3.client("cloudformation").describe_stacks(StackName=steps.stack(stage, "resources"))
+    outputs = {one["OutputKey"]: one["OutputValue"] for one in made["Stacks"][0]["Outputs"]}
+    return str(outputs["Bucket"])
+
+
+def _master_key(stage: str) -> str:
+    name = steps.master_key_parameter(stage)
+    found = boto3.client("ssm").get_parameter(Name=name, WithDecryption=True)
+    return str(found["Parameter"]["Value"])
+
+
+def _text(value: bytes) -> str:
+    return base64.b64encode(value).decode()
+
+
+def _bytes(value: dict[str, Any]) -> dict[str, Any]:
+    """An attribute of DynamoDB's JSON, with bytes where it has them."""
+    if value.keys() == {"B"} and isinstance(value["B"], str):
+        return {"B": base64.b64decode(value["B"])}
+    return value
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--stage", required=True, help="such as prod, or local for `make run`")
+    parser.add_argument("--endpoint-url", help="of an emulated AWS")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--to", type=Path, metavar="FOLDER", help="back up into this new folder")
+    what.add_argument("--from", type=Path, metavar="FOLDER", dest="source", help="restore from it")
+    parser.add_argument(
+        "--copies",
+        nargs=2,
+        metavar=("TABLE", "OUTBOX"),
+        help="back up these tables instead: copies by point-in-time recovery, of one moment",
+    )
+    options = parser.parse_args(arguments)
+    keys.connect(options.stage, options.endpoint_url)
+    own = (os.environ["TABLE"], os.environ["OUTBOX_TABLE"])
+    if options.to:
+        if options.to.exists():
+            raise SystemExit(f"{options.to} is there already: name a new folder.")
+        save(options.stage, options.to, options.copies or own)
+    else:
+        restore(options.stage, options.source, own)
+
+
+if __name__ == "__main__":
+    main()

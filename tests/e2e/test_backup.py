@@ -1,0 +1,81 @@
+"""A stage is copied into a folder, and another stage goes on with the copy."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from backroom import verify
+
+from tests.e2e.calls import call, until
+from tests.e2e.recorded import client
+from tests.support.running import Stack, free_port, running, tool
+from tests.webhooks.receiver import Receiver
+
+
+def backup(stack: Stack, *options: str, code: int = 0) -> str:
+    command = [sys.executable, "infra/backup.py", "--stage", "local"]
+    done = subprocess.run(
+        [*command, "--endpoint-url", stack.aws_endpoint, *options],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def items(stack: Stack) -> list[str]:
+    """All that the main table holds, but the counters of rate limits."""
+    pages = client(stack.aws_endpoint, "dynamodb").get_paginator("scan")
+    found = [item for page in pages.paginate(TableName="backroom-local") for item in page["Items"]]
+    kept = [item for item in found if not item["pk"]["S"].startswith(("key#", "rate#"))]
+    return sorted(json.dumps(item, sort_keys=True, default=str) for item in kept)
+
+
+def get(stack: Stack, key: str, path: str) -> Any:
+    status, answer = call(f"{stack.base_url}/api/admin{path}", key)
+    assert status == 200, answer
+    return answer
+
+
+def test_another_stage_continues_with_a_backup(tmp_path: Path) -> None:
+    homes = [tmp_path / name for name in ("old", "new")]
+    for home in homes:
+        home.mkdir()
+    folder = tmp_path / "backup"
+    with (
+        Receiver() as receiver,
+        running(homes[0], free_port(), "--fresh", sample=True) as old,
+        running(homes[1], free_port(), "--fresh") as new,
+    ):
+        asked = {"url": receiver.url("/ok"), "events": ["order.created"]}
+        webhook = call(f"{old.base_url}/api/admin/webhooks", old.api_key, send=asked)[1]
+        variant = get(old, old.api_key, "/products")["data"][0]["variants"][0]["id"]
+        order = {"lineItems": [{"variantId": variant, "quantity": 1}]}
+        placed = call(f"{old.base_url}/api/admin/orders", old.api_key, send=order)[1]
+        until(lambda: receiver.requests)
+        until(lambda: get(old, old.api_key, f"/webhooks/{webhook['id']}/deliveries")["data"][0])
+        job = get(old, old.api_key, "/jobs")["data"][0]["id"]
+
+        backup(old, "--to", str(folder))
+        assert (folder.stat().st_mode & 0o77) == 0
+        assert "is there already" in backup(old, "--to", str(folder), code=1)
+        assert "has data" in backup(old, "--from", str(folder), code=1)
+        before = items(old)
+        backup(new, "--from", str(folder))
+        assert items(new) == before
+
+        assert call(f"{new.base_url}/api/admin/me", new.api_key)[0] == 401
+        assert get(new, old.api_key, f"/orders/{placed['id']}") == placed
+        assert get(new, old.api_key, f"/jobs/{job}")["status"] == "COMPLETED"
+        assert "0 wrong" in tool(new, "counts")
+        receiver.requests.clear()
+        status, second = call(f"{new.base_url}/api/admin/orders", old.api_key, send=order)
+        assert status == 201 and int(second["number"]) > int(placed["number"])
+        heard = until(lambda: [r for r in receiver.requests if second["id"].encode() in r.body])
+        assert verify(heard[0].body, heard[0].headers, webhook["secret"])["data"] == second
+        arrived = Counter(r.delivery for r in receiver.requests if placed["id"].encode() in r.body)
+        assert not arrived, "what was delivered before is not sent again"
