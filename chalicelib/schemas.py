@@ -70,7 +70,7 @@ class Input(_Sent):
 
     @model_validator(mode="before")
     @classmethod
-    def _without_read_only(cls, sent: Any) -> Any:
+    def _without_read_only(cls, sent: object) -> object:
         if not cls.read_only or not isinstance(sent, dict) or cls.read_only.isdisjoint(sent):
             return sent
         return {name: value for name, value in sent.items() if name not in cls.read_only}
@@ -94,7 +94,7 @@ class NullIsAbsent(Input):
 
     @model_validator(mode="before")
     @classmethod
-    def _without_null(cls, sent: Any) -> Any:
+    def _without_null(cls, sent: object) -> object:
         if not isinstance(sent, dict):
             return sent
         optional = {
@@ -105,7 +105,7 @@ class NullIsAbsent(Input):
         }
 
 
-def about(text: str) -> Any:
+def about(text: str) -> object:
     """What a field of the API is, in its description."""
     return Field(description=text)
 
@@ -122,7 +122,7 @@ def at_most(most: int) -> AfterValidator:
     return AfterValidator(lambda number: min(number, most))
 
 
-def length(longest: int, shortest: int = 0) -> Any:
+def length(longest: int, shortest: int = 0) -> object:
     return Field(min_length=shortest, max_length=longest)
 
 
@@ -148,7 +148,7 @@ class QueryParameters(_Sent):
     by name, the others ignore them (`request/parse.py`)."""
 
 
-def _split(sent: Any) -> Any:
+def _split(sent: object) -> object:
     if not isinstance(sent, list):
         return sent
     return [part.strip() for text in sent for part in str(text).split(",") if part.strip()]

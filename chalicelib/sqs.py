@@ -18,7 +18,7 @@ class Unsent(Exception):
     """SQS did not accept all entries. Sending them all again is safe."""
 
 
-def send(url: str, messages: Iterable[Mapping[str, Any]]) -> None:
+def send(url: str, messages: Iterable[Mapping[str, object]]) -> None:
     """`messages`: entries of SendMessageBatch without an Id; sent in no particular order.
     Raises Unsent, or what botocore raises."""
     batches = _batches(messages)

@@ -59,7 +59,7 @@ def measured(
     message: str,
     metrics: Mapping[str, float],
     dimensions: Mapping[str, str] | None = None,
-    **fields: Any,
+    **fields: object,
 ) -> None:
     """A log line whose `metrics` CloudWatch also counts, per stage and per value of `dimensions`.
 

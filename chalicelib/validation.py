@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from itertools import accumulate
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -25,7 +25,7 @@ def depth(text: str) -> int:
     return max(accumulate(map(_LEVELS.__getitem__, brackets)), default=0)
 
 
-def validate(model: type[Model], sent: Any, field: str = "") -> Model:
+def validate(model: type[Model], sent: object, field: str = "") -> Model:
     """`sent` as the model. Errors are named below `field`, such as `products.3`. Raises Invalid."""
     if not isinstance(sent, dict):
         raise Invalid.field(field or "body", "invalid_type", "must be a JSON object")
@@ -39,7 +39,7 @@ def validate(model: type[Model], sent: Any, field: str = "") -> Model:
 _PAGING: Final = frozenset({"page", "limit", "cursor", "sort", "fields"})
 
 
-def filters(model: type[Model], sent: Any, below: str) -> Model:
+def filters(model: type[Model], sent: object, below: str) -> Model:
     """The filters of a list, given as JSON with a value or a list of values for each: its query
     model. Raises Invalid, also for names that are not filters of the list."""
     if not isinstance(sent, dict):
@@ -147,7 +147,7 @@ _MESSAGES: Final = {
 _TIME: Final = "must be a time such as 2026-11-20T06:12:14Z"
 
 
-def _message(kind: str, message: str, limits: Mapping[str, Any]) -> str:
+def _message(kind: str, message: str, limits: Mapping[str, object]) -> str:
     if kind.startswith(("date_", "datetime_")):
         return _TIME
     if kind in _MESSAGES:

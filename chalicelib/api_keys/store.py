@@ -120,7 +120,7 @@ def _derived(bearer: str, nonce: str) -> str:
     return KEY_PREFIX + base64.urlsafe_b64encode(chance).decode().rstrip("=")
 
 
-def _keeps_the_shop_open(entry: Mapping[str, Any]) -> bool:
+def _keeps_the_shop_open(entry: Mapping[str, object]) -> bool:
     """An Owner key that expires does not count as the last one."""
     return bool(entry["role"] == Role.OWNER and "until" not in entry)
 
@@ -202,7 +202,7 @@ def _entries() -> list[Item]:
     return table.everything("keys", where=table.sk.begins_with("key_"), forward=False)
 
 
-def _last_used(item: Mapping[str, Any]) -> str | None:
+def _last_used(item: Mapping[str, object]) -> str | None:
     minutes = [int(name[1:]) for name in item if _is_counter(name)]
     return clock.iso(datetime.fromtimestamp(max(minutes) * 60, UTC))[:10] if minutes else None
 
@@ -242,7 +242,7 @@ def limit(id: str, *, read: int | None = None, write: int | None = None) -> Call
     return find(id)
 
 
-def _sweep(where: Key, item: Mapping[str, Any], minute: int) -> None:
+def _sweep(where: Key, item: Mapping[str, object], minute: int) -> None:
     past = [
         name
         for name in item

@@ -28,7 +28,7 @@ _Filters = Annotated[
 _DryRun = Annotated[bool, Field(description="Report what would change, and change nothing.")]
 
 
-def _one_of(*names: str) -> Any:
+def _one_of(*names: str) -> object:
     """A validator: exactly one of these fields was sent."""
 
     def check(model: Input) -> Input:
@@ -134,7 +134,7 @@ class BulkOrderEdit(_BulkEdit):
     change: Annotated[OrderEdit, about("What is changed.")]
 
 
-def filtered(kind: str, filters: dict[str, Any]) -> ProductFilters | OrderFilters:
+def filtered(kind: str, filters: dict[str, object]) -> ProductFilters | OrderFilters:
     """The filters as a query of the kind's list. Raises Invalid, named `filters.…`."""
     if kind == "product":
         return validation.filters(ProductFilters, filters, "filters")

@@ -9,13 +9,13 @@ from chalicelib.products.model import Product
 from chalicelib.values import money
 
 
-def repriced(product: Product, change: Mapping[str, Any]) -> dict[str, Any]:
+def repriced(product: Product, change: Mapping[str, object]) -> dict[str, object]:
     """The fields of a product change: `price`, and `variants` if any has its own price.
 
     `change`: `set`, `add` or `percent`, and `roundTo`, as sent. Raises Invalid if a price would
     fall below zero, or become zero without `set`.
     """
-    given: dict[str, Any] = {}
+    given: dict[str, object] = {}
     own = product.fields["price"]
     if own is not None:
         given["price"] = _changed(own, change, "price")
@@ -31,7 +31,7 @@ def repriced(product: Product, change: Mapping[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _changed(price: str, change: Mapping[str, Any], field: str) -> str:
+def _changed(price: str, change: Mapping[str, object], field: str) -> str:
     if "set" in change:
         return str(change["set"])
     before = Decimal(price)

@@ -1,7 +1,5 @@
 """Changing many records at once, by a job that reports on each."""
 
-from typing import Any
-
 from chalice.app import Response
 
 from chalicelib.bulk_edits.model import BulkOrderEdit, BulkProductEdit, filtered
@@ -50,7 +48,7 @@ def _started(kind: str, asked: BulkProductEdit | BulkOrderEdit, once: Once | Non
         raise Invalid.field("change", "required", "must name something to change")
     if asked.filters is not None:
         filtered(kind, asked.filters)
-    about: dict[str, Any] = {"kind": kind, "change": change}
+    about: dict[str, object] = {"kind": kind, "change": change}
     about |= {"ids": asked.ids} if asked.ids is not None else {"filters": asked.filters}
     text = jobs.create(JobType.BULK_EDIT, about, caller().name, dry_run=asked.dry_run, once=once)
     return reply_text(202, text)

@@ -53,7 +53,7 @@ def step(job: Job) -> Step:
     return replace(step, cursor=_chosen(job, now["after"])[0] if now["after"] else None)
 
 
-def _chosen(job: Job, after: str | None) -> tuple[dict[str, Any] | None, int]:
+def _chosen(job: Job, after: str | None) -> tuple[dict[str, object] | None, int]:
     """The cursor with the next records that match the filters, None if there are none; and how many
     match."""
     kind = job.asked["kind"]
@@ -98,7 +98,7 @@ def _edited(one: Any, job: Job, id: str) -> _Outcome:
     return (RecordOutcome.UNCHANGED if preview is None else RecordOutcome.UPDATED), [], preview
 
 
-def _preview(id: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> _Preview:
+def _preview(id: str, before: Mapping[str, object], after: Mapping[str, object]) -> _Preview:
     """What differs between two versions of a record as it is shown."""
     names = [name for name in after if name != "updatedAt" and before[name] != after[name]]
     return {

@@ -4,7 +4,7 @@ once.
 
 import json
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from chalicelib import settings
 from chalicelib.api_keys.model import Role
@@ -27,7 +27,7 @@ def module() -> str:
     )
 
 
-def _facts() -> Mapping[str, Any]:
+def _facts() -> Mapping[str, object]:
     return {
         "CURRENCY": settings.currency(),
         "TIMEZONE": settings.timezone(),

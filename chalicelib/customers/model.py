@@ -163,7 +163,7 @@ class ListCustomers(Walk):
 # --- What is stored -------------------------------------------------------------------------------
 
 # Fields that clients change, with their defaults for older records.
-_EMPTY: Final[Mapping[str, Any]] = {
+_EMPTY: Final[Mapping[str, object]] = {
     "email": None,
     "firstName": None,
     "lastName": None,
@@ -263,13 +263,13 @@ def counted(customer: Customer, change: Totals) -> Customer:
     return Customer(fields, customer.version)
 
 
-def _somebody(fields: Mapping[str, Any]) -> None:
+def _somebody(fields: Mapping[str, object]) -> None:
     if not any(fields[name] for name in ("email", "phone", "firstName", "lastName", "company")):
         message = "is required without a phone and a name"
         raise Invalid.field("email", "required", message)
 
 
-def made(id: str, given: Mapping[str, Any], now: str) -> Customer:
+def made(id: str, given: Mapping[str, object], now: str) -> Customer:
     """A new customer; `given`: as NewCustomer gives it, `now`: ISO 8601. Raises Invalid."""
     fields = {"id": id, **_EMPTY, "createdAt": now, "updatedAt": now}
     fields |= {"ordersCount": 0, "totalSpent": Decimal(0), "orders": 0}
@@ -278,14 +278,14 @@ def made(id: str, given: Mapping[str, Any], now: str) -> Customer:
     return Customer({**fields, "index": index_of(fields).stored()}, 1)
 
 
-def changed(customer: Customer, given: Mapping[str, Any], now: str) -> Customer:
+def changed(customer: Customer, given: Mapping[str, object], now: str) -> Customer:
     """The customer after a PATCH with `given`; itself if nothing differs. Raises Invalid."""
     fields = {**customer.fields, **_edited(customer.fields, given, is_new=False)}
     _somebody(fields)
     return rewritten(customer, fields, now)
 
 
-def rewritten(customer: Customer, fields: Mapping[str, Any], now: str) -> Customer:
+def rewritten(customer: Customer, fields: Mapping[str, object], now: str) -> Customer:
     """The customer with these fields; itself if none that clients change differs."""
     if all(fields[name] == customer.fields[name] for name in EDITABLE):
         return customer
@@ -293,7 +293,9 @@ def rewritten(customer: Customer, fields: Mapping[str, Any], now: str) -> Custom
     return Customer({**after, "index": index_of(after).stored()}, customer.version + 1)
 
 
-def _edited(before: Mapping[str, Any], given: Mapping[str, Any], *, is_new: bool) -> dict[str, Any]:
+def _edited(
+    before: Mapping[str, Any], given: Mapping[str, Any], *, is_new: bool
+) -> dict[str, object]:
     fields = {name: None if value == "" else value for name, value in given.items()}
     if "tags" in fields:
         fields["tags"] = list(dict.fromkeys(fields["tags"] or ()))

@@ -56,7 +56,7 @@ class ListCustomerFields(ListCustomers, CustomerFields):
     pass
 
 
-def show(customer: Customer, asked: Any = ()) -> dict[str, Any]:
+def show(customer: Customer, asked: Any = ()) -> dict[str, object]:
     """The shape of ShownCustomer, or these fields of it."""
     fields = customer.fields
     names = [name for name in ShownCustomer.__annotations__ if not asked or name in asked]
@@ -71,6 +71,6 @@ def text_of(customer: Customer) -> str:
     return json.dumps(show(customer), ensure_ascii=False, separators=(",", ":"))
 
 
-def of_order(customer: Customer) -> dict[str, Any]:
+def of_order(customer: Customer) -> dict[str, object]:
     """The shape of OrderCustomer."""
     return {name: customer.fields[name] for name in OrderCustomer.__annotations__}

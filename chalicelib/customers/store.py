@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from chalicelib import deadline, listing, settings
 from chalicelib.customers import model
@@ -283,7 +283,7 @@ def leaves_into(customer: Customer, id: str) -> bool:
     return bool(customer.fields.get("leaving", {}).get("into") == id)
 
 
-def _hold(commit: Commit, customer: Customer, job_id: str, more: Mapping[str, Any]) -> None:
+def _hold(commit: Commit, customer: Customer, job_id: str, more: Mapping[str, object]) -> None:
     commit.update(
         record_key(customer.id),
         set={"held": job_id, **more},

@@ -10,7 +10,7 @@ Schema = dict[str, Any]
 REFERENCE: Final = "#/components/schemas/{model}"
 
 
-def public(node: Any) -> Any:
+def public(node: object) -> Any:
     """With public names. Titles go: generators take them for names, and some repeat."""
     if isinstance(node, list):
         return [public(inner) for inner in node]
@@ -31,7 +31,7 @@ def public(node: Any) -> Any:
     return made
 
 
-def named(paths: Any, definitions: Mapping[str, Schema]) -> dict[str, Schema]:
+def named(paths: object, definitions: Mapping[str, Schema]) -> dict[str, Schema]:
     """The schemas that something refers to, each with its words."""
     found: dict[str, Schema] = {}
     wanted = list(references(paths))
@@ -43,7 +43,7 @@ def named(paths: Any, definitions: Mapping[str, Schema]) -> dict[str, Schema]:
     return dict(sorted(found.items()))
 
 
-def references(node: Any) -> Iterator[str]:
+def references(node: object) -> Iterator[str]:
     """The names of the schemas that it refers to."""
     if isinstance(node, dict):
         if isinstance(node.get("$ref"), str):
@@ -80,7 +80,7 @@ def plain_schemas() -> Any:
     from pydantic.json_schema import GenerateJsonSchema
 
     class Plain(GenerateJsonSchema):
-        def field_title_should_be_set(self, schema: Any) -> bool:
+        def field_title_should_be_set(self, schema: object) -> bool:
             return False
 
         def default_schema(self, schema: Any) -> Any:

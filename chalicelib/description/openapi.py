@@ -135,7 +135,7 @@ def _in_order() -> list[tuple[tuple[str, str], Operation]]:
     return sorted(operations.items(), key=lambda each: (each[0][1], METHODS.index(each[0][0])))
 
 
-def _schemas() -> tuple[dict[Any, Schema], dict[str, Schema]]:
+def _schemas() -> tuple[dict[object, Schema], dict[str, Schema]]:
     """The schemas of every model that an operation names, and the definitions that they share."""
     models = [(place, mode, TypeAdapter(model)) for place, mode, model in _models()]
     schemas, shared = TypeAdapter.json_schemas(
@@ -168,7 +168,7 @@ def examples() -> dict[str, Any]:
     `problems`, by status and code.
     """
     text = (Path(__file__).parent / "examples.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
+    found: dict[str, object] = json.loads(text)
     return found
 
 
@@ -212,7 +212,7 @@ def _event(kind: EventKind) -> Schema:
 
 def _operation(
     operation: Operation,
-    schemas: Mapping[Any, Schema],
+    schemas: Mapping[object, Schema],
     definitions: Mapping[str, Schema],
     refusals: dict[str, Schema],
 ) -> Schema:
@@ -265,7 +265,9 @@ def _example(operation: Operation) -> dict[str, Any]:
     """A call of it and what was answered; empty where there is none."""
     if operation.path == PATH:
         return {"answers": {"200": {"openapi": "3.1.0", "info": _INFO}}}
-    found: dict[str, Any] = examples()["operations"].get(f"{operation.method} {operation.path}", {})
+    found: dict[str, object] = examples()["operations"].get(
+        f"{operation.method} {operation.path}", {}
+    )
     return found
 
 
@@ -290,7 +292,7 @@ def _query_parameters(
         }
 
 
-def _read(text: str, schema: Schema) -> Any:
+def _read(text: str, schema: Schema) -> object:
     """A value of the query, as its schema has it."""
     if schema.get("type") == "array":
         return text.split(",")
@@ -309,7 +311,7 @@ def _header_parameters(operation: Operation) -> Iterator[Schema]:
 
 def _answer(
     status: int,
-    model: Any,
+    model: object,
     schema: Schema | None,
     definitions: Mapping[str, Schema],
     example: Mapping[str, Any],

@@ -5,7 +5,7 @@ earlier e-mail.
 """
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.jobs import store as jobs
 from chalicelib.storage import table
@@ -35,7 +35,7 @@ def learn(job_id: str, known: Person, facts: Iterable[str]) -> Person:
     return Person(known.ids, both)
 
 
-def forgotten(item: Item, person: Person) -> dict[str, Any] | None:
+def forgotten(item: Item, person: Person) -> dict[str, object] | None:
     """None, which deletes it, for the texts of an earlier erasure of this person that did not
     end."""
     is_left = item["sk"] == "facts" and not person.ids.isdisjoint(item.get("of", ()))

@@ -48,10 +48,10 @@ _IMPORT_SECONDS: Final = 15  # until the next check whether an import has ended
 class _Done:
     """The result of a step: `after` is where the next step of its phase starts, None at its end."""
 
-    after: Any = None
+    after: object = None
     touched: Counter[str] = field(default_factory=Counter)
     counts: Mapping[RecordOutcome, int] = field(default_factory=dict)
-    set: Mapping[str, Any] = field(default_factory=dict)
+    set: Mapping[str, object] = field(default_factory=dict)
     wait: int = 0
 
 
@@ -78,7 +78,7 @@ def step(job: Job) -> Step:
     )
 
 
-def _orders(job: Job, person: Person, after: Any) -> _Done:
+def _orders(job: Job, person: Person, after: object) -> _Done:
     query = orders.of_customer(str(job.asked["customer"]), MOST_AT_ONCE)
     found, total, after = jobs.records(query, orders.page, after)
     customer = customers.get(str(job.asked["customer"]))
@@ -93,14 +93,14 @@ def _orders(job: Job, person: Person, after: Any) -> _Done:
     return _Done(after, Counter(orders=len(found)), counts, first)
 
 
-def _customer(job: Job, person: Person, after: Any) -> _Done:
+def _customer(job: Job, person: Person, after: object) -> _Done:
     customer = customers.get(str(job.asked["customer"]))
     store.learn(job.id, person, person.facts_in(customer.fields))
     customers.forget(customer.id)
     return _Done(touched=Counter(customers=1), counts={RecordOutcome.UPDATED: 1})
 
 
-def _events(job: Job, person: Person, after: Any) -> _Done:
+def _events(job: Job, person: Person, after: object) -> _Done:
     def look(item: Item) -> Counter[str]:
         about, _, left = outbox.forgotten(item, person)
         if left != item:
@@ -117,7 +117,7 @@ def _learn(job: Job, person: Person, items: list[Item]) -> None:
     store.learn(job.id, store.person(job.id, person.ids), set().union(*learned))
 
 
-def _table(job: Job, person: Person, after: Any) -> _Done:
+def _table(job: Job, person: Person, after: object) -> _Done:
     words = listing.words_of(person.facts)
     left_before = clock.unix() - _LEFT_SECONDS
 
@@ -140,7 +140,7 @@ def _table(job: Job, person: Person, after: Any) -> _Done:
     return _through(settings.table(), after, look)
 
 
-_FORGOTTEN: Final[Mapping[str, Callable[[Item, Person], dict[str, Any] | None]]] = {
+_FORGOTTEN: Final[Mapping[str, Callable[[Item, Person], dict[str, object] | None]]] = {
     "replies": idempotency.forgotten,
     "attempts": webhooks.forgotten,
     "jobs": jobs.forgotten,
@@ -149,7 +149,7 @@ _FORGOTTEN: Final[Mapping[str, Callable[[Item, Person], dict[str, Any] | None]]]
 }
 
 
-def _change(item: Item, changes: Mapping[str, Any]) -> None:
+def _change(item: Item, changes: Mapping[str, object]) -> None:
     """If the item changed meanwhile, its current version is changed."""
     same = all_of(Attr(name).eq(item[name]) for name in changes)
     key: Key = item["pk"], item["sk"]

@@ -66,7 +66,7 @@ class EventFeed(TypedDict):
     next: Annotated[str, about("Send it as `after` of the next request; always present.")]
 
 
-def show(happened: Happened) -> dict[str, Any]:
+def show(happened: Happened) -> dict[str, object]:
     """The shape of ShownEvent, without `stock`."""
     return {
         "id": happened.event.id,

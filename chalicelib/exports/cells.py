@@ -6,7 +6,6 @@ The import (`imports/formats/sheet.py`, `cells.py`) takes off what is put on her
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from chalicelib.values import spreadsheets
 
@@ -14,7 +13,7 @@ from chalicelib.values import spreadsheets
 _MARKED = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
-def cell(value: Any) -> str:
+def cell(value: object) -> str:
     """The text of a cell: empty for None, TRUE or FALSE for a boolean."""
     if value is None:
         return ""
@@ -29,7 +28,7 @@ def listed(entries: Iterable[str]) -> str:
     return ", ".join(entry.replace("\\", "\\\\").replace(",", "\\,") for entry in entries)
 
 
-def lines(rows: Iterable[Sequence[Any]]) -> bytes:
+def lines(rows: Iterable[Sequence[object]]) -> bytes:
     text = io.StringIO()
     csv.writer(text).writerows([cell(value) for value in row] for row in rows)
     return text.getvalue().encode("utf-8", "replace")

@@ -47,7 +47,7 @@ class Writer:
     """How one export is written. `head`: what its file begins with."""
 
     head: bytes
-    record: Callable[[Any], bytes]
+    record: Callable[[object], bytes]
 
 
 def writer(records: str, ending: str, columns: str) -> Writer:
@@ -83,16 +83,16 @@ def _order_rows(order: Mapping[str, Any]) -> Iterator[list[Any]]:
         yield [row[column] for column in ORDERS]
 
 
-def _customer_row(customer: Mapping[str, Any]) -> list[Any]:
+def _customer_row(customer: Mapping[str, object]) -> list[object]:
     return [_flat(customer.get(column)) for column in CUSTOMERS]
 
 
-def _flat(value: Any) -> Any:
+def _flat(value: object) -> object:
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
         return listed(value)
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
 
 
-def _json(shown: Mapping[str, Any]) -> bytes:
+def _json(shown: Mapping[str, object]) -> bytes:
     text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"), default=int)
     return text.encode("utf-8", "replace") + b"\n"

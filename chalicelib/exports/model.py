@@ -58,7 +58,7 @@ _LISTS: Final[dict[str, Any]] = {
 }
 
 
-def query(records: str, filters: dict[str, Any], limit: int) -> listing.Query:
+def query(records: str, filters: dict[str, object], limit: int) -> listing.Query:
     """The list that these filters choose. Raises Invalid, named `filters.…`."""
     asked = validation.filters(_LISTS[records], filters, "filters")
     wanted: listing.Query = asked.query()

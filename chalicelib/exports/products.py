@@ -102,7 +102,7 @@ def _placed(
     columns: Sequence[str], own: Sequence[_Fields], images: Sequence[_Fields], each: _Fields
 ) -> _Rows:
     for at in range(max(len(own), len(images))):
-        values: dict[str, Any] = {}
+        values: dict[str, object] = {}
         for some in (own, images):
             values |= some[at] if at < len(some) else {}
         values |= each

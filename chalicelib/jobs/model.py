@@ -174,11 +174,11 @@ class Step:
     step, up to 900.
     """
 
-    cursor: Any = None
+    cursor: object = None
     counts: Mapping[RecordOutcome, int] = field(default_factory=dict)
     read: int = 0
     errors: Sequence[JobRecordError] = ()
-    set: Mapping[str, Any] = field(default_factory=dict)
+    set: Mapping[str, object] = field(default_factory=dict)
     wait: int = 0
 
 
@@ -186,7 +186,7 @@ def index_of(fields: Item) -> listing.Index:
     return listing.Index.of(sort=fields["createdAt"], facets={})
 
 
-def show(job: Job) -> dict[str, Any]:
+def show(job: Job) -> dict[str, object]:
     """The shape of JobSummary."""
     fields = job.fields
     return {
@@ -203,7 +203,7 @@ def show(job: Job) -> dict[str, Any]:
 
 def show_whole(
     job: Job, errors: Sequence[JobRecordError], download_url: str | None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The shape of ShownJob."""
     return {
         **show(job),

@@ -1,7 +1,5 @@
 """Jobs of any type over HTTP: their progress and errors."""
 
-from typing import Any
-
 from chalice.app import Response
 
 from chalicelib import listing
@@ -63,13 +61,13 @@ def cancel(id: str) -> Response:
     return reply(200, _whole(store.get(id)))
 
 
-def _listed(job: Job) -> dict[str, Any]:
+def _listed(job: Job) -> dict[str, object]:
     if job.type == JobType.PRODUCT_IMPORT:
         return show_import(ImportJob(job.fields), clock.now())
     return show(job)
 
 
-def _whole(job: Job) -> dict[str, Any]:
+def _whole(job: Job) -> dict[str, object]:
     if job.type == JobType.PRODUCT_IMPORT:
         return show_whole_import(ImportJob(job.fields))
     errors = store.errors(job.id)

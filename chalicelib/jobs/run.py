@@ -22,7 +22,7 @@ _MISSING: Final = 4  # receives of a step before its job is written
 Work = Mapping[str, str]  # type of job → module whose `step` does it
 
 
-def batch(event: Mapping[str, Any], work: Work) -> dict[str, Any]:
+def batch(event: Mapping[str, Any], work: Work) -> dict[str, object]:
     """Messages of the queue of jobs; those that failed are received again."""
     failed = [record["messageId"] for record in event["Records"] if not _handle(record, work)]
     return {"batchItemFailures": [{"itemIdentifier": id} for id in failed]}

@@ -80,7 +80,7 @@ RECORDS: Final = listing.Records(KIND, key, index_of)
 
 def create(
     type: JobType,
-    asked: Mapping[str, Any],
+    asked: Mapping[str, object],
     by: str,
     *,
     dry_run: bool = False,
@@ -183,7 +183,7 @@ def advance(job: Job, step: Step) -> Job | None:
     return get(job.id) if _advance(job, step, {}, when=None) else None
 
 
-def _advance(job: Job, step: Step, ends: Mapping[str, Any], when: Any) -> bool:
+def _advance(job: Job, step: Step, ends: Mapping[str, object], when: Any) -> bool:
     same_step = Attr("step").eq(job.step)
     counts = {str(name): n for name, n in step.counts.items()}
     commit = Commit()
@@ -256,7 +256,7 @@ def update_if(job_id: str, when: Condition, **change: Any) -> bool:
     return True
 
 
-def forgotten(item: Item, person: Person) -> dict[str, Any]:
+def forgotten(item: Item, person: Person) -> dict[str, object]:
     """The attributes of an ended job, or of an error of one, that change when a person is erased:
     the request may name the person."""
     if item["sk"].startswith("left#"):
@@ -271,8 +271,8 @@ def names(job: Job, person: Person) -> bool:
     return job.type in _MAY_NAME - WHOLE and _unnamed(job.fields, person) != {}
 
 
-def _unnamed(item: Mapping[str, Any], person: Person) -> dict[str, Any]:
-    changes: dict[str, Any] = {}
+def _unnamed(item: Mapping[str, Any], person: Person) -> dict[str, object]:
+    changes: dict[str, object] = {}
     if person.mentions(item.get("cursor", "")):  # where it stopped: it has ended
         changes["cursor"] = "null"
     for name in ("asked", "preview"):
@@ -285,12 +285,12 @@ def _unnamed(item: Mapping[str, Any], person: Person) -> dict[str, Any]:
     return changes
 
 
-def _without(item: Item, names: Iterable[str], person: Person) -> dict[str, Any]:
+def _without(item: Item, names: Iterable[str], person: Person) -> dict[str, object]:
     left = {name: person.without(item[name]) for name in names if name in item}
     return {name: value for name, value in left.items() if value != item[name]}
 
 
-def previewed(job: Job, more: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def previewed(job: Job, more: Sequence[Mapping[str, object]]) -> dict[str, object]:
     """A dry run's preview attribute with more entries, as far as there is room."""
     shown = json.loads(job.fields.get("preview", "[]"))
     text = json.dumps([*shown, *more][:PREVIEWED], ensure_ascii=False)

@@ -163,7 +163,7 @@ def _changed_alone(id: str, status: ProductStatus) -> _Outcome:
 
 def status_result(ids: Sequence[str], outcomes: Sequence[_Outcome]) -> dict[str, Any]:
     """The shape of BulkStatusResult."""
-    data: list[dict[str, Any]] = []
+    data: list[dict[str, object]] = []
     for index, (id, outcome) in enumerate(zip(ids, outcomes, strict=True)):
         if isinstance(outcome, Product):
             data.append({"index": index, "id": id, "status": "updated"})
@@ -178,14 +178,14 @@ def is_final(outcomes: Sequence[_Outcome]) -> bool:
     return not any(isinstance(outcome, Busy | NotReached) for outcome in outcomes)
 
 
-def result(outcomes: Sequence[_Outcome], detail: Detail) -> dict[str, Any]:
+def result(outcomes: Sequence[_Outcome], detail: Detail) -> dict[str, object]:
     """The shape of BulkResult."""
     data = [_row(index, outcome, detail) for index, outcome in enumerate(outcomes)]
     created = sum(row["status"] == "created" for row in data)
     return {"data": data, "summary": {"created": created, "failed": len(data) - created}}
 
 
-def _row(index: int, outcome: _Outcome, detail: Detail) -> dict[str, Any]:
+def _row(index: int, outcome: _Outcome, detail: Detail) -> dict[str, object]:
     if isinstance(outcome, Product):
         row = {"index": index, "status": "created", "id": outcome.id}
         return {**row, "product": show(outcome)} if detail is Detail.WHOLE else row

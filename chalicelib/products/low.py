@@ -8,7 +8,7 @@ without, which readers skip; they delete entries without any.
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.problems import Busy
 from chalicelib.products.model import Product, ProductStatus
@@ -30,7 +30,7 @@ def variants(product: Product) -> set[str]:
     return {id for id, stock in product.quantities.items() if stock < threshold}
 
 
-def shown(product: Product, variant_id: str, stock: int) -> dict[str, Any]:
+def shown(product: Product, variant_id: str, stock: int) -> dict[str, object]:
     """A variant that runs low, as inventory.low announces and the summary lists it."""
     variant = product.variant(variant_id) or {}
     return {
@@ -50,7 +50,7 @@ def note(commit: Commit, product_ids: Sequence[str]) -> None:
         commit.put({"pk": _PK, "sk": ids.ulid(), "products": list(product_ids)})
 
 
-def newest(load: _Load, most: int) -> list[dict[str, Any]]:
+def newest(load: _Load, most: int) -> list[dict[str, object]]:
     """Low variants of the 100 newest products, the latest first; without drafts and archived
     products, which need no reordering.
 

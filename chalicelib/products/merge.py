@@ -81,7 +81,7 @@ def changed(product: Product, given: Given, now: str, *, exactly: bool = False) 
 
 
 def rewritten(
-    product: Product, fields: dict[str, Any], quantities: dict[str, int], now: str
+    product: Product, fields: dict[str, object], quantities: dict[str, int], now: str
 ) -> Product:
     """The product with these stored fields and this stock; the same object if nothing differs.
     Raises Invalid."""
@@ -90,7 +90,7 @@ def rewritten(
     return _checked({**fields, "updatedAt": now}, quantities, product.version + 1)
 
 
-def _cleaned(given: Given, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def _cleaned(given: Given, before: Mapping[str, Any] | None = None) -> dict[str, object]:
     """The given fields as stored: null and blank become the defaults."""
     fields: dict[str, Any] = {
         name: _CLEARED.get(name) if value is None or value == "" else value
@@ -129,7 +129,7 @@ def _checked(fields: dict[str, Any], quantities: dict[str, int], version: int) -
 
 def _variants(
     product_id: str, given: Iterable[Given] | None, product: Product | None, is_priced: bool
-) -> tuple[list[dict[str, Any]], dict[str, int]]:
+) -> tuple[list[dict[str, object]], dict[str, int]]:
     """The variants of a given list, and their stock; without a list, the default variant.
 
     `is_priced`: the product has a price of its own that a variant may follow."""
@@ -137,7 +137,7 @@ def _variants(
     is_only = len(listed) == 1
     known = {v["id"]: v for v in product.fields["variants"]} if product else {}
     shown = {v["id"]: v for v in product.variants()} if product else {}
-    variants: list[dict[str, Any]] = []
+    variants: list[dict[str, object]] = []
     quantities: dict[str, int] = {}
     for place, (wanted, id) in enumerate(zip(listed, matched(listed, product), strict=True)):
         if id is None:
@@ -154,7 +154,9 @@ def _variants(
     return variants, quantities
 
 
-def _merged(wanted: Given, old: dict[str, Any], shown: Given, is_priced: bool) -> dict[str, Any]:
+def _merged(
+    wanted: Given, old: dict[str, object], shown: Given, is_priced: bool
+) -> dict[str, object]:
     """A variant that is sent back unchanged still follows its product's SKU and price."""
     news = {
         name: wanted[name] or None

@@ -92,14 +92,14 @@ def _description(value: str) -> str:
     return value
 
 
-def _metadata(value: dict[str, Any]) -> dict[str, Any]:
+def _metadata(value: dict[str, object]) -> dict[str, object]:
     text = json.dumps(value, ensure_ascii=False, default=_as_number)
     if depth(text) > DEEPEST_METADATA:
         raise ValueError(f"must be nested at most {DEEPEST_METADATA} levels deep")
     if len(text.encode()) > LARGEST_METADATA:
         raise ValueError(f"must be at most {LARGEST_METADATA >> 10} KB of JSON")
     # As it will be read again, so that sending it back is no change.
-    plain: dict[str, Any] = json.loads(text)
+    plain: dict[str, object] = json.loads(text)
     return plain
 
 
@@ -361,10 +361,10 @@ class Product:
     @property
     def imported(self) -> Mapping[str, Any]:
         """The memory of the last import that wrote it, for repeated steps."""
-        left: Mapping[str, Any] = self.fields.get("import", {})
+        left: Mapping[str, object] = self.fields.get("import", {})
         return left
 
-    def remembering(self, imported: Mapping[str, Any]) -> "Product":
+    def remembering(self, imported: Mapping[str, object]) -> "Product":
         """With this memory: stored in the record, never shown, and not a change of its own."""
         return replace(self, fields={**self.fields, "import": imported})
 

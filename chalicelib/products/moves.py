@@ -67,7 +67,7 @@ class ShortOfStock(Invalid):
 
     code = "insufficient_stock"
 
-    def __init__(self, line: Mapping[str, Any]) -> None:
+    def __init__(self, line: Mapping[str, object]) -> None:
         super().__init__("There is not enough stock for this move.", lines=[dict(line)])
 
 

@@ -75,8 +75,8 @@ def show(product: Product, fields: Collection[str] = ()) -> dict[str, Any]:
 
 
 def _in_order(
-    names: Iterable[str], product: Product, variants: Callable[[], list[dict[str, Any]]]
-) -> dict[str, Any]:
+    names: Iterable[str], product: Product, variants: Callable[[], list[dict[str, object]]]
+) -> dict[str, object]:
     shown = {name: product.fields.get(name) for name in names}
     if "price" in shown:
         shown["price"] = product.price
@@ -157,7 +157,7 @@ class BrowseProductFields(BrowseProducts, PublicFields):
     pass
 
 
-def show_public(product: Product, fields: Collection[str] = ()) -> dict[str, Any]:
+def show_public(product: Product, fields: Collection[str] = ()) -> dict[str, object]:
     """The shape of PublicProduct, or these fields of it."""
     names = [name for name in _PUBLIC if name in fields] if fields else _PUBLIC
     return _in_order(names, product, lambda: [_public_variant(v) for v in product.variants()])

@@ -8,7 +8,7 @@ is already below it. If that changed meanwhile, the sale is computed again.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.products import low
 from chalicelib.products.model import Product
@@ -110,7 +110,7 @@ def give_back(commit: Commit, product_id: str, taken: Wanted) -> None:
     commit.update(key(product_id), set=whole, add=added, when=when, otherwise=VariantGone())
 
 
-def _added(stock: Wanted, pieces: Wanted) -> tuple[dict[str, Any], dict[str, int]]:
+def _added(stock: Wanted, pieces: Wanted) -> tuple[dict[str, object], dict[str, int]]:
     """What an update sets or adds to add these pieces to the stock; for many, as it was read."""
     if len(pieces) > _MOST_CONDITIONS:
         there = {id: stock[id] + n for id, n in pieces.items() if id in stock}
@@ -169,7 +169,7 @@ def _merge(
 ) -> None:
     was, now = before.quantities, after.quantities
     differing = {id for id in was.keys() | now.keys() if was.get(id) != now.get(id)}
-    changes: dict[str, Any] = {f"quantities.{id}": now[id] for id in differing & now.keys()}
+    changes: dict[str, object] = {f"quantities.{id}": now[id] for id in differing & now.keys()}
     if before.low_stock_threshold != after.low_stock_threshold:
         # The same variants must be low by the new threshold as computed.
         exactly, changes["threshold"] = True, after.low_stock_threshold

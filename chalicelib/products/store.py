@@ -18,7 +18,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import chain
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from chalicelib import listing
 from chalicelib.listing import words
@@ -164,7 +164,7 @@ def page(query: listing.Query, fields: Iterable[str] = ()) -> listing.Page[Produ
     return listing.Page(shown, len(held), query.page, query.limit)
 
 
-def running_low(most: int) -> list[dict[str, Any]]:
+def running_low(most: int) -> list[dict[str, object]]:
     """Variants below their threshold, as inventory.low shows them; the latest first."""
     return low.newest(load, most)
 
@@ -180,7 +180,7 @@ matched = variants.matched
 # --- Writing --------------------------------------------------------------------------------------
 
 
-def drafted(given: Mapping[str, Any], slug: str) -> Product:
+def drafted(given: Mapping[str, object], slug: str) -> Product:
     """A new product that is not written yet. `given`: as NewProduct gives it. Raises Invalid."""
     return merge.created(given, slug, _now())
 
@@ -199,7 +199,7 @@ def sample() -> Product:
     return drafted(NewProduct.model_validate(given).given(), "example")
 
 
-def sample_of(event: str) -> dict[str, Any]:
+def sample_of(event: str) -> dict[str, object]:
     """What an event about it sends."""
     product = sample()
     if event != "inventory.low":
@@ -208,12 +208,12 @@ def sample_of(event: str) -> dict[str, Any]:
     return low.shown(product, variant_id, product.quantities[variant_id])
 
 
-def redrafted(product: Product, given: Mapping[str, Any], *, exactly: bool = False) -> Product:
+def redrafted(product: Product, given: Mapping[str, object], *, exactly: bool = False) -> Product:
     """The product after a change, itself if nothing differs: `merge.changed`. Raises Invalid."""
     return merge.changed(product, given, _now(), exactly=exactly)
 
 
-def rewritten(product: Product, fields: dict[str, Any], quantities: dict[str, int]) -> Product:
+def rewritten(product: Product, fields: dict[str, object], quantities: dict[str, int]) -> Product:
     """The product with these stored fields and this stock; itself if nothing differs. Raises
     Invalid."""
     return merge.rewritten(product, fields, quantities, _now())

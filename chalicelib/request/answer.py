@@ -16,7 +16,7 @@ from chalicelib.request.call import current, entity_tags
 _JSON: Final = "application/json"
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Numbers that a client stored as it pleased; amounts are strings long before."""
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
@@ -33,7 +33,7 @@ encode: Final = json.JSONEncoder(
 
 def reply(
     status: int,
-    content: Any = None,
+    content: object = None,
     *,
     etag: str | None = None,
     headers: Mapping[str, str] | None = None,
@@ -76,7 +76,7 @@ def reply_public_page(records: list[Any], page: schemas.Paged) -> Response:
     return _public(_page(records, page))
 
 
-def reply_public(content: Any) -> Response:
+def reply_public(content: object) -> Response:
     """An answer that anyone may cache for some seconds. Its ETag is a hash of the answer alone, so
     it reveals nothing else."""
     return _public(encode(content))

@@ -30,7 +30,7 @@ class Application(Chalice):
             for modules in self._served.values():
                 self._import(modules)
 
-    def __call__(self, event: Any, context: Any) -> Any:
+    def __call__(self, event: Any, context: object) -> Any:
         self.serve(event.get("resource") or "")  # Chalice refuses other content types
         return super().__call__(event, context)
 

@@ -2,7 +2,6 @@
 
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
 
 from chalice.app import Request
 
@@ -44,7 +43,7 @@ class Call:
     def address(self) -> str:
         """The client's address: the peer that API Gateway sees or, if that is a trusted proxy
         (`--trusted-proxies`), the address in its X-Forwarded-For."""
-        identity: dict[str, Any] = self.request.context.get("identity") or {}
+        identity: dict[str, object] = self.request.context.get("identity") or {}
         peer = str(identity.get("sourceIp") or "unknown")
         forwarded = str(self.request.headers.get("x-forwarded-for", ""))
         return proxies.client(peer, forwarded, settings.trusted_proxies())

@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Final, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -37,7 +37,7 @@ def body(model: type[Model]) -> Model:
     return validate(model, parsed_body())
 
 
-def parsed_body() -> Any:
+def parsed_body() -> object:
     """The JSON value that was sent: numbers with a fraction are Decimals, names are unique.
 
     Raises UnsupportedMediaType, PayloadTooLarge, MalformedJson.
@@ -71,7 +71,7 @@ def raw_body() -> bytes:
     return sent
 
 
-def _load(text: str) -> Any:
+def _load(text: str) -> object:
     if not text.strip():
         raise MalformedJson("The body is empty; JSON is expected.")
     if depth(text) > DEEPEST:
@@ -91,7 +91,7 @@ def _load(text: str) -> Any:
     return value
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     members = dict(pairs)
     if len(members) != len(pairs):
         times = Counter(name for name, _ in pairs)
@@ -132,7 +132,7 @@ def query(model: type[Parameters]) -> Parameters:
     if declared is None or declared.query is not model:
         raise TypeError(f"the route does not declare the query {model.__name__}")
     given = _parameters()
-    sent: dict[str, Any] = {}
+    sent: dict[str, object] = {}
     for name, field in model.model_fields.items():
         values = [value for value in given.get(field.alias or name, ()) if value.strip()]
         if values:
@@ -187,5 +187,5 @@ def _parameters() -> Mapping[str, list[str]]:
     return found
 
 
-def _is_list(annotation: Any) -> bool:
+def _is_list(annotation: object) -> bool:
     return "list[" in str(annotation) or "set[" in str(annotation)

@@ -1,6 +1,6 @@
 """Repeatable creations: the header `Idempotency-Key` of a route that declares it."""
 
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from chalice.app import Response
 from pydantic import BaseModel
@@ -22,7 +22,7 @@ IDEMPOTENT: Final = {
 REPLAYED: Final = {"Idempotent-Replayed": "true"}
 
 
-def once(sent: Any) -> Once | None:
+def once(sent: object) -> Once | None:
     """The request as one that takes effect once, if it has a key. `sent`: the JSON value of its
     body, or a substitute. Raises Invalid."""
     key = header("idempotency-key")

@@ -33,9 +33,9 @@ class Operation:
     summary: str
     description: str
     role: Role | None
-    body: Any
+    body: object
     query: type[QueryParameters] | None
-    answers: Mapping[int, Any]
+    answers: Mapping[int, object]
     problems: frozenset[type[Problem]]
     headers: Mapping[str, str]
     consumes: str
@@ -109,9 +109,9 @@ class Routes(Blueprint):
         path: str,
         summary: str,
         *,
-        answers: Mapping[int, Any],
+        answers: Mapping[int, object],
         role: Role | None = None,
-        body: Any = None,
+        body: object = None,
         query: type[QueryParameters] | None = None,
         problems: Problems = (),
         headers: Mapping[str, str] | None = None,

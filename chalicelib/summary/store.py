@@ -3,7 +3,7 @@
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from typing_extensions import TypedDict
 
@@ -60,7 +60,7 @@ def first_day(today: date) -> date:
     return today - timedelta(days=DAYS - 1)
 
 
-def summary(today: date) -> dict[str, Any]:
+def summary(today: date) -> dict[str, object]:
     """The shape of ShopSummary. `today` in the shop's time zone."""
     low, days, by_status = round_trips.together(
         [
@@ -79,6 +79,6 @@ def summary(today: date) -> dict[str, Any]:
     }
 
 
-def _sold(days: list[DaySold]) -> dict[str, Any]:
+def _sold(days: list[DaySold]) -> dict[str, object]:
     revenue = sum((day.revenue for day in days), Decimal(0))
     return {"orders": sum(day.orders for day in days), "revenue": money.render(revenue)}

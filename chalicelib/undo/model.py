@@ -48,7 +48,7 @@ def _own(product: Product) -> Fields:
     return {name: value for name, value in product.fields.items() if name not in _DERIVED}
 
 
-def _pairs(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, list[Any]]:
+def _pairs(before: Mapping[str, object], after: Mapping[str, object]) -> dict[str, list[object]]:
     names = before.keys() | after.keys()
     found = {name: [before.get(name), after.get(name)] for name in names}
     return {name: pair for name, pair in found.items() if pair[0] != pair[1]}
@@ -88,7 +88,9 @@ def restored(product: Product, changes: Iterable[FieldChange]) -> Restored:
     return now
 
 
-def _put_back(fields: Fields, pairs: Mapping[str, list[Any]], below: str, left: list[str]) -> None:
+def _put_back(
+    fields: Fields, pairs: Mapping[str, list[object]], below: str, left: list[str]
+) -> None:
     for name, (before, after) in pairs.items():
         if fields.get(name) != after:
             left.append(below + name)

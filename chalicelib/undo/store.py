@@ -10,7 +10,7 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.jobs import store as jobs
 from chalicelib.products.model import Product
@@ -91,7 +91,7 @@ def entries(job_id: str, after: str, most: int) -> tuple[dict[str, list[Entry]],
     return found, False
 
 
-def _read(job_id: str, where: Any) -> Iterator[Entry]:
+def _read(job_id: str, where: object) -> Iterator[Entry]:
     for items in table.pages(job_id, where=where, limit=100):
         yield from (_entry(job_id, item) for item in items)
 
@@ -112,7 +112,7 @@ def mark(commit: Commit, entries: Sequence[Entry], undone_by: str) -> None:
         )
 
 
-def forgotten(item: Item, person: Person) -> dict[str, Any]:
+def forgotten(item: Item, person: Person) -> dict[str, object]:
     """The attributes of an order's entry that change when its customer is erased: the tags, as in
     the order itself."""
     from chalicelib.orders import store as orders  # only an erasure needs it

@@ -8,7 +8,7 @@ undone.
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from chalicelib import deadline
 from chalicelib.jobs import store as jobs
@@ -137,7 +137,7 @@ def _write(
     commit.send()
 
 
-def _origin(job: Job, entries: Sequence[Entry]) -> dict[str, Any]:
+def _origin(job: Job, entries: Sequence[Entry]) -> dict[str, object]:
     return {"of": job.asked["job"], "marked": [entry.sk for entry in entries]}
 
 
@@ -159,7 +159,7 @@ def _put_back_order(job: Job, id: str, entries: Sequence[Entry]) -> _Outcome:
         order = orders.get(id)
     except NotFound:
         return RecordOutcome.UNCHANGED, [_error(id, "deleted_since", "It was deleted since.")]
-    back: dict[str, Any] = {}
+    back: dict[str, object] = {}
     left: list[str] = []
     for entry in reversed(entries):
         for name, (before, after) in entry.change["fields"].items():

@@ -1,7 +1,7 @@
 """Postal addresses: of customers, and of orders, which keep copies."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
 from pydantic import AfterValidator, BeforeValidator, Field
 from typing_extensions import TypedDict
@@ -76,21 +76,21 @@ class Address(TypedDict):
 FIELDS: Final = tuple(Address.__annotations__)
 
 
-def stored(given: Mapping[str, Any]) -> dict[str, Any]:
+def stored(given: Mapping[str, object]) -> dict[str, object]:
     """An AddressInput in the shape of Address; blank fields are null."""
     return {name: given.get(name) or None for name in FIELDS}
 
 
-def same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def same(one: Mapping[str, object], other: Mapping[str, object]) -> bool:
     """Whether both are the same place and person."""
     return all(_folded(one.get(name)) == _folded(other.get(name)) for name in FIELDS)
 
 
-def _folded(value: Any) -> str:
+def _folded(value: object) -> str:
     return " ".join(str(value or "").casefold().split())
 
 
-def forgotten(address: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def forgotten(address: Mapping[str, object] | None) -> dict[str, object] | None:
     """What an erasure leaves of an address."""
     if address is None:
         return None

@@ -31,7 +31,7 @@ class Person:
     ids: frozenset[str]
     facts: frozenset[str] = frozenset()
 
-    def is_about(self, data: Any) -> bool:
+    def is_about(self, data: object) -> bool:
         """Whether it is this customer, or an order of this customer."""
         return isinstance(data, dict) and (
             data.get("id") in self.ids or self._of(data).get("id") in self.ids
@@ -41,7 +41,7 @@ class Person:
         """What is left of a customer, or of an order: numbers, lines, money and the country."""
         if data.get("id") in self.ids:
             gone = dict.fromkeys((*_NAMED, "note", "defaultAddressId"))
-            empty: dict[str, Any] = {**gone, "tags": [], "addresses": []}
+            empty: dict[str, object] = {**gone, "tags": [], "addresses": []}
             return {name: empty.get(name, value) for name, value in data.items()}
         left = {**data, "note": None}
         if data.get("tags"):
@@ -75,7 +75,7 @@ class Person:
             return {name: self.without(member) for name, member in value.items()}
         return value
 
-    def _of(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _of(self, data: Mapping[str, object]) -> Mapping[str, Any]:
         customer = data.get("customer")
         return customer if isinstance(customer, dict) else {}
 

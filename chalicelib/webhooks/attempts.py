@@ -110,7 +110,7 @@ def read(item: Mapping[str, Any]) -> Attempt:
 def forgotten(item: Mapping[str, Any], person: Person) -> dict[str, Any]:
     """The attributes of an attempt's record that change when a person is erased: the receiver's
     response may repeat the request."""
-    changes: dict[str, Any] = {}
+    changes: dict[str, object] = {}
     if person.mentions(item.get("body", "")):
         changes["body"] = ERASED
     for name in ("headers", "message", "url"):

@@ -281,11 +281,11 @@ def claim_replay(delivery: Delivery, replay: str, now: datetime) -> Delivery:
 _unclaimed: Final = Attr("claim").not_exists()
 
 
-def _lease(now: datetime, *, replay: bool) -> dict[str, Any]:
+def _lease(now: datetime, *, replay: bool) -> dict[str, object]:
     return {"claim": {"until": clock.iso(now + LEASE), "replay": replay, "by": ids.ulid()}}
 
 
-def _claim(id: str, lease: Mapping[str, Any], more: Mapping[str, Any], when: Any) -> Delivery:
+def _claim(id: str, lease: Mapping[str, object], more: Mapping[str, object], when: Any) -> Delivery:
     """Raises Taken, but not if the answer to this claim was lost: `by` says whose it is."""
     try:
         item = table.update(
@@ -473,14 +473,17 @@ def _ours(delivery: Delivery) -> Any:
 
 
 def _settle(
-    delivery: Delivery, changes: Mapping[str, Any], removed: Sequence[str], kept: int = KEPT_SECONDS
+    delivery: Delivery,
+    changes: Mapping[str, object],
+    removed: Sequence[str],
+    kept: int = KEPT_SECONDS,
 ) -> bool:
     return _update(delivery.id, changes, removed, _ours(delivery), kept)
 
 
 def _update(
     id: str,
-    changes: Mapping[str, Any],
+    changes: Mapping[str, object],
     removed: Sequence[str],
     when: Any,
     kept_seconds: int = KEPT_SECONDS,

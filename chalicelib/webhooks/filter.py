@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from chalicelib.webhooks.model import DEEPEST_FILTER, LARGEST_FILTER, MOST_FILTER_VALUES
 
-_COMPARE: Final[Mapping[Any, Callable[[Decimal, Decimal], bool]]] = {
+_COMPARE: Final[Mapping[object, Callable[[Decimal, Decimal], bool]]] = {
     "=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge
 }  # fmt: skip
 _AMOUNT: Final = re.compile(r"-?[0-9]{1,40}(?:\.[0-9]{1,40})?")
@@ -31,11 +31,11 @@ def lets_through(pattern: str | None, body: str) -> bool:
     return pattern is None or _all_fit(exactly(pattern), exactly(body))
 
 
-def _all_fit(pattern: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
+def _all_fit(pattern: Mapping[str, object], body: Mapping[str, object]) -> bool:
     return all(_fits(wanted, body, name) for name, wanted in pattern.items())
 
 
-def _fits(wanted: Any, body: Mapping[str, Any], name: str) -> bool:
+def _fits(wanted: Any, body: Mapping[str, object], name: str) -> bool:
     values = _listed(body[name]) if name in body else []
     if isinstance(wanted, dict):
         objects = [each for each in values if isinstance(each, dict)]
@@ -44,7 +44,7 @@ def _fits(wanted: Any, body: Mapping[str, Any], name: str) -> bool:
     return any(one == there or any(map(_matcher(one), values)) for one in wanted)
 
 
-def _matcher(one: Any) -> Callable[[Any], bool]:
+def _matcher(one: object) -> Callable[[object], bool]:
     """A function that tells whether a value matches `one` of a list. Raises ValueError if it is not
     a valid matcher."""
     match [*one.items()] if isinstance(one, dict) else ():
@@ -64,38 +64,38 @@ def _matcher(one: Any) -> Callable[[Any], bool]:
     return _plain(one)
 
 
-def _plain(one: Any) -> Callable[[Any], bool]:
+def _plain(one: object) -> Callable[[object], bool]:
     if isinstance(one, dict | list):
         raise ValueError
     return partial(_equals, one)
 
 
-def _bound(sign: Any, than: Any) -> Callable[[Any], bool]:
+def _bound(sign: object, than: object) -> Callable[[object], bool]:
     if not (isinstance(sign, str) and sign in _COMPARE and _is_number(than)):
         raise ValueError
     return lambda value: (n := _number(value)) is not None and _COMPARE[sign](n, Decimal(str(than)))
 
 
-def _listed(value: Any) -> list[Any]:
+def _listed(value: object) -> list[object]:
     return value if isinstance(value, list) else [value]
 
 
-def _equals(wanted: Any, value: Any) -> bool:
+def _equals(wanted: object, value: object) -> bool:
     if _is_number(wanted):
         return _number(value) == Decimal(str(wanted))
     return type(wanted) is type(value) and bool(wanted == value)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
-def _number(value: Any) -> Decimal | None:
+def _number(value: object) -> Decimal | None:
     is_one = _is_number(value) or (isinstance(value, str) and _AMOUNT.fullmatch(value))
     return Decimal(str(value)) if is_one else None
 
 
-def faults(pattern: Any, field: str) -> Iterator[tuple[str, str]]:
+def faults(pattern: object, field: str) -> Iterator[tuple[str, str]]:
     """(field, message) for each error in a pattern; `field` is the place in it."""
     if (
         _size(pattern) > MOST_FILTER_VALUES
@@ -112,12 +112,12 @@ def faults(pattern: Any, field: str) -> Iterator[tuple[str, str]]:
     yield from _faults(pattern, field, DEEPEST_FILTER)
 
 
-def _size(node: Any) -> int:
+def _size(node: object) -> int:
     inner = node.values() if isinstance(node, dict) else node if isinstance(node, list) else None
     return 1 if inner is None else sum(map(_size, inner))
 
 
-def _faults(pattern: Any, at: str, deep: int) -> Iterator[tuple[str, str]]:
+def _faults(pattern: object, at: str, deep: int) -> Iterator[tuple[str, str]]:
     if not isinstance(pattern, dict) or not pattern or not deep:
         yield (
             at,

@@ -7,7 +7,7 @@ is a failure, too: which receiver of its batch was the cause, if any, is unknown
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.storage import table
 from chalicelib.storage.conditions import Attr
@@ -15,7 +15,7 @@ from chalicelib.values import clock
 from chalicelib.webhooks import retry, store
 from chalicelib.webhooks.model import Endpoint
 
-_HEALTHY: Final[Mapping[str, Any]] = {"streak": None, "failingSince": None}
+_HEALTHY: Final[Mapping[str, object]] = {"streak": None, "failingSince": None}
 
 
 def note(endpoints: Mapping[str, Endpoint], outcomes: Iterable[tuple[str, bool]]) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache, partial
-from typing import Any, Final
+from typing import Final
 
 from chalicelib import aws, settings, sqs, telemetry
 from chalicelib.storage import round_trips
@@ -44,7 +44,7 @@ class Message:
     only_failed: bool = False
 
     def text(self) -> str:
-        fields: dict[str, Any] = {"delivery": self.delivery}
+        fields: dict[str, object] = {"delivery": self.delivery}
         if self.replay:
             fields |= {"replay": self.replay, "onlyFailed": self.only_failed}
         else:
@@ -91,7 +91,7 @@ def send_many(posted: Sequence[Posted]) -> None:
     round_trips.together([partial(send, part) for part in batches(posted, _A_THREAD)])
 
 
-def _entry(one: Posted) -> dict[str, Any]:
+def _entry(one: Posted) -> dict[str, object]:
     return {
         "MessageBody": one.message.text(),
         "DelaySeconds": one.delay,

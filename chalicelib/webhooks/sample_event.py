@@ -1,7 +1,6 @@
 """A test event: sample data for one endpoint, sent like any event."""
 
 import json
-from typing import Any
 
 from chalicelib import settings
 from chalicelib.orders.model import LARGEST_ORDER
@@ -27,7 +26,7 @@ def send(endpoint_id: str, kind: EventKind | None) -> tuple[Delivery, bool]:
     return deliveries.create(announced, endpoint.id, test=True), lets_through(endpoint.filter, body)
 
 
-def tried(endpoint: Endpoint, asked: TestEvent) -> dict[str, Any]:
+def tried(endpoint: Endpoint, asked: TestEvent) -> dict[str, object]:
     """The shape of TriedEvent. Raises Invalid."""
     event = asked.event or endpoint.events[0]
     own = store.checked_filter(asked.filter)
@@ -39,7 +38,7 @@ def tried(endpoint: Endpoint, asked: TestEvent) -> dict[str, Any]:
     return {"event": event, "data": data, "passesFilter": lets_through(pattern, body)}
 
 
-def sample(event: EventKind) -> dict[str, Any]:
+def sample(event: EventKind) -> dict[str, object]:
     """The data of such an event, made by the slice that announces it, so that it has the same shape
     as real ones."""
     # Imported here, so that other requests do not load those slices.

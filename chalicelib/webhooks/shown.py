@@ -15,7 +15,7 @@ from chalicelib.values import clock
 from chalicelib.webhooks.model import Delivery, DeliveryStatus, Endpoint, EventKind
 
 
-def announced(kind: EventKind) -> tuple[Any, str]:
+def announced(kind: EventKind) -> tuple[object, str]:
     """The type of such an event's `data`, and a description."""
     # Imported only for the API's description.
     from chalicelib.customers.shown import ShownCustomer
@@ -156,7 +156,7 @@ def _notices(endpoint: Endpoint, overlap_ends: str | None) -> Iterator[tuple[str
         )
 
 
-def _recovery(recovery: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _recovery(recovery: Mapping[str, object] | None) -> dict[str, object] | None:
     names = ("id", "since", "startedAt", "count", "sent", "completedAt")
     return {name: recovery.get(name) for name in names} if recovery else None
 
@@ -165,7 +165,7 @@ def etag(endpoint: Endpoint) -> str:
     return digest(show_endpoint(endpoint))
 
 
-def digest(shown: Mapping[str, Any]) -> str:
+def digest(shown: Mapping[str, object]) -> str:
     return hashlib.sha256(json.dumps(shown).encode()).hexdigest()[:16]
 
 
@@ -270,7 +270,7 @@ class RecoveryResult(TypedDict):
     ]
 
 
-def show_delivery(delivery: Delivery, endpoint: Endpoint | None) -> dict[str, Any]:
+def show_delivery(delivery: Delivery, endpoint: Endpoint | None) -> dict[str, object]:
     """The shape of ShownDelivery. Without its endpoint, a pending delivery is shown as CANCELLED:
     it will not be posted, even if that is not stored yet."""
     cancelled = endpoint is None and delivery.step is not None

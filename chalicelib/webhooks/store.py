@@ -8,7 +8,7 @@ same item and change without it.
 import json
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 from chalicelib import settings
 from chalicelib.problems import Conflict, Invalid, NotFound, PreconditionFailed
@@ -194,7 +194,7 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
     raise Conflict("The webhook keeps changing. Try again.")
 
 
-def note(id: str, changes: Mapping[str, Any], when: Condition = table.present) -> Endpoint:
+def note(id: str, changes: Mapping[str, object], when: Condition = table.present) -> Endpoint:
     """Writes attributes that clients do not change; None removes. Raises ConditionFailed, also if
     the endpoint was deleted."""
     removed = [name for name, value in changes.items() if value is None]
@@ -203,7 +203,7 @@ def note(id: str, changes: Mapping[str, Any], when: Condition = table.present) -
     return read_endpoint(item)
 
 
-def note_if(id: str, changes: Mapping[str, Any], when: Condition) -> bool:
+def note_if(id: str, changes: Mapping[str, object], when: Condition) -> bool:
     """The same; returns whether the condition held, and the endpoint exists."""
     try:
         note(id, changes, when)
@@ -212,7 +212,7 @@ def note_if(id: str, changes: Mapping[str, Any], when: Condition) -> bool:
     return True
 
 
-def _write(before: Endpoint, changes: Mapping[str, Any]) -> Endpoint:
+def _write(before: Endpoint, changes: Mapping[str, object]) -> Endpoint:
     """Raises ConditionFailed if it was changed since, but not if the answer to this write was
     lost: `change` says whose the last is."""
     own = {"version": before.version + 1, "change": ids.ulid()}
@@ -232,7 +232,7 @@ def _unchanged_since(if_match: frozenset[str] | None, endpoint: Endpoint) -> End
     return endpoint
 
 
-def checked_filter(pattern: Mapping[str, Any] | None) -> str | None:
+def checked_filter(pattern: Mapping[str, object] | None) -> str | None:
     """The pattern as JSON. Raises Invalid, with the place in it."""
     if pattern is None:
         return None
@@ -257,13 +257,13 @@ def _check(url: str) -> None:
 # --- Forgetting -----------------------------------------------------------------------------------
 
 
-def forgotten(item: Item, person: Person) -> dict[str, Any]:
+def forgotten(item: Item, person: Person) -> dict[str, object]:
     """The attributes of a delivery, or of an attempt, that change when a person is erased."""
     if item["sk"].startswith("attempt#"):
         return attempts.forgotten(item, person)
     if not item["sk"].startswith("dlv_"):
         return {}
-    changes: dict[str, Any] = {}
+    changes: dict[str, object] = {}
     for name in ("first", "subject"):
         value = item.get(name)
         if isinstance(value, dict):

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from chalicelib import aws, settings, telemetry
 from chalicelib.storage.attributes import Item
@@ -151,5 +151,5 @@ def _failures(endpoint: Endpoint, failed: _Failed) -> Iterator[str]:
     yield "Single ones can be replayed in the Deliveries view, for 30 days."
 
 
-def _time(entry: dict[str, Any]) -> str:
+def _time(entry: dict[str, object]) -> str:
     return str(entry["sk"]).partition("#")[0]

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from chalicelib import settings
 from chalicelib.problems import Invalid
@@ -74,7 +74,7 @@ def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> DeliveriesRead:
     return DeliveriesRead(shown, least_far or None)
 
 
-def full(id: str) -> dict[str, Any]:
+def full(id: str) -> dict[str, object]:
     """The shape of DeliveryWithAttempts. Raises NotFound."""
     delivery = deliveries.get(id)
     return {
@@ -84,7 +84,7 @@ def full(id: str) -> dict[str, Any]:
     }
 
 
-def _shown(found: Sequence[Attempt]) -> list[dict[str, Any]]:
+def _shown(found: Sequence[Attempt]) -> list[dict[str, object]]:
     """If there are many long responses, only the newest are complete."""
     shown = [attempts.show(attempt) for attempt in found]
     size = 0

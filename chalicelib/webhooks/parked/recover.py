@@ -7,7 +7,7 @@ recovery's id.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.problems import Conflict
 from chalicelib.storage import table
@@ -89,7 +89,7 @@ def sent(endpoint: Endpoint, those: Next) -> None:
     """Stores the progress after messages were queued."""
     recovery = endpoint.recovery
     assert recovery is not None
-    changes: dict[str, Any] = {"recovery.sent": recovery["sent"] + len(those.messages)}
+    changes: dict[str, object] = {"recovery.sent": recovery["sent"] + len(those.messages)}
     if those.after is None:
         changes["recovery.completedAt"] = clock.iso(clock.now())
     else:

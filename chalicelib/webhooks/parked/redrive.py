@@ -22,7 +22,7 @@ _LEASE: Final = 120  # seconds: a run of a minute, and the pause after it
 _LOOK_AGAIN: Final = 60  # seconds
 
 
-def run(event: Mapping[str, Any]) -> dict[str, Any]:
+def run(event: Mapping[str, Any]) -> dict[str, object]:
     """`{"endpoint": "wh_…", "due": ISO 8601, "until": ISO 8601}` → `{"more": bool, "wait": seconds,
     "paced": ISO 8601}`; `due`: when the execution started; `redriven`: the result of the last run.
     Without `until`, as an operator or the previous release starts it, it is `due`.
@@ -67,7 +67,7 @@ def _page(endpoint_id: str, until: datetime | None, paced: datetime) -> tuple[in
     return len(entries), paced
 
 
-def _answer(sent: int, unfinished: bool, paced: datetime) -> dict[str, Any]:
+def _answer(sent: int, unfinished: bool, paced: datetime) -> dict[str, object]:
     wait = _scaled(math.ceil(sent / PER_SECOND))
     return {"more": unfinished or sent >= PAGE, "wait": wait, "paced": clock.iso(paced)}
 
