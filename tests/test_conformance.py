@@ -1,23 +1,6 @@
-"""docs/conformance.md lists exactly the known differences."""
-
-from pathlib import Path
+"""What counts as a difference between the double and AWS's own engine (`make conformance`)."""
 
 from tests.conformance.compare import difference
-from tests.conformance.known import KNOWN
-
-PAGE = Path(__file__).resolve().parents[1] / "docs/conformance.md"
-
-
-def test_the_table_lists_each_known_difference() -> None:
-    table = PAGE.read_text().partition("|---|---|---|---|\n")[2].split("\n\n")[0]
-    rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in table.splitlines()]
-    assert [(who, f"`{op}`", why) for who, op, _, why in map(_cells, KNOWN)] == [
-        (who, operation, why) for who, operation, _, why in rows
-    ]
-
-
-def _cells(known: object) -> tuple[str, str, str, str]:
-    return known.who, known.operation, known.what, known.why  # type: ignore[attr-defined]
 
 
 def test_differences_in_wording_are_ignored() -> None:

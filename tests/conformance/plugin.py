@@ -1,96 +1,81 @@
-"""pytest -p tests.conformance.plugin: each call of a test to DynamoDB is sent to three engines.
+"""pytest -p tests.conformance.plugin: each call of a test to DynamoDB is sent to two engines.
 
-DynamoDB Local answers the test. The project's double, and moto while its tables are small, get the
-same request. A different answer is recorded, and the run fails unless the difference is in
-`known.py`, whose table is docs/conformance.md. With `-n`, each worker has its own engine.
+DynamoDB Local answers the test, and the project's double gets the same request. The run fails if an
+answer differs. With `-n`, each worker has its own engine.
 """
 
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from botocore.awsrequest import AWSRequest
-from moto import mock_aws
-from moto.core.models import botocore_stubber
 
 from tests.conformance.compare import Answer, difference
-from tests.conformance.engine import AUTHORIZATION, Engine
-from tests.conformance.known import KNOWN
+from tests.conformance.engine import Engine
 from tests.support.dynamodb_double import ANSWER_BYTES, Double
 from tests.support.dynamodb_expressions import Wire
 from tests.support.dynamodb_faults import Refused
 
-MOTO_WRITES = 60  # moto copies a table for each item of a transaction
 _ITEM_BYTES = 1_000  # what an item is taken for, where a test says how long a page of a scan is
 
 
 class Found:
-    """How many answers were compared, and what differed."""
+    """How many answers were compared, and what differed: (operation, difference)."""
 
     def __init__(self) -> None:
-        self.compared: Counter[str] = Counter()
-        self.differences: Counter[tuple[str, str, str]] = Counter()
-        self.examples: dict[tuple[str, str, str], str] = {}
+        self.compared = 0
+        self.differences: Counter[tuple[str, str]] = Counter()
+        self.examples: dict[tuple[str, str], str] = {}
 
-    def note(self, who: str, operation: str, request: Wire, engine: Answer, other: Answer) -> None:
-        self.compared[who] += 1
-        if (what := difference(engine, other, operation)) is not None:
-            key = (who, operation, what[:300])
+    def note(self, operation: str, request: Wire, engine: Answer, double: Answer) -> None:
+        self.compared += 1
+        if (what := difference(engine, double, operation)) is not None:
+            key = (operation, what[:300])
             self.differences[key] += 1
-            text = f"{json.dumps(request)[:1_500]}\n  engine {engine}\n  {who} {other}"
+            text = f"{json.dumps(request)[:1_500]}\n  engine {engine}\n  double {double}"
             self.examples.setdefault(key, text[:4_000])
-
-    @property
-    def unknown(self) -> list[tuple[str, str, str]]:
-        return [each for each in self.differences if not any(k.covers(*each) for k in KNOWN)]
 
     def summary(self) -> Any:
         """The results of a worker."""
         differed = [[*key, n, self.examples[key]] for key, n in self.differences.items()]
-        return {"compared": dict(self.compared), "differed": differed}
+        return {"compared": self.compared, "differed": differed}
 
     def add(self, summary: Any) -> None:
-        self.compared.update(summary["compared"])
-        for *key, number, example in summary["differed"]:
-            who, operation, what = key
-            self.differences[who, operation, what] += number
-            self.examples.setdefault((who, operation, what), example)
+        self.compared += summary["compared"]
+        for operation, what, number, example in summary["differed"]:
+            self.differences[operation, what] += number
+            self.examples.setdefault((operation, what), example)
 
 
-class Three:
-    """The double, which also sends each request to the other two."""
+class Both:
+    """The double, which also sends each request to the engine."""
 
     def __init__(self, found: Found) -> None:
         self.engine, self.found = Engine(), found
         self._lock = threading.RLock()
         self._spaces = 0
-        self.moto_tables: set[str] = set()
         self._own_performed, self._own_load = Double._performed, Double.load
         self._own_empty = Double.empty
 
     def install(self) -> None:
-        three = self
+        both = self
 
         def performed(double: Double, operation: str, request: Wire) -> Wire:
-            return three.perform(double, operation, request)
+            return both.perform(double, operation, request)
 
         def load(double: Double, actions: list[Wire]) -> None:
-            three._own_load(double, actions)
-            double.__dict__["moto_writes"] = MOTO_WRITES
+            both._own_load(double, actions)
             for at in range(0, len(actions), 100):
                 part = actions[at : at + 100]
-                status, reply = three.engine.answer(
-                    three.space(double), "TransactWriteItems", {"TransactItems": part}
+                status, reply = both.engine.answer(
+                    both.space(double), "TransactWriteItems", {"TransactItems": part}
                 )
                 assert status == 200, reply
 
         def empty(double: Double) -> None:
-            three._own_empty(double)
+            both._own_empty(double)
             double.__dict__.pop("space", None)
-            double.__dict__["moto_writes"] = MOTO_WRITES
 
         Double._performed, Double.load, Double.empty = performed, load, empty  # type: ignore[method-assign]
 
@@ -113,9 +98,7 @@ class Three:
                 limit = max(1, double.scan_bytes // _ITEM_BYTES)
                 return _value(self.engine.answer(space, operation, request | {"Limit": limit}))
             by_engine = self.engine.answer(space, operation, request)
-            self.found.note("the double", operation, request, by_engine, by_double)
-            if (by_moto := self._by_moto(double, space, operation, request)) is not None:
-                self.found.note("moto", operation, request, by_engine, by_moto)
+            self.found.note(operation, request, by_engine, by_double)
         return _value(by_engine)
 
     def _by_double(self, double: Double, operation: str, request: Wire) -> Answer:
@@ -127,54 +110,6 @@ class Three:
                 "message": refused.message,
                 **refused.more,
             }
-
-    def _by_moto(self, double: Double, space: str, operation: str, request: Wire) -> Answer | None:
-        writes = double.__dict__.setdefault("moto_writes", 0)
-        if writes >= MOTO_WRITES:
-            return None
-        double.__dict__["moto_writes"] = writes + len(request.get("TransactItems", "1"))
-        named = json.loads(json.dumps(request))
-        for part in [named, *(v for a in named.get("TransactItems", ()) for v in a.values())]:
-            if "TableName" in part:
-                part["TableName"] = self._moto_table(space + part["TableName"])
-        if "RequestItems" in named:
-            asked = named["RequestItems"].items()
-            named["RequestItems"] = {self._moto_table(space + name): each for name, each in asked}
-        status, reply = self._moto(operation, named)
-        if "Responses" in reply:
-            reply["Responses"] = {n.removeprefix(space): v for n, v in reply["Responses"].items()}
-        return status, reply
-
-    def _moto_table(self, name: str) -> str:
-        if name not in self.moto_tables:
-            self.moto_tables.add(name)
-            keys = [("pk", "HASH"), ("sk", "RANGE")]
-            self._moto(
-                "CreateTable",
-                {
-                    "TableName": name,
-                    "BillingMode": "PAY_PER_REQUEST",
-                    "KeySchema": [{"AttributeName": n, "KeyType": kind} for n, kind in keys],
-                    "AttributeDefinitions": [
-                        {"AttributeName": n, "AttributeType": "S"} for n, _ in keys
-                    ],
-                },
-            )
-        return name
-
-    def _moto(self, operation: str, request: Wire) -> Answer:
-        prepared = AWSRequest(
-            "POST",
-            "https://dynamodb.us-east-1.amazonaws.com/",
-            {
-                "Content-Type": "application/x-amz-json-1.0",
-                "X-Amz-Target": f"DynamoDB_20120810.{operation}",
-                "Authorization": AUTHORIZATION,
-            },
-            json.dumps(request).encode(),
-        ).prepare()
-        reply: Any = botocore_stubber(f"before-send.dynamodb.{operation}", prepared)
-        return reply.status_code, json.loads(reply.content or b"{}")
 
 
 def _is_held(answer: Answer) -> bool:
@@ -192,22 +127,14 @@ def _value(answer: Answer) -> Wire:
 
 
 _found = Found()
-_three: list[Three] = []
+_both: list[Both] = []
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
-        _three.append(Three(_found))
-        _three[0].install()
-        config.add_cleanup(_three[0].engine.stop)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol() -> Iterator[None]:
-    """Keeps an outer moto account, which the end of a test's own does not remove."""
-    with mock_aws():
-        _three[0].moto_tables.clear()
-        return (yield)
+        _both.append(Both(_found))
+        _both[0].install()
+        config.add_cleanup(_both[0].engine.stop)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -219,17 +146,13 @@ def pytest_testnodedown(node: Any, error: object) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["conformance"] = _found.summary()
-    elif _found.unknown and session.exitstatus == 0:
+    elif _found.differences and session.exitstatus == 0:
         session.exitstatus = 1
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     write = terminalreporter.write_line
-    for who, number in _found.compared.items():
-        write(f"{number:,} answers of {who} were compared with those of DynamoDB Local")
+    write(f"{_found.compared:,} answers of the double were compared with those of DynamoDB Local")
     for key, number in _found.differences.most_common():
-        who, operation, what = key
-        state = "UNKNOWN" if key in _found.unknown else "known"
-        write(f"{state}: {who}, {operation}, {number} times: {what}")
-        if key in _found.unknown:
-            write(_found.examples[key])
+        write(f"DIFFERENT: {key[0]}, {number} times: {key[1]}")
+        write(_found.examples[key])
