@@ -224,6 +224,8 @@ class Walk(PageQuery):
 
 
 class Pagination(TypedDict):
+    """The page, and the number of pages."""
+
     page: Annotated[int, about("Number of the page, from 1.")]
     limit: Annotated[int, about("Items per page.")]
     total: Annotated[int, about("How many there are in all.")]
@@ -231,6 +233,8 @@ class Pagination(TypedDict):
 
 
 class CursorPagination(Pagination):
+    """The page, the number of pages, and the cursor of the next page."""
+
     next: Annotated[str | None, Field(description="Send it as `cursor`; null at the end")]
 
 
@@ -293,5 +297,7 @@ def _pagination(page: int, limit: int, total: int) -> Pagination:
 
 
 class Deleted(TypedDict):
+    """What was deleted."""
+
     id: Annotated[str, about("Identifier.")]
     deleted: Annotated[bool, about("Always true.")]

@@ -165,17 +165,7 @@ def test_a_change_is_described_without_defaults(description: Any) -> None:
     ]
 
 
-def test_every_public_name_belongs_to_an_existing_field(description: Any) -> None:
-    schemas = description["components"]["schemas"]
-    known = {f"{name}.{own}" for name in schemas for own in schemas[name].get("properties", ())}
-    known |= {known_one.partition(".")[2] for known_one in known}
-    known |= {
-        parameter["name"]
-        for _, _, operation in _operations(description)
-        for parameter in operation["parameters"]
-    }
-    assert public_names.PROPERTIES.keys() - known == set()
-    assert public_names.SUMMARIES.keys() - schemas.keys() == set()
+def test_every_tag_has_a_description(description: Any) -> None:
     assert public_names.TAGS.keys() == {tag["name"] for tag in description["tags"]}
 
 

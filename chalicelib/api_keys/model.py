@@ -53,6 +53,8 @@ Expiry = Annotated[datetime, AfterValidator(utc), AfterValidator(_ahead)]
 
 
 class NewApiKey(Input):
+    """The rights of a new key, and its expiry."""
+
     # Silently ignoring limits or a key would mislead their sender.
     read_only: ClassVar[frozenset[str]] = frozenset({"id", "createdAt", "lastUsedAt"})
 
@@ -74,6 +76,8 @@ class RateLimits(TypedDict):
 
 
 class ApiKey(TypedDict):
+    """An API key, without the key itself."""
+
     id: Annotated[str, about("Identifier.")]
     name: Annotated[str, about("Name.")]
     role: Annotated[Role, about("What the key may do.")]
@@ -83,6 +87,8 @@ class ApiKey(TypedDict):
 
 
 class ListedApiKey(ApiKey):
+    """An API key as the list shows it, without the key itself."""
+
     lastUsedAt: Annotated[
         str | None, Field(description="The day of the last request, in UTC; null: never used.")
     ]

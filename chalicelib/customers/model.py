@@ -124,6 +124,8 @@ class CustomerChange(_Editable):
 
 
 class CustomerSort(Choice):
+    """The order of a list of customers."""
+
     NEWEST = "-createdAt"
     NAME = "name"
 

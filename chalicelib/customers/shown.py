@@ -23,6 +23,8 @@ class OrderCustomer(TypedDict):
 
 
 class CustomerAddress(Address):
+    """A postal address of a customer."""
+
     id: Annotated[str, about("Identifier.")]
 
 

@@ -57,13 +57,13 @@ def references(node: object) -> Iterator[str]:
 def _with_words(name: str, schema: Schema) -> Schema:
     made = {
         **schema,
-        "description": one_line(schema.get("description"), public_names.summary(name)),
+        "description": one_line(schema.get("description")),
     }
     if "properties" in schema:
         made["properties"] = {
             own: {
                 **field,
-                "description": one_line(field.get("description"), public_names.property(name, own)),
+                "description": one_line(field.get("description")),
             }
             for own, field in schema["properties"].items()
         }

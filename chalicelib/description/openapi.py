@@ -286,7 +286,7 @@ def _query_parameters(
             "name": name,
             "in": "query",
             "required": name in schema.get("required", ()),
-            "description": one_line(field.get("description"), public_names.property(query, name)),
+            "description": one_line(field.get("description")),
             "schema": described,
             **({"example": _read(example[name], described)} if name in example else {}),
         }
@@ -317,7 +317,7 @@ def _answer(
     example: Mapping[str, Any],
 ) -> Schema:
     name = next(references(schema), "")
-    about = public_names.summary(name) or definitions.get(name, {}).get("description")
+    about = definitions.get(name, {}).get("description")
     described: Schema = {
         "description": one_line(f"{_SUCCESS[status]} {about or ''}"),
         "headers": _EVERY_ANSWER,

@@ -14,17 +14,23 @@ from chalicelib.schemas import Choice, NullIsAbsent, about
 
 
 class ExportType(Choice):
+    """The records to export."""
+
     PRODUCTS = "products"
     ORDERS = "orders"
     CUSTOMERS = "customers"
 
 
 class ExportFormat(Choice):
+    """How a file of records is written."""
+
     CSV = "csv"
     JSONL = "jsonl"
 
 
 class ExportColumns(Choice):
+    """The columns of a CSV."""
+
     BACKROOM = "backroom"
     SHOPIFY = "shopify"
 

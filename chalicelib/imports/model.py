@@ -20,7 +20,7 @@ from chalicelib.imports.csv import faults, groups, records
 from chalicelib.imports.csv.records import FileFormat
 from chalicelib.jobs import model as jobs
 from chalicelib.jobs.model import JobStatus
-from chalicelib.schemas import Choice, Input, NullIsAbsent, QueryParameters
+from chalicelib.schemas import Choice, Input, NullIsAbsent, QueryParameters, about
 from chalicelib.values import clock
 
 LARGEST_UPLOAD: Final = 5 * 1024**3  # bytes; S3: one POST takes 5 GB
@@ -165,7 +165,9 @@ class ImportOptions(QueryParameters):
 
 
 class NewImportUpload(NullIsAbsent):
-    file_name: _FileName
+    """A file that will be uploaded, and how it is imported."""
+
+    file_name: Annotated[_FileName, about("Name of the file.")]
     mode: _Mode = ImportMode.UPSERT
     dry_run: _DryRun = False
     allow_zero_prices: _Zero = False
@@ -186,11 +188,13 @@ class ChosenMapping(NullIsAbsent):
     """How a job's file is read. `encoding` or `delimiter`: it is read again, and its columns are
     shown again. Otherwise the fields of its columns, or a known format with changes."""
 
-    columns: Columns | None = None
-    format: Annotated[str, Field(max_length=50, description="Such as `shopify`")] | None = None
+    columns: Annotated[Columns | None, about("Column → field; null: not read.")] = None
+    format: Annotated[
+        Annotated[str, Field(max_length=50)] | None, about("Name of a format, such as `shopify`.")
+    ] = None
     encoding: _Encoding = ""
     delimiter: _Delimiter = ""
-    save_as: _Name | None = None
+    save_as: Annotated[_Name | None, about("Keep the mapping under this name.")] = None
 
 
 class NewMapping(Input):
@@ -199,35 +203,44 @@ class NewMapping(Input):
     read_only: ClassVar[frozenset[str]] = frozenset({"name", "updatedAt"})
 
     columns: Columns
-    format: Annotated[str, Field(max_length=50)] | None = None
+    format: Annotated[
+        Annotated[str, Field(max_length=50)] | None,
+        about("Name of the format that the file has; null: its columns are mapped."),
+    ] = None
 
 
 class SavedMapping(TypedDict):
-    name: str
-    columns: dict[str, str | None]
-    format: str | None
-    updatedAt: str
+    """A mapping of a file's columns, saved for files with the same columns."""
+
+    name: Annotated[str, about("Name.")]
+    columns: Annotated[dict[str, str | None], about("Column → field; null: not read.")]
+    format: Annotated[
+        str | None, about("Name of the format that the file has; null: its columns are mapped.")
+    ]
+    updatedAt: Annotated[str, about("When it was last changed.")]
 
 
 class SavedMappingList(TypedDict):
-    data: list[SavedMapping]
+    """All saved mappings."""
+
+    data: Annotated[list[SavedMapping], about("The items.")]
 
 
 class ImportUpload(TypedDict):
     """A form to post the file with, as `multipart/form-data`: `fields` first, then `file`."""
 
-    jobId: str
-    url: str
-    fields: dict[str, str]
-    expiresAt: str
+    jobId: Annotated[str, about("Id of the job: get the job until it has ended.")]
+    url: Annotated[str, about("Web address.")]
+    fields: Annotated[dict[str, str], about("Form fields that come before `file`.")]
+    expiresAt: Annotated[str, about("When it expires; null: never.")]
 
 
 class ImportFailure(TypedDict):
     """Why the job as a whole failed; `row` if a line of the file is the reason."""
 
-    code: str
-    message: str
-    row: int | None
+    code: Annotated[str, about("What happened, for programs.")]
+    message: Annotated[str, about("What happened, for people.")]
+    row: Annotated[int | None, about("Line of the file, the header being 1; null: the whole file.")]
 
 
 class ImportJob(jobs.Job):

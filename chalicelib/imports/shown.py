@@ -10,6 +10,7 @@ from chalicelib.imports import files, store
 from chalicelib.imports.model import ImportFailure, ImportJob, ImportMode, ProductOutcome
 from chalicelib.imports.store import MOST_PREVIEWS
 from chalicelib.jobs.model import INLINE_ERRORS, JobStatus, progress
+from chalicelib.schemas import about
 from chalicelib.values import clock
 
 
@@ -17,22 +18,22 @@ class ImportRowError(TypedDict):
     """`row`: the line in the file (the header is line 1); `field`: the file's column; and the
     product as its rows name it."""
 
-    row: int
-    field: str
-    code: str
-    message: str
-    slug: str | None
-    sku: str | None
-    name: str | None
+    row: Annotated[int, about("Line of the file, the header being 1; null: the whole file.")]
+    field: Annotated[str, about("The field that it is about; for a file its column.")]
+    code: Annotated[str, about("What happened, for programs.")]
+    message: Annotated[str, about("What happened, for people.")]
+    slug: Annotated[str | None, about("Its part of a web address, such as blue-shirt.")]
+    sku: Annotated[str | None, about("Stock keeping unit.")]
+    name: Annotated[str | None, about("Name.")]
 
 
 class ImportColumn(TypedDict):
     """A column of the file; `field`: what it is read as, or proposed as."""
 
-    column: str
+    column: Annotated[str, about("Name of the file's column.")]
     samples: Annotated[list[str], Field(description="Up to three different values")]
-    field: str | None
-    ignored: bool
+    field: Annotated[str | None, about("The field that it is read as, or proposed as; null: none.")]
+    ignored: Annotated[bool, about("Whether it is not read.")]
 
 
 class ImportEncoding(TypedDict):
@@ -45,52 +46,59 @@ class ImportEncoding(TypedDict):
 class ImportNotice(TypedDict):
     """A warning; nothing failed."""
 
-    code: str
-    message: str
-    column: str
+    code: Annotated[str, about("What happened, for programs.")]
+    message: Annotated[str, about("What happened, for people.")]
+    column: Annotated[str, about("Name of the file's column.")]
 
 
 class ImportPreview(TypedDict):
     """A product of a dry run: the fields that would differ. `before` is null if it would be
     created. Long texts and lists are cut."""
 
-    row: int
-    outcome: str
-    id: str | None
-    slug: str
-    name: str
-    before: dict[str, Any] | None
-    after: dict[str, Any]
+    row: Annotated[int, about("Line of the file, the header being 1; null: the whole file.")]
+    outcome: Annotated[str, about("What would happen to it: created, updated or failed.")]
+    id: Annotated[str | None, about("Identifier.")]
+    slug: Annotated[str, about("Its part of a web address, such as blue-shirt.")]
+    name: Annotated[str, about("Name.")]
+    before: Annotated[
+        dict[str, Any] | None,
+        about("The fields that differ, as they are now; null where it would be created."),
+    ]
+    after: Annotated[dict[str, Any], about("The fields that differ, afterwards.")]
 
 
 class ImportJobSummary(TypedDict):
-    id: str
-    type: str
-    fileName: str
-    status: JobStatus
-    mode: ImportMode
-    dryRun: bool
-    allowZeroPrices: bool
+    """An import, as a list shows it."""
+
+    id: Annotated[str, about("Identifier.")]
+    type: Annotated[str, about("Always product_import.")]
+    fileName: Annotated[str, about("Name of the file.")]
+    status: Annotated[JobStatus, about("Its state.")]
+    mode: Annotated[ImportMode, about("Import mode: which products may be created or changed.")]
+    dryRun: Annotated[bool, about("Whether it only reports what would happen.")]
+    allowZeroPrices: Annotated[bool, about("Whether prices above zero may become zero.")]
     dialect: Annotated[str | None, Field(description="The format of the file")]
     encoding: Annotated[str | None, Field(description="Of the file's text")]
-    delimiter: str | None
-    ignoredColumns: list[str]
-    warnings: list[ImportNotice]
+    delimiter: Annotated[str | None, about("What separates the file's columns.")]
+    ignoredColumns: Annotated[list[str], about("Columns that are not read.")]
+    warnings: Annotated[list[ImportNotice], about("Warnings; nothing failed.")]
     sourceJobId: Annotated[str | None, Field(description="The job that this one retries or runs")]
     total: Annotated[int | None, Field(description="Products in the file; null until it was read")]
-    processed: int
-    created: int
-    updated: int
-    unchanged: int
-    failed: int
+    processed: Annotated[int, about("How many were worked on.")]
+    created: Annotated[int, about("How many were created.")]
+    updated: Annotated[int, about("How many were updated.")]
+    unchanged: Annotated[int, about("How many needed no change.")]
+    failed: Annotated[int, about("How many failed.")]
     progress: Annotated[int, Field(description="Percent")]
-    error: ImportFailure | None
-    createdAt: str
-    startedAt: str | None
-    completedAt: str | None
+    error: Annotated[ImportFailure | None, about("Why it failed; null: it did not.")]
+    createdAt: Annotated[str, about("When it was created.")]
+    startedAt: Annotated[str | None, about("When it began; null: it has not.")]
+    completedAt: Annotated[str | None, about("When it ended; null: it has not.")]
 
 
 class ShownImportJob(ImportJobSummary):
+    """An import: its progress, and the results for the file's products."""
+
     errors: Annotated[
         list[ImportRowError], Field(description=f"The first {INLINE_ERRORS}, by line")
     ]

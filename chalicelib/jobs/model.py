@@ -71,6 +71,8 @@ class JobError(TypedDict):
 
 
 class StartedJob(TypedDict):
+    """The job that does it."""
+
     jobId: Annotated[str, about("Id of the job: get the job until it has ended.")]
 
 
@@ -98,6 +100,8 @@ class JobSummary(TypedDict):
 
 
 class ShownJob(JobSummary):
+    """A bulk edit, export, undo, merge or erasure: its progress and its results."""
+
     errors: Annotated[list[JobRecordError], Field(description=f"The first {INLINE_ERRORS}")]
     preview: Annotated[
         list[dict[str, Any]],

@@ -23,7 +23,7 @@ from pydantic import (
 from chalicelib import listing
 from chalicelib.customers.model import OrderCustomerInput, searchable
 from chalicelib.products.model import Price, ShopCurrency
-from chalicelib.schemas import Choice, Several, Stripped, Walk, length, not_empty, upper
+from chalicelib.schemas import Choice, Several, Stripped, Walk, about, length, not_empty, upper
 from chalicelib.storage.attributes import Item
 from chalicelib.values import clock, timezone
 from chalicelib.values.addresses import AddressInput
@@ -68,6 +68,8 @@ class OrderStatus(Choice):
 
 
 class PaymentStatus(Choice):
+    """Whether an order is paid."""
+
     PENDING = "PENDING"
     PAID = "PAID"
     PARTIALLY_PAID = "PARTIALLY_PAID"
@@ -124,10 +126,14 @@ Tags = Annotated[list[Annotated[str, length(50, 1)]], Field(max_length=50)]
 
 
 class LineItemInput(Stripped):
+    """A line of a new order."""
+
     read_only: ClassVar[frozenset[str]] = frozenset({"id", "productId", "title", "sku", "total"})
 
-    variant_id: Annotated[str, length(60, 1)]
-    quantity: Annotated[int, Field(strict=True, ge=1, le=MOST_PIECES)]
+    variant_id: Annotated[str, length(60, 1), about("Id of the variant, `var_…`.")]
+    quantity: Annotated[
+        int, Field(strict=True, ge=1, le=MOST_PIECES, description="How many pieces.")
+    ]
     price: Annotated[Price | None, Field(description="Per piece; default: the variant's.")] = None
 
 
@@ -139,20 +145,33 @@ class NewOrder(Stripped):
         {"id", "number", "createdAt", "updatedAt", "paidAt", "shippedAt", "history"}
     )
 
-    source: OpenName | None = None
-    customer: OrderCustomerInput | None = None
-    shipping_address: AddressInput | None = None
-    billing_address: AddressInput | None = None
-    sales_rep_id: EmployeeId | None = None
-    line_items: Annotated[list[LineItemInput], Field(min_length=1, max_length=MOST_LINES)]
-    currency: ShopCurrency | None = None
-    tax: Price | None = None
-    subtotal: Price | None = None
-    total: Price | None = None
-    payment_status: PaymentStatus | None = None
-    payment_method: OpenName | None = None
-    note: Note | None = None
-    tags: Tags | None = None
+    source: Annotated[OpenName | None, about("Where the order came from, such as IN_PERSON.")] = (
+        None
+    )
+    customer: Annotated[OrderCustomerInput | None, about("Who ordered; null: no customer.")] = None
+    shipping_address: Annotated[
+        AddressInput | None, about("Where the parcel goes; a copy, null if none was given.")
+    ] = None
+    billing_address: Annotated[
+        AddressInput | None, about("Where the bill goes; a copy, null if none was given.")
+    ] = None
+    sales_rep_id: Annotated[
+        EmployeeId | None, about("Employee who sold it, `emp_…`; null: none.")
+    ] = None
+    line_items: Annotated[
+        list[LineItemInput],
+        Field(min_length=1, max_length=MOST_LINES, description="Items of the order."),
+    ]
+    currency: Annotated[ShopCurrency | None, about("The shop's currency, ISO 4217.")] = None
+    tax: Annotated[Price | None, about("A decimal amount.")] = None
+    subtotal: Annotated[Price | None, about("Sum of the lines; a decimal amount.")] = None
+    total: Annotated[Price | None, about("What is to be paid; a decimal amount.")] = None
+    payment_status: Annotated[PaymentStatus | None, about("Whether it is paid.")] = None
+    payment_method: Annotated[OpenName | None, about("How it is paid, such as CARD_TERMINAL.")] = (
+        None
+    )
+    note: Annotated[Note | None, about("Free text about it.")] = None
+    tags: Annotated[Tags | None, about("Words to find it by.")] = None
     order_date: Annotated[Date | None, Field(description="At most 24 hours ahead.")] = None
     processed_at: Annotated[Date | None, Field(description="The same as orderDate.")] = None
 
@@ -176,10 +195,14 @@ class OrderChange(Stripped):
         default_factory=lambda: OrderStatus.PENDING
     )
     sales_rep_id: Annotated[EmployeeId | None, Field(description="null unassigns.")] = None
-    tracking_number: Annotated[str, length(100)] | None = None
-    payment_status: PaymentStatus = Field(default_factory=lambda: PaymentStatus.PENDING)
-    note: Note | None = None
-    tags: Tags | None = None
+    tracking_number: Annotated[
+        Annotated[str, length(100)] | None, about("Of the parcel; null: none is known.")
+    ] = None
+    payment_status: PaymentStatus = Field(
+        default_factory=lambda: PaymentStatus.PENDING, description="Whether it is paid."
+    )
+    note: Annotated[Note | None, about("Free text about it.")] = None
+    tags: Annotated[Tags | None, about("Words to find it by.")] = None
     shipping_address: Annotated[
         AddressInput | None, Field(description="Until the order is DELIVERED.")
     ] = None
@@ -196,6 +219,8 @@ def bare(search: str) -> str:
 
 
 class OrderSort(Choice):
+    """The order of a list of orders."""
+
     NEWEST = "-orderDate"
     OLDEST = "orderDate"
 
@@ -220,21 +245,27 @@ class ListOrders(Walk):
         ),
         AfterValidator(bare),
     ] = ""
-    status: Several[OrderStatus] = Field(default_factory=list)
-    exclude_status: Several[OrderStatus] = Field(default_factory=list)
-    source: Annotated[Several[Annotated[str, BeforeValidator(upper)]], Field(max_length=20)] = (
-        Field(default_factory=list)
+    status: Several[OrderStatus] = Field(default_factory=list, description="Its state.")
+    exclude_status: Several[OrderStatus] = Field(
+        default_factory=list, description="Only orders with none of these statuses."
     )
-    payment_status: Several[PaymentStatus] = Field(default_factory=list)
-    customer_id: Annotated[str, Field(max_length=60)] = ""
-    sales_rep_id: Annotated[str, Field(max_length=64)] = ""
+    source: Annotated[Several[Annotated[str, BeforeValidator(upper)]], Field(max_length=20)] = (
+        Field(default_factory=list, description="Where the order came from, such as IN_PERSON.")
+    )
+    payment_status: Several[PaymentStatus] = Field(
+        default_factory=list, description="Whether it is paid."
+    )
+    customer_id: Annotated[str, Field(max_length=60, description="Orders of this customer.")] = ""
+    sales_rep_id: Annotated[
+        str, Field(max_length=64, description="Employee who sold it, `emp_…`; null: none.")
+    ] = ""
     tag: Annotated[str, Field(max_length=50, description="One of the order's tags")] = ""
     from_: Annotated[
         _Period,
         Field(alias="from", description="Order date: a day of the shop, or a time"),
     ] = ""
     to: Annotated[_Period, Field(description="The last day (inclusive), or a time")] = ""
-    sort: OrderSort = OrderSort.NEWEST
+    sort: Annotated[OrderSort, about("The order of the list.")] = OrderSort.NEWEST
 
     @field_validator("to")
     @classmethod

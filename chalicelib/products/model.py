@@ -39,6 +39,8 @@ PUBLISHED: Final = {True: "yes", False: "no"}
 
 
 class ProductStatus(Choice):
+    """ACTIVE products can be sold; the storefront shows those of them that are published."""
+
     ACTIVE = "ACTIVE"
     DRAFT = "DRAFT"
     ARCHIVED = "ARCHIVED"
@@ -141,6 +143,8 @@ Tags = Annotated[list[Annotated[str, length(100, 1)]], Field(max_length=100)]
 
 
 class Image(Stripped):
+    """An image of a product."""
+
     url: Annotated[str, length(2_000), AfterValidator(_web_address), about("Web address.")]
     alt: Annotated[Annotated[str, length(500)] | None, about("Alternative text of the image.")] = (
         None
@@ -148,6 +152,8 @@ class Image(Stripped):
 
 
 class Seo(Stripped):
+    """Title and description for search engines."""
+
     title: Annotated[Annotated[str, length(255)] | None, about("Title.")] = None
     description: Annotated[Annotated[str, length(1_000)] | None, about("Free text.")] = None
 
@@ -164,6 +170,8 @@ class NewVariant(Stripped):
 
 
 class VariantInput(NewVariant):
+    """A variant of a product; an existing one by `id` or SKU."""
+
     read_only: ClassVar[frozenset[str]] = frozenset()
 
     id: Annotated[Annotated[str, length(60)] | None, about("Identifier.")] = None
@@ -226,10 +234,18 @@ class NewProduct(_ProductFields):
 
 
 # The body of a bulk call, for the description only: its rows are validated one by one.
-NewProducts = TypeAliasType("NewProducts", list[NewProduct])
+NewProducts = TypeAliasType(
+    "NewProducts",
+    Annotated[
+        list[NewProduct],
+        about("The products of a bulk creation; each succeeds or fails independently."),
+    ],
+)
 
 
 class BulkStatus(Stripped):
+    """The new status, and the products that get it."""
+
     ids: Annotated[
         list[Annotated[str, length(60, 1)]],
         length(BULK_PRODUCTS, 1),
@@ -239,6 +255,8 @@ class BulkStatus(Stripped):
 
 
 class ProductSort(Choice):
+    """The order of a list of products."""
+
     NEWEST = "-createdAt"
     OLDEST = "createdAt"
     NAME = "name"

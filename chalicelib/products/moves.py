@@ -52,6 +52,8 @@ class StockMove(NullIsAbsent):
 
 
 class StockMoves(Input):
+    """Moves of the stock of one product's variants."""
+
     moves: Annotated[
         list[StockMove],
         Field(

@@ -12,6 +12,8 @@ from chalicelib.schemas import Sparse, about
 
 
 class Variant(TypedDict):
+    """A variant of a product."""
+
     id: Annotated[str, about("Identifier.")]
     title: Annotated[str, about("Title.")]
     sku: Annotated[str | None, about("Stock keeping unit.")]
@@ -20,11 +22,15 @@ class Variant(TypedDict):
 
 
 class Image(TypedDict):
+    """An image of a product."""
+
     url: Annotated[str, about("Web address.")]
     alt: Annotated[str | None, about("Alternative text of the image.")]
 
 
 class Seo(TypedDict):
+    """Title and description for search engines."""
+
     title: Annotated[str | None, about("Title.")]
     description: Annotated[str | None, about("Free text.")]
 
@@ -117,6 +123,8 @@ class LowStockVariant(TypedDict):
 
 
 class PublicVariant(TypedDict):
+    """A variant as the storefront shows it."""
+
     id: Annotated[str, about("Identifier.")]
     title: Annotated[str, about("Title.")]
     sku: Annotated[str | None, about("Stock keeping unit.")]
@@ -180,6 +188,8 @@ class BulkRow(TypedDict):
 
 
 class BulkSummary(TypedDict):
+    """How many were created, and how many were not."""
+
     created: Annotated[int, about("How many were created.")]
     failed: Annotated[int, about("How many failed.")]
 
@@ -194,6 +204,8 @@ class BulkStatusRow(TypedDict):
 
 
 class BulkStatusSummary(TypedDict):
+    """How many were updated, and how many were not."""
+
     updated: Annotated[int, about("How many were updated.")]
     failed: Annotated[int, about("How many failed.")]
 

@@ -28,12 +28,16 @@ class Sales(TypedDict):
 
 
 class SalesDay(TypedDict):
+    """What was sold on one day."""
+
     date: Annotated[str, about("The day, in the shop's time zone.")]
     orders: Annotated[int, about("How many orders.")]
     revenue: Annotated[str, about("Totals of what was paid; a decimal amount.")]
 
 
 class OpenOrders(TypedDict):
+    """Orders in progress, and how many have each status."""
+
     total: Annotated[int, about("How many there are in all.")]
     byStatus: Annotated[dict[str, int], about("How many have each status.")]
 

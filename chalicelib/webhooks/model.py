@@ -121,6 +121,8 @@ _READ_ONLY: Final = frozenset(
 
 
 class NewWebhook(Stripped):
+    """The address for events, and which events."""
+
     # Silently ignoring a secret would mislead its sender.
     read_only: ClassVar[frozenset[str]] = _READ_ONLY - {"secret"}
 
@@ -168,6 +170,8 @@ class WebhookChange(Stripped):
 
 
 class RotateSecret(Stripped):
+    """How long the previous secret also signs."""
+
     overlap_hours: Annotated[
         int,
         Field(
@@ -181,6 +185,8 @@ class RotateSecret(Stripped):
 
 
 class TestEvent(Stripped):
+    """The kind of test event, and whether it is sent."""
+
     # otherwise pytest takes the class for a test
     __test__: ClassVar[bool] = False
 
@@ -203,6 +209,8 @@ class TestEvent(Stripped):
 
 
 class RecoverDeliveries(Stripped):
+    """The failed deliveries to send again."""
+
     since: Moment
     dry_run: Annotated[bool, null_is(True), Field(strict=True, description="Only count")] = True
 

@@ -71,6 +71,8 @@ class WebhookNotice(TypedDict):
 
 
 class ShownWebhook(TypedDict):
+    """An address that events are sent to."""
+
     id: Annotated[str, about("Identifier.")]
     url: Annotated[str, about("Web address.")]
     events: Annotated[list[EventKind], about("Kinds of events that it gets.")]
@@ -177,6 +179,8 @@ class DeliverySubject(TypedDict):
 
 
 class ShownDelivery(TypedDict):
+    """One event on its way to one webhook."""
+
     id: Annotated[str, about("Identifier.")]
     event: Annotated[EventKind, about("Kind of the event.")]
     endpointId: Annotated[str, about("Id of the webhook.")]
@@ -208,6 +212,8 @@ class TriedEvent(TypedDict):
 
 
 class AttemptRequest(TypedDict):
+    """The request of an attempt, without the body."""
+
     headers: Annotated[dict[str, str], about("HTTP headers.")]
 
 
@@ -264,6 +270,8 @@ class DeliveryList(TypedDict):
 
 
 class RecoveryResult(TypedDict):
+    """How many deliveries are sent again."""
+
     count: Annotated[int, about("How many deliveries.")]
     recovery: NotRequired[
         Annotated[WebhookRecovery, about("The newest recovery; null: there was none.")]

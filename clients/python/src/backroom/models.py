@@ -306,7 +306,7 @@ class ChosenMapping(TypedDict):
     columns: NotRequired[dict[str, str | None] | None]
     """Column → field; null: not read."""
     format: NotRequired[str | None]
-    """Name of the format that the file has; null: its columns are mapped."""
+    """Name of a format, such as `shopify`."""
     encoding: NotRequired[str]
     """The file's encoding, such as cp1250; default: detected."""
     delimiter: NotRequired[Literal["", ",", ";", "\t", "|"]]
@@ -1233,7 +1233,7 @@ class NewWebhook(TypedDict):
 
 
 class OpenOrders(TypedDict):
-    """Orders that are neither delivered, cancelled nor refunded."""
+    """Orders in progress, and how many have each status."""
 
     total: int
     """How many there are in all."""
@@ -1685,7 +1685,7 @@ class SearchResult(TypedDict):
 
 
 class Seo(TypedDict):
-    """What search engines show."""
+    """Title and description for search engines."""
 
     title: str | None
     """Title."""
@@ -1694,7 +1694,7 @@ class Seo(TypedDict):
 
 
 class SeoInput(TypedDict):
-    """What search engines show."""
+    """Title and description for search engines."""
 
     title: NotRequired[str | None]
     """Title."""
