@@ -103,7 +103,7 @@ def _kept(values: _Given, there: Mapping[str, Any]) -> _Given:
     """The values; the product's own if a file cannot distinguish them: line ends differ, and a
     compare-at price of 0.00 is none."""
 
-    def kept(name: str, value: Any) -> Any:
+    def kept(name: str, value: object) -> object:
         is_there = there.get(name)
         if isinstance(value, str) and isinstance(is_there, str):
             return is_there if text(is_there) == value else value
@@ -226,7 +226,7 @@ def _one_variant(
     named = next((v for v in there if sku and v["sku"] == sku), None)
     others: Variants = [({"id": v["id"]}, None) for v in there]
 
-    def only(variant: Mapping[str, Any], given: _Given) -> Variants:
+    def only(variant: Mapping[str, object], given: _Given) -> Variants:
         return [(({**v, **given}) if v["id"] == variant["id"] else v, p) for v, p in others]
 
     if named and (len(there) > 1 or product.fields["sku"] != sku):

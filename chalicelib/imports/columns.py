@@ -1,7 +1,7 @@
 """The columns of a file: chosen by the user, recognised, or asked for."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.imports import mappings
 from chalicelib.imports.csv.faults import FileRejected
@@ -47,7 +47,7 @@ def of_job(job: ImportJob) -> Format:
 
 def shown(
     header: Sequence[str], samples: Sequence[Sequence[str]], format: Format | None, options: Options
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The columns with samples, and the fields that they are read as; without a format, proposed
     fields: from the request, else from a mapping saved for this header, else from names and
     values."""

@@ -235,7 +235,7 @@ def copy_to_upload(source: str, target: str, *, report: bool) -> None:
     if found is None:
         raise FileChanged
     size, bucket = int(found["ContentLength"]), settings.bucket()
-    whole: dict[str, Any] = {
+    whole: dict[str, object] = {
         "Bucket": bucket,
         "Key": _upload_key(target),
         "CopySource": {"Bucket": bucket, "Key": key},
@@ -253,11 +253,11 @@ def copy_to_upload(source: str, target: str, *, report: bool) -> None:
         raise
 
 
-def _copy_in_pieces(whole: dict[str, Any], size: int) -> None:
+def _copy_in_pieces(whole: dict[str, object], size: int) -> None:
     target = {"Bucket": whole["Bucket"], "Key": whole["Key"]}
     upload_id = client().create_multipart_upload(**target)["UploadId"]
 
-    def copied(number: int) -> dict[str, Any]:
+    def copied(number: int) -> dict[str, object]:
         start = number * _COPIED_AT_ONCE
         end = min(start + _COPIED_AT_ONCE, size) - 1
         part = {"PartNumber": number + 1, "CopySourceRange": f"bytes={start}-{end}"}

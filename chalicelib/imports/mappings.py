@@ -54,7 +54,7 @@ def put(
     columns: Sequence[str],
     mapping: Mapping[str, str | None] | None,
     format: str | None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Saves it with all columns; None for a column that its format reads as usual. Raises Conflict
     if there are too many."""
     saved = all()

@@ -84,7 +84,7 @@ class Options:
     delimiter: str = ""
     review: bool = False
 
-    def stored(self) -> dict[str, Any]:
+    def stored(self) -> dict[str, object]:
         """The attributes of a job."""
         return {stored: getattr(self, name) for name, stored in _ATTRIBUTES.items()}
 
@@ -136,7 +136,7 @@ _Location = Annotated[
 
 
 @cache
-def _adapter(of: str) -> TypeAdapter[Any]:
+def _adapter(of: str) -> TypeAdapter[object]:
     return TypeAdapter({"name": _Name, "columns": Columns}[of])
 
 

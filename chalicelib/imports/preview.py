@@ -1,7 +1,7 @@
 """What a dry run shows of a product: the fields that differ, before and after."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.products.model import Product
 from chalicelib.products.shown import show
@@ -11,14 +11,14 @@ _MOST: Final = 20  # entries of a list
 _NOT_SHOWN: Final = {"createdAt", "updatedAt", "currency", "id", "metadata"}
 
 
-def of(row: int, before: Product | None, after: Product) -> dict[str, Any]:
+def of(row: int, before: Product | None, after: Product) -> dict[str, object]:
     """The shape of ImportPreview."""
     new = show(after)
     old = show(before) if before else {}
     names = [name for name in new if name not in _NOT_SHOWN and old.get(name) != new[name]]
     lists = {name: _differing(old.get(name) or [], new[name]) for name in ("variants", "images")}
-    shown_before: dict[str, Any] = {}
-    shown_after: dict[str, Any] = {}
+    shown_before: dict[str, object] = {}
+    shown_after: dict[str, object] = {}
     for name in names:
         was, now = lists.get(name, (old.get(name), new[name]))
         shown_before[name], shown_after[name] = _cut(was), _cut(now)
@@ -33,13 +33,13 @@ def of(row: int, before: Product | None, after: Product) -> dict[str, Any]:
     }
 
 
-def _differing(old: list[Any], new: list[Any]) -> tuple[list[Any], list[Any]]:
+def _differing(old: list[object], new: list[object]) -> tuple[list[object], list[object]]:
     """The variants or pictures that differ; all of them if only their order differs."""
     was, now = [e for e in old if e not in new], [e for e in new if e not in old]
     return (was, now) if was or now else (old, new)
 
 
-def _cut(value: Any) -> Any:
+def _cut(value: object) -> object:
     if isinstance(value, str):
         return value if len(value) <= _LONGEST else value[: _LONGEST - 1] + "…"
     if isinstance(value, list):

@@ -113,10 +113,10 @@ class ShownImportJob(ImportJobSummary):
     ]
 
 
-def show(job: ImportJob, now: datetime) -> dict[str, Any]:
+def show(job: ImportJob, now: datetime) -> dict[str, object]:
     """The shape of ImportJobSummary."""
     fields = job.fields
-    shown: dict[str, Any] = {
+    shown: dict[str, object] = {
         **{name: fields[name] for name in ("id", "type", "fileName", "status", "mode", "dryRun")},
         "allowZeroPrices": bool(fields.get("allowZeroPrices")),
         "dialect": fields.get("dialect"),
@@ -138,9 +138,9 @@ def show(job: ImportJob, now: datetime) -> dict[str, Any]:
     return shown
 
 
-def show_whole(job: ImportJob) -> dict[str, Any]:
+def show_whole(job: ImportJob) -> dict[str, object]:
     """The shape of ShownImportJob."""
-    shown: dict[str, Any] = {
+    shown: dict[str, object] = {
         **show(job, clock.now()),
         **{name: [] for name in ("errors", "columns", "fields", "encodings", "preview")},
         **dict.fromkeys(("errorReportUrl", "savedMapping")),

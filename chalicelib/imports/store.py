@@ -55,7 +55,7 @@ def create(
     file_name: str,
     options: Options,
     upload_seconds: int,
-    source: Mapping[str, Any] | None = None,
+    source: Mapping[str, object] | None = None,
     id: str | None = None,
 ) -> ImportJob:
     """A job that waits for its file. `source`: `sourceJobId` and `retried`, if another job's file
@@ -125,7 +125,7 @@ def ask(waiting: ImportJob, form: FileFormat | None, csv_format: "Format | None"
     return jobs.update_if(waiting.id, _asked_so_often(waiting), set=asked)
 
 
-def _read_as(form: FileFormat | None, csv_format: "Format | None") -> dict[str, Any]:
+def _read_as(form: FileFormat | None, csv_format: "Format | None") -> dict[str, object]:
     return {
         "format": form.as_dict() if form else {},
         "dialect": csv_format.name if csv_format else None,
@@ -152,12 +152,12 @@ def answer(job_id: str, options: Options, seconds: int) -> ImportJob | None:
         return None
 
 
-def put_columns(job_id: str, shown: Mapping[str, Any]) -> None:
+def put_columns(job_id: str, shown: Mapping[str, object]) -> None:
     """Stores the result of `columns.shown`."""
     table.put({"pk": job_id, "sk": "columns", **shown, "expiresAt": jobs.expires()})
 
 
-def columns(job_id: str) -> dict[str, Any]:
+def columns(job_id: str) -> dict[str, object]:
     item = table.get((job_id, "columns")) or {}
     return {name: item[name] for name in _SHOWN_COLUMNS if name in item}
 
@@ -198,7 +198,7 @@ def finish(
     counts: OutcomeCounts,
     *,
     has_part: bool = False,
-    deferred: Mapping[str, Any] | None = None,
+    deferred: Mapping[str, object] | None = None,
     settled: Iterable[Key] = (),
 ) -> bool:
     """Counts a chunk's results and marks it as finished, once: False if it already was.
@@ -304,7 +304,7 @@ def put_errors(job_id: str, errors: Iterable[tuple[RowError, Mapping[str, str | 
     table.batch_write(items)
 
 
-def errors(job_id: str) -> list[dict[str, Any]]:
+def errors(job_id: str) -> list[dict[str, object]]:
     """The first errors of a job, in the shape of ImportRowError."""
     names = (*RowError._fields, *_NAMES)
     return [{name: item.get(name) for name in names} for item in _errors(job_id)]
@@ -318,7 +318,7 @@ def _errors(job_id: str) -> list[Item]:
 # --- What a dry run shows -------------------------------------------------------------------------
 
 
-def put_previews(job_id: str, previews: Sequence[Mapping[str, Any]]) -> None:
+def put_previews(job_id: str, previews: Sequence[Mapping[str, object]]) -> None:
     """Stores previews that are among the first 50 so far. Repeating it changes nothing."""
     if not previews:
         return

@@ -196,7 +196,7 @@ class Upsert:
         # A first import finds nothing by SKU, so it looks nothing up until a concurrent change.
         self._asks_for_skus = job.met_products or not source.startswith("chunk#")
         self._left: dict[str, str] = {}  # SKUs, and the products that no longer have them
-        self.previews: list[dict[str, Any]] = []  # of a dry run
+        self.previews: list[dict[str, object]] = []  # of a dry run
 
     def run(self, rows: Iterable[ProductRows], beginnings: Beginnings) -> None:
         """Gives every group its outcome, unless it waits, or the job has ended meanwhile."""
@@ -387,7 +387,9 @@ class Upsert:
 
     def _marked(self, target: _Target) -> Product:
         assert target.after is not None
-        rows: dict[str, Any] = {str(row.line): outcome for row, outcome in target.outcomes.items()}
+        rows: dict[str, object] = {
+            str(row.line): outcome for row, outcome in target.outcomes.items()
+        }
         memory: dict[str, Any] = {
             "job": self.job.id,
             "source": self.source,

@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.problems import Invalid
 
@@ -25,14 +25,14 @@ class Cursor:
     position: str
     page: int
 
-    def text(self, asked: Mapping[str, Any]) -> str:
+    def text(self, asked: Mapping[str, object]) -> str:
         """Opaque, and bound to the request."""
         body = json.dumps([self.position, self.page], ensure_ascii=False, separators=(",", ":"))
         whole = f"{_check(asked, body)}{body}".encode("utf-8", "surrogatepass")
         return base64.urlsafe_b64encode(whole).decode().rstrip("=")
 
 
-def read(text: str, asked: Mapping[str, Any]) -> Cursor:
+def read(text: str, asked: Mapping[str, object]) -> Cursor:
     """Raises Invalid if it is not a cursor of this list."""
     if text == BEGIN:
         return Cursor("", 1)
@@ -49,6 +49,6 @@ def read(text: str, asked: Mapping[str, Any]) -> Cursor:
     raise Invalid.field("cursor", "invalid", message)
 
 
-def _check(asked: Mapping[str, Any], body: str) -> str:
+def _check(asked: Mapping[str, object], body: str) -> str:
     text = json.dumps([_VERSION, asked, body], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:_CHECK]

@@ -71,7 +71,7 @@ class Index:
         """Everything that its word entries depend on."""
         return self.words, self.ahead, self.generation, self.sort, self.version
 
-    def stored(self) -> dict[str, Any]:
+    def stored(self) -> dict[str, object]:
         return {
             "v": self.version,
             "sort": self.sort,

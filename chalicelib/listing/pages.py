@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic
+from typing import Generic
 
 from chalicelib.listing import cursor, words
 from chalicelib.listing.counts import Where, counts, places
@@ -80,7 +80,7 @@ def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
     return Page(kept, found.total, start.page, query.limit, next_, found.at_least, by_cursor)
 
 
-def _asked(kind: Kind, query: Query, where: Where) -> dict[str, Any]:
+def _asked(kind: Kind, query: Query, where: Where) -> dict[str, object]:
     """The parts of a request that identify its list."""
     return {
         "kind": kind.name,

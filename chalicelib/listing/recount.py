@@ -83,7 +83,7 @@ def disagreement(
     return counted, wrong
 
 
-def _explained(first: Mapping[str, Any], last: Mapping[str, Any], counted: Number) -> bool:
+def _explained(first: Mapping[str, object], last: Mapping[str, object], counted: Number) -> bool:
     """Whether writes during a look can explain the difference between a cell and the records."""
     changes = Counter(last)
     changes.subtract(first)
@@ -151,5 +151,5 @@ def _stored(kind: Kind, counted: Counter[Key]) -> Stored[Key]:
     return found
 
 
-def _items(pk: str, fields: list[str], **options: Any) -> Iterator[dict[str, str]]:
+def _items(pk: str, fields: list[str], **options: object) -> Iterator[dict[str, str]]:
     return chain.from_iterable(table.pages(pk, fields=fields, **options))

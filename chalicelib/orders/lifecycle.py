@@ -66,7 +66,7 @@ def placed(
     lines = _lines(new, products)
     payment = new.payment_status or PaymentStatus.PENDING
     paid = payment is PaymentStatus.PAID
-    fields: dict[str, Any] = {
+    fields: dict[str, object] = {
         "id": ids.new("ord"),
         "number": number,
         "status": (OrderStatus.PAID if paid else OrderStatus.PENDING).value,
@@ -98,7 +98,7 @@ def placed(
     return order
 
 
-def _lines(new: NewOrder, products: Mapping[str, Product]) -> list[dict[str, Any]]:
+def _lines(new: NewOrder, products: Mapping[str, Product]) -> list[dict[str, object]]:
     lines, errors = [], []
     for place, asked in enumerate(new.line_items):
         at, id = f"lineItems.{place}", asked.variant_id
@@ -133,7 +133,7 @@ def _lines(new: NewOrder, products: Mapping[str, Product]) -> list[dict[str, Any
     return lines
 
 
-def _title(product: Product, variant: Mapping[str, Any]) -> str:
+def _title(product: Product, variant: Mapping[str, object]) -> str:
     name, title = product.fields["name"], variant["title"]
     return name if title == DEFAULT_VARIANT else f"{name} / {title}"
 
@@ -149,7 +149,7 @@ def _sums(new: NewOrder, lines: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return {name: money.render(amount) for name, amount in sums.items()}
 
 
-def _addressed(given: Mapping[str, Any]) -> dict[str, Any]:
+def _addressed(given: Mapping[str, Any]) -> dict[str, object]:
     """Both addresses of what was given, or null: copies, which nothing else changes."""
     return {name: addresses.stored(given[name]) if given.get(name) else None for name in ADDRESSES}
 
@@ -197,7 +197,7 @@ def _payment(status: OrderStatus, asked: str | None) -> str | None:
     return asked or possible[0]
 
 
-def _cleaned(given: Mapping[str, Any]) -> dict[str, Any]:
+def _cleaned(given: Mapping[str, Any]) -> dict[str, object]:
     fields = {name: None if value == "" else value for name, value in given.items()}
     for name in fields.keys() & {"status", "paymentStatus"}:
         fields[name] = str(fields[name])
@@ -208,7 +208,7 @@ def _cleaned(given: Mapping[str, Any]) -> dict[str, Any]:
     return fields
 
 
-def _refuse_late_addresses(order: Order, fields: Mapping[str, Any]) -> None:
+def _refuse_late_addresses(order: Order, fields: Mapping[str, object]) -> None:
     """Raises Invalid for new addresses of a delivered order."""
     for name in ADDRESSES:
         if order.status is OrderStatus.DELIVERED and fields[name] != order.fields[name]:

@@ -95,7 +95,7 @@ def _date(value: object) -> str:
     return clock.iso(moment)
 
 
-def _like(pattern: str, example: str) -> Any:
+def _like(pattern: str, example: str) -> object:
     """Text of that form; the error for other text has an example."""
 
     def check(value: str) -> str:

@@ -74,7 +74,7 @@ class ListOrderFields(ListOrders, OrderFields):
     pass
 
 
-def show(order: Order, fields: Collection[str] = ()) -> dict[str, Any]:
+def show(order: Order, fields: Collection[str] = ()) -> dict[str, object]:
     """The shape of ShownOrder, or these fields of it."""
     shown = {name: order.fields[name] for name in _ORDER if not fields or name in fields}
     if not fields or "lineItems" in fields:

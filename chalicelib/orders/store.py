@@ -7,7 +7,7 @@ After a concurrent change it is computed again.
 import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from chalicelib import deadline, listing, settings
 from chalicelib.customers import store as customers
@@ -55,7 +55,7 @@ class InsufficientStock(Invalid):
 
     code = "insufficient_stock"
 
-    def __init__(self, lines: list[dict[str, Any]]) -> None:
+    def __init__(self, lines: list[dict[str, object]]) -> None:
         super().__init__("There is not enough stock for this order.", lines=lines)
 
 
@@ -208,7 +208,7 @@ def redrafted(order: Order, asked: OrderChange, by: str) -> Order:
     return lifecycle.changed(order, asked.given(), by, clock.iso(clock.now()))
 
 
-_SAMPLE_MOVES: Final[Mapping[str, list[dict[str, Any]]]] = {
+_SAMPLE_MOVES: Final[Mapping[str, list[dict[str, object]]]] = {
     "order.updated": [{"note": "An example"}],
     "order.paid": [{"status": "PAID"}],
     "order.shipped": [
@@ -222,7 +222,7 @@ _SAMPLE_MOVES: Final[Mapping[str, list[dict[str, Any]]]] = {
 }
 
 
-def sample_of(event: str) -> dict[str, Any]:
+def sample_of(event: str) -> dict[str, object]:
     """What an event sends of an order that does not exist, for test events."""
     now, product, customer = clock.iso(clock.now()), products.sample(), customers.sample()
     (variant,) = product.variants()

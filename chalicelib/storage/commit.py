@@ -76,7 +76,7 @@ class Commit:
         key = item["pk"], item["sk"]
         self._add(key, {"Put": {"Item": pack(item)}}, Expressions(), when, otherwise)
 
-    def put_each(self, keys: Iterable[Key], attributes: Mapping[str, Any]) -> None:
+    def put_each(self, keys: Iterable[Key], attributes: Mapping[str, object]) -> None:
         """Items that differ only in their keys, such as the entries of one record in several lists:
         their common attributes are serialized once."""
         rest = encoded(pack(attributes))[1:]
@@ -90,8 +90,8 @@ class Commit:
         self,
         key: Key,
         *,
-        set: Mapping[str, Any] | None = None,
-        add: Mapping[str, Any] | None = None,
+        set: Mapping[str, object] | None = None,
+        add: Mapping[str, object] | None = None,
         remove: Iterable[str] = (),
         when: Condition | None = None,
         otherwise: Otherwise | None = None,
@@ -131,7 +131,7 @@ class Commit:
         """An item that has no effect after this commit."""
         self._after.append(key)
 
-    def announce(self, event: str, data: Mapping[str, Any]) -> None:
+    def announce(self, event: str, data: Mapping[str, object]) -> None:
         """An event of this commit, `data` being the resource as the API shows it."""
         body = outbox.body(event, data)
         self._events.append((event, body))

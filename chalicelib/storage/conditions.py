@@ -5,14 +5,14 @@ because it loads all of boto3 with its S3 transfer; this module costs none, and 
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from typing import Protocol
 
 
 class Names(Protocol):
     """Gives attributes and values their placeholders in one request."""
 
     def name(self, path: str) -> str: ...
-    def value(self, value: Any) -> str: ...
+    def value(self, value: object) -> str: ...
 
 
 class Condition:
@@ -45,29 +45,29 @@ class Attr:
     def __init__(self, path: str) -> None:
         self._path = path
 
-    def eq(self, value: Any) -> Condition:
+    def eq(self, value: object) -> Condition:
         return self._compared("=", value)
 
-    def lt(self, value: Any) -> Condition:
+    def lt(self, value: object) -> Condition:
         return self._compared("<", value)
 
-    def lte(self, value: Any) -> Condition:
+    def lte(self, value: object) -> Condition:
         return self._compared("<=", value)
 
-    def gt(self, value: Any) -> Condition:
+    def gt(self, value: object) -> Condition:
         return self._compared(">", value)
 
-    def gte(self, value: Any) -> Condition:
+    def gte(self, value: object) -> Condition:
         return self._compared(">=", value)
 
-    def between(self, low: Any, high: Any) -> Condition:
+    def between(self, low: object, high: object) -> Condition:
         return Condition(
             lambda names: (
                 f"{names.name(self._path)} BETWEEN {names.value(low)} AND {names.value(high)}"
             )
         )
 
-    def is_in(self, values: Iterable[Any]) -> Condition:
+    def is_in(self, values: Iterable[object]) -> Condition:
         """At most 100 values (AWS)."""
         given = list(values)
         return Condition(
@@ -89,7 +89,7 @@ class Attr:
     def not_exists(self) -> Condition:
         return Condition(lambda names: f"attribute_not_exists({names.name(self._path)})")
 
-    def _compared(self, operator: str, other: Any) -> Condition:
+    def _compared(self, operator: str, other: object) -> Condition:
         """With a value, or with another attribute of the same item."""
 
         def write(names: Names) -> str:

@@ -44,7 +44,7 @@ _JSON: Final = "application/x-amz-json-1.0"
 _TARGET: Final = "DynamoDB_20120810"
 
 
-def client() -> Any:
+def client() -> object:
     """The client of botocore."""
     return client_of("dynamodb")
 
@@ -86,7 +86,7 @@ class Sent:
 
 
 @lru_cache(maxsize=1)
-def _direct(client: Any) -> "_Direct | None":
+def _direct(client: object) -> "_Direct | None":
     if not settings.direct_calls():
         return None
     try:
@@ -117,7 +117,7 @@ class _Direct:
         self._idle: deque[HTTPConnection] = deque()
         self._prepared("GetItem", b"{}")
 
-    def send(self, operation: str, request: Connection | str) -> Any:
+    def send(self, operation: str, request: Connection | str) -> object:
         """The connection that the request went through, or the answer of a hook."""
         body = (request if isinstance(request, str) else encoded(request)).encode()
         prepared = self._prepared(operation, body)

@@ -16,7 +16,7 @@ import zlib
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Context, Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from chalice.app import ChaliceUnhandledError
 
@@ -63,7 +63,7 @@ class Once:
     fingerprint: str
 
     @classmethod
-    def of(cls, caller_id: str, key: str, sent: Any) -> "Once":
+    def of(cls, caller_id: str, key: str, sent: object) -> "Once":
         """`sent`: the JSON value of the request's body; `key`: the header. Raises Invalid."""
         if not 1 <= len(key) <= LONGEST_KEY:
             message = f"must have 1 to {LONGEST_KEY} characters"
@@ -154,7 +154,7 @@ class Begun:
             table.update(self.once.key, set={"parts": len(parts)}, when=Attr("seed").eq(self.seed))
 
 
-def forgotten(item: Item, person: "Person") -> dict[str, Any] | None:
+def forgotten(item: Item, person: "Person") -> dict[str, object] | None:
     """The attributes of a kept reply that change when a person is erased; None: delete it,
     because its Idempotency-Key names the person."""
     if not item["pk"].startswith(_PREFIX):
@@ -171,14 +171,14 @@ def forgotten(item: Item, person: "Person") -> dict[str, Any] | None:
     return {"text": text} if text != item["text"] else {}
 
 
-def fingerprint(sent: Any) -> str:
+def fingerprint(sent: object) -> str:
     """The same for equal JSON: the order of members, blanks, and `1.50` for `1.5` do not matter.
     Values that differ, even only in type, have different ones."""
     text = json.dumps(_canonical(sent), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _canonical(value: Any) -> Any:
+def _canonical(value: object) -> object:
     """Lists are marked, so that none equals the form in which a number is written here. The JSON of
     a request is nested at most `parse.DEEPEST` levels."""
     if isinstance(value, dict):

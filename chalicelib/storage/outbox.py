@@ -36,12 +36,12 @@ class Event:
         return data
 
 
-def body(event: str, data: Mapping[str, Any]) -> str:
+def body(event: str, data: Mapping[str, object]) -> str:
     """The text that every delivery of an event sends; `data`: the resource as the API shows it."""
     return json.dumps({"event": event, "data": data}, ensure_ascii=False, separators=(",", ":"))
 
 
-def item(events: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def item(events: Sequence[tuple[str, str]]) -> dict[str, object]:
     """The outbox item for the (event, body) pairs of a commit, at most MOST_COMMIT_EVENTS."""
     return {
         "pk": ids.new("evt"),
@@ -52,7 +52,9 @@ def item(events: Sequence[tuple[str, str]]) -> dict[str, Any]:
     }
 
 
-def forgotten(item: Mapping[str, Any], person: "Person") -> tuple[int, set[str], dict[str, Any]]:
+def forgotten(
+    item: Mapping[str, object], person: "Person"
+) -> tuple[int, set[str], dict[str, object]]:
     """How many events of an item are about a person, their identifying texts, and the item
     without them."""
     about, facts, events = 0, set[str](), []

@@ -61,7 +61,7 @@ class Stepwise(Generic[P, T]):
             return result
 
 
-def _answered(steps: Steps[Any], reply: Callable[[], Any]) -> tuple[str, dict[str, Any]]:
+def _answered(steps: Steps[object], reply: Callable[[], object]) -> tuple[str, dict[str, object]]:
     """The next request. Raises StopIteration with the result."""
     try:
         given = reply()
@@ -115,7 +115,7 @@ class _Underway(Generic[T]):
         if isinstance(self._sent, dynamodb.Sent):
             self._sent.close()
 
-    def _ask(self, step: Callable[[], tuple[str, dict[str, Any]]]) -> None:
+    def _ask(self, step: Callable[[], tuple[str, dict[str, object]]]) -> None:
         self._sent = None
         try:
             self._asked = step()
@@ -131,7 +131,7 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=16, thread_name_prefix="dynamodb")
 
 
-def _elsewhere(call: Callable[..., T], *arguments: Any) -> Future[T]:
+def _elsewhere(call: Callable[..., T], *arguments: object) -> Future[T]:
     return _pool().submit(copy_context().run, call, *arguments)
 
 
@@ -155,7 +155,7 @@ def begin(call: "partial[T]") -> Callable[[], T]:
     return finish
 
 
-def together(calls: Sequence[Callable[[], Any]]) -> list[Any]:
+def together(calls: Sequence[Callable[[], object]]) -> list[Any]:
     """The results of independent calls, made at the same time: one round trip instead of several.
 
     Calls of Stepwise functions (`partial`, 32 at once) and the first are made in this thread,
@@ -164,10 +164,10 @@ def together(calls: Sequence[Callable[[], Any]]) -> list[Any]:
     """
     if len(calls) == 1:
         return [calls[0]()]
-    results: list[Any] = [None] * len(calls)
+    results: list[object] = [None] * len(calls)
     stepwise = {place: call for place, call in enumerate(calls) if _is_stepwise(call)}
     waiting = iter(stepwise.items())
-    underway: dict[int, _Underway[Any]] = {}
+    underway: dict[int, _Underway[object]] = {}
 
     def send() -> None:
         for place, call in islice(waiting, _AT_ONCE - len(underway)):
@@ -195,12 +195,12 @@ def together(calls: Sequence[Callable[[], Any]]) -> list[Any]:
     return results
 
 
-def _is_stepwise(call: Callable[[], Any]) -> TypeGuard["partial[Any]"]:
+def _is_stepwise(call: Callable[[], object]) -> TypeGuard["partial[Any]"]:
     return isinstance(call, partial) and isinstance(call.func, Stepwise)
 
 
 def ask(
-    operation: str, request: dict[str, Any], sent: "dynamodb.Sent | Future[Any] | None" = None
+    operation: str, request: dict[str, object], sent: "dynamodb.Sent | Future[Any] | None" = None
 ) -> Any:
     """The reply; `sent`: the first attempt, where that was made before. Raises Busy where DynamoDB
     refuses or does not answer for too long."""

@@ -70,7 +70,7 @@ def batch_get(
     return {key: item for part in found for key, item in part.items()}
 
 
-def _only(fields: Iterable[str]) -> dict[str, Any]:
+def _only(fields: Iterable[str]) -> dict[str, object]:
     """The part of a request that asks for only these fields and the key."""
     expressions = Expressions()
     names = [expressions.name(field) for field in dict.fromkeys(("pk", "sk", *fields))]
@@ -78,8 +78,8 @@ def _only(fields: Iterable[str]) -> dict[str, Any]:
 
 
 @Stepwise
-def _batch(name: str, keys: Sequence[Key], only: dict[str, Any]) -> Steps[dict[Key, Item]]:
-    pending: list[dict[str, Any]] = [pack_key(key) for key in keys]
+def _batch(name: str, keys: Sequence[Key], only: dict[str, object]) -> Steps[dict[Key, Item]]:
+    pending: list[dict[str, object]] = [pack_key(key) for key in keys]
     found: dict[Key, Item] = {}
     for _ in deadline.attempts():
         wanted = {name: {"Keys": pending, "ConsistentRead": True, **only}}
@@ -120,7 +120,7 @@ def query(
     expressions = Expressions()
     partition = Attr("pk").eq(pk)
     on_key = partition if where is None else partition & where
-    request: dict[str, Any] = {
+    request: dict[str, object] = {
         "TableName": settings.table(),
         "KeyConditionExpression": expressions.condition(on_key),
         "ConsistentRead": True,
@@ -153,7 +153,7 @@ def tally(pk: str, *, where: Condition | None, filter: Condition | None, most: i
     """Counts items without reading them, in as many calls as it takes to look at `most`."""
     expressions = Expressions()
     partition = Attr("pk").eq(pk)
-    request: dict[str, Any] = {
+    request: dict[str, object] = {
         "TableName": settings.table(),
         "KeyConditionExpression": expressions.condition(
             partition if where is None else partition & where
@@ -199,7 +199,7 @@ def scan(begins: str) -> Iterator[list[Key]]:
     """The keys of all partitions whose key begins so, a call at a time: it reads the whole table,
     and is no snapshot."""
     expressions = Expressions()
-    request: dict[str, Any] = {
+    request: dict[str, object] = {
         "TableName": settings.table(),
         "FilterExpression": expressions.condition(Attr("pk").begins_with(begins)),
         "ProjectionExpression": f"{expressions.name('pk')}, {expressions.name('sk')}",
@@ -217,7 +217,7 @@ def scan(begins: str) -> Iterator[list[Key]]:
 def scanned(name: str, after: Key | None) -> tuple[list[Item], Key | None]:
     """Items of a whole table, up to 1 MB, after the key `after`; and where to continue, None at the
     end. It is no snapshot."""
-    request: dict[str, Any] = {"TableName": name, "ConsistentRead": True}
+    request: dict[str, object] = {"TableName": name, "ConsistentRead": True}
     if after is not None:
         request["ExclusiveStartKey"] = pack_key(after)
     reply = ask("Scan", request)
@@ -240,8 +240,8 @@ def put(item: Item, when: Condition | None = None, table: str | None = None) -> 
 def update(
     key: Key,
     *,
-    set: Mapping[str, Any] | None = None,
-    add: Mapping[str, Any] | None = None,
+    set: Mapping[str, object] | None = None,
+    add: Mapping[str, object] | None = None,
     remove: Iterable[str] = (),
     when: Condition | None = None,
 ) -> Steps[Item]:
@@ -267,7 +267,7 @@ def delete(key: Key, when: Condition | None = None) -> None:
 def batch_write(puts: Iterable[Item] = (), deletes: Iterable[Key] = ()) -> None:
     """Writes of different items that need no condition, nor each other, in calls of 25 made at the
     same time. Raises Busy when DynamoDB leaves some unprocessed for too long."""
-    writes: list[dict[str, Any]] = [{"PutRequest": {"Item": pack(item)}} for item in puts]
+    writes: list[dict[str, object]] = [{"PutRequest": {"Item": pack(item)}} for item in puts]
     writes += [{"DeleteRequest": {"Key": pack_key(key)}} for key in deletes]
     may_write()
     parts = batches(writes, BATCH_WRITES)
@@ -275,7 +275,7 @@ def batch_write(puts: Iterable[Item] = (), deletes: Iterable[Key] = ()) -> None:
 
 
 @Stepwise
-def _batch_written(name: str, pending: Sequence[dict[str, Any]]) -> Steps[None]:
+def _batch_written(name: str, pending: Sequence[dict[str, object]]) -> Steps[None]:
     for _ in deadline.attempts():
         reply = yield "BatchWriteItem", {"RequestItems": {name: pending}}
         pending = reply.get("UnprocessedItems", {}).get(name, [])

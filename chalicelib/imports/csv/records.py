@@ -53,7 +53,7 @@ class FileFormat:
     bare_returns: bool
     header: tuple[str, ...]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         return {**asdict(self), "header": list(self.header)}
 
     @classmethod

@@ -245,7 +245,7 @@ def _held_at_once(archive: zipfile.ZipFile) -> Iterator[Iterator[int]]:
                     yield _sizes_of_cells(sheet, texts)
 
 
-def _sizes_of_rows(content: Any) -> Iterator[int]:
+def _sizes_of_rows(content: object) -> Iterator[int]:
     for event, row in _freed(content, f"{_TABLE}table-row"):
         if row.tag == f"{_TABLE}table-row" and event == "end":
             filled = (cell for cell in row if cell.get(f"{_OFFICE}value-type"))
@@ -256,7 +256,7 @@ def _sizes_of_rows(content: Any) -> Iterator[int]:
             yield _repeated(row, "rows") * sum(held)
 
 
-def _sizes_of_cells(sheet: Any, texts: list[int]) -> Iterator[int]:
+def _sizes_of_cells(sheet: object, texts: list[int]) -> Iterator[int]:
     for event, cell in _freed(sheet, f"{_MAIN}row"):
         if event == "end" and cell.tag == f"{_MAIN}c":
             value = (cell.findtext(f"{_MAIN}v") or "") if cell.get("t") == "s" else ""
@@ -284,7 +284,7 @@ def _lines(
         yield text.getvalue().encode("utf-8", "replace")
 
 
-def _shown(cell: Any, width: int) -> str:
+def _shown(cell: object, width: int) -> str:
     if isinstance(cell, bool):
         return "TRUE" if cell else "FALSE"
     if isinstance(cell, int | float):
@@ -314,7 +314,7 @@ def _zeros(data: bytes, sheet: int) -> dict[tuple[int, int], int]:
             return dict(_wide_cells(cells, wide))
 
 
-def _shown_zeros(content: Any, sheet: int) -> Iterator[tuple[tuple[int, int], int]]:
+def _shown_zeros(content: object, sheet: int) -> Iterator[tuple[tuple[int, int], int]]:
     """For an `.ods`, which stores with each number its displayed text."""
     at = -1
     row = 0
@@ -384,7 +384,7 @@ def _part_of(archive: zipfile.ZipFile, sheet: int) -> str:
     return target.removeprefix("/") if target.startswith("/") else f"xl/{target}"
 
 
-def _wide_cells(cells: Any, wide: Mapping[str, int]) -> Iterator[tuple[tuple[int, int], int]]:
+def _wide_cells(cells: object, wide: Mapping[str, int]) -> Iterator[tuple[tuple[int, int], int]]:
     for event, element in _freed(cells, f"{_MAIN}row"):
         if element.tag == f"{_MAIN}c" and event == "end":
             width = wide.get(element.get("s", ""))

@@ -7,7 +7,7 @@ the same name, an address can be written in many ways, and a file can be in any 
 import time
 from enum import Enum, auto
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.imports import files
 from chalicelib.imports.model import ImportJob
@@ -61,7 +61,7 @@ def forget(job: Job, person: Person, asked_at: str, until: float) -> Left:
     return Left.GONE if gone else Left.NOTHING
 
 
-def _erased(job: ImportJob) -> dict[str, Any]:
+def _erased(job: ImportJob) -> dict[str, object]:
     """Column names may be personal data, and the file is no longer read."""
     form = job.fields.get("format", {})
     return {

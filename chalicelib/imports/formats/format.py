@@ -60,7 +60,7 @@ class Format:
     # Whether the product has its own columns for values that other formats give per variant.
     own_prices: ClassVar[bool] = False
     # Default values of a new product.
-    if_new: ClassVar[Mapping[str, Any]] = {}
+    if_new: ClassVar[Mapping[str, object]] = {}
 
     def __init__(
         self,

@@ -78,7 +78,7 @@ class Draft:
         self.shop = shop
         self.rows: list[Row] = []
         self.variants: list[DraftVariant] = []
-        self._images: dict[str, dict[str, Any]] = {}
+        self._images: dict[str, dict[str, object]] = {}
         self._tags: dict[str, None] = {}
         for record in records:
             problem = record.problem or unreadable(sheet, record)
@@ -103,7 +103,7 @@ class Draft:
     def fail(self, row: Row, field: str, code: str, message: str) -> None:
         self.product.errors.append(RowError(row.line, row.column(field), code, message))
 
-    def read(self, row: Row, field: str, reading: Callable[[str], Any] = text) -> Any:
+    def read(self, row: Row, field: str, reading: Callable[[str], object] = text) -> Any:
         """The value of a cell; None if it is blank, or wrong, which is noted."""
         cell = row[field]
         if not cell:
@@ -114,7 +114,7 @@ class Draft:
             self.fail(row, field, bad.code, bad.message)
             return None
 
-    def read_text(self, row: Row, column: str, cell: str, reading: Callable[[str], Any]) -> Any:
+    def read_text(self, row: Row, column: str, cell: str, reading: Callable[[str], object]) -> Any:
         try:
             return reading(cell)
         except BadCell as bad:
@@ -135,7 +135,7 @@ class Draft:
         if value is not None:
             self.set(row, field, key, value, keep=keep)
 
-    def set(self, row: Row, field: str, key: str, value: Any, *, keep: bool = False) -> None:
+    def set(self, row: Row, field: str, key: str, value: object, *, keep: bool = False) -> None:
         target = self.product.values
         *parents, last = key.split(".")
         for parent in parents:
@@ -171,7 +171,7 @@ class Draft:
         if alt:
             known["alt"] = alt
 
-    def categories(self, row: Row, reading: Callable[[str], Any]) -> None:
+    def categories(self, row: Row, reading: Callable[[str], object]) -> None:
         """Take the first category's last step for the type, and those of the others for tags."""
         values = self.product.values
         for column, cell in row.each("category"):
@@ -294,17 +294,17 @@ class DraftVariant:
         self.values: dict[str, Any] = {}
         self.fields: dict[str, str] = {}
 
-    def set(self, field: str, key: str, value: Any) -> None:
+    def set(self, field: str, key: str, value: object) -> None:
         self.values[key] = value
         self.fields[key] = field
 
-    def put(self, field: str, key: str, reading: Callable[[str], Any] = text) -> None:
+    def put(self, field: str, key: str, reading: Callable[[str], object] = text) -> None:
         """Set a value from a cell that is not blank."""
         value = self.read(field, reading)
         if value is not None:
             self.set(field, key, value)
 
-    def read(self, field: str, reading: Callable[[str], Any]) -> Any:
+    def read(self, field: str, reading: Callable[[str], object]) -> object:
         return self.draft.read(self.row, field, reading)
 
     def count(self) -> None:
@@ -333,7 +333,7 @@ class DraftVariant:
 
 def _each_once(variants: list[DraftVariant]) -> list[DraftVariant]:
     """Of the rows of one variant, by title and SKU, the last, with what only earlier ones give."""
-    once: dict[tuple[str, Any], DraftVariant] = {}
+    once: dict[tuple[str, object], DraftVariant] = {}
     for variant in variants:
         identity = (variant.title, variant.values.get("sku"))
         earlier = once.get(identity)

@@ -5,7 +5,6 @@ started at least once; starting it twice is harmless.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from chalicelib import telemetry
 from chalicelib.imports import store
@@ -67,7 +66,7 @@ def after_leftover(job: ImportJob) -> None:
         end(whole)
 
 
-def more_report(job: ImportJob, state: Mapping[str, Any]) -> None:
+def more_report(job: ImportJob, state: Mapping[str, object]) -> None:
     _send(job, "report", state=dict(state))
 
 
@@ -89,5 +88,5 @@ def end_without_file(job_id: str) -> None:
     telemetry.warning("import without its file", jobId=job_id)
 
 
-def _send(job: ImportJob, step: str, **more: Any) -> None:
+def _send(job: ImportJob, step: str, **more: object) -> None:
     queue.send([{"job": job.id, "step": step, **more}])

@@ -11,7 +11,7 @@ from chalicelib.jobs import store as jobs
 _End = tuple[Callable[[str, str, str], None], str, str, str]  # what ends the job, and its arguments
 
 
-def batch(event: Mapping[str, Any]) -> dict[str, Any]:
+def batch(event: Mapping[str, Any]) -> dict[str, object]:
     """Messages of the dead-letter queues; if the job could not be ended, they come again."""
     failed = []
     for record in event["Records"]:

@@ -25,7 +25,7 @@ class Reader:
         today, location = clock.now().date(), job.options.location
         self.shop = Shop(settings.currency(), today, location)
 
-    def rows(self, part: Mapping[str, Any]) -> list[ProductRows]:
+    def rows(self, part: Mapping[str, object]) -> list[ProductRows]:
         """The groups of a byte range that begins and ends between products."""
         return [self._rows(group) for group in self._groups(part)]
 

@@ -47,7 +47,7 @@ def put_part(
     return True
 
 
-def assemble(job: ImportJob, state: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def assemble(job: ImportJob, state: Mapping[str, Any]) -> Mapping[str, object] | None:
     """Joins the report. None: it is complete, or empty; otherwise the state to continue with. At
     most a piece and a few parts are in memory."""
     started = time.monotonic()
@@ -83,7 +83,7 @@ def assemble(job: ImportJob, state: Mapping[str, Any]) -> Mapping[str, Any] | No
     return None
 
 
-def _pieces_are_gone(job: ImportJob) -> Mapping[str, Any] | None:
+def _pieces_are_gone(job: ImportJob) -> Mapping[str, object] | None:
     """A crashed worker has completed the report; or it was not continued for a day, and is started
     again."""
     if not files.is_there(job.id, report=True):
@@ -92,7 +92,9 @@ def _pieces_are_gone(job: ImportJob) -> Mapping[str, Any] | None:
     return None
 
 
-def _parts(job_id: str, step: str, after: str | None) -> Iterator[tuple[Mapping[str, Any], bytes]]:
+def _parts(
+    job_id: str, step: str, after: str | None
+) -> Iterator[tuple[Mapping[str, object], bytes]]:
     """Each part from a place on, with that place. A few are read at a time, to limit memory."""
     with ThreadPoolExecutor(_READERS) as readers:
         for each in _STEPS[_STEPS.index(step) :]:

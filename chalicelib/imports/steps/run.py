@@ -29,7 +29,7 @@ _LEFTOVER_ROWS: Final = 60  # at once: each is a write of the transaction that c
 _RETRY_SECONDS: Final = (5, 20, 60, 180)
 
 
-def batch(event: Mapping[str, Any]) -> dict[str, Any]:
+def batch(event: Mapping[str, Any]) -> dict[str, object]:
     """Messages of the import queue; those that failed are received again."""
     # The many small objects of a chunk have no cycles and are freed without the collector, which
     # would scan them, and all of botocore, again and again: half of a chunk's CPU.
@@ -60,7 +60,7 @@ def _handle(record: Mapping[str, Any]) -> bool:
     return True
 
 
-def _named(message: ChunkMessage) -> dict[str, Any]:
+def _named(message: ChunkMessage) -> dict[str, object]:
     return {"jobId": message["job"], "step": message["step"], "number": message.get("number")}
 
 
