@@ -1,7 +1,7 @@
 """What clients send to change many records at once."""
 
 from decimal import Decimal
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -22,7 +22,7 @@ _Ids = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=60)]], Field(max_length=MOST_IDS)
 ]
 _Filters = Annotated[
-    dict[str, Any],
+    dict[str, object],
     Field(description="The query parameters of the list, except page, limit and sort"),
 ]
 _DryRun = Annotated[bool, Field(description="Report what would change, and change nothing.")]

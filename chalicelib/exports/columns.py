@@ -69,7 +69,7 @@ def _table(
     return products.BACKROOM, products.backroom_rows
 
 
-def _order_rows(order: Mapping[str, Any]) -> Iterator[list[Any]]:
+def _order_rows(order: Mapping[str, Any]) -> Iterator[list[object]]:
     """A row for each line, each with what the order is."""
     customer = order["customer"] or {}
     whole = {name: order[name] for name in _PLAIN} | {"tags": listed(order["tags"])}

@@ -43,7 +43,7 @@ class NewExport(NullIsAbsent):
         ExportFormat, Field(description="jsonl: a record a line, as the API shows it")
     ] = ExportFormat.CSV
     filters: Annotated[
-        dict[str, Any],
+        dict[str, object],
         Field(description="The query parameters of the list, except page, limit and sort"),
     ] = Field(default_factory=dict)
     columns: Annotated[ExportColumns, Field(description="Of a CSV of products")] = (

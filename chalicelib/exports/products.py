@@ -5,13 +5,13 @@ the same rows from the first on. In Shopify's columns the first variant is in th
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.exports.cells import listed
 from chalicelib.products.model import Product
 
-_Fields = Mapping[str, Any]
-_Rows = Iterator[list[Any]]
+_Fields = Mapping[str, object]
+_Rows = Iterator[list[object]]
 
 BACKROOM: Final = (
     *("slug", "name", "description", "status", "price", "compareAtPrice", "sku", "vendor"),

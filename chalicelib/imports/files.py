@@ -99,7 +99,7 @@ def read(job_id: str, etag: str, offset: int, length: int) -> bytes:
     return data
 
 
-def _got(**request: Any) -> Any:
+def _got(**request: object) -> Any:
     try:
         return client().get_object(Bucket=settings.bucket(), **request)
     except ClientError as error:

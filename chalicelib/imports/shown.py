@@ -1,7 +1,7 @@
 """An import job as the API shows it."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -61,10 +61,10 @@ class ImportPreview(TypedDict):
     slug: Annotated[str, about("Its part of a web address, such as blue-shirt.")]
     name: Annotated[str, about("Name.")]
     before: Annotated[
-        dict[str, Any] | None,
+        dict[str, object] | None,
         about("The fields that differ, as they are now; null where it would be created."),
     ]
-    after: Annotated[dict[str, Any], about("The fields that differ, afterwards.")]
+    after: Annotated[dict[str, object], about("The fields that differ, afterwards.")]
 
 
 class ImportJobSummary(TypedDict):

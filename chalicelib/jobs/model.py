@@ -104,7 +104,7 @@ class ShownJob(JobSummary):
 
     errors: Annotated[list[JobRecordError], Field(description=f"The first {INLINE_ERRORS}")]
     preview: Annotated[
-        list[dict[str, Any]],
+        list[dict[str, object]],
         Field(
             description=f"Of a dry run: the first {PREVIEWED} records as `{{id, before, after}}`"
         ),

@@ -233,7 +233,7 @@ def lose_file(job_id: str, error: Mapping[str, str]) -> None:
     update_if(job_id, table.present, set={"error": dict(error)}, remove=["bytes"])
 
 
-def end(job_id: str, status: JobStatus, **fields: Any) -> bool:
+def end(job_id: str, status: JobStatus, **fields: object) -> bool:
     """Whether the job had not ended yet."""
     ended = {"status": status, "completedAt": clock.iso(clock.now()), **fields}
     return update_if(job_id, _open, set=ended)
@@ -301,7 +301,7 @@ def records(
     asked: listing.Query,
     read: Callable[[listing.Query], listing.Page[R]],
     cursor: Any,
-) -> tuple[list[R], int, Any]:
+) -> tuple[list[R], int, object]:
     """The records of a list after a cursor (None: from the start), their total, and the next
     cursor, None at the end. `read` reads a page of the list."""
     found = read(replace(asked, cursor=cursor or ""))

@@ -16,7 +16,7 @@ from chalicelib.storage.attributes import Key
 K = TypeVar("K")
 Number = int | Decimal
 Counted = Mapping[K, Any]  # of Number
-Stored = Mapping[K, Mapping[str, Any]]  # what each shard of a cell holds
+Stored = Mapping[K, Mapping[str, object]]  # what each shard of a cell holds
 _LOOKS: Final = 3
 
 

@@ -1,7 +1,7 @@
 """How an order is shown, in answers and in events."""
 
 from collections.abc import Collection
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -67,7 +67,7 @@ _ORDER: Final = tuple(name for name in ShownOrder.__annotations__ if name != "li
 
 
 class OrderFields(Sparse):
-    shape: ClassVar[Any] = ShownOrder
+    shape: ClassVar[object] = ShownOrder
 
 
 class ListOrderFields(ListOrders, OrderFields):

@@ -173,7 +173,7 @@ def _merged(
 
 
 def _new(product_id: str, wanted: Given, is_only: bool) -> dict[str, Any]:
-    variant: dict[str, Any] = {"id": ids.new_variant(product_id)}
+    variant: dict[str, object] = {"id": ids.new_variant(product_id)}
     variant |= {name: wanted.get(name) or None for name in ("title", "sku", "price")}
     if is_only and variant["title"] is None:
         variant["title"] = DEFAULT_VARIANT

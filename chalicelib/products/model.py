@@ -206,7 +206,7 @@ class _ProductFields(Stripped):
     seo: Annotated[Seo | None, about("What search engines show.")] = None
     low_stock_threshold: Annotated[Stock | None, about("A stock below this is low.")] = None
     metadata: Annotated[
-        Annotated[dict[str, Any], AfterValidator(_metadata)] | None,
+        Annotated[dict[str, object], AfterValidator(_metadata)] | None,
         about("Any data of the shop: JSON up to 16 KB, 28 levels deep."),
     ] = None
 
@@ -397,7 +397,7 @@ class Product:
     def variants(self) -> list[dict[str, Any]]:
         return [self._shown(variant) for variant in self.fields["variants"]]
 
-    def _shown(self, variant: Mapping[str, Any]) -> dict[str, Any]:
+    def _shown(self, variant: Mapping[str, Any]) -> dict[str, object]:
         return {
             "id": variant["id"],
             "title": variant["title"],

@@ -57,7 +57,7 @@ class ShownProduct(TypedDict):
     images: Annotated[list[Image], about("Images, the main one first.")]
     seo: Annotated[Seo, about("What search engines show.")]
     metadata: Annotated[
-        dict[str, Any], about("Any data of the shop: JSON up to 16 KB, 28 levels deep.")
+        dict[str, object], about("Any data of the shop: JSON up to 16 KB, 28 levels deep.")
     ]
     createdAt: Annotated[str, about("When it was created.")]
     updatedAt: Annotated[str, about("When it was last changed.")]
@@ -67,7 +67,7 @@ _SHOWN: Final = tuple(ShownProduct.__annotations__)
 
 
 class ProductFields(Sparse):
-    shape: ClassVar[Any] = ShownProduct
+    shape: ClassVar[object] = ShownProduct
 
 
 class ListProductFields(ListProducts, ProductFields):
@@ -158,7 +158,7 @@ _PUBLIC: Final = tuple(PublicProduct.__annotations__)
 
 
 class PublicFields(Sparse):
-    shape: ClassVar[Any] = PublicProduct
+    shape: ClassVar[object] = PublicProduct
 
 
 class BrowseProductFields(BrowseProducts, PublicFields):
@@ -184,7 +184,7 @@ class BulkRow(TypedDict):
     status: Annotated[Literal["created", "error"], about("The result for this product.")]
     id: NotRequired[Annotated[str, about("Identifier.")]]
     product: NotRequired[Annotated[ShownProduct, about("The product, where it was created.")]]
-    error: NotRequired[Annotated[dict[str, Any], about("Why it failed; null: it did not.")]]
+    error: NotRequired[Annotated[dict[str, object], about("Why it failed; null: it did not.")]]
 
 
 class BulkSummary(TypedDict):
@@ -200,7 +200,7 @@ class BulkStatusRow(TypedDict):
     index: Annotated[int, about("Place in the request, from 0.")]
     id: Annotated[str, about("Identifier.")]
     status: Annotated[Literal["updated", "error"], about("The result for this product.")]
-    error: NotRequired[Annotated[dict[str, Any], about("Why it failed; null: it did not.")]]
+    error: NotRequired[Annotated[dict[str, object], about("Why it failed; null: it did not.")]]
 
 
 class BulkStatusSummary(TypedDict):

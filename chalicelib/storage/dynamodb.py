@@ -33,7 +33,7 @@ from chalicelib import settings, telemetry
 from chalicelib.aws import client as client_of
 from chalicelib.aws import session
 
-Connection = dict[str, Any]
+Connection = dict[str, object]
 
 NO_ANSWER: Final = (HTTPClientError, ConnectionError)  # it may or may not have happened
 

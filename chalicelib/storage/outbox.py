@@ -30,9 +30,9 @@ class Event:
     event: str
     body: str
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> dict[str, object]:
         """The resource as the API showed it."""
-        data: dict[str, Any] = json.loads(self.body)["data"]
+        data: dict[str, object] = json.loads(self.body)["data"]
         return data
 
 

@@ -107,7 +107,7 @@ def read(item: Mapping[str, Any]) -> Attempt:
     return Attempt(**{"sent": {}, **given})
 
 
-def forgotten(item: Mapping[str, Any], person: Person) -> dict[str, Any]:
+def forgotten(item: Mapping[str, Any], person: Person) -> dict[str, object]:
     """The attributes of an attempt's record that change when a person is erased: the receiver's
     response may repeat the request."""
     changes: dict[str, object] = {}

@@ -68,7 +68,7 @@ class _Batch:
         self.hide(record, clock.now() + timedelta(seconds=wait))
 
 
-def batch(event: Mapping[str, Any], post: Post = safe_post.post) -> dict[str, Any]:
+def batch(event: Mapping[str, Any], post: Post = safe_post.post) -> dict[str, object]:
     """Returns `{"batchItemFailures": [{"itemIdentifier": …}]}`: those that must come again."""
     became = _Batch()
     due = _due(event["Records"], became)

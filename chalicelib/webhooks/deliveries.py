@@ -453,7 +453,7 @@ def given_up(delivery: Delivery, attempt: Attempt) -> bool:
     return commit.sent()
 
 
-def _last_result(attempt: Attempt) -> dict[str, Any]:
+def _last_result(attempt: Attempt) -> dict[str, object]:
     last = {"status": attempt.status, "error": attempt.error}
     return {"last": {name: value for name, value in last.items() if value is not None}}
 

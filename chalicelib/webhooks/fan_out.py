@@ -32,7 +32,7 @@ _OURS: Final = (Busy, BotoCoreError, ClientError, sqs.Unsent)
 _SLACK: Final = timedelta(minutes=1)
 
 
-def records(event: Mapping[str, Any]) -> dict[str, Any]:
+def records(event: Mapping[str, Any]) -> dict[str, object]:
     """The outbox's stream, `{"Records": […]}`, or by hand `{"republish": ["evt_…", …]}`.
 
     Returns `{"batchItemFailures": [{"itemIdentifier": …}]}`: the stream continues with that record.
@@ -57,7 +57,9 @@ def records(event: Mapping[str, Any]) -> dict[str, Any]:
     return {"batchItemFailures": []}
 
 
-def _again_from(arrived: Sequence[_Record], done: int, first: Sequence[Posted]) -> dict[str, Any]:
+def _again_from(
+    arrived: Sequence[_Record], done: int, first: Sequence[Posted]
+) -> dict[str, object]:
     """The record to continue with: the failed one, if the messages of those before can be sent."""
     try:
         if done < len(arrived):

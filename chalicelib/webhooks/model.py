@@ -96,7 +96,7 @@ SummaryEmail = Annotated[
 ]
 Description = Annotated[str, Field(max_length=500)]
 Filter = Annotated[
-    dict[str, Any],
+    dict[str, object],
     Field(
         description="A pattern like EventBridge's for the body: at most"
         f" {MOST_FILTER_VALUES} values, {LARGEST_FILTER:,} bytes and {DEEPEST_FILTER} levels",
@@ -204,7 +204,7 @@ class TestEvent(Stripped):
         Filter | None, Field(description="With `dryRun`: instead of the webhook's own")
     ] = None
     data: Annotated[
-        dict[str, Any] | None, Field(description="With `dryRun`: instead of sample data")
+        dict[str, object] | None, Field(description="With `dryRun`: instead of sample data")
     ] = None
 
 

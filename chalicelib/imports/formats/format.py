@@ -6,7 +6,7 @@ A format fills `table` and `signs`, and overrides what its rows do otherwise tha
 
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from chalicelib import telemetry
 from chalicelib.imports.csv.faults import RowError
@@ -17,7 +17,7 @@ from chalicelib.imports.formats.cells import Shop
 from chalicelib.imports.formats.product import PRICES, Draft, DraftVariant, ImportedProduct, slug_of
 from chalicelib.imports.formats.sheet import REPORT_COLUMNS, ColumnTable, Row, Sheet, pattern, plain
 
-Reading = Callable[[str], Any]
+Reading = Callable[[str], object]
 # The fields that a product has once, where each goes, and how its cells are read.
 _ONCE: Final[Mapping[str, tuple[str, Reading]]] = {
     "slug": ("slug", reading.handle),

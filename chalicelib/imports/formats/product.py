@@ -126,7 +126,7 @@ class Draft:
         row: Row,
         field: str,
         key: str,
-        reading: Callable[[str], Any] = text,
+        reading: Callable[[str], object] = text,
         *,
         keep: bool = False,
     ) -> None:
