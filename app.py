@@ -4,12 +4,17 @@ What only one function does is imported by it: no other's cold start pays for th
 """
 
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING
 
 from chalicelib import settings
 from chalicelib.request.application import Application
 
-Event = dict[str, Any]
+if TYPE_CHECKING:
+    from chalicelib.sqs import Batch, Handled
+    from chalicelib.webhooks.fan_out import Stream
+    from chalicelib.webhooks.parked.redrive import Redrive, RedriveResult
+
+Event = dict[str, object]
 
 # Whose routes are below a path; the longest beginning that fits counts.
 SERVED = {
@@ -69,42 +74,42 @@ def plan_import(event: Event, context: object) -> None:
 
 
 @app.lambda_function()
-def import_chunk(event: Event, context: object) -> Event:
+def import_chunk(event: "Batch", context: object) -> "Handled":
     from chalicelib.imports.steps import run
 
     return run.batch(event)
 
 
 @app.lambda_function()
-def import_dead_letters(event: Event, context: object) -> Event:
+def import_dead_letters(event: "Batch", context: object) -> "Handled":
     from chalicelib.imports.steps import dead
 
     return dead.batch(event)
 
 
 @app.lambda_function()
-def run_job(event: Event, context: object) -> Event:
+def run_job(event: "Batch", context: object) -> "Handled":
     from chalicelib.jobs import run
 
     return run.batch(event, WORK)
 
 
 @app.lambda_function()
-def fan_out(event: Event, context: object) -> Event:
+def fan_out(event: "Stream", context: object) -> "Handled":
     from chalicelib.webhooks import fan_out
 
     return fan_out.records(event)
 
 
 @app.lambda_function()
-def deliver(event: Event, context: object) -> Event:
+def deliver(event: "Batch", context: object) -> "Handled":
     from chalicelib.webhooks import deliver
 
     return deliver.batch(event)
 
 
 @app.lambda_function()
-def redrive(event: Event, context: object) -> Event:
+def redrive(event: "Redrive", context: object) -> "RedriveResult":
     from chalicelib.webhooks.parked import redrive
 
     return redrive.run(event)

@@ -6,7 +6,7 @@ nothing at run time, and `openapi.py` reads both.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Generic, NotRequired, Protocol, Self, TypeVar
@@ -164,7 +164,7 @@ class Sparse(QueryParameters):
     `shape`: the TypedDict whose members there are.
     """
 
-    shape: ClassVar[Any]
+    shape: ClassVar[type]
 
     fields: Annotated[
         Several[str],
@@ -280,13 +280,13 @@ def listed(data: list[T], total: int, page: PageQuery) -> Listed[T]:
     return {"data": data, "pagination": numbers, "total": total}
 
 
-def walked(data: list[T], page: Paged, next: str | None = None) -> Walked[T]:
+def walked(data: Sequence[T], page: Paged, next: str | None = None) -> Walked[T]:
     """One page of a list, and the cursor after it: `next`, or after the page."""
     numbers: CursorPagination = {
         **_pagination(page.page, page.limit, page.total),
         "next": next or page.next,
     }
-    answer: Walked[T] = {"data": data, "pagination": numbers, "total": page.total}
+    answer: Walked[T] = {"data": list(data), "pagination": numbers, "total": page.total}
     if page.at_least:
         answer["totalIsAtLeast"] = True
     return answer

@@ -1,17 +1,56 @@
-"""Batches to SQS, sent until every entry is accepted."""
+"""Batches to SQS, sent until every entry is accepted; and the batches that functions receive."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import islice
-from typing import Any, Final, TypeVar
+from typing import Final, Protocol, TypedDict, TypeVar
 
 from chalicelib import aws, deadline
 
 T = TypeVar("T")
 _BATCH: Final = 10  # AWS: entries of one call
 _SENDERS: Final = 8  # one after the other, the batches of a file of 5 GB would take minutes
+
+
+class Received(TypedDict):
+    """A message as a function gets it."""
+
+    messageId: str
+    receiptHandle: str
+    body: str
+    attributes: dict[str, str]
+    eventSourceARN: str
+
+
+class Batch(TypedDict):
+    """The event of a function that a queue triggers."""
+
+    Records: list[Received]
+
+
+class _Again(TypedDict):
+    itemIdentifier: str
+
+
+class Handled(TypedDict):
+    """What such a function answers: the messages that come again."""
+
+    batchItemFailures: list[_Again]
+
+
+def all_but(failed: Iterable[str]) -> Handled:
+    """All messages of the batch were handled, except these, by id."""
+    return {"batchItemFailures": [{"itemIdentifier": id} for id in failed]}
+
+
+class _Reply(TypedDict, total=False):
+    Failed: list[dict[str, str]]
+
+
+class _Call(Protocol):
+    def __call__(self, *, QueueUrl: str, Entries: list[dict[str, object]]) -> _Reply: ...
 
 
 class Unsent(Exception):
@@ -48,9 +87,11 @@ def hide(url: str, seconds: Mapping[str, int]) -> None:
         _until_taken(aws.client("sqs").change_message_visibility_batch, url, entries)
 
 
-def _until_taken(call: Callable[..., Any], url: str, batch: Iterable[Mapping[str, Any]]) -> None:
+def _until_taken(call: _Call, url: str, batch: Iterable[Mapping[str, object]]) -> None:
     """Entries that SQS refused are sent again."""
-    pending = [{"Id": str(place), **entry} for place, entry in enumerate(batch)]
+    pending: list[dict[str, object]] = [
+        {"Id": str(place), **entry} for place, entry in enumerate(batch)
+    ]
     if not pending:
         return
     for _ in deadline.attempts():

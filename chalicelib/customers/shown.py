@@ -1,7 +1,8 @@
 """A customer as the API shows it."""
 
 import json
-from typing import Annotated, Any, ClassVar, NotRequired
+from collections.abc import Collection
+from typing import Annotated, ClassVar, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -51,14 +52,14 @@ class ShownCustomer(TypedDict):
 
 
 class CustomerFields(Sparse):
-    shape: ClassVar[Any] = ShownCustomer
+    shape: ClassVar[type] = ShownCustomer
 
 
 class ListCustomerFields(ListCustomers, CustomerFields):
     pass
 
 
-def show(customer: Customer, asked: Any = ()) -> dict[str, object]:
+def show(customer: Customer, asked: Collection[str] = ()) -> dict[str, object]:
     """The shape of ShownCustomer, or these fields of it."""
     fields = customer.fields
     names = [name for name in ShownCustomer.__annotations__ if not asked or name in asked]

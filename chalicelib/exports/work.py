@@ -26,9 +26,9 @@ _PAGES: Final[dict[str, Any]] = {
 
 def step(job: Job) -> Step:
     """Writes the next piece; when all are written, puts them together."""
-    before = job.cursor or {"after": None, "etags": [], "bytes": 0}
+    before = job.cursor or {"after": None, "etags": [], "numbers": [], "bytes": 0}
     if before.get("all"):
-        files.end(job, before["upload"], zip(_numbers(before), before["etags"], strict=True))
+        files.end(job, before["upload"], zip(before["numbers"], before["etags"], strict=True))
         return Step(set={"bytes": before["bytes"]})
     asked = job.asked
     upload = before.get("upload") or files.begin(job)
@@ -43,7 +43,7 @@ def step(job: Job) -> Step:
             piece += write.record(record)
         if after is None or len(piece) >= files.PIECE:
             break
-    numbers = _numbers(before)
+    numbers = before["numbers"]
     number = max(jobs.new_number(job.id), max(numbers, default=0) + 1)
     etags = [*before["etags"], files.add(job, upload, number, bytes(piece))]
     more = {"upload": upload, "etags": etags, "bytes": before["bytes"] + len(piece)}
@@ -51,9 +51,3 @@ def step(job: Job) -> Step:
     # Put together in a step of its own: nothing can be added to a file that is whole.
     more |= {"after": after} if after is not None else {"all": True}
     return Step(cursor=more, read=read, set={} if job.step else {"total": total})
-
-
-def _numbers(cursor: Any) -> list[int]:
-    """The numbers of the pieces so far: before a deployment that stored them, 1, 2, …"""
-    known: list[int] = cursor.get("numbers", list(range(1, len(cursor["etags"]) + 1)))
-    return known

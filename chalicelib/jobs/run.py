@@ -8,12 +8,13 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any, Final
+from typing import Final
 
 from chalicelib import telemetry
 from chalicelib.jobs import queue, store
 from chalicelib.jobs.model import Job, JobStatus, RecordOutcome, Step
 from chalicelib.problems import Problem
+from chalicelib.sqs import Batch, Handled, Received, all_but
 
 _SECONDS: Final = 20  # of steps for one message; then other jobs continue
 _RETRY_SECONDS: Final = (2, 5, 20, 60, 180)
@@ -22,13 +23,12 @@ _MISSING: Final = 4  # receives of a step before its job is written
 Work = Mapping[str, str]  # type of job → module whose `step` does it
 
 
-def batch(event: Mapping[str, Any], work: Work) -> dict[str, object]:
+def batch(event: Batch, work: Work) -> Handled:
     """Messages of the queue of jobs; those that failed are received again."""
-    failed = [record["messageId"] for record in event["Records"] if not _handle(record, work)]
-    return {"batchItemFailures": [{"itemIdentifier": id} for id in failed]}
+    return all_but(record["messageId"] for record in event["Records"] if not _handle(record, work))
 
 
-def _handle(record: Mapping[str, Any], work: Work) -> bool:
+def _handle(record: Received, work: Work) -> bool:
     """Whether the message is finished."""
     message = json.loads(record["body"])
     received = int(record["attributes"]["ApproximateReceiveCount"])

@@ -67,7 +67,7 @@ _ORDER: Final = tuple(name for name in ShownOrder.__annotations__ if name != "li
 
 
 class OrderFields(Sparse):
-    shape: ClassVar[object] = ShownOrder
+    shape: ClassVar[type] = ShownOrder
 
 
 class ListOrderFields(ListOrders, OrderFields):

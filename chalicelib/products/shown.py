@@ -67,7 +67,7 @@ _SHOWN: Final = tuple(ShownProduct.__annotations__)
 
 
 class ProductFields(Sparse):
-    shape: ClassVar[object] = ShownProduct
+    shape: ClassVar[type] = ShownProduct
 
 
 class ListProductFields(ListProducts, ProductFields):
@@ -158,7 +158,7 @@ _PUBLIC: Final = tuple(PublicProduct.__annotations__)
 
 
 class PublicFields(Sparse):
-    shape: ClassVar[object] = PublicProduct
+    shape: ClassVar[type] = PublicProduct
 
 
 class BrowseProductFields(BrowseProducts, PublicFields):

@@ -2,9 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from chalice.app import HeadersType, Response
 
@@ -54,13 +54,13 @@ def reply(
     return Response(encode(content), sent, status)
 
 
-def reply_page(records: list[Any], page: schemas.Paged) -> Response:
+def reply_page(records: Sequence[object], page: schemas.Paged) -> Response:
     """A page of a list. A page by cursor that exceeds Lambda's limit ends early; a page by number
     raises AnswerTooLarge."""
     return Response(_page(records, page), {"Content-Type": _JSON}, 200)
 
 
-def _page(records: list[Any], page: schemas.Paged) -> str:
+def _page(records: Sequence[object], page: schemas.Paged) -> str:
     text = encode(schemas.walked(records, page))
     if size.fits(text):
         return text
@@ -71,7 +71,7 @@ def _page(records: list[Any], page: schemas.Paged) -> str:
     return encode(schemas.walked(records[:number], page, page.after(number)))
 
 
-def reply_public_page(records: list[Any], page: schemas.Paged) -> Response:
+def reply_public_page(records: Sequence[object], page: schemas.Paged) -> Response:
     """As `reply_page`, and as `reply_public`."""
     return _public(_page(records, page))
 

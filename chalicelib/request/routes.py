@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Final
+from typing import Any, Final, Required, TypedDict, Unpack
 from urllib.parse import unquote
 
 from chalice.app import Blueprint, Chalice, ChaliceUnhandledError, Response
@@ -58,6 +58,20 @@ class Crash(Problem):
     """Anything that a route did not expect: it carries the cause past Chalice to the middleware."""
 
 
+class _Declared(TypedDict, total=False):
+    """What `Routes` says of each."""
+
+    answers: Required[Mapping[int, object]]
+    role: Role | None
+    body: object
+    query: type[QueryParameters] | None
+    problems: Problems
+    headers: Mapping[str, str] | None
+    consumes: str
+    largest_body: int
+    reads_first: bool
+
+
 class Routes(Blueprint):
     """The routes of one slice.
 
@@ -87,20 +101,26 @@ class Routes(Blueprint):
         super().__init__(import_name)
         self._tag = tag
 
-    def get(self, path: str, summary: str, **declared: Any) -> Callable[[View], View]:
+    def get(self, path: str, summary: str, **declared: Unpack[_Declared]) -> Callable[[View], View]:
         """Also answers HEAD."""
         return self._declare("GET", path, summary, **declared)
 
-    def post(self, path: str, summary: str, **declared: Any) -> Callable[[View], View]:
+    def post(
+        self, path: str, summary: str, **declared: Unpack[_Declared]
+    ) -> Callable[[View], View]:
         return self._declare("POST", path, summary, **declared)
 
-    def put(self, path: str, summary: str, **declared: Any) -> Callable[[View], View]:
+    def put(self, path: str, summary: str, **declared: Unpack[_Declared]) -> Callable[[View], View]:
         return self._declare("PUT", path, summary, **declared)
 
-    def patch(self, path: str, summary: str, **declared: Any) -> Callable[[View], View]:
+    def patch(
+        self, path: str, summary: str, **declared: Unpack[_Declared]
+    ) -> Callable[[View], View]:
         return self._declare("PATCH", path, summary, **declared)
 
-    def delete(self, path: str, summary: str, **declared: Any) -> Callable[[View], View]:
+    def delete(
+        self, path: str, summary: str, **declared: Unpack[_Declared]
+    ) -> Callable[[View], View]:
         return self._declare("DELETE", path, summary, **declared)
 
     def _declare(
@@ -108,17 +128,10 @@ class Routes(Blueprint):
         method: str,
         path: str,
         summary: str,
-        *,
-        answers: Mapping[int, object],
-        role: Role | None = None,
-        body: object = None,
-        query: type[QueryParameters] | None = None,
-        problems: Problems = (),
-        headers: Mapping[str, str] | None = None,
-        consumes: str = JSON,
-        largest_body: int = LARGEST_BODY,
-        reads_first: bool | None = None,
+        **declared: Unpack[_Declared],
     ) -> Callable[[View], View]:
+        consumes = declared.get("consumes", JSON)
+
         def register(view: View) -> View:
             operation = Operation(
                 method=method,
@@ -127,15 +140,15 @@ class Routes(Blueprint):
                 tag=self._tag,
                 summary=summary,
                 description=view.__doc__ or "",
-                role=role,
-                body=body,
-                query=query,
-                answers=answers,
-                problems=frozenset(problems),
-                headers=headers or {},
+                role=declared.get("role"),
+                body=declared.get("body"),
+                query=declared.get("query"),
+                answers=declared["answers"],
+                problems=frozenset(declared.get("problems", ())),
+                headers=declared.get("headers") or {},
                 consumes=consumes,
-                largest_body=largest_body,
-                reads_first=method == "GET" if reads_first is None else reads_first,
+                largest_body=declared.get("largest_body", LARGEST_BODY),
+                reads_first=declared.get("reads_first", method == "GET"),
             )
             operations[method, path] = operation
             methods = ["GET", "HEAD"] if method == "GET" else [method]

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from chalicelib import settings, sqs, telemetry
 from chalicelib.safe_post import post as safe_post
@@ -35,7 +35,7 @@ from chalicelib.webhooks.deliveries import NotDue
 from chalicelib.webhooks.messages import Message, Posted
 from chalicelib.webhooks.model import RECEIVER_SECONDS, Delivery, Endpoint, endpoint_of, event_of
 
-_Record = Mapping[str, Any]
+_Record = sqs.Received
 Post = Callable[..., PostResult]
 
 IN_FLIGHT: Final = 10  # the batch size of triggers.yaml
@@ -68,8 +68,7 @@ class _Batch:
         self.hide(record, clock.now() + timedelta(seconds=wait))
 
 
-def batch(event: Mapping[str, Any], post: Post = safe_post.post) -> dict[str, object]:
-    """Returns `{"batchItemFailures": [{"itemIdentifier": …}]}`: those that must come again."""
+def batch(event: sqs.Batch, post: Post = safe_post.post) -> sqs.Handled:
     became = _Batch()
     due = _due(event["Records"], became)
     try:
@@ -86,7 +85,7 @@ def batch(event: Mapping[str, Any], post: Post = safe_post.post) -> dict[str, ob
         for record, _ in due:
             became.put_off(record)
     _hide(event["Records"][0], became.again)
-    return {"batchItemFailures": [{"itemIdentifier": id} for id, _ in became.again]}
+    return sqs.all_but(id for id, _ in became.again)
 
 
 def _due(records: Sequence[_Record], became: _Batch) -> list[tuple[_Record, Message]]:

@@ -5,10 +5,10 @@ delivery is created unless it exists, and its first message is queued unless it 
 """
 
 import json
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import Any, Final
+from typing import Final, TypedDict
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -23,7 +23,23 @@ from chalicelib.webhooks.filter import lets_through
 from chalicelib.webhooks.messages import Message, Posted
 from chalicelib.webhooks.model import Delivery, DeliveryStatus, Endpoint, delivery_id
 
-_Record = Mapping[str, Any]
+
+class _Change(TypedDict):
+    NewImage: dict[str, dict[str, str]]
+    SequenceNumber: str
+
+
+class _Record(TypedDict):
+    """A record of the outbox's stream."""
+
+    eventName: str
+    dynamodb: _Change
+
+
+class Stream(TypedDict, total=False):
+    Records: list[_Record]
+    republish: list[str]
+
 
 # Temporary failures; any other is permanent, caused by the record.
 _OURS: Final = (Busy, BotoCoreError, ClientError, sqs.Unsent)
@@ -32,7 +48,7 @@ _OURS: Final = (Busy, BotoCoreError, ClientError, sqs.Unsent)
 _SLACK: Final = timedelta(minutes=1)
 
 
-def records(event: Mapping[str, Any]) -> dict[str, object]:
+def records(event: Stream) -> sqs.Handled:
     """The outbox's stream, `{"Records": […]}`, or by hand `{"republish": ["evt_…", …]}`.
 
     Returns `{"batchItemFailures": [{"itemIdentifier": …}]}`: the stream continues with that record.
@@ -40,7 +56,7 @@ def records(event: Mapping[str, Any]) -> dict[str, object]:
     if "republish" in event:
         for id in event["republish"]:
             _republish(id)
-        return {"batchItemFailures": []}
+        return sqs.all_but(())
     arrived = [record for record in event["Records"] if record["eventName"] == "INSERT"]
     first: list[Posted] = []
     done = 0
@@ -54,12 +70,10 @@ def records(event: Mapping[str, Any]) -> dict[str, object]:
     except _OURS as error:
         telemetry.error("fan-out put off", error)
         return _again_from(arrived, done, first)
-    return {"batchItemFailures": []}
+    return sqs.all_but(())
 
 
-def _again_from(
-    arrived: Sequence[_Record], done: int, first: Sequence[Posted]
-) -> dict[str, object]:
+def _again_from(arrived: Sequence[_Record], done: int, first: Sequence[Posted]) -> sqs.Handled:
     """The record to continue with: the failed one, if the messages of those before can be sent."""
     try:
         if done < len(arrived):
@@ -68,8 +82,7 @@ def _again_from(
             done = 0
     except _OURS:
         done = 0
-    sequence = arrived[done]["dynamodb"]["SequenceNumber"]
-    return {"batchItemFailures": [{"itemIdentifier": sequence}]}
+    return sqs.all_but([arrived[done]["dynamodb"]["SequenceNumber"]])
 
 
 def _readable(record: _Record) -> Item | None:

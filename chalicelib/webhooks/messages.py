@@ -2,7 +2,7 @@
 
 There are two lanes, so that new events never wait for retries: `deliveries` for first attempts,
 `retries` for the rest and for first attempts to a failing endpoint. A message names a
-delivery and a step of its schedule; everything else is read when it arrives. Any message may come
+delivery and a step of its schedule; everything else is read when it arrives. A message may come
 twice, late, or at the same time as another.
 """
 

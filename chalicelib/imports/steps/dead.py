@@ -7,11 +7,12 @@ from typing import Any
 from chalicelib import telemetry
 from chalicelib.imports import files, store
 from chalicelib.jobs import store as jobs
+from chalicelib.sqs import Batch, Handled, all_but
 
 _End = tuple[Callable[[str, str, str], None], str, str, str]  # what ends the job, and its arguments
 
 
-def batch(event: Mapping[str, Any]) -> dict[str, object]:
+def batch(event: Batch) -> Handled:
     """Messages of the dead-letter queues; if the job could not be ended, they come again."""
     failed = []
     for record in event["Records"]:
@@ -19,8 +20,8 @@ def batch(event: Mapping[str, Any]) -> dict[str, object]:
             _end_job(record["body"])
         except Exception as error:
             telemetry.error("dead letter not handled", error, messageId=record["messageId"])
-            failed.append({"itemIdentifier": record["messageId"]})
-    return {"batchItemFailures": failed}
+            failed.append(record["messageId"])
+    return all_but(failed)
 
 
 def _end_job(body: str) -> None:

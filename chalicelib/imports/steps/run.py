@@ -1,6 +1,6 @@
 """The worker: one message, one step of an import (`queue.py`).
 
-Any step may stop at any line, run twice, late, or at the same time as itself. The products store
+A step may stop at any line, run twice, late, or at the same time as itself. The products store
 what it wrote (`upsert.py`), and its results are counted in the transaction that marks it as
 finished (`store.finish`).
 """
@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from chalicelib import telemetry
 from chalicelib.imports import files, store
@@ -23,13 +23,14 @@ from chalicelib.imports.steps.reader import Reader, is_in_file
 from chalicelib.imports.steps.waiting import Waiting, first_waiting, put_waiting, settle
 from chalicelib.imports.upsert import ProductRows, Superseded, Upsert
 from chalicelib.jobs.model import JobStatus
+from chalicelib.sqs import Batch, Handled, Received, all_but
 from chalicelib.values.batches import batches
 
 _LEFTOVER_ROWS: Final = 60  # at once: each is a write of the transaction that counts it
 _RETRY_SECONDS: Final = (5, 20, 60, 180)
 
 
-def batch(event: Mapping[str, Any]) -> dict[str, object]:
+def batch(event: Batch) -> Handled:
     """Messages of the import queue; those that failed are received again."""
     # The many small objects of a chunk have no cycles and are freed without the collector, which
     # would scan them, and all of botocore, again and again: half of a chunk's CPU.
@@ -38,10 +39,10 @@ def batch(event: Mapping[str, Any]) -> dict[str, object]:
         failed = [record["messageId"] for record in event["Records"] if not _handle(record)]
     finally:
         gc.enable()
-    return {"batchItemFailures": [{"itemIdentifier": id} for id in failed]}
+    return all_but(failed)
 
 
-def _handle(record: Mapping[str, Any]) -> bool:
+def _handle(record: Received) -> bool:
     """Whether the message is finished."""
     message = json.loads(record["body"])
     received = int(record["attributes"]["ApproximateReceiveCount"])

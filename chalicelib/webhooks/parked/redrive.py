@@ -5,9 +5,9 @@ that was down for hours gets its backlog gradually.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final, NotRequired, TypedDict
 
 from chalicelib import settings
 from chalicelib.storage.conditions import Attr
@@ -22,12 +22,26 @@ _LEASE: Final = 120  # seconds: a run of a minute, and the pause after it
 _LOOK_AGAIN: Final = 60  # seconds
 
 
-def run(event: Mapping[str, Any]) -> dict[str, object]:
-    """`{"endpoint": "wh_…", "due": ISO 8601, "until": ISO 8601}` → `{"more": bool, "wait": seconds,
-    "paced": ISO 8601}`; `due`: when the execution started; `redriven`: the result of the last run.
-    Without `until`, as an operator or the previous release starts it, it is `due`.
+class RedriveResult(TypedDict):
+    """`wait`: seconds until the next run, if there is more; `paced`: when its first may arrive."""
 
-    Everything due until then, or by now, arrives when it is due, at most at the pace. While an
+    more: bool
+    wait: int
+    paced: NotRequired[str]
+
+
+class Redrive(TypedDict):
+    """`due`: when the execution started; `redriven`: the result of the last run. Without `until`,
+    as an operator starts it, it is `due`."""
+
+    endpoint: str
+    due: str
+    until: NotRequired[str]
+    redriven: NotRequired[RedriveResult]
+
+
+def run(event: Redrive) -> RedriveResult:
+    """Everything due until then, or by now, arrives when it is due, at most at the pace. While an
     endpoint is paused nothing is due: enabling it starts another run. After its deletion everything
     is due, to be cancelled.
     """
@@ -53,9 +67,9 @@ def run(event: Mapping[str, Any]) -> dict[str, object]:
     return answer
 
 
-def _paced(event: Mapping[str, Any]) -> datetime:
+def _paced(event: Redrive) -> datetime:
     """When the next message may arrive: after those of the previous run."""
-    before = event.get("redriven", {}).get("paced")
+    before = event["redriven"].get("paced") if "redriven" in event else None
     return max(clock.now(), clock.parse(before)) if before else clock.now()
 
 
@@ -67,7 +81,7 @@ def _page(endpoint_id: str, until: datetime | None, paced: datetime) -> tuple[in
     return len(entries), paced
 
 
-def _answer(sent: int, unfinished: bool, paced: datetime) -> dict[str, object]:
+def _answer(sent: int, unfinished: bool, paced: datetime) -> RedriveResult:
     wait = _scaled(math.ceil(sent / PER_SECOND))
     return {"more": unfinished or sent >= PAGE, "wait": wait, "paced": clock.iso(paced)}
 
