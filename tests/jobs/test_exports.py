@@ -16,7 +16,6 @@ from chalicelib.exports import files, products, work
 from chalicelib.imports.formats import recognise
 from chalicelib.imports.formats.ours import COLUMNS
 from chalicelib.jobs import store
-from chalicelib.jobs.model import Job, Step
 from tests.jobs.test_bulk_edits import order
 from tests.support.import_desk import Desk
 from tests.support.job_desk import PRODUCTS, JobDesk
@@ -162,29 +161,6 @@ def test_an_export_by_two_workers_at_once_is_complete(
     assert len(text) == done["bytes"]
     slugs = [row["slug"] for row in rows(text.decode())]
     assert sorted(slugs) == sorted(product["slug"] for product in products)
-
-
-def test_a_deployment_during_an_export_continues_it(
-    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(files, "PIECE", 1)
-    monkeypatch.setattr("chalicelib.exports.work._PAGE", 3)
-    monkeypatch.setattr("moto.s3.models.S3_UPLOAD_PART_MIN_SIZE", 1)
-    slugs = {jobs.product(description="x" * 100)["slug"] for _ in range(10)}
-    step = work.step
-
-    def without_numbers(job: Job) -> Step:  # as the last release did
-        made = step(job)
-        if job.step < 2:
-            del made.cursor["numbers"]
-        return made
-
-    monkeypatch.setattr(work, "step", without_numbers)
-    monkeypatch.setattr(store, "new_number", lambda job_id: 1)  # the first of this release
-    job = jobs.done(EXPORTS, {"type": "products"})
-    assert (job["status"], job["processed"]) == ("COMPLETED", 10)
-    found = aws.client("s3").get_object(Bucket=environment.bucket(), Key=f"exports/{job['id']}.csv")
-    assert {row["slug"] for row in rows(found["Body"].read().decode())} == slugs
 
 
 # --- Export and import ----------------------------------------------------------------------------
