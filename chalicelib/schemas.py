@@ -280,11 +280,11 @@ def listed(data: list[T], total: int, page: PageQuery) -> Listed[T]:
     return {"data": data, "pagination": numbers, "total": total}
 
 
-def walked(data: Sequence[T], page: Paged, next: str | None = None) -> Walked[T]:
+def walked(data: Sequence[T], page: Paged, following: str | None = None) -> Walked[T]:
     """One page of a list, and the cursor after it: `next`, or after the page."""
     numbers: CursorPagination = {
         **_pagination(page.page, page.limit, page.total),
-        "next": next or page.next,
+        "next": following or page.next,
     }
     answer: Walked[T] = {"data": list(data), "pagination": numbers, "total": page.total}
     if page.at_least:

@@ -44,7 +44,7 @@ def mint_owner(table: str, name: str) -> str:
 def first_owner_key(table: str) -> str | None:
     """Makes the stage's first Owner key; none when one exists."""
     use(table)
-    if any(caller.role is Role.OWNER for caller in store.all()):
+    if any(caller.role is Role.OWNER for caller in store.every()):
         return None
     return store.mint("First owner", Role.OWNER)[1]
 
@@ -75,7 +75,7 @@ def _list(options: argparse.Namespace) -> None:
         f"{'id':30}  {'role':6}  {'reads':>7}  {'writes':>7}  {'created':24}  {'expires':24}  "
         f"{'last used':10}  name"
     )
-    for caller in store.page(0, len(store.all()))[0]:
+    for caller in store.page(0, len(store.every()))[0]:
         print(_line(caller))
 
 

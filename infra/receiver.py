@@ -43,7 +43,7 @@ def server(port: int, secret: str) -> ThreadingHTTPServer:
                 self.send_response(204)
             self.end_headers()
 
-        def log_message(self, format: str, *args: object) -> None:
+        def log_message(self, file_format: str, *args: object) -> None:
             """It prints what it received, in place of an access log."""
 
     return ThreadingHTTPServer(("127.0.0.1", port), Receiver)

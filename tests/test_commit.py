@@ -165,7 +165,7 @@ def test_a_write_that_does_not_wait_raises_its_error_on_the_first_conflict(
     for waits in (True, False):
         commit = Commit()
         taken = ValueError("taken")
-        commit.update(("a", "1"), set={"n": 1}, when=table.absent, otherwise=taken, waits=waits)
+        commit.update(("a", "1"), assign={"n": 1}, when=table.absent, otherwise=taken, waits=waits)
         hold(dynamodb, "a", times=1)
         waited = pauses(monkeypatch)
         if waits:

@@ -83,7 +83,7 @@ def done(step: Any) -> Any:
             case "put":
                 table.put({"pk": at[0], "sk": at[1], **what}, when)
             case "update":
-                return table.update(at, set=what or {"n": 2}, remove=["gone"], when=when)
+                return table.update(at, assign=what or {"n": 2}, remove=["gone"], when=when)
             case "add":
                 return table.update(at, add={"total": what}, when=when)
             case "delete":
@@ -96,7 +96,7 @@ def done(step: Any) -> Any:
                 commit.send()
             case "query":
                 # Where a limit ends at the last item, the service says that there may be more.
-                return table.query(at, filter=when, limit=what).items
+                return table.query(at, matching=when, limit=what).items
             case "search":
                 return table.query("a", where=table.sk.begins_with(at), forward=what).items
     except table.ConditionFailed as failed:
@@ -175,10 +175,10 @@ def test_the_double_enforces_aws_limits(dynamodb: Double) -> None:
     assert refusal(lambda: table.put({"pk": "a", "sk": ""})) == "ValidationException"
     assert refusal(lambda: table.put(long)) == "ValidationException"
     many = Attr("n").is_in([str(number) for number in range(101)])
-    assert refusal(lambda: table.query("a", filter=many)) == "ValidationException"
+    assert refusal(lambda: table.query("a", matching=many)) == "ValidationException"
 
     def filtered(comparisons: int, name: str = "n") -> Any:
-        return table.query("a", filter=all_of(Attr(name).eq(n) for n in range(comparisons)))
+        return table.query("a", matching=all_of(Attr(name).eq(n) for n in range(comparisons)))
 
     filtered(150)  # 299 operators
     assert refusal(lambda: filtered(151)) == "ValidationException"
@@ -190,7 +190,7 @@ def test_the_double_enforces_aws_limits(dynamodb: Double) -> None:
 def test_a_query_reads_a_megabyte_before_it_filters(dynamodb: Double) -> None:
     for number in range(30):
         table.put({"pk": "a", "sk": f"{number:02d}", "text": "x" * 100_000})
-    rows = table.query("a", filter=Attr("text").eq("y"))
+    rows = table.query("a", matching=Attr("text").eq("y"))
     assert (rows.items, rows.after) == ([], "10")
     assert dynamodb.calls[-1].read_units == 269  # 11 items of 100,011 bytes, in steps of 4 KB
 

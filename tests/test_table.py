@@ -273,7 +273,7 @@ def read(pk: str) -> Any:
 
 def test_all_reads_are_sent_before_the_first_is_answered(server: Server, way: str) -> None:
     server.gathers = threading.Barrier(4)
-    count = partial(table.tally, "d", where=None, filter=None, most=1)
+    count = partial(table.tally, "d", where=None, matching=None, most=1)
     one, other, third, counted = round_trips.together([read("a"), read("b"), read("c"), count])
     assert [one, other, third] == [[{"pk": "a"}], [{"pk": "b"}], [{"pk": "c"}]]
     assert counted == table.Tally(1, 1, True)
@@ -548,7 +548,7 @@ def test_every_read_is_consistent() -> None:
         table.get(("a", "1"))
         table.batch_get([("a", "1")])
         table.everything("a")
-        table.tally("a", where=None, filter=None, most=1)
+        table.tally("a", where=None, matching=None, most=1)
         list(table.scan("a"))
         table.scanned(SETTINGS["TABLE"], None)
     batched = asked.pop(1)[1]["RequestItems"]

@@ -181,7 +181,7 @@ def find(id: str) -> Caller:
     return _caller(_entry(id))
 
 
-def all() -> list[Caller]:
+def every() -> list[Caller]:
     """Every key that was not revoked, newest first. A shop has few."""
     return [_caller(entry) for entry in _entries()]
 
@@ -237,7 +237,7 @@ def limit(id: str, *, read: int | None = None, write: int | None = None) -> Call
     gone = NotFound.of("key", id)
     commit = Commit()
     for key in (("keys", id), (_pk(entry["hash"]), "key")):
-        commit.update(key, set=given, remove=usual, when=table.present, otherwise=gone)
+        commit.update(key, assign=given, remove=usual, when=table.present, otherwise=gone)
     commit.send()
     return find(id)
 

@@ -88,7 +88,7 @@ def write(
     more = {name: after.fields[name] for name in ("erasedAt", "merged") if name in after.fields}
     commit.update(
         record_key(after.id),
-        set={**fields, **more, "index": index.stored(), "version": after.version},
+        assign={**fields, **more, "index": index.stored(), "version": after.version},
         when=unchanged,
         otherwise=CustomerChanged(),
     )

@@ -286,7 +286,7 @@ def leaves_into(customer: Customer, id: str) -> bool:
 def _hold(commit: Commit, customer: Customer, job_id: str, more: Mapping[str, object]) -> None:
     commit.update(
         record_key(customer.id),
-        set={"held": job_id, **more},
+        assign={"held": job_id, **more},
         add={"version": 1},
         when=is_unchanged(customer),
         otherwise=CustomerBusy(customer.held),

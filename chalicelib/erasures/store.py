@@ -31,7 +31,7 @@ def learn(job_id: str, known: Person, facts: Iterable[str]) -> Person:
     if not new or sum(len(fact.encode()) for fact in both) > _MOST_BYTES:
         return known
     more = {"of": frozenset(known.ids), "expiresAt": jobs.expires()}
-    table.update(_key(job_id), add={"texts": new}, set=more)
+    table.update(_key(job_id), add={"texts": new}, assign=more)
     return Person(known.ids, both)
 
 

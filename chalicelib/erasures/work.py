@@ -154,7 +154,7 @@ def _change(item: Item, changes: Mapping[str, object]) -> None:
     same = all_of(Attr(name).eq(item[name]) for name in changes)
     key: Key = item["pk"], item["sk"]
     try:
-        table.update(key, set=changes, when=same)
+        table.update(key, assign=changes, when=same)
     except table.ConditionFailed as failed:
         if failed.old is not None:
             raise

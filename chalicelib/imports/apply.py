@@ -125,8 +125,8 @@ def _drafted(
             return products.drafted(new, new["slug"])
         return products.redrafted(product, validate(ProductChange, given).given(), exactly=True)
     except Invalid as invalid:
-        is_new, all = product is None, invalid.extra["errors"]
-        errors = [_located(imported, places, error, is_new) for error in all]
+        is_new, every = product is None, invalid.extra["errors"]
+        errors = [_located(imported, places, error, is_new) for error in every]
         raise Refused(errors) from None
 
 
@@ -197,7 +197,7 @@ def _without_position(image: _Given) -> _Given:
 def _variants(listed: Variants, product: Product) -> Variants:
     """All variants of the product: unchanged, changed by the file, or new."""
     ids = products.matched([variant for variant, _ in listed], product)
-    all: dict[str, tuple[_Given, int | None]] = {
+    every: dict[str, tuple[_Given, int | None]] = {
         variant["id"]: ({"id": variant["id"]}, None) for variant in product.fields["variants"]
     }
     news: Variants = []
@@ -205,8 +205,8 @@ def _variants(listed: Variants, product: Product) -> Variants:
         if id is None:
             news.append((variant, place))
         else:
-            all[id] = ({**variant, "id": id}, place)
-    return [*all.values(), *news]
+            every[id] = ({**variant, "id": id}, place)
+    return [*every.values(), *news]
 
 
 def _is_sold_by_options(product: Product, master_sku: str | None) -> bool:

@@ -46,19 +46,22 @@ def of_job(job: ImportJob) -> Format:
 
 
 def shown(
-    header: Sequence[str], samples: Sequence[Sequence[str]], format: Format | None, options: Options
+    header: Sequence[str],
+    samples: Sequence[Sequence[str]],
+    file_format: Format | None,
+    options: Options,
 ) -> dict[str, object]:
     """The columns with samples, and the fields that they are read as; without a format, proposed
     fields: from the request, else from a mapping saved for this header, else from names and
     values."""
     saved = None
     fields: Mapping[str, str | None] = {}
-    if format is None:
+    if file_format is None:
         fields = dict(zip(header, propose(header, samples), strict=True))
-    if format is not None:
+    if file_format is not None:
         mapping = {plain(column): field for column, field in (options.mapping or {}).items()}
         fields = {
-            name: mapping.get(plain(name)) or field_of(format, at)
+            name: mapping.get(plain(name)) or field_of(file_format, at)
             for at, name in reversed([*enumerate(header)])
         }
     elif options.mapping is not None:
@@ -85,5 +88,5 @@ def shown(
             if name or samples_of(at, samples)
         ],
         "savedMapping": saved["name"] if saved else None,
-        "fields": fields_of(type(format) if format else Mapped),
+        "fields": fields_of(type(file_format) if file_format else Mapped),
     }

@@ -22,20 +22,20 @@ def _key(name: str) -> Key:
 
 
 def check(
-    columns: Sequence[str], mapping: Mapping[str, str | None] | None, format: str | None
+    columns: Sequence[str], mapping: Mapping[str, str | None] | None, file_format: str | None
 ) -> None:
     """Raises Invalid if a file with these columns cannot be read by the mapping."""
-    if format is None and mapping is None:
+    if file_format is None and mapping is None:
         raise Invalid.field("columns", "required", "is required, unless a format is chosen")
-    if format is not None:
-        known = by_name(format)
+    if file_format is not None:
+        known = by_name(file_format)
         if known is None:
             raise Invalid.field("format", "unknown_format", "is not a known format")
         fields = {known.field(column) for column in columns}
         if mapping is None and fields.isdisjoint({"slug", "name", "sku", "id", "parent"}):
             message = "does not fit: no column identifies the product of a row"
             raise Invalid.field("format", "format_does_not_fit", message)
-    wrong = [] if mapping is None else faults(columns, mapping, by_name(format or ""))
+    wrong = [] if mapping is None else faults(columns, mapping, by_name(file_format or ""))
     if wrong:
         raise Invalid.fields(
             [
@@ -53,14 +53,14 @@ def put(
     name: str,
     columns: Sequence[str],
     mapping: Mapping[str, str | None] | None,
-    format: str | None,
+    file_format: str | None,
 ) -> dict[str, object]:
     """Saves it with all columns; None for a column that its format reads as usual. Raises Conflict
     if there are too many."""
-    saved = all()
+    saved = every()
     if len(saved) >= MOST_MAPPINGS and not any(one["name"] == name for one in saved):
         raise Conflict(f"There are {MOST_MAPPINGS} saved mappings.", code="too_many_mappings")
-    known = by_name(format or "")
+    known = by_name(file_format or "")
     given: Mapping[str, str | None] = mapping or {}
     if known and mapping is not None:
         bound = changed(known, columns, mapping)
@@ -68,12 +68,19 @@ def put(
     whole = {column: given.get(column) for column in columns if _counts(column)}
     pk, sk = _key(name)
     now = clock.iso(clock.now())
-    item = {"pk": pk, "sk": sk, "name": name, "columns": whole, "format": format, "updatedAt": now}
+    item = {
+        "pk": pk,
+        "sk": sk,
+        "name": name,
+        "columns": whole,
+        "format": file_format,
+        "updatedAt": now,
+    }
     table.put(item)
     return show(item)
 
 
-def all() -> list[dict[str, Any]]:
+def every() -> list[dict[str, Any]]:
     return [show(item) for item in table.everything(_PK)]
 
 
@@ -91,7 +98,7 @@ def remove(name: str) -> None:
 def fitting(columns: Sequence[str]) -> dict[str, Any] | None:
     """The latest mapping saved for exactly these columns, in any order."""
     wanted = {plain(column) for column in columns if _counts(column)}
-    same = [one for one in all() if {plain(column) for column in one["columns"]} == wanted]
+    same = [one for one in every() if {plain(column) for column in one["columns"]} == wanted]
     return max(same, key=lambda one: str(one["updatedAt"]), default=None)
 
 

@@ -102,14 +102,14 @@ def start() -> Response:
 
 def _options(asked: ImportOptions | NewImportUpload) -> Options:
     """Raises Invalid for an unknown or invalid mapping."""
-    mapping, format = _mapping(asked.mapping or None)
+    mapping, file_format = _mapping(asked.mapping or None)
     return Options(
         asked.mode,
         asked.dry_run,
         asked.allow_zero_prices,
         asked.on_unknown_columns,
         mapping,
-        format,
+        file_format,
         _encoding(asked.encoding),
         asked.sheet,
         asked.location,
@@ -263,9 +263,9 @@ def _again(old: ImportJob, options: Options, repeatable: Once | None, *, report:
     """A job that reads the file of another, or its failed rows, in the same way."""
     if not files.is_there(old.id, report=report):
         raise Conflict("The file of the job no longer exists.", code="file_missing")
-    format = old.fields.get("dialect")
-    if options.mapping is None and options.format is None and format:
-        options = replace(options, format=str(format))
+    file_format = old.fields.get("dialect")
+    if options.mapping is None and options.format is None and file_format:
+        options = replace(options, format=str(file_format))
     source = {"sourceJobId": old.id, "retried": report or old.has_numbers_of_source}
     begun = repeatable.begin() if repeatable else None
     id = begun.id("job", 0) if begun else None
@@ -327,7 +327,7 @@ def _mapped(job: ImportJob, asked: ChosenMapping) -> Options:
 )
 def list_import_mappings() -> Response:
     """All saved mappings, by name. Each is proposed for files with exactly its columns."""
-    return reply(200, {"data": mappings.all()})
+    return reply(200, {"data": mappings.every()})
 
 
 @routes.put(

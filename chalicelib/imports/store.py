@@ -106,7 +106,7 @@ def begin(
     }
     try:
         return ImportJob(
-            table.update(jobs.key(waiting.id), set=started, when=_asked_so_often(waiting))
+            table.update(jobs.key(waiting.id), assign=started, when=_asked_so_often(waiting))
         )
     except table.ConditionFailed as failed:
         job = ImportJob(failed.old) if failed.old else None
@@ -122,7 +122,7 @@ def ask(waiting: ImportJob, form: FileFormat | None, csv_format: "Format | None"
         "askedAt": clock.iso(clock.now()),
         **_read_as(form, csv_format),
     }
-    return jobs.update_if(waiting.id, _asked_so_often(waiting), set=asked)
+    return jobs.update_if(waiting.id, _asked_so_often(waiting), assign=asked)
 
 
 def _read_as(form: FileFormat | None, csv_format: "Format | None") -> dict[str, object]:
@@ -146,7 +146,7 @@ def answer(job_id: str, options: Options, seconds: int) -> ImportJob | None:
     asked = _waiting & Attr("askedAt").exists()
     try:
         return ImportJob(
-            table.update(jobs.key(job_id), set=changed, add={"answers": 1}, when=asked)
+            table.update(jobs.key(job_id), assign=changed, add={"answers": 1}, when=asked)
         )
     except table.ConditionFailed:
         return None
@@ -166,7 +166,7 @@ def planned(job_id: str, chunks: int, total: int, groups: int, *, repeats: bool)
     """The whole file was read: so many chunks with so many products, in so many groups; `repeats`:
     some products may be at several places."""
     found = {"chunks": chunks, "total": total, "groups": groups, "repeats": repeats}
-    jobs.update_if(job_id, _running & Attr("chunks").not_exists(), set=found)
+    jobs.update_if(job_id, _running & Attr("chunks").not_exists(), assign=found)
 
 
 def fail(job_id: str, code: str, message: str, row: int | None = None) -> None:
@@ -179,7 +179,7 @@ def complete(job_id: str) -> None:
 
 
 def has_report(job_id: str) -> None:
-    jobs.update_if(job_id, table.present, set={"report": True})
+    jobs.update_if(job_id, table.present, assign={"report": True})
 
 
 # --- Chunks ---------------------------------------------------------------------------------------
@@ -253,7 +253,7 @@ def deferred(job_id: str, number: str) -> Item | None:
 
 def follow(job_id: str, number: str = "") -> None:
     """Notes that the step after this one, or after all chunks, was begun."""
-    table.update(_followed_key(job_id, number), set={"followed": True}, when=table.present)
+    table.update(_followed_key(job_id, number), assign={"followed": True}, when=table.present)
 
 
 def was_followed(job_id: str, number: str = "") -> bool:
@@ -271,7 +271,7 @@ def parts(job_id: str, step: str, after: str | None = None) -> tuple[list[str], 
     rows = table.query(
         job_id,
         where=table.sk.begins_with(f"{step}#"),
-        filter=Attr("part").eq(True),
+        matching=Attr("part").eq(True),
         fields=("sk",),
         after=after,
         limit=_PARTS,

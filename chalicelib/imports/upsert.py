@@ -47,8 +47,8 @@ class ProductRows:
     errors: list[RowError] = field(default_factory=list)
 
     @classmethod
-    def of(cls, records: Sequence[CsvRecord], format: Format, shop: Shop) -> "ProductRows":
-        imported = format.product(records, shop)
+    def of(cls, records: Sequence[CsvRecord], file_format: Format, shop: Shop) -> "ProductRows":
+        imported = file_format.product(records, shop)
         rows = cls(records[0].line, records, imported)
         if imported.errors:
             rows.fail(imported.errors)

@@ -79,7 +79,7 @@ RECORDS: Final = listing.Records(KIND, key, index_of)
 
 
 def create(
-    type: JobType,
+    kind: JobType,
     asked: Mapping[str, object],
     by: str,
     *,
@@ -95,7 +95,7 @@ def create(
     """
     fields: dict[str, Any] = {
         "id": ids.new("job"),
-        "type": type,
+        "type": kind,
         "status": JobStatus.QUEUED,
         "dryRun": dry_run,
         "asked": json.dumps(asked, ensure_ascii=False),
@@ -167,7 +167,7 @@ def begin(job: Job) -> Job:
     if job.status is not JobStatus.QUEUED:
         return job
     started = {"status": JobStatus.RUNNING, "startedAt": clock.iso(clock.now())}
-    update_if(job.id, Attr("status").eq(JobStatus.QUEUED), set=started)
+    update_if(job.id, Attr("status").eq(JobStatus.QUEUED), assign=started)
     return get(job.id)
 
 
@@ -189,7 +189,7 @@ def _advance(job: Job, step: Step, ends: Mapping[str, object], when: Any) -> boo
     commit = Commit()
     commit.update(
         key(job.id),
-        set={**step.set, **ends, "cursor": json.dumps(step.cursor, ensure_ascii=False)},
+        assign={**step.set, **ends, "cursor": json.dumps(step.cursor, ensure_ascii=False)},
         add={**counts, "processed": sum(counts.values()) + step.read, "step": 1},
         when=same_step & when if when else same_step,
     )
@@ -230,13 +230,13 @@ def cancel(job_id: str) -> None:
 
 def lose_file(job_id: str, error: Mapping[str, str]) -> None:
     """Notes that the file of an ended job was deleted."""
-    update_if(job_id, table.present, set={"error": dict(error)}, remove=["bytes"])
+    update_if(job_id, table.present, assign={"error": dict(error)}, remove=["bytes"])
 
 
 def end(job_id: str, status: JobStatus, **fields: object) -> bool:
     """Whether the job had not ended yet."""
     ended = {"status": status, "completedAt": clock.iso(clock.now()), **fields}
-    return update_if(job_id, _open, set=ended)
+    return update_if(job_id, _open, assign=ended)
 
 
 def still_writes(job: Job) -> int:
@@ -247,10 +247,12 @@ def still_writes(job: Job) -> int:
     return max(0, WORKER_SECONDS - int((clock.now() - ended).total_seconds()))
 
 
-def update_if(job_id: str, when: Condition, **change: Any) -> bool:
+def update_if(
+    job_id: str, when: Condition, *, assign: Mapping[str, object], remove: Sequence[str] = ()
+) -> bool:
     """Whether the condition held."""
     try:
-        table.update(key(job_id), when=when, **change)
+        table.update(key(job_id), when=when, assign=assign, remove=remove)
     except table.ConditionFailed:
         return False
     return True

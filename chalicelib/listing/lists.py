@@ -102,7 +102,7 @@ class Lists:
         pks = self._places(shards)
         each = -(-(MOST_COUNTED if most is None else most) // len(pks))
         where, condition = self._where(None, forward=True), _filter(self.rest)
-        return [partial(table.tally, pk, where=where, filter=condition, most=each) for pk in pks]
+        return [partial(table.tally, pk, where=where, matching=condition, most=each) for pk in pks]
 
     def counted(self) -> int:
         """The number of matches while records move between spreads: counted by position, because
@@ -127,7 +127,7 @@ class Lists:
             table.query,
             pk,
             where=self._where(page or after, forward=forward),
-            filter=_filter(self.rest),
+            matching=_filter(self.rest),
             forward=forward,
             limit=limit,
             fields=("sk",),

@@ -55,7 +55,7 @@ def reindex(records: Records, id: str) -> bool:
             unchanged &= Attr("version").eq(item["version"])
         commit.update(
             records.key(id),
-            set={"index": fresh.stored()},
+            assign={"index": fresh.stored()},
             add={"version": 1} if "version" in item else {},
             when=unchanged,
         )

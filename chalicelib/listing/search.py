@@ -194,7 +194,9 @@ def _narrow(parts: Iterable[tuple[str, Matches | None]], most: int) -> dict[str,
             found[term] = None
         else:
             before.join(part)
-    return {term: all for term, all in found.items() if all is not None and len(all) <= most}
+    return {
+        term: every for term, every in found.items() if every is not None and len(every) <= most
+    }
 
 
 @round_trips.Stepwise

@@ -41,7 +41,7 @@ class Numbers:
         alone = self.are_contended or not has_room
         now = clock.unix_ms()
         if self._taken is None and (alone or not _is_calm(item, now)):
-            self._taken = _own.n = int(table.update(KEY, add={"n": 1}, set={"at": now})["n"])
+            self._taken = _own.n = int(table.update(KEY, add={"n": 1}, assign={"at": now})["n"])
         return str(_BEFORE + (self._taken or _following(item)))
 
     def write(self, commit: Commit) -> None:
@@ -50,7 +50,7 @@ class Numbers:
             unchanged = Attr("n").eq(self._item["n"]) if self._item else table.absent
             _own.n = _following(self._item)
             new = {"n": _own.n, "at": clock.unix_ms()}
-            commit.update(KEY, set=new, when=unchanged, otherwise=NumberTaken(), waits=False)
+            commit.update(KEY, assign=new, when=unchanged, otherwise=NumberTaken(), waits=False)
 
 
 def _following(item: Item | None) -> int:

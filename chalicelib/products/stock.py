@@ -67,7 +67,7 @@ def sell(commit: Commit, sales: Iterable[tuple[Product, Wanted]]) -> None:
         left = {id: product.quantities[id] - n for id, n in wanted.items()}
         whole, added = _added(product.quantities, taken)
         same = _same_side(product, wanted)
-        commit.update(key(product.id), set=whole, add=added, when=same, otherwise=StockMoved())
+        commit.update(key(product.id), assign=whole, add=added, when=same, otherwise=StockMoved())
         crossed = _crossed(product.quantities, left, product.low_stock_threshold)
         for id in crossed:
             commit.announce("inventory.low", low.shown(product, id, left[id]))
@@ -107,7 +107,7 @@ def give_back(commit: Commit, product_id: str, taken: Wanted) -> None:
         stock = levels([product_id]).get(product_id, {})
         when = Attr("quantities").eq(dict(stock))
     whole, added = _added(stock, taken)
-    commit.update(key(product_id), set=whole, add=added, when=when, otherwise=VariantGone())
+    commit.update(key(product_id), assign=whole, add=added, when=when, otherwise=VariantGone())
 
 
 def _added(stock: Wanted, pieces: Wanted) -> tuple[dict[str, object], dict[str, int]]:
@@ -189,6 +189,8 @@ def _merge(
         gone = (
             [] if "quantities" in changes else [f"quantities.{id}" for id in differing - now.keys()]
         )
-        commit.update(key(before.id), set=changes, remove=gone, when=unchanged, otherwise=otherwise)
+        commit.update(
+            key(before.id), assign=changes, remove=gone, when=unchanged, otherwise=otherwise
+        )
     elif exactly:
         commit.check(key(before.id), unchanged, otherwise)

@@ -57,7 +57,7 @@ def count(address: str) -> round_trips.Steps[Window]:
     try:
         item = yield from table.update.steps(
             _key(address, minute),
-            set={"expiresAt": (minute + 60) * 60},
+            assign={"expiresAt": (minute + 60) * 60},
             add={"n": 1},
             when=requests.not_exists() | requests.lt(STOREFRONT_PER_MINUTE),
         )

@@ -92,10 +92,10 @@ class Expressions:
         return placeholder
 
     def update(
-        self, set: Mapping[str, object], add: Mapping[str, object], remove: Iterable[str]
+        self, assign: Mapping[str, object], add: Mapping[str, object], remove: Iterable[str]
     ) -> str:
         clauses = {
-            "SET": [f"{self.name(path)} = {self.value(value)}" for path, value in set.items()],
+            "SET": [f"{self.name(path)} = {self.value(value)}" for path, value in assign.items()],
             "ADD": [],
             "REMOVE": [self.name(path) for path in remove],
         }

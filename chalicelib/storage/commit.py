@@ -90,7 +90,7 @@ class Commit:
         self,
         key: Key,
         *,
-        set: Mapping[str, object] | None = None,
+        assign: Mapping[str, object] | None = None,
         add: Mapping[str, object] | None = None,
         remove: Iterable[str] = (),
         when: Condition | None = None,
@@ -101,7 +101,7 @@ class Commit:
         expressions = Expressions()
         request = {
             "Key": pack_key(key),
-            "UpdateExpression": expressions.update(set or {}, add or {}, remove),
+            "UpdateExpression": expressions.update(assign or {}, add or {}, remove),
         }
         self._add(key, {"Update": request}, expressions, when, otherwise, waits=waits)
 

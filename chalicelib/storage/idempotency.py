@@ -151,7 +151,9 @@ class Begun:
             for n, part in enumerate(parts)
         )
         with suppress(table.ConditionFailed):  # a day has passed, and the key was used again
-            table.update(self.once.key, set={"parts": len(parts)}, when=Attr("seed").eq(self.seed))
+            table.update(
+                self.once.key, assign={"parts": len(parts)}, when=Attr("seed").eq(self.seed)
+            )
 
 
 def forgotten(item: Item, person: "Person") -> dict[str, object] | None:

@@ -106,7 +106,7 @@ def query(
     pk: str,
     *,
     where: Condition | None = None,
-    filter: Condition | None = None,
+    matching: Condition | None = None,
     after: str | None = None,
     forward: bool = True,
     limit: int | None = None,
@@ -126,8 +126,8 @@ def query(
         "ConsistentRead": True,
         "ScanIndexForward": forward,
     }
-    if filter is not None:
-        request["FilterExpression"] = expressions.condition(filter)
+    if matching is not None:
+        request["FilterExpression"] = expressions.condition(matching)
     if fields:
         request["ProjectionExpression"] = ", ".join(expressions.name(field) for field in fields)
     if limit is not None:
@@ -149,7 +149,9 @@ class Tally:
 
 
 @Stepwise
-def tally(pk: str, *, where: Condition | None, filter: Condition | None, most: int) -> Steps[Tally]:
+def tally(
+    pk: str, *, where: Condition | None, matching: Condition | None, most: int
+) -> Steps[Tally]:
     """Counts items without reading them, in as many calls as it takes to look at `most`."""
     expressions = Expressions()
     partition = Attr("pk").eq(pk)
@@ -161,8 +163,8 @@ def tally(pk: str, *, where: Condition | None, filter: Condition | None, most: i
         "ConsistentRead": True,
         "Select": "COUNT",
     }
-    if filter is not None:
-        request["FilterExpression"] = expressions.condition(filter)
+    if matching is not None:
+        request["FilterExpression"] = expressions.condition(matching)
     expressions.into(request)
     passed = looked = 0
     while True:
@@ -240,7 +242,7 @@ def put(item: Item, when: Condition | None = None, table: str | None = None) -> 
 def update(
     key: Key,
     *,
-    set: Mapping[str, object] | None = None,
+    assign: Mapping[str, object] | None = None,
     add: Mapping[str, object] | None = None,
     remove: Iterable[str] = (),
     when: Condition | None = None,
@@ -250,7 +252,7 @@ def update(
     request = {
         "TableName": settings.table(),
         "Key": pack_key(key),
-        "UpdateExpression": expressions.update(set or {}, add or {}, remove),
+        "UpdateExpression": expressions.update(assign or {}, add or {}, remove),
         "ReturnValues": "ALL_NEW",
     }
     reply = yield from _single.steps("UpdateItem", request, expressions, when, key)

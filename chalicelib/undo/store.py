@@ -106,7 +106,7 @@ def mark(commit: Commit, entries: Sequence[Entry], undone_by: str) -> None:
     for entry in entries:
         commit.update(
             (entry.job, entry.sk),
-            set={"undoneBy": undone_by},
+            assign={"undoneBy": undone_by},
             when=table.present & Attr("undoneBy").not_exists(),
             otherwise=Raced(),
         )

@@ -265,7 +265,7 @@ def claim_replay(delivery: Delivery, replay: str, now: datetime) -> Delivery:
     commit = Commit()
     commit.update(
         key(delivery.id),
-        set={**begun, **_lease(now, replay=False)},
+        assign={**begun, **_lease(now, replay=False)},
         add={"attempts": 1},
         remove=["failedAt"],
         when=unchanged,  # so it was not claimed either: a claim counts an attempt
@@ -289,7 +289,7 @@ def _claim(id: str, lease: Mapping[str, object], more: Mapping[str, object], whe
     """Raises Taken, but not if the answer to this claim was lost: `by` says whose it is."""
     try:
         item = table.update(
-            key(id), set={**more, **lease}, add={"attempts": 1}, when=when & _unclaimed
+            key(id), assign={**more, **lease}, add={"attempts": 1}, when=when & _unclaimed
         )
     except table.ConditionFailed as failed:
         if failed.old is None or failed.old.get("claim") != lease["claim"]:
@@ -439,7 +439,7 @@ def given_up(delivery: Delivery, attempt: Attempt) -> bool:
     commit = Commit()
     commit.update(
         key(delivery.id),
-        set={
+        assign={
             "status": DeliveryStatus.FAILED,
             "failedAt": now,
             "updatedAt": now,
@@ -491,7 +491,7 @@ def _update(
     expiry = clock.unix() + kept_seconds
     kept = {**changes, "updatedAt": clock.iso(clock.now()), "expiresAt": expiry}
     try:
-        table.update(key(id), set=kept, remove=removed, when=when)
+        table.update(key(id), assign=kept, remove=removed, when=when)
     except table.ConditionFailed:
         return False
     return True

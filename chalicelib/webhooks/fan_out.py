@@ -61,7 +61,7 @@ def records(event: Stream) -> sqs.Handled:
     first: list[Posted] = []
     done = 0
     try:
-        endpoints = store.all()
+        endpoints = store.every()
         feed.enter([item for item in map(_readable, arrived) if item])
         for record in arrived:
             first += _made(record, endpoints)
@@ -117,7 +117,7 @@ def _republish(id: str) -> None:
         raise LookupError(f"The outbox has no {id}: it keeps events for 60 days.")
     if "only" not in item:
         feed.enter([item])
-    messages.send_many(_fan_out(item, store.all()))
+    messages.send_many(_fan_out(item, store.every()))
 
 
 def _fan_out(item: Item, endpoints: Sequence[Endpoint]) -> list[Posted]:

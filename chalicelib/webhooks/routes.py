@@ -61,7 +61,7 @@ Model = TypeVar("Model", bound=BaseModel)
 )
 def list_webhooks() -> Response:
     """Newest first, without secrets."""
-    page, endpoints = query(PageQuery), store.all()
+    page, endpoints = query(PageQuery), store.every()
     first = (page.page - 1) * page.limit
     shown = [show_endpoint(endpoint) for endpoint in endpoints[first : first + page.limit]]
     return reply(200, schemas.listed(shown, len(endpoints), page))
@@ -205,7 +205,7 @@ def list_webhook_deliveries(id: str) -> Response:
 )
 def list_deliveries() -> Response:
     """Of all webhooks, the newest event first; otherwise as for one webhook."""
-    return _deliveries(store.all())
+    return _deliveries(store.every())
 
 
 @routes.get(

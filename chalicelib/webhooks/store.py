@@ -49,7 +49,7 @@ def key(id: str) -> Key:
 # --- Reading --------------------------------------------------------------------------------------
 
 
-def all() -> list[Endpoint]:
+def every() -> list[Endpoint]:
     """Every endpoint, newest first."""
     items = table.everything(_PK, where=table.sk.begins_with("wh_"), forward=False)
     return [read_endpoint(item) for item in items]
@@ -199,7 +199,7 @@ def note(id: str, changes: Mapping[str, object], when: Condition = table.present
     the endpoint was deleted."""
     removed = [name for name, value in changes.items() if value is None]
     kept = {name: value for name, value in changes.items() if value is not None}
-    item = table.update(key(id), set=kept, remove=removed, when=table.present & when)
+    item = table.update(key(id), assign=kept, remove=removed, when=table.present & when)
     return read_endpoint(item)
 
 
@@ -219,7 +219,7 @@ def _write(before: Endpoint, changes: Mapping[str, object]) -> Endpoint:
     changed = {**changes, **own, "updatedAt": clock.iso(clock.now())}
     unchanged = Attr("version").eq(before.version)
     try:
-        return read_endpoint(table.update(key(before.id), set=changed, when=unchanged))
+        return read_endpoint(table.update(key(before.id), assign=changed, when=unchanged))
     except table.ConditionFailed as failed:
         if failed.old is None or failed.old.get("change") != own["change"]:
             raise

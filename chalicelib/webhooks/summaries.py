@@ -57,7 +57,7 @@ class _News:
 def send() -> None:
     """Raises RuntimeError if some could not be sent; the next run sends them."""
     failed = 0
-    for endpoint in store.all():
+    for endpoint in store.every():
         try:
             _tell(endpoint)
         except Exception as error:

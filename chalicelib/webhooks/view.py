@@ -125,7 +125,7 @@ class _Shard:
         rows = table.query(
             self._partition,
             where=sk.between(oldest, self.reached),
-            filter=passes,
+            matching=passes,
             after=self.reached,
             forward=False,
             limit=looked_at,

@@ -241,7 +241,7 @@ def test_a_key_revoked_while_it_is_used_stays_revoked(
 ) -> None:
     made = make(shop)
     past = {f"r{time_stands.seconds // 60 - n}": 1 for n in range(10, 40)}
-    table.update((f"key#{store.digest_of(made['key'])}", "key"), set=past)
+    table.update((f"key#{store.digest_of(made['key'])}", "key"), assign=past)
     # The first write admits the request, the second sweeps counters of past minutes.
     faults.meanwhile("UpdateItem", lambda: store.revoke(made["id"]), nth=2)
     assert shop.get("/api/admin/me", key=made["key"]).status == 200

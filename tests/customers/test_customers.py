@@ -463,7 +463,7 @@ def test_the_nightly_check_finds_wrong_totals(
         return [(one.attribute, one.counted - one.stored) for one in found.wrong]
 
     assert wrong() == []
-    table.update((id, "customer"), add={"ordersCount": 1}, set={"totalSpent": 5})
+    table.update((id, "customer"), add={"ordersCount": 1}, assign={"totalSpent": 5})
     assert wrong() == [("ordersCount", -1), ("totalSpent", Decimal("14.90"))]
     check.check()
     assert "total is wrong" in capsys.readouterr().out

@@ -87,7 +87,7 @@ def delivered(jobs: JobDesk, endpoint: str, answers: list[str]) -> None:
                 attempt = Attempt(**kept, replay=False, url="https://x.example", body=body)
                 deliveries.record(made.id, attempt)
             pk, sk = deliveries.key(made.id)
-            table.update((pk, sk), set={"first": attempt.fields()})
+            table.update((pk, sk), assign={"first": attempt.fields()})
 
 
 def traces(jobs: JobDesk) -> tuple[Any, list[Any]]:
@@ -121,10 +121,12 @@ def traces(jobs: JobDesk) -> tuple[Any, list[Any]]:
     twin = shop.post(CUSTOMERS, new, headers={"Idempotency-Key": "twin"}).json
     orders.append(placed(shop, line(id), customer={"id": twin["id"]}))
     jobs.done(f"{path(twin)}/merge", {"into": made["id"]})
-    for type in ("orders", "customers"):
-        for format in ("csv", "jsonl"):
+    for kind in ("orders", "customers"):
+        for file_format in ("csv", "jsonl"):
             filters = {"search": "quillfeather"}
-            jobs.done("/api/admin/exports", {"type": type, "format": format, "filters": filters})
+            jobs.done(
+                "/api/admin/exports", {"type": kind, "format": file_format, "filters": filters}
+            )
     change = {"filters": {"search": "Zenobia.Quill@palmyra.example"}, "dryRun": True}
     jobs.done("/api/admin/orders/bulk-edit", {**change, "change": {"addTags": ["x"]}})
     tagged = {"ids": [first["id"]], "change": {"addTags": ["seen"]}}
@@ -274,7 +276,7 @@ def test_the_data_of_a_failed_erasure_is_deleted_by_the_next(jobs: JobDesk) -> N
         jobs.handle(message)
     jobs.dynamodb.faults = lambda operation, request: None
     cursor = json.dumps({"phase": 3, "after": ["word#order#z", "zenobia#1"], "touched": {}})
-    table.update((job, "job"), set={"status": "FAILED", "cursor": cursor})
+    table.update((job, "job"), assign={"status": "FAILED", "cursor": cursor})
     assert table.get((job, "facts"))
     other = jobs.start(f"{path(made)}/erase")
     jobs.work()
@@ -359,7 +361,7 @@ def test_an_erasure_ends_a_running_export(jobs: JobDesk) -> None:
     shop = jobs.shop
     made = placed(shop, customer=PERSON)["customer"]
     running = jobs.start("/api/admin/exports", {"type": "orders"})
-    table.update((running, "job"), set={"status": "RUNNING"})
+    table.update((running, "job"), assign={"status": "RUNNING"})
     jobs.start(f"{path(made)}/erase")
     messages = list(jobs.messages())  # the export is requested first and done last
     for message in reversed(messages):

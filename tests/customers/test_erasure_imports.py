@@ -145,7 +145,7 @@ def test_an_erasure_waits_for_workers_of_a_stopped_import(
     assert desk.job(stopped)["status"] == "CANCELLED"
     assert objects() and jobs.job(erasure)["status"] == "RUNNING"
     before = clock.iso(clock.after(-181))
-    table.update((stopped, "job"), set={"completedAt": before})
+    table.update((stopped, "job"), assign={"completedAt": before})
     assert later(jobs, erasure)["status"] == "COMPLETED"
     assert objects() == [] and mentions(jobs) == []
 
@@ -157,7 +157,7 @@ def test_a_file_being_copied_for_a_retry_is_deleted(
     failed = desk.imported(BAD)
     erasure = jobs.start(f"{path(made)}/erase")
     again = jobs.shop.post(f"/api/admin/jobs/{failed['id']}/retry").json["jobId"]
-    table.update((again, "job"), set={"createdAt": clock.iso(clock.after(60))})
+    table.update((again, "job"), assign={"createdAt": clock.iso(clock.after(60))})
     if is_copied:
         desk.work()
     jobs.work()
@@ -166,7 +166,7 @@ def test_a_file_being_copied_for_a_retry_is_deleted(
     if is_copied:
         desk.finished(again)
     else:
-        table.update((again, "job"), set={"uploadBy": clock.iso(clock.after(-1))})
+        table.update((again, "job"), assign={"uploadBy": clock.iso(clock.after(-1))})
     assert later(jobs, erasure)["status"] == "COMPLETED"
     assert objects() == [] and mentions(jobs) == []
 
@@ -176,7 +176,7 @@ def test_a_file_uploaded_after_the_request_stays(jobs: JobDesk, desk: Desk, made
     new = desk.imported(BAD)
     asks = desk.imported(UNKNOWN)
     for job in (new, asks):
-        table.update((job["id"], "job"), set={"createdAt": clock.iso(clock.after(60))})
+        table.update((job["id"], "job"), assign={"createdAt": clock.iso(clock.after(60))})
     assert jobs.finished(erasure)["status"] == "COMPLETED"
     assert desk.job(new["id"])["errors"] and desk.job(asks["id"])["status"] == "NEEDS_MAPPING"
     assert len(objects()) >= 3
@@ -219,7 +219,7 @@ def test_the_input_of_a_continued_job_is_deleted(jobs: JobDesk, made: Any) -> No
     tags = {"filters": filters, "change": {"addTags": ["x"]}}
     edit = jobs.start("/api/admin/orders/bulk-edit", tags)
     for id in (export, edit):
-        table.update((id, "job"), set={"status": "RUNNING"})
+        table.update((id, "job"), assign={"status": "RUNNING"})
     erasure = jobs.start(f"{path(made)}/erase")
     *others, message = jobs.messages()
     jobs.handle(message)

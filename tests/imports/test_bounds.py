@@ -35,9 +35,9 @@ READINGS: dict[str, Callable[[str], Any]] = {
     "decimal mark": cells.decimal_mark,
     "spoilt": cells.spoilt,
     **{
-        f"{format.name} {field}": reading
-        for format in ALL
-        for field, reading in format.readings.items()
+        f"{file_format.name} {field}": reading
+        for file_format in ALL
+        for field, reading in file_format.readings.items()
     },
 }
 # Texts that made some reader slow, or raise an unexpected error.
@@ -92,16 +92,18 @@ def test_an_ambiguous_count_is_refused(cell: str, decimal: str) -> None:
         cells.stock(cell, decimal)
 
 
-@pytest.mark.parametrize("format", ALL, ids=lambda format: format.name)
+@pytest.mark.parametrize("file_format", ALL, ids=lambda file_format: file_format.name)
 @given(data=st.data())
 @settings(max_examples=60, deadline=None)
-def test_any_rows_become_a_product_or_errors(format: type[Format], data: st.DataObject) -> None:
-    header = columns(format)
+def test_any_rows_become_a_product_or_errors(
+    file_format: type[Format], data: st.DataObject
+) -> None:
+    header = columns(file_format)
     kinds = ["product", "variant", "variation", "configurable", "simple", "media", "1", "", "rule"]
     cell = st.one_of(st.sampled_from(kinds), ANYTHING)
     rows = data.draw(st.lists(st.lists(cell, max_size=len(header)), min_size=1, max_size=4))
     records = [CsvRecord(at, 1, at + 2, row) for at, row in enumerate(rows)]
-    bound = format(header)
+    bound = file_format(header)
     for record in records:
         bound.key(record.cells)
         bound.alias(record.cells)
@@ -150,10 +152,10 @@ def test_reading_a_cell_takes_linear_time(name: str) -> None:
         assert many <= 12 * few + 200, piece
 
 
-@pytest.mark.parametrize("format", ALL, ids=lambda format: format.name)
-def test_reading_rows_and_lists_takes_linear_time(format: type[Format]) -> None:
-    header = text(format.name).splitlines()[0]
-    names = header.split(";") if format.name == "prestashop" else header.split(",")
+@pytest.mark.parametrize("file_format", ALL, ids=lambda file_format: file_format.name)
+def test_reading_rows_and_lists_takes_linear_time(file_format: type[Format]) -> None:
+    header = text(file_format.name).splitlines()[0]
+    names = header.split(";") if file_format.name == "prestashop" else header.split(",")
 
     def work(many: int) -> Callable[[], object]:
         listed = ", ".join(f"https://x/{n}.jpg" for n in range(many))
@@ -162,7 +164,7 @@ def test_reading_rows_and_lists_takes_linear_time(format: type[Format]) -> None:
         rows = [
             CsvRecord(n, 1, n + 2, [*row[:1], *([f"{n}"] * (len(row) - 1))]) for n in range(many)
         ]
-        bound = format(names)
+        bound = file_format(names)
         return lambda: bound.product([CsvRecord(0, 1, 2, row), *rows], SHOPS[0])
 
     few, many = steps(work(40)), steps(work(400))

@@ -23,7 +23,7 @@ from chalicelib.imports.formats.sheet import Sheet
 from tests.support.import_desk import Desk
 
 FILES = Path(__file__).parent / "files"
-ALL: dict[str, type[Format]] = {format.name: format for format in (Ours, *FORMATS)}
+ALL: dict[str, type[Format]] = {file_format.name: file_format for file_format in (Ours, *FORMATS)}
 PRODUCTS = [name for name in ALL if name != "shopify_inventory"]
 SHOP = Shop("EUR", date(2026, 11, 20))
 # The first and last rows of a product; rows between them belong to it.
@@ -39,13 +39,13 @@ def opened(data: bytes, encoding: str = "") -> tuple[Format, list[list[CsvRecord
     table = open_csv([data], encoding)
     found = recognise(table.format.header)
     assert found is not None
-    format = found(table.format.header)
-    return format, list(grouped(table.records(), format))
+    file_format = found(table.format.header)
+    return file_format, list(grouped(table.records(), file_format))
 
 
 def products(data: bytes, shop: Shop = SHOP, encoding: str = "") -> list[ImportedProduct]:
-    format, groups = opened(data, encoding)
-    return [format.product(group, shop) for group in groups]
+    file_format, groups = opened(data, encoding)
+    return [file_format.product(group, shop) for group in groups]
 
 
 def read(data: bytes, encoding: str = "") -> list[dict[str, Any]]:
@@ -59,10 +59,10 @@ def rewritten(
     """The file with changed rows."""
     table = open_csv([text(name).encode()])
     rows = [list(record.cells) for record in table.records()]
-    format = ALL[name](table.format.header)
+    file_format = ALL[name](table.format.header)
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter)
-    writer.writerows([table.format.header, *change(rows, format.sheet)])
+    writer.writerows([table.format.header, *change(rows, file_format.sheet)])
     return out.getvalue()
 
 
@@ -71,12 +71,12 @@ def rewritten(
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_file_is_recognised_and_read_without_errors(name: str) -> None:
-    format, groups = opened(text(name).encode())
-    assert format.name == name
-    read = [format.product(group, SHOP) for group in groups]
+    file_format, groups = opened(text(name).encode())
+    assert file_format.name == name
+    read = [file_format.product(group, SHOP) for group in groups]
     assert [product.errors for product in read] == [[] for _ in read]
     assert len(read) == len(json.loads(text_of_expected())[name])
-    assert format.missed == []
+    assert file_format.missed == []
 
 
 def text_of_expected() -> str:
@@ -116,16 +116,16 @@ def dearer(rows: list[list[str]], sheet: Sheet) -> list[list[str]]:
 
 
 def shuffled(
-    rows: list[list[str]], sheet: Sheet, format: Format, *, within: bool = False
+    rows: list[list[str]], sheet: Sheet, file_format: Format, *, within: bool = False
 ) -> list[list[str]]:
     """The products in another order, or the rows of each."""
     records = [CsvRecord(at, 1, at, row) for at, row in enumerate(rows)]
-    groups = [[record.cells for record in group] for group in grouped(records, format)]
+    groups = [[record.cells for record in group] for group in grouped(records, file_format)]
     chance = random.Random(3)
     if not within:
         chance.shuffle(groups)
     for group in groups if within else ():
-        first, last = FIXED.get(format.name, (0, 0))
+        first, last = FIXED.get(file_format.name, (0, 0))
         moved = slice(first, max(len(group) - last, first))
         group[moved] = chance.sample(group[moved], len(group[moved]))
     return [cells for group in groups for cells in group]
@@ -178,8 +178,8 @@ def test_every_format_keeps_the_rules_of_imports(
     assert counts(desk.imported(half)) == [0, 0, many // 2, 0, many // 2]
     assert desk.products() == before
 
-    format = ALL[name](open_csv([file.encode()]).format.header)
-    other = rewritten(name, lambda rows, sheet: shuffled(rows, sheet, format))
+    file_format = ALL[name](open_csv([file.encode()]).format.header)
+    other = rewritten(name, lambda rows, sheet: shuffled(rows, sheet, file_format))
     assert counts(desk.imported(other)) == [0, 0, many, 0, many]
     assert desk.products() == before
 
@@ -187,7 +187,7 @@ def test_every_format_keeps_the_rules_of_imports(
         option = {} if encoding == "utf-16" else {"encoding": encoding}
         assert counts(desk.imported(file.encode(encoding), **option)) == [0, 0, many, 0, many]
 
-    mixed = rewritten(name, lambda rows, sheet: shuffled(rows, sheet, format, within=True))
+    mixed = rewritten(name, lambda rows, sheet: shuffled(rows, sheet, file_format, within=True))
     job = desk.imported(mixed)
     assert (job["created"], job["failed"], job["total"]) == (0, 0, many), job
     assert in_any_order(desk.products()) == in_any_order(before)

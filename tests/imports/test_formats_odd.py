@@ -120,8 +120,8 @@ def test_an_old_inventory_has_a_column_for_each_location() -> None:
     assert (mug.values, mug.only_updates) == ({"slug": "mug"}, True)
     (paris, _) = products("\n".join([header, *rows]).encode(), replace(SHOP, location="Paris"))
     assert [v["stock"] for v in paris.values["variants"]] == [4, 5]
-    format, _ = opened("\n".join([header, *rows]).encode())
-    assert format.ignored == ["HS Code", "COO"], "the columns of locations are read"
+    file_format, _ = opened("\n".join([header, *rows]).encode())
+    assert file_format.ignored == ["HS Code", "COO"], "the columns of locations are read"
 
 
 def test_an_inventory_without_handles_has_one_product_per_sku() -> None:

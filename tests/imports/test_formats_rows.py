@@ -52,8 +52,8 @@ def csv_of(header: str, *rows: dict[str, Any]) -> bytes:
 
 def products(data: bytes, shop: Shop = SHOP) -> list[ImportedProduct]:
     table = open_csv([data])
-    format = read_as(table.format.header)
-    return [format.product(group, shop) for group in grouped(table.records(), format)]
+    file_format = read_as(table.format.header)
+    return [file_format.product(group, shop) for group in grouped(table.records(), file_format)]
 
 
 def product(header: str, *rows: dict[str, Any]) -> ImportedProduct:
@@ -99,8 +99,8 @@ def test_a_duplicate_column_is_refused():
 
 def test_unread_columns_are_listed_except_those_of_the_report():
     remarks = ["error row", "error field", "error code", "error message"]
-    format = read_as(["URL handle", "Title", "warehouse", *remarks])
-    assert format.ignored == ["warehouse"]
+    file_format = read_as(["URL handle", "Title", "warehouse", *remarks])
+    assert file_format.ignored == ["warehouse"]
 
 
 # --- our own format -----------------------------------------------------------------------------
@@ -593,8 +593,10 @@ def test_a_row_in_another_currency_is_an_error():
 def test_a_report_can_be_fixed_and_imported():
     data = b"Title;URL handle;Price;extra\nMug;mug;cheap;x\nTee;tee;20;y\n"
     table = open_csv([data])
-    format = read_as(table.format.header)
-    read = [(group, format.product(group, SHOP)) for group in grouped(table.records(), format)]
+    file_format = read_as(table.format.header)
+    read = [
+        (group, file_format.product(group, SHOP)) for group in grouped(table.records(), file_format)
+    ]
     failed = [(group, done.errors) for group, done in read if done.errors]
     out = b"".join(report(table.format, failed))
     text = out.decode("utf-8-sig")
@@ -611,8 +613,8 @@ def test_a_report_can_be_fixed_and_imported():
 def test_a_report_has_unreadable_rows_and_the_rows_that_failed_with_them():
     data = b'slug,name,price\na,"A,1\nb,B,1,2\n'
     table = open_csv([data])
-    format = read_as(table.format.header)
-    broken, ragged = grouped(table.records(), format)
+    file_format = read_as(table.format.header)
+    broken, ragged = grouped(table.records(), file_format)
     later = RowError(3, "price", "refused", "The price is refused.")
     out = b"".join(report(table.format, [(broken, [broken[0].problem]), (ragged, [later])]))
     rows = list(csv.reader(io.StringIO(out.decode("utf-8-sig"))))

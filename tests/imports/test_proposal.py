@@ -92,8 +92,8 @@ def test_the_better_of_two_columns_gets_the_field() -> None:
 def read(data: bytes, mapping: dict[str, str | None]) -> list[ImportedProduct]:
     table = open_csv([data])
     assert not faults(table.format.header, mapping)
-    format: Format = Mapped(table.format.header, mapping)
-    return [format.product(group, SHOP) for group in grouped(table.records(), format)]
+    file_format: Format = Mapped(table.format.header, mapping)
+    return [file_format.product(group, SHOP) for group in grouped(table.records(), file_format)]
 
 
 def test_a_mapped_file_is_read_by_its_mapping() -> None:

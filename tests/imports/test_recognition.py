@@ -10,37 +10,41 @@ from chalicelib.imports.formats.sheet import plain
 ALL: tuple[type[Format], ...] = (Ours, *FORMATS)
 
 
-def columns(format: type[Format]) -> list[str]:
+def columns(file_format: type[Format]) -> list[str]:
     """One column for each field, by its first name, and the columns that identify the format."""
-    own = [name for sign in format.signs for name in sign]
-    first = [names[0].replace("{n}", "1").replace("{*}", "Main") for names in format.table.values()]
+    own = [name for sign in file_format.signs for name in sign]
+    first = [
+        names[0].replace("{n}", "1").replace("{*}", "Main") for names in file_format.table.values()
+    ]
     return list({plain(name): name for name in [*first, *own]}.values())
 
 
-@pytest.mark.parametrize("format", ALL, ids=lambda format: format.name)
-def test_a_format_is_recognised_by_its_columns_in_any_order_and_case(format: type[Format]) -> None:
-    there = columns(format)
-    assert recognise(there) is format
-    assert recognise([name.upper() for name in reversed(there)]) is format
-    assert by_name(format.name) is format
+@pytest.mark.parametrize("file_format", ALL, ids=lambda file_format: file_format.name)
+def test_a_format_is_recognised_by_its_columns_in_any_order_and_case(
+    file_format: type[Format],
+) -> None:
+    there = columns(file_format)
+    assert recognise(there) is file_format
+    assert recognise([name.upper() for name in reversed(there)]) is file_format
+    assert by_name(file_format.name) is file_format
 
 
-@pytest.mark.parametrize("format", ALL, ids=lambda format: format.name)
-def test_no_format_recognises_the_columns_of_another(format: type[Format]) -> None:
+@pytest.mark.parametrize("file_format", ALL, ids=lambda file_format: file_format.name)
+def test_no_format_recognises_the_columns_of_another(file_format: type[Format]) -> None:
     for other in ALL:
-        assert (other is format) == other.fits(columns(format)), other.name
+        assert (other is file_format) == other.fits(columns(file_format)), other.name
 
 
-@pytest.mark.parametrize("format", FORMATS, ids=lambda format: format.name)
+@pytest.mark.parametrize("file_format", FORMATS, ids=lambda file_format: file_format.name)
 def test_two_columns_of_a_format_are_read_as_ours_only_if_they_mean_the_same(
-    format: type[Format],
+    file_format: type[Format],
 ) -> None:
     taken = 0
-    for pair in combinations([name for names in format.table.values() for name in names], 2):
+    for pair in combinations([name for names in file_format.table.values() for name in names], 2):
         if recognise(pair) is not Ours:
             continue
         taken += 1
-        assert [Ours.field(name) for name in pair] == [format.field(name) for name in pair]
+        assert [Ours.field(name) for name in pair] == [file_format.field(name) for name in pair]
     assert taken <= 40, "most pairs are nobody's"
 
 

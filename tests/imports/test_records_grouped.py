@@ -17,13 +17,13 @@ HEADER = "Handle,Title,Variant SKU,Variant Price\n"
 
 def planned(data: bytes, **options: Any) -> tuple[Table, Format, list[Chunk | Unreadable]]:
     table = open_csv([data])
-    format = read_as(table.format.header)
-    return table, format, list(plan(table.records(), format, **options))
+    file_format = read_as(table.format.header)
+    return table, file_format, list(plan(table.records(), file_format, **options))
 
 
-def handles(data: bytes, chunk: Chunk, table: Table, format: Format) -> list[list[str]]:
+def handles(data: bytes, chunk: Chunk, table: Table, file_format: Format) -> list[list[str]]:
     part = data[chunk.offset : chunk.offset + chunk.length]
-    groups = grouped(read(part, table.format, chunk.offset, chunk.line), format)
+    groups = grouped(read(part, table.format, chunk.offset, chunk.line), file_format)
     return [[record.cells[0] for record in group] for group in groups]
 
 
@@ -39,13 +39,13 @@ lines = st.lists(
 @given(lines, st.integers(1, 7))
 def test_workers_read_the_products_that_the_planner_counted(parts, rows):
     data = (HEADER + "\n".join(["z,Z,z,1", *parts])).encode()
-    table, format, chunks = planned(data, rows=rows)
+    table, file_format, chunks = planned(data, rows=rows)
     whole = open_csv([data])
-    expected = [[r.cells[0] for r in group] for group in grouped(whole.records(), format)]
+    expected = [[r.cells[0] for r in group] for group in grouped(whole.records(), file_format)]
     found = []
     for chunk in chunks:
         assert isinstance(chunk, Chunk)
-        groups = handles(data, chunk, table, format)
+        groups = handles(data, chunk, table, file_format)
         assert len(groups) == chunk.products
         assert sum(map(len, groups)) == chunk.rows
         found += groups
@@ -61,14 +61,14 @@ def test_a_chunk_ends_between_products_and_has_about_the_requested_rows():
 
 def test_a_row_without_a_handle_belongs_to_the_product_above():
     data = (HEADER + "a,A,s,1\n,,t,2\nb,B,u,3\n").encode()
-    table, format, chunks = planned(data)
-    assert handles(data, chunks[0], table, format) == [["a", ""], ["b"]]
+    table, file_format, chunks = planned(data)
+    assert handles(data, chunks[0], table, file_format) == [["a", ""], ["b"]]
 
 
 def test_distant_rows_of_a_product_are_separate_groups():
     data = (HEADER + "a,A,s,1\nb,B,t,2\na,,u,3\n").encode()
-    table, format, chunks = planned(data)
-    assert handles(data, chunks[0], table, format) == [["a"], ["b"], ["a"]]
+    table, file_format, chunks = planned(data)
+    assert handles(data, chunks[0], table, file_format) == [["a"], ["b"], ["a"]]
 
 
 def test_a_product_with_too_many_rows_fails_alone():

@@ -177,7 +177,9 @@ def test_leftovers_of_functions_of_the_last_release_are_removed(
     old = {"v": 1, "sort": stored.sort, "words": "new", "facets": dict(stored.facets)}
     del old["facets"]["vendor"]
     old["facets"]["status"] = "ACTIVE"
-    table.update((changed, "product"), set={"index": old, "status": "ACTIVE"}, add={"version": 1})
+    table.update(
+        (changed, "product"), assign={"index": old, "status": "ACTIVE"}, add={"version": 1}
+    )
     for name in ("*", "status=ACTIVE", "live"):
         pk, sk = products.KIND.entry_key(name, changed, stored.sort, 2)
         table.put({"pk": pk, "sk": sk, **old["facets"]})

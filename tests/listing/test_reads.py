@@ -127,8 +127,8 @@ def test_a_list_of_several_values_is_read_with_the_other_filters(reads: Reads) -
 
 
 def test_at_most_three_lists_are_read_without_the_totals(reads: Reads, rounds: list[int]) -> None:
-    for type in "abcd":
-        some(2, type=type)
+    for kind in "abcd":
+        some(2, type=kind)
     rounds.clear()
     assert page({"type": ["a", "b", "c"]}, limit=2).total == 6
     assert reads.names() == ["type=a", "type=b", "type=c"]

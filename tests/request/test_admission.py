@@ -126,14 +126,16 @@ def revoke(key: str) -> None:
 
 
 def expire(key: str) -> None:
-    table.update((f"key#{api_keys.digest_of(key)}", "key"), set={"until": "2026-01-01T00:00:00Z"})
+    table.update(
+        (f"key#{api_keys.digest_of(key)}", "key"), assign={"until": "2026-01-01T00:00:00Z"}
+    )
 
 
 def use_up(key: str) -> None:
     """Both limits, by other processes."""
     where = (f"key#{api_keys.digest_of(key)}", "key")
     minute = clock.unix() // 60
-    table.update(where, set={f"r{minute}": 120, f"w{minute}": 60})
+    table.update(where, assign={f"r{minute}": 120, f"w{minute}": 60})
 
 
 def _id(key: str) -> str:
@@ -233,7 +235,7 @@ def test_an_address_beyond_its_limit_reads_nothing(shop: Shop, dynamodb: Double)
     minute = clock.unix() // 60
     unseen = "198.51.100.7"
     for address in (ADDRESS, unseen):
-        table.update((f"rate#{ids.key_part(address)}#storefront", str(minute)), set={"n": 300})
+        table.update((f"rate#{ids.key_part(address)}#storefront", str(minute)), assign={"n": 300})
     made: list[str] = []
     dynamodb.faults = lambda operation, body: made.append(operation)
     shop.get(PRODUCTS_OF_ALL, key="")
@@ -336,7 +338,7 @@ def test_an_address_at_its_limit_gets_nothing_of_what_was_read_concurrently(
     visitor = Shop("203.0.113.50")
     assert visitor.get("/api/products").status == 200
     minute = clock.unix() // 60
-    table.update(("rate#203.0.113.50#storefront", str(minute)), set={"n": 299})
+    table.update(("rate#203.0.113.50#storefront", str(minute)), assign={"n": 299})
     assert visitor.get(f"/api/products/{made['slug']}").status == 200
     refused = visitor.get(f"/api/products/{made['slug']}")
     assert (refused.status, SECRET in refused.text) == (429, False)

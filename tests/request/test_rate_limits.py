@@ -99,7 +99,7 @@ def test_removing_old_counters_keeps_those_of_this_and_the_last_minute(
     key = shop.mint()
     assert {write(shop, key).status for _ in range(60)} == {405}
     past = {f"w{time_stands.seconds // 60 - n}": 1 for n in range(1, 40)}
-    table.update((f"key#{store.digest_of(key)}", "key"), set=past)
+    table.update((f"key#{store.digest_of(key)}", "key"), assign=past)
     time_stands.seconds += 60
     assert limits(read(shop, key))[1] == 119
     assert past.keys().isdisjoint(*(item for item in shop.stored() if item["sk"] == "key"))

@@ -62,8 +62,8 @@ class Desk:
 
     def upload_event(self, job_id: str) -> dict[str, Any]:
         key = f"imports/{job_id}.csv"
-        object = {"key": key, "size": 1, "etag": "not looked at"}
-        detail = {"bucket": {"name": settings.bucket()}, "object": object}
+        stored = {"key": key, "size": 1, "etag": "not looked at"}
+        detail = {"bucket": {"name": settings.bucket()}, "object": stored}
         return {"source": "aws.s3", "detail-type": "Object Created", "detail": detail}
 
     def messages(self) -> list[dict[str, Any]]:

@@ -41,5 +41,5 @@ def resume(world: World, shop: Mapping[str, Any]) -> None:
             Waiting(id, body, datetime.fromisoformat(visible), received)
             for id, body, visible, received in messages
         ]
-    for name, input, at, waiting in shop["executions"]:
-        world.executions[name] = Execution(name, input, datetime.fromisoformat(at), waiting)
+    for name, given, at, waiting in shop["executions"]:
+        world.executions[name] = Execution(name, given, datetime.fromisoformat(at), waiting)

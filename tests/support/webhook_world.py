@@ -177,8 +177,8 @@ class World:
 
     def _redrive(self, execution: Execution) -> None:
         try:
-            input = {**json.loads(execution.input), "redriven": execution.redriven}
-            answer = redrive.run(json.loads(json.dumps(input)))
+            given = {**json.loads(execution.input), "redriven": execution.redriven}
+            answer = redrive.run(json.loads(json.dumps(given)))
         except (Crash, ClientError) as fault:
             execution.at = self.now + timedelta(seconds=5)  # the state machine tries again
             if isinstance(fault, ClientError):
@@ -237,12 +237,13 @@ class World:
         ]
         return sum(one.received_at <= self.now - late for one in hidden)
 
-    def start_execution(self, stateMachineArn: str, name: str, input: str) -> Any:
+    def start_execution(self, stateMachineArn: str, name: str, **asked: str) -> Any:
         assert len(name) <= 80
+        text = asked["input"]
         if name in self.executions:
-            assert self.executions[name].input == input, "the name stands for another input"
+            assert self.executions[name].input == text, "the name stands for another input"
             raise ClientError({"Error": {"Code": "ExecutionAlreadyExists"}}, "StartExecution")
-        self.executions[name] = Execution(name, input, clock.parse(json.loads(input)["due"]))
+        self.executions[name] = Execution(name, text, clock.parse(json.loads(text)["due"]))
         return {}
 
     def get_parameter(self, Name: str, WithDecryption: bool) -> Any:

@@ -166,7 +166,7 @@ def test_an_interrupted_attempt_to_a_long_failing_webhook_is_parked(
 def test_an_unexpected_function_error_fails_the_test(world: World) -> None:
     announce()
     with (
-        mock.patch.object(fan_out.store, "all", side_effect=Busy),
+        mock.patch.object(fan_out.store, "every", side_effect=Busy),
         pytest.raises(AssertionError, match="nothing was injected"),
     ):
         world.run()

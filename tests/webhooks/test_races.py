@@ -121,7 +121,7 @@ def test_failures_count_up_to_the_limit_and_not_for_a_deleted_webhook(
     seen = store.find(add(merchant)["id"])
     assert seen is not None
     key = store.key(seen.id)
-    table.update(key, set={"streak": retry.LONG_STREAK})  # by others, since it was read
+    table.update(key, assign={"streak": retry.LONG_STREAK})  # by others, since it was read
     health.note({seen.id: seen}, [(seen.id, False)])
     assert (table.get(key) or {})["streak"] == retry.LONG_STREAK
     merchant.delete(f"/api/admin/webhooks/{seen.id}")

@@ -57,7 +57,7 @@ def forget(job: Job, person: Person, asked_at: str, until: float) -> Left:
         gone = True
         if time.monotonic() > until:
             return Left.MORE
-    jobs.update_if(job.id, table.present, set=_erased(found))
+    jobs.update_if(job.id, table.present, assign=_erased(found))
     return Left.GONE if gone else Left.NOTHING
 
 
@@ -78,7 +78,7 @@ def _rename(job: ImportJob, person: Person) -> None:
         before = job.fields.get(name)
         left = person.without(before)
         if left != before:
-            jobs.update_if(job.id, Attr(name).eq(before), set={name: left})
+            jobs.update_if(job.id, Attr(name).eq(before), assign={name: left})
 
 
 def _awaits_its_file(job: ImportJob) -> bool:
@@ -104,7 +104,7 @@ def _has_ended(job: ImportJob) -> bool:
         return True
     error = {"code": "customer_erased", "message": _MESSAGE, "row": None}
     ended = {"status": JobStatus.FAILED, "completedAt": clock.iso(clock.now()), "error": error}
-    return jobs.update_if(job.id, Attr("status").eq(JobStatus.NEEDS_MAPPING), set=ended)
+    return jobs.update_if(job.id, Attr("status").eq(JobStatus.NEEDS_MAPPING), assign=ended)
 
 
 def _kept(job_id: str) -> tuple[list[str], list[Key]] | None:

@@ -65,10 +65,10 @@ def recognise(columns: Sequence[str]) -> type[Format] | None:
     Ours has every column, and no other format that has them too means another thing by one.
     """
     own = [column for column in columns if plain(column) and plain(column) not in _REMARKS]
-    fitting = [format for format in FORMATS if format.fits(own)]
+    fitting = [file_format for file_format in FORMATS if file_format.fits(own)]
     if fitting:
         return fitting[0] if len(fitting) == 1 else None
-    if not Ours.fits(own) or any(_reads_otherwise(format, own) for format in FORMATS):
+    if not Ours.fits(own) or any(_reads_otherwise(file_format, own) for file_format in FORMATS):
         return None
     return Ours
 
@@ -76,33 +76,33 @@ def recognise(columns: Sequence[str]) -> type[Format] | None:
 def by_name(name: str) -> type[Format] | None:
     """The format with a name such as "shopify"; "mapped" is none: it needs a mapping."""
     known: tuple[type[Format], ...] = (Ours, *FORMATS)
-    return next((format for format in known if format.name == name), None)
+    return next((file_format for file_format in known if file_format.name == name), None)
 
 
-def fitted(format: type[Format], columns: Sequence[str], line: int = 1) -> Format:
+def fitted(file_format: type[Format], columns: Sequence[str], line: int = 1) -> Format:
     """The format, bound to the header of a file. Raises FileRejected: duplicate_column."""
     seen = set()
     for name in columns:
         bare = plain(name)
-        if bare in seen and format.field(name):
+        if bare in seen and file_format.field(name):
             message = f'There are two columns "{name}": which one is meant?'
             raise FileRejected("duplicate_column", message, line)
         seen.add(bare)
-    return format(columns)
+    return file_format(columns)
 
 
 def read_as(columns: Sequence[str], line: int = 1) -> Format:
     """The format of a file that nobody can be asked about. Raises FileRejected: unknown_columns,
     with the columns found and the nearest known ones; duplicate_column."""
-    format = recognise(columns)
-    if format is None:
+    file_format = recognise(columns)
+    if file_format is None:
         raise FileRejected("unknown_columns", _unknown(columns), line)
-    return fitted(format, columns, line)
+    return fitted(file_format, columns, line)
 
 
-def _reads_otherwise(format: type[Format], columns: Sequence[str]) -> bool:
+def _reads_otherwise(file_format: type[Format], columns: Sequence[str]) -> bool:
     """Whether a format of another system has all these columns, and another meaning for one."""
-    theirs = [format.field(column) for column in columns]
+    theirs = [file_format.field(column) for column in columns]
     return None not in theirs and theirs != [Ours.field(column) for column in columns]
 
 
@@ -117,7 +117,7 @@ def _unknown(header: Sequence[str]) -> str:
     found = ", ".join(f'"{name[:60]}"' for name in header[:_SHOWN]) or "none"
     more = f" and {len(header) - _SHOWN} more" if len(header) > _SHOWN else ""
     hints = ", ".join(f'"{name[:60]}" may be "{column}"' for name, column in nearest.items())
-    titles = ", ".join(format.title for format in FORMATS)
+    titles = ", ".join(file_format.title for file_format in FORMATS)
     return (
         f"The format of the file is not recognised. Columns found: {found}{more}. "
         + (f"Nearest known: {hints}. " if hints else "")

@@ -64,48 +64,48 @@ class Mapped(Ours):
         super().__init__(columns, _table(mapping))
 
 
-def fields_of(format: type[Format]) -> list[str]:
+def fields_of(file_format: type[Format]) -> list[str]:
     """What a column can be read as in a format, in the words of a mapping."""
-    if issubclass(format, Ours):
+    if issubclass(file_format, Ours):
         return list(FIELDS)
-    return [_WORDS.get(field, field) for field in format.table]
+    return [_WORDS.get(field, field) for field in file_format.table]
 
 
-def field_of(format: Format, at: int) -> str | None:
+def field_of(file_format: Format, at: int) -> str | None:
     """What the column there is read as, in the words of a mapping."""
-    field = format.sheet.field(at)
+    field = file_format.sheet.field(at)
     return _WORDS.get(field, field) if field else None
 
 
 def changed(
-    format: type[Format], columns: Sequence[str], mapping: Mapping[str, str | None]
+    file_format: type[Format], columns: Sequence[str], mapping: Mapping[str, str | None]
 ) -> Format:
     """A format that reads some columns of a file otherwise than it does by itself."""
-    own = format(columns)
+    own = file_format(columns)
     usual = {plain(column): field_of(own, at) for at, column in reversed([*enumerate(columns)])}
-    if format is Ours:  # a mapping has all of its fields, and more
+    if file_format is Ours:  # a mapping has all of its fields, and more
         return Mapped(columns, {**usual, **{plain(c): field for c, field in mapping.items()}})
     instead = {
         column: _FIELDS.get(field, field) if field else None
         for column, field in mapping.items()
         if field != usual[plain(column)]
     }
-    return format(columns, instead=instead)
+    return file_format(columns, instead=instead)
 
 
 def faults(
     columns: Sequence[str],
     mapping: Mapping[str, str | None],
-    format: type[Format] | None = None,
+    file_format: type[Format] | None = None,
 ) -> list[Fault]:
     """What is wrong with a mapping for a file with these columns, by itself or as a change of a
     format; nothing, if it can be read."""
     found = []
     there = [plain(column) for column in columns]
-    fields = fields_of(format or Mapped)
+    fields = fields_of(file_format or Mapped)
     given: dict[str, str] = {}
-    if format is not None:
-        named, own = {plain(column) for column in mapping}, format(columns)
+    if file_format is not None:
+        named, own = {plain(column) for column in mapping}, file_format(columns)
         others = ((column, field_of(own, at)) for at, column in enumerate(columns))
         given = {field: c for c, field in others if field and plain(c) not in named}
     for column, field in mapping.items():
@@ -116,12 +116,12 @@ def faults(
             found.append(Fault(column, "duplicate_column", message))
         elif field is not None and field not in fields:
             found.append(Fault(column, "unknown_field", f'"{field}" is not a field of a product.'))
-        elif field in given and field in _ONE and not _is_own(format, column, field):
+        elif field in given and field in _ONE and not _is_own(file_format, column, field):
             message = f'"{given[field]}" and "{column}" cannot both be {field}.'
             found.append(Fault(column, "duplicate_field", message))
         elif field is not None:
             given[field] = column
-    keys = _KEYS if format is None else (*_KEYS, *_OTHER_KEYS)
+    keys = _KEYS if file_format is None else (*_KEYS, *_OTHER_KEYS)
     if not found and not any(field in given for field in keys):
         message = "No column identifies the product: map a name, a SKU or a handle."
         found.append(Fault("", "missing_key", message))
@@ -131,9 +131,11 @@ def faults(
     return found
 
 
-def _is_own(format: type[Format] | None, column: str, field: str) -> bool:
+def _is_own(file_format: type[Format] | None, column: str, field: str) -> bool:
     """Whether a format reads the column so by itself: of several it knows which one counts."""
-    return format is not None and _WORDS.get(own := format.field(column) or "", own) == field
+    return (
+        file_format is not None and _WORDS.get(own := file_format.field(column) or "", own) == field
+    )
 
 
 def _table(mapping: Mapping[str, str | None]) -> ColumnTable:

@@ -80,17 +80,17 @@ def _plan(waiting: ImportJob) -> None:
         raise FileRejected("bad_header", message, table.header_line)
     first = list(islice(records, _SAMPLED))
     samples = [record.cells for record in first if record.problem is None]
-    format = columns.chosen(header, options, table.header_line)
-    store.put_columns(job_id, columns.shown(header, samples, format, options))
-    if format is None or options.review:
-        if store.ask(waiting, table.format, format):
+    file_format = columns.chosen(header, options, table.header_line)
+    store.put_columns(job_id, columns.shown(header, samples, file_format, options))
+    if file_format is None or options.review:
+        if store.ask(waiting, table.format, file_format):
             telemetry.info("import asks for a mapping", jobId=job_id)
         return
     job = store.begin(
         waiting,
         etag,
         form=table.format,
-        csv_format=format,
+        csv_format=file_format,
         met_products=not products.is_empty(),
     )
     if job is None:
@@ -101,7 +101,7 @@ def _plan(waiting: ImportJob) -> None:
         return
     if not job.is_read:
         cut, seen, lanes = _Cut(job), Seen.for_file(size), Plan(job_id)
-        for part in cut.messages(plan(chain(first, records), format, seen=seen)):
+        for part in cut.messages(plan(chain(first, records), file_format, seen=seen)):
             lanes.add(part)
         files.put_keys(job_id, bytes(seen.bits))
         if cut.repeats:

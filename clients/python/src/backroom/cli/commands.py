@@ -264,7 +264,7 @@ def export(
     to: Annotated[
         Path | None, typer.Option("--output", "-o", help="Default: products.csv and so on.")
     ] = None,
-    format: Annotated[ExportFormat, typer.Option()] = "csv",
+    file_format: Annotated[ExportFormat, typer.Option("--format")] = "csv",
     columns: Annotated[ExportColumns, typer.Option(help="The columns of a CSV.")] = "backroom",
     filters: Annotated[
         list[str] | None,
@@ -274,10 +274,10 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Write all products, orders or customers to a file."""
-    target = to or Path(f"{what}.{format}")
+    target = to or Path(f"{what}.{file_format}")
     if target.exists() and not force:
         _fail(f"{target} already exists: --force overwrites it.", USAGE)
-    asked: NewExport = {"type": what, "format": format, "columns": columns}
+    asked: NewExport = {"type": what, "format": file_format, "columns": columns}
     if filters:
         asked["filters"] = _pairs(filters)
     with _shop() as shop:
