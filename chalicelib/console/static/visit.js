@@ -7,13 +7,17 @@ import { h } from "./dom.js";
 import { ask, modal } from "./parts/dialog.js";
 import { announce, toast } from "./parts/notice.js";
 import { head, keepFocus } from "./parts/page.js";
+import { held, retype, typedSince } from "./parts/typed.js";
 import { go, rewrite } from "./router.js";
+
+let carried = null; // what was typed on a page while its answer led to the next one
 
 export class Visit {
   #left = new AbortController();
   #newest = new Map();
   #unsaved = new Map();
   #running = null;
+  #drawn = new Map(); // what each field held when it was drawn, or was stored since
 
   // `show(root)` puts the page on the screen; it is called with the first thing that is drawn.
   constructor({ path, params, query, role }, show) {
@@ -98,11 +102,24 @@ export class Visit {
 
   // --- Drawing -----------------------------------------------------------------------------------
 
+  // What was typed since the page was drawn is kept.
   draw(top, ...content) {
     if (this.signal.aborted) return;
     this.name(top.title);
-    keepFocus(this.root, () => this.root.replaceChildren(head(top), ...[content].flat(Infinity).filter(Boolean)));
+    const typed = carried?.path === this.path ? carried.typed : typedSince(this.root, this.#drawn);
+    carried = null;
+    const nodes = [head(top), ...[content].flat(Infinity).filter(Boolean)];
+    keepFocus(this.root, () => {
+      this.root.replaceChildren(...nodes);
+      this.#drawn = held(this.root);
+      retype(this.root, typed);
+    });
     this.show(this.root);
+  }
+
+  // These values, of `held`, are saved: the next drawing shows those of the answer.
+  stored(values) {
+    this.#drawn = new Map([...this.#drawn, ...values]);
   }
 
   name(title) {
@@ -111,9 +128,23 @@ export class Visit {
     document.title = `${title} · Backroom`;
   }
 
+  // A dialog. What is typed in it is not discarded by Escape or by leaving without a question.
   modal(title, content, options) {
     this.#stay();
-    return modal(title, content, { ...options, signal: this.signal });
+    const dialog = modal(title, content, { ...options, signal: this.signal });
+    const drawn = held(dialog);
+    const kind = `dialog ${dialog.getAttribute("aria-labelledby")}`;
+    const isTyped = () => dialog.open && typedSince(dialog, drawn).size > 0;
+    const text = "What you entered in this dialog will be lost.";
+    this.guard(kind, isTyped, text);
+    dialog.addEventListener("close", () => this.saved(kind));
+    dialog.addEventListener("keydown", async (event) => {
+      if (event.key !== "Escape" || event.defaultPrevented || options?.stays || !isTyped()) return;
+      event.preventDefault();
+      const yes = await this.ask({ title: "Discard this?", text, yes: "Discard", no: "Keep", bad: true });
+      if (yes) dialog.close();
+    });
+    return dialog;
   }
 
   // Resolves to whether the answer was yes; leaving is a no.
@@ -138,10 +169,18 @@ export class Visit {
 
   // --- Addresses and leaving ---------------------------------------------------------------------
 
+  // To another page. If other input is unsaved, the user is asked first.
   go(path, query) {
+    if (!this.signal.aborted) go(path, query);
+  }
+
+  // To the record that was made from the values of `sent`: what was typed since goes with it.
+  goOn(path, kind, sent) {
     if (this.signal.aborted) return;
-    this.saved();
-    go(path, query);
+    this.stored(sent);
+    this.saved(kind);
+    carried = { path, typed: typedSince(this.root, this.#drawn) };
+    go(path);
   }
 
   // Updates the address while the user types, without a history entry for each letter.

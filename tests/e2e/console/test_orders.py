@@ -128,7 +128,7 @@ def test_unsaved_input_survives_a_conflicting_move(desk: Desk) -> None:
     desk.label("Note").fill("Ring twice")
     desk.api.call("PATCH", f"orders/{order['id']}", {"status": "PAID"})
     desk.button("Mark as paid").click()
-    expect(desk.page.locator(".toast")).to_contain_text("Save your changes first")
+    expect(desk.page.locator(".toast")).to_contain_text("It is now paid")
     expect(desk.label("Note")).to_have_value("Ring twice")
 
 

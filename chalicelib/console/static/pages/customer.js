@@ -12,9 +12,10 @@ import { watch } from "../parts/jobs.js";
 import { toast } from "../parts/notice.js";
 import { buyer, fullName, tagsOf } from "../parts/order.js";
 import { card, empty, facts } from "../parts/page.js";
-import { differing, edited, whichStays } from "../parts/stale.js";
+import { differing } from "../parts/stale.js";
+import { Record } from "../parts/record.js";
 import { table } from "../parts/table.js";
-import { keeping } from "../parts/typed.js";
+import { held } from "../parts/typed.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
 import "../parts/work.js";
@@ -27,44 +28,59 @@ const NAMES = {
   company: "Company",
   tags: "Tags",
   note: "Note",
+  addresses: "Addresses",
 };
+const FIELDS = ["email", "phone", "firstName", "lastName", "company", "tags", "note"];
 const LISTED = 50;
 const nameOf = (customer) => fullName(customer) || customer.company || customer.email || customer.phone;
 
 export async function show(visit) {
   if (visit.params.id === "new") return blank(visit);
   const path = `admin/customers/${encodeURIComponent(visit.params.id)}`;
-  let answer;
+  let found = null;
+  const record = new Record(visit, {
+    path,
+    what: "customer",
+    names: NAMES,
+    fields: (data) => Object.fromEntries(FIELDS.map((name) => [name, data[name]])),
+    draw: () => found && page(visit, record, found),
+  });
   try {
-    answer = await visit.get(path);
+    await record.load();
   } catch (refusal) {
     if (refusal.code !== "merged") throw refusal;
     return visit.go(`/customers/${refusal.body.into}`);
   }
-  const { data: found } = await visit.get("admin/orders", {
-    customerId: answer.data.id,
+  ({ data: found } = await visit.get("admin/orders", {
+    customerId: record.data.id,
     limit: LISTED,
-  });
-  page(visit, path, answer, found);
+  }));
+  page(visit, record, found);
 }
 
 function blank(visit) {
   const idempotencyKey = newKey();
-  const none = Object.fromEntries(Object.keys(NAMES).map((name) => [name, name === "tags" ? [] : null]));
+  const none = Object.fromEntries(FIELDS.map((name) => [name, name === "tags" ? [] : null]));
   const node = form({
     fields: fieldsOf(none),
     submit: "Add customer",
     async save(typed) {
+      const sent = held(node);
       const { data } = await visit.send("POST", "admin/customers", {
         body: read(typed),
         idempotencyKey,
         success: "Customer added.",
       });
-      visit.go(`/customers/${data.id}`);
+      visit.goOn(`/customers/${data.id}`, "customer", sent);
     },
   });
   visit.draw({ title: "New customer", back: [link("/customers"), "Customers"] }, card(null, node));
-  guard(visit, node);
+  const first = read(values(node));
+  visit.guard(
+    "customer",
+    () => differing(first, read(values(node))).length > 0,
+    "Your changes to this customer have not been saved.",
+  );
 }
 
 function fieldsOf(customer) {
@@ -86,22 +102,9 @@ function read({ tags, ...typed }) {
   return { ...Object.fromEntries(texts), tags: tagsOf(tags) };
 }
 
-// Returns what the form holds unchanged.
-function guard(visit, node) {
-  const first = read(values(node));
-  visit.guard(
-    "customer",
-    () => differing(first, read(values(node))).length > 0,
-    "Your changes to this customer have not been saved.",
-  );
-  return first;
-}
-
-function page(visit, path, { data: customer, etag }, found) {
+function page(visit, record, found) {
+  const { data: customer, etag, path } = record;
   const mayChange = may("STAFF") && !customer.erasedAt;
-  const again = (answer) => page(visit, path, answer, found);
-  const patch = (body, ifMatch = etag, success = "Saved.") =>
-    visit.send("PATCH", path, { body, ifMatch, success });
   const name = nameOf(customer) ?? "Erased customer";
   const button = (text, work, attributes) =>
     h.button({ type: "button", onclick: visit.once(work), ...attributes }, text);
@@ -173,41 +176,20 @@ function page(visit, path, { data: customer, etag }, found) {
   // --- Identity ----------------------------------------------------------------------------------
 
   function details() {
-    const was = Object.fromEntries(Object.keys(NAMES).map((each) => [each, customer[each]]));
     const node = form({
       fields: fieldsOf(customer),
       submit: "Save",
-      save: (typed) => save(was, edited(was, first, read(typed))),
+      save: () => record.save(),
       may: mayChange,
     });
-    const first = guard(visit, node);
-    return card("Details", node);
-  }
-
-  async function save(was, mine) {
-    const sent = Object.fromEntries(differing(was, mine).map((each) => [each, mine[each]]));
-    if (Object.keys(sent).length === 0) return toast("There are no changes to save.");
-    try {
-      return again(await patch(sent));
-    } catch (refusal) {
-      if (refusal.status !== 412) throw refusal;
-    }
-    const latest = await visit.get(path);
-    const now = Object.fromEntries(Object.keys(was).map((each) => [each, latest.data[each]]));
-    const stays = await whichStays(visit, { was, now, mine, names: NAMES, what: "customer" });
-    if (stays === "theirs") return again(latest);
-    if (stays === "mine") return again(await patch(sent, latest.etag));
-    return undefined;
+    return card("Details", record.edits(node, () => read(values(node))));
   }
 
   // --- Addresses ---------------------------------------------------------------------------------
 
   function addresses() {
     const all = customer.addresses;
-    const put = async (list, more) => {
-      const answer = await patch({ addresses: list, ...more });
-      keeping(visit.root, () => again(answer));
-    };
+    const put = (list, more) => record.change({ addresses: list, ...more }, "Saved.");
     const edit = (address) => () =>
       editAddress(visit, {
         title: address ? "Edit address" : "Add address",
@@ -253,6 +235,7 @@ function page(visit, path, { data: customer, etag }, found) {
     });
     if (!yes) return;
     await visit.send("DELETE", path, { ifMatch: etag, success: "Customer deleted." });
+    visit.saved("customer");
     visit.go("/customers");
   }
 
@@ -276,7 +259,7 @@ function page(visit, path, { data: customer, etag }, found) {
         await ended(await visit.send("POST", `${path}/erase`, { idempotencyKey, success: "Erasing…" }));
         visit.saved("customer");
         toast("Customer erased.");
-        again(await visit.get(path));
+        await record.load();
       },
     });
   }

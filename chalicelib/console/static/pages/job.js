@@ -114,7 +114,7 @@ export async function show(visit) {
       bad: true,
     });
     if (!yes) return;
-    const back = await undo(visit, job.id);
+    const back = await undo(job.id);
     visit.go(`/import/${back.id}`);
   }
 

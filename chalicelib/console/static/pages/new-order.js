@@ -8,11 +8,12 @@ import { editAddress, shown } from "../parts/address.js";
 import { chooseBuyer } from "../parts/buyer.js";
 import { field, saving, values } from "../parts/form.js";
 import { finder } from "../parts/finder.js";
-import { announce } from "../parts/notice.js";
+import { announce, toast } from "../parts/notice.js";
 import { coded, METHODS, SOURCES, suggestions, tagsOf } from "../parts/order.js";
 import { orderLines } from "../parts/order-lines.js";
 import { card } from "../parts/page.js";
 import { listenForScans } from "../parts/scanner.js";
+import { held } from "../parts/typed.js";
 import { variantSearch } from "../parts/variants.js";
 import { momentOf } from "../parts/zone.js";
 import { link } from "../router.js";
@@ -21,6 +22,22 @@ export async function show(visit) {
   const known = visit.query.customer
     ? (await visit.get(`admin/customers/${encodeURIComponent(visit.query.customer)}`)).data
     : null;
+  begin(visit, known);
+  listenForScans(
+    visit,
+    (target) => finds.get(visit).node.contains(target),
+    (code) => {
+      finds.get(visit).focus();
+      finds.get(visit).scan(code);
+    },
+  );
+}
+
+// The search of the order that a page shows now.
+const finds = new WeakMap();
+
+// `left`: { pieces, texts } that were scanned while the order before this one was being created.
+function begin(visit, known, left = { pieces: [], texts: [] }) {
   // A retry after a lost connection does not place a second order.
   const idempotencyKey = newKey();
   let isPlacing = false;
@@ -120,11 +137,11 @@ export async function show(visit) {
   visit.draw({ title: "New order", back: [link("/orders"), "Orders"] }, form);
   total();
   drawAddress();
+  for (const { piece, more } of left.pieces) items.add(piece).quantity.value = String(more);
+  left.texts.forEach((text) => find.scan(text));
+  total();
   find.focus();
-  listenForScans(visit, find.node, (code) => {
-    find.focus();
-    find.scan(code);
-  });
+  finds.set(visit, find);
   const blank = JSON.stringify(order());
   visit.guard(
     "order",
@@ -202,27 +219,51 @@ export async function show(visit) {
   async function submitted(event) {
     event.preventDefault();
     await saving(form, create, summary, async () => {
-      await find.settled();
-      await who.settled();
-      if (find.missed())
-        throw new Error("An item that was searched for is not on the order. Add or dismiss it first.");
-      if (who.missed())
-        throw new Error("The customer who was searched for is not on the order. Choose or clear it first.");
-      const unusual = items.unusual();
-      if (unusual.length && !(await sellAnyway(unusual))) return;
+      if (!(await isReady())) return;
       isPlacing = true;
+      const before = items.pieces();
+      const sent = held(form);
       try {
         const { data } = await visit.send("POST", "admin/orders", {
           body: order(),
           idempotencyKey,
           success: (placed) => `Order #${placed.number} created.`,
         });
-        visit.go(`/orders/${data.id}`);
+        await next(data, before, sent);
       } catch (refusal) {
         isPlacing = false;
         throw explained(refusal);
       }
     });
+  }
+
+  // Everything that was searched for is on the order, and unusual items are confirmed; scans that
+  // come while the question is open too.
+  async function isReady() {
+    const agreed = new Set();
+    for (;;) {
+      await find.settled();
+      await who.settled();
+      if (find.missed())
+        throw new Error("An item that was searched for is not on the order. Add or dismiss it first.");
+      if (who.missed())
+        throw new Error("The customer who was searched for is not on the order. Choose or clear it first.");
+      const unusual = items.unusual().filter((name) => !agreed.has(name));
+      if (unusual.length === 0) return who.confirmed(values(form));
+      if (!(await sellAnyway(unusual))) return false;
+      unusual.forEach((name) => agreed.add(name));
+    }
+  }
+
+  // What was scanned while the order was created is on the next one.
+  async function next(placed, before, sent) {
+    await find.settled();
+    const pieces = items.since(before);
+    const texts = find.left();
+    if (pieces.length + texts.length === 0) return visit.goOn(`/orders/${placed.id}`, "order", sent);
+    visit.stored(sent);
+    begin(visit, null, { pieces, texts });
+    return toast("What was scanned since then is on this new order.");
   }
 
   function incomplete(address) {

@@ -12,9 +12,8 @@ import { field, form, values } from "../parts/form.js";
 import { toast } from "../parts/notice.js";
 import { buyer, carrierOf, tagsOf } from "../parts/order.js";
 import { card, facts, skeleton } from "../parts/page.js";
-import { differing, edited, whichStays } from "../parts/stale.js";
+import { Record } from "../parts/record.js";
 import { table } from "../parts/table.js";
-import { keeping } from "../parts/typed.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
 import "../parts/work.js";
@@ -43,9 +42,22 @@ const NAMES = {
 
 export async function show(visit) {
   const path = `admin/orders/${encodeURIComponent(visit.params.id)}`;
-  const { data, etag } = await visit.get(path);
-  page(visit, path, data, etag);
-  if (may("ADMIN")) await sent(visit, data);
+  const record = new Record(visit, {
+    path,
+    what: "order",
+    names: NAMES,
+    fields: ({ trackingNumber, salesRepId, paymentStatus, note, tags }) => ({
+      trackingNumber,
+      salesRepId,
+      paymentStatus,
+      note,
+      tags,
+    }),
+    watched: ({ status }) => ({ status }),
+    draw: () => page(visit, record),
+  });
+  await record.load();
+  if (may("ADMIN")) await sent(visit, record.data);
 }
 
 // The webhook deliveries of this order. They are loaded after the page is drawn.
@@ -78,12 +90,9 @@ function fillDeliveries({ root, deliveries }) {
   );
 }
 
-function page(visit, path, order, etag) {
-  const again = ({ data, etag: next }) => page(visit, path, data, next);
-  const patch = (body, ifMatch, success) => visit.send("PATCH", path, { body, ifMatch, success });
+function page(visit, record) {
+  const { data: order, etag, path } = record;
   const cash = (amount) => money(amount, order.currency);
-  // Unsaved input of the form; a move saves it too.
-  let unsaved = () => ({});
   const moves = (may("STAFF") ? MOVES[order.status] : []).toSorted((one, other) => BACKWARD.has(one) - BACKWARD.has(other));
 
   visit.draw(
@@ -197,10 +206,7 @@ function page(visit, path, order, etag) {
     const address = order[name];
     const mayChange = may("STAFF") && order.status !== "DELIVERED";
     const label = NAMES[name];
-    const change = async (to, success = `${label} saved.`) => {
-      const answer = await patch({ [name]: to }, etag, success);
-      keeping(visit.root, () => again(answer));
-    };
+    const change = (to, success = `${label} saved.`) => record.change({ [name]: to }, success);
     const button = (text, work) =>
       h.button(
         {
@@ -238,13 +244,6 @@ function page(visit, path, order, etag) {
 
   function details() {
     const payments = [order.paymentStatus, ...PAYMENT_MOVES[order.paymentStatus]];
-    const was = {
-      trackingNumber: order.trackingNumber,
-      salesRepId: order.salesRepId,
-      paymentStatus: order.paymentStatus,
-      note: order.note,
-      tags: order.tags,
-    };
     const read = (typed) => ({
       trackingNumber: typed.trackingNumber.trim() || null,
       salesRepId: typed.salesRepId.trim() || null,
@@ -294,42 +293,10 @@ function page(visit, path, order, etag) {
         field({ name: "note", label: NAMES.note, value: order.note, rows: 4, wide: true }),
       ],
       submit: "Save",
-      save: (typed) => save(was, edited(was, first, read(typed)), etag),
+      save: () => record.save(),
       may: may("STAFF"),
     });
-    const first = read(values(node));
-    unsaved = () => {
-      const mine = edited(was, first, read(values(node)));
-      return Object.fromEntries(differing(was, mine).map((name) => [name, mine[name]]));
-    };
-    visit.guard(
-      "order",
-      () => may("STAFF") && Object.keys(unsaved()).length > 0,
-      "Your changes to this order have not been saved.",
-    );
-    return card("Details", node);
-  }
-
-  async function save(was, mine, known) {
-    const sent = Object.fromEntries(differing(was, mine).map((name) => [name, mine[name]]));
-    if (Object.keys(sent).length === 0) return toast("There are no changes to save.");
-    try {
-      return again(await patch(sent, known, "Saved."));
-    } catch (refusal) {
-      if (refusal.status !== 412) throw refusal;
-    }
-    const latest = await visit.get(path);
-    const now = Object.fromEntries(Object.keys(was).map((name) => [name, latest.data[name]]));
-    const stays = await whichStays(visit, {
-      was: { status: order.status, ...was },
-      now: { status: latest.data.status, ...now },
-      mine: { status: order.status, ...mine },
-      names: NAMES,
-      what: "order",
-    });
-    if (stays === "theirs") return again(latest);
-    if (stays === "mine") return again(await patch(sent, latest.etag, "Saved."));
-    return undefined;
+    return card("Details", record.edits(node, () => read(values(node))));
   }
 
   async function move(status) {
@@ -354,7 +321,7 @@ function page(visit, path, order, etag) {
           field({
             name: "trackingNumber",
             label: NAMES.trackingNumber,
-            value: unsaved().trackingNumber ?? order.trackingNumber,
+            value: record.unsaved.trackingNumber ?? order.trackingNumber,
             hint: "Optional. It is sent with the order.shipped event.",
             autocomplete: "off",
           }),
@@ -362,43 +329,25 @@ function page(visit, path, order, etag) {
         submit: "Ship",
         cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
         async save({ trackingNumber }) {
-          const { trackingNumber: _, ...others } = unsaved();
           const given = trackingNumber.trim();
-          const body = { ...others, status: "SHIPPED", ...(given && { trackingNumber: given }) };
-          try {
-            const answer = await patch(body, etag, `Order #${order.number} shipped.`);
-            dialog.close();
-            again(answer);
-          } catch (refusal) {
-            if (refusal.status !== 412 && refusal.code !== "invalid_transition") throw refusal;
-            dialog.close();
-            await overtaken(refusal);
-          }
+          await moved({ status: "SHIPPED", ...(given && { trackingNumber: given }) }, "shipped");
+          dialog.close();
         },
       }),
     ]);
   }
 
-  async function moved(body) {
+  // What is typed in Details is saved with the move. If someone else was first, the page shows the
+  // current order.
+  async function moved(body, word = words(body.status).toLowerCase()) {
     try {
-      const success = `Order #${order.number}: ${words(body.status).toLowerCase()}.`;
-      again(await patch({ ...unsaved(), ...body }, etag, success));
+      await record.act(body, `Order #${order.number}: ${word}.`);
     } catch (refusal) {
       if (refusal.status !== 412 && refusal.code !== "invalid_transition") throw refusal;
-      await overtaken(refusal);
+      await record.load();
+      const status = words(record.data.status).toLowerCase();
+      toast(`Not changed: this order was edited meanwhile. It is now ${status}.`, "bad");
     }
-  }
-
-  // Someone else changed it first. Unsaved input stays; otherwise the page shows the current order.
-  async function overtaken(refusal) {
-    if (refusal.status === 412 && Object.keys(unsaved()).length > 0) {
-      toast("Not changed: this order was edited meanwhile. Save your changes first.", "bad");
-      return;
-    }
-    const now = await visit.get(path);
-    again(now);
-    const status = words(now.data.status).toLowerCase();
-    toast(`Not changed: this order was edited meanwhile. It is now ${status}.`, "bad");
   }
 
   async function remove() {
@@ -411,6 +360,7 @@ function page(visit, path, order, etag) {
     if (!yes) return;
     const success = `Order #${order.number} deleted.`;
     await visit.send("DELETE", path, { ifMatch: etag, success });
+    visit.saved("order");
     visit.go("/orders");
   }
 }

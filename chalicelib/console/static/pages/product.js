@@ -4,10 +4,11 @@ import { h, newKey, replace } from "../dom.js";
 import { ago, dateTime } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { locked, saving } from "../parts/form.js";
-import { toast } from "../parts/notice.js";
 import { card, facts } from "../parts/page.js";
 import { changes, created, NAMES, productForm } from "../parts/product-form.js";
-import { differing, whichStays } from "../parts/stale.js";
+import { Record } from "../parts/record.js";
+import { differing } from "../parts/stale.js";
+import { held } from "../parts/typed.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
 
@@ -15,15 +16,37 @@ const BACK = [link("/products"), "Products"];
 
 export async function show(visit) {
   const { params, query } = visit;
-  if (!params.id) return edit(visit, null, null);
-  const { data, etag } = await visit.get(`admin/products/${encodeURIComponent(params.id)}`);
-  const fields = edit(visit, data, etag);
+  if (!params.id) return page(visit, null);
+  const record = new Record(visit, {
+    path: `admin/products/${encodeURIComponent(params.id)}`,
+    method: "PUT",
+    what: "product",
+    names: NAMES,
+    fields: (data) => productForm(data).read(),
+    toBody: (edited, latest) => bodyOf(record.data, edited, latest),
+    draw: () => (fields = page(visit, record)),
+  });
+  let fields = null;
+  await record.load();
   if (query.variant) fields.reveal(query.variant, "stock");
   return undefined;
 }
 
-function edit(visit, product, etag) {
-  const path = `admin/products/${product?.id}`;
+// `latest`: the product as someone else saved it. Its new variants stay, and its deleted ones are
+// not created again.
+function bodyOf(product, edited, latest) {
+  const body = changes(productForm(product).read(), edited);
+  if (!body.variants) return body;
+  const before = new Set(product.variants.map(({ id }) => id));
+  const there = new Set(latest.variants.map(({ id }) => id));
+  const kept = body.variants.filter(({ id }) => !id || there.has(id));
+  const theirs = latest.variants.filter(({ id }) => !before.has(id)).map(({ id }) => ({ id }));
+  return { ...body, variants: [...kept, ...theirs] };
+}
+
+// Without a record: a new product.
+function page(visit, record) {
+  const product = record?.data;
   // A retry after a lost connection does not create a second product.
   const idempotencyKey = newKey();
   const fields = productForm(product);
@@ -39,6 +62,10 @@ function edit(visit, product, etag) {
     may("STAFF") ? fields.node : locked(fields.node),
     may("STAFF") && h.div({ class: "save" }, summary, h.div({ class: "actions" }, save, hint)),
   );
+  const first = fields.read();
+  const isChanged = () => differing(first, fields.read()).length > 0;
+  if (record) record.edits(form, fields.read);
+  else visit.guard("product", isChanged, "Your changes to this product have not been saved.");
   visit.draw(
     {
       title: product?.name ?? "New product",
@@ -63,66 +90,26 @@ function edit(visit, product, etag) {
         ]),
       ),
   );
-  const was = fields.read();
-  const isChanged = () => differing(was, fields.read()).length > 0;
-  visit.guard("product", isChanged, "Your changes to this product have not been saved.");
   return fields;
 
   async function submitted(event) {
     event.preventDefault();
-    if (may("STAFF")) await saving(form, save, summary, () => (product ? change(etag) : create()));
+    if (may("STAFF")) await saving(form, save, summary, () => (record ? record.save() : create()));
   }
 
   async function create() {
     const success = ({ name }) => `${name} created.`;
     const body = created(fields.read());
+    const sent = held(form);
     try {
       const { data } = await visit.send("POST", "admin/products", { body, idempotencyKey, success });
-      visit.go(`/products/${data.id}`);
+      visit.goOn(`/products/${data.id}`, "product", sent);
     } catch (refusal) {
       if (refusal.code === "idempotency_key_reused")
         refusal.message =
           "This product was already created, before your last changes. You can find it under Products.";
       throw refusal;
     }
-  }
-
-  // `latest`: the product as someone else saved it. Its new variants stay, and its deleted ones are
-  // not created again.
-  async function change(known, latest = product) {
-    const body = changes(was, fields.read());
-    if (body.variants) body.variants = together(body.variants, latest.variants);
-    if (Object.keys(body).length === 0) return toast("There are no changes to save.");
-    try {
-      const { data, etag: next } = await visit.send("PUT", path, {
-        body,
-        ifMatch: known,
-        success: "Saved.",
-      });
-      edit(visit, data, next);
-    } catch (refusal) {
-      if (refusal.status !== 412) throw refusal;
-      await decide();
-    }
-    return undefined;
-  }
-
-  async function decide() {
-    const { data, etag: next } = await visit.get(path);
-    const now = productForm(data).read();
-    const mine = fields.read();
-    const stays = await whichStays(visit, { was, now, mine, names: NAMES, what: "product" });
-    if (stays === "theirs") edit(visit, data, next);
-    if (stays === "mine") await change(next, data);
-  }
-
-  function together(mine, theirs) {
-    const before = new Set(product.variants.map(({ id }) => id));
-    const there = new Set(theirs.map(({ id }) => id));
-    return [
-      ...mine.filter(({ id }) => !id || there.has(id)),
-      ...theirs.filter(({ id }) => !before.has(id)).map(({ id }) => ({ id })),
-    ];
   }
 
   async function remove() {
@@ -133,7 +120,9 @@ function edit(visit, product, etag) {
       bad: true,
     });
     if (!yes) return;
-    await visit.send("DELETE", path, { success: `${product.name} deleted.` });
+    const success = `${product.name} deleted.`;
+    await visit.send("DELETE", record.path, { ifMatch: record.etag, success });
+    visit.saved("product");
     visit.go("/products");
   }
 }

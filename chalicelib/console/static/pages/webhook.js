@@ -11,14 +11,12 @@ import {
   readEndpoint,
   showSecret,
   stateOf,
-  writeEndpoint,
 } from "../parts/endpoint.js";
 import { filterTrial } from "../parts/filter-trial.js";
 import { field, form } from "../parts/form.js";
-import { toast } from "../parts/notice.js";
 import { card, empty, facts, skeleton } from "../parts/page.js";
 import { recoverForm } from "../parts/recover.js";
-import { differing, whichStays } from "../parts/stale.js";
+import { Record } from "../parts/record.js";
 import { link } from "../router.js";
 
 const NAMES = {
@@ -30,24 +28,35 @@ const NAMES = {
 };
 
 export async function show(visit) {
-  const path = `admin/webhooks/${encodeURIComponent(visit.params.id)}`;
-  const { data, etag } = await visit.get(path);
-  page(visit, path, data, etag);
+  const record = new Record(visit, {
+    path: `admin/webhooks/${encodeURIComponent(visit.params.id)}`,
+    method: "PUT",
+    what: "webhook",
+    names: NAMES,
+    fields: ({ url, events, email, description, filter }) => ({
+      url,
+      events: EVENT_KINDS.filter((kind) => events.includes(kind)),
+      email,
+      description,
+      filter,
+    }),
+    draw: () => page(visit, record),
+  });
+  await record.load();
 }
 
 // Without the common part, so that several URLs of one host can be distinguished.
 const addressOf = (url) => url.replace(/^https:\/\//, "").replace(/\/$/, "");
 
-// `typed`: what is in the form and not saved yet.
-function page(visit, path, endpoint, etag, typed = {}) {
-  const again = ({ data, etag: next }) => page(visit, path, data, next);
-  const onward = ({ data, etag: next }) => page(visit, path, data, next, unsaved());
+function page(visit, record) {
+  const { data: endpoint, path } = record;
   const deliveries = h.div(skeleton(3));
   const node = form({
     fields: endpointFields(endpoint),
     submit: "Save",
-    save: () => save(readEndpoint(node), etag),
+    save: () => record.save(),
   });
+  record.edits(node, () => readEndpoint(node));
   visit.draw(
     {
       title: endpoint.description || addressOf(endpoint.url),
@@ -61,12 +70,10 @@ function page(visit, path, endpoint, etag, typed = {}) {
         h.button(
           {
             type: "button",
-            onclick: visit.once(async () =>
-              onward(
-                await visit.send("PUT", path, {
-                  body: { enabled: !endpoint.enabled },
-                  success: endpoint.enabled ? "Webhook paused." : "Webhook resumed.",
-                }),
+            onclick: visit.once(() =>
+              record.change(
+                { enabled: !endpoint.enabled },
+                endpoint.enabled ? "Webhook paused." : "Webhook resumed.",
               ),
             ),
           },
@@ -109,7 +116,7 @@ function page(visit, path, endpoint, etag, typed = {}) {
         ),
       ),
       h.div(
-        card("Resend failed deliveries", recoverForm(visit, endpoint, path, onward)),
+        card("Resend failed deliveries", recoverForm(visit, endpoint, path, () => record.load())),
         card(
           "Overview",
           facts([
@@ -124,17 +131,6 @@ function page(visit, path, endpoint, etag, typed = {}) {
         ),
       ),
     ),
-  );
-  const was = readEndpoint(node);
-  writeEndpoint(node, typed);
-  const unsaved = () => {
-    const mine = readEndpoint(node);
-    return Object.fromEntries(differing(was, mine).map((name) => [name, mine[name]]));
-  };
-  visit.guard(
-    "webhook",
-    () => Object.keys(unsaved()).length > 0,
-    "Your changes to this webhook have not been saved.",
   );
   newest();
 
@@ -153,23 +149,8 @@ function page(visit, path, endpoint, etag, typed = {}) {
     }
   }
 
-  async function save(mine, known) {
-    const sent = Object.fromEntries(differing(was, mine).map((name) => [name, mine[name]]));
-    if (Object.keys(sent).length === 0) return toast("There are no changes to save.");
-    try {
-      const success = "Saved.";
-      return again(await visit.send("PUT", path, { body: sent, ifMatch: known, success }));
-    } catch (refusal) {
-      if (refusal.status !== 412) throw refusal;
-    }
-    const latest = await visit.get(path);
-    const now = Object.fromEntries(Object.keys(was).map((name) => [name, latest.data[name]]));
-    if (differing(was, now).length === 0) return save(mine, latest.etag);
-    const stays = await whichStays(visit, { was, now, mine, names: NAMES, what: "webhook" });
-    if (stays === "theirs") again(latest);
-    if (stays === "mine")
-      again(await visit.send("PUT", path, { body: sent, ifMatch: latest.etag, success: "Saved." }));
-    return undefined;
+  function isEdited() {
+    return Object.keys(record.unsaved).length > 0;
   }
 
   function test() {
@@ -178,6 +159,7 @@ function page(visit, path, endpoint, etag, typed = {}) {
         "Sends sample data like a real event, with the header ",
         h.code("X-Service-Test: true"),
         ".",
+        isEdited() && " Your changes to this webhook are saved first.",
       ),
       form({
         fields: [
@@ -188,9 +170,10 @@ function page(visit, path, endpoint, etag, typed = {}) {
             options: EVENT_KINDS.map((each) => [each, each]),
           }),
         ],
-        submit: "Send",
+        submit: isEdited() ? "Save and send" : "Send",
         cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
         async save({ event }) {
+          if (isEdited() && !(await record.save())) return;
           const { data } = await visit.send("POST", `${path}/test`, {
             body: { event },
             success: "Test sent.",
@@ -239,7 +222,7 @@ function page(visit, path, endpoint, etag, typed = {}) {
               ? `The old secret stays valid for ${plural(hours, "hour")}: t=…,v1=<new>,v1=<old>.`
               : null,
           );
-          onward(await visit.get(path));
+          await record.load();
         },
       }),
     ]);
@@ -256,6 +239,7 @@ function page(visit, path, endpoint, etag, typed = {}) {
     )
       return;
     await visit.send("DELETE", path, { success: "Webhook deleted." });
+    visit.saved("webhook");
     visit.go("/settings/developer/webhooks");
   }
 }

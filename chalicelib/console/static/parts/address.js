@@ -54,7 +54,8 @@ export const shown = (address) =>
     address.phone && h.div({ class: "soft" }, h.bdi(address.phone)),
   );
 
-// `save(address)` throws the API's Refusal; its errors are shown next to their fields.
+// `save(address)` throws the API's Refusal; its errors are shown next to their fields. The dialog
+// stays open while it resolves to false.
 export function editAddress(visit, { title, address, save }) {
   const was = address ?? {};
   const dialog = visit.modal(
@@ -76,14 +77,15 @@ export function editAddress(visit, { title, address, save }) {
         cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
         async save(typed) {
           const entries = Object.entries(typed).map(([name, value]) => [name, value.trim() || null]);
+          let isDone;
           try {
-            await save({ ...(was.id && { id: was.id }), ...Object.fromEntries(entries) });
+            isDone = await save({ ...(was.id && { id: was.id }), ...Object.fromEntries(entries) });
           } catch (refusal) {
             const own = ({ field: name, ...error }) => ({ ...error, field: name.split(".").at(-1) });
             if (refusal.errors) refusal.errors = refusal.errors.map(own);
             throw refusal;
           }
-          dialog.close();
+          if (isDone !== false) dialog.close();
         },
       }),
     ],

@@ -2,6 +2,7 @@
 // be undone.
 
 import { isLeft } from "../api.js";
+import { background } from "../background.js";
 import { h, newKey, replace } from "../dom.js";
 import { number, plural } from "../format.js";
 import { undo, watch } from "./jobs.js";
@@ -18,18 +19,20 @@ export async function bulkEdit(visit, { api, name, which, change, title, warning
   const once = newKey();
   const content = h.div({ class: "stack even" }, skeleton(2));
   const confirm = h.button({ type: "button", class: "main", onclick: visit.once(run) }, "Apply");
-  const dialog = visit.modal(title, [
-    content,
-    h.div(
-      { class: "actions" },
-      confirm,
-      h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
-    ),
-  ]);
+  const cancel = h.button({ type: "button", onclick: () => dialog.close() }, "Cancel");
+  const dialog = visit.modal(title, [content, h.div({ class: "actions" }, confirm, cancel)]);
+  // Once it is confirmed, closing the dialog would not stop it.
+  const stay = (event) => confirm.ariaBusy && event.preventDefault();
+  visit.listen(dialog, "cancel", stay);
+  visit.listen(dialog, "keydown", (event) => event.key === "Escape" && stay(event));
   confirm.disabled = true;
   let dry;
   try {
-    dry = await made({ ...body, dryRun: true }, newKey());
+    const { data } = await visit.send("POST", api, {
+      body: { ...body, dryRun: true },
+      idempotencyKey: newKey(),
+    });
+    dry = await watch(visit, data.jobId);
   } catch (refusal) {
     if (isLeft(refusal)) throw refusal;
     replace(content, h.p({ class: "notice bad" }, refusal.message));
@@ -51,34 +54,44 @@ export async function bulkEdit(visit, { api, name, which, change, title, warning
   );
   confirm.disabled = updated === 0;
   if (updated > 0) replace(confirm, `Change ${plural(updated, name)}`);
-  (updated > 0 ? confirm : dialog.querySelector("button:last-child")).focus();
+  (updated > 0 ? confirm : cancel).focus();
 
   async function run() {
-    const job = await made(body, once, `Changing ${plural(updated, name)}…`);
-    dialog.close();
+    cancel.hidden = true;
+    try {
+      const { data } = await visit.send("POST", api, {
+        body,
+        idempotencyKey: once,
+        success: `Changing ${plural(updated, name)}…`,
+      });
+      dialog.close();
+      finish(data.jobId).catch(tell);
+    } finally {
+      cancel.hidden = false;
+    }
+  }
+
+  // Wherever the user is when it ends.
+  async function finish(id) {
+    const job = await watch(background, id);
     const message =
       `${plural(job.updated, name)} changed.` +
       (job.failed > 0 ? ` ${number(job.failed)} failed: ${job.errors[0]?.message ?? ""}` : "");
-    const back = ["Undo", () => takeBack(job.id).catch(tell)];
+    const back = ["Undo", () => takeBack(id).catch(tell)];
     toast(message, job.failed > 0 ? "bad" : "", undoable && job.updated > 0 ? back : null);
-    await done();
+    await refresh();
     // The button that started it is gone with the selection.
     if (document.activeElement === document.body)
-      visit.root.querySelector(".tick input, h1")?.focus();
+      (visit.root.querySelector(".tick input") ?? visit.root.querySelector("h1"))?.focus();
   }
 
   async function takeBack(id) {
-    await undo(visit, id);
-    await done();
+    await undo(id);
+    await refresh();
   }
 
-  async function made(asked, idempotencyKey, success) {
-    const { data } = await visit.send("POST", api, {
-      body: asked,
-      success,
-      idempotencyKey,
-    });
-    return watch(visit, data.jobId);
+  async function refresh() {
+    if (!visit.signal.aborted) await done();
   }
 }
 

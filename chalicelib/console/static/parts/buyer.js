@@ -85,9 +85,45 @@ export function chooseBuyer({ visit, known, changed }) {
       phone: phone || null,
     };
   }
+
+  // A new customer whose email exists is that customer: resolves to whether that is meant. A phone
+  // that is not known yet is kept.
+  async function confirmed(typed) {
+    const its = read(typed);
+    if (customer || !its?.email || !(its.firstName || its.lastName || its.phone)) return true;
+    const { data } = await visit.get("admin/customers", { search: its.email, limit: FEW });
+    const known = data.data.find(({ email }) => email?.toLowerCase() === its.email.toLowerCase());
+    if (!known) return true;
+    const news = ["firstName", "lastName", "phone"].filter((name) => its[name] && its[name] !== known[name]);
+    if (news.length === 0) return true;
+    const keeps = its.phone && !known.phone;
+    const name = fullName(known) || known.email;
+    const yes = await visit.ask({
+      title: `${its.email} is ${name}`,
+      text: [
+        h.p(`There is a customer with this email: ${[name, known.phone].filter(Boolean).join(", ")}.`),
+        h.p(
+          keeps
+            ? `The order will be theirs, and ${its.phone} is saved as their phone.`
+            : "The order will be theirs. The name and phone that you entered are not saved.",
+        ),
+      ],
+      yes: `Use ${name}`,
+      no: "Back",
+    });
+    if (!yes) return false;
+    if (keeps)
+      await visit.send("PATCH", `admin/customers/${encodeURIComponent(known.id)}`, {
+        body: { phone: its.phone },
+      });
+    choose(known);
+    return true;
+  }
+
   return {
     node,
     read,
+    confirmed,
     known: () => customer,
     settled: () => find?.settled(),
     missed: () => (customer ? 0 : find.missed()),

@@ -44,7 +44,7 @@ export function endpointFields(endpoint) {
         EVENT_KINDS.map((kind) =>
           h.label(
             { class: "event" },
-            h.input({ type: "checkbox", value: kind, checked: taken.has(kind) }),
+            h.input({ type: "checkbox", name: "events", value: kind, checked: taken.has(kind) }),
             h.span(h.b(kind), h.span({ class: "soft small" }, EVENTS[kind])),
           ),
         ),
@@ -90,16 +90,6 @@ export function readEndpoint(form) {
     description: typed("description") || null,
     filter: jsonOf(typed("filter")),
   };
-}
-
-export function writeEndpoint(form, { events, filter, ...texts }) {
-  for (const [name, text] of Object.entries(texts)) form.elements[name].value = text ?? "";
-  if (filter !== undefined)
-    form.elements.filter.value = typeof filter === "string" ? filter : filterText(filter);
-  if (events)
-    form
-      .querySelectorAll(".events input")
-      .forEach((each) => (each.checked = events.includes(each.value)));
 }
 
 // Shown once. Resolves when the dialog is closed; leaving before that asks first.

@@ -224,6 +224,11 @@ export function finder({ visit, label, placeholder, search, chosen, name, hint, 
     settled: async () => {
       while (waiting > 0) await turn;
     },
+    // The texts that led to nothing yet.
+    left: () =>
+      [...[...missed.querySelectorAll("bdi")].map((each) => each.textContent), input.value.trim()].filter(
+        Boolean,
+      ),
     missed: () => missed.children.length + (input.value.trim() ? 1 : 0),
   };
 }

@@ -107,6 +107,8 @@ export function form({ fields, submit, save, notice, cancel, extra, may = true }
     event.preventDefault();
     if (may) await saving(node, button, summary, () => save(values(node)));
   }
+  // An action that sends these fields too shows here what the API refuses.
+  node.refuse = (refusal) => refused(node, summary, refusal);
   return may ? node : locked(node);
 }
 
@@ -122,36 +124,36 @@ export function locked(node) {
 
 // Runs a save: the button waits, errors go to their fields, the rest into `summary`. (A button that
 // is disabled loses the focus, and with it the reader's place; one that is busy keeps it.)
-// What is typed meanwhile stays where the form is drawn from the answer (`typed.js`).
 export async function saving(node, button, summary, save) {
   if (button.ariaBusy) return false;
   clearErrors(node);
   replace(summary);
   button.ariaBusy = "true";
-  const page = node.closest(".visit");
   const rows = [...node.querySelectorAll("button.add, .line button")];
   rows.forEach((each) => (each.inert = true)); // the fields are named by their rows
   try {
-    if (page) await (await import("./typed.js")).during(save, node, page);
-    else await save();
+    await save();
     return true;
   } catch (refusal) {
-    if (isLeft(refusal)) return false;
-    const rest = showErrors(node, named(refusal));
-    const lines = refusal.errors?.length ? rest : [refusal.message];
-    replace(
-      summary,
-      lines.length > 0 &&
-        h.div(
-          { class: "notice bad" },
-          lines.map((line) => h.p(line)),
-        ),
-    );
+    if (!isLeft(refusal)) refused(node, summary, refusal);
     return false;
   } finally {
     button.ariaBusy = null;
     rows.forEach((each) => (each.inert = false));
   }
+}
+
+function refused(node, summary, refusal) {
+  const rest = showErrors(node, named(refusal));
+  const lines = refusal.errors?.length ? rest : [refusal.message];
+  replace(
+    summary,
+    lines.length > 0 &&
+      h.div(
+        { class: "notice bad" },
+        lines.map((line) => h.p(line)),
+      ),
+  );
 }
 
 // A conflict about one field, such as a slug that is taken.

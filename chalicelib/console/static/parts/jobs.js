@@ -1,5 +1,6 @@
 // Background jobs: watched until they end, and undone.
 
+import { background } from "../background.js";
 import { ENDED_JOBS, UNDOABLE } from "../facts.js";
 import { plural, words } from "../format.js";
 import { toast } from "./notice.js";
@@ -27,7 +28,8 @@ export const outcome = ({ status, failed }) => {
     : [status];
 };
 
-// Resolves to the job when it has ended, or asks; `seen(job)` gets each look.
+// Resolves to the job when it has ended, or asks; `seen(job)` gets each look. `visit`: the page that
+// shows it, or `background`.
 export async function watch(visit, id, seen = () => {}) {
   for (let pause = FIRST_PAUSE; ; pause = Math.min(pause * 1.2, LONGEST_PAUSE)) {
     const { data: job } = await visit.get(`admin/jobs/${encodeURIComponent(id)}`);
@@ -37,13 +39,13 @@ export async function watch(visit, id, seen = () => {}) {
   }
 }
 
-// Undoes a job. Resolves to the undo's job.
-export async function undo(visit, id) {
-  const { data } = await visit.send("POST", `admin/jobs/${encodeURIComponent(id)}/undo`, {
+// Undoes a job, also when the page is left, and says so. Resolves to the undo's job.
+export async function undo(id) {
+  const { data } = await background.send("POST", `admin/jobs/${encodeURIComponent(id)}/undo`, {
     idempotencyKey: `undo-${id}-${Date.now()}`,
     success: "Undoing…",
   });
-  const job = await watch(visit, data.jobId);
+  const job = await watch(background, data.jobId);
   const back = plural(counted(job), "record");
   toast(
     job.failed > 0 ? `${back} set back, ${job.failed} left as they are.` : `${back} set back.`,

@@ -4,6 +4,7 @@ import { h, newId, replace } from "../dom.js";
 
 const SEEN = 6000; // milliseconds
 const FAILURE_SEEN = 12_000;
+const OFFER_SEEN = 30_000;
 
 let status = null;
 let toasts = null;
@@ -48,7 +49,9 @@ export function toast(text, tone = "", action = null) {
       ),
   );
   toasts?.append(shown);
-  setTimeout(() => shown.remove(), tone === "bad" || action ? FAILURE_SEEN : SEEN);
+  const isHeld = () => shown.matches(":hover") || shown.contains(document.activeElement);
+  const end = () => (isHeld() ? setTimeout(end, SEEN) : shown.remove());
+  setTimeout(end, action ? OFFER_SEEN : tone === "bad" ? FAILURE_SEEN : SEEN);
 }
 
 // The key's requests of this minute are used up: pending requests continue automatically.

@@ -116,6 +116,15 @@ export function orderLines({ changed, left }) {
         quantity: whole(quantity.value.trim()),
         price: priceOf({ variant, price }),
       })),
+    // How many of each variant are on the order now, and the pieces that were added since then.
+    pieces: () => new Map(lines.map(({ variant, quantity }) => [variant.id, Number(quantity.value)])),
+    since: (before) =>
+      lines
+        .map(({ product, variant, quantity }) => ({
+          piece: { product, variant },
+          more: Number(quantity.value) - (before.get(variant.id) ?? 0),
+        }))
+        .filter(({ more }) => more > 0),
     // The total as the API will compute it, if all input is numbers.
     total: (tax) => {
       const all = lines.reduce(

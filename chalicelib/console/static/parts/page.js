@@ -15,14 +15,21 @@ export function head({ title, back, actions, badges }) {
   );
 }
 
-// Redrawing, such as after a save, keeps the focus.
+// Redrawing, such as after a save, keeps the focus, the cursor, and what was unfolded.
 export function keepFocus(root, draw) {
-  const held = root.contains(document.activeElement) && placeOf(document.activeElement);
+  const active = root.contains(document.activeElement) ? document.activeElement : null;
+  const held = active && placeOf(active);
+  const cursor = active?.matches("input, textarea") && [active.selectionStart, active.selectionEnd];
+  const summaries = () => [...root.querySelectorAll("details > summary")];
+  const open = new Map(summaries().map((each) => [each.textContent, each.parentNode.open]));
   draw();
+  for (const each of summaries())
+    each.parentNode.open = open.get(each.textContent) ?? each.parentNode.open;
   if (!held) return;
   const again = [...root.querySelectorAll("button, input, select, textarea, a, summary")];
   const same = again.find((each) => placeOf(each) === held) ?? root.querySelector("h1");
   same?.focus({ preventScroll: true });
+  if (cursor && cursor[0] !== null && same.selectionStart !== null) same.setSelectionRange?.(...cursor);
 }
 
 const placeOf = (control) =>

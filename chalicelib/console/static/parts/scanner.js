@@ -5,7 +5,7 @@ const FASTEST_HAND = 60; // milliseconds a key, on average
 const LONGEST_GAP = 150; // between two keys of one scan
 const SHORTEST_CODE = 4;
 
-// `scanned(code)` gets each scan anywhere in the page except in `own`.
+// `scanned(code)` gets each scan anywhere in the page except in the field for which `own(target)` is true.
 export function listenForScans(visit, own, scanned) {
   let run = { text: "" }; // the keys so far, their field, its text before, and the start time
 
@@ -15,7 +15,8 @@ export function listenForScans(visit, own, scanned) {
     (event) => {
       const { key, target, timeStamp } = event;
       if (event.ctrlKey || event.metaKey || event.altKey) return;
-      if (own.contains(target) || document.querySelector("dialog[open]")) run = { text: "" };
+      // In a dialog too: its focused button must not be pressed by the end of a code.
+      if (own(target) || target.type === "search") run = { text: "" };
       else if (key.length === 1) {
         if (target !== run.field || timeStamp - run.last > LONGEST_GAP)
           run = { text: "", field: target, before: target.value, first: timeStamp };

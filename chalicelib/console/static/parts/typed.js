@@ -1,36 +1,28 @@
-// Keeps unsaved input when a page is redrawn.
+// Text that is typed survives when its page is drawn again.
 
-// Saves a form. Input during the save is not part of it, and is restored on the page drawn from its answer.
-export async function during(save, form, page) {
-  const sent = controls(form);
-  await save();
-  if (!form.isConnected) retype(page, sent, controls(form));
+const partOf = ({ type }) => (type === "checkbox" ? "checked" : "value");
+
+function keyOf(control) {
+  const field = control.closest("[data-field]").dataset.field;
+  return JSON.stringify([field, control.name, control.type === "checkbox" && control.value]);
 }
 
-// Redraws a page without saving its form: unsaved input stays.
-export function keeping(page, draw) {
-  const typed = controls(page);
-  draw();
-  retype(page, controls(page), typed);
-}
+const controls = (node) => [...node.querySelectorAll("[data-field] [name]:not([type=file])")];
 
-// The value of each control inside a node, and a function that sets it.
-const controls = (node) =>
-  new Map(
-    [...node.querySelectorAll("[data-field] [name]")].map((control) => {
-      const part = control.type === "checkbox" ? "checked" : "value";
-      const field = control.closest("[data-field]").dataset.field;
-      const key = JSON.stringify([field, control.name, part === "checked" && control.value]);
-      return [key, { control, part, value: control[part] }];
-    }),
-  );
+// What each control inside a node holds, by its field.
+export const held = (node) =>
+  new Map(controls(node).map((each) => [keyOf(each), each[partOf(each)]]));
 
-function retype(page, before, typed) {
-  const there = controls(page);
-  for (const [key, { value }] of typed) {
-    const found = there.get(key);
-    if (!found || value === before.get(key)?.value) continue;
-    found.control[found.part] = value;
-    found.control.dispatchEvent(new Event("input", { bubbles: true }));
+// What differs from what the controls held before.
+export const typedSince = (node, before) =>
+  new Map([...held(node)].filter(([key, value]) => before.get(key) !== value));
+
+export function retype(node, typed) {
+  if (typed.size === 0) return;
+  for (const control of controls(node)) {
+    const key = keyOf(control);
+    if (!typed.has(key) || control[partOf(control)] === typed.get(key)) continue;
+    control[partOf(control)] = typed.get(key);
+    control.dispatchEvent(new Event("input", { bubbles: true }));
   }
 }

@@ -1,7 +1,6 @@
 // Loads the styles of `work.css`: modules that import this are drawn after they are loaded.
 
 import { h } from "../dom.js";
-import "./typed.js";
 
 const href = new URL("../work.css", import.meta.url).href;
 

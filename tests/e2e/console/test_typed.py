@@ -1,0 +1,255 @@
+"""Nothing that is typed is lost: by an answer that draws the page again, by a change of page, by a
+dialog that closes."""
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import Locator, Route, expect
+
+from tests.e2e.console.desk import Api, Desk
+
+ASKED = re.compile(r"/api/")
+SLOW = 0.7  # seconds that an answer takes on a slow line
+
+
+@contextmanager
+def slow(desk: Desk) -> Iterator[None]:
+    """Changes are answered late."""
+
+    def delay(route: Route) -> None:
+        if route.request.method == "GET":
+            return route.continue_()
+        answer = route.fetch()
+        time.sleep(SLOW)
+        return route.fulfill(response=answer)
+
+    desk.page.route(ASKED, delay)
+    yield
+    desk.page.unroute(ASKED, delay)
+
+
+def product(api: Api, name: str, **fields: object) -> dict:
+    given = {"name": name, "price": 5, "status": "ACTIVE", **fields}
+    made: dict = api.post("products", given)
+    return made
+
+
+def placed(api: Api, name: str) -> dict:
+    line = {"variantId": product(api, name)["variants"][0]["id"], "quantity": 1}
+    customer = {"email": f"{name.lower()}@typed.example", "firstName": name}
+    order: dict = api.post("orders", {"lineItems": [line], "customer": customer})
+    return order
+
+
+def busy(button: Locator) -> None:
+    expect(button).to_have_attribute("aria-busy", "true")
+
+
+def test_text_typed_during_a_move_stays_with_its_cursor(desk: Desk) -> None:
+    order = placed(desk.api, "Avocet")
+    desk.open(f"/orders/{order['id']}")
+    with slow(desk):
+        desk.button("Mark as paid").click()
+        busy(desk.button("Mark as paid"))
+        desk.label("Note").click()
+        desk.page.keyboard.type("call ")
+        expect(desk.button("Start processing")).to_be_visible()
+        desk.page.keyboard.type("before")
+    expect(desk.label("Note")).to_have_value("call before")
+    desk.button("Save").click()
+    expect(desk.page.locator(".toast").last).to_have_text("Saved.")
+    assert desk.api.get(f"orders/{order['id']}")["note"] == "call before"
+
+
+def test_text_typed_over_someone_elses_edit_is_asked_about(desk: Desk) -> None:
+    order = placed(desk.api, "Bittern")
+    desk.open(f"/orders/{order['id']}")
+    desk.label("Note").fill("mine")
+    desk.api.call("PATCH", f"orders/{order['id']}", {"note": "theirs"})
+    desk.button("Mark as paid").click()
+    expect(desk.page.locator(".toast")).to_contain_text("It is now pending")
+    expect(desk.label("Note")).to_have_value("mine")
+    desk.button("Save").click()
+    expect(desk.dialog.get_by_role("row").filter(has_text="Note")).to_contain_text("theirs")
+    desk.dialog.get_by_role("button", name="Save my version").click()
+    expect(desk.page.locator(".toast").last).to_have_text("Saved.")
+    assert desk.api.get(f"orders/{order['id']}")["note"] == "mine"
+
+
+def test_an_address_is_saved_after_someone_elses_edit(desk: Desk) -> None:
+    order = placed(desk.api, "Curlew")
+    desk.open(f"/orders/{order['id']}")
+    desk.button("Add: shipping address").click()
+    desk.dialog.get_by_label("Street and number").fill("Am Deich 1")
+    desk.dialog.get_by_label("City").fill("Husum")
+    desk.dialog.get_by_label("Country").select_option("DE")
+    desk.api.call("PATCH", f"orders/{order['id']}", {"note": "theirs"})
+    desk.button("Save address").click()
+    expect(desk.page.locator("address")).to_contain_text("Husum")
+    expect(desk.label("Note")).to_have_value("theirs")
+
+
+def test_a_scan_during_a_sale_is_on_the_next_order(desk: Desk) -> None:
+    product(desk.api, "First", variants=[{"title": "A", "sku": "TYPED-1"}])
+    product(desk.api, "Second", variants=[{"title": "B", "sku": "TYPED-2"}])
+    desk.open("/orders/new")
+    desk.page.keyboard.type("TYPED-1")
+    desk.page.keyboard.press("Enter")
+    expect(desk.page.locator("[name=quantity]")).to_have_count(1)
+    with slow(desk):
+        desk.page.keyboard.press("Control+Enter")
+        busy(desk.button("Create order"))
+        desk.page.keyboard.type("TYPED-2")
+        desk.page.keyboard.press("Enter")
+        expect(desk.page.locator(".toast").first).to_contain_text("created")
+    expect(desk.page.locator(".order-lines .what")).to_have_count(1)
+    expect(desk.page.locator(".order-lines .what")).to_contain_text("Second")
+    desk.page.keyboard.press("Control+Enter")
+    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
+    expect(desk.page.get_by_role("table", name="Items")).to_contain_text("Second")
+    expect(desk.page.get_by_role("table", name="Items")).not_to_contain_text("First")
+
+
+@pytest.mark.parametrize(
+    ("address", "given", "create", "label", "text"),
+    [
+        ("/products/new", {"Name": "Dotterel"}, "Create product", "Description", "Small and tame"),
+        (
+            "/customers/new",
+            {"First name": "Dora", "Phone": "+49 1"},
+            "Add customer",
+            "Note",
+            "Ring",
+        ),
+    ],
+)
+def test_text_typed_during_a_create_goes_to_the_records_page(
+    desk: Desk, address: str, given: dict[str, str], create: str, label: str, text: str
+) -> None:
+    desk.open(address)
+    for name, value in given.items():
+        desk.label(name).fill(value)
+    with slow(desk):
+        desk.button(create).click()
+        busy(desk.button(create))
+        desk.label(label).fill(text)
+        expect(desk.button("Save")).to_be_visible()
+    expect(desk.label(label)).to_have_value(text)
+    desk.button("Save").click()
+    expect(desk.page.locator(".toast").last).to_have_text("Saved.")
+    desk.page.reload()
+    expect(desk.label(label)).to_have_value(text)
+
+
+def test_a_scan_does_not_confirm_a_question(desk: Desk) -> None:
+    draft = [{"title": "C", "sku": "TYPED-DRAFT"}]
+    product(desk.api, "Drafted", status="DRAFT", variants=draft)
+    product(desk.api, "Third", variants=[{"title": "D", "sku": "TYPED-3"}])
+    desk.open("/orders/new")
+    desk.page.keyboard.type("TYPED-DRAFT")
+    desk.page.keyboard.press("Enter")
+    expect(desk.page.locator("[name=quantity]")).to_have_count(1)
+    sent: list[str] = []
+    desk.page.on("request", lambda asked: asked.method == "POST" and sent.append(asked.url))
+    desk.page.keyboard.press("Control+Enter")
+    expect(desk.dialog.get_by_role("button", name="Create order")).to_be_focused()
+    desk.page.keyboard.type("TYPED-3")
+    desk.page.keyboard.press("Enter")
+    expect(desk.page.locator("[name=quantity]")).to_have_count(2)
+    expect(desk.dialog).to_be_visible()
+    assert sent == []
+    desk.dialog.get_by_role("button", name="Create order").click()
+    table = desk.page.get_by_role("table", name="Items")
+    expect(table).to_contain_text("Third")
+    expect(table).to_contain_text("Drafted")
+
+
+def test_a_test_of_a_webhook_goes_to_the_address_on_the_page(desk: Desk) -> None:
+    old = {"url": "http://127.0.0.1:9/old", "events": ["order.paid"]}
+    webhook = desk.api.post("webhooks", old)
+    desk.open(f"/settings/developer/webhooks/{webhook['id']}")
+    desk.label("Endpoint URL").fill("http://127.0.0.1:9/new")
+    desk.page.get_by_role("checkbox", name="order.created").check()
+    desk.button("Send test").click()
+    desk.dialog.get_by_role("button", name="Save and send").click()
+    expect(desk.page.get_by_role("heading", level=1)).not_to_contain_text("127.0.0.1")
+    saved = desk.api.get(f"webhooks/{webhook['id']}")
+    assert (saved["url"], saved["events"]) == (
+        "http://127.0.0.1:9/new",
+        ["order.created", "order.paid"],
+    )
+
+
+def test_an_event_ticked_during_a_save_stays(desk: Desk) -> None:
+    new = {"url": "http://127.0.0.1:9/tick", "events": ["order.paid"]}
+    webhook = desk.api.post("webhooks", new)
+    desk.open(f"/settings/developer/webhooks/{webhook['id']}")
+    desk.label("Description").fill("Stock room")
+    with slow(desk):
+        desk.button("Save").click()
+        busy(desk.button("Save"))
+        desk.page.get_by_role("checkbox", name="order.created").check()
+        desk.heading("Stock room")
+    expect(desk.page.get_by_role("checkbox", name="order.created")).to_be_checked()
+
+
+def test_a_bulk_edit_that_is_confirmed_cannot_be_dismissed_unseen(desk: Desk) -> None:
+    """What goes on is said, wherever the user is when it ends; and it can be undone there."""
+    made = [product(desk.api, f"Bulk typed {n}") for n in range(2)]
+    desk.open("/products?search=bulk typed")
+    desk.page.get_by_role("checkbox", name="Select all products on this page").check()
+    desk.button("Set to archived").click()
+    apply = desk.dialog.get_by_role("button", name="Change 2 products")
+    with slow(desk):
+        apply.click()
+        busy(apply)
+        desk.page.keyboard.press("Escape")
+        expect(desk.dialog.get_by_role("button", name="Cancel")).to_have_count(0)
+        expect(desk.dialog).to_be_visible()
+        expect(desk.dialog).to_have_count(0)
+    desk.page.evaluate("location.hash = '/customers'")
+    desk.heading("Customers")
+    expect(desk.page.locator(".toast").last).to_contain_text("2 products changed.")
+    desk.button("Undo").click()
+    expect(desk.page.locator(".toast").last).to_contain_text("2 records set back.")
+    states = {desk.api.get(f"products/{each['id']}")["status"] for each in made}
+    assert states == {"ACTIVE"}
+
+
+def test_a_dialog_with_input_asks_before_it_closes(desk: Desk) -> None:
+    desk.open("/settings/developer/webhooks")
+    desk.page.get_by_role("banner").get_by_role("link", name="Customers").click()
+    desk.heading("Customers")
+    desk.page.go_back()
+    desk.button("Add webhook").first.click()
+    desk.dialog.get_by_label("Endpoint URL").fill("https://kept.example")
+    for close in (lambda: desk.page.keyboard.press("Escape"), desk.page.go_back):
+        close()
+        question = desk.dialog.filter(has_text="will be lost")
+        expect(question).to_be_visible()
+        question.get_by_role("button", name=re.compile("Keep|Stay")).click()
+        expect(desk.dialog.get_by_label("Endpoint URL")).to_have_value("https://kept.example")
+
+
+def test_a_new_customer_with_a_known_email_is_asked_about(desk: Desk) -> None:
+    known = {"email": "ada@typed.example", "firstName": "Ada", "lastName": "Byron"}
+    ada = desk.api.post("customers", known)
+    product(desk.api, "Fourth", variants=[{"title": "E", "sku": "TYPED-4"}])
+    desk.open("/orders/new")
+    desk.page.keyboard.type("TYPED-4")
+    desk.page.keyboard.press("Enter")
+    expect(desk.page.locator("[name=quantity]")).to_have_count(1)
+    desk.label("Email").fill("ada@typed.example")
+    desk.label("First name").fill("Bob")
+    desk.label("Phone").fill("+44 20 7946 0000")
+    desk.page.keyboard.press("Control+Enter")
+    expect(desk.dialog).to_contain_text("Ada Byron")
+    desk.dialog.get_by_role("button", name="Back").click()
+    expect(desk.label("First name")).to_have_value("Bob")
+    desk.button("Create order").click()
+    desk.dialog.get_by_role("button", name="Use Ada Byron").click()
+    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
+    assert desk.api.get(f"customers/{ada['id']}")["phone"] == "+44 20 7946 0000"
