@@ -9,6 +9,7 @@ const day = inZone({ dateStyle: "medium" });
 const moment = inZone({ dateStyle: "medium", timeStyle: "short" });
 const precise = inZone({ dateStyle: "medium", timeStyle: "medium" });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+const HAS_COMMA = new Intl.NumberFormat().format(1.5).includes(",");
 const STEPS = [
   ["day", 86400],
   ["hour", 3600],
@@ -28,6 +29,15 @@ export function money(amount, currency) {
   } catch {
     return `${amount} ${currency ?? ""}`.trim();
   }
+}
+
+// An amount as people type it, for the API: 12,50 and 1.234,50 and 10 %. Other text is sent unchanged,
+// and refused there. A comma before three digits is a decimal one only where the language has it.
+export function decimal(text) {
+  const plain = text.trim().replace(/\s*%$/, "");
+  const [, whole, part] = /^([+-]?[\d.\s]*\d),(\d+)$/.exec(plain) ?? [];
+  if (part === undefined || (part.length === 3 && !HAS_COMMA)) return plain;
+  return `${whole.replaceAll(/[.\s]/g, "")}.${part}`;
 }
 
 function time(formatted, iso) {

@@ -82,6 +82,7 @@ export function openSearch(begun, isEntered) {
     clearTimeout(pause);
     asking.abort();
     wanted = null;
+    at = 0;
     const text = input.value.trim();
     draw(pages(text));
     if (text) pause = setTimeout(look, PAUSE, text);
@@ -101,7 +102,9 @@ export function openSearch(begun, isEntered) {
     }
   }
 
+  // The option that the user chose by its arrow key stays chosen when more are found.
   function draw(options) {
+    const marked = at > 0 && found[at]?.address;
     found = options;
     replace(
       box,
@@ -120,7 +123,7 @@ export function openSearch(begun, isEntered) {
             ),
           ),
     );
-    mark(0);
+    mark(Math.max(0, marked ? found.findIndex(({ address }) => address === marked) : 0));
   }
 
   function mark(place) {

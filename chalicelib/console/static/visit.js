@@ -10,6 +10,8 @@ import { head, keepFocus } from "./parts/page.js";
 import { held, retype, typedSince } from "./parts/typed.js";
 import { go, rewrite } from "./router.js";
 
+const AWAY = 20_000; // milliseconds, after which what a page shows is read again
+
 let carried = null; // what was typed on a page while its answer led to the next one
 
 export class Visit {
@@ -156,6 +158,15 @@ export class Visit {
 
   listen(target, type, listener, options) {
     target.addEventListener(type, listener, { ...options, signal: this.signal });
+  }
+
+  // Calls `work` when the user comes back to the tab, unless that would disturb unsaved input.
+  whenBack(work) {
+    let left = null;
+    this.listen(document, "visibilitychange", () => {
+      if (document.hidden) left = Date.now();
+      else if (left && Date.now() - left > AWAY && this.unsaved === null) work();
+    });
   }
 
   sleep(milliseconds, signal = this.signal) {

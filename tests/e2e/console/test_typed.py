@@ -60,7 +60,7 @@ def busy(button: Locator) -> None:
 
 
 def test_text_typed_during_a_move_stays_with_its_cursor(desk: Desk) -> None:
-    order = placed(desk.api, "Avocet")
+    order = placed(desk.api, "Whimbrel")
     desk.open(f"/orders/{order['id']}")
     with held(desk) as answer:
         desk.button("Mark as paid").click()
@@ -268,3 +268,53 @@ def test_a_new_customer_with_a_known_email_is_asked_about(desk: Desk) -> None:
     desk.dialog.get_by_role("button", name="Use Ada Byron").click()
     expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
     assert desk.api.get(f"customers/{ada['id']}")["phone"] == "+44 20 7946 0000"
+
+
+def test_a_wrong_bulk_change_keeps_the_others_and_names_the_field(desk: Desk) -> None:
+    made = product(desk.api, f"Percent{RUN}", price="154.00")
+    desk.open(f"/products?search=percent{RUN}")
+    desk.page.get_by_role("checkbox", name="Select all products on this page").check()
+    desk.button("More changes").click()
+    desk.dialog.get_by_label("Add tags").fill("autumn")
+    desk.dialog.get_by_label("Change prices by percent").fill("abc")
+    desk.button("Continue").click()
+    expect(desk.dialog.locator('[data-field="percent"] .error')).to_contain_text("amount")
+    expect(desk.dialog.get_by_label("Add tags")).to_have_value("autumn")
+    desk.dialog.get_by_label("Change prices by percent").fill("10 %")
+    desk.button("Continue").click()
+    row = desk.dialog.get_by_role("row").filter(has_text=f"Percent{RUN}")
+    expect(row).to_contain_text("154.00 → 169.40")
+    desk.button("Change 1 product").click()
+    expect(desk.page.locator(".toast").last).to_contain_text("1 product changed.")
+    after = desk.api.get(f"products/{made['id']}")
+    assert (after["price"], after["tags"]) == ("169.40", ["autumn"])
+
+
+def test_prices_are_rounded_without_a_percent_and_the_job_says_so(desk: Desk) -> None:
+    made = product(desk.api, f"Round{RUN}", price="10.03")
+    desk.open(f"/products?search=round{RUN}")
+    desk.page.get_by_role("checkbox", name="Select all products on this page").check()
+    desk.button("More changes").click()
+    desk.dialog.get_by_label("Round prices to").fill("0,05")
+    desk.button("Continue").click()
+    desk.button("Change 1 product").click()
+    expect(desk.page.locator(".toast").last).to_contain_text("1 product changed.")
+    assert desk.api.get(f"products/{made['id']}")["price"] == "10.05"
+    desk.open("/import")
+    desk.page.get_by_role("link", name="Bulk edit").first.click()
+    overview = desk.page.locator(".facts").last
+    for said in ("prices rounded to 0.05", "1 selected", "Desk of owner"):
+        expect(overview).to_contain_text(said)
+    expect(desk.button("Undo bulk edit")).to_be_visible()
+
+
+def test_a_price_is_typed_with_a_comma(desk: Desk) -> None:
+    made = product(desk.api, "Comma")
+    desk.open(f"/products/{made['id']}")
+    desk.label("Price").fill("12,50")
+    desk.button("Save").click()
+    expect(desk.page.locator(".toast").last).to_have_text("Saved.")
+    assert desk.api.get(f"products/{made['id']}")["price"] == "12.50"
+    desk.label("Price").fill("cheap")
+    desk.button("Save").click()
+    expect(desk.field("price").locator(".error")).to_have_text("must be an amount, such as 12.50")

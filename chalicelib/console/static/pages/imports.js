@@ -5,6 +5,7 @@ import { ago, number } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { list } from "../parts/list.js";
 import { card, empty } from "../parts/page.js";
+import { changeInWords } from "../parts/job-words.js";
 import { jobName, outcome } from "../parts/jobs.js";
 import { uploadForm } from "../parts/upload-form.js";
 import { link } from "../router.js";
@@ -37,9 +38,11 @@ export async function show(visit) {
     columns: [
       {
         title: "Job",
-        cell: ({ id, type, fileName, dryRun }) => [
+        cell: ({ id, type, fileName, dryRun, about, createdBy }) => [
           h.a({ class: "row", href: link(`/import/${id}`) }, jobName({ type, fileName })),
           dryRun && h.span({ class: "soft small" }, " dry run"),
+          about?.change && h.div({ class: "soft small" }, h.bdi(changeInWords(about.change))),
+          createdBy && h.div({ class: "soft small" }, h.bdi(createdBy)),
         ],
       },
       {

@@ -12,6 +12,7 @@ import {
   mappingForm,
 } from "../parts/import-columns.js";
 import { previewTable } from "../parts/import-preview.js";
+import { changeInWords, recordsInWords } from "../parts/job-words.js";
 import { canUndo, hasEnded, jobName, outcome, undo, watch } from "../parts/jobs.js";
 import { announce, toast } from "../parts/notice.js";
 import { card, facts } from "../parts/page.js";
@@ -205,6 +206,9 @@ export async function show(visit) {
           "Import mode",
           MODES.find(([mode]) => mode === job.mode)?.[1] ?? words(job.mode),
         ],
+        job.about?.change && ["Change", h.bdi(changeInWords(job.about.change))],
+        (job.about?.ids || job.about?.filters) && ["Records", h.bdi(recordsInWords(job.about))],
+        job.createdBy && ["Requested by", h.bdi(job.createdBy)],
         ["Started", dateTime(job.createdAt)],
         ["Finished", job.completedAt ? ago(job.completedAt) : "not yet"],
         job.ignoredColumns?.length > 0 && ["Ignored columns", job.ignoredColumns.join(", ")],

@@ -3,7 +3,7 @@
 
 import { h, newKey, replace } from "../dom.js";
 import { PAYMENTS, TIMEZONE } from "../facts.js";
-import { words } from "../format.js";
+import { decimal, words } from "../format.js";
 import { editAddress, shown } from "../parts/address.js";
 import { chooseBuyer } from "../parts/buyer.js";
 import { field, saving, values } from "../parts/form.js";
@@ -208,7 +208,7 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
       paymentStatus: typed.paymentStatus,
       ...given("source", coded),
       ...given("paymentMethod", coded),
-      ...given("tax"),
+      ...given("tax", decimal),
       ...given("salesRepId"),
       ...given("note"),
       ...given("orderDate", momentOf),

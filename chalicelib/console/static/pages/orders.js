@@ -8,7 +8,7 @@ import { bulkEdit } from "../parts/bulk-edit.js";
 import { field, form } from "../parts/form.js";
 import { list } from "../parts/list.js";
 import { empty } from "../parts/page.js";
-import { buyer, CLOSED, STATUSES, tagsOf } from "../parts/order.js";
+import { buyer, changing, CLOSED, STATUSES, tagsOf } from "../parts/order.js";
 import { daysAgo } from "../parts/zone.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
@@ -96,11 +96,20 @@ const NEXT = ["PROCESSING", "SHIPPED", "DELIVERED"];
 // Each order makes the moves it may; the dry run says how many cannot.
 function changes(visit, selection, done) {
   const all = plural(selection.size, "order");
-  const edit = (title, change, undoable) =>
+  const edit = (title, change, undoable, confirmed) =>
     bulkEdit(
       visit,
-      { api: "admin/orders/bulk-edit", name: "order", which: selection.which, title, change, undoable },
+      {
+        api: "admin/orders/bulk-edit",
+        name: "order",
+        which: selection.which,
+        names: new Map(selection.rows.map(({ id, number }) => [id, `#${number}`])),
+        title,
+        change,
+        undoable,
+      },
       done,
+      confirmed,
     );
   return [
     NEXT.map((status) => {
@@ -134,8 +143,7 @@ function changes(visit, selection, done) {
             ...(salesRepId.trim() && { salesRepId: salesRepId.trim() }),
           };
           if (Object.keys(change).length === 0) throw new Error("Enter at least one change.");
-          dialog.close();
-          await edit(`Change ${all}?`, change, true);
+          await changing(() => edit(`Change ${all}?`, change, true, () => dialog.close()));
         },
       }),
     ]);

@@ -2,12 +2,12 @@
 
 import { h } from "../dom.js";
 import { PRODUCT_STATUSES } from "../facts.js";
-import { ago, money, number, plural, words } from "../format.js";
+import { ago, decimal, money, number, plural, words } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { bulkEdit } from "../parts/bulk-edit.js";
 import { field, form } from "../parts/form.js";
 import { list } from "../parts/list.js";
-import { tagsOf } from "../parts/order.js";
+import { changing, tagsOf } from "../parts/order.js";
 import { empty } from "../parts/page.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
@@ -146,8 +146,12 @@ function stock({ status, variants, lowStockThreshold }) {
   return [low && h.span({ class: "badge warn" }, "low"), " ", number(all)];
 }
 
-const edit = (visit, { which }, more, done) =>
-  bulkEdit(visit, { api: "admin/products/bulk-edit", name: "product", which, undoable: true, ...more }, done);
+const edit = (visit, { which, rows }, more, ...then) => {
+  const names = new Map(rows.map(({ id, name }) => [id, name]));
+  const its = { api: "admin/products/bulk-edit", name: "product", which, names, undoable: true };
+  const asked = { ...its, ...more };
+  return bulkEdit(visit, asked, ...then);
+};
 
 function setStatus(visit, selection, status, done) {
   const all = plural(selection.size, "product");
@@ -182,8 +186,8 @@ function changeMore(visit, selection, done) {
       async save(typed) {
         const change = changeOf(typed);
         if (Object.keys(change).length === 0) throw new Error("Enter at least one change.");
-        dialog.close();
-        await edit(visit, selection, { title: `Change ${all}?`, change }, done);
+        const more = { title: `Change ${all}?`, change };
+        await changing(() => edit(visit, selection, more, done, () => dialog.close()));
       },
     }),
   ]);
@@ -191,14 +195,14 @@ function changeMore(visit, selection, done) {
 
 function changeOf({ addTags, removeTags, vendor, type, percent, roundTo }) {
   const price = {
-    ...(percent.trim() && { percent: percent.trim() }),
-    ...(roundTo.trim() && { roundTo: roundTo.trim() }),
+    percent: decimal(percent) || "0", // prices can be rounded without another change
+    ...(roundTo.trim() && { roundTo: decimal(roundTo) }),
   };
   return {
     ...(tagsOf(addTags).length && { addTags: tagsOf(addTags) }),
     ...(tagsOf(removeTags).length && { removeTags: tagsOf(removeTags) }),
     ...(vendor.trim() && { vendor: vendor.trim() }),
     ...(type.trim() && { type: type.trim() }),
-    ...(percent.trim() && { price }),
+    ...((percent.trim() || roundTo.trim()) && { price }),
   };
 }

@@ -4,19 +4,41 @@
 import { isLeft } from "../api.js";
 import { background } from "../background.js";
 import { h, newKey, replace } from "../dom.js";
-import { number, plural } from "../format.js";
+import { PRODUCT_STATUSES } from "../facts.js";
+import { number, plural, words } from "../format.js";
 import { undo, watch } from "./jobs.js";
 import { toast } from "./notice.js";
+import { STATUSES } from "./order.js";
 import { skeleton } from "./page.js";
+import { table } from "./table.js";
 
 const SHOWN_ERRORS = 5;
+const SHOWN_CHANGES = 10;
+const FIELDS = {
+  status: "Status",
+  price: "Price",
+  variants: "Prices",
+  tags: "Tags",
+  vendor: "Vendor",
+  type: "Type",
+  published: "Published",
+  salesRepId: "Sales rep",
+};
+const STATES = new Set([...STATUSES, ...PRODUCT_STATUSES]);
 
 // `which`: { ids } or { filters }; `change` as the API takes it; `title`: the question, such as Set
-// 3 products to draft?; `undoable`: whether it can be undone.
-export async function bulkEdit(visit, { api, name, which, change, title, warning, undoable }, done) {
+// 3 products to draft?; `undoable`: whether it can be undone. A change that the API refuses is thrown
+// before there is a dialog. `confirmed()` when it is made.
+export async function bulkEdit(visit, asked, done, confirmed = () => {}) {
+  const { api, name, which, change, title, warning, undoable } = asked;
   const body = { ...which, change };
+  const named = (id) => asked.names?.has(id) && [h.bdi(asked.names.get(id)), ": "];
   // A retry after a lost connection does not change the records again.
   const once = newKey();
+  const { data: trial } = await visit.send("POST", api, {
+    body: { ...body, dryRun: true },
+    idempotencyKey: newKey(),
+  });
   const content = h.div({ class: "stack even" }, skeleton(2));
   const confirm = h.button({ type: "button", class: "main", onclick: visit.once(run) }, "Apply");
   const cancel = h.button({ type: "button", onclick: () => dialog.close() }, "Cancel");
@@ -28,11 +50,7 @@ export async function bulkEdit(visit, { api, name, which, change, title, warning
   confirm.disabled = true;
   let dry;
   try {
-    const { data } = await visit.send("POST", api, {
-      body: { ...body, dryRun: true },
-      idempotencyKey: newKey(),
-    });
-    dry = await watch(visit, data.jobId);
+    dry = await watch(visit, trial.jobId);
   } catch (refusal) {
     if (isLeft(refusal)) throw refusal;
     replace(content, h.p({ class: "notice bad" }, refusal.message));
@@ -42,12 +60,13 @@ export async function bulkEdit(visit, { api, name, which, change, title, warning
   replace(
     content,
     h.p(h.b(plural(updated, name)), " will be changed."),
+    dry.preview.length > 0 && changed(dry.preview, asked.names ?? new Map()),
     unchanged > 0 && h.p({ class: "soft" }, `${plural(unchanged, name)} would stay the same.`),
     failed > 0 &&
       h.div(
         { class: "notice bad" },
         h.p(`${plural(failed, name)} cannot be changed:`),
-        h.ul(errors.slice(0, SHOWN_ERRORS).map(({ message }) => h.li(message))),
+        h.ul(errors.slice(0, SHOWN_ERRORS).map(({ id, message }) => h.li(named(id), inWords(message)))),
       ),
     warning && h.p(warning),
     !undoable && h.p({ class: "soft" }, "This cannot be undone."),
@@ -65,6 +84,7 @@ export async function bulkEdit(visit, { api, name, which, change, title, warning
         success: `Changing ${plural(updated, name)}…`,
       });
       dialog.close();
+      confirmed();
       finish(data.jobId).catch(tell);
     } finally {
       cancel.hidden = false;
@@ -94,5 +114,40 @@ export async function bulkEdit(visit, { api, name, which, change, title, warning
     if (!visit.signal.aborted) await done();
   }
 }
+
+// Before and after, of the first records.
+function changed(preview, names) {
+  const rows = preview.slice(0, SHOWN_CHANGES);
+  const parts = ({ before, after }) =>
+    Object.keys(after).filter((name) => name in FIELDS && (name !== "variants" || !("price" in after)))
+      .map((name) => [FIELDS[name], before[name], after[name]]);
+  return [
+    table({
+      name: "Changes",
+      columns: [
+        { title: "Record", cell: ({ id }) => h.bdi(names.get(id) ?? id) },
+        {
+          title: "Change",
+          cell: (row) =>
+            parts(row).map(([name, before, after]) =>
+              h.div(h.span({ class: "soft" }, `${name} `), h.del(shown(before)), " → ", shown(after)),
+            ),
+        },
+      ],
+      rows,
+    }),
+    preview.length > rows.length && h.p({ class: "soft small" }, "These are the first of them."),
+  ];
+}
+
+function shown(value) {
+  if (value === null || value === undefined || value.length === 0) return "none";
+  if (!Array.isArray(value)) return STATES.has(value) ? words(value) : String(value);
+  return value.map((each) => each.price ?? each).join(", ");
+}
+
+// PAID cannot become SHIPPED → Paid cannot become Shipped
+const inWords = (message) =>
+  message.replace(/\b[A-Z_]{4,}\b/g, (name) => (STATUSES.includes(name) ? words(name) : name));
 
 const tell = (refusal) => isLeft(refusal) || toast(refusal.message, "bad");

@@ -67,12 +67,16 @@ function showErrors(node, errors) {
     control?.setAttribute("aria-invalid", "true");
     place.closest(".line[hidden]")?.removeAttribute("hidden");
     const shown = place.querySelector(":scope > .error") ?? place.querySelector(".error");
-    shown.textContent = `${shown.textContent ? `${shown.textContent}; ` : ""}${message}`;
+    shown.textContent = `${shown.textContent ? `${shown.textContent}; ` : ""}${plain(message)}`;
     first ??= control;
   }
   first?.focus();
   return rest;
 }
+
+// As a shop says it.
+const plain = (message) =>
+  /numeric string/.test(message) ? "must be an amount, such as 12.50" : message;
 
 function clearErrors(node) {
   node.querySelectorAll("[aria-invalid]").forEach((each) => each.removeAttribute("aria-invalid"));

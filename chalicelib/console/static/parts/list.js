@@ -262,5 +262,6 @@ export async function list(visit, spec) {
   drawChips();
   replace(spec.into, bar, chips, h.div({ class: "above" }, count, chosenBar, exportButton), results);
   await load();
+  visit.whenBack(() => chosen.size === 0 && load());
   return { load };
 }

@@ -1,7 +1,7 @@
 // The lines of a new order: one for each variant, however often it is scanned.
 
 import { h, replace } from "../dom.js";
-import { money } from "../format.js";
+import { decimal, money } from "../format.js";
 import { field } from "./form.js";
 import { icon } from "./icon.js";
 import { announce } from "./notice.js";
@@ -103,7 +103,7 @@ export function orderLines({ changed, left }) {
   }
 
   // A blank price is the variant's.
-  const priceOf = ({ variant, price }) => price.value.trim() || variant.price;
+  const priceOf = ({ variant, price }) => decimal(price.value) || variant.price;
   const whole = (text) => (/^\d+$/.test(text) ? Number(text) : text);
 
   return {
@@ -129,7 +129,7 @@ export function orderLines({ changed, left }) {
     total: (tax) => {
       const all = lines.reduce(
         (so, line) => so + Number(line.quantity.value) * Number(priceOf(line)),
-        Number(tax) || 0,
+        Number(decimal(tax)) || 0,
       );
       const [first] = lines;
       return first && Number.isFinite(all)

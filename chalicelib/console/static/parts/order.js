@@ -44,6 +44,17 @@ export const tagsOf = (text) =>
     .map((tag) => tag.trim())
     .filter(Boolean);
 
+// Errors of a bulk edit's change, such as `change.price.percent`, at their fields.
+export async function changing(edit) {
+  try {
+    await edit();
+  } catch (refusal) {
+    const own = (name) => name.split(".").findLast((part) => !/^\d+$/.test(part));
+    refusal.errors = refusal.errors?.map((error) => ({ ...error, field: own(error.field) }));
+    throw refusal;
+  }
+}
+
 // Carriers whose numbers have a unique form. A number that fits several carriers is assigned to none.
 const CARRIERS = [
   {

@@ -1,7 +1,7 @@
 // The fields of a product: drawn from one, read back as one, and what differs in between.
 
 import { h } from "../dom.js";
-import { words } from "../format.js";
+import { decimal, words } from "../format.js";
 import { field } from "./form.js";
 import { offered } from "./known.js";
 import { card } from "./page.js";
@@ -42,6 +42,8 @@ const TEXTS = [
   "type",
   "storefront",
 ];
+
+const AMOUNTS = ["price", "compareAtPrice"];
 
 const orNull = (text) => (text === "" ? null : text);
 // Text that is not a whole number is sent unchanged: the API reports the error.
@@ -173,6 +175,7 @@ export function productForm(product) {
     // By field, because rows have a `price` and a `sku` too.
     const typed = (name) => node.querySelector(`[data-field="${name}"] [name]`).value.trim();
     const said = Object.fromEntries(TEXTS.map((name) => [name, orNull(typed(name))]));
+    for (const name of AMOUNTS) said[name] &&= decimal(said[name]);
     return {
       ...said,
       published: node.querySelector("[name=published]").checked,
@@ -187,7 +190,7 @@ export function productForm(product) {
         ...(row.id ? { id: row.id } : {}),
         title: orNull(title),
         sku: orNull(sku),
-        price: orNull(price),
+        price: orNull(decimal(price)),
         stock: whole(stock),
       })),
     };

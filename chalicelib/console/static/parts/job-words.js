@@ -1,0 +1,36 @@
+// What a job does, as people say it: its change, and for which records.
+
+import { words } from "../format.js";
+
+const CHANGES = {
+  status: (value) => `status ${words(value).toLowerCase()}`,
+  published: (value) => (value ? "published" : "not published"),
+  addTags: (tags) => `add tags ${tags.join(", ")}`,
+  removeTags: (tags) => `remove tags ${tags.join(", ")}`,
+  vendor: (name) => `vendor ${name}`,
+  type: (name) => `type ${name}`,
+  salesRepId: (id) => `sales rep ${id}`,
+  price: ({ set, add, percent, roundTo }) =>
+    [
+      set !== undefined && `price ${set}`,
+      add !== undefined && `price ${add < 0 ? "" : "+"}${add}`,
+      Number(percent) !== 0 && percent !== undefined && `price ${percent < 0 ? "" : "+"}${percent} %`,
+      roundTo && `prices rounded to ${roundTo}`,
+    ]
+      .filter(Boolean)
+      .join(", "),
+};
+
+// { status: "ARCHIVED", price: { percent: "10" } } → status archived, price +10 %
+export const changeInWords = (change = {}) =>
+  Object.entries(change)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => CHANGES[name]?.(value) ?? `${words(name)} ${value}`)
+    .join("; ");
+
+// { ids } or { filters } → 47 selected, or: all with search moss, status Active
+export function recordsInWords({ ids, filters }) {
+  if (ids) return `${ids.length} selected`;
+  const given = Object.entries(filters ?? {}).map(([name, value]) => `${words(name).toLowerCase()} ${value}`);
+  return given.length ? `all with ${given.join(", ")}` : "all";
+}
