@@ -7,6 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from chalicelib import settings
+from chalicelib.deadline import in_background
 from chalicelib.request.application import Application
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ app.api.binary_types.append("multipart/form-data")
 
 
 @app.lambda_function()
+@in_background
 def plan_import(event: Event, context: object) -> None:
     from chalicelib.imports.steps import plan
 
@@ -74,6 +76,7 @@ def plan_import(event: Event, context: object) -> None:
 
 
 @app.lambda_function()
+@in_background
 def import_chunk(event: "Batch", context: object) -> "Handled":
     from chalicelib.imports.steps import run
 
@@ -81,6 +84,7 @@ def import_chunk(event: "Batch", context: object) -> "Handled":
 
 
 @app.lambda_function()
+@in_background
 def import_dead_letters(event: "Batch", context: object) -> "Handled":
     from chalicelib.imports.steps import dead
 
@@ -88,6 +92,7 @@ def import_dead_letters(event: "Batch", context: object) -> "Handled":
 
 
 @app.lambda_function()
+@in_background
 def run_job(event: "Batch", context: object) -> "Handled":
     from chalicelib.jobs import run
 
@@ -95,6 +100,7 @@ def run_job(event: "Batch", context: object) -> "Handled":
 
 
 @app.lambda_function()
+@in_background
 def fan_out(event: "Stream", context: object) -> "Handled":
     from chalicelib.webhooks import fan_out
 
@@ -102,6 +108,7 @@ def fan_out(event: "Stream", context: object) -> "Handled":
 
 
 @app.lambda_function()
+@in_background
 def deliver(event: "Batch", context: object) -> "Handled":
     from chalicelib.webhooks import deliver
 
@@ -109,6 +116,7 @@ def deliver(event: "Batch", context: object) -> "Handled":
 
 
 @app.lambda_function()
+@in_background
 def redrive(event: "Redrive", context: object) -> "RedriveResult":
     from chalicelib.webhooks.parked import redrive
 
@@ -116,6 +124,7 @@ def redrive(event: "Redrive", context: object) -> "RedriveResult":
 
 
 @app.lambda_function()
+@in_background
 def send_summaries(event: Event, context: object) -> None:
     from chalicelib.webhooks import summaries
 
@@ -123,6 +132,7 @@ def send_summaries(event: Event, context: object) -> None:
 
 
 @app.lambda_function()
+@in_background
 def check_counts(event: Event, context: object) -> None:
     from chalicelib.counts import check
 

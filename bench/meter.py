@@ -52,12 +52,10 @@ class Meter:
         self._raw = boto3.client("dynamodb")
         self._work: Work | None = None
         self._original: Callable[[str, Params], Any] = dynamodb.call
-        self._halves: Callable[[str, Params], Any] = dynamodb.send
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        send = patch.object(dynamodb, "send", self._send)
-        with patch.object(dynamodb, "call", self._call), send:
+        with patch.object(dynamodb, "call", self._call):
             yield
 
     def of(self, work: Callable[[], object]) -> Work:
@@ -84,27 +82,6 @@ class Meter:
         if self._units:
             self._bill(work, operation, asked, reply, before)
         return reply
-
-    def _send(self, operation: str, params: Params) -> Any:
-        if self._units:
-            return None  # those that are made together are made in threads, by `call`
-        work = self._work
-        assert work is not None
-        cpu = time.thread_time()
-        sent = self._halves(operation, params)
-        work.botocore += time.thread_time() - cpu
-        work.calls.append(operation)
-        result = sent.result
-
-        def timed() -> Any:
-            cpu = time.thread_time()
-            try:
-                return result()
-            finally:
-                work.botocore += time.thread_time() - cpu
-
-        sent.result = timed
-        return sent
 
     # --- Units ------------------------------------------------------------------------------------
 

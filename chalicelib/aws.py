@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from functools import cache
+from threading import RLock
 from typing import Any, Final
 
 import botocore.session
@@ -15,14 +16,22 @@ _USUAL: Final = (2, 8, 3)
 _OF: Final = {"dynamodb": (1, 6, 2), "s3": (2, 30, 4), "sqs": (2, 10, 4)}
 
 
+making: Final = RLock()  # a client takes tens of milliseconds: each is made once
+
+
 @cache
 def session() -> Any:
     """botocore's session, shared by all clients, so that credentials are looked up once."""
     return botocore.session.get_session()
 
 
-@cache
 def client(service: str) -> Any:
+    with making:
+        return _client(service)
+
+
+@cache
+def _client(service: str) -> Any:
     connect, read, attempts = _OF.get(service, _USUAL)
     return session().create_client(
         service,
@@ -53,7 +62,7 @@ def end_upload(key: str, upload: str, etags: Iterable[tuple[int, str]]) -> None:
 
 def forget() -> None:
     """Creates clients again: for tests and benchmarks that switch to another AWS."""
-    client.cache_clear()
+    _client.cache_clear()
     session.cache_clear()
 
 

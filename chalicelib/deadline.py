@@ -1,18 +1,68 @@
-"""Retry until a deadline: calls that AWS refuses temporarily are sent again after a pause."""
+"""How long calls that AWS refuses for a moment are sent again: two policies.
+
+*A client waits*: seconds count, and what throttles is heard of. *Background work* (imports, jobs,
+fan-out, deliveries) waits until the table has room, within the remaining time of its function; then
+its message comes again.
+"""
 
 import random
 import time
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import wraps
 from itertools import count
-from typing import Final
+from typing import Any, Final, TypeVar
 
-PATIENCE_SECONDS = 6.0  # how long conflicts and throttles are retried before 503
+PATIENCE_SECONDS = 6.0  # how long a client waits for conflicts and throttles before 503
 LONGEST_PAUSE: Final = 0.6
+_LEFT_SECONDS: Final = 8  # of a function's time, to give its messages back
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Patience:
+    """`times` PATIENCE_SECONDS in all; `attempt`: seconds of one call, whatever arrives meanwhile;
+    `pause`: the longest one after a throttle, in seconds."""
+
+    times: float
+    attempt: float
+    pause: float
+
+
+A_CLIENT_WAITS: Final = Patience(1, 1.25, LONGEST_PAUSE)
+BACKGROUND: Final = Patience(12.5, 5, 10)
+
+# The end of the function's time (of `time.monotonic`); None where a client waits.
+_ends: ContextVar[float | None] = ContextVar("ends", default=None)
+
+
+def patience() -> Patience:
+    return A_CLIENT_WAITS if _ends.get() is None else BACKGROUND
+
+
+def in_background(function: Callable[[Any, Any], T]) -> Callable[[Any, Any], T]:
+    """A function of Lambda for which no client waits."""
+
+    @wraps(function)
+    def run(event: Any, context: Any) -> T:
+        left = context.get_remaining_time_in_millis() / 1000 if context else float("inf")
+        token = _ends.set(time.monotonic() + left - _LEFT_SECONDS)
+        try:
+            return function(event, context)
+        finally:
+            _ends.reset(token)
+
+    return run
 
 
 def within(seconds: float | None = None) -> float:
-    """The deadline (of `time.monotonic`) after so many seconds, by default PATIENCE_SECONDS."""
-    return time.monotonic() + (PATIENCE_SECONDS if seconds is None else seconds)
+    """The deadline (of `time.monotonic`) after so many seconds, by default those of the policy."""
+    mine = PATIENCE_SECONDS * patience().times if seconds is None else seconds
+    ends = _ends.get()
+    until = time.monotonic() + mine
+    return until if ends is None else min(until, ends)
 
 
 def attempts(
@@ -21,12 +71,15 @@ def attempts(
     """The numbers of attempts, from 0, with a pause before each but the first.
 
     Full jitter, from 20 ms doubling to 0.6 s, or to `longest()`, called each time. It ends when
-    the next pause would end after the deadline (`within()` by default); then the caller raises.
+    the next attempt, as long as the last, would end after the deadline (`within()` by default);
+    then the caller raises.
     """
     end = within() if deadline is None else deadline
     for attempt in count():
+        began = time.monotonic()
         yield attempt
-        pause = random.uniform(0, min(longest(), 0.02 * 2 ** min(attempt, 8)))
-        if time.monotonic() + pause > end:
+        now = time.monotonic()
+        pause = random.uniform(0, min(longest(), 0.02 * 2 ** min(attempt, 9)))
+        if now + pause + (now - began) > end:
             return
         time.sleep(pause)

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import partial
 from itertools import islice
 from typing import Final, Protocol, TypedDict, TypeVar
@@ -67,11 +68,11 @@ def send(url: str, messages: Iterable[Mapping[str, object]]) -> None:
         send(first or [])
         return
     with ThreadPoolExecutor(_SENDERS) as senders:
-        sending = deque([senders.submit(send, first)])
+        sending = deque([senders.submit(copy_context().run, send, first)])
         for batch in batches:
             if len(sending) == 2 * _SENDERS:
                 sending.popleft().result()
-            sending.append(senders.submit(send, batch))
+            sending.append(senders.submit(copy_context().run, send, batch))
         for each in sending:
             each.result()
 

@@ -29,7 +29,7 @@ from chalicelib.api_keys.model import (
     Role,
 )
 from chalicelib.problems import Conflict, NotFound, Unauthorized
-from chalicelib.storage import round_trips, table
+from chalicelib.storage import table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
@@ -140,8 +140,7 @@ def is_well_formed(key: str) -> bool:
     return key.startswith(KEY_PREFIX)
 
 
-@round_trips.Stepwise
-def admit(key: str, *, reads: bool, minute: int) -> round_trips.Steps[Admission | None]:
+def admit(key: str, *, reads: bool, minute: int) -> Admission | None:
     """Authenticates a key and counts the request in one update; None if there is no such key.
 
     `minute` is Unix time in whole minutes. Under concurrency exactly the limit is admitted.
@@ -159,7 +158,7 @@ def admit(key: str, *, reads: bool, minute: int) -> round_trips.Steps[Admission 
     lives = Attr("until").not_exists() | Attr("until").gte(now)
     where = (_pk(digest_of(key)), "key")
     try:
-        item = yield from table.update.steps(
+        item = table.update(
             where,
             add={counter: 1},
             when=table.present & lives & (first_of_the_minute | below_raised | below_usual),

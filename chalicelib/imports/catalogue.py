@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Final
 
 from chalicelib.imports import store
@@ -42,7 +43,11 @@ class Catalogue:
         """
         with ThreadPoolExecutor(1) as sender:
             sent = [
-                sender.submit(send_all, [self._commit(*write, left or {}) for write in some])
+                sender.submit(
+                    copy_context().run,
+                    send_all,
+                    [self._commit(*write, left or {}) for write in some],
+                )
                 for some in batches(writes, _AT_ONCE)
             ]
         return [failure for some in sent for failure in some.result()]

@@ -55,15 +55,14 @@ def _blocks(
         yield from zip(words, blocks, strict=True)
 
 
-@round_trips.Stepwise
-def _read(pk: str, begins: Sequence[str]) -> round_trips.Steps[list[list[str]]]:
+def _read(pk: str, begins: Sequence[str]) -> list[list[str]]:
     """The keys with each of these prefixes in one partition, as many as a query returns: one query
     from the first prefix on, the next from the first prefix that was not reached."""
     found: list[list[str]] = []
     while len(found) < len(begins):
         start = begins[len(found)]
         between = table.sk.between(start, begins[-1] + _LAST)
-        rows = yield from table.query.steps(pk, where=between, limit=_ENTRIES, fields=("sk",))
+        rows = table.query(pk, where=between, limit=_ENTRIES, fields=("sk",))
         keys = [item["sk"] for item in rows.items]
         for begin in begins[len(found) :]:
             block = keys[bisect_left(keys, begin) : bisect_left(keys, begin + _LAST)]

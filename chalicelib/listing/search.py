@@ -199,14 +199,13 @@ def _narrow(parts: Iterable[tuple[str, Matches | None]], most: int) -> dict[str,
     }
 
 
-@round_trips.Stepwise
-def _shard(pk: str, begin: str, most: int) -> round_trips.Steps[Matches | None]:
+def _shard(pk: str, begin: str, most: int) -> Matches | None:
     """The matches in one shard, or None if there are too many."""
     found = Matches()
     asked: dict[str, Any] = {"where": table.sk.begins_with(begin), "fields": ("sk", "at")}
     after = None
     while True:
-        rows = yield from table.query.steps(pk, limit=most + 1, after=after, **asked)
+        rows = table.query(pk, limit=most + 1, after=after, **asked)
         for item in rows.items:
             _, sort, id = item["sk"].split("#")
             if "+" in sort:

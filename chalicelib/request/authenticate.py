@@ -52,7 +52,7 @@ def authenticate(call: Call) -> Callable[[], object]:
         admit(call)
         return _is_admitted
     call.caller = known.caller
-    return round_trips.begin(partial(admit, call))
+    return round_trips.begin(partial(admit, call)).result
 
 
 def _is_admitted() -> None:
@@ -79,10 +79,9 @@ def is_admin(call: Call) -> bool:
     return f"{call.path}/".startswith("/api/admin/")
 
 
-@round_trips.Stepwise
-def _admit_address(call: Call) -> round_trips.Steps[None]:
+def _admit_address(call: Call) -> None:
     try:
-        window = yield from rate.count.steps(call.address)
+        window = rate.count(call.address)
         call.answer_headers.update(window.headers())
     except RateLimited:
         _admitted.pop(_who(call), None)
@@ -90,11 +89,10 @@ def _admit_address(call: Call) -> round_trips.Steps[None]:
     _remember(call, None)
 
 
-@round_trips.Stepwise
-def _admit_key(call: Call) -> round_trips.Steps[None]:
+def _admit_key(call: Call) -> None:
     minute = rate.this_minute()
     try:
-        admission = yield from store.admit.steps(call.bearer, reads=call.reads, minute=minute)
+        admission = store.admit(call.bearer, reads=call.reads, minute=minute)
         if admission is None:
             raise Unauthorized(_wrong(call))
     except Unauthorized as refused:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from chalicelib.problems import RateLimited
-from chalicelib.storage import round_trips, table
+from chalicelib.storage import table
 from chalicelib.storage.attributes import Key
 from chalicelib.storage.conditions import Attr
 from chalicelib.values import clock, ids
@@ -49,13 +49,12 @@ def this_minute() -> int:
     return clock.unix() // 60
 
 
-@round_trips.Stepwise
-def count(address: str) -> round_trips.Steps[Window]:
+def count(address: str) -> Window:
     """Counts a request of an address. Raises RateLimited when it had its share."""
     minute = this_minute()
     requests = Attr("n")
     try:
-        item = yield from table.update.steps(
+        item = table.update(
             _key(address, minute),
             assign={"expiresAt": (minute + 60) * 60},
             add={"n": 1},

@@ -2,6 +2,7 @@
 
 import random
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
@@ -17,7 +18,7 @@ from chalicelib.storage import dynamodb, outbox, table
 from chalicelib.storage.attributes import Expressions, Item, Key, pack, pack_key, unpack
 from chalicelib.storage.conditions import Condition
 from chalicelib.storage.dynamodb import NO_ANSWER, encoded
-from chalicelib.storage.round_trips import may_repeat, together
+from chalicelib.storage.round_trips import is_throttled, longest_pause, may_repeat, together
 from chalicelib.storage.table import ConditionFailed
 from chalicelib.values import ids
 
@@ -28,6 +29,8 @@ OUTBOX_BYTES: Final = 300_000  # of bodies; DynamoDB: 400 KB an item
 _ITEM_BYTES: Final = 400 * 1024 - 1_001  # with the item's other attributes
 _EVENT_BYTES: Final = 50  # of an event without its body
 COUNT_SHARDS: Final = 32  # concurrent transactions on one cell would cancel each other
+_LANES: Final = 4  # transactions of one function underway at once
+_THROTTLED_SECONDS: Final = 2.2  # longer than conflicts: capacity comes back each second
 _COUNTS_PAUSE: Final = 0.08  # seconds, at most, before counts are retried in another shard
 _CONFLICTS: Final = frozenset(
     {"None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
@@ -172,7 +175,7 @@ class Commit:
     def send(self, conflicts_until: float | None = None) -> None:
         """Raises the exception of the first failed condition, Invalid (422) if it exceeds a
         transaction or the outbox, or Busy (503) after conflicts until the usual deadline or
-        `conflicts_until` (`deadline.within`).
+        `conflicts_until` (`deadline.within`); a throttled one is tried 2.2 s longer.
 
         After a time-out the outcome is unknown. The same request with the same token is idempotent
         for ten minutes, so that is what is retried, also if the retry is throttled. Only a
@@ -200,19 +203,25 @@ class Commit:
         for _ in deadline.attempts(longest=lambda: self._longest_pause):
             try:
                 dynamodb.call("TransactWriteItems", request)
+                _lanes.widen()
                 return
             except ClientError as error:
-                if error.response["Error"]["Code"] == "TransactionCanceledException":
-                    reasons = error.response.get("CancellationReasons", [])
+                code = error.response["Error"]["Code"]
+                reasons = error.response.get("CancellationReasons", [])
+                if code == "TransactionCanceledException":
                     self._explain(reasons, error)
-                    self._longest_pause = self._pause_after(reasons)
-                    if conflicts_until is not None and time.monotonic() >= conflicts_until:
-                        break
                     request = self._request()
                 elif not may_repeat(error):
                     raise
+                self._longest_pause = self._pause_after(code, reasons)
+                more = 0.0
+                if is_throttled([code, *(reason.get("Code") for reason in reasons)]):
+                    _lanes.narrow()
+                    more = _THROTTLED_SECONDS
+                if conflicts_until is not None and time.monotonic() >= conflicts_until + more:
+                    break
             except NO_ANSWER:
-                pass
+                self._longest_pause = deadline.LONGEST_PAUSE
         raise Busy
 
     def _add(
@@ -271,15 +280,38 @@ class Commit:
         if not reasons or any(reason.get("Code", "None") not in _CONFLICTS for reason in reasons):
             raise error
 
-    def _pause_after(self, reasons: Sequence[Mapping[str, Any]]) -> float:
+    def _pause_after(self, code: str, reasons: Sequence[Mapping[str, Any]]) -> float:
         """The longest pause. If only counts conflicted, another shard is soon free."""
         codes = [reason.get("Code") for reason in reasons]
+        if not codes:
+            return longest_pause([code])
         of_writes, of_counts = set(codes[: len(self._writes)]), set(codes[len(self._writes) :])
         met_at_counts = of_writes <= {"None"} and of_counts <= {"None", "TransactionConflict"}
-        return _COUNTS_PAUSE if met_at_counts else deadline.LONGEST_PAUSE
+        return _COUNTS_PAUSE if met_at_counts else longest_pause(codes)
 
 
-def send_all(commits: Sequence[Commit], lanes: int = 4) -> list[Exception | None]:
+class _Lanes:
+    """How many transactions of background work are underway at once in this process: half as many
+    after a throttle, one more after each that was taken."""
+
+    def __init__(self) -> None:
+        self._number = _LANES
+
+    def __len__(self) -> int:
+        return self._number if deadline.patience() is deadline.BACKGROUND else _LANES
+
+    def narrow(self) -> None:
+        if deadline.patience() is deadline.BACKGROUND:
+            self._number = max(1, self._number // 2)
+
+    def widen(self) -> None:
+        self._number = min(_LANES, self._number + 1)
+
+
+_lanes: Final = _Lanes()
+
+
+def send_all(commits: Sequence[Commit], lanes: int = _LANES) -> list[Exception | None]:
     """Sends independent commits, several in one call if they fit.
 
     Returns for each what `send` would have raised. Commits that write the same item are sent in
@@ -294,10 +326,10 @@ def send_all(commits: Sequence[Commit], lanes: int = 4) -> list[Exception | None
         for place in call.places:
             outcomes[place] = failure if is_for_all else _failure(commits[place])
 
-    # Here, because the lanes run in `together` and may not use it themselves.
     table.batch_write(item for commit in commits for item in commit._before)
     for wave in _waves(commits):
-        together([partial(_each, send, wave[lane::lanes]) for lane in range(lanes)])
+        waiting = deque(wave)
+        together([partial(_each, send, waiting, lane) for lane in range(min(lanes, len(_lanes)))])
     _delete([commit for place, commit in enumerate(commits) if outcomes[place] is None])
     return outcomes
 
@@ -322,8 +354,13 @@ class _Call(NamedTuple):
     joint: Commit
 
 
-def _each(send: Callable[[_Call], None], calls: list[_Call]) -> None:
-    for call in calls:
+def _each(send: Callable[[_Call], None], waiting: deque[_Call], lane: int) -> None:
+    """Sends those that wait, until others have taken them or there are fewer lanes."""
+    while waiting and lane < len(_lanes):
+        try:
+            call = waiting.popleft()
+        except IndexError:  # another lane was faster
+            return
         send(call)
 
 

@@ -17,7 +17,7 @@ from chalicelib.problems import Busy
 from chalicelib.storage import dynamodb
 from chalicelib.storage.attributes import Expressions, Item, Key, pack, pack_key, unpack
 from chalicelib.storage.conditions import Attr, Condition
-from chalicelib.storage.round_trips import Steps, Stepwise, ask, together
+from chalicelib.storage.round_trips import ask, together
 from chalicelib.values.batches import batches
 
 BATCH_KEYS: Final = 100  # AWS: at most 100 keys in a BatchGetItem call
@@ -47,11 +47,10 @@ def may_write() -> None:
     _before_writes.get()()
 
 
-@Stepwise
-def get(key: Key, table: str | None = None) -> Steps[Item | None]:
+def get(key: Key, table: str | None = None) -> Item | None:
     """The item, of the main table unless another is named."""
     name = table or settings.table()
-    reply = yield "GetItem", {"TableName": name, "Key": pack_key(key), "ConsistentRead": True}
+    reply = ask("GetItem", {"TableName": name, "Key": pack_key(key), "ConsistentRead": True})
     return unpack(reply["Item"]) if "Item" in reply else None
 
 
@@ -77,13 +76,12 @@ def _only(fields: Iterable[str]) -> dict[str, object]:
     return expressions.into({"ProjectionExpression": ", ".join(names)}) if len(names) > 2 else {}
 
 
-@Stepwise
-def _batch(name: str, keys: Sequence[Key], only: dict[str, object]) -> Steps[dict[Key, Item]]:
-    pending: list[dict[str, object]] = [pack_key(key) for key in keys]
+def _batch(name: str, keys: Sequence[Key], only: dict[str, Any]) -> dict[Key, Item]:
+    pending: list[dict[str, Any]] = [pack_key(key) for key in keys]
     found: dict[Key, Item] = {}
-    for _ in deadline.attempts():
+    for _ in deadline.attempts(longest=_after_rest):
         wanted = {name: {"Keys": pending, "ConsistentRead": True, **only}}
-        reply = yield "BatchGetItem", {"RequestItems": wanted}
+        reply = ask("BatchGetItem", {"RequestItems": wanted})
         for stored in reply["Responses"].get(name, ()):
             item = unpack(stored)
             found[item["pk"], item["sk"]] = item
@@ -91,6 +89,11 @@ def _batch(name: str, keys: Sequence[Key], only: dict[str, object]) -> Steps[dic
         if not pending:
             return found
     raise Busy
+
+
+def _after_rest() -> float:
+    """The longest pause after a batch of which a part was not processed: it was throttled."""
+    return deadline.patience().pause
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,6 @@ class Rows:
     after: str | None
 
 
-@Stepwise
 def query(
     pk: str,
     *,
@@ -111,7 +113,7 @@ def query(
     forward: bool = True,
     limit: int | None = None,
     fields: Sequence[str] = (),
-) -> Steps[Rows]:
+) -> Rows:
     """Up to `limit` items (or 1 MB) of one partition in the order of `sk`.
 
     `where` is a condition on `sk`; `filter` drops items after they were read and
@@ -134,7 +136,7 @@ def query(
         request["Limit"] = limit
     if after is not None:
         request["ExclusiveStartKey"] = pack_key((pk, after))
-    reply = yield "Query", expressions.into(request)
+    reply = ask("Query", expressions.into(request))
     last = reply.get("LastEvaluatedKey")
     return Rows([unpack(stored) for stored in reply["Items"]], last["sk"]["S"] if last else None)
 
@@ -148,10 +150,7 @@ class Tally:
     whole: bool
 
 
-@Stepwise
-def tally(
-    pk: str, *, where: Condition | None, matching: Condition | None, most: int
-) -> Steps[Tally]:
+def tally(pk: str, *, where: Condition | None, matching: Condition | None, most: int) -> Tally:
     """Counts items without reading them, in as many calls as it takes to look at `most`."""
     expressions = Expressions()
     partition = Attr("pk").eq(pk)
@@ -168,7 +167,7 @@ def tally(
     expressions.into(request)
     passed = looked = 0
     while True:
-        reply = yield "Query", request
+        reply = ask("Query", request)
         passed, looked = passed + int(reply["Count"]), looked + int(reply["ScannedCount"])
         last = reply.get("LastEvaluatedKey")
         if last is None or looked >= most:
@@ -176,13 +175,12 @@ def tally(
         request["ExclusiveStartKey"] = last
 
 
-@Stepwise
-def everything(pk: str, **options: Any) -> Steps[list[Item]]:
+def everything(pk: str, **options: Any) -> list[Item]:
     """All items of a partition that is known to be small, whatever number of calls it takes."""
-    rows = yield from query.steps(pk, **options)
+    rows = query(pk, **options)
     found = rows.items
     while rows.after is not None:
-        rows = yield from query.steps(pk, **{**options, "after": rows.after})
+        rows = query(pk, **{**options, "after": rows.after})
         found += rows.items
     return found
 
@@ -238,7 +236,6 @@ def put(item: Item, when: Condition | None = None, table: str | None = None) -> 
     _single("PutItem", request, expressions, when, (item["pk"], item["sk"]))
 
 
-@Stepwise
 def update(
     key: Key,
     *,
@@ -246,7 +243,7 @@ def update(
     add: Mapping[str, object] | None = None,
     remove: Iterable[str] = (),
     when: Condition | None = None,
-) -> Steps[Item]:
+) -> Item:
     """The whole item after the update. Raises ConditionFailed."""
     expressions = Expressions()
     request = {
@@ -255,7 +252,7 @@ def update(
         "UpdateExpression": expressions.update(assign or {}, add or {}, remove),
         "ReturnValues": "ALL_NEW",
     }
-    reply = yield from _single.steps("UpdateItem", request, expressions, when, key)
+    reply = _single("UpdateItem", request, expressions, when, key)
     return unpack(reply["Attributes"])
 
 
@@ -276,24 +273,22 @@ def batch_write(puts: Iterable[Item] = (), deletes: Iterable[Key] = ()) -> None:
     together([partial(_batch_written, settings.table(), part) for part in parts])
 
 
-@Stepwise
-def _batch_written(name: str, pending: Sequence[dict[str, object]]) -> Steps[None]:
-    for _ in deadline.attempts():
-        reply = yield "BatchWriteItem", {"RequestItems": {name: pending}}
+def _batch_written(name: str, pending: Sequence[dict[str, Any]]) -> None:
+    for _ in deadline.attempts(longest=_after_rest):
+        reply = ask("BatchWriteItem", {"RequestItems": {name: pending}})
         pending = reply.get("UnprocessedItems", {}).get(name, [])
         if not pending:
             return
     raise Busy
 
 
-@Stepwise
 def _single(
     operation: str,
     request: dict[str, Any],
     expressions: Expressions,
     when: Condition | None,
     key: Key,
-) -> Steps[Any]:
+) -> Any:
     """A write whose answer is lost is sent again, and may then fail its own condition: who must
     tell that from another's write puts something of his own into it, and looks for it in `old`."""
     if when is not None:
@@ -301,7 +296,7 @@ def _single(
         request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
     may_write()
     try:
-        return (yield operation, expressions.into(request))
+        return ask(operation, expressions.into(request))
     except ClientError as error:
         if error.response["Error"]["Code"] != "ConditionalCheckFailedException":
             raise

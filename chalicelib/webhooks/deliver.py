@@ -7,9 +7,10 @@ then, and those on which our code failed.
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from typing import Final
 
 from chalicelib import settings, sqs, telemetry
@@ -78,7 +79,8 @@ def batch(event: sqs.Batch, post: Post = safe_post.post) -> sqs.Handled:
         def work(one: tuple[_Record, Message]) -> None:
             _take_or_put_off(*one, known, post, became)
 
-        list(_threads().map(work, due))
+        works = [partial(copy_context().run, work, one) for one in due]
+        list(_threads().map(lambda work: work(), works))
         health.note(known.endpoints, became.health)
     except Exception as error:
         telemetry.error("batch failed", error)

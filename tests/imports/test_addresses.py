@@ -26,7 +26,7 @@ def host(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     for name, value in {**SETTINGS, "AWS_DEFAULT_REGION": region, "AWS_REGION": region}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    monkeypatch.setattr(aws, "client", aws.client.__wrapped__)
+    monkeypatch.setattr(aws, "client", aws._client.__wrapped__)
     return f"{BUCKET}.s3.{region}.{domain}"
 
 
@@ -49,6 +49,6 @@ def test_the_console_may_post_to_the_bucket(host: str) -> None:
 def test_an_emulator_has_one_url_for_all_buckets(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {**SETTINGS, "AWS_ENDPOINT_URL": "http://localhost:4566"}.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(aws, "client", aws.client.__wrapped__)
+    monkeypatch.setattr(aws, "client", aws._client.__wrapped__)
     assert files.upload_form("job_1", 60)[0] == f"http://localhost:4566/{BUCKET}"
     assert settings.upload_origin() == "http://localhost:4566"

@@ -85,17 +85,13 @@ class Schedule:
         self._turn = threading.Condition()
         self._at = 0
         self._answer, self._double = dynamodb.answer, dynamodb
-        # In one thread, the first call could not wait for the second.
-        self._in_threads = patch("chalicelib.storage.dynamodb.send", return_value=None)
 
     def __enter__(self) -> "Schedule":
         self._double.answer = self._in_turn  # type: ignore[method-assign]
-        self._in_threads.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         del self._double.answer
-        self._in_threads.stop()
 
     def _in_turn(self, operation: str, body: Any) -> tuple[int, Any]:
         if threading.current_thread().name == ELSEWHERE:
