@@ -57,6 +57,16 @@ def deploy(cache: Path, settings: Mapping[str, str]) -> dict[str, str]:
     return made
 
 
+def redrive(made: Mapping[str, str], settings: Mapping[str, str]) -> None:
+    """The emulator ends the waits of its state machine when it stops: without new ones, deliveries
+    that were parked would never be sent."""
+    os.environ.update(steps.environment(STAGE, made) | _LOCAL_ONLY | dict(settings))
+    from chalicelib.webhooks import parking, store
+
+    for endpoint in store.every():
+        parking.wake(endpoint.id)
+
+
 def say(step: str) -> None:
     """Prints progress on the terminal, regardless of what the steps print."""
     print(f"  {step} …", file=sys.__stdout__, flush=True)
@@ -197,6 +207,7 @@ def run(emulator: Emulator, home: Path, options: argparse.Namespace) -> None:
         asked = {"TIMEZONE": options.timezone} | dict(steps.pairs(options.setting))
         with kept_back():
             made = deploy(options.packages, asked)
+            redrive(made, asked)
         found = endpoint(emulator.endpoint, owner_key(home, made["Table"]))
         if not options.empty and seed.is_empty(found["baseUrl"], found["apiKey"]):
             say(f"importing {seed.CATALOGUE.relative_to(_PROJECT)}")

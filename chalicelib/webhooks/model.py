@@ -209,7 +209,7 @@ class TestEvent(Stripped):
 
 
 class RecoverDeliveries(Stripped):
-    """The failed deliveries to send again."""
+    """The failed and waiting deliveries to send again."""
 
     since: Moment
     dry_run: Annotated[bool, null_is(True), Field(strict=True, description="Only count")] = True

@@ -10,11 +10,12 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
+from chalicelib import settings
 from chalicelib.storage import round_trips, table
 from chalicelib.storage.attributes import Key
 from chalicelib.storage.table import sk
 from chalicelib.values import clock
-from chalicelib.webhooks import messages, waking
+from chalicelib.webhooks import messages, retry, waking
 from chalicelib.webhooks.messages import Message
 from chalicelib.webhooks.model import UNFINISHED_SECONDS, endpoint_of
 
@@ -39,6 +40,22 @@ def due(endpoint_id: str, until: datetime | None, limit: int) -> list[tuple[Key,
     before = sk.lt(f"{clock.iso(until)}~" if until else _LAST)
     rows = table.query(_partition(endpoint_id), where=before, limit=limit)
     return [((item["pk"], item["sk"]), messages.parse(item["message"])) for item in rows.items]
+
+
+def count(endpoint_id: str) -> int:
+    """How many messages are parked."""
+    pages = table.pages(_partition(endpoint_id), fields=("sk",))
+    return sum(map(len, pages))
+
+
+def wake(endpoint_id: str) -> None:
+    """Starts the executions of all that is parked again, after an emulator lost them when it
+    stopped."""
+    now, scale = clock.now(), settings.webhook_schedule_scale()
+    pages = table.pages(_partition(endpoint_id), fields=("sk",))
+    dues = {item["sk"].partition("#")[0] for page in pages for item in page}
+    for slot in {retry.slot(endpoint_id, clock.parse(due), now, scale) for due in dues}:
+        waking.again(endpoint_id, slot)
 
 
 def forget(entries: Sequence[Key]) -> None:

@@ -33,6 +33,11 @@ def _start_once(endpoint_id: str, slot: Slot) -> None:
     _start(slot.name, endpoint_id, slot.at, slot.until)
 
 
+def again(endpoint_id: str, slot: Slot) -> None:
+    """In that slot, though an execution has its name already."""
+    _start(f"{endpoint_id}-{ids.ulid()}", endpoint_id, slot.at, slot.until)
+
+
 def forget() -> None:
     """As in a new process."""
     _start_once.cache_clear()

@@ -292,18 +292,58 @@ def test_a_recovery_skips_too_old_deliveries_and_sends_the_others(
     assert recovery["sent"] == 1 and recovery["completedAt"]
 
 
-def test_a_recovery_does_not_send_deliveries_parked_for_later(world: World, merchant: Shop) -> None:
+def test_a_recovery_sends_deliveries_that_wait_for_hours_now(world: World, merchant: Shop) -> None:
     webhook = given_up(world, merchant)
     world.answer = lambda posted: failed()
     announce()
     world.run(timedelta(hours=4))
-    failed_before, _ = listed(merchant, webhook)[::-1]
+    failed_before, waiting = listed(merchant, webhook)[::-1]
+    assert waiting["status"] == "RETRYING"
+    world.posted.clear()
+    world.answer = lambda posted: OK
+    path = f"/api/admin/webhooks/{webhook['id']}/recover"
+    assert merchant.post(path, {"since": clock.iso(world.now)}).json["count"] == 1
+    assert merchant.post(path, SINCE).json["count"] == 2
+    world.run(timedelta(seconds=40))
+    assert {posted.delivery for posted in world.posted} == {failed_before["id"], waiting["id"]}
+    world.run()
+    assert {one["status"] for one in listed(merchant, webhook)} == {"DELIVERED"}
+    assert len(world.posted) == 2, "nothing is sent twice"
+    assert [one for one in world.stored() if one["pk"].startswith("due#")] == []
+
+
+def test_a_hurried_delivery_that_fails_again_continues_its_schedule(
+    world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant)
+    world.answer = lambda posted: failed()
+    announce()
+    world.run(timedelta(hours=4))
     world.posted.clear()
     merchant.post(f"/api/admin/webhooks/{webhook['id']}/recover", SINCE)
-    world.run(timedelta(seconds=40))
-    assert [posted.delivery for posted in world.posted] == [failed_before["id"]]
-    (parked,) = [one for one in world.stored() if one["pk"].startswith("due#")]
-    assert parked["sk"] > clock.iso(world.now + timedelta(hours=6))
+    world.run(timedelta(minutes=5))
+    assert len(world.posted) == 1
+    (one,) = listed(merchant, webhook)
+    assert one["status"] == "RETRYING" and one["nextAttemptAt"] > clock.iso(world.now)
+    world.run()
+    (one,) = listed(merchant, webhook)
+    assert one["status"] == "FAILED"
+
+
+def test_parked_deliveries_are_sent_though_their_executions_were_lost(
+    world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant)
+    world.answer = lambda posted: failed()
+    announce()
+    world.run(timedelta(hours=4))
+    world.executions.clear()  # the emulator was stopped
+    world.answer = lambda posted: OK
+    world.run()
+    assert [one["status"] for one in listed(merchant, webhook)] == ["RETRYING"]
+    parking.wake(webhook["id"])
+    world.run()
+    assert [one["status"] for one in listed(merchant, webhook)] == ["DELIVERED"]
 
 
 def test_a_second_execution_for_a_webhook_waits_for_the_first(

@@ -1,4 +1,5 @@
-"""Replays all deliveries of an endpoint that failed since a time, at the pace of `redrive.py`.
+"""Replays all deliveries of an endpoint that failed since a time, and sends those that are parked
+for a later attempt now, at the pace of `redrive.py`.
 
 The endpoint stores its progress. A message that is sent twice is one replay: both have the
 recovery's id.
@@ -15,7 +16,7 @@ from chalicelib.storage.attributes import Item
 from chalicelib.storage.conditions import Attr
 from chalicelib.storage.table import sk
 from chalicelib.values import clock, ids
-from chalicelib.webhooks import deliveries, replay, store, waking
+from chalicelib.webhooks import deliveries, parking, replay, store, waking
 from chalicelib.webhooks.messages import Message
 from chalicelib.webhooks.model import Endpoint
 
@@ -23,9 +24,9 @@ _TRIES: Final = 8
 
 
 def count(endpoint_id: str, since: datetime) -> int:
-    """How many deliveries failed since then and can still be replayed."""
+    """How many deliveries failed since then and can still be replayed, or are parked."""
     pages = deliveries.failed(endpoint_id, sk.gte(clock.iso(since)), ("sk",))
-    return sum(len(_replayable(page)) for page in pages)
+    return sum(len(_replayable(page)) for page in pages) + parking.count(endpoint_id)
 
 
 def begin(endpoint_id: str, since: datetime) -> Endpoint:
@@ -59,6 +60,10 @@ def begin(endpoint_id: str, since: datetime) -> Endpoint:
     raise Conflict("Other recoveries of this webhook start at the same time. Try again.")
 
 
+def is_running(endpoint: Endpoint) -> bool:
+    return endpoint.recovery is not None and not endpoint.recovery.get("completedAt")
+
+
 @dataclass(frozen=True)
 class Next:
     """What a recovery sends next; `after`: where the next part begins, None at the end."""
@@ -70,7 +75,7 @@ class Next:
 def following(endpoint: Endpoint, limit: int) -> Next | None:
     """None: no recovery runs."""
     recovery = endpoint.recovery
-    if not recovery or recovery.get("completedAt"):
+    if recovery is None or not is_running(endpoint):
         return None
     rows = table.query(
         deliveries.failed_partition(endpoint.id),

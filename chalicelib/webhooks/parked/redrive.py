@@ -6,6 +6,7 @@ that was down for hours gets its backlog gradually.
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final, NotRequired, TypedDict
 
@@ -41,9 +42,9 @@ class Redrive(TypedDict):
 
 
 def run(event: Redrive) -> RedriveResult:
-    """Everything due until then, or by now, arrives when it is due, at most at the pace. While an
-    endpoint is paused nothing is due: enabling it starts another run. After its deletion everything
-    is due, to be cancelled.
+    """Everything due until then, or by now, arrives when it is due, at most at the pace; during a
+    recovery all that is parked, at once. While an endpoint is paused nothing is due: enabling it
+    starts another run. After its deletion everything is due, to be cancelled.
     """
     endpoint = store.find(event["endpoint"])
     paced = _paced(event)
@@ -54,8 +55,10 @@ def run(event: Redrive) -> RedriveResult:
         return {"more": False, "wait": 0}
     if not _begun(endpoint.id, event["due"]):
         return {"more": True, "wait": _scaled(_LOOK_AGAIN)}
-    until = clock.parse(event.get("until", event["due"]))
-    parked, paced = _page(endpoint.id, max(until, clock.now()), paced)
+    until = max(clock.parse(event.get("until", event["due"])), clock.now())
+    # The receiver works again: nothing waits for its schedule.
+    hurries = recover.is_running(endpoint)
+    parked, paced = _page(endpoint.id, None if hurries else until, paced, hurries=hurries)
     failed = recover.following(endpoint, PAGE - parked) if parked < PAGE else None
     if failed:
         paced = _send(failed.messages, paced)
@@ -73,9 +76,12 @@ def _paced(event: Redrive) -> datetime:
     return max(clock.now(), clock.parse(before)) if before else clock.now()
 
 
-def _page(endpoint_id: str, until: datetime | None, paced: datetime) -> tuple[int, datetime]:
+def _page(
+    endpoint_id: str, until: datetime | None, paced: datetime, *, hurries: bool = False
+) -> tuple[int, datetime]:
     entries = parking.due(endpoint_id, until, PAGE)
-    paced = _send([message for _, message in entries], paced)
+    waiting = [message for _, message in entries]
+    paced = _send([replace(one, due=None) for one in waiting] if hurries else waiting, paced)
     # After sending: a crash in between sends them twice rather than never.
     parking.forget([entry for entry, _ in entries])
     return len(entries), paced

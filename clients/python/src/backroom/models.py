@@ -1609,7 +1609,7 @@ class RateLimits(TypedDict):
 
 
 class RecoverDeliveries(TypedDict):
-    """The failed deliveries to send again."""
+    """The failed and waiting deliveries to send again."""
 
     since: str
     """ISO 8601"""

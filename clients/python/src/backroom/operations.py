@@ -1157,9 +1157,9 @@ class Operations:
     def recover_deliveries(self, id: str, body: RecoverDeliveries) -> RecoveryResult:
         """Replay all that failed.
 
-        Counts the deliveries that failed since then; with `dryRun: false`, starts to send them
-        again within the next minute, at most 100 a second. The webhook's `recovery` shows the
-        progress.
+        Counts the deliveries that failed since then, and those that wait for an attempt later
+        than in two hours; with `dryRun: false`, starts to send them within the next minute, at
+        most 100 a second. The webhook's `recovery` shows the progress of those that failed.
 
         `POST /api/admin/webhooks/{id}/recover`, from the role ADMIN on.
         """
