@@ -74,7 +74,7 @@ def undone(jobs: JobDesk, job: Any) -> Any:
 
 
 def exported_by(jobs: JobDesk) -> Any:
-    return jobs.done("/api/admin/exports", {"type": "products", "format": "csv"})
+    return jobs.done("/api/admin/exports", {"type": "products", "format": "csv", "all": True})
 
 
 @contextlib.contextmanager

@@ -105,6 +105,27 @@ class NullIsAbsent(Input):
         }
 
 
+class Chosen(NullIsAbsent):
+    """Which records of a list. All of them are meant only if that is said."""
+
+    filters: Annotated[
+        dict[str, Any],
+        Field(description="Query parameters of the list, except page, limit, cursor and sort"),
+    ] = Field(default_factory=dict)
+    all: bool = Field(
+        default_factory=bool, description="All records, with no `ids` and no `filters`."
+    )
+
+    @model_validator(mode="after")
+    def _says_which(self) -> Self:
+        ways = {"ids": getattr(self, "ids", None), "filters": self.filters, "all": self.all}
+        if sum(value not in (None, {}, False) for value in ways.values()) != 1:
+            there = [name for name in ways if name in type(self).model_fields]
+            names = f"{', '.join(there[:-1])} or {there[-1]}: true"
+            raise PydanticCustomError("one_of", "needs exactly one of {names}", {"names": names})
+        return self
+
+
 def about(text: str) -> object:
     """What a field of the API is, in its description."""
     return Field(description=text)
@@ -144,8 +165,8 @@ def null_is(default: object) -> BeforeValidator:
 
 
 class QueryParameters(_Sent):
-    """Query parameters: camelCase; a blank value counts as absent. Admin routes refuse unknown ones
-    by name, the others ignore them (`request/parse.py`)."""
+    """Query parameters: camelCase. Admin routes refuse unknown and blank ones by name, the others
+    ignore them (`request/parse.py`)."""
 
 
 def _split(sent: object) -> object:

@@ -41,7 +41,7 @@ _PAGING: Final = frozenset({"page", "limit", "cursor", "sort", "fields"})
 
 def filters(model: type[Model], sent: object, below: str) -> Model:
     """The filters of a list, given as JSON with a value or a list of values for each: its query
-    model. Raises Invalid, also for names that are not filters of the list."""
+    model. Raises Invalid, also for blank values and names that are not filters of the list."""
     if not isinstance(sent, dict):
         raise Invalid.field(below, "invalid_type", "must be a JSON object")
     known = {
@@ -53,12 +53,19 @@ def filters(model: type[Model], sent: object, below: str) -> Model:
         if name not in known:
             message = f"is not a filter here; there are {', '.join(sorted(known))}"
             raise Invalid.field(f"{below}.{name[:200]}", "unknown_parameter", message)
-    given = {name: value for name, value in sent.items() if value is not None}
-    for name, value in given.items():
+    given = {}
+    for name, value in sent.items():
+        if value == [] or any(map(is_blank, value if isinstance(value, list) else [value])):
+            raise Invalid.field(f"{below}.{name}", "invalid", "is blank: leave it out")
         takes_several = known[name].default_factory is list
-        if takes_several and not isinstance(value, list):
-            given[name] = [value]
+        given[name] = [value] if takes_several and not isinstance(value, list) else value
     return validate(model, given, below)
+
+
+def is_blank(value: object) -> bool:
+    """Whether a filter has this value by an accident, such as a variable that is not set: it must
+    not mean everything."""
+    return value is None or (isinstance(value, str) and not value.replace(",", " ").strip())
 
 
 def invalid(error: ValidationError, below: str = "") -> Invalid:

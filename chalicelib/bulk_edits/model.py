@@ -4,6 +4,7 @@ from decimal import Decimal
 from typing import Annotated, ClassVar, Final
 
 from pydantic import Field, model_validator
+from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from chalicelib import validation
@@ -13,17 +14,13 @@ from chalicelib.orders.model import Tags as OrderTags
 from chalicelib.products.model import ListProducts as ProductFilters
 from chalicelib.products.model import Price, ProductStatus, Stock
 from chalicelib.products.model import Tags as ProductTags
-from chalicelib.schemas import Input, NullIsAbsent, about
+from chalicelib.schemas import Chosen, Input, NullIsAbsent, about
 from chalicelib.values import money
 
 MOST_IDS: Final = 500
 
 _Ids = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=60)]], Field(max_length=MOST_IDS)
-]
-_Filters = Annotated[
-    dict[str, object],
-    Field(description="The query parameters of the list, except page, limit and sort"),
 ]
 _DryRun = Annotated[bool, Field(description="Report what would change, and change nothing.")]
 
@@ -33,7 +30,8 @@ def _one_of(*names: str) -> object:
 
     def check(model: Input) -> Input:
         if len(model.model_fields_set & set(names)) != 1:
-            raise PydanticCustomError("one_of", f"needs exactly one of {', '.join(names)}")
+            there = ", ".join(map(to_camel, names))
+            raise PydanticCustomError("one_of", "needs exactly one of {there}", {"there": there})
         return model
 
     return model_validator(mode="after")(check)
@@ -112,24 +110,19 @@ class OrderEdit(NullIsAbsent):
     remove_tags: OrderTags = Field(default_factory=list, description="Tags to remove.")
 
 
-class _BulkEdit(NullIsAbsent):
+class _BulkEdit(Chosen):
     ids: Annotated[_Ids | None, about("Identifiers, up to 500.")] = None
-    filters: Annotated[_Filters | None, about("Query parameters of the list: all that match.")] = (
-        None
-    )
     dry_run: _DryRun = False
-
-    _which = _one_of("ids", "filters")
 
 
 class BulkProductEdit(_BulkEdit):
-    """The products, by `ids` or by `filters`, and the change."""
+    """The products, by `ids`, by `filters` or all of them, and the change."""
 
     change: Annotated[ProductEdit, about("What is changed.")]
 
 
 class BulkOrderEdit(_BulkEdit):
-    """The orders, by `ids` or by `filters`, and the change."""
+    """The orders, by `ids`, by `filters` or all of them, and the change."""
 
     change: Annotated[OrderEdit, about("What is changed.")]
 

@@ -22,9 +22,9 @@ routes = Routes(__name__, "Bulk edits")
     headers=IDEMPOTENT,
 )
 def edit_products() -> Response:
-    """Up to 500 by `ids`, or all that match `filters`. The job counts the results; with `dryRun` it
-    shows the first 100 as before and after. Emits the same events as a PUT of each. It can be
-    undone: `POST /api/admin/jobs/{id}/undo`."""
+    """Up to 500 by `ids`, all that match `filters`, or with `"all": true` all. The job counts the
+    results; with `dryRun` it shows the first 100 as before and after. Emits the same events as a
+    PUT of each. It can be undone: `POST /api/admin/jobs/{id}/undo`."""
     return _started("product", *body_once(BulkProductEdit))
 
 
@@ -46,8 +46,7 @@ def _started(kind: str, asked: BulkProductEdit | BulkOrderEdit, once: Once | Non
     change = asked.change.model_dump(by_alias=True, exclude_unset=True, mode="json")
     if not change:
         raise Invalid.field("change", "required", "must name something to change")
-    if asked.filters is not None:
-        filtered(kind, asked.filters)
+    filtered(kind, asked.filters)
     about: dict[str, object] = {"kind": kind, "change": change}
     about |= {"ids": asked.ids} if asked.ids is not None else {"filters": asked.filters}
     text = jobs.create(JobType.BULK_EDIT, about, caller().name, dry_run=asked.dry_run, once=once)

@@ -47,10 +47,8 @@ def step(job: Job) -> Step:
     if job.cursor is None:
         chosen, total = _chosen(job, None)
         return Step(cursor=chosen, set={"total": total})
-    # Before a deployment that chose none a step ahead, the cursor was that of the list.
-    now = job.cursor if isinstance(job.cursor, dict) else {"ids": [], "after": job.cursor}
-    step = _changed(job, now["ids"])
-    return replace(step, cursor=_chosen(job, now["after"])[0] if now["after"] else None)
+    step, after = _changed(job, job.cursor["ids"]), job.cursor["after"]
+    return replace(step, cursor=_chosen(job, after)[0] if after else None)
 
 
 def _chosen(job: Job, after: str | None) -> tuple[dict[str, object] | None, int]:

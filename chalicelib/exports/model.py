@@ -10,7 +10,7 @@ from chalicelib import listing, validation
 from chalicelib.customers.model import ListCustomers
 from chalicelib.orders.model import ListOrders
 from chalicelib.products.model import ListProducts
-from chalicelib.schemas import Choice, NullIsAbsent, about
+from chalicelib.schemas import Choice, Chosen, about
 
 
 class ExportType(Choice):
@@ -35,17 +35,13 @@ class ExportColumns(Choice):
     SHOPIFY = "shopify"
 
 
-class NewExport(NullIsAbsent):
+class NewExport(Chosen):
     """The records to export, and the format."""
 
     type: Annotated[ExportType, about("Which records.")]
     format: Annotated[
         ExportFormat, Field(description="jsonl: a record a line, as the API shows it")
     ] = ExportFormat.CSV
-    filters: Annotated[
-        dict[str, object],
-        Field(description="The query parameters of the list, except page, limit and sort"),
-    ] = Field(default_factory=dict)
     columns: Annotated[ExportColumns, Field(description="Of a CSV of products")] = (
         ExportColumns.BACKROOM
     )

@@ -7,7 +7,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Final
 
@@ -335,11 +335,13 @@ class Product:
 
     `fields`: the record (names as shown; amounts as rendered strings; a variant's `price` None
     where it follows the product's). `quantities`: variant id → stock, of the tracked variants.
+    `moves`: variant id → sales and moves of it so far (`stock.py`).
     """
 
     fields: Mapping[str, Any]
     quantities: Mapping[str, int]
     version: int = 0
+    moves: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -359,6 +361,10 @@ class Product:
         because a slug can move from one to another."""
         stock = ",".join(f"{id}={n}" for id, n in sorted(self.quantities.items()))
         return f"{self.version}-{zlib.crc32(f'{self.id} {stock}'.encode()):08x}"
+
+    @property
+    def variant_ids(self) -> set[str]:
+        return {variant["id"] for variant in self.fields["variants"]}
 
     @property
     def skus(self) -> set[str]:
@@ -469,4 +475,6 @@ def read(item: Item, stock: Item | None) -> Product:
     fields = {name: value for name, value in item.items() if name not in {"pk", "sk", "version"}}
     if "metadata" in fields:
         fields["metadata"] = json.loads(fields["metadata"])
-    return Product(fields, (stock or {}).get("quantities", {}), int(item["version"]))
+    stock = stock or {}
+    version = int(item["version"])
+    return Product(fields, stock.get("quantities", {}), version, stock.get("moves", {}))

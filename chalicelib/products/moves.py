@@ -97,7 +97,14 @@ def move(
             if before.quantities.keys() != after.quantities.keys():
                 # It begins to be tracked, which an edit that takes it away would not notice.
                 store.unchanged(commit, before)
-            stock.edit(commit, before, after, exactly=False, otherwise=store.ProductChanged())
+            stock.edit(
+                commit,
+                before,
+                after,
+                exactly=False,
+                otherwise=store.ProductChanged(),
+                moved=[one["variantId"] for one in made],
+            )
         try:
             if len(commit):
                 commit.send()

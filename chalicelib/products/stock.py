@@ -1,7 +1,9 @@
 """The stock of products: set by edits, taken by sales, returned by cancellations.
 
-`prod_…` / `stock`: `quantities` (variant id → number, of the tracked variants) and `threshold`,
-the product's own, because a sale must know whether it crosses it.
+`prod_…` / `stock`: `quantities` (variant id → number, of the tracked variants), `threshold`, the
+product's own, because a sale must know whether it crosses it, and `moves` (variant id → how many
+sales and moves there were; of an untracked variant only the first sale counts, so that not each one
+writes). An undo leaves what was sold since, even if as many pieces came back.
 
 Each write is conditional on its effect: whether a sale does not cross the threshold, crosses it, or
 is already below it. If that changed meanwhile, the sale is computed again.
@@ -61,13 +63,20 @@ def sell(commit: Commit, sales: Iterable[tuple[Product, Wanted]]) -> None:
     fallen = []
     for product, all_wanted in sales:
         wanted = {id: n for id, n in all_wanted.items() if id in product.quantities}
-        if not wanted:
+        marked = wanted.keys() | (all_wanted.keys() - product.moves.keys())
+        if not marked:
             continue
         taken = {id: -n for id, n in wanted.items()}
         left = {id: product.quantities[id] - n for id, n in wanted.items()}
         whole, added = _added(product.quantities, taken)
-        same = _same_side(product, wanted)
-        commit.update(key(product.id), assign=whole, add=added, when=same, otherwise=StockMoved())
+        moves, move, same_moves = _counted(product, marked)
+        commit.update(
+            key(product.id),
+            assign=whole | moves,
+            add=added | move,
+            when=all_of([_same_side(product, wanted), *same_moves]),
+            otherwise=StockMoved(),
+        )
         crossed = _crossed(product.quantities, left, product.low_stock_threshold)
         for id in crossed:
             commit.announce("inventory.low", low.shown(product, id, left[id]))
@@ -92,6 +101,23 @@ def _same_side(product: Product, wanted: Wanted) -> Condition:
         else:
             same.append(stock.between(n, threshold - 1))
     return all_of(same)
+
+
+def _counted(
+    product: Product, ids: Iterable[str]
+) -> tuple[dict[str, object], dict[str, int], list[Condition]]:
+    """What an update sets or adds, and its condition, to count one move of each variant."""
+    moved = set(ids)
+    if len(moved) <= _MOST_CONDITIONS:
+        first = moved - product.moves.keys()
+        add = {f"moves.{id}": 1 for id in moved - first}
+        return (
+            {f"moves.{id}": 1 for id in first},
+            add,
+            [_still("moves", product.moves, id) for id in first],
+        )
+    whole = {**product.moves, **{id: product.moves.get(id, 0) + 1 for id in moved}}
+    return {"moves": whole}, {}, [Attr("moves").eq(dict(product.moves))]
 
 
 def _crossed(before: Wanted, after: Wanted, threshold: int) -> list[str]:
@@ -140,9 +166,11 @@ def edit(
     *,
     exactly: bool,
     otherwise: Exception,
+    moved: Iterable[str] = (),
 ) -> None:
     """Writes the stock between two versions of a product: only the quantities that differ, each on
-    condition that it is still what was read; `exactly`: that all are.
+    condition that it is still what was read; `exactly`: that all are, and nothing was sold.
+    `moved`: the variants whose pieces were received, counted or written off.
 
     Emits inventory.low for each variant that becomes low: new, sold, or by another threshold.
     """
@@ -151,12 +179,14 @@ def edit(
         quantities = dict(after.quantities)
         pk, sk = key(after.id)
         threshold = after.low_stock_threshold
-        commit.put({"pk": pk, "sk": sk, "quantities": quantities, "threshold": threshold})
+        item = {"quantities": quantities, "threshold": threshold, "moves": {}}
+        commit.put({"pk": pk, "sk": sk, **item})
     elif after is None:
-        all_same = Attr("quantities").eq(dict(before.quantities)) if exactly else None
+        same_stock = Attr("quantities").eq(dict(before.quantities))
+        all_same = same_stock & Attr("moves").eq(dict(before.moves)) if exactly else None
         commit.delete(key(before.id), when=all_same, otherwise=otherwise)
     else:
-        _merge(commit, before, after, exactly, otherwise)
+        _merge(commit, before, after, exactly=exactly, otherwise=otherwise, moved=moved)
     if after is not None:
         became = low.variants(after) - (low.variants(before) if before else set())
         for id in sorted(became):
@@ -165,7 +195,13 @@ def edit(
 
 
 def _merge(
-    commit: Commit, before: Product, after: Product, exactly: bool, otherwise: Exception
+    commit: Commit,
+    before: Product,
+    after: Product,
+    *,
+    exactly: bool,
+    otherwise: Exception,
+    moved: Iterable[str],
 ) -> None:
     was, now = before.quantities, after.quantities
     differing = {id for id in was.keys() | now.keys() if was.get(id) != now.get(id)}
@@ -178,19 +214,36 @@ def _merge(
         changes = {name: value for name, value in changes.items() if "." not in name}
     judged = Attr("threshold").eq(before.low_stock_threshold)  # which are low
     if exactly:
-        unchanged = judged & Attr("quantities").eq(dict(was))
+        same = [Attr("quantities").eq(dict(was))]
     else:
-        still = {id: Attr(f"quantities.{id}") for id in differing}
-        same = (
-            stock.eq(was[id]) if id in was else stock.not_exists() for id, stock in still.items()
-        )
-        unchanged = all_of([judged, *same])
-    if changes or differing:
-        gone = (
-            [] if "quantities" in changes else [f"quantities.{id}" for id in differing - now.keys()]
-        )
+        same = [_still("quantities", was, id) for id in differing]
+    moves, move, same_moves = _counted(before, moved)
+    gone = before.variant_ids - after.variant_ids
+    forgotten = gone & before.moves.keys()
+    if len(gone) > _MOST_CONDITIONS:
+        kept = {id: n for id, n in before.moves.items() if id not in gone}
+        moves, same_moves = {"moves": kept}, [Attr("moves").eq(dict(before.moves))]
+        forgotten = set()
+    else:
+        same_moves += [_still("moves", before.moves, id) for id in gone]
+    changes |= moves
+    unchanged = all_of([judged, *same, *same_moves])
+    if changes or differing or gone:
+        untracked = set() if "quantities" in changes else differing - now.keys()
+        removed = [f"quantities.{id}" for id in untracked] + [f"moves.{id}" for id in forgotten]
         commit.update(
-            key(before.id), assign=changes, remove=gone, when=unchanged, otherwise=otherwise
+            key(before.id),
+            assign=changes,
+            add=move,
+            remove=removed,
+            when=unchanged,
+            otherwise=otherwise,
         )
     elif exactly:
         commit.check(key(before.id), unchanged, otherwise)
+
+
+def _still(name: str, was: Wanted, id: str) -> Condition:
+    """The condition that this entry of a map is what was read."""
+    entry = Attr(f"{name}.{id}")
+    return entry.eq(was[id]) if id in was else entry.not_exists()

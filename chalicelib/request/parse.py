@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Final, NoReturn, TypeVar
 
@@ -13,7 +13,7 @@ from chalicelib.problems import Invalid, MalformedJson, PayloadTooLarge, Unsuppo
 from chalicelib.request.call import Call, current
 from chalicelib.request.routes import JSON, Operation
 from chalicelib.schemas import QueryParameters
-from chalicelib.validation import DEEPEST, MOST_ERRORS, depth, invalid, validate
+from chalicelib.validation import DEEPEST, MOST_ERRORS, depth, invalid, is_blank, validate
 
 Model = TypeVar("Model", bound=BaseModel)
 Parameters = TypeVar("Parameters", bound=QueryParameters)
@@ -144,23 +144,12 @@ def query(model: type[Parameters]) -> Parameters:
 
 
 def refuse_wrong_parameters(call: Call) -> None:
-    """A mistyped filter must not return everything, and of two values none may be ignored. Raises
-    Invalid, which names each."""
+    """A mistyped or blank filter must not return everything, and of two values none may be ignored.
+    Raises Invalid, which names each."""
     asked = call.operation.query if call.operation else None
     fields = asked.model_fields.items() if asked else ()
     known = {field.alias or name: field for name, field in fields}
     sent = _parameters()
-    several = [
-        name
-        for name, values in sent.items()
-        if len({value for value in values if value.strip()}) > 1
-        if name in known and not _is_list(known[name].annotation)
-    ]
-    if several:
-        message = "takes one value, and several were sent"
-        raise Invalid.fields(
-            [{"field": name, "code": "invalid", "message": message} for name in several]
-        )
     unknown = [name for name in sent if name not in known]
     if unknown:
         message = f"is not a parameter here; there are {', '.join(sorted(known)) or 'none'}"
@@ -170,6 +159,23 @@ def refuse_wrong_parameters(call: Call) -> None:
                 for name in unknown[:MOST_ERRORS]
             ]
         )
+    _refuse(
+        (name for name, values in sent.items() if any(map(is_blank, values))),
+        "is blank: leave it out, or give it a value",
+    )
+    _refuse(
+        (
+            name
+            for name, values in sent.items()
+            if len(set(values)) > 1 and not _is_list(known[name].annotation)
+        ),
+        "takes one value, and several were sent",
+    )
+
+
+def _refuse(names: Iterable[str], message: str) -> None:
+    if errors := [{"field": name, "code": "invalid", "message": message} for name in names]:
+        raise Invalid.fields(errors)
 
 
 def _parameters() -> Mapping[str, list[str]]:

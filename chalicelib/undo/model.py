@@ -2,7 +2,8 @@
 
 A change is JSON: `{created: version}` or `{deleted: true}`, `fields: {name: [before, after]}`,
 `variants: {id: {name: [before, after]}}`, `added` and `removed`: variants by id, `order: [before,
-after]`: ids, `stock: {id: [before, after]}` (null: not tracked). What did not change is absent.
+after]`: ids, `stock: {id: [before, after]}` (null: not tracked), `moves`: how many there were of
+variants that were not tracked before or after. What did not change is absent.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,6 +31,7 @@ def difference(before: Product | None, after: Product | None) -> FieldChange:
         return {"deleted": whole, "stock": _pairs(before.quantities, {})}
     old = {variant["id"]: variant for variant in before.fields["variants"]}
     new = {variant["id"]: variant for variant in after.fields["variants"]}
+    stock = _pairs(before.quantities, after.quantities)
     change: FieldChange = {
         "version": after.version,
         "fields": _pairs(_own(before), _own(after)),
@@ -39,7 +41,8 @@ def difference(before: Product | None, after: Product | None) -> FieldChange:
         "added": {id: dict(new[id]) for id in new.keys() - old.keys()},
         "removed": {id: dict(old[id]) for id in old.keys() - new.keys()},
         "order": [list(old), list(new)] if list(old) != list(new) else [],
-        "stock": _pairs(before.quantities, after.quantities),
+        "stock": stock,
+        "moves": {id: before.moves[id] for id in stock if None in stock[id] and id in before.moves},
     }
     return {name: value for name, value in change.items() if value}
 
@@ -61,6 +64,7 @@ class Restored:
 
     fields: Fields
     quantities: dict[str, int]
+    moves: Mapping[str, int]
     left: list[str] = field(default_factory=list)
 
     @property
@@ -69,16 +73,14 @@ class Restored:
 
 
 def is_untouched(product: Product, changes: Sequence[FieldChange]) -> bool:
-    """Whether a product was neither edited nor sold since the job created it."""
+    """Whether a product was neither edited nor sold nor moved since the job created it."""
     version = changes[-1].get("version") or changes[-1]["created"]
-    stock = {id: pair[1] for change in changes for id, pair in change.get("stock", {}).items()}
-    tracked = {id: pieces for id, pieces in stock.items() if pieces is not None}
-    return bool(product.version == version and dict(product.quantities) == tracked)
+    return bool(product.version == version and not product.moves)
 
 
 def restored(product: Product, changes: Iterable[FieldChange]) -> Restored:
     """The product without these changes, oldest first."""
-    now = Restored(dict(product.fields), dict(product.quantities))
+    now = Restored(dict(product.fields), dict(product.quantities), product.moves)
     now.fields["variants"] = [dict(variant) for variant in product.fields["variants"]]
     for change in reversed(list(changes)):
         _put_back(now.fields, change.get("fields", {}), "", now.left)
@@ -113,7 +115,8 @@ def _put_back_variants(now: Restored, change: FieldChange) -> None:
     untouched = {
         id
         for id, variant in added.items()
-        if there.get(id) == variant and now.quantities.get(id) == stock.get(id, [None, None])[1]
+        if there.get(id) == variant
+        if now.quantities.get(id) == stock.get(id, [None, None])[1] and id not in now.moves
     }
     if untouched == there.keys():  # a product has at least one variant
         untouched = set()
@@ -140,7 +143,8 @@ def _put_back_stock(now: Restored, change: FieldChange) -> None:
             continue
         if before is None or after is None:
             # It was not tracked before or after: there is no difference to undo.
-            if is_now != after:
+            moved = now.moves.get(id) != change.get("moves", {}).get(id)
+            if is_now != after or moved:
                 now.left.append(f"stock.{id}")
             elif before is None:
                 now.quantities.pop(id, None)

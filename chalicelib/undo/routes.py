@@ -26,8 +26,8 @@ _KEPT: Final = timedelta(seconds=jobs.KEPT_SECONDS)
 )
 def undo_job(id: str) -> Response:
     """Every field that the job changed, and that was not changed since, gets its old value; stock
-    changes by the difference. A product that the job created is deleted, unless it was changed or
-    sold since. What cannot be undone is in the new job's errors, with the reason. Undoing twice
+    changes by the difference. A product that the job created is deleted, unless it was changed,
+    ordered or moved since. What cannot be undone is in the new job's errors, with the reason. Undoing twice
     changes nothing; an undo can be undone. Within 30 days."""
     job = jobs.get(id)
     _check(job)

@@ -104,7 +104,7 @@ def _taken_out(job: Job, product: Product | None, entries: Sequence[Entry]) -> _
     if product is None:
         return RecordOutcome.UNCHANGED, []
     if not is_untouched(product, [entry.change for entry in entries]):
-        message = "It was changed or sold since, so it stays."
+        message = "It was changed, ordered or moved since, so it stays."
         return RecordOutcome.UNCHANGED, [_error(product.id, "changed_since", message)]
     _write(job, product, None, entries, [])
     return RecordOutcome.DELETED, []

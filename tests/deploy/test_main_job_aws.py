@@ -105,7 +105,7 @@ def test_an_upload_to_the_bucket_is_refused_by_the_emulator(stack: Stack) -> Non
 @pytest.mark.parametrize(
     ("what", "path", "sent"),
     [
-        ("a bulk edit", "/products/bulk-edit", {"filters": {}, "change": {"vendor": "Acme"}}),
+        ("a bulk edit", "/products/bulk-edit", {"all": True, "change": {"vendor": "Acme"}}),
         ("an export", "/exports", {"type": "products"}),
     ],
 )

@@ -231,7 +231,7 @@ class Tour:
         assert self._finished(taken_out)["deleted"] == 1
         again = self.admin("POST", f"/jobs/{taken_out}/undo")["jobId"]
         assert self._finished(again)["created"] == 1
-        tagged = {"filters": {}, "change": {"addTags": ["seen"]}}
+        tagged = {"all": True, "change": {"addTags": ["seen"]}}
         orders = self.admin("POST", "/orders/bulk-edit", tagged)["jobId"]
         assert self._finished(orders)["updated"]
         moves = {"moves": [{**self._move, "by": 3, "reason": "RECEIVED"}]}

@@ -25,7 +25,7 @@ EXPORTS = "/api/admin/exports"
 
 def exported(jobs: JobDesk, **asked: Any) -> tuple[Any, str]:
     """The job and its file."""
-    job = jobs.done(EXPORTS, asked)
+    job = jobs.done(EXPORTS, asked if "filters" in asked else {"all": True, **asked})
     assert job["status"] == "COMPLETED" and job["downloadUrl"], job
     key = f"exports/{job['id']}.{asked.get('format', 'csv')}"
     found = aws.client("s3").get_object(Bucket=environment.bucket(), Key=key)
@@ -75,8 +75,13 @@ def test_filters_are_those_of_the_list(jobs: JobDesk) -> None:
     assert job["total"] == 1 and len(rows(text)) == 1
     bad = jobs.shop.post(EXPORTS, {"type": "products", "filters": {"colour": "red"}})
     assert [e["field"] for e in bad.json["errors"]] == ["filters.colour"]
-    bad = jobs.shop.post(EXPORTS, {"type": "orders", "columns": "shopify"})
+    bad = jobs.shop.post(EXPORTS, {"type": "orders", "columns": "shopify", "all": True})
     assert bad.status == 422
+    for unsaid in ({}, {"filters": {}}, {"all": False}):
+        bad = jobs.shop.post(EXPORTS, {"type": "products", **unsaid})
+        assert [e["code"] for e in bad.json["errors"]] == ["one_of"]
+    bad = jobs.shop.post(EXPORTS, {"type": "products", "filters": {"vendor": " "}})
+    assert [e["field"] for e in bad.json["errors"]] == ["filters.vendor"]
 
 
 def test_orders_have_one_row_per_line_and_their_sums_add_up(jobs: JobDesk) -> None:
@@ -122,7 +127,7 @@ def test_an_export_that_crashes_anywhere_is_complete(
     monkeypatch.setattr("chalicelib.exports.work._PAGE", 3)
     slugs = {jobs.product(description="x" * 100)["slug"] for _ in range(10)}
     monkeypatch.setattr("moto.s3.models.S3_UPLOAD_PART_MIN_SIZE", 1)
-    job = jobs.start(EXPORTS, {"type": "products"})
+    job = jobs.start(EXPORTS, {"type": "products", "all": True})
     jobs.crash("TransactWriteItems", nth, after=after)
     done = jobs.finished(job)
     assert (done["status"], done["processed"], done["total"]) == ("COMPLETED", 10, 10)
@@ -141,7 +146,7 @@ def test_an_export_by_two_workers_at_once_is_complete(
     monkeypatch.setattr("chalicelib.exports.work._PAGE", 3)
     monkeypatch.setattr("moto.s3.models.S3_UPLOAD_PART_MIN_SIZE", 1)
     products = [jobs.product(description="x" * 100) for _ in range(10)]
-    job, add, added = jobs.start(EXPORTS, {"type": "products"}), files.add, 0
+    job, add, added = jobs.start(EXPORTS, {"type": "products", "all": True}), files.add, 0
 
     def added_twice(*given: Any) -> str:
         nonlocal added

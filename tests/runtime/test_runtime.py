@@ -386,7 +386,9 @@ def test_a_job_is_done_step_by_step(cloud: Cloud) -> None:
     while event := cloud.messages("jobs"):
         assert cloud.works("run_job", event) == {"batchItemFailures": []}
     assert job(cloud, id)["status"] == "COMPLETED"
-    export = cloud.made("POST", "/api/admin/exports", {"type": "products", "format": "csv"})
+    export = cloud.made(
+        "POST", "/api/admin/exports", {"type": "products", "format": "csv", "all": True}
+    )
     while event := cloud.messages("jobs"):
         assert cloud.works("run_job", event) == {"batchItemFailures": []}
     assert job(cloud, export["jobId"])["status"] == "COMPLETED"

@@ -26,7 +26,7 @@ const FIELDS = {
 };
 const STATES = new Set([...STATUSES, ...PRODUCT_STATUSES]);
 
-// `which`: { ids } or { filters }; `change` as the API takes it; `title`: the question, such as Set
+// `which`: { ids }, { filters } or { all: true }; `change` as the API takes it; `title`: the question, such as Set
 // 3 products to draft?; `undoable`: whether it can be undone. A change that the API refuses is thrown
 // before there is a dialog. `confirmed()` when it is made.
 export async function bulkEdit(visit, asked, done, confirmed = () => {}) {

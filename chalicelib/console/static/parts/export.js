@@ -13,6 +13,9 @@ const FORMATS = [
   ["jsonl", "JSON lines, with every field"],
 ];
 
+// What a list shows, as exports and bulk edits take it. Without a filter, that it is all must be said.
+export const matching = (filters) => (Object.keys(filters).length > 0 ? { filters } : { all: true });
+
 // `type`: products, orders or customers; `name`: one of them; `filters` as the list asks the API.
 export function exportDialog(visit, { type, name, filters, total }) {
   const content = h.div({ class: "stack even" });
@@ -36,7 +39,7 @@ export function exportDialog(visit, { type, name, filters, total }) {
     const progress = h.progress({ max: "100", "aria-label": "Export" });
     const where = "The export continues if you leave. Its file will be with the jobs on the Import page.";
     replace(content, progress, h.p({ class: "soft" }, where));
-    const body = { type, filters, format: isJson ? "jsonl" : "csv" };
+    const body = { type, ...matching(filters), format: isJson ? "jsonl" : "csv" };
     if (type === "products" && !isJson) body.columns = file;
     const { data } = await visit.send("POST", "admin/exports", {
       body,

@@ -4,7 +4,7 @@ import { isLeft } from "../api.js";
 import { h, replace } from "../dom.js";
 import { number, plural } from "../format.js";
 import { link } from "../router.js";
-import { exportDialog } from "./export.js";
+import { exportDialog, matching } from "./export.js";
 import { field } from "./form.js";
 import { learn, meant, offered, remember, titled } from "./known.js";
 import { announce, problem } from "./notice.js";
@@ -218,13 +218,13 @@ export async function list(visit, spec) {
     };
   }
 
-  // The selection: { ids } or { filters }, as bulk edits take it.
+  // The selection: { ids }, { filters } or { all: true }, as bulk edits take it.
   function drawChosen() {
     chosenBar.hidden = chosen.size === 0;
     count.hidden = chosen.size > 0;
     if (chosen.size === 0) return replace(chosenBar);
     const size = isAll ? total : chosen.size;
-    const which = isAll ? { filters } : { ids: [...chosen.keys()] };
+    const which = isAll ? matching(filters) : { ids: [...chosen.keys()] };
     const more = !isAll && chosen.size === shownRows && total > shownRows;
     return replace(
       chosenBar,

@@ -201,12 +201,14 @@ class AttemptResponse(TypedDict):
 
 
 class BulkOrderEdit(TypedDict):
-    """The orders, by `ids` or by `filters`, and the change."""
+    """The orders, by `ids`, by `filters` or all of them, and the change."""
 
+    filters: NotRequired[dict[str, Any]]
+    """Query parameters of the list, except page, limit, cursor and sort"""
+    all: NotRequired[bool]
+    """All records, with no `ids` and no `filters`."""
     ids: NotRequired[list[str] | None]
     """Identifiers, up to 500."""
-    filters: NotRequired[dict[str, Any] | None]
-    """Query parameters of the list: all that match."""
     dryRun: NotRequired[bool]
     """Report what would change, and change nothing."""
     change: OrderEdit
@@ -214,12 +216,14 @@ class BulkOrderEdit(TypedDict):
 
 
 class BulkProductEdit(TypedDict):
-    """The products, by `ids` or by `filters`, and the change."""
+    """The products, by `ids`, by `filters` or all of them, and the change."""
 
+    filters: NotRequired[dict[str, Any]]
+    """Query parameters of the list, except page, limit, cursor and sort"""
+    all: NotRequired[bool]
+    """All records, with no `ids` and no `filters`."""
     ids: NotRequired[list[str] | None]
     """Identifiers, up to 500."""
-    filters: NotRequired[dict[str, Any] | None]
-    """Query parameters of the list: all that match."""
     dryRun: NotRequired[bool]
     """Report what would change, and change nothing."""
     change: ProductEdit
@@ -1078,12 +1082,14 @@ class NewCustomer(TypedDict):
 class NewExport(TypedDict):
     """The records to export, and the format."""
 
+    filters: NotRequired[dict[str, Any]]
+    """Query parameters of the list, except page, limit, cursor and sort"""
+    all: NotRequired[bool]
+    """All records, with no `ids` and no `filters`."""
     type: ExportType
     """Which records."""
     format: NotRequired[ExportFormat]
     """jsonl: a record a line, as the API shows it"""
-    filters: NotRequired[dict[str, Any]]
-    """The query parameters of the list, except page, limit and sort"""
     columns: NotRequired[ExportColumns]
     """Of a CSV of products"""
 

@@ -349,9 +349,10 @@ class Operations:
     def start_export(self, body: NewExport, *, idempotency_key: str = AUTOMATIC) -> StartedJob:
         """Export products, orders or customers.
 
-        As CSV or one JSON object a line. The job has `downloadUrl` when it is COMPLETED. A file
-        of products can be imported again. Cells that a spreadsheet would run as formulas begin
-        with an apostrophe, which the import removes.
+        Those that match `filters`, or with `"all": true` all, as CSV or one JSON object a line.
+        The job has `downloadUrl` when it is COMPLETED. A file of products can be imported
+        again. Cells that a spreadsheet would run as formulas begin with an apostrophe, which
+        the import removes.
 
         `POST /api/admin/exports`, from the role STAFF on.
         """
@@ -795,9 +796,9 @@ class Operations:
     ) -> StartedJob:
         """Change many products.
 
-        Up to 500 by `ids`, or all that match `filters`. The job counts the results; with
-        `dryRun` it shows the first 100 as before and after. Emits the same events as a PUT of
-        each. It can be undone: `POST /api/admin/jobs/{id}/undo`.
+        Up to 500 by `ids`, all that match `filters`, or with `"all": true` all. The job counts
+        the results; with `dryRun` it shows the first 100 as before and after. Emits the same
+        events as a PUT of each. It can be undone: `POST /api/admin/jobs/{id}/undo`.
 
         `POST /api/admin/products/bulk-edit`, from the role STAFF on.
         """

@@ -280,6 +280,8 @@ def export(
     asked: NewExport = {"type": what, "format": file_format, "columns": columns}
     if filters:
         asked["filters"] = _pairs(filters)
+    else:
+        asked["all"] = True
     with _shop() as shop:
         job = _waited(shop, shop.start_export(asked)["jobId"], "Writing", quiet=as_json)
         if job["status"] == "COMPLETED":
@@ -299,7 +301,10 @@ def _pairs(given: list[str]) -> dict[str, Any]:
     pairs = [each.partition("=") for each in given]
     if wrong := [name for name, equals, _ in pairs if not equals]:
         _fail(f"--filter {wrong[0]}: write NAME=VALUE.", USAGE)
-    return {name: value for name, _, value in pairs}
+    found: dict[str, Any] = {}
+    for name, _, value in pairs:
+        found.setdefault(name, []).append(value)
+    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
 
 
 # --- Orders ---------------------------------------------------------------------------------------
