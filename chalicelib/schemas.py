@@ -159,6 +159,19 @@ def utc(moment: datetime) -> datetime:
         raise ValueError("must be a time in the years 1 to 9999, in UTC") from None
 
 
+def _iso_8601(sent: object) -> object:
+    """A number is no time: 20261123 would be a day of 1970."""
+    if isinstance(sent, str) and not re.match(r"\s*[0-9]{4}-", sent):
+        raise PydanticCustomError("datetime_parsing", "must be a time")
+    if not isinstance(sent, str | datetime):
+        raise PydanticCustomError("datetime_type", "must be a time")
+    return sent
+
+
+# A time that a client sends: ISO 8601, in UTC unless it says otherwise.
+Time = Annotated[datetime, BeforeValidator(_iso_8601), AfterValidator(utc)]
+
+
 def null_is(default: object) -> BeforeValidator:
     """null means the same as leaving the field out."""
     return BeforeValidator(lambda sent: default if sent is None else sent)
@@ -211,7 +224,7 @@ def _digits(value: object) -> object:
     return value
 
 
-_Count = Annotated[int, Field(ge=1), BeforeValidator(_digits)]
+_Count = Annotated[int, Field(ge=1, le=10**15), BeforeValidator(_digits)]
 
 
 class PageQuery(QueryParameters):

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Final
 from pydantic import AfterValidator, Field, StringConstraints
 from typing_extensions import TypedDict
 
-from chalicelib.schemas import Choice, Input, about, utc
+from chalicelib.schemas import Choice, Input, Time, about
 from chalicelib.values import clock
 
 # Requests per minute and key, unless the operator raised them (docs/api.md#limits).
@@ -49,7 +49,7 @@ def _ahead(moment: datetime) -> datetime:
     return moment
 
 
-Expiry = Annotated[datetime, AfterValidator(utc), AfterValidator(_ahead)]
+Expiry = Annotated[Time, AfterValidator(_ahead)]
 
 
 class NewApiKey(Input):

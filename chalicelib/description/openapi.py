@@ -40,6 +40,7 @@ from chalicelib.request import Routes, reply
 from chalicelib.request.call import current
 from chalicelib.request.middleware import InternalError
 from chalicelib.request.routes import JSON, METHODS, Operation, operations
+from chalicelib.storage.idempotency import LONGEST_KEY
 from chalicelib.webhooks.model import RECEIVER_SECONDS, RETRIED_DAYS, EventKind
 from chalicelib.webhooks.shown import announced
 
@@ -306,7 +307,10 @@ def _header_parameters(operation: Operation) -> Iterator[Schema]:
     if 304 in operation.answers:
         headers["If-None-Match"] = "The ETag of what the client has: 304 when it is still so."
     for name, does in headers.items():
-        yield {"name": name, "in": "header", "description": does, "schema": {"type": "string"}}
+        schema: Schema = {"type": "string"}
+        if name == "Idempotency-Key":
+            schema |= {"minLength": 1, "maxLength": LONGEST_KEY}
+        yield {"name": name, "in": "header", "description": does, "schema": schema}
 
 
 def _answer(

@@ -36,6 +36,7 @@ MOST_ROWS: Final = groups.MOST_ROWS
 LARGEST_GROUP: Final = groups.LARGEST_GROUP
 MOST_MAPPINGS: Final = 200  # that are saved
 LONGEST_MAPPING_NAME: Final = 100
+MAPPING_NAME: Final = r"^[^/]*[^/.][^/]*$"  # it stands in a path
 _ASKED: Final = timedelta(days=7)  # until a file without an answer about its columns fails
 _READING: Final = timedelta(hours=2)  # three attempts of 15 minutes, within an hour (triggers.yaml)
 
@@ -117,7 +118,15 @@ Columns = Annotated[
     dict[Annotated[str, Field(max_length=1_000)], Annotated[str, Field(max_length=50)] | None],
     Field(min_length=1, max_length=MOST_COLUMNS, description="Column → field; null: not read"),
 ]
-_Name = Annotated[str, Field(min_length=1, max_length=LONGEST_MAPPING_NAME)]
+_Name = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=LONGEST_MAPPING_NAME,
+        pattern=MAPPING_NAME,
+        description="A name without a slash, and not of dots alone.",
+    ),
+]
 _Encoding = Annotated[
     str, Field(max_length=40, description="The file's encoding, such as cp1250; default: detected.")
 ]

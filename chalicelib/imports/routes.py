@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from dataclasses import replace
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.model import (
     LARGEST_FORM,
     LONGEST_MAPPING_NAME,
+    MAPPING_NAME,
     ChosenMapping,
     Columns,
     ImportJob,
@@ -345,6 +347,8 @@ def save_import_mapping(name: str) -> Response:
     if len(name) > LONGEST_MAPPING_NAME:
         message = f"must be at most {LONGEST_MAPPING_NAME} characters"
         raise Invalid.field("name", "too_long", message)
+    if not re.fullmatch(MAPPING_NAME, name):
+        raise Invalid.field("name", "invalid", "must have no slash, and not dots alone")
     header = list(asked.columns)
     # Of a format with no field for any column, as it is shown: they are read as the format does.
     as_it_does = asked.format is not None and not any(asked.columns.values())

@@ -16,6 +16,8 @@ from chalicelib.problems import Invalid
 BEGIN: Final = "*"  # instead of a cursor: starts from the beginning
 _VERSION: Final = 1  # of the meaning of positions: a new version invalidates older cursors
 _CHECK: Final = 12  # characters
+_LONGEST: Final = 1_000  # bytes of a position; DynamoDB takes 1,024 of a sort key
+_MOST_PAGES: Final = 10**15
 
 
 @dataclass(frozen=True)
@@ -42,9 +44,10 @@ def read(text: str, asked: Mapping[str, object]) -> Cursor:
         check, body = whole[:_CHECK], whole[_CHECK:]
         if check == _check(asked, body):
             position, page = json.loads(body)
-            return Cursor(str(position), int(page))
-    except ValueError:
-        pass
+            if type(page) is int and 0 < page <= _MOST_PAGES and len(position.encode()) <= _LONGEST:
+                return Cursor(position, page)
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        pass  # anybody can make the check
     message = "is none of this list with these filters, search and order; begin without one"
     raise Invalid.field("cursor", "invalid", message)
 

@@ -1,7 +1,8 @@
 """Requests that may be repeated: they get the first answer again, and nothing is done twice.
 
-`idem#<API key's id>#<Idempotency-Key>` / `reply`: `{fingerprint, text, etag, expiresAt}`, written
-in the commit that it answers, so it exists if and only if that happened. Kept for 24 hours.
+`idem#<API key's id>#<hash of the Idempotency-Key>` / `reply`: `{fingerprint, text, etag,
+expiresAt}`, written in the commit that it answers, so it exists if and only if that happened. Kept
+for 24 hours. A key may name a person; of its hash, an erasure has nothing to delete.
 
 A request with several commits begins with `{fingerprint, seed, at, expiresAt}`. The ids of all its
 records are derived from the seed, so that a retry finds those that exist and makes the rest.
@@ -68,7 +69,8 @@ class Once:
         if not 1 <= len(key) <= LONGEST_KEY:
             message = f"must have 1 to {LONGEST_KEY} characters"
             raise Invalid.field("Idempotency-Key", "out_of_range", message)
-        return cls((f"{_PREFIX}{caller_id}#{ids.key_part(key)}", "reply"), fingerprint(sent))
+        digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+        return cls((f"{_PREFIX}{caller_id}#{digest}", "reply"), fingerprint(sent))
 
     def look(self) -> None:
         """Raises Repeated, or KeyReused, if the request was answered before."""
@@ -156,13 +158,10 @@ class Begun:
             )
 
 
-def forgotten(item: Item, person: "Person") -> dict[str, object] | None:
-    """The attributes of a kept reply that change when a person is erased; None: delete it,
-    because its Idempotency-Key names the person."""
+def forgotten(item: Item, person: "Person") -> dict[str, object]:
+    """The attributes of a kept reply that change when a person is erased."""
     if not item["pk"].startswith(_PREFIX):
         return {}
-    if person.mentions(item["pk"]):
-        return None
     try:
         answer = json.loads(item.get("text", "null"))
     except ValueError:

@@ -27,8 +27,8 @@ _KEPT: Final = timedelta(seconds=jobs.KEPT_SECONDS)
 def undo_job(id: str) -> Response:
     """Every field that the job changed, and that was not changed since, gets its old value; stock
     changes by the difference. A product that the job created is deleted, unless it was changed,
-    ordered or moved since. What cannot be undone is in the new job's errors, with the reason. Undoing twice
-    changes nothing; an undo can be undone. Within 30 days."""
+    ordered or moved since. What cannot be undone is in the new job's errors, with the reason.
+    Undoing twice changes nothing; an undo can be undone. Within 30 days."""
     job = jobs.get(id)
     _check(job)
     text = jobs.create(JobType.UNDO, {"job": id}, caller().name, once=once(None))

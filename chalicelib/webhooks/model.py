@@ -18,10 +18,10 @@ from chalicelib.schemas import (
     QueryParameters,
     Several,
     Stripped,
+    Time,
     about,
     at_most,
     null_is,
-    utc,
 )
 from chalicelib.storage import outbox
 from chalicelib.storage.attributes import Item
@@ -103,7 +103,7 @@ Filter = Annotated[
         json_schema_extra={"examples": [{"data": {"total": [{"numeric": [">=", 500]}]}}]},
     ),
 ]
-Moment = Annotated[datetime, AfterValidator(utc), Field(description="ISO 8601")]
+Moment = Annotated[Time, Field(description="ISO 8601")]
 
 _READ_ONLY: Final = frozenset(
     {

@@ -266,7 +266,10 @@ def test_an_impossible_undo_is_refused_with_the_reason(
 
     assert refused(dry["id"]) == (409, "nothing_to_undo")
     assert refused(waiting) == (409, "job_not_finished")
-    assert refused(jobs.start(EXPORTS, {"type": "products", "all": True})) == (409, "nothing_to_undo")
+    assert refused(jobs.start(EXPORTS, {"type": "products", "all": True})) == (
+        409,
+        "nothing_to_undo",
+    )
     assert refused("job_1") == (404, "not_found")
     jobs.work()
     month = clock.parse(jobs.job(waiting)["createdAt"]) + timedelta(days=30)

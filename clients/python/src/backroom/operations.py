@@ -452,8 +452,8 @@ class Operations:
 
         Every field that the job changed, and that was not changed since, gets its old value;
         stock changes by the difference. A product that the job created is deleted, unless it
-        was changed or sold since. What cannot be undone is in the new job's errors, with the
-        reason. Undoing twice changes nothing; an undo can be undone. Within 30 days.
+        was changed, ordered or moved since. What cannot be undone is in the new job's errors,
+        with the reason. Undoing twice changes nothing; an undo can be undone. Within 30 days.
 
         `POST /api/admin/jobs/{id}/undo`, from the role STAFF on.
         """
