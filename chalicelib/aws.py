@@ -31,7 +31,7 @@ def client(service: str) -> Any:
 
 
 @cache
-def _client(service: str) -> Any:
+def _client(service: str) -> object:
     connect, read, attempts = _OF.get(service, _USUAL)
     return session().create_client(
         service,

@@ -78,7 +78,7 @@ def step(job: Job) -> Step:
     )
 
 
-def _orders(job: Job, person: Person, after: object) -> _Done:
+def _orders(job: Job, person: Person, after: str | None) -> _Done:
     query = orders.of_customer(str(job.asked["customer"]), MOST_AT_ONCE)
     found, total, after = jobs.records(query, orders.page, after)
     customer = customers.get(str(job.asked["customer"]))

@@ -1,7 +1,7 @@
 """What clients send to export records of the shop."""
 
 from dataclasses import replace
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -53,7 +53,7 @@ class NewExport(Chosen):
         return self
 
 
-_LISTS: Final[dict[str, Any]] = {
+_LISTS: Final[dict[str, type[ListProducts | ListOrders | ListCustomers]]] = {
     ExportType.PRODUCTS: ListProducts,
     ExportType.ORDERS: ListOrders,
     ExportType.CUSTOMERS: ListCustomers,
@@ -63,5 +63,4 @@ _LISTS: Final[dict[str, Any]] = {
 def query(records: str, filters: dict[str, object], limit: int) -> listing.Query:
     """The list that these filters choose. Raises Invalid, named `filters.…`."""
     asked = validation.filters(_LISTS[records], filters, "filters")
-    wanted: listing.Query = asked.query()
-    return replace(wanted, limit=limit, deepest=None)
+    return replace(asked.query(), limit=limit, deepest=None)

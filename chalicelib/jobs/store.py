@@ -302,8 +302,8 @@ def previewed(job: Job, more: Sequence[Mapping[str, object]]) -> dict[str, objec
 def records(
     asked: listing.Query,
     read: Callable[[listing.Query], listing.Page[R]],
-    cursor: Any,
-) -> tuple[list[R], int, object]:
+    cursor: str | None,
+) -> tuple[list[R], int, str | None]:
     """The records of a list after a cursor (None: from the start), their total, and the next
     cursor, None at the end. `read` reads a page of the list."""
     found = read(replace(asked, cursor=cursor or ""))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.listing.counts import Counts, Where, counts, places
 from chalicelib.listing.kinds import Kind, escape, list_shards, word_shards
@@ -202,10 +202,9 @@ def _narrow(parts: Iterable[tuple[str, Matches | None]], most: int) -> dict[str,
 def _shard(pk: str, begin: str, most: int) -> Matches | None:
     """The matches in one shard, or None if there are too many."""
     found = Matches()
-    asked: dict[str, Any] = {"where": table.sk.begins_with(begin), "fields": ("sk", "at")}
-    after = None
+    where, after = table.sk.begins_with(begin), None
     while True:
-        rows = table.query(pk, limit=most + 1, after=after, **asked)
+        rows = table.query(pk, where=where, fields=("sk", "at"), limit=most + 1, after=after)
         for item in rows.items:
             _, sort, id = item["sk"].split("#")
             if "+" in sort:

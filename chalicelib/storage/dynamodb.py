@@ -112,7 +112,7 @@ class _Direct:
         SigV4Auth(keys, "dynamodb", self._region).add_auth(request)
         return AWSPreparedRequest("POST", self._url, request.headers, body, False)
 
-    def _answer(self, prepared: AWSPreparedRequest, body: bytes) -> tuple[int, Any, bytes]:
+    def _answer(self, prepared: AWSPreparedRequest, body: bytes) -> tuple[int, object, bytes]:
         seconds = deadline.patience().attempt
         _watch().attempt.ends = ends = time.monotonic() + seconds
         try:

@@ -38,7 +38,7 @@ def begin(call: Callable[[], T]) -> Future[T]:
     return _pool().submit(copy_context().run, call)
 
 
-def together(calls: Sequence[Callable[[], Any]]) -> list[Any]:
+def together(calls: Sequence[Callable[[], object]]) -> list[Any]:
     """The results of independent calls, made at the same time: one round trip instead of several.
 
     This thread makes the first, and afterwards those that no other has begun: so a call may itself
@@ -62,7 +62,7 @@ def together(calls: Sequence[Callable[[], Any]]) -> list[Any]:
         raise
 
 
-def ask(operation: str, request: dict[str, Any]) -> Any:
+def ask(operation: str, request: dict[str, object]) -> Any:
     """The reply. Raises Busy where DynamoDB refuses or does not answer for too long."""
     codes: list[str] = []
     for _ in deadline.attempts(longest=lambda: longest_pause(codes)):

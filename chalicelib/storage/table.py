@@ -76,8 +76,8 @@ def _only(fields: Iterable[str]) -> dict[str, object]:
     return expressions.into({"ProjectionExpression": ", ".join(names)}) if len(names) > 2 else {}
 
 
-def _batch(name: str, keys: Sequence[Key], only: dict[str, Any]) -> dict[Key, Item]:
-    pending: list[dict[str, Any]] = [pack_key(key) for key in keys]
+def _batch(name: str, keys: Sequence[Key], only: dict[str, object]) -> dict[Key, Item]:
+    pending: list[dict[str, object]] = [pack_key(key) for key in keys]
     found: dict[Key, Item] = {}
     for _ in deadline.attempts(longest=_after_rest):
         wanted = {name: {"Keys": pending, "ConsistentRead": True, **only}}
@@ -273,7 +273,7 @@ def batch_write(puts: Iterable[Item] = (), deletes: Iterable[Key] = ()) -> None:
     together([partial(_batch_written, settings.table(), part) for part in parts])
 
 
-def _batch_written(name: str, pending: Sequence[dict[str, Any]]) -> None:
+def _batch_written(name: str, pending: Sequence[dict[str, object]]) -> None:
     for _ in deadline.attempts(longest=_after_rest):
         reply = ask("BatchWriteItem", {"RequestItems": {name: pending}})
         pending = reply.get("UnprocessedItems", {}).get(name, [])
