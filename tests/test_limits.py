@@ -45,6 +45,7 @@ INTERNAL: Final = {
     "what a process remembers": """
         imports.csv.seen._MOST imports.csv.seen._MOST_AGAIN
         request.authenticate._MOST_REMEMBERED request.rate._MOST_ADDRESSES""",
+    "what no cursor of an answer has": "listing.cursor._LONGEST listing.cursor._MOST_PAGES",
     "what is no number, address or quoted record any more, and is read as something else": """
         imports.csv.records._LONGEST_ODD imports.formats.cells._LONGEST
         request.proxies._MOST_HOPS""",
