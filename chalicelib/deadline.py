@@ -14,6 +14,8 @@ from functools import wraps
 from itertools import count
 from typing import Any, Final, TypeVar
 
+from chalicelib import telemetry
+
 PATIENCE_SECONDS = 6.0  # how long a client waits for conflicts and throttles before 503
 LONGEST_PAUSE: Final = 0.6
 _LEFT_SECONDS: Final = 8  # of a function's time, to give its messages back
@@ -47,6 +49,7 @@ def in_background(function: Callable[[Any, Any], T]) -> Callable[[Any, Any], T]:
 
     @wraps(function)
     def run(event: Any, context: Any) -> T:
+        telemetry.begin(context)
         left = context.get_remaining_time_in_millis() / 1000 if context else float("inf")
         token = _ends.set(time.monotonic() + left - _LEFT_SECONDS)
         try:

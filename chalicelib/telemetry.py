@@ -41,6 +41,13 @@ _logger: Final = Logger(
 )
 
 
+def begin(context: object) -> None:
+    """Each line of this invocation has Lambda's request id."""
+    id = getattr(context, "aws_request_id", None)
+    if id:
+        _logger.append_keys(lambdaRequestId=id)
+
+
 def info(message: str, **fields: Any) -> None:
     """An outcome: a constant message, with everything variable in fields."""
     _logger.info(message, **fields)
@@ -51,8 +58,21 @@ def warning(message: str, **fields: Any) -> None:
 
 
 def error(message: str, cause: BaseException | None = None, **fields: Any) -> None:
-    """A failure that needs attention, with the traceback of `cause` or of the current exception."""
-    _logger.error(message, exc_info=cause or sys.exc_info()[1], **fields)
+    """A failure that needs attention, with the traceback of `cause` or of the current exception,
+    and the request id of the service that refused."""
+    failure = cause or sys.exc_info()[1]
+    _logger.error(message, exc_info=failure, **_asked(failure), **fields)
+
+
+def given_up(operation: str, failure: BaseException | None) -> None:
+    """A call that was sent again until the patience ended."""
+    _logger.warning("call given up", operation=operation, reason=str(failure), **_asked(failure))
+
+
+def _asked(failure: BaseException | None) -> dict[str, Any]:
+    response: dict[str, Any] = getattr(failure, "response", None) or {}
+    id = response.get("ResponseMetadata", {}).get("RequestId")
+    return {"awsRequestId": id} if id else {}
 
 
 def measured(

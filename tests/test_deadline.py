@@ -38,3 +38,36 @@ def test_a_pause_is_at_most_what_the_caller_allows(waited: list[float]) -> None:
 
 def test_a_deadline_is_so_many_seconds_from_now_or_six(waited: list[float]) -> None:
     assert (deadline.within(2), deadline.within(0), deadline.within()) == (102, 100, 106)
+
+
+class _Context:
+    aws_request_id = "r-1"
+
+    def __init__(self, seconds: float) -> None:
+        self._milliseconds = int(seconds * 1000)
+
+    def get_remaining_time_in_millis(self) -> int:
+        return self._milliseconds
+
+
+@pytest.mark.parametrize(("remaining", "most"), [(300, 75), (48, 40)])
+def test_background_work_waits_for_a_table_that_throttles_within_its_functions_time(
+    waited: list[float], remaining: float, most: float
+) -> None:
+    def refused(event: object, context: object) -> int:
+        return len(list(deadline.attempts(longest=lambda: deadline.patience().pause)))
+
+    assert deadline.in_background(refused)({}, _Context(remaining)) == len(waited) + 1
+    assert waited[:9] == [0.02 * 2**n for n in range(9)] and set(waited[9:]) <= {10}
+    assert most - 10.24 < sum(waited) <= most
+    assert deadline.within() == 100 + sum(waited) + 6, "afterwards a client waits again"
+
+
+def test_the_next_attempt_ends_within_the_patience_if_it_takes_as_long_as_the_last(
+    waited: list[float],
+) -> None:
+    attempts = 0
+    for _ in deadline.attempts():
+        attempts += 1
+        waited.append(1.25)  # it hangs
+    assert attempts == 4 and sum(waited) <= 6

@@ -6,7 +6,7 @@ from typing import Any
 
 from chalice.app import Chalice
 
-from chalicelib import settings
+from chalicelib import settings, telemetry
 from chalicelib.request.middleware import handle
 from chalicelib.request.routes import ANY_PATHS, begins, close
 
@@ -31,6 +31,7 @@ class Application(Chalice):
                 self._import(modules)
 
     def __call__(self, event: Any, context: object) -> Any:
+        telemetry.begin(context)
         self.serve(event.get("resource") or "")  # Chalice refuses other content types
         return super().__call__(event, context)
 

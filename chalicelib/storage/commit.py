@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from botocore.exceptions import ClientError
 
-from chalicelib import deadline, settings
+from chalicelib import deadline, settings, telemetry
 from chalicelib.problems import Busy, Invalid
 from chalicelib.storage import dynamodb, outbox, table
 from chalicelib.storage.attributes import Expressions, Item, Key, pack, pack_key, unpack
@@ -200,12 +200,14 @@ class Commit:
             message = "This change exceeds one transaction. Change less at a time."
             raise Invalid(message, code="too_large")
         request = self._request()
+        last: Exception | None = None
         for _ in deadline.attempts(longest=lambda: self._longest_pause):
             try:
                 dynamodb.call("TransactWriteItems", request)
                 _lanes.widen()
                 return
             except ClientError as error:
+                last = error
                 code = error.response["Error"]["Code"]
                 reasons = error.response.get("CancellationReasons", [])
                 if code == "TransactionCanceledException":
@@ -220,8 +222,10 @@ class Commit:
                     more = _THROTTLED_SECONDS
                 if conflicts_until is not None and time.monotonic() >= conflicts_until + more:
                     break
-            except NO_ANSWER:
+            except NO_ANSWER as error:
+                last = error
                 self._longest_pause = deadline.LONGEST_PAUSE
+        telemetry.given_up("TransactWriteItems", last)
         raise Busy
 
     def _add(

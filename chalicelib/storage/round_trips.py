@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from botocore.exceptions import ClientError
 
-from chalicelib import deadline
+from chalicelib import deadline, telemetry
 from chalicelib.problems import Busy
 from chalicelib.storage import dynamodb
 from chalicelib.storage.dynamodb import NO_ANSWER
@@ -65,15 +65,18 @@ def together(calls: Sequence[Callable[[], object]]) -> list[Any]:
 def ask(operation: str, request: dict[str, object]) -> Any:
     """The reply. Raises Busy where DynamoDB refuses or does not answer for too long."""
     codes: list[str] = []
+    last: Exception | None = None
     for _ in deadline.attempts(longest=lambda: longest_pause(codes)):
         try:
             return dynamodb.call(operation, request)
         except ClientError as error:
             if not may_repeat(error):
                 raise
-            codes[:] = [error.response["Error"]["Code"]]
-        except NO_ANSWER:
+            codes[:], last = [error.response["Error"]["Code"]], error
+        except NO_ANSWER as error:
             codes.clear()
+            last = error
+    telemetry.given_up(operation, last)
     raise Busy
 
 

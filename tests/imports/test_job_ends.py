@@ -236,7 +236,7 @@ def test_a_step_without_a_line_that_failed_five_times_ends_the_job(desk: Desk) -
     app.import_dead_letters(dead({"job": job_id, "step": "leftover"}), None)
     error = desk.job(job_id)["error"]
     assert error["code"] == "chunk_failed"
-    assert error["message"].startswith("A part of the file could not be imported, after five")
+    assert error["message"].startswith("A part of the file could not be imported within an hour")
 
 
 def test_a_dead_letter_does_not_change_an_ended_job(desk: Desk) -> None:

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
-from chalicelib import settings
+import app
+from chalicelib import deadline, settings
 from chalicelib.problems import Busy
 from chalicelib.safe_post.post import PostResult
 from chalicelib.storage import outbox, table
 from chalicelib.webhooks import fan_out, store
 from chalicelib.webhooks.model import EventKind, NewWebhook
+from tests.support.dynamodb_double import Fault
 from tests.support.shop import Shop
 from tests.support.webhook_events import stream
 from tests.support.webhook_world import (
@@ -316,3 +318,20 @@ def test_the_identifier_of_an_event_ends_in_its_place_in_the_commit() -> None:
 def test_the_body_of_an_event_is_kept_for_60_days(world: World) -> None:
     item = outbox.item([("product.created", "{}")])
     assert item["expiresAt"] - world.now.timestamp() == 60 * 86_400
+
+
+def test_events_are_fanned_out_once_while_the_table_throttles(
+    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 6.0)
+    for _ in range(5):
+        add(merchant)
+    announce()
+    items, calls = world.unread_events(), count()
+    world.double.faults = lambda operation, request: Fault.THROTTLE if next(calls) % 5 else None
+    answer = app.fan_out(stream(items), None)
+    world.double.faults = lambda operation, request: None
+    assert answer == {"batchItemFailures": []}
+    sent = [one.content["delivery"] for one in world.queues[DELIVERIES]]
+    assert len(sent) == len(set(sent)) == 5

@@ -41,7 +41,7 @@ def _step(letter: Mapping[str, Any]) -> _End:
         message = "The job could not continue. What was written stays."
         return jobs.fail, letter["job"], "step_failed", message
     where = f" from line {letter['line']} on" if "line" in letter else ""
-    message = f"A part of the file{where} could not be imported, after five attempts. "
+    message = f"A part of the file{where} could not be imported within an hour. "
     return store.fail, letter["job"], "chunk_failed", message + _again
 
 
