@@ -74,6 +74,25 @@ def test_every_chunk_of_a_large_file_is_sent_once_and_few_at_a_time(
         assert (files.read_plan(job_id, 0) is not None) == (parts > at_first or parts >= kept)
 
 
+@pytest.mark.parametrize("later", [2, 6, 8])
+def test_every_chunk_is_sent_once_if_the_number_of_workers_changes_meanwhile(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, later: int
+) -> None:
+    monkeypatch.setattr(settings, "imports_at_once", lambda: 4)
+    plan = lanes.Plan("job_1")
+    for number in range(30):
+        plan.add({"job": "job_1", "number": number})
+    plan.send()
+    monkeypatch.setattr(settings, "imports_at_once", lambda: later)
+    sent = []
+    while waiting := desk.messages():
+        for message in waiting:
+            part = json.loads(message["body"])
+            sent.append(part["number"])
+            lanes.send_next_page(part)
+    assert sent == list(range(30))
+
+
 @pytest.mark.usefixtures("two_at_once")
 def test_an_import_continues_after_a_crash_at_the_end_of_a_chunk(
     desk: Desk, monkeypatch: pytest.MonkeyPatch

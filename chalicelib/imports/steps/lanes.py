@@ -36,7 +36,7 @@ class Plan:
     def add(self, message: ChunkMessage) -> None:
         page, place = divmod(self._count, self._size)
         if place == 0:
-            message = {**message, "page": page}
+            message = {**message, "page": page, "pageSize": self._size}
         if page < _AHEAD:
             self._first.append(message)
         self._kept.append(message)
@@ -57,10 +57,13 @@ class Plan:
 
 
 def send_next_page(message: Mapping[str, Any]) -> None:
-    """Sends the next page, for the first message of a page. Repeating it is harmless."""
+    """Sends the next page, for the first message of a page. Repeating it is harmless.
+
+    The size is the planner's: a deployment may have changed the number of workers since.
+    """
     if "page" not in message:
         return
-    size = _page()
+    size = int(message["pageSize"])
     number, start = divmod((int(message["page"]) + _AHEAD) * size, _KEPT_TOGETHER)
     kept = files.read_plan(message["job"], number)
     queue.send(json.loads(kept)[start : start + size] if kept else [])
