@@ -27,6 +27,7 @@ from backroom.errors import (
 )
 from backroom.settings import NotSignedIn
 from backroom.transport import Policy, Waiting, etag_of
+from backroom.version import __version__
 from backroom.webhooks import Delivery, verify
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "Unauthorized",
     "Unreachable",
     "Waiting",
+    "__version__",
     "etag_of",
     "verify",
 ]

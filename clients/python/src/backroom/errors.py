@@ -32,7 +32,7 @@ class ApiError(BackroomError):
 
     def _fields(self) -> str:
         told = (f"{each.get('field')}: {each.get('message')}" for each in self.errors)
-        return "".join(f"\n  {line}" for line in told)
+        return "".join(f"\n  {line}" for line in told if line not in self.message)
 
 
 class BadRequest(ApiError):

@@ -17,6 +17,7 @@ from urllib.parse import quote
 import httpx
 
 from backroom import errors
+from backroom.version import __version__
 
 RETRIES = 5
 TIMEOUT = httpx.Timeout(35.0, connect=10.0)  # the shop's gateway answers within 29 s
@@ -83,6 +84,8 @@ class Transport:
     def __init__(
         self, base_url: str, key: str | None, policy: Policy, http: httpx.Client | None = None
     ) -> None:
+        if key is not None and not (key.isascii() and key.isprintable()):
+            raise errors.BackroomError("The API key has letters that no key has: copy it again.")
         self.base_url = base_url.rstrip("/")
         self._key = key
         self.policy = policy
@@ -119,7 +122,7 @@ class Transport:
             method,
             url,
             params=_query(query or {}),
-            headers={"User-Agent": "backroom-python", **sent},
+            headers={"User-Agent": f"backroom-python/{__version__}", **sent},
             content=None if body is None else json.dumps(body, default=_text).encode(),
             files=None if file is None else {"file": file},
         )

@@ -46,19 +46,20 @@ from backroom.models import (
 )
 from backroom.settings import NotSignedIn, Settings
 from backroom.transport import Waiting
+from backroom.version import __version__
 
 DONE, REFUSED, USAGE, NOT_ALLOWED, NO_ANSWER, INCOMPLETE, NEEDS_MAPPING = range(7)
+INTERRUPTED = 130
 EXIT_CODES = """
 Exit codes: 0 done; 1 refused, or something is wrong; 2 wrong usage; 3 no key, a wrong one, or not
 allowed; 4 the shop did not answer; 5 a job failed, or some of its rows, or an event was left out;
-6 the file needs a mapping.
+6 the file needs a mapping; 130 Ctrl-C.
 """
 
 app = typer.Typer(
     name="backroom",
     help="Backroom on the command line.",
     epilog=EXIT_CODES,
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -68,10 +69,30 @@ webhooks = typer.Typer(help="List webhooks; add and remove one.", invoke_without
 app.add_typer(orders, name="orders")
 app.add_typer(products, name="products")
 app.add_typer(webhooks, name="webhooks")
+jobs = typer.Typer(
+    help="List jobs; show, follow, undo and cancel one.", invoke_without_command=True
+)
+app.add_typer(jobs, name="jobs")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Limit = Annotated[int, typer.Option(min=0, help="Maximum number of records; 0: all.")]
+OrderName = Annotated[str, typer.Argument(help="Its number, or its id: ord_…")]
 Search = Annotated[str | None, typer.Option(help="Words, or beginnings of words.")]
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"backroom {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _all(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Backroom on the command line."""
 
 
 @contextmanager
@@ -148,6 +169,8 @@ def import_(
     ] = None,
     encoding: Annotated[str | None, typer.Option(help="Encoding; default: detected.")] = None,
     sheet: Annotated[str | None, typer.Option(help="Sheet; default: the first.")] = None,
+    delimiter: Annotated[str | None, typer.Option(help="Between cells; default: detected.")] = None,
+    location: Annotated[str | None, typer.Option(help="Whose stock; default: all of them.")] = None,
     allow_zero_prices: Annotated[bool, typer.Option("--allow-zero-prices")] = False,
     ask: Annotated[
         bool | None,
@@ -161,7 +184,10 @@ def import_(
     """Import a file of products, and wait until it is done."""
     options: dict[str, Any] = {"fileName": file.name, "mode": mode, "dryRun": dry_run}
     options["allowZeroPrices"] = allow_zero_prices
+    if not file.stat().st_size:
+        _fail(f"{file} is empty.", USAGE)
     given = {"mapping": _mapping(mapping), "encoding": encoding, "sheet": sheet}
+    given |= {"delimiter": delimiter, "location": location}
     options.update({name: value for name, value in given.items() if value})
     asks = (sys.stdin.isatty() and not as_json) if ask is None else ask
     with _shop() as shop:
@@ -199,11 +225,18 @@ def _mapping(text: str | None) -> Any:
 
 def _waited(shop: Backroom, job_id: str, what: str, *, quiet: bool) -> Any:
     """The job, however it ended."""
-    with shown.bar(what, None, quiet=quiet) as bar:
-        try:
+    try:
+        with shown.bar(what, None, quiet=quiet) as bar:
             return shop.wait(job_id, on_progress=lambda job: bar.at(job["processed"], job["total"]))
-        except JobFailed as failed:
-            return failed.job
+    except JobFailed as failed:
+        return failed.job
+    except KeyboardInterrupt:
+        shown.note(
+            f"The job {job_id} goes on. Follow it with `backroom jobs follow {job_id}`,"
+            f" stop it with `backroom jobs cancel {job_id}`.",
+            "yellow",
+        )
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def _show_columns(job: Any) -> None:
@@ -275,6 +308,8 @@ def export(
 ) -> None:
     """Write all products, orders or customers to a file."""
     target = to or Path(f"{what}.{file_format}")
+    if not target.parent.is_dir():
+        _fail(f"{target.parent} is no folder.", USAGE)
     if target.exists() and not force:
         _fail(f"{target} already exists: --force overwrites it.", USAGE)
     asked: NewExport = {"type": what, "format": file_format, "columns": columns}
@@ -316,6 +351,7 @@ def list_orders(
     context: typer.Context,
     search: Search = None,
     status: Annotated[list[str] | None, typer.Option(help="Repeatable.")] = None,
+    payment_status: Annotated[list[str] | None, typer.Option(help="Repeatable.")] = None,
     since: Annotated[str | None, typer.Option("--from", help="A day or a time.")] = None,
     until: Annotated[str | None, typer.Option("--to", help="A day (included) or a time.")] = None,
     limit: Limit = 20,
@@ -325,9 +361,13 @@ def list_orders(
     if context.invoked_subcommand:
         return
     with _shop() as shop:
-        wanted = cast(Any, status)
         walk = shop.iter_orders(
-            search=search, status=wanted, from_=since, to=until, limit=_page(limit)
+            search=search,
+            status=cast(Any, status),
+            payment_status=cast(Any, payment_status),
+            from_=since,
+            to=until,
+            limit=_page(limit),
         )
         found = _first(walk, limit)
         if as_json:
@@ -351,10 +391,22 @@ def list_orders(
 
 
 @orders.command("show")
-def show_order(id: str, as_json: Json = False) -> None:
+def show_order(order: OrderName, as_json: Json = False) -> None:
     """Show an order."""
     with _shop() as shop:
-        _show_order(shop.get_order(id), as_json=as_json)
+        _show_order(shop.get_order(_order_id(shop, order)), as_json=as_json)
+
+
+def _order_id(shop: Backroom, name: str) -> str:
+    """The id of an order that is named by it or by its number."""
+    if name.startswith("ord_"):
+        return name
+    number = name.removeprefix("#")
+    found = (each["id"] for each in shop.iter_orders(search=number) if each["number"] == number)
+    order_id = next(found, None)
+    if order_id is None:
+        _fail(f"There is no order {name!r}.", REFUSED)
+    return order_id
 
 
 @orders.command("create")
@@ -385,7 +437,7 @@ def create_order(
 
 @orders.command("update")
 def update_order(
-    id: str,
+    order: OrderName,
     status: Annotated[str | None, typer.Option()] = None,
     tracking_number: Annotated[str | None, typer.Option()] = None,
     note: Annotated[str | None, typer.Option()] = None,
@@ -395,7 +447,7 @@ def update_order(
     given = {"status": status, "trackingNumber": tracking_number, "note": note}
     change = cast(OrderChange, {name: value for name, value in given.items() if value is not None})
     with _shop() as shop:
-        _show_order(shop.update_order(id, change), as_json=as_json)
+        _show_order(shop.update_order(_order_id(shop, order), change), as_json=as_json)
 
 
 def _line(shop: Backroom, item: str) -> dict[str, Any]:
@@ -686,6 +738,68 @@ def _subject(data: Mapping[str, Any]) -> str:
     return str(shown.plain(f"{data.get('id', '')} {named or ''}".strip()))
 
 
+# --- Jobs -----------------------------------------------------------------------------------------
+
+
+@jobs.callback()
+def list_jobs(context: typer.Context, limit: Limit = 20, as_json: Json = False) -> None:
+    """List jobs, newest first; show, follow, undo and cancel one."""
+    if context.invoked_subcommand:
+        return
+    with _shop() as shop:
+        found = _first(shop.iter_jobs(limit=_page(limit)), limit)
+        if as_json:
+            _lines(found)
+            return
+        names = ("createdAt", "type", "status", "processed", "failed", "id")
+        shown.table(
+            ("created", "type", "status", "processed>", "failed>", "id"),
+            ([each.get(name) for name in names] for each in found),
+        )
+
+
+@jobs.command("show")
+def show_job(id: str, as_json: Json = False) -> None:
+    """Show a job, with its first errors."""
+    with _shop() as shop:
+        _show_job(shop.get_job(id), as_json=as_json)
+
+
+@jobs.command("follow")
+def follow_job(id: str, as_json: Json = False) -> None:
+    """Wait until a job has ended, and show it."""
+    with _shop() as shop:
+        _ended_job(_waited(shop, id, "Working", quiet=as_json), as_json=as_json)
+
+
+@jobs.command("undo")
+def undo_job(id: str, as_json: Json = False) -> None:
+    """Undo an import or a bulk edit, and wait until it is done."""
+    with _shop() as shop:
+        undone = shop.undo_job(id)["jobId"]
+        _ended_job(_waited(shop, undone, "Undoing", quiet=as_json), as_json=as_json)
+
+
+@jobs.command("cancel")
+def cancel_job(id: str, as_json: Json = False) -> None:
+    """Stop a job. What it has written stays, and can be undone."""
+    with _shop() as shop:
+        _show_job(shop.cancel_job(id), as_json=as_json)
+
+
+def _show_job(job: Any, *, as_json: bool) -> None:
+    if as_json:
+        shown.document(job)
+    else:
+        shown.job(job)
+
+
+def _ended_job(job: Any, *, as_json: bool) -> None:
+    _show_job(job, as_json=as_json)
+    if job["status"] != "COMPLETED" or job["failed"]:
+        raise typer.Exit(INCOMPLETE)
+
+
 # --- All of them ----------------------------------------------------------------------------------
 
 
@@ -737,8 +851,13 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         else:
             shown.note(ended.message, "red")
         sys.exit(ended.code)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
     except BrokenPipeError:
         # Whoever reads has enough, as `head` does.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(DONE)
+    except OSError as error:  # of a file that was named
+        shown.note(f"{error.filename or 'A file'}: {error.strerror or error}", "red")
+        sys.exit(USAGE)
     sys.exit(DONE)
