@@ -24,7 +24,7 @@ LOCK_MS: Final = 15
 CALL_MS: Final = 5
 SECONDS: Final = 8
 PIECES: Final = 200  # of the flash sale
-LANES: Final = 40  # concurrent transactions of an import: ten functions with four each
+LANES: Final = 80  # concurrent transactions of an import: twenty functions with four each
 PREPARES_MS: Final = 40  # CPU that a lane takes to make the next transaction of four products
 
 
