@@ -31,6 +31,7 @@ SERVED = {
     "/api/admin/orders/bulk-edit": ["chalicelib.bulk_edits.routes"],
     "/api/products": ["chalicelib.storefront.routes"],
     "/api/admin/orders": ["chalicelib.orders.routes"],
+    "/api/admin/transactions": ["chalicelib.orders.routes"],
     "/api/admin/customers": [
         "chalicelib.customers.routes",
         "chalicelib.merges.routes",

@@ -1,7 +1,7 @@
 """Fixtures: `shop`, the application with its own tables, and `faults`, failures of AWS calls."""
 
 import os
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,13 +36,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Says which tests were not run, and why."""
-    left_out: dict[str, Counter[str]] = defaultdict(Counter)  # of a reason, by file
-    for report in terminalreporter.stats.get("skipped", []):
-        file, reason = report.nodeid.partition("::")[0], report.longrepr[2]
-        left_out[reason.removeprefix("Skipped: ")][file] += 1
-    for reason, files in sorted(left_out.items()):
-        names = ", ".join(sorted(files))
-        terminalreporter.write_line(f"Not run: {files.total()} tests: {reason} ({names})")
+    reports = terminalreporter.stats.get("skipped", [])
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in reports)
+    for reason, number in sorted(reasons.items()):
+        terminalreporter.write_line(f"Not run: {number} tests: {reason}")
 
 
 def _turn(item: pytest.Item) -> int:

@@ -285,8 +285,19 @@ def _orders(day: Day, shirt: Any) -> None:
     day.admin("PATCH", path, {"status": "PROCESSING", "salesRepId": "emp_ann-01"})
     day.admin("GET", path)
     day.admin("GET", "/orders?status=PROCESSING&limit=2")
-    other = day.admin("POST", "/orders", {"lineItems": [line]})
-    day.admin("DELETE", f"/orders/{other['id']}")
+    other = day.admin("POST", "/orders", {"lineItems": [line], "deposit": {"percent": 30}})
+    path = f"/orders/{other['id']}"
+    part = {"amount": "15.00", "method": "CASH", "tendered": "20.00"}
+    paid = day.admin("POST", f"{path}/payments", part)
+    day.admin("POST", f"{path}/payments", {"method": "CARD_TERMINAL", "reference": "T-42"})
+    payment = paid["payments"][0]
+    returned = {"lines": [{"lineItemId": other["lineItems"][0]["id"], "quantity": 1}]}
+    returned |= {"method": "CARD_TERMINAL", "reason": "DAMAGED"}
+    day.admin("POST", f"{path}/refunds", {**returned, "dryRun": True})
+    day.admin("POST", f"{path}/payments/{payment['id']}/void", {"reason": "Counted twice"})
+    day.admin("POST", f"{path}/refunds", returned)
+    day.admin("GET", "/transactions?kind=PAYMENT&limit=2")
+    day.admin("DELETE", path)
     _customers(day, order["customer"]["id"])
     day.admin("GET", "/search?q=ada")
     day.admin("GET", "/summary")

@@ -28,7 +28,8 @@ INTERNAL: Final = {
         erasures.store._MOST_BYTES storage.feed.MOST_BYTES imports.csv.workbooks._MOST_ROWS
         jobs.model.MOST_AT_ONCE listing.best.MOST_CANDIDATES listing.lookup._MOST
         listing.lookup._MOST_ALIKE listing.search._MOST_READ listing.search._MOST_REMOVED
-        listing.search._MOST_WHOLE orders.store._MOST_ITEMS products.stock._MOST_CONDITIONS
+        listing.search._MOST_WHOLE orders.payments._MOST_METHODS
+        orders.store._MOST_ITEMS orders.transactions._MOST_AT_ONCE products.stock._MOST_CONDITIONS
         safe_post.post.MOST_TRIED_ADDRESSES""",
     "how much of a text or number is kept, shown, or found by": """
         customers.model._MOST_DIGITS imports.formats.proposal._LONGEST_SAMPLE

@@ -10,13 +10,13 @@ Nothing is indexed later.
 - maintenance: `recount` (checks totals), `move` and `moved` (to another index)
 """
 
-from chalicelib.listing.entries import change
+from chalicelib.listing.entries import change, remove_later
 from chalicelib.listing.index import MOST_WORD_BYTES, Index
 from chalicelib.listing.kinds import Kind
 from chalicelib.listing.lists import Range
 from chalicelib.listing.move import Records, reindex
 from chalicelib.listing.moved import discard, is_ready, ready, sweep, words_of
-from chalicelib.listing.pages import Page, count, page
+from chalicelib.listing.pages import Page, count, page, page_of
 from chalicelib.listing.query import Indexed, Query
 from chalicelib.listing.recount import Recount, Wrong, disagreement, everyone, recount, repair
 
@@ -38,9 +38,11 @@ __all__ = [
     "everyone",
     "is_ready",
     "page",
+    "page_of",
     "ready",
     "recount",
     "reindex",
+    "remove_later",
     "repair",
     "sweep",
     "words_of",

@@ -76,7 +76,7 @@ def _summed(items: list[Item]) -> dict[str, int]:
     found: dict[str, int] = {}
     for item in items:
         name = item["sk"].rsplit("#", 1)[0]
-        found[name] = found.get(name, 0) + int(item["n"])
+        found[name] = found.get(name, 0) + int(item.get("n", 0))
     return found
 
 

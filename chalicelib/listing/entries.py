@@ -40,8 +40,18 @@ def change(
         _change_words(commit, word_keys(kind, id, before), word_keys(kind, id, after), room)
     for index, step in ((before, -1), (after, 1)):
         for pk, cell in kind.cells(index.facets, index.format) if index else ():
-            commit.count(pk, cell, step)
+            sums = kind.sums(index.facets) if index and pk == kind.count_pk() else {}
+            commit.count(pk, cell, step, **{name: step * n for name, n in sums.items()})
     return after
+
+
+def remove_later(commit: Commit, kind: Kind, id: str, index: Index) -> None:
+    """As `change` to nothing, of a record whose entries have no effect without it: they are deleted
+    after the commit, which has no room for them."""
+    for key in entries_of(kind, id, index):
+        commit.delete_after(key)
+    for pk, cell in kind.cells(index.facets, index.format):
+        commit.count(pk, cell, -1)
 
 
 def _change_words(commit: Commit, old: dict[Key, bool], new: dict[Key, bool], room: int) -> None:

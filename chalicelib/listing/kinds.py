@@ -18,6 +18,7 @@ old partitions before the new ones finds a record that moves between them at lea
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from chalicelib.storage.attributes import Key
 
@@ -62,6 +63,8 @@ class Kind:
 
     `since`: the facets, combined lists and orders that only records of this `FORMAT` have.
 
+    `summed`: a facet that is an amount or "": the cells of the whole kind add it up.
+
     `inside`: how many words and values of a record are written with it; `room`: how many changes
     of these a transaction has room for, next to its other writes.
     """
@@ -74,6 +77,7 @@ class Kind:
     several: str = ""
     orders: tuple[str, ...] = ()
     since: frozenset[str] = frozenset()
+    summed: str = ""
     inside: int = 34
     room: int = 68
 
@@ -107,6 +111,10 @@ class Kind:
             if facets.get(facet) or facet not in self.since:
                 cells.append((self.count_pk(facet, facets.get(facet, "")), cell))
         return cells
+
+    def sums(self, facets: Mapping[str, str]) -> dict[str, Decimal]:
+        """What it adds to the sums of a cell of the whole kind."""
+        return {self.summed: Decimal(facets.get(self.summed) or 0)} if self.summed else {}
 
     def cell_facets(self, cell: str) -> tuple[dict[str, str], bool]:
         """The facets of a cell, and whether its records have this `FORMAT`."""

@@ -1,6 +1,6 @@
 """A page of a list: its records, its total, and the cursor of the next page."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Generic
@@ -78,6 +78,27 @@ def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
 
     by_cursor = after if query.cursor else None
     return Page(kept, found.total, start.page, query.limit, next_, found.at_least, by_cursor)
+
+
+def page_of(kind: Kind, query: Query, records: Iterable[R]) -> Page[R]:
+    """A page of few records, which were all read and fit the query; the newest first."""
+    asked = _asked(kind, query, key_parts(kind, query.where))
+    start = cursor.read(query.cursor, asked) if query.cursor else Cursor("", query.page)
+    places = {f"{record.index.sort}#{record.id}": record for record in records}
+    left = sorted(places, reverse=True)
+    if start.position:
+        left = [place for place in left if place < start.position]
+    else:
+        left = left[(start.page - 1) * query.limit :]
+    shown = left[: query.limit]
+    next_ = Cursor(shown[-1], start.page + 1).text(asked) if left[query.limit :] else None
+
+    def after(number: int) -> str:
+        return Cursor(shown[number - 1], start.page + 1).text(asked)
+
+    found = [places[place] for place in shown]
+    by_cursor = after if query.cursor else None
+    return Page(found, len(places), start.page, query.limit, next_, False, by_cursor)
 
 
 def _asked(kind: Kind, query: Query, where: Where) -> dict[str, object]:

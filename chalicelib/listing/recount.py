@@ -44,15 +44,18 @@ class Recount:
 
 
 def recount(kind: Kind) -> Recount:
-    """Reads the list of all records."""
+    """Reads the list of all records, and again if there are sums."""
+    found = []
+    for attribute in filter(None, (kind.summed, "n")):
 
-    def look() -> tuple[Counter[Key], Stored[Key]]:
-        counted = _counted(kind)
-        return counted, _stored(kind, counted)
+        def look(attribute: str = attribute) -> tuple[Mapping[Key, Number], Stored[Key]]:
+            counted = _counted(kind, attribute)
+            return counted, _stored(kind, counted, attribute)
 
-    counted, wrong = disagreement(look)
-    records = sum(n for (pk, _), n in counted.items() if pk == kind.count_pk())
-    return Recount(records, [Wrong(cell, *numbers) for cell, numbers in sorted(wrong.items())])
+        counted, wrong = disagreement(look)
+        found += [Wrong(cell, *numbers, attribute) for cell, numbers in sorted(wrong.items())]
+    records = int(sum(n for (pk, _), n in counted.items() if pk == kind.count_pk()))
+    return Recount(records, found)
 
 
 def disagreement(
@@ -130,24 +133,29 @@ def everyone(kind: Kind, fields: Sequence[str], first: str = "") -> Iterator[dic
                 yield item
 
 
-def _counted(kind: Kind) -> Counter[Key]:
-    """How many records belong to each cell, by the facets in their list entries, in either
-    format."""
-    found: Counter[Key] = Counter()
-    for item in everyone(kind, list(dict.fromkeys([*kind.counted, *kind.under]))):
-        found.update((pk, kind.cell(item)) for pk, _ in kind.cells(item))
+def _counted(kind: Kind, attribute: str) -> Mapping[Key, Number]:
+    """What each cell should have in `attribute`, by the facets in the list entries of records, in
+    either format."""
+    found: defaultdict[Key, Number] = defaultdict(int)
+    facets = (*kind.counted, *kind.under, *filter(None, [kind.summed]))
+    for item in everyone(kind, list(dict.fromkeys(facets))):
+        if attribute == "n":
+            for pk, _ in kind.cells(item):
+                found[pk, kind.cell(item)] += 1
+        else:
+            found[kind.count_pk(), kind.cell(item)] += kind.sums(item)[attribute]
     return found
 
 
-def _stored(kind: Kind, counted: Counter[Key]) -> Stored[Key]:
+def _stored(kind: Kind, counted: Mapping[Key, Number], attribute: str) -> Stored[Key]:
     """The stored cells besides those counted; for values without records, those of the whole
     kind."""
-    found: defaultdict[Key, Counter[str]] = defaultdict(Counter)
+    found: defaultdict[Key, defaultdict[str, Number]] = defaultdict(lambda: defaultdict(int))
     for pk in {kind.count_pk(), *(pk for pk, _ in counted)}:
-        for item in _items(pk, ["sk", "n"]):
+        for item in _items(pk, ["sk", attribute]):
             cell, shard = item["sk"].rsplit("#", 1)
             facets, is_new = kind.cell_facets(cell)
-            found[pk, kind.cell(facets)][f"{shard} {is_new}"] += int(item["n"])
+            found[pk, kind.cell(facets)][f"{shard} {is_new}"] += Decimal(item.get(attribute, 0))
     return found
 
 

@@ -10,15 +10,19 @@ from typing import Any, Final
 from chalicelib import settings
 from chalicelib.customers.model import Customer, Totals
 from chalicelib.customers.shown import of_order
+from chalicelib.orders import payments
 from chalicelib.orders.model import (
     ADDRESSES,
+    LARGEST_GROWN,
     LARGEST_HISTORY,
     LARGEST_ORDER,
     MOST_HISTORY,
     MOST_PRODUCTS,
     NewOrder,
     Order,
+    OrderChange,
     OrderStatus,
+    PaymentInput,
     PaymentStatus,
     index_of,
 )
@@ -64,13 +68,11 @@ def placed(
     """A new order. `products`: those of its lines that exist, by id; `by`: who placed it; `now`:
     ISO 8601. Raises Invalid."""
     lines = _lines(new, products)
-    payment = new.payment_status or PaymentStatus.PENDING
-    paid = payment is PaymentStatus.PAID
-    fields: dict[str, object] = {
+    fields: dict[str, Any] = {
         "id": ids.new("ord"),
         "number": number,
-        "status": (OrderStatus.PAID if paid else OrderStatus.PENDING).value,
-        "paymentStatus": payment.value,
+        "status": OrderStatus.PENDING.value,
+        "paymentStatus": (new.payment_status or PaymentStatus.PENDING).value,
         "paymentMethod": new.payment_method,
         "source": new.source or "OTHER",
         "customer": of_order(customer) if customer else None,
@@ -79,16 +81,18 @@ def placed(
         "lineItems": lines,
         "currency": settings.currency(),
         **_sums(new, lines),
+        **payments.empty(),
         "note": new.note or None,
         "tags": _once_each(new.tags),
         "trackingNumber": None,
         "orderDate": new.dated or now,
-        "paidAt": now if paid else None,
+        "paidAt": None,
         "shippedAt": None,
         "createdAt": now,
         "updatedAt": now,
         "history": [{"at": now, "by": by, "change": "created"}],
     }
+    fields = _opened(fields, new, by, now)
     fields["index"] = index_of(fields).stored()
     order = Order(fields, 1)
     size = len(json.dumps(show(order), ensure_ascii=False).encode())
@@ -96,6 +100,33 @@ def placed(
         message = f"make an order of {size} bytes; at most {LARGEST_ORDER} are possible"
         raise Invalid.field("lineItems", "too_large", message)
     return order
+
+
+def _opened(fields: Mapping[str, Any], new: NewOrder, by: str, now: str) -> dict[str, Any]:
+    """A new order's fields with its payments. Raises Invalid."""
+    after = {**fields, "deposit": payments.deposit(fields, new.deposit)}
+    if new.payments:
+        unpaid = {**after, "paymentStatus": PaymentStatus.PENDING.value}
+        after = _moved(payments.taken(unpaid, new.payments, by, now))
+        if new.payment_status and after["paymentStatus"] != new.payment_status:
+            message = f"With these payments the paymentStatus is {after['paymentStatus']}."
+            raise Invalid(message, code="payment_mismatch", paymentStatus=after["paymentStatus"])
+    elif new.payment_status is PaymentStatus.PAID:
+        after = _moved(payments.settled({**after, "paymentStatus": "PENDING"}, by, now))
+        after["status"], after["paymentStatus"] = OrderStatus.PAID.value, PaymentStatus.PAID.value
+    after = payments.derived(after)
+    after["paidAt"] = now if after["paymentStatus"] == PaymentStatus.PAID else None
+    return after
+
+
+def _moved(fields: dict[str, Any]) -> dict[str, Any]:
+    """After a payment: an order that is paid, or whose deposit is, is no longer PENDING."""
+    is_paid = fields["paymentStatus"] == PaymentStatus.PAID
+    if fields["status"] == OrderStatus.PENDING and (
+        is_paid or (fields["deposit"] and fields["deposit"]["isReached"])
+    ):
+        fields["status"] = OrderStatus.PAID.value
+    return fields
 
 
 def _lines(new: NewOrder, products: Mapping[str, Product]) -> list[dict[str, object]]:
@@ -161,12 +192,15 @@ def _once_each(tags: Iterable[str] | None) -> list[str]:
 # --- Change ---------------------------------------------------------------------------------------
 
 
-def changed(order: Order, given: Mapping[str, Any], by: str, now: str) -> Order:
-    """The order after a PATCH with what was `given`. Raises InvalidTransition and Invalid."""
+def changed(order: Order, asked: OrderChange, by: str, now: str) -> Order:
+    """The order after a PATCH. Raises InvalidTransition and Invalid."""
+    given = asked.given()
+    money = {name: given.pop(name) for name in ("deposit", "retained") if name in given}
     fields = {**order.fields, **_cleaned(given)}
     _refuse_late_addresses(order, fields)
     status = order.status
     payment = given.get("paymentStatus")
+    fields["paymentStatus"] = order.fields["paymentStatus"]
     if "status" in given:
         status = step(order.status, OrderStatus(given["status"]))
         payment = _payment(status, payment)
@@ -174,9 +208,57 @@ def changed(order: Order, given: Mapping[str, Any], by: str, now: str) -> Order:
             fields["shippedAt"] = now
         if status in GIVES_BACK:
             fields["lineItems"] = [{**line, "taken": 0} for line in fields["lineItems"]]
+    if "deposit" in money:
+        fields["deposit"] = payments.redeposited(fields, asked.deposit)
+    if "retained" in money:
+        fields["retained"] = payments.retained(fields, asked.retained)
+    fields = payments.derived(fields)
     if payment is not None:
-        moved = payment_step(status, order.payment_status, PaymentStatus(payment))
-        fields["paymentStatus"] = moved.value
+        start, has_records = order.payment_status, bool(order.fields["payments"])
+        moved = payment_step(status, start, PaymentStatus(payment), has_records=has_records)
+        if moved is not start:
+            fields = _implied(fields, moved, by, now)
+    return _after(order, fields, by, now)
+
+
+def _implied(fields: dict[str, Any], moved: PaymentStatus, by: str, now: str) -> dict[str, Any]:
+    """The fields with a payment status that was sent, and the records that it implies."""
+    if moved is PaymentStatus.REFUNDED:
+        return payments.refunded_whole(fields, by, now)
+    if moved is PaymentStatus.PAID:
+        fields = payments.settled(fields, by, now)
+    return payments.derived({**fields, "paymentStatus": moved.value})
+
+
+def paid(order: Order, asked: Sequence[PaymentInput], by: str, now: str) -> Order:
+    """The order after payments. Raises Invalid, DuplicateReference."""
+    return _grown(order, _moved(payments.taken(order.fields, asked, by, now)), by, now)
+
+
+def voided(order: Order, payment_id: str, reason: str | None, by: str, now: str) -> Order:
+    """The order after a payment was voided. Raises NotFound, AlreadyVoided, PaymentRefunded."""
+    fields = payments.voided(order.fields, payment_id, reason, by, now)
+    return _grown(order, fields, by, now)
+
+
+def refunded(order: Order, refund: payments.Refund, by: str, now: str) -> Order:
+    """The order after a refund. Raises Invalid."""
+    return _grown(order, dict(refund.after), by, now)
+
+
+def _grown(order: Order, fields: dict[str, Any], by: str, now: str) -> Order:
+    """The order with one more record. Raises Invalid if its events would not fit the outbox with a
+    note, tags and a history of any size."""
+    after = _after(order, fields, by, now)
+    growing = {"note", "tags", "history"}
+    kept = {name: value for name, value in show(after).items() if name not in growing}
+    if len(json.dumps(kept, ensure_ascii=False).encode()) > LARGEST_GROWN:
+        message = f"The order's records would exceed {LARGEST_GROWN:,} bytes. Shorten the notes."
+        raise Invalid(message, code="too_large")
+    return after
+
+
+def _after(order: Order, fields: dict[str, Any], by: str, now: str) -> Order:
     if fields["paymentStatus"] == PaymentStatus.PAID and fields["paidAt"] is None:
         fields["paidAt"] = now
     fields["history"] = _history(order.fields, fields, by, now)
@@ -224,13 +306,22 @@ def _history(
     for name in ("status", "paymentStatus", "salesRepId", "trackingNumber"):
         if before[name] != after[name]:
             changes.append(f"{name} {before[name] or 'none'} → {after[name] or 'none'}")
+    changes += payments.changes(before, after)
+    if before["retained"] != after["retained"]:
+        changes.append(f"retained {before['retained'] or 'none'} → {after['retained'] or 'none'}")
     silent = ("note", "tags", *ADDRESSES)
     changes += [name for name in silent if before[name] != after[name]]
+    if _asked(before["deposit"]) != _asked(after["deposit"]):
+        changes.append("deposit")
     if not changes:
         return list(before["history"])
     return _with_entry(
         before["history"], {"at": now, "by": by, "change": ", ".join(changes)[:_LONGEST_CHANGE]}
     )
+
+
+def _asked(deposit: Mapping[str, Any] | None) -> tuple[object, ...]:
+    return (deposit["amount"], deposit["percent"]) if deposit else ()
 
 
 def _with_entry(before: Sequence[dict[str, str]], entry: dict[str, str]) -> list[dict[str, str]]:
@@ -254,7 +345,8 @@ def reassigned(order: Order, customer: Customer, by: str, now: str) -> Order:
 def forgotten(order: Order, person: Person, now: str) -> Order:
     """The order without personal data; itself if it has none."""
     fields = person.forget(order.fields)
-    if all(fields[name] == order.fields[name] for name in ("customer", "note", *ADDRESSES)):
+    texts = ("customer", "note", "payments", "refunds", *ADDRESSES)
+    if all(fields[name] == order.fields[name] for name in texts):
         return order
     fields["updatedAt"] = now
     fields["index"] = index_of(fields).stored()
@@ -287,9 +379,18 @@ def _refunded(order: Order) -> bool:
 def gives_back(before: Order, after: Order | None) -> dict[str, dict[str, int]]:
     """The stock that a change, or (`after` None) a deletion returns: product id → variant id →
     pieces."""
-    if after is not None:
-        return {} if after.taken() else before.taken()
-    return before.taken() if before.status in BEFORE_SHIPPING else {}
+    if after is None:
+        return before.taken() if before.status in BEFORE_SHIPPING else {}
+    if after.status in GIVES_BACK:
+        return before.taken() if before.status not in GIVES_BACK else {}
+    returned: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    lines = {line["id"]: line for line in after.fields["lineItems"]}
+    for refund in after.fields["refunds"][len(before.fields["refunds"]) :]:
+        for part in refund["lines"]:
+            if part["restocked"]:
+                line = lines[part["lineItemId"]]
+                returned[line["productId"]][line["variantId"]] += part["restocked"]
+    return returned
 
 
 def spending(before: Order | None, after: Order | None) -> dict[str, Totals]:
@@ -299,8 +400,6 @@ def spending(before: Order | None, after: Order | None) -> dict[str, Totals]:
         if order is None or not order.fields["customer"]:
             continue
         counts = order.status is not OrderStatus.CANCELLED
-        paid = counts and order.payment_status is PaymentStatus.PAID
-        spent = Decimal(order.fields["total"]) if paid else Decimal(0)
-        id, own = order.fields["customer"]["id"], Totals(1, int(counts), spent)
+        id, own = order.fields["customer"]["id"], Totals(1, int(counts), order.revenue)
         change[id] = change[id] + own if is_new else change[id] - own
     return change

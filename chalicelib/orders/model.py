@@ -23,7 +23,17 @@ from pydantic import (
 from chalicelib import listing
 from chalicelib.customers.model import OrderCustomerInput, searchable
 from chalicelib.products.model import Price, ShopCurrency
-from chalicelib.schemas import Choice, Several, Stripped, Walk, about, length, not_empty, upper
+from chalicelib.schemas import (
+    Choice,
+    Several,
+    Stripped,
+    Walk,
+    about,
+    length,
+    not_empty,
+    null_is,
+    upper,
+)
 from chalicelib.storage.attributes import Item
 from chalicelib.values import clock, timezone
 from chalicelib.values.addresses import AddressInput
@@ -33,7 +43,10 @@ MOST_PRODUCTS: Final = 60
 MOST_PIECES: Final = 1_000_000  # of one line
 # Bytes of JSON of a new order. Changes add a note (20 KB at most), tags (10 KB) and history; up to
 # three events carry the whole order, and DynamoDB takes 400 KB of them.
-LARGEST_ORDER: Final = 64_000
+LARGEST_ORDER: Final = 70_000
+MOST_RECORDS: Final = 100  # payments and refunds of an order
+# Of an order with records, without its note, tags and history.
+LARGEST_GROWN: Final = 84_000
 MOST_HISTORY: Final = 100
 LARGEST_HISTORY: Final = 15_000  # bytes of text
 ADDRESSES: Final = ("shippingAddress", "billingAddress")
@@ -46,7 +59,8 @@ EARLY: Final = timedelta(hours=24)  # an order may be dated this far ahead
 # new, and the customer's totals. What is left is room for words and tags: `room`.
 KIND: Final = listing.Kind(
     "order",
-    counted=("status", "paymentStatus"),
+    counted=("status", "paymentStatus", "refundStatus", "balance"),
+    summed="due",
     under=("source", "salesRepId"),
     listed=("status", "source", "paymentStatus", "salesRepId", "customerId"),
     several="tag",
@@ -75,6 +89,21 @@ class PaymentStatus(Choice):
     PARTIALLY_PAID = "PARTIALLY_PAID"
     REFUNDED = "REFUNDED"
     FAILED = "FAILED"
+
+
+class RefundStatus(Choice):
+    """How much of the money was given back."""
+
+    NONE = "NONE"
+    PARTIAL = "PARTIAL"
+    FULL = "FULL"
+
+
+class Balance(Choice):
+    """Who owes money: due: the customer; owed: the shop."""
+
+    DUE = "due"
+    OWED = "owed"
 
 
 # --- What clients send ----------------------------------------------------------------------------
@@ -128,7 +157,9 @@ Tags = Annotated[list[Annotated[str, length(50, 1)]], Field(max_length=50)]
 class LineItemInput(Stripped):
     """A line of a new order."""
 
-    read_only: ClassVar[frozenset[str]] = frozenset({"id", "productId", "title", "sku", "total"})
+    read_only: ClassVar[frozenset[str]] = frozenset(
+        {"id", "productId", "title", "sku", "total", "refundedQuantity"}
+    )
 
     variant_id: Annotated[str, length(60, 1), about("Id of the variant, `var_…`.")]
     quantity: Annotated[
@@ -137,12 +168,143 @@ class LineItemInput(Stripped):
     price: Annotated[Price | None, Field(description="Per piece; default: the variant's.")] = None
 
 
+def _above_zero(value: str) -> str:
+    if not Decimal(value):
+        raise ValueError("must be more than 0")
+    return value
+
+
+Amount = Annotated[Price, AfterValidator(_above_zero)]
+Reference = Annotated[str, length(100)]
+RecordNote = Annotated[str, length(500)]
+
+
+class DepositInput(Stripped):
+    """Either `amount` or `percent`."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset({"isReached"})
+
+    amount: Annotated[Amount | None, about("A decimal amount, at most the total.")] = None
+    percent: Annotated[
+        Decimal | None,
+        Field(gt=0, le=100, decimal_places=2, description="Percent of the total."),
+    ] = None
+
+
+class PaymentInput(Stripped):
+    """One payment that was received."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset(
+        {"id", "createdAt", "by", "change", "implied", "voidReason"}
+    )
+
+    amount: Annotated[
+        Amount | None, about("A decimal amount; default: what is due, at most `tendered`.")
+    ] = None
+    method: Annotated[
+        OpenName | None, about("Such as CASH; default: the order's paymentMethod, or OTHER.")
+    ] = None
+    reference: Annotated[
+        Reference | None, about("What a terminal or a bank calls it; once for each method.")
+    ] = None
+    note: Annotated[RecordNote | None, about("Free text about it.")] = None
+    received_at: Annotated[Date | None, Field(description="At most 24 hours ahead; now.")] = None
+    tendered: Annotated[Amount | None, about("Cash that was handed over.")] = None
+    allow_overpayment: Annotated[
+        bool, null_is(False), Field(strict=True, description="Accept more than is due.")
+    ] = False
+    voided_at: Annotated[None, about("A voided payment cannot be sent.")] = None
+
+
+Payments = Annotated[list[PaymentInput], Field(max_length=10)]
+
+
+class TakePayments(PaymentInput):
+    """The fields of one payment, or up to ten in `payments`."""
+
+    payments: Annotated[
+        Payments | None, about("Several payments: all of them are recorded, or none.")
+    ] = None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> "TakePayments":
+        if self.payments is not None and (len(self.model_fields_set) > 1 or not self.payments):
+            raise ValueError("needs either payments or the fields of one payment")
+        return self
+
+    @property
+    def each(self) -> list[PaymentInput]:
+        return [self] if self.payments is None else self.payments
+
+
+class VoidPayment(Stripped):
+    """Why a payment does not count."""
+
+    reason: Annotated[RecordNote | None, about("Why, such as a card that was declined.")] = None
+
+
+class RefundLineInput(Stripped):
+    """Pieces of a line that come back."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset({"amount", "tax", "restocked"})
+
+    line_item_id: Annotated[str, length(60, 1), about("Id of the line, `li_…`.")]
+    quantity: Annotated[
+        int, Field(strict=True, ge=1, le=MOST_PIECES, description="How many pieces.")
+    ]
+    restock: Annotated[
+        bool | None,
+        Field(strict=True, description="Return them to the stock; default: before SHIPPED."),
+    ] = None
+
+
+class RefundInput(Stripped):
+    """Lines, shipping or an amount."""
+
+    lines: Annotated[
+        list[RefundLineInput],
+        null_is([]),
+        Field(max_length=MOST_LINES, description="What comes back."),
+    ] = Field(default_factory=list)
+    shipping: Annotated[Price | None, about("The part of the order's shipping.")] = None
+    amount: Annotated[
+        Amount | None, about("A decimal amount; default: the lines' shares, and shipping.")
+    ] = None
+    method: Annotated[
+        OpenName | None, about("Default: that of the payment, or the only one used.")
+    ] = None
+    payment_id: Annotated[
+        Annotated[str, length(60)] | None, about("The payment that is refunded, `pay_…`.")
+    ] = None
+    reference: Annotated[
+        Reference | None, about("What a terminal or a bank calls it; once for each method.")
+    ] = None
+    reason: Annotated[OpenName | None, about("Why, such as DAMAGED.")] = None
+    note: Annotated[RecordNote | None, about("Free text about it.")] = None
+    dry_run: Annotated[
+        bool, null_is(False), Field(strict=True, description="Only say what would be refunded.")
+    ] = False
+
+    @field_validator("lines")
+    @classmethod
+    def _distinct(cls, lines: list[RefundLineInput]) -> list[RefundLineInput]:
+        if len({line.line_item_id for line in lines}) < len(lines):
+            raise ValueError("must name each line once")
+        return lines
+
+
+# What an order's records say; never sent.
+_DERIVED: Final = frozenset(
+    {"refunds", "amountPaid", "amountRefunded", "amountCredited", "balanceDue", "refundStatus"}
+)
+
+
 class NewOrder(Stripped):
     """The fields of a creation. Sums that are absent are computed, and those given are kept."""
 
     # Read-only fields of a copied order are ignored; `status` is refused, because it is a move.
-    read_only: ClassVar[frozenset[str]] = frozenset(
-        {"id", "number", "createdAt", "updatedAt", "paidAt", "shippedAt", "history"}
+    read_only: ClassVar[frozenset[str]] = _DERIVED | frozenset(
+        {"id", "number", "createdAt", "updatedAt", "paidAt", "shippedAt", "history", "retained"}
     )
 
     source: Annotated[OpenName | None, about("Where the order came from, such as IN_PERSON.")] = (
@@ -170,6 +332,8 @@ class NewOrder(Stripped):
     payment_method: Annotated[OpenName | None, about("How it is paid, such as CARD_TERMINAL.")] = (
         None
     )
+    payments: Annotated[Payments | None, about("What was paid already.")] = None
+    deposit: Annotated[DepositInput | None, about("What begins production; null: none.")] = None
     note: Annotated[Note | None, about("Free text about it.")] = None
     tags: Annotated[Tags | None, about("Words to find it by.")] = None
     order_date: Annotated[Date | None, Field(description="At most 24 hours ahead.")] = None
@@ -187,7 +351,8 @@ class OrderChange(Stripped):
     read_only: ClassVar[frozenset[str]] = frozenset(
         {"id", "number", "createdAt", "updatedAt", "paidAt", "shippedAt", "history"}
         | {"source", "customer", "lineItems", "currency", "subtotal", "tax", "total"}
-        | {"paymentMethod", "orderDate"}
+        | {"paymentMethod", "orderDate", "payments"}
+        | _DERIVED
     )
 
     # Without a default in the description: generated clients send defaults.
@@ -201,6 +366,12 @@ class OrderChange(Stripped):
     payment_status: PaymentStatus = Field(
         default_factory=lambda: PaymentStatus.PENDING, description="Whether it is paid."
     )
+    deposit: Annotated[
+        DepositInput | None, about("While nothing is paid. What begins production; null: none.")
+    ] = None
+    retained: Annotated[
+        Price | None, about("What a CANCELLED order keeps of a deposit; null: nothing.")
+    ] = None
     note: Annotated[Note | None, about("Free text about it.")] = None
     tags: Annotated[Tags | None, about("Words to find it by.")] = None
     shipping_address: Annotated[
@@ -233,7 +404,15 @@ def _period(value: str) -> str:
     return value
 
 
-_Period = Annotated[str, Field(max_length=40), AfterValidator(_period)]
+def _in_order(value: str, info: ValidationInfo) -> str:
+    first, end = timezone.period(info.data.get("from_", ""), value)
+    if end and first >= end:
+        raise ValueError("must not be before from")
+    return value
+
+
+Period = Annotated[str, Field(max_length=40), AfterValidator(_period)]
+PeriodEnd = Annotated[Period, AfterValidator(_in_order)]
 
 
 class ListOrders(Walk):
@@ -255,25 +434,23 @@ class ListOrders(Walk):
     payment_status: Several[PaymentStatus] = Field(
         default_factory=list, description="Whether it is paid."
     )
+    refund_status: Several[RefundStatus] = Field(
+        default_factory=list, description="How much was given back."
+    )
+    balance: Annotated[
+        Balance | None, about("due: the customer owes money; owed: the shop does")
+    ] = None
     customer_id: Annotated[str, Field(max_length=60, description="Orders of this customer.")] = ""
     sales_rep_id: Annotated[
         str, Field(max_length=64, description="Employee who sold it, `emp_…`; null: none.")
     ] = ""
     tag: Annotated[str, Field(max_length=50, description="One of the order's tags")] = ""
     from_: Annotated[
-        _Period,
+        Period,
         Field(alias="from", description="Order date: a day of the shop, or a time"),
     ] = ""
-    to: Annotated[_Period, Field(description="The last day (inclusive), or a time")] = ""
+    to: Annotated[PeriodEnd, Field(description="The last day (inclusive), or a time")] = ""
     sort: Annotated[OrderSort, about("The order of the list.")] = OrderSort.NEWEST
-
-    @field_validator("to")
-    @classmethod
-    def _in_order(cls, value: str, info: ValidationInfo) -> str:
-        first, end = timezone.period(info.data.get("from_", ""), value)
-        if end and first >= end:
-            raise ValueError("must not be before from")
-        return value
 
     def between(self) -> listing.Range:
         return listing.Range(*timezone.period(self.from_, self.to))
@@ -297,12 +474,20 @@ class ListOrders(Walk):
             where["status"] = frozenset(status.value for status in asked)
         plain: dict[str, list[str]] = {
             "source": list(self.source),
-            "paymentStatus": [status.value for status in self.payment_status],
+            "paymentStatus": self._payment_statuses(),
+            "refundStatus": [status.value for status in self.refund_status],
+            "balance": [self.balance.value if self.balance else ""],
             "customerId": [self.customer_id],
             "salesRepId": [self.sales_rep_id],
             "tag": [self.tag],
         }
         return where | {facet: frozenset(some) for facet, some in plain.items() if any(some)}
+
+    def _payment_statuses(self) -> list[str]:
+        """Those asked for. What is due follows from the payment status too, which has lists."""
+        if self.balance is Balance.DUE and not self.payment_status:
+            return ["PENDING", "PARTIALLY_PAID", "FAILED"]
+        return [status.value for status in self.payment_status]
 
 
 # --- What is stored -------------------------------------------------------------------------------
@@ -311,7 +496,8 @@ class ListOrders(Walk):
 @dataclass(frozen=True)
 class Order:
     """An order as stored. A line in `fields["lineItems"]` also has `taken`: its pieces that were
-    taken from the stock and not returned."""
+    taken from the stock and may return. `revenue` is the money that counts as sold; a payment also
+    has `voidedBy`."""
 
     fields: Mapping[str, Any]
     version: int
@@ -337,6 +523,10 @@ class Order:
         """Changes with every change; without quotes."""
         return str(self.version)
 
+    @property
+    def revenue(self) -> Decimal:
+        return Decimal(self.fields["revenue"])
+
     def taken(self) -> dict[str, dict[str, int]]:
         """Its pieces from the stock: product id → variant id → pieces."""
         taken: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
@@ -357,17 +547,20 @@ class DaySales:
 
 def index_of(fields: Mapping[str, Any]) -> listing.Index:
     """By order date; found by number, customer's e-mail and name, tracking number, tags, and the
-    SKUs and titles of its lines. An entry also has the amount `paid`, to recount the sales of its
-    day."""
-    customer = fields["customer"]
-    paid = fields["total"] if fields["paymentStatus"] == PaymentStatus.PAID else ""
+    SKUs and titles of its lines; by a payment's reference as a whole. An entry also has `revenue`,
+    to recount the sales of its day, and what is `due`."""
+    customer, balance = fields["customer"], Decimal(fields["balanceDue"])
+    references = {one["reference"] for one in (*fields["payments"], *fields["refunds"])} - {None}
     return listing.Index.of(
         sort=fields["orderDate"],
         facets={
             "status": fields["status"],
             "source": fields["source"],
-            "paid": paid,
             "paymentStatus": fields["paymentStatus"],
+            "refundStatus": fields["refundStatus"],
+            "balance": "due" if balance > 0 else "owed" if balance < 0 else "",
+            "due": fields["balanceDue"] if balance > 0 else "",
+            "revenue": fields["revenue"],
             "customerId": customer["id"] if customer else "",
             "salesRepId": fields["salesRepId"] or "",
         },
@@ -380,15 +573,19 @@ def index_of(fields: Mapping[str, Any]) -> listing.Index:
             *dict.fromkeys(line["sku"] for line in fields["lineItems"] if line["sku"]),
             *dict.fromkeys(line["title"] for line in fields["lineItems"]),
         ],
-        exact=[fields["number"], *([customer["email"]] if customer and customer["email"] else ())],
+        exact=[
+            fields["number"],
+            *([customer["email"]] if customer and customer["email"] else ()),
+            *sorted(references),
+        ],
     )
 
 
-def room(fields: Mapping[str, Any], *, is_new: bool) -> tuple[int, int]:
+def room(fields: Mapping[str, Any], *, is_new: bool, more: int) -> tuple[int, int]:
     """How many of its words and tags are written with an order, and how many changes of them a
-    transaction has room for, next to the stock of each of its products."""
-    products = len({line["productId"] for line in fields["lineItems"]})
-    return (77 - products) // 2, (70 if is_new else 77) - products
+    transaction has room for, next to the stock of each of its products and `more` items."""
+    taken = len({line["productId"] for line in fields["lineItems"]}) + more
+    return max(0, 77 - taken) // 2, max(0, (70 if is_new else 77) - taken)
 
 
 def stored(order: Order) -> Item:

@@ -3,9 +3,17 @@
 from chalice.app import Response
 
 from chalicelib.orders import store
-from chalicelib.orders.model import NewOrder, OrderChange
-from chalicelib.orders.shown import ListOrderFields, OrderFields, ShownOrder, show
-from chalicelib.problems import NotFound, PreconditionFailed
+from chalicelib.orders.model import (
+    NewOrder,
+    OrderChange,
+    RefundInput,
+    TakePayments,
+    VoidPayment,
+)
+from chalicelib.orders.shown import ListOrderFields, OrderFields, RefundPreview, ShownOrder, show
+from chalicelib.orders.transactions import ListTransactions, ShownTransaction
+from chalicelib.orders.transactions import show as show_transaction
+from chalicelib.problems import Conflict, NotFound, PreconditionFailed
 from chalicelib.request import (
     IDEMPOTENT,
     Role,
@@ -102,3 +110,78 @@ def delete(id: str) -> Response:
     """If it was not shipped, its stock is returned."""
     store.remove(id, if_match())
     return reply(200, {"id": id, "deleted": True})
+
+
+@routes.post(
+    "/api/admin/orders/{id}/payments",
+    "Record payments",
+    role=Role.STAFF,
+    body=TakePayments,
+    answers={201: ShownOrder},
+    problems=[NotFound, Conflict, PreconditionFailed],
+    headers=IDEMPOTENT,
+    reads_first=True,
+)
+def pay(id: str) -> Response:
+    """One payment, or up to ten in `payments`; without `amount` it is what is due. A PENDING order
+    becomes PAID when nothing is due, or its deposit is reached. 422 `overpaid` has `balanceDue`.
+    Emits payment.created, order.updated, and order.paid where it applies."""
+    asked, once = body_once(TakePayments)
+    order, text = store.pay(id, asked.each, caller().name, if_match(), once)
+    return reply_text(201, text, etag=order.etag)
+
+
+@routes.post(
+    "/api/admin/orders/{id}/payments/{payment_id}/void",
+    "Void a payment",
+    role=Role.STAFF,
+    body=VoidPayment,
+    answers={200: ShownOrder},
+    problems=[NotFound, Conflict, PreconditionFailed],
+    headers=IDEMPOTENT,
+    reads_first=True,
+)
+def void_payment(id: str, payment_id: str) -> Response:
+    """The money never came: the payment no longer counts. One that was refunded cannot be voided:
+    409 `payment_refunded`. Emits payment.voided and order.updated."""
+    asked, once = body_once(VoidPayment)
+    name = caller().name
+    order, text = store.void(
+        id, payment_id, asked.reason or None, by=name, if_match=if_match(), once=once
+    )
+    return reply_text(200, text, etag=order.etag)
+
+
+@routes.post(
+    "/api/admin/orders/{id}/refunds",
+    "Refund lines or an amount",
+    role=Role.STAFF,
+    body=RefundInput,
+    answers={200: RefundPreview, 201: ShownOrder},
+    problems=[NotFound, Conflict, PreconditionFailed],
+    headers=IDEMPOTENT,
+    reads_first=True,
+)
+def refund(id: str) -> Response:
+    """Of `lines` their share of what was paid, with its tax; `amount` overrules it. Pieces return
+    to the stock if `restock` says so, by default until the order is SHIPPED. With `dryRun` nothing
+    is written: 200 says what would be. 422 `exceeds_refundable` has `refundable`. Emits
+    refund.created and order.updated, and order.refunded when nothing is left."""
+    asked, once = body_once(RefundInput)
+    if asked.dry_run:
+        return reply(200, store.refund_preview(id, asked, caller().name, if_match()))
+    order, text = store.refund(id, asked, caller().name, if_match(), once)
+    return reply_text(201, text, etag=order.etag)
+
+
+@routes.get(
+    "/api/admin/transactions",
+    "List payments, refunds and voids",
+    role=Role.READER,
+    query=ListTransactions,
+    answers={200: Walked[ShownTransaction]},
+)
+def list_transactions() -> Response:
+    """Newest first, of all orders."""
+    page = store.transactions_page(query(ListTransactions).query())
+    return reply_page([show_transaction(one) for one in page.records], page)

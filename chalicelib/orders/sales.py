@@ -2,8 +2,7 @@
 
 `sales` / `<day>#<shard>`: `n` orders, and their `revenue`. The day is that of the order's date, in
 the shop's time zone; after a change of it, recount all days (`infra/counts.py`). An order
-counts until it is cancelled or deleted; its total is revenue while it is paid: its
-payment status PAID.
+counts until it is cancelled or deleted; its revenue is the money that is there and owed.
 """
 
 from collections import defaultdict
@@ -12,7 +11,7 @@ from decimal import Decimal
 from itertools import chain
 
 from chalicelib import listing
-from chalicelib.orders.model import KIND, DaySales, Order, OrderStatus, PaymentStatus
+from chalicelib.orders.model import KIND, DaySales, Order, OrderStatus
 from chalicelib.storage import table
 from chalicelib.storage.attributes import Item
 from chalicelib.storage.commit import Commit
@@ -24,11 +23,10 @@ _Cell = tuple[str, str]  # a day, and "n" or "revenue"
 def count(commit: Commit, before: Order | None, after: Order | None) -> None:
     """Counts the change from one version of an order to another."""
     for order, sign in ((before, -1), (after, 1)):
-        if order is not None and order.status is not OrderStatus.CANCELLED:
-            paid = order.payment_status is PaymentStatus.PAID
-            revenue = Decimal(order.fields["total"]) if paid else Decimal(0)
+        if order is not None:
+            counts = order.status is not OrderStatus.CANCELLED
             day = timezone.day(clock.parse(order.fields["orderDate"])).isoformat()
-            commit.count("sales", day, sign, revenue=sign * revenue)
+            commit.count("sales", day, sign * counts, revenue=sign * order.revenue)
 
 
 def days(first: date, last: date) -> list[DaySales]:
@@ -52,12 +50,11 @@ def recount(first: date) -> listing.Recount:
     def look() -> tuple[dict[_Cell, Decimal], dict[_Cell, dict[str, Decimal]]]:
         nonlocal orders
         orders, counted = 0, defaultdict[_Cell, Decimal](Decimal)
-        for entry in listing.everyone(KIND, ("status", "paid"), begin):
+        for entry in listing.everyone(KIND, ("status", "revenue"), begin):
             orders += 1
-            if entry["status"] != OrderStatus.CANCELLED:
-                day = timezone.day(clock.parse(entry["sk"].split("#")[0])).isoformat()
-                counted[day, "n"] += 1
-                counted[day, "revenue"] += Decimal(entry.get("paid") or 0)
+            day = timezone.day(clock.parse(entry["sk"].split("#")[0])).isoformat()
+            counted[day, "n"] += entry["status"] != OrderStatus.CANCELLED
+            counted[day, "revenue"] += Decimal(entry["revenue"])
         stored = defaultdict[_Cell, dict[str, Decimal]](dict)
         for cell in chain.from_iterable(table.pages("sales", where=table.sk.gte(start))):
             day, shard = cell["sk"].split("#")

@@ -7,7 +7,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.customers.shown import OrderCustomer
-from chalicelib.orders.model import ListOrders, Order, OrderStatus, PaymentStatus
+from chalicelib.orders.model import ListOrders, Order, OrderStatus, PaymentStatus, RefundStatus
+from chalicelib.orders.payments import shown as record
 from chalicelib.schemas import Sparse, about
 from chalicelib.values.addresses import Address
 
@@ -23,6 +24,93 @@ class LineItem(TypedDict):
     quantity: Annotated[int, about("How many pieces.")]
     price: Annotated[str, about("Of one piece, when the order was placed.")]
     total: Annotated[str, about("Quantity times price; a decimal amount.")]
+    refundedQuantity: Annotated[int, about("Pieces that refunds named.")]
+
+
+class ShownPayment(TypedDict):
+    """Money that came in. It is never changed, only voided."""
+
+    id: Annotated[str, about("Identifier.")]
+    amount: Annotated[str, about("A decimal amount.")]
+    method: Annotated[str, about("Such as CASH or CARD_TERMINAL.")]
+    reference: Annotated[str | None, about("What a terminal or a bank calls it.")]
+    note: Annotated[str | None, about("Free text about it.")]
+    receivedAt: Annotated[str, about("When the money came.")]
+    createdAt: Annotated[str, about("When it was recorded.")]
+    by: Annotated[str, about("The name of the API key.")]
+    tendered: Annotated[str | None, about("Cash that was handed over.")]
+    change: Annotated[str | None, about("Cash that was given back.")]
+    implied: Annotated[bool, about("Whether a payment status implied it.")]
+    voidedAt: Annotated[str | None, about("Since when it does not count; null: it counts.")]
+    voidReason: Annotated[str | None, about("Why it was voided.")]
+
+
+class RefundedLine(TypedDict):
+    """Pieces of a line that came back."""
+
+    lineItemId: Annotated[str, about("Id of the line.")]
+    quantity: Annotated[int, about("How many pieces.")]
+    amount: Annotated[str, about("Their share of what the lines cost, tax included.")]
+    tax: Annotated[str, about("The tax in it.")]
+    restocked: Annotated[int, about("Pieces that returned to the stock.")]
+
+
+class ShownRefund(TypedDict):
+    """Money that was given back."""
+
+    id: Annotated[str, about("Identifier.")]
+    amount: Annotated[str, about("A decimal amount.")]
+    method: Annotated[str, about("Such as CASH or CARD_TERMINAL.")]
+    paymentId: Annotated[str | None, about("The payment that it refunds, if one was named.")]
+    reference: Annotated[str | None, about("What a terminal or a bank calls it.")]
+    reason: Annotated[str | None, about("Why, such as DAMAGED.")]
+    note: Annotated[str | None, about("Free text about it.")]
+    lines: Annotated[list[RefundedLine], about("What came back; none: only money.")]
+    shipping: Annotated[str, about("The refunded part of the order's shipping.")]
+    createdAt: Annotated[str, about("When it was recorded.")]
+    by: Annotated[str, about("The name of the API key.")]
+    implied: Annotated[bool, about("Whether the status REFUNDED implied it.")]
+
+
+class _OfOrder(TypedDict):
+    orderId: Annotated[str, about("Id of its order.")]
+    orderNumber: Annotated[str, about("Number of its order.")]
+    customer: Annotated[OrderCustomer | None, about("The order's customer.")]
+
+
+class AnnouncedPayment(ShownPayment, _OfOrder):
+    """A payment, as its events carry it."""
+
+
+class AnnouncedRefund(ShownRefund, _OfOrder):
+    """A refund, as its event carries it."""
+
+
+class RestockedVariant(TypedDict):
+    """Pieces that return to the stock."""
+
+    variantId: Annotated[str, about("Id of the variant.")]
+    quantity: Annotated[int, about("How many pieces.")]
+
+
+class RefundPreview(TypedDict):
+    """What the same request without `dryRun` would do now."""
+
+    amount: Annotated[str, about("A decimal amount.")]
+    lines: Annotated[list[RefundedLine], about("What would come back.")]
+    tax: Annotated[str, about("The tax in the lines.")]
+    shipping: Annotated[str, about("The part of the order's shipping.")]
+    refundable: Annotated[str, about("The most that could be refunded.")]
+    restocks: Annotated[list[RestockedVariant], about("What would return to the stock.")]
+    balanceAfter: Annotated[str, about("`balanceDue` after it.")]
+
+
+class ShownDeposit(TypedDict):
+    """The part of the total that begins production."""
+
+    amount: Annotated[str, about("A decimal amount.")]
+    percent: Annotated[float | None, about("Percent of the total, if it was sent as such.")]
+    isReached: Annotated[bool, about("Whether as much was paid.")]
 
 
 class OrderHistoryEntry(TypedDict):
@@ -51,6 +139,15 @@ class ShownOrder(TypedDict):
     subtotal: Annotated[str, about("Sum of the lines; a decimal amount.")]
     tax: Annotated[str, about("A decimal amount.")]
     total: Annotated[str, about("What is to be paid; a decimal amount.")]
+    payments: Annotated[list[ShownPayment], about("Money that came in, the first one first.")]
+    refunds: Annotated[list[ShownRefund], about("Money that was given back, likewise.")]
+    amountPaid: Annotated[str, about("Payments that were not voided.")]
+    amountRefunded: Annotated[str, about("All refunds.")]
+    amountCredited: Annotated[str, about("What refunds took off the amount that is owed.")]
+    balanceDue: Annotated[str, about("What is still to pay; negative: the shop owes.")]
+    refundStatus: Annotated[RefundStatus, about("How much was given back.")]
+    deposit: Annotated[ShownDeposit | None, about("What begins production; null: none.")]
+    retained: Annotated[str | None, about("What a cancelled order keeps.")]
     note: Annotated[str | None, about("Free text about it.")]
     tags: Annotated[list[str], about("Words to find it by.")]
     trackingNumber: Annotated[str | None, about("Of the parcel; null: none is known.")]
@@ -80,4 +177,11 @@ def show(order: Order, fields: Collection[str] = ()) -> dict[str, object]:
     if not fields or "lineItems" in fields:
         lines = order.fields["lineItems"]
         shown["lineItems"] = [{name: line[name] for name in _LINE} for line in lines]
+    for name in ("payments", "refunds"):
+        if name in shown:
+            shown[name] = [record(one) for one in shown[name]]
+    if shown.get("deposit"):
+        percent = shown["deposit"]["percent"]
+        if percent is not None:
+            shown["deposit"] = shown["deposit"] | {"percent": float(percent)}
     return shown

@@ -41,12 +41,11 @@ def recount() -> listing.Recount:
 def _look(part: int, parts: int) -> _Look:
     """The totals from orders, and the stored ones, of a part of all customers."""
     made: dict[str, Totals] = defaultdict(Totals)
-    for entry in listing.everyone(KIND, ("status", "paid", "customerId")):
+    for entry in listing.everyone(KIND, ("status", "revenue", "customerId")):
         id = entry.get("customerId", "")
         if id and zlib.crc32(id.encode()) % parts == part:
             counts = entry["status"] != OrderStatus.CANCELLED
-            spent = Decimal(entry.get("paid") or 0) if counts else Decimal(0)
-            made[id] += Totals(1, int(counts), spent)
+            made[id] += Totals(1, int(counts), Decimal(entry["revenue"]))
     counted, stored = dict[_Cell, Decimal](), dict[_Cell, dict[str, Decimal]]()
     for customer in _customers(part, parts):
         for name, number in made[customer.id].numbers().items():

@@ -5,7 +5,8 @@ After a concurrent change it is computed again.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
 from functools import partial
 from typing import Final
 
@@ -13,12 +14,16 @@ from chalicelib import deadline, listing, settings
 from chalicelib.customers import store as customers
 from chalicelib.customers.model import Customer, EmailTaken
 from chalicelib.listing.counts import counts, places
-from chalicelib.orders import lifecycle, sales, spending, transitions
+from chalicelib.listing.lookup import holding
+from chalicelib.orders import lifecycle, payments, sales, spending, transactions, transitions
 from chalicelib.orders.model import (
     KIND,
+    Balance,
     NewOrder,
     Order,
     OrderChange,
+    PaymentInput,
+    RefundInput,
     index_of,
     read,
     stored,
@@ -27,6 +32,7 @@ from chalicelib.orders.model import room as room_of
 from chalicelib.orders.numbers import KEY as NUMBERS
 from chalicelib.orders.numbers import Numbers, NumberTaken
 from chalicelib.orders.shown import show
+from chalicelib.orders.transactions import Transaction
 from chalicelib.problems import Busy, Invalid, NotFound, PreconditionFailed, Problem
 from chalicelib.products import store as products
 from chalicelib.products.model import Product
@@ -44,6 +50,8 @@ days, recount_days = sales.days, sales.recount
 recount_customers = spending.recount
 
 Also = Callable[[Commit, Order, Order], None]
+Gone = frozenset[str]  # variants that take no stock
+Change = Callable[[Order, Gone], Order | None]
 
 _MOST_ITEMS: Final = 97  # of a commit: three are room for what others add
 _CUSTOMER_WORDS: Final = 8  # of a new one, for which the largest order has room
@@ -93,11 +101,43 @@ def page(query: listing.Query, fields: Iterable[str] = ()) -> listing.Page[Order
     return listing.page(KIND, query, partial(load, fields=query.reads(fields)))
 
 
-def open_orders() -> dict[str, int]:
-    """The number of orders in each status that is not final."""
-    known = counts(KIND, {}, [table.everything(pk) for pk in places(KIND, {})])
+def transactions_page(query: listing.Query) -> listing.Page[Transaction]:
+    """Of one order, or with a reference, they are found by their orders."""
+    where = {facet: set(values) for facet, values in query.where.items()}
+    order_ids, references = where.pop("orderId", None), where.pop("reference", None)
+    if order_ids is None and references is None:
+        return listing.page(transactions.KIND, query, _load_transactions)
+    known = order_ids
+    if known is None:
+        known = set().union(*holding(KIND, references or ()).values())
+    orders = load(sorted(id for id in known if ids.may_be("ord", id)))
+    found = (one for order in orders for one in transactions.of_order(order).values())
+    fitting = (
+        one
+        for one in found
+        if (references is None or one.fields["reference"] in references)
+        if all(one.fields[facet] in values for facet, values in where.items())
+        if query.between.holds(one.fields["at"])
+    )
+    return listing.page_of(transactions.KIND, query, fitting)
+
+
+def _load_transactions(entries: list[str]) -> list[Transaction]:
+    orders = load(dict.fromkeys(map(transactions.order_of, entries)))
+    known = {id: one for order in orders for id, one in transactions.of_order(order).items()}
+    return [known[entry] for entry in entries if entry in known]
+
+
+def standing() -> tuple[dict[str, int], int, Decimal]:
+    """The number of orders in each status that is not final; how many have a balance that is due,
+    and its sum."""
+    (pk,) = places(KIND, {})
+    cells = table.everything(pk)
+    known = counts(KIND, {}, [cells])
     sizes = {one: known.size({"status": frozenset({one.value})}) for one in transitions.OPEN}
-    return {status.value: size or 0 for status, size in sizes.items()}
+    due = known.size({"balance": frozenset({Balance.DUE.value})})
+    amount = sum((Decimal(cell.get("due", 0)) for cell in cells), Decimal(0))
+    return {status.value: size or 0 for status, size in sizes.items()}, due or 0, amount
 
 
 # --- Creating -------------------------------------------------------------------------------------
@@ -148,7 +188,7 @@ def _place(
     _require(sold)
 
     commit = Commit()
-    text = json.dumps(show(order), ensure_ascii=False, separators=(",", ":"))
+    text = _text(order)
     if once:
         once.record(commit, text, order.etag)
     _write(commit, None, order)
@@ -195,17 +235,95 @@ def change(
     Raises NotFound, InvalidTransition, Invalid, PreconditionFailed.
     """
 
-    def attempt(before: Order) -> Order:
+    def attempt(before: Order, gone: Gone) -> Order:
         return redrafted(before, asked, by)
 
-    after = _rewrite(id, attempt, if_match, also)
+    after, _ = _rewrite(id, attempt, if_match, also=also)
     assert after is not None
     return after
 
 
+def pay(
+    id: str,
+    asked: Sequence[PaymentInput],
+    by: str,
+    if_match: frozenset[str] | None,
+    once: Once | None,
+) -> tuple[Order, str]:
+    """The order with the payments, and the text that answers. Emits payment.created, order.updated,
+    and order.paid the first time that nothing is due.
+
+    Raises NotFound, Invalid, DuplicateReference, PreconditionFailed; Repeated and KeyReused.
+    """
+
+    def attempt(before: Order, gone: Gone) -> Order:
+        return lifecycle.paid(before, asked, by, clock.iso(clock.now()))
+
+    return _recorded(id, attempt, if_match, once)
+
+
+def void(
+    id: str,
+    payment_id: str,
+    reason: str | None,
+    *,
+    by: str,
+    if_match: frozenset[str] | None,
+    once: Once | None,
+) -> tuple[Order, str]:
+    """As `pay`. Emits payment.voided. Raises also AlreadyVoided, PaymentRefunded."""
+
+    def attempt(before: Order, gone: Gone) -> Order:
+        return lifecycle.voided(before, payment_id, reason, by, clock.iso(clock.now()))
+
+    return _recorded(id, attempt, if_match, once)
+
+
+def refund(
+    id: str,
+    asked: RefundInput,
+    by: str,
+    if_match: frozenset[str] | None,
+    once: Once | None,
+) -> tuple[Order, str]:
+    """As `pay`. Emits refund.created, and order.refunded when nothing of the money is left."""
+
+    def attempt(before: Order, gone: Gone) -> Order:
+        now = clock.iso(clock.now())
+        found = payments.refunded(before.fields, asked, by, now, gone)
+        return lifecycle.refunded(before, found, by, now)
+
+    return _recorded(id, attempt, if_match, once)
+
+
+def refund_preview(
+    id: str, asked: RefundInput, by: str, if_match: frozenset[str] | None
+) -> dict[str, object]:
+    """The shape of RefundPreview: what `refund` would do now. Raises what it does."""
+    before = _unchanged_since(if_match, get(id))
+    now = clock.iso(clock.now())
+    found = payments.refunded(before.fields, asked, by, now, _gone(before.taken()))
+    lifecycle.refunded(before, found, by, now)
+    return found.preview()
+
+
+def _recorded(
+    id: str, attempt: Change, if_match: frozenset[str] | None, once: Once | None
+) -> tuple[Order, str]:
+    try:
+        after, text = _rewrite(id, attempt, if_match, once=once)
+    except Problem:
+        # Perhaps the same request, sent twice, has just made the same record.
+        if once:
+            once.look()
+        raise
+    assert after is not None
+    return after, text
+
+
 def redrafted(order: Order, asked: OrderChange, by: str) -> Order:
     """The order as a change would leave it. Raises InvalidTransition, Invalid."""
-    return lifecycle.changed(order, asked.given(), by, clock.iso(clock.now()))
+    return lifecycle.changed(order, asked, by, clock.iso(clock.now()))
 
 
 _SAMPLE_MOVES: Final[Mapping[str, list[dict[str, object]]]] = {
@@ -219,6 +337,8 @@ _SAMPLE_MOVES: Final[Mapping[str, list[dict[str, object]]]] = {
     "order.cancelled": [{"status": "CANCELLED"}],
     "order.refunded": [{"status": "PAID"}, {"status": "REFUNDED"}],
     "order.deleted": [{"status": "CANCELLED"}],
+    "payment.voided": [{"status": "PAID"}],
+    "refund.created": [{"status": "PAID"}],
 }
 
 
@@ -235,8 +355,30 @@ def sample_of(event: str) -> dict[str, object]:
     new = NewOrder.model_validate(given)
     order = lifecycle.placed(new, known, customer, number="1001", by="a test", now=now)
     for move in _SAMPLE_MOVES.get(event, []):
-        order = lifecycle.changed(order, move, "a test", now)
+        order = lifecycle.changed(order, OrderChange.model_validate(move), "a test", now)
+    if event in _SAMPLE_RECORDS:
+        before, order = order, _SAMPLE_RECORDS[event](order, now)
+        return dict(payments.events(before, order))[event]
     return show(order)
+
+
+def _sample_voided(order: Order, now: str) -> Order:
+    (payment,) = order.fields["payments"]
+    return lifecycle.voided(order, payment["id"], "An example", "a test", now)
+
+
+def _sample_refund(order: Order, now: str) -> Order:
+    (line,) = order.fields["lineItems"]
+    asked = RefundInput.model_validate({"lines": [{"lineItemId": line["id"], "quantity": 1}]})
+    found = payments.refunded(order.fields, asked, "a test", now)
+    return lifecycle.refunded(order, found, "a test", now)
+
+
+_SAMPLE_RECORDS: Final[Mapping[str, Callable[[Order, str], Order]]] = {
+    "payment.created": lambda order, now: lifecycle.paid(order, [PaymentInput()], "a test", now),
+    "payment.voided": _sample_voided,
+    "refund.created": _sample_refund,
+}
 
 
 def of_customer(customer_id: str, limit: int) -> listing.Query:
@@ -248,7 +390,7 @@ def reassign(id: str, source: str, into: Customer, by: str) -> bool:
     """Moves it to another customer, with its part of the totals, if it still belongs to `source`.
     Emits order.updated. Returns whether it did."""
 
-    def attempt(order: Order) -> Order:
+    def attempt(order: Order, gone: Gone) -> Order:
         own = order.fields["customer"]
         if not own or own["id"] != source:
             return order
@@ -260,7 +402,7 @@ def reassign(id: str, source: str, into: Customer, by: str) -> bool:
 def forget(id: str, person: Person) -> bool:
     """Removes the customer's personal data. Emits order.updated. Returns whether there was any."""
 
-    def attempt(order: Order) -> Order:
+    def attempt(order: Order, gone: Gone) -> Order:
         if not person.is_about(order.fields):
             return order
         return lifecycle.forgotten(order, person, clock.iso(clock.now()))
@@ -268,16 +410,16 @@ def forget(id: str, person: Person) -> bool:
     return _rewritten_by_job(id, attempt)
 
 
-def _rewritten_by_job(id: str, attempt: Callable[[Order], Order]) -> bool:
+def _rewritten_by_job(id: str, attempt: Callable[[Order, Gone], Order]) -> bool:
     """Whether it was changed; an order that is gone was not."""
     versions: list[int] = []
 
-    def noted(before: Order) -> Order:
+    def noted(before: Order, gone: Gone) -> Order:
         versions.append(before.version)
-        return attempt(before)
+        return attempt(before, gone)
 
     try:
-        after = _rewrite(id, noted, None, lambda commit, before, after: None)
+        after, _ = _rewrite(id, noted, None, also=lambda commit, before, after: None)
     except NotFound:
         return False
     return after is not None and after.version != versions[-1]
@@ -285,48 +427,83 @@ def _rewritten_by_job(id: str, attempt: Callable[[Order], Order]) -> bool:
 
 def remove(id: str, if_match: frozenset[str] | None) -> None:
     """Raises NotFound, PreconditionFailed."""
-    _rewrite(id, lambda before: None, if_match)
+    _rewrite(id, lambda before, gone: None, if_match)
 
 
 def _rewrite(
     id: str,
-    change: Callable[[Order], Order | None],
+    change: Change,
     if_match: frozenset[str] | None,
+    *,
     also: Also | None = None,
-) -> Order | None:
-    """Writes the result of `change`, computed again after a concurrent change."""
-    something_is_gone = customer_is_gone = False
+    once: Once | None = None,
+) -> tuple[Order | None, str]:
+    """Writes the result of `change`, computed again after a concurrent change. Returns the order,
+    and its text if the request is answered `once`."""
+    gone, customer_is_gone = Gone(), False
     # A job, which adds to the commit, has more time than a waiting client.
     until = deadline.within(None if also else settings.conflict_seconds())
     for _ in deadline.attempts(until):
-        before = get(id)
-        if if_match is not None and before.etag not in if_match:
-            raise PreconditionFailed("The order was changed since it was read.")
-        after = change(before)
+        before = _unchanged_since(if_match, _found(id, once))
+        after = change(before, gone)
         if after is before:
-            return before
+            return before, ""
         commit = Commit()
+        text = _text(after) if after else ""
+        if once and after:
+            once.record(commit, text, after.etag)
         _write(commit, before, after)
         if also and after:
             also(commit, before, after)
-        taken = lifecycle.gives_back(before, after)
-        if something_is_gone:
-            taken = products.still_there(taken)
-        for product, pieces in taken.items():
-            products.give_back(commit, product, pieces)
+        returned = lifecycle.gives_back(before, after)
+        for product, pieces in returned.items():
+            there = {variant: n for variant, n in pieces.items() if variant not in gone}
+            if there:
+                products.give_back(commit, product, there)
         for customer, totals in lifecycle.spending(before, after).items():
             if not customer_is_gone:
                 customers.count(commit, customer, totals, placing=False)
         try:
             commit.send(until)
-            return after
+            return after, text
         except customers.CustomerGone:
             customer_is_gone = True
         except products.VariantGone:
-            something_is_gone = True
+            gone = _gone(returned)
         except OrderChanged:
             pass
     raise Busy
+
+
+def _found(id: str, once: Once | None) -> Order:
+    """The order, read together with the reply that is kept for the request. Raises NotFound, and
+    what `Once.judge` does."""
+    if once is None:
+        return get(id)
+    items = table.batch_get([once.key, *([_key(id)] if ids.may_be("ord", id) else [])])
+    once.judge(items.get(once.key))
+    return read(NotFound.unless(items.get(_key(id)), "order", id))
+
+
+def _unchanged_since(if_match: frozenset[str] | None, order: Order) -> Order:
+    if if_match is not None and order.etag not in if_match:
+        raise PreconditionFailed("The order was changed since it was read.")
+    return order
+
+
+def _gone(returned: Mapping[str, dict[str, int]]) -> Gone:
+    """Which of these variants take no stock."""
+    there = products.still_there(returned)
+    return Gone(
+        variant
+        for product, pieces in returned.items()
+        for variant in pieces
+        if variant not in there.get(product, {})
+    )
+
+
+def _text(order: Order) -> str:
+    return json.dumps(show(order), ensure_ascii=False, separators=(",", ":"))
 
 
 def _write(commit: Commit, before: Order | None, after: Order | None) -> None:
@@ -334,7 +511,8 @@ def _write(commit: Commit, before: Order | None, after: Order | None) -> None:
     assert order is not None
     unchanged = Attr("version").eq(before.version) if before else table.absent
     pk, sk = _key(order.id)
-    inside, room = room_of(order.fields, is_new=before is None)
+    more = transactions.written(before, after)
+    inside, room = room_of(order.fields, is_new=before is None, more=more)
     index = listing.change(
         commit,
         KIND,
@@ -350,9 +528,12 @@ def _write(commit: Commit, before: Order | None, after: Order | None) -> None:
     else:
         commit.delete((pk, sk), when=unchanged, otherwise=OrderChanged())
     sales.count(commit, before, after)
+    transactions.write(commit, before, after)
     if after:
         shown = show(after)
         for event in lifecycle.events(before, after):
             commit.announce(event, shown)
+        for event, data in payments.events(before, after):
+            commit.announce(event, data)
     else:
         commit.announce("order.deleted", show(order))

@@ -41,6 +41,7 @@ PAYMENT_MOVES: Final[Mapping[PaymentStatus, tuple[PaymentStatus, ...]]] = {
     PaymentStatus.PAID: (PaymentStatus.REFUNDED,),
     PaymentStatus.REFUNDED: (),
 }
+RECORDED: Final = (PaymentStatus.PAID, PaymentStatus.REFUNDED)
 # The payment status that a status implies. For PAID a deposit is enough: production begins, and
 # order.paid waits for the rest.
 PAYMENTS: Final[Mapping[OrderStatus, tuple[PaymentStatus, ...]]] = {
@@ -69,10 +70,15 @@ def step(start: OrderStatus, wanted: OrderStatus) -> OrderStatus:
     return wanted
 
 
-def payment_step(status: OrderStatus, start: PaymentStatus, wanted: PaymentStatus) -> PaymentStatus:
+def payment_step(
+    status: OrderStatus, start: PaymentStatus, wanted: PaymentStatus, *, has_records: bool
+) -> PaymentStatus:
     """The payment status after the move of an order with the (new) `status`; the current one is
-    accepted. Raises InvalidTransition."""
+    accepted. An order that has records only makes moves that are records too. Raises
+    InvalidTransition."""
     allowed = PAYMENT_MOVES[start]
+    if has_records:
+        allowed = tuple(to for to in allowed if to in RECORDED)
     if status is OrderStatus.CANCELLED:
         allowed = tuple(to for to in allowed if to is PaymentStatus.REFUNDED)
     if wanted is not start and wanted not in allowed:

@@ -51,5 +51,5 @@ def body_once(model: type[Model]) -> tuple[Model, Once | None]:
 def answer_again(call: Call, first: Repeated) -> Response:
     """The first answer to the request, byte for byte."""
     assert call.operation is not None
-    (status,) = (status for status in call.operation.answers if status < 300)
+    status = max(status for status in call.operation.answers if status < 300)
     return reply_text(status, first.text, etag=first.etag, headers=REPLAYED)

@@ -21,10 +21,10 @@ MOST_LOW: Final = 50
 
 
 class Sales(TypedDict):
-    """Orders that were not cancelled, and the totals of those that are paid; days of the shop."""
+    """Orders that were not cancelled, and the money that is there and owed; days of the shop."""
 
     orders: Annotated[int, about("How many orders.")]
-    revenue: Annotated[str, about("Totals of what was paid; a decimal amount.")]
+    revenue: Annotated[str, about("What was paid of it; a decimal amount.")]
 
 
 class SalesDay(TypedDict):
@@ -32,7 +32,7 @@ class SalesDay(TypedDict):
 
     date: Annotated[str, about("The day, in the shop's time zone.")]
     orders: Annotated[int, about("How many orders.")]
-    revenue: Annotated[str, about("Totals of what was paid; a decimal amount.")]
+    revenue: Annotated[str, about("What was paid of it; a decimal amount.")]
 
 
 class OpenOrders(TypedDict):
@@ -40,6 +40,13 @@ class OpenOrders(TypedDict):
 
     total: Annotated[int, about("How many there are in all.")]
     byStatus: Annotated[dict[str, int], about("How many have each status.")]
+
+
+class Receivables(TypedDict):
+    """What customers have still to pay, of orders that were not cancelled."""
+
+    orders: Annotated[int, about("How many orders have a balance that is due.")]
+    amount: Annotated[str, about("The sum of it; a decimal amount.")]
 
 
 class ShopSummary(TypedDict):
@@ -53,6 +60,7 @@ class ShopSummary(TypedDict):
     openOrders: Annotated[
         OpenOrders, about("Orders that are neither delivered, cancelled nor refunded.")
     ]
+    receivables: Annotated[Receivables, about("What customers have still to pay.")]
     lowStock: Annotated[
         list[LowStockVariant],
         about("Variants whose stock is below the threshold, the most recent first."),
@@ -66,11 +74,11 @@ def first_day(today: date) -> date:
 
 def summary(today: date) -> dict[str, object]:
     """The shape of ShopSummary. `today` in the shop's time zone."""
-    low, days, by_status = round_trips.together(
+    low, days, (by_status, due, amount) = round_trips.together(
         [
             partial(products.running_low, MOST_LOW),  # first, because it itself does so
             partial(orders.days, first_day(today), today),
-            orders.open_orders,
+            orders.standing,
         ]
     )
     return {
@@ -79,6 +87,7 @@ def summary(today: date) -> dict[str, object]:
         "last30Days": _sold(days),
         "days": [{"date": day.date.isoformat(), **_sold([day])} for day in days],
         "openOrders": {"total": sum(by_status.values()), "byStatus": by_status},
+        "receivables": {"orders": due, "amount": money.render(amount)},
         "lowStock": low,
     }
 

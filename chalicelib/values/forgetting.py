@@ -20,6 +20,8 @@ ERASED: Final = "[erased]"
 _NAMED: Final = ("email", "firstName", "lastName", "company", "phone")
 _PLACES: Final = ("shippingAddress", "billingAddress")
 _PARTS: Final = ("firstName", "lastName", "company", "address1", "address2", "phone")
+_RECORDS: Final = frozenset({"payments", "refunds"})  # of an order
+_TEXTS: Final = frozenset({"reference", "note", "voidReason"})
 _SHORTEST: Final = 2  # letters of a text that is searched for
 
 
@@ -51,7 +53,9 @@ class Person:
         for name in _PLACES:
             if name in data:
                 left[name] = addresses.forgotten(data[name])
-        return left
+        for name in _RECORDS & data.keys():
+            left[name] = [{**one, **dict.fromkeys(_TEXTS & one.keys())} for one in data[name]]
+        return left | dict.fromkeys(_TEXTS & data.keys())  # of an event about one record
 
     def facts_in(self, data: Mapping[str, Any]) -> set[str]:
         """The identifying texts in a customer or an order."""

@@ -41,7 +41,7 @@ UNFINISHED_SECONDS: Final = outbox.KEPT_SECONDS + 30 * 86_400
 
 
 class EventKind(Choice):
-    """The events of docs/webhooks.md#events, and four more for webhooks that list them."""
+    """The events of docs/webhooks.md#events; some are only for webhooks that list them."""
 
     ORDER_CREATED = "order.created"
     ORDER_UPDATED = "order.updated"
@@ -50,6 +50,9 @@ class EventKind(Choice):
     ORDER_CANCELLED = "order.cancelled"
     ORDER_REFUNDED = "order.refunded"
     ORDER_DELETED = "order.deleted"
+    PAYMENT_CREATED = "payment.created"
+    PAYMENT_VOIDED = "payment.voided"
+    REFUND_CREATED = "refund.created"
     CUSTOMER_CREATED = "customer.created"
     CUSTOMER_UPDATED = "customer.updated"
     CUSTOMER_DELETED = "customer.deleted"

@@ -19,12 +19,16 @@ def announced(kind: EventKind) -> tuple[object, str]:
     """The type of such an event's `data`, and a description."""
     # Imported only for the API's description.
     from chalicelib.customers.shown import ShownCustomer
-    from chalicelib.orders.shown import ShownOrder
+    from chalicelib.orders.shown import AnnouncedPayment, AnnouncedRefund, ShownOrder
     from chalicelib.products.shown import LowStockVariant, ShownProduct, UpdatedProduct
 
     match kind.value.partition(".")[0]:
         case "order":
             return ShownOrder, _WHEN[kind]
+        case "payment":
+            return AnnouncedPayment, _WHEN[kind]
+        case "refund":
+            return AnnouncedRefund, _WHEN[kind]
         case "customer":
             return ShownCustomer, _WHEN[kind]
         case "inventory":
@@ -41,6 +45,9 @@ _WHEN: Final = {
     EventKind.ORDER_CANCELLED: "An order was cancelled.",
     EventKind.ORDER_REFUNDED: "An order, or its payment, was refunded.",
     EventKind.ORDER_DELETED: "An order was deleted: as it was before.",
+    EventKind.PAYMENT_CREATED: "A payment of an order was recorded.",
+    EventKind.PAYMENT_VOIDED: "A payment of an order was voided.",
+    EventKind.REFUND_CREATED: "A refund of an order was recorded.",
     EventKind.CUSTOMER_CREATED: "A customer was created.",
     EventKind.CUSTOMER_UPDATED: "A customer was changed.",
     EventKind.CUSTOMER_DELETED: "A customer was deleted: as it was before.",

@@ -160,6 +160,7 @@ class Tour:
         }
         for _ in range(2):
             made = self.admin("POST", "/orders", order, Idempotency_Key="tour")
+        self._payments(made["id"])
         self.admin("PATCH", f"/orders/{made['id']}", {"status": "PROCESSING"})
         other = self.admin("POST", "/orders", {"lineItems": [self._line]})
         self.admin("PATCH", f"/orders/{other['id']}", {"status": "CANCELLED"})
@@ -172,6 +173,18 @@ class Tour:
         self.admin("GET", "/summary")
         self.admin("GET", "/search?q=ann")
         self.until(lambda: self.admin("GET", "/events")["data"])
+
+    def _payments(self, paid: str) -> None:
+        half = {"amount": "12.50", "reason": "DAMAGED"}
+        self.admin("POST", f"/orders/{paid}/refunds", {**half, "dryRun": True})
+        for _ in range(2):
+            self.admin("POST", f"/orders/{paid}/refunds", half, Idempotency_Key="half")
+        order = self.admin("POST", "/orders", {"lineItems": [self._line]})["id"]
+        for method in ("CASH", "CARD_TERMINAL"):
+            made = self.admin("POST", f"/orders/{order}/payments", {"amount": 1, "method": method})
+        path = f"/orders/{order}/payments/{made['payments'][1]['id']}/void"
+        assert self.admin("POST", path, {"reason": "Declined"})["balanceDue"] == "4.00"
+        assert self.admin("GET", "/transactions?kind=VOID&limit=5")["total"] == 1
 
     def _customers(self) -> None:
         person = {"email": "bob@example.com", "addresses": [{**_ADDRESS}]}

@@ -237,7 +237,7 @@ def test_a_copy_built_from_the_feed_equals_the_shop(
     committed = [event.id for item in kept for event in outbox.events_of(item)]
     assert sorted(ids) == sorted(committed), "and none is missing"
     assert {event["event"].partition(".")[0] for event in reader.events} == {
-        "product", "order", "customer", "inventory",
+        "product", "order", "customer", "inventory", "payment",
     }  # fmt: skip
     assert {event["event"] for event in reader.events} >= {
         "product.deleted", "order.deleted", "customer.deleted",
@@ -562,7 +562,7 @@ def test_the_feed_adds_no_item_to_a_commit(world: World, shop: Shop) -> None:
     shop.put(f"/api/admin/products/{product['id']}", {"price": 10})
     line = {"variantId": product["variants"][0]["id"], "quantity": 1}
     new = {"lineItems": [line], "customer": {"email": "ann@example.com"}, "paymentStatus": "PAID"}
-    order = shop.post("/api/admin/orders", new).json  # three events
+    order = shop.post("/api/admin/orders", new).json  # four events
     shop.patch(f"/api/admin/orders/{order['id']}", {"status": "PROCESSING"})
     shop.delete(f"/api/admin/products/{product['id']}")
     shop.delete(f"/api/admin/orders/{order['id']}")
@@ -571,5 +571,5 @@ def test_the_feed_adds_no_item_to_a_commit(world: World, shop: Shop) -> None:
         assert [name for name, _ in commit].count(settings.outbox_table()) == 1
         in_main = [pk for name, pk in commit if name == settings.table()]
         assert not [pk for pk in in_main if pk.startswith(("feed", "evt_"))], in_main
-    # Record, list entries, words, counts, locks, stock, the outbox: what each took before the feed.
-    assert [len(commit) for commit in commits] == [12, 2, 23, 12, 11, 16]
+    # Record, list entries, words, counts, locks, stock, outbox, and a payment's entry and count.
+    assert [len(commit) for commit in commits] == [12, 2, 25, 12, 11, 18]

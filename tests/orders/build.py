@@ -61,11 +61,13 @@ def stock_of(shop: Shop, variant_id: str) -> int | None:
 
 
 def kinds(shop: Shop, of: Any = None) -> list[str]:
-    """The kinds of the events so far: of one order, or of everything except products."""
+    """The kinds of the events so far: of one order, or of everything except products, payments and
+    refunds."""
+    others = ("product.", "payment.", "refund.")
     return [
         event["event"]
         for event in shop.events()
-        if (event["data"].get("id") == of["id"] if of else "product" not in event["event"])
+        if (event["data"].get("id") == of["id"] if of else not event["event"].startswith(others))
     ]
 
 

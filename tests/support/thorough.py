@@ -17,7 +17,6 @@ THOROUGH: Final = (
     "e2e/console/test_scanner.py",
     "e2e/console/test_states.py",
     "e2e/console/test_tabs.py",
-    "e2e/console/test_typed.py",
     "e2e/test_accepted_input.py",
     "e2e/test_backup.py",
     "e2e/test_buyers.py",

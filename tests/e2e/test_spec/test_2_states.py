@@ -65,6 +65,11 @@ def test_any_other_move_is_422_invalid_transition_with_the_allowed_next_states(
     assert shop.get(f"/api/admin/orders/{orders[start]['id']}").json["status"] == start
 
 
+@pytest.mark.parametrize("status", ["CANCELLED", "REFUNDED", "DELIVERED"])
+def test_no_move_leads_out_of(shop: Client, orders: dict[str, Any], status: str) -> None:
+    assert shop.move(orders[status], status="PENDING").json["allowed"] == []
+
+
 # --- What a move emits ----------------------------------------------------------------------------
 
 
@@ -74,7 +79,8 @@ def moved(shop: Client, receiver: Receiver, webhook: Any) -> dict[tuple[str, str
     made = {}
     for start, wanted in VALID:
         order = brought(shop, start)
-        assert shop.move(order, status=wanted).status == 200
+        more = {"trackingNumber": "1Z999"} if wanted == "SHIPPED" else {}
+        assert shop.move(order, status=wanted, **more).status == 200
         made[start, wanted] = order["id"]
     return made
 
@@ -108,6 +114,20 @@ def test_order_paid_is_not_emitted_before_the_payment_status_crosses(
     updates = until(lambda: named(receiver, "order.updated", order["id"], 2))
     assert json.loads(paid.body)["data"]["paymentStatus"] == "PAID" and len(updates) == 2
     assert len(named(receiver, "order.paid", order["id"])) == 1
+
+
+def test_order_shipped_is_emitted_with_the_tracking_number(
+    receiver: Receiver, moved: dict[tuple[str, str], str]
+) -> None:
+    told = received(receiver, "order.shipped", moved["PROCESSING", "SHIPPED"])
+    assert json.loads(told.body)["data"]["trackingNumber"] == "1Z999"
+
+
+def test_post_of_an_order_emits_order_created(
+    shop: Client, receiver: Receiver, webhook: Any
+) -> None:
+    order = shop.order()
+    assert json.loads(received(receiver, "order.created", order["id"]).body)["data"] == order
 
 
 def named(receiver: Receiver, event: str, id: str, least: int = 1) -> list[Any]:

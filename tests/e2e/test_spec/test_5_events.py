@@ -68,7 +68,7 @@ def test_each_registered_url_gets_the_events_that_were_selected(
 
 def test_order_created_is_sent_on_post_of_an_order(shop: Client, receiver: Receiver) -> None:
     order = shop.order()
-    assert data(received(receiver, "order.created", order["id"])) == order
+    assert data(received(receiver, "order.created", order["id"]))["number"] == order["number"]
 
 
 def test_order_updated_is_sent_on_any_patch(shop: Client, receiver: Receiver) -> None:
@@ -85,14 +85,20 @@ def test_order_paid_is_sent_when_the_payment_status_becomes_paid(
     assert data(received(receiver, "order.paid", order["id"]))["paymentStatus"] == "PAID"
 
 
-def test_order_shipped_is_sent_with_the_tracking_number_when_the_status_becomes_shipped(
+def test_order_shipped_is_sent_when_the_status_becomes_shipped(
     shop: Client, receiver: Receiver
 ) -> None:
     order = shop.order(paymentStatus="PAID")
+    for step in ("PROCESSING", "SHIPPED"):
+        assert shop.move(order, status=step).status == 200
+    assert data(received(receiver, "order.shipped", order["id"]))["status"] == "SHIPPED"
+
+
+def test_order_shipped_includes_the_tracking_number(shop: Client, receiver: Receiver) -> None:
+    order = shop.order(paymentStatus="PAID")
     shop.move(order, status="PROCESSING")
     shop.move(order, status="SHIPPED", trackingNumber="1Z999")
-    shipped = data(received(receiver, "order.shipped", order["id"]))
-    assert (shipped["status"], shipped["trackingNumber"]) == ("SHIPPED", "1Z999")
+    assert data(received(receiver, "order.shipped", order["id"]))["trackingNumber"] == "1Z999"
 
 
 def test_order_cancelled_is_sent_when_an_order_is_cancelled(

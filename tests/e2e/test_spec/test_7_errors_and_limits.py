@@ -29,6 +29,12 @@ def let_through(call: Callable[[], Got]) -> tuple[int, Got]:
 # --- Errors ---------------------------------------------------------------------------------------
 
 
+def test_an_invalid_transition_is_422_with_code_and_the_allowed_next_states(shop: Client) -> None:
+    answer = shop.move(shop.order(), status="SHIPPED")
+    assert (answer.status, answer.json["code"]) == (422, "invalid_transition")
+    assert answer.json["allowed"] == ["PAID", "CANCELLED"]
+
+
 @pytest.fixture(scope="module")
 def writes(shop: Client) -> tuple[int, Got]:
     key = shop.key_of("STAFF")

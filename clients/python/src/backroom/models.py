@@ -10,6 +10,9 @@ from typing import Any, Literal, TypeAlias
 from typing_extensions import NotRequired, TypedDict
 
 Amount: TypeAlias = "Decimal | float | str"
+Balance: TypeAlias = Literal["due", "owed"]
+"""Who owes money: due: the customer; owed: the shop."""
+
 CustomerSort: TypeAlias = Literal["-createdAt", "name"]
 """The order of a list of customers."""
 
@@ -24,6 +27,9 @@ EventKind: TypeAlias = Literal[
     "order.cancelled",
     "order.refunded",
     "order.deleted",
+    "payment.created",
+    "payment.voided",
+    "refund.created",
     "customer.created",
     "customer.updated",
     "customer.deleted",
@@ -32,7 +38,7 @@ EventKind: TypeAlias = Literal[
     "product.deleted",
     "inventory.low",
 ]
-"""The events of docs/webhooks.md#events, and four more for webhooks that list them."""
+"""The events of docs/webhooks.md#events; some are only for webhooks that list them."""
 
 ExportColumns: TypeAlias = Literal["backroom", "shopify"]
 """The columns of a CSV."""
@@ -75,8 +81,14 @@ ProductSort: TypeAlias = Literal["-createdAt", "createdAt", "name", "-updatedAt"
 ProductStatus: TypeAlias = Literal["ACTIVE", "DRAFT", "ARCHIVED"]
 """ACTIVE products can be sold; the storefront shows those of them that are published."""
 
+RefundStatus: TypeAlias = Literal["NONE", "PARTIAL", "FULL"]
+"""How much of the money was given back."""
+
 Role: TypeAlias = Literal["READER", "STAFF", "ADMIN", "OWNER"]
 """The rights of a key. Each role includes those before it; READER only reads."""
+
+TransactionKind: TypeAlias = Literal["PAYMENT", "REFUND", "VOID"]
+"""What happened with money."""
 
 UnknownColumnsMode: TypeAlias = Literal["ask", "fail"]
 """What happens to a file that is not recognised."""
@@ -584,6 +596,26 @@ class DeliveryWithAttempts(TypedDict):
     """The text, as it was sent."""
 
 
+class Deposit(TypedDict):
+    """The part of the total that begins production."""
+
+    amount: str
+    """A decimal amount."""
+    percent: float | None
+    """Percent of the total, if it was sent as such."""
+    isReached: bool
+    """Whether as much was paid."""
+
+
+class DepositInput(TypedDict):
+    """Either `amount` or `percent`."""
+
+    amount: NotRequired[Amount | None]
+    """A decimal amount, at most the total."""
+    percent: NotRequired[Amount | None]
+    """Percent of the total."""
+
+
 class Event(TypedDict):
     """An event as it was committed; webhooks get the same `data`."""
 
@@ -987,6 +1019,8 @@ class LineItem(TypedDict):
     """Of one piece, when the order was placed."""
     total: str
     """Quantity times price; a decimal amount."""
+    refundedQuantity: int
+    """Pieces that refunds named."""
 
 
 class LineItemInput(TypedDict):
@@ -1157,6 +1191,10 @@ class NewOrder(TypedDict):
     """Whether it is paid."""
     paymentMethod: NotRequired[str | None]
     """How it is paid, such as CARD_TERMINAL."""
+    payments: NotRequired[list[PaymentInput] | None]
+    """What was paid already."""
+    deposit: NotRequired[DepositInput | None]
+    """What begins production; null: none."""
     note: NotRequired[str | None]
     """Free text about it."""
     tags: NotRequired[list[str] | None]
@@ -1280,6 +1318,24 @@ class Order(TypedDict):
     """A decimal amount."""
     total: str
     """What is to be paid; a decimal amount."""
+    payments: list[Payment]
+    """Money that came in, the first one first."""
+    refunds: list[Refund]
+    """Money that was given back, likewise."""
+    amountPaid: str
+    """Payments that were not voided."""
+    amountRefunded: str
+    """All refunds."""
+    amountCredited: str
+    """What refunds took off the amount that is owed."""
+    balanceDue: str
+    """What is still to pay; negative: the shop owes."""
+    refundStatus: RefundStatus
+    """How much was given back."""
+    deposit: Deposit | None
+    """What begins production; null: none."""
+    retained: str | None
+    """What a cancelled order keeps."""
     note: str | None
     """Free text about it."""
     tags: list[str]
@@ -1311,6 +1367,10 @@ class OrderChange(TypedDict):
     """Of the parcel; null: none is known."""
     paymentStatus: NotRequired[PaymentStatus]
     """Whether it is paid."""
+    deposit: NotRequired[DepositInput | None]
+    """While nothing is paid. What begins production; null: none."""
+    retained: NotRequired[Amount | None]
+    """What a CANCELLED order keeps of a deposit; null: nothing."""
     note: NotRequired[str | None]
     """Free text about it."""
     tags: NotRequired[list[str] | None]
@@ -1401,6 +1461,58 @@ class Pagination(TypedDict):
     """How many there are in all."""
     totalPages: int
     """Number of pages."""
+
+
+class Payment(TypedDict):
+    """Money that came in. It is never changed, only voided."""
+
+    id: str
+    """Identifier."""
+    amount: str
+    """A decimal amount."""
+    method: str
+    """Such as CASH or CARD_TERMINAL."""
+    reference: str | None
+    """What a terminal or a bank calls it."""
+    note: str | None
+    """Free text about it."""
+    receivedAt: str
+    """When the money came."""
+    createdAt: str
+    """When it was recorded."""
+    by: str
+    """The name of the API key."""
+    tendered: str | None
+    """Cash that was handed over."""
+    change: str | None
+    """Cash that was given back."""
+    implied: bool
+    """Whether a payment status implied it."""
+    voidedAt: str | None
+    """Since when it does not count; null: it counts."""
+    voidReason: str | None
+    """Why it was voided."""
+
+
+class PaymentInput(TypedDict):
+    """One payment that was received."""
+
+    amount: NotRequired[Amount | None]
+    """A decimal amount; default: what is due, at most `tendered`."""
+    method: NotRequired[str | None]
+    """Such as CASH; default: the order's paymentMethod, or OTHER."""
+    reference: NotRequired[str | None]
+    """What a terminal or a bank calls it; once for each method."""
+    note: NotRequired[str | None]
+    """Free text about it."""
+    receivedAt: NotRequired[str | None]
+    """At most 24 hours ahead; now."""
+    tendered: NotRequired[Amount | None]
+    """Cash that was handed over."""
+    allowOverpayment: NotRequired[bool]
+    """Accept more than is due."""
+    voidedAt: NotRequired[None]
+    """A voided payment cannot be sent."""
 
 
 class PriceChange(TypedDict):
@@ -1614,6 +1726,15 @@ class RateLimits(TypedDict):
     """Writes per minute."""
 
 
+class Receivables(TypedDict):
+    """What customers have still to pay, of orders that were not cancelled."""
+
+    orders: int
+    """How many orders have a balance that is due."""
+    amount: str
+    """The sum of it; a decimal amount."""
+
+
 class RecoverDeliveries(TypedDict):
     """The failed and waiting deliveries to send again."""
 
@@ -1632,6 +1753,112 @@ class RecoveryResult(TypedDict):
     """The newest recovery; null: there was none."""
 
 
+class Refund(TypedDict):
+    """Money that was given back."""
+
+    id: str
+    """Identifier."""
+    amount: str
+    """A decimal amount."""
+    method: str
+    """Such as CASH or CARD_TERMINAL."""
+    paymentId: str | None
+    """The payment that it refunds, if one was named."""
+    reference: str | None
+    """What a terminal or a bank calls it."""
+    reason: str | None
+    """Why, such as DAMAGED."""
+    note: str | None
+    """Free text about it."""
+    lines: list[RefundedLine]
+    """What came back; none: only money."""
+    shipping: str
+    """The refunded part of the order's shipping."""
+    createdAt: str
+    """When it was recorded."""
+    by: str
+    """The name of the API key."""
+    implied: bool
+    """Whether the status REFUNDED implied it."""
+
+
+class RefundInput(TypedDict):
+    """Lines, shipping or an amount."""
+
+    lines: NotRequired[list[RefundLineInput]]
+    """What comes back."""
+    shipping: NotRequired[Amount | None]
+    """The part of the order's shipping."""
+    amount: NotRequired[Amount | None]
+    """A decimal amount; default: the lines' shares, and shipping."""
+    method: NotRequired[str | None]
+    """Default: that of the payment, or the only one used."""
+    paymentId: NotRequired[str | None]
+    """The payment that is refunded, `pay_…`."""
+    reference: NotRequired[str | None]
+    """What a terminal or a bank calls it; once for each method."""
+    reason: NotRequired[str | None]
+    """Why, such as DAMAGED."""
+    note: NotRequired[str | None]
+    """Free text about it."""
+    dryRun: NotRequired[bool]
+    """Only say what would be refunded."""
+
+
+class RefundLineInput(TypedDict):
+    """Pieces of a line that come back."""
+
+    lineItemId: str
+    """Id of the line, `li_…`."""
+    quantity: int
+    """How many pieces."""
+    restock: NotRequired[bool | None]
+    """Return them to the stock; default: before SHIPPED."""
+
+
+class RefundPreview(TypedDict):
+    """What the same request without `dryRun` would do now."""
+
+    amount: str
+    """A decimal amount."""
+    lines: list[RefundedLine]
+    """What would come back."""
+    tax: str
+    """The tax in the lines."""
+    shipping: str
+    """The part of the order's shipping."""
+    refundable: str
+    """The most that could be refunded."""
+    restocks: list[RestockedVariant]
+    """What would return to the stock."""
+    balanceAfter: str
+    """`balanceDue` after it."""
+
+
+class RefundedLine(TypedDict):
+    """Pieces of a line that came back."""
+
+    lineItemId: str
+    """Id of the line."""
+    quantity: int
+    """How many pieces."""
+    amount: str
+    """Their share of what the lines cost, tax included."""
+    tax: str
+    """The tax in it."""
+    restocked: int
+    """Pieces that returned to the stock."""
+
+
+class RestockedVariant(TypedDict):
+    """Pieces that return to the stock."""
+
+    variantId: str
+    """Id of the variant."""
+    quantity: int
+    """How many pieces."""
+
+
 class RotateSecret(TypedDict):
     """How long the previous secret also signs."""
 
@@ -1640,12 +1867,12 @@ class RotateSecret(TypedDict):
 
 
 class Sales(TypedDict):
-    """Orders that were not cancelled, and the totals of those that are paid; days of the shop."""
+    """Orders that were not cancelled, and the money that is there and owed; days of the shop."""
 
     orders: int
     """How many orders."""
     revenue: str
-    """Totals of what was paid; a decimal amount."""
+    """What was paid of it; a decimal amount."""
 
 
 class SalesDay(TypedDict):
@@ -1656,7 +1883,7 @@ class SalesDay(TypedDict):
     orders: int
     """How many orders."""
     revenue: str
-    """Totals of what was paid; a decimal amount."""
+    """What was paid of it; a decimal amount."""
 
 
 class SavedMapping(TypedDict):
@@ -1722,6 +1949,8 @@ class ShopSummary(TypedDict):
     """Each of the last 30 days, the oldest first."""
     openOrders: OpenOrders
     """Orders that are neither delivered, cancelled nor refunded."""
+    receivables: Receivables
+    """What customers have still to pay."""
     lowStock: list[LowStockVariant]
     """Variants whose stock is below the threshold, the most recent first."""
 
@@ -1751,6 +1980,29 @@ class StockMoves(TypedDict):
 
     moves: list[StockMove]
     """The moves: all of them happen, or none."""
+
+
+class TakePayments(TypedDict):
+    """The fields of one payment, or up to ten in `payments`."""
+
+    amount: NotRequired[Amount | None]
+    """A decimal amount; default: what is due, at most `tendered`."""
+    method: NotRequired[str | None]
+    """Such as CASH; default: the order's paymentMethod, or OTHER."""
+    reference: NotRequired[str | None]
+    """What a terminal or a bank calls it; once for each method."""
+    note: NotRequired[str | None]
+    """Free text about it."""
+    receivedAt: NotRequired[str | None]
+    """At most 24 hours ahead; now."""
+    tendered: NotRequired[Amount | None]
+    """Cash that was handed over."""
+    allowOverpayment: NotRequired[bool]
+    """Accept more than is due."""
+    voidedAt: NotRequired[None]
+    """A voided payment cannot be sent."""
+    payments: NotRequired[list[PaymentInput] | None]
+    """Several payments: all of them are recorded, or none."""
 
 
 class TestDelivery(TypedDict):
@@ -1797,6 +2049,46 @@ class TestEvent(TypedDict):
     """With `dryRun`: instead of sample data"""
 
 
+class Transaction(TypedDict):
+    """Money that came in or went out. A void takes back what its payment counted."""
+
+    id: str
+    """Identifier: of the payment, the refund or the void."""
+    kind: TransactionKind
+    """What it is."""
+    amount: str
+    """A decimal amount; negative: it went out."""
+    method: str
+    """Such as CASH or CARD_TERMINAL."""
+    reference: str | None
+    """What a terminal or a bank calls it."""
+    orderId: str
+    """Id of its order."""
+    orderNumber: str
+    """Number of its order."""
+    customerId: str | None
+    """Id of the order's customer."""
+    at: str
+    """When it was recorded."""
+    receivedAt: str | None
+    """When the money of a payment came."""
+    by: str
+    """The name of the API key."""
+
+
+class TransactionList(TypedDict):
+    """The answer of a list that can be read by cursor: `Walked[Product]`."""
+
+    data: list[Transaction]
+    """The items."""
+    pagination: CursorPagination
+    """Which page this is."""
+    total: int
+    """How many there are in all."""
+    totalIsAtLeast: NotRequired[bool]
+    """There are more than `total`; they were not counted"""
+
+
 class TriedEvent(TypedDict):
     """An event that was not sent, and whether it would be."""
 
@@ -1836,6 +2128,13 @@ class VariantInput(TypedDict):
     """How many there are; null: not tracked."""
     id: NotRequired[str | None]
     """Identifier."""
+
+
+class VoidPayment(TypedDict):
+    """Why a payment does not count."""
+
+    reason: NotRequired[str | None]
+    """Why, such as a card that was declined."""
 
 
 class Webhook(TypedDict):

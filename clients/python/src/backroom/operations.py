@@ -12,6 +12,7 @@ from backroom.models import (
     ApiKey,
     ApiKeyList,
     ApiKeyWithSecret,
+    Balance,
     BulkOrderEdit,
     BulkProductEdit,
     BulkResult,
@@ -62,6 +63,9 @@ from backroom.models import (
     PublicProductList,
     RecoverDeliveries,
     RecoveryResult,
+    RefundInput,
+    RefundPreview,
+    RefundStatus,
     RotateSecret,
     SavedMapping,
     SavedMappingList,
@@ -69,10 +73,15 @@ from backroom.models import (
     ShopSummary,
     StartedJob,
     StockMoves,
+    TakePayments,
     TestDelivery,
     TestEvent,
+    Transaction,
+    TransactionKind,
+    TransactionList,
     TriedEvent,
     UnknownColumnsMode,
+    VoidPayment,
     Webhook,
     WebhookChange,
     WebhookList,
@@ -529,6 +538,8 @@ class Operations:
         exclude_status: OrderStatus | Sequence[OrderStatus] | None = None,
         source: str | Sequence[str] | None = None,
         payment_status: PaymentStatus | Sequence[PaymentStatus] | None = None,
+        refund_status: RefundStatus | Sequence[RefundStatus] | None = None,
+        balance: Balance | None = None,
         customer_id: str | None = None,
         sales_rep_id: str | None = None,
         tag: str | None = None,
@@ -558,6 +569,8 @@ class Operations:
                 "excludeStatus": exclude_status,
                 "source": source,
                 "paymentStatus": payment_status,
+                "refundStatus": refund_status,
+                "balance": balance,
                 "customerId": customer_id,
                 "salesRepId": sales_rep_id,
                 "tag": tag,
@@ -578,6 +591,8 @@ class Operations:
         exclude_status: OrderStatus | Sequence[OrderStatus] | None = None,
         source: str | Sequence[str] | None = None,
         payment_status: PaymentStatus | Sequence[PaymentStatus] | None = None,
+        refund_status: RefundStatus | Sequence[RefundStatus] | None = None,
+        balance: Balance | None = None,
         customer_id: str | None = None,
         sales_rep_id: str | None = None,
         tag: str | None = None,
@@ -594,6 +609,8 @@ class Operations:
             "excludeStatus": exclude_status,
             "source": source,
             "paymentStatus": payment_status,
+            "refundStatus": refund_status,
+            "balance": balance,
             "customerId": customer_id,
             "salesRepId": sales_rep_id,
             "tag": tag,
@@ -672,6 +689,86 @@ class Operations:
         """
         answer: Deleted = self._transport.call(
             "DELETE", "/api/admin/orders/{}", (id,), headers={"If-Match": if_match}
+        )
+        return answer
+
+    def pay_order(
+        self,
+        id: str,
+        body: TakePayments,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        if_match: str | None = None,
+    ) -> Order:
+        """Record payments.
+
+        One payment, or up to ten in `payments`; without `amount` it is what is due. A PENDING
+        order becomes PAID when nothing is due, or its deposit is reached. 422 `overpaid` has
+        `balanceDue`. Emits payment.created, order.updated, and order.paid where it applies.
+
+        `POST /api/admin/orders/{id}/payments`, from the role STAFF on.
+        """
+        answer: Order = self._transport.call(
+            "POST",
+            "/api/admin/orders/{}/payments",
+            (id,),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key, "If-Match": if_match},
+        )
+        return answer
+
+    def void_payment(
+        self,
+        id: str,
+        payment_id: str,
+        body: VoidPayment,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        if_match: str | None = None,
+    ) -> Order:
+        """Void a payment.
+
+        The money never came: the payment no longer counts. One that was refunded cannot be
+        voided: 409 `payment_refunded`. Emits payment.voided and order.updated.
+
+        `POST /api/admin/orders/{id}/payments/{payment_id}/void`, from the role STAFF on.
+        """
+        answer: Order = self._transport.call(
+            "POST",
+            "/api/admin/orders/{}/payments/{}/void",
+            (
+                id,
+                payment_id,
+            ),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key, "If-Match": if_match},
+        )
+        return answer
+
+    def refund_order(
+        self,
+        id: str,
+        body: RefundInput,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        if_match: str | None = None,
+    ) -> RefundPreview | Order:
+        """Refund lines or an amount.
+
+        Of `lines` their share of what was paid, with its tax; `amount` overrules it. Pieces
+        return to the stock if `restock` says so, by default until the order is SHIPPED. With
+        `dryRun` nothing is written: 200 says what would be. 422 `exceeds_refundable` has
+        `refundable`. Emits refund.created and order.updated, and order.refunded when nothing is
+        left.
+
+        `POST /api/admin/orders/{id}/refunds`, from the role STAFF on.
+        """
+        answer: RefundPreview | Order = self._transport.call(
+            "POST",
+            "/api/admin/orders/{}/refunds",
+            (id,),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key, "If-Match": if_match},
         )
         return answer
 
@@ -1018,6 +1115,71 @@ class Operations:
         """
         answer: ShopSummary = self._transport.call("GET", "/api/admin/summary", ())
         return answer
+
+    def list_transactions(
+        self,
+        *,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        kind: TransactionKind | Sequence[TransactionKind] | None = None,
+        method: str | Sequence[str] | None = None,
+        from_: str | date | datetime | None = None,
+        to: str | date | datetime | None = None,
+        order_id: str | None = None,
+        reference: str | None = None,
+    ) -> TransactionList:
+        """List payments, refunds and voids.
+
+        Newest first, of all orders.
+
+        `GET /api/admin/transactions`, from the role READER on.
+        """
+        answer: TransactionList = self._transport.call(
+            "GET",
+            "/api/admin/transactions",
+            (),
+            query={
+                "page": page,
+                "limit": limit,
+                "cursor": cursor,
+                "kind": kind,
+                "method": method,
+                "from": from_,
+                "to": to,
+                "orderId": order_id,
+                "reference": reference,
+            },
+        )
+        return answer
+
+    def iter_transactions(
+        self,
+        *,
+        limit: int = 100,
+        kind: TransactionKind | Sequence[TransactionKind] | None = None,
+        method: str | Sequence[str] | None = None,
+        from_: str | date | datetime | None = None,
+        to: str | date | datetime | None = None,
+        order_id: str | None = None,
+        reference: str | None = None,
+    ) -> Iterator[Transaction]:
+        """All of `list_transactions`, page by page. `limit`: items per request."""
+        asked: dict[str, Any] = {
+            "limit": limit,
+            "kind": kind,
+            "method": method,
+            "from": from_,
+            "to": to,
+            "orderId": order_id,
+            "reference": reference,
+        }
+        return walk(
+            lambda at: self._transport.call(
+                "GET", "/api/admin/transactions", (), query={**asked, **at}
+            ),
+            by_cursor=True,
+        )
 
     def list_webhooks(self, *, page: int | None = None, limit: int | None = None) -> WebhookList:
         """List webhooks.

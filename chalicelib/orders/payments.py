@@ -1,0 +1,642 @@
+"""The money of an order, as its records say: pure functions (docs/orders.md#payments).
+
+An order's `payments` and `refunds` are its records. All other amounts follow from them, and from
+`credited`: what refunds took off the amount that is owed. Amounts are Decimals here.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Final
+
+from chalicelib.orders.model import (
+    MOST_RECORDS,
+    DepositInput,
+    Order,
+    OrderStatus,
+    PaymentInput,
+    PaymentStatus,
+    RefundInput,
+    RefundStatus,
+)
+from chalicelib.orders.transitions import BEFORE_SHIPPING
+from chalicelib.problems import Conflict, Invalid, NotFound
+from chalicelib.values import ids, money
+
+Fields = Mapping[str, Any]
+
+_MOST_METHODS: Final = 10  # of the refunds that one request implies
+_NOTHING: Final = Decimal(0)
+
+
+class DuplicateReference(Conflict):
+    """409 with the record that has the reference."""
+
+    code = "duplicate_reference"
+
+    def __init__(self, record: Fields) -> None:
+        name = "payment" if record["id"].startswith("pay_") else "refund"
+        message = f"The order has a {name} with this method and reference."
+        super().__init__(message, field="reference")
+        self.extra[name] = shown(record)
+
+
+class AlreadyVoided(Conflict):
+    code = "already_voided"
+
+    def __init__(self, at: str) -> None:
+        super().__init__("The payment was voided before.", voidedAt=at)
+
+
+class PaymentRefunded(Conflict):
+    code = "payment_refunded"
+
+    def __init__(self, refundable: Decimal) -> None:
+        message = "The payment was refunded, or is kept as a deposit: it cannot be voided."
+        super().__init__(message, refundable=money.render(refundable))
+
+
+class Denied(Invalid):
+    """422 with a code of docs/orders.md#payments, and the amount that would be possible."""
+
+    def __init__(self, code: str, message: str, **amounts: Decimal) -> None:
+        super().__init__(message, code=code)
+        self.extra |= {name: money.render(amount) for name, amount in amounts.items()}
+
+
+def empty() -> dict[str, Any]:
+    """The fields of an order without records."""
+    none = {"deposit": None, "retained": None, "amountCredited": money.render(_NOTHING)}
+    return {"payments": [], "refunds": [], **none}
+
+
+# --- Equations ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Account:
+    """What an order's money is; see docs/orders.md#payments for each equation."""
+
+    total: Decimal
+    paid: Decimal
+    refunded: Decimal
+    credited: Decimal
+    retained: Decimal
+    status: OrderStatus
+    payment: PaymentStatus
+    has_records: bool
+
+    @classmethod
+    def of(cls, fields: Fields) -> "Account":
+        return cls(
+            total=Decimal(fields["total"]),
+            paid=_sum(fields["payments"], lambda one: not one["voidedAt"]),
+            refunded=_sum(fields["refunds"]),
+            credited=Decimal(fields["amountCredited"]),
+            retained=Decimal(fields["retained"] or 0),
+            status=OrderStatus(fields["status"]),
+            payment=PaymentStatus(fields["paymentStatus"]),
+            has_records=bool(fields["payments"]),
+        )
+
+    @property
+    def net(self) -> Decimal:
+        return self.paid - self.refunded
+
+    @property
+    def owed(self) -> Decimal:
+        if self.is_refunded:
+            return _NOTHING
+        if self.status is OrderStatus.CANCELLED:
+            return self.retained
+        return self.total - self.credited
+
+    @property
+    def balance(self) -> Decimal:
+        return self.owed - self.net
+
+    @property
+    def refundable(self) -> Decimal:
+        return self.net - (self.retained if self.status is OrderStatus.CANCELLED else _NOTHING)
+
+    @property
+    def revenue(self) -> Decimal:
+        return min(self.net, self.owed)
+
+    @property
+    def is_refunded(self) -> bool:
+        return self.payment is PaymentStatus.REFUNDED
+
+    def derived(self) -> PaymentStatus:
+        """The payment status that follows from the records."""
+        if not self.has_records or self.is_refunded:
+            return self.payment
+        if self.paid and not self.net:
+            return PaymentStatus.REFUNDED
+        if self.status is OrderStatus.CANCELLED:
+            return self.payment
+        if not self.paid:
+            return PaymentStatus.PENDING
+        return PaymentStatus.PARTIALLY_PAID if self.balance > 0 else PaymentStatus.PAID
+
+    def refund_status(self) -> RefundStatus:
+        if self.is_refunded:
+            return RefundStatus.FULL
+        return RefundStatus.PARTIAL if self.refunded else RefundStatus.NONE
+
+
+def _sum(records: Iterable[Fields], counts: Callable[[Fields], bool] = lambda one: True) -> Decimal:
+    return sum((Decimal(one["amount"]) for one in records if counts(one)), _NOTHING)
+
+
+def _rounded(amount: Fraction) -> Decimal:
+    """To the currency's decimals, half up."""
+    unit = Decimal(1).scaleb(-money.decimals())
+    return unit * math.floor(amount / Fraction(unit) + Fraction(1, 2))
+
+
+def derived(fields: Fields) -> dict[str, Any]:
+    """The fields with everything that follows from the records."""
+    before = Account.of(fields)
+    new = {**fields, "paymentStatus": before.derived().value}
+    account = Account.of(new)
+    new |= {
+        "amountPaid": money.render(account.paid),
+        "amountRefunded": money.render(account.refunded),
+        "amountCredited": money.render(account.credited),
+        "balanceDue": money.render(account.balance),
+        "refundStatus": account.refund_status().value,
+        "revenue": money.render(account.revenue),
+    }
+    if fields["deposit"]:
+        deposit = dict(fields["deposit"])
+        if deposit["percent"] is not None:
+            deposit["amount"] = _share_of(account.total, deposit["percent"])
+        is_reached = account.paid > 0 and account.net >= Decimal(deposit["amount"])
+        new["deposit"] = {**deposit, "isReached": is_reached}
+    pieces = _refunded_pieces(fields["refunds"])
+    new["lineItems"] = [
+        {**line, "refundedQuantity": pieces.get(line["id"], 0)} for line in fields["lineItems"]
+    ]
+    if new.get("paymentMethod") is None and new["payments"]:
+        new["paymentMethod"] = new["payments"][0]["method"]
+    return new
+
+
+def _share_of(total: Decimal, percent: object) -> str:
+    return money.render(_rounded(Fraction(total) * Fraction(str(percent)) / 100))
+
+
+def _refunded_pieces(refunds: Iterable[Fields]) -> dict[str, int]:
+    """The refunded pieces of each line, by its id."""
+    pieces: dict[str, int] = {}
+    for refund in refunds:
+        for line in refund["lines"]:
+            id = line["lineItemId"]
+            pieces[id] = pieces.get(id, 0) + int(line["quantity"])
+    return pieces
+
+
+# --- Deposits -------------------------------------------------------------------------------------
+
+
+def deposit(fields: Fields, asked: DepositInput | None) -> dict[str, Any] | None:
+    """The deposit as stored. Raises Invalid."""
+    if asked is None:
+        return None
+    total, amount = Decimal(fields["total"]), asked.amount
+    percent = None if asked.percent is None else format(asked.percent.normalize(), "f")
+    if percent is not None:
+        computed = _share_of(total, percent)
+        if amount is not None and Decimal(amount) != Decimal(computed):
+            raise Invalid.field("deposit.amount", "invalid", f"must be {computed}, or absent")
+        amount = computed
+    if amount is None or not 0 < Decimal(amount) <= total:
+        message = f"must be above 0 and at most the total, {fields['total']}"
+        raise Invalid.field("deposit", "out_of_range", message)
+    return {"amount": money.render(Decimal(amount)), "percent": percent, "isReached": False}
+
+
+def redeposited(fields: Fields, asked: DepositInput | None) -> dict[str, Any] | None:
+    """The deposit after a PATCH. What was read changes nothing. Raises Invalid."""
+    known = fields["deposit"]
+    if asked is None and known is None:
+        return None
+    if asked is not None and known is not None:
+        amount, percent = (known[name] for name in ("amount", "percent"))
+        same_amount = asked.amount is not None and Decimal(asked.amount) == Decimal(amount)
+        same_percent = asked.percent == (None if percent is None else Decimal(percent))
+        if same_percent and (same_amount or (asked.amount is None and percent is not None)):
+            return dict(known)
+    account = Account.of(fields)
+    if account.paid or account.payment not in {PaymentStatus.PENDING, PaymentStatus.FAILED}:
+        raise Invalid.field("deposit", "too_late", "can only change while nothing is paid")
+    return deposit(fields, asked)
+
+
+def retained(fields: Fields, asked: str | None) -> str | None:
+    """The amount that a cancelled order keeps, after a PATCH. Raises Invalid."""
+    known = fields["retained"]
+    if Decimal(asked or 0) == Decimal(known or 0):
+        return str(known) if known is not None else None
+    if fields["status"] != OrderStatus.CANCELLED:
+        raise Invalid.field("retained", "invalid", "is only possible for a CANCELLED order")
+    there = Account.of(fields).net
+    if Decimal(asked or 0) > there:
+        message = f"must be at most what is still there, {money.render(there)}"
+        raise Invalid.field("retained", "out_of_range", message)
+    return asked and money.render(Decimal(asked))
+
+
+# --- Payments -------------------------------------------------------------------------------------
+
+
+def taken(fields: Fields, asked: Sequence[PaymentInput], by: str, now: str) -> dict[str, Any]:
+    """The fields after these payments, in order. Raises Denied, Invalid, DuplicateReference."""
+    after = derived(fields)
+    if after["status"] in _CLOSED or after["paymentStatus"] == PaymentStatus.REFUNDED:
+        raise Denied("order_closed", "The order is cancelled or refunded: it takes no payment.")
+    for place, one in enumerate(asked):
+        at = f"payments.{place}." if len(asked) > 1 else ""
+        after = _taken(after, one, at, by, now)
+    return after
+
+
+_CLOSED: Final = frozenset({OrderStatus.CANCELLED, OrderStatus.REFUNDED})
+
+
+def _taken(fields: Fields, asked: PaymentInput, at: str, by: str, now: str) -> dict[str, Any]:
+    account = Account.of(fields)
+    tendered = None if asked.tendered is None else Decimal(asked.tendered)
+    if asked.amount is not None:
+        amount = Decimal(asked.amount)
+    elif account.balance <= 0:
+        raise Denied("nothing_due", "Nothing is due.", balanceDue=account.balance)
+    else:
+        amount = account.balance if tendered is None else min(tendered, account.balance)
+    if tendered is not None and tendered < amount:
+        message = f"must be at least the amount, {money.render(amount)}"
+        raise Invalid.field(f"{at}tendered", "out_of_range", message)
+    if amount > account.balance and not asked.allow_overpayment:
+        message = "The amount is more than is due. Send allowOverpayment to take it."
+        raise Denied("overpaid", message, balanceDue=account.balance)
+    record = _payment(amount, asked.method or fields["paymentMethod"] or "OTHER", by, now)
+    record |= {"reference": asked.reference or None, "note": asked.note or None}
+    record["receivedAt"] = asked.received_at or now
+    if tendered is not None:
+        record |= {
+            "tendered": money.render(tendered),
+            "change": money.render(tendered - amount),
+        }
+    living = [one for one in fields["payments"] if not one["voidedAt"]]
+    _refuse_duplicate(living, record)
+    return _with_payment(fields, record, at)
+
+
+def settled(fields: Fields, by: str, now: str) -> dict[str, Any]:
+    """The fields after the payment of the balance that paymentStatus PAID implies, if any is due.
+    Raises Invalid."""
+    balance = Account.of(fields).balance
+    if balance <= 0:
+        return derived(fields)
+    method = fields["paymentMethod"] or "OTHER"
+    return _with_payment(fields, _payment(balance, method, by, now, implied=True), "")
+
+
+def _payment(
+    amount: Decimal, method: str, by: str, now: str, *, implied: bool = False
+) -> dict[str, Any]:
+    return {
+        "id": ids.new("pay"),
+        "amount": money.render(amount),
+        "method": method,
+        "reference": None,
+        "note": None,
+        "receivedAt": now,
+        "createdAt": now,
+        "by": by,
+        "tendered": None,
+        "change": None,
+        "implied": implied,
+        "voidedAt": None,
+        "voidReason": None,
+        "voidedBy": None,
+    }
+
+
+def _with_payment(fields: Fields, record: dict[str, Any], at: str) -> dict[str, Any]:
+    _refuse_too_many(fields)
+    after = derived({**fields, "payments": [*fields["payments"], record]})
+    if Account.of(after).paid >= money.LARGEST:
+        message = f"makes the sum of payments {money.LARGEST:f} or more"
+        raise Invalid.field(f"{at}amount", "out_of_range", message)
+    return after
+
+
+def _refuse_duplicate(records: Iterable[Fields], new: Fields) -> None:
+    for one in records:
+        if new["reference"] and all(one[name] == new[name] for name in ("method", "reference")):
+            raise DuplicateReference(one)
+
+
+def _refuse_too_many(fields: Fields) -> None:
+    if len(fields["payments"]) + len(fields["refunds"]) >= MOST_RECORDS:
+        message = f"An order has at most {MOST_RECORDS} payments and refunds."
+        raise Invalid(message, code="too_many")
+
+
+def voided(
+    fields: Fields, payment_id: str, reason: str | None, by: str, now: str
+) -> dict[str, Any]:
+    """The fields after a payment was voided. Raises NotFound, AlreadyVoided, PaymentRefunded."""
+    found = next((one for one in fields["payments"] if one["id"] == payment_id), None)
+    payment = NotFound.unless(found, "payment", payment_id)
+    if payment["voidedAt"]:
+        raise AlreadyVoided(payment["voidedAt"])
+    account = Account.of(fields)
+    possible = min(_rest(fields, payment), account.refundable)
+    if possible < Decimal(payment["amount"]):
+        raise PaymentRefunded(possible)
+    gone = {**payment, "voidedAt": now, "voidReason": reason, "voidedBy": by}
+    payments = [gone if one is payment else one for one in fields["payments"]]
+    return derived({**fields, "payments": payments})
+
+
+# --- Refunds --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Refund:
+    """A refund that is possible. `record`: as stored; `after`: the order's fields with it."""
+
+    record: Fields
+    after: Fields
+    refundable: Decimal
+
+    def preview(self) -> dict[str, Any]:
+        """The shape of RefundPreview."""
+        lines = self.record["lines"]
+        tax = sum((Decimal(line["tax"]) for line in lines), _NOTHING)
+        return {
+            "amount": self.record["amount"],
+            "lines": lines,
+            "tax": money.render(tax),
+            "shipping": self.record["shipping"],
+            "refundable": money.render(self.refundable),
+            "restocks": [
+                {"variantId": line["variantId"], "quantity": part["restocked"]}
+                for part in lines
+                for line in self.after["lineItems"]
+                if line["id"] == part["lineItemId"] and part["restocked"]
+            ],
+            "balanceAfter": self.after["balanceDue"],
+        }
+
+
+def refunded(
+    fields: Fields, asked: RefundInput, by: str, now: str, gone: frozenset[str] = frozenset()
+) -> Refund:
+    """`gone`: the variants that take no stock. Raises Denied, Invalid, DuplicateReference."""
+    _refuse_too_many(fields)
+    account = Account.of(fields)
+    if account.net <= 0:
+        message = "There is nothing to refund."
+        raise Denied("nothing_to_refund", message, refundable=account.refundable)
+    lines, after_lines = _refunded_lines(fields, asked, gone)
+    shipping = Decimal(asked.shipping or 0)
+    _refuse_shipping(fields, shipping)
+    amount = sum((Decimal(line["amount"]) for line in lines), shipping)
+    if asked.amount is not None:
+        amount = Decimal(asked.amount)
+    if amount <= 0:
+        message = "Send lines, shipping or an amount of more than 0."
+        raise Denied("nothing_to_refund", message, refundable=account.refundable)
+    payment = _named(fields, asked.payment_id)
+    possible = account.refundable
+    if payment:
+        possible = min(possible, _rest(fields, payment))
+    if amount > possible:
+        message = f"{money.render(amount)} is more than can be refunded."
+        raise Denied("exceeds_refundable", message, refundable=possible)
+    record = _refund(amount, _method(fields, asked, payment), by, now)
+    record |= {
+        "paymentId": payment["id"] if payment else None,
+        "reference": asked.reference or None,
+        "reason": asked.reason,
+        "note": asked.note or None,
+        "lines": lines,
+        "shipping": money.render(shipping),
+    }
+    _refuse_duplicate(fields["refunds"], record)
+    after = _with_refunds({**fields, "lineItems": after_lines}, [record])
+    return Refund(record, after, possible)
+
+
+def refunded_whole(fields: Fields, by: str, now: str) -> dict[str, Any]:
+    """The fields after refunds of all that is left, one for each method of payment, as
+    paymentStatus REFUNDED implies. Raises Denied."""
+    account = Account.of(fields)
+    if account.refundable < account.net:
+        message = "A part of the money is retained. Send retained: 0 to refund it too."
+        raise Denied("exceeds_refundable", message, refundable=account.refundable)
+    left: dict[str, Decimal] = {}
+    for sign, records in ((1, _living(fields)), (-1, fields["refunds"])):
+        for one in records:
+            left[one["method"]] = left.get(one["method"], _NOTHING) + sign * Decimal(one["amount"])
+    parts, rest = [], account.net
+    for method, amount in left.items():
+        part = min(amount, rest)
+        if part > 0:
+            parts.append((method, part))
+            rest -= part
+    if len(parts) > _MOST_METHODS:
+        parts = [("OTHER", account.net)]
+    whole = [_refund(amount, method, by, now, implied=True) for method, amount in parts]
+    after = _with_refunds(fields, whole)
+    # An order without records has no money to refund; it is said to be refunded.
+    return derived({**after, "paymentStatus": PaymentStatus.REFUNDED.value})
+
+
+def _refund(
+    amount: Decimal, method: str, by: str, now: str, *, implied: bool = False
+) -> dict[str, Any]:
+    return {
+        "id": ids.new("ref"),
+        "amount": money.render(amount),
+        "method": method,
+        "paymentId": None,
+        "reference": None,
+        "reason": None,
+        "note": None,
+        "lines": [],
+        "shipping": money.render(_NOTHING),
+        "createdAt": now,
+        "by": by,
+        "implied": implied,
+    }
+
+
+def _with_refunds(fields: Fields, records: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    after = dict(fields)
+    for record in records:
+        account, amount = Account.of(after), Decimal(record["amount"])
+        over = min(amount, max(_NOTHING, -account.balance))
+        after["amountCredited"] = money.render(account.credited + amount - over)
+        after = derived({**after, "refunds": [*after["refunds"], record]})
+    return after
+
+
+def _living(fields: Fields) -> list[Fields]:
+    return [one for one in fields["payments"] if not one["voidedAt"]]
+
+
+def _named(fields: Fields, payment_id: str | None) -> Fields | None:
+    if payment_id is None:
+        return None
+    for one in _living(fields):
+        if one["id"] == payment_id:
+            return one
+    raise Denied("unknown_payment", f"There is no payment {payment_id!r} that was not voided.")
+
+
+def _rest(fields: Fields, payment: Fields) -> Decimal:
+    """What was not refunded of one payment."""
+    own = _sum(fields["refunds"], lambda one: one["paymentId"] == payment["id"])
+    return Decimal(payment["amount"]) - own
+
+
+def _method(fields: Fields, asked: RefundInput, payment: Fields | None) -> str:
+    if asked.method is not None:
+        return asked.method
+    used = {one["method"] for one in ([payment] if payment else _living(fields))}
+    if len(used) > 1:
+        message = f"is required: the payments were {', '.join(sorted(used))}"
+        raise Invalid.field("method", "required", message)
+    return str(used.pop())
+
+
+def _refuse_shipping(fields: Fields, shipping: Decimal) -> None:
+    already = sum((Decimal(one["shipping"]) for one in fields["refunds"]), _NOTHING)
+    left = Decimal(fields.get("shipping") or 0) - already
+    if shipping > left:
+        message = "This is more than is left of the order's shipping."
+        raise Denied("exceeds_shipping", message, shipping=left)
+
+
+class ExceedsQuantity(Invalid):
+    """422 with `lines`: [{lineItemId, requested, available}]."""
+
+    code = "exceeds_quantity"
+
+    def __init__(self, lines: list[dict[str, Any]]) -> None:
+        super().__init__("More pieces than are left to refund.", lines=lines)
+
+
+def _refunded_lines(
+    fields: Fields, asked: RefundInput, gone: frozenset[str]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The refunded parts of lines, and all lines of the order without the stock that returns."""
+    lines = {line["id"]: dict(line) for line in fields["lineItems"]}
+    pieces = _refunded_pieces(fields["refunds"])
+    unknown = [one.line_item_id for one in asked.lines if one.line_item_id not in lines]
+    if unknown:
+        raise Denied("unknown_line", f"The order has no line {unknown[0]!r}.")
+    wanted = {one.line_item_id: one.quantity for one in asked.lines}
+    if excess := [
+        {"lineItemId": id, "requested": n, "available": left}
+        for id, n in wanted.items()
+        if n > (left := int(lines[id]["quantity"]) - pieces.get(id, 0))
+    ]:
+        raise ExceedsQuantity(excess)
+    shares, parts = _Shares(fields), []
+    for one in asked.lines:
+        line = lines[one.line_item_id]
+        pieces[line["id"]] = pieces.get(line["id"], 0) + one.quantity
+        amount, tax = shares.next(pieces)
+        restocks = fields["status"] in BEFORE_SHIPPING if one.restock is None else one.restock
+        # A piece that somebody decided about never comes back by a later move.
+        back = min(int(line["taken"]), one.quantity)
+        line["taken"] = int(line["taken"]) - back
+        parts.append(
+            {
+                "lineItemId": line["id"],
+                "quantity": one.quantity,
+                "amount": money.render(amount),
+                "tax": money.render(tax),
+                "restocked": back if restocks and line["variantId"] not in gone else 0,
+            }
+        )
+    return parts, list(lines.values())
+
+
+class _Shares:
+    """The shares of refunded pieces in what an order's lines cost, and in its tax. Each is rounded
+    from the beginning on, so that all parts together are exactly the whole."""
+
+    def __init__(self, fields: Fields) -> None:
+        self._lines = fields["lineItems"]
+        self._sum = sum((Fraction(line["total"]) for line in self._lines), Fraction(0))
+        self._whole = Fraction(fields["total"]) - Fraction(fields.get("shipping") or 0)
+        self._tax = Fraction(fields["tax"])
+        self._known = self._until(_refunded_pieces(fields["refunds"]))
+
+    def next(self, pieces: Mapping[str, int]) -> tuple[Decimal, Decimal]:
+        """What was added, and the tax in it, since the last call."""
+        now, before = self._until(pieces), self._known
+        self._known = now
+        return now[0] - before[0], now[1] - before[1]
+
+    def _until(self, pieces: Mapping[str, int]) -> tuple[Decimal, Decimal]:
+        if not self._sum:
+            return _NOTHING, _NOTHING
+        sold = (
+            Fraction(line["total"]) * pieces.get(line["id"], 0) / int(line["quantity"])
+            for line in self._lines
+        )
+        share = sum(sold, Fraction(0)) / self._sum
+        return _rounded(self._whole * share), _rounded(self._tax * share)
+
+
+# --- Records as shown, and what changed -----------------------------------------------------------
+
+
+def shown(record: Fields) -> dict[str, Any]:
+    """The shape of ShownPayment or ShownRefund."""
+    return {name: value for name, value in record.items() if name != "voidedBy"}
+
+
+def events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The events of new and voided records, each with its data."""
+    known: dict[str, Fields] = {}
+    if before is not None:
+        known = {one["id"]: one for name in _RECORDS for one in before.fields[name]}
+    about = {"orderId": after.id, "orderNumber": after.fields["number"]}
+    about["customer"] = after.fields["customer"]
+    for name, (created, event) in _RECORDS.items():
+        for one in after.fields[name]:
+            if one["id"] not in known:
+                yield created, shown(one) | about
+            elif event and one["voidedAt"] and not known[one["id"]]["voidedAt"]:
+                yield event, shown(one) | about
+
+
+_RECORDS: Final = {
+    "payments": ("payment.created", "payment.voided"),
+    "refunds": ("refund.created", ""),
+}
+
+
+def changes(before: Fields, after: Fields) -> list[str]:
+    """What the history says of new records."""
+    known = {one["id"]: one for one in before["payments"]}
+    texts = []
+    for one in after["payments"]:
+        what = f"{one['amount']} {one['method']}"
+        if one["id"] not in known:
+            texts.append(f"payment {what}")
+        elif one["voidedAt"] and not known[one["id"]]["voidedAt"]:
+            texts.append(f"voided payment {what}")
+    new = after["refunds"][len(before["refunds"]) :]
+    return texts + [f"refund {one['amount']} {one['method']}" for one in new]

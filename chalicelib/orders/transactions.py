@@ -1,0 +1,136 @@
+"""The list of all payments, voids and refunds, newest first.
+
+The records are in their orders. A list entry each, written in the order's commit, leads to them:
+its id is `<transaction>@<order>`.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, Final
+
+from pydantic import BeforeValidator, Field
+from typing_extensions import TypedDict
+
+from chalicelib import listing
+from chalicelib.orders.model import Order, Period, PeriodEnd
+from chalicelib.schemas import Choice, Several, Walk, about, upper
+from chalicelib.storage.commit import Commit
+from chalicelib.values import timezone
+
+KIND: Final = listing.Kind("transaction", counted=("kind",))
+_MOST_AT_ONCE: Final = 10  # list entries that a commit has room for
+
+
+class TransactionKind(Choice):
+    """What happened with money."""
+
+    PAYMENT = "PAYMENT"
+    REFUND = "REFUND"
+    VOID = "VOID"
+
+
+class ListTransactions(Walk):
+    kind: Several[TransactionKind] = Field(default_factory=list, description="Which kinds.")
+    method: Annotated[
+        Several[Annotated[str, BeforeValidator(upper)]],
+        Field(max_length=20, description="Methods of payment."),
+    ] = Field(default_factory=list)
+    from_: Annotated[
+        Period, Field(alias="from", description="When it was recorded: a day, or a time")
+    ] = ""
+    to: Annotated[PeriodEnd, Field(description="The last day (inclusive), or a time")] = ""
+    order_id: Annotated[str, Field(max_length=60, description="Of one order.")] = ""
+    reference: Annotated[str, Field(max_length=100, description="Exactly this reference.")] = ""
+
+    def query(self) -> listing.Query:
+        plain = {"kind": [str(kind) for kind in self.kind], "method": list(self.method)}
+        plain |= {"orderId": [self.order_id], "reference": [self.reference]}
+        where = {facet: frozenset(some) for facet, some in plain.items() if any(some)}
+        between = listing.Range(*timezone.period(self.from_, self.to))
+        return listing.Query(
+            where, page=self.page, limit=self.limit, cursor=self.cursor, between=between
+        )
+
+
+class ShownTransaction(TypedDict):
+    """Money that came in or went out. A void takes back what its payment counted."""
+
+    id: Annotated[str, about("Identifier: of the payment, the refund or the void.")]
+    kind: Annotated[TransactionKind, about("What it is.")]
+    amount: Annotated[str, about("A decimal amount; negative: it went out.")]
+    method: Annotated[str, about("Such as CASH or CARD_TERMINAL.")]
+    reference: Annotated[str | None, about("What a terminal or a bank calls it.")]
+    orderId: Annotated[str, about("Id of its order.")]
+    orderNumber: Annotated[str, about("Number of its order.")]
+    customerId: Annotated[str | None, about("Id of the order's customer.")]
+    at: Annotated[str, about("When it was recorded.")]
+    receivedAt: Annotated[str | None, about("When the money of a payment came.")]
+    by: Annotated[str, about("The name of the API key.")]
+
+
+@dataclass(frozen=True)
+class Transaction:
+    fields: Mapping[str, Any]
+
+    @property
+    def id(self) -> str:
+        """Of its list entry."""
+        return f"{self.fields['id']}@{self.fields['orderId']}"
+
+    @cached_property
+    def index(self) -> listing.Index:
+        facets = {name: self.fields[name] for name in ("kind", "method")}
+        return listing.Index.of(sort=self.fields["at"], facets=facets)
+
+
+def show(transaction: Transaction) -> dict[str, Any]:
+    """The shape of ShownTransaction."""
+    return dict(transaction.fields)
+
+
+def order_of(entry_id: str) -> str:
+    return entry_id.partition("@")[2]
+
+
+def of_order(order: Order | None) -> dict[str, Transaction]:
+    """By the id of its list entry."""
+    found = (Transaction(fields) for fields in _of_order(order)) if order else ()
+    return {transaction.id: transaction for transaction in found}
+
+
+def _of_order(order: Order) -> Iterator[dict[str, Any]]:
+    customer = order.fields["customer"]
+    about = {"orderId": order.id, "orderNumber": order.fields["number"]}
+    about["customerId"] = customer["id"] if customer else None
+    for one in order.fields["payments"]:
+        common = {name: one[name] for name in ("method", "reference")} | about
+        more = {"at": one["createdAt"], "receivedAt": one["receivedAt"], "by": one["by"]}
+        yield {"id": one["id"], "kind": "PAYMENT", "amount": one["amount"], **common, **more}
+        if one["voidedAt"]:
+            more = {"at": one["voidedAt"], "receivedAt": None, "by": one["voidedBy"]}
+            id, amount = f"void_{one['id'][4:]}", f"-{one['amount']}"
+            yield {"id": id, "kind": "VOID", "amount": amount, **common, **more}
+    for one in order.fields["refunds"]:
+        common = {name: one[name] for name in ("method", "reference")} | about
+        more = {"at": one["createdAt"], "receivedAt": None, "by": one["by"]}
+        yield {"id": one["id"], "kind": "REFUND", "amount": f"-{one['amount']}", **common, **more}
+
+
+def written(before: Order | None, after: Order | None) -> int:
+    """How many items `write` adds to a commit, at most."""
+    differing = len(of_order(before).keys() ^ of_order(after).keys())
+    return min(differing, _MOST_AT_ONCE) + min(differing, len(TransactionKind))
+
+
+def write(commit: Commit, before: Order | None, after: Order | None) -> None:
+    """Adds the list entries between two versions of an order. Those of a deleted order without room
+    are deleted after the commit: no reader finds their records."""
+    had, has = of_order(before), of_order(after)
+    for id in [id for id in has if id not in had]:
+        listing.change(commit, KIND, id, None, has[id].index)
+    for place, id in enumerate(id for id in had if id not in has):
+        if place < _MOST_AT_ONCE:
+            listing.change(commit, KIND, id, had[id].index, None)
+        else:
+            listing.remove_later(commit, KIND, id, had[id].index)

@@ -1,0 +1,674 @@
+"""Payments, deposits and refunds: what an order's records make of its money."""
+
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from itertools import product as combinations
+from typing import Any
+
+import pytest
+
+from chalicelib.counts import check
+from chalicelib.values.forgetting import Person
+from tests.orders.build import (
+    ORDERS,
+    kinds,
+    line,
+    moved,
+    new_order,
+    placed,
+    product,
+    stock_of,
+    variant,
+)
+from tests.support.dynamodb_double import Crash, Double, Fault
+from tests.support.shop import Answer, Shop
+
+TRANSACTIONS = "/api/admin/transactions"
+
+
+def costing(shop: Shop, total: str = "100.00", **fields: Any) -> Any:
+    """An order of one piece that costs this."""
+    return placed(shop, line(variant(shop), price=total), **fields)
+
+
+def pay(shop: Shop, order: Any, amount: Any = None, **fields: Any) -> Answer:
+    sent = fields if amount is None else {"amount": amount, **fields}
+    return shop.post(f"{ORDERS}/{order['id']}/payments", sent)
+
+
+def refund(shop: Shop, order: Any, **fields: Any) -> Answer:
+    return shop.post(f"{ORDERS}/{order['id']}/refunds", fields)
+
+
+def void(shop: Shop, order: Any, payment: Any, reason: str = "Declined") -> Answer:
+    path = f"{ORDERS}/{order['id']}/payments/{payment['id']}/void"
+    return shop.post(path, {"reason": reason})
+
+
+def read(shop: Shop, order: Any) -> Any:
+    return shop.get(f"{ORDERS}/{order['id']}").json
+
+
+def revenue(shop: Shop) -> str:
+    return str(shop.get("/api/admin/summary").json["today"]["revenue"])
+
+
+def spent(shop: Shop, order: Any) -> str:
+    return str(shop.get(f"/api/admin/customers/{order['customer']['id']}").json["totalSpent"])
+
+
+def agrees() -> bool:
+    return not [name for name, found in check.recounts() if found.wrong]
+
+
+def test_two_payments_pay_an_order_once(shop: Shop) -> None:
+    order = costing(shop)
+    first = pay(shop, order, "30", method="cash", reference="R-1")
+    assert (first.status, first.json["paymentStatus"]) == (201, "PARTIALLY_PAID")
+    assert (first.json["status"], first.json["balanceDue"]) == ("PENDING", "70.00")
+    second = pay(shop, order, 70).json
+    assert (second["paymentStatus"], second["status"]) == ("PAID", "PAID")
+    assert (second["amountPaid"], second["balanceDue"]) == ("100.00", "0.00")
+    assert second["paidAt"] and second == read(shop, order)
+    assert kinds(shop, order).count("order.paid") == 1
+    over = pay(shop, order, "0.01")
+    assert (over.status, over.json["code"], over.json["balanceDue"]) == (422, "overpaid", "0.00")
+    assert pay(shop, order).json["code"] == "nothing_due"
+    accepted = pay(shop, order, "0.01", allowOverpayment=True).json
+    assert (accepted["balanceDue"], accepted["paymentStatus"]) == ("-0.01", "PAID")
+    assert kinds(shop, order).count("order.paid") == 1
+    assert agrees()
+
+
+def test_a_deposit_begins_production_before_the_order_is_paid(shop: Shop) -> None:
+    order = costing(shop, deposit={"percent": 30})
+    assert order["deposit"] == {"amount": "30.00", "percent": 30, "isReached": False}
+    assert pay(shop, order, "29.99").json["status"] == "PENDING"
+    reached = pay(shop, order, "0.01").json
+    assert (reached["status"], reached["paymentStatus"]) == ("PAID", "PARTIALLY_PAID")
+    assert reached["deposit"]["isReached"]
+    assert moved(shop, order, "IN_PRODUCTION").status == 200
+    assert "order.paid" not in kinds(shop, order)
+    rest = pay(shop, order).json
+    assert (rest["payments"][-1]["amount"], rest["paymentStatus"]) == ("70.00", "PAID")
+    assert rest["status"] == "IN_PRODUCTION"
+    assert kinds(shop, order).count("order.paid") == 1
+
+
+def test_twenty_payments_at_once_never_take_more_than_is_due(shop: Shop) -> None:
+    order = costing(shop)
+    with ThreadPoolExecutor(20) as threads:
+        answers = list(threads.map(lambda _: pay(shop, order, 10), range(20)))
+    assert sorted(answer.status for answer in answers) == [201] * 10 + [422] * 10
+    assert {a.json["code"] for a in answers if a.status == 422} == {"overpaid"}
+    assert read(shop, order)["balanceDue"] == "0.00"
+    assert agrees()
+
+
+def test_a_payment_with_one_key_is_recorded_once(shop: Shop) -> None:
+    order = costing(shop)
+    path, key = f"{ORDERS}/{order['id']}/payments", {"Idempotency-Key": "till-1"}
+
+    def send(_: int) -> Answer:
+        return shop.post(path, {"amount": 100}, headers=key)
+
+    with ThreadPoolExecutor(20) as threads:
+        answers = list(threads.map(send, range(20)))
+    assert {answer.status for answer in answers} == {201}
+    assert len({answer.text for answer in answers}) == 1
+    assert len(read(shop, order)["payments"]) == 1
+    assert shop.get(TRANSACTIONS).json["total"] == 1
+
+
+def test_the_parts_of_a_line_add_up_to_its_price(shop: Shop) -> None:
+    order = placed(shop, line(variant(shop), 3, price="3.33"), tax="0.67", paymentStatus="PAID")
+    assert order["total"] == "10.66"
+    id = order["lineItems"][0]["id"]
+    parts = []
+    for _ in range(3):
+        preview = refund(shop, order, lines=[{"lineItemId": id, "quantity": 1}], dryRun=True)
+        made = refund(shop, order, lines=[{"lineItemId": id, "quantity": 1}])
+        assert (preview.status, made.status) == (200, 201)
+        last = made.json["refunds"][-1]
+        assert preview.json["amount"] == last["amount"] == last["lines"][0]["amount"]
+        assert preview.json["balanceAfter"] == made.json["balanceDue"]
+        parts.append(last)
+    assert {part["amount"] for part in parts} <= {"3.55", "3.56"}
+    assert sum(Decimal(part["amount"]) for part in parts) == Decimal("10.66")
+    assert sum(Decimal(part["lines"][0]["tax"]) for part in parts) == Decimal("0.67")
+    assert made.json["lineItems"][0]["refundedQuantity"] == 3
+    assert (made.json["paymentStatus"], made.json["refundStatus"]) == ("REFUNDED", "FULL")
+    again = refund(shop, order, lines=[{"lineItemId": id, "quantity": 1}])
+    assert (again.status, again.json["code"]) == (422, "nothing_to_refund")
+
+
+def test_no_more_pieces_are_refunded_than_were_sold(shop: Shop) -> None:
+    order = placed(shop, line(variant(shop), 2, price="5"), line(variant(shop), price="5"))
+    pay(shop, order)
+    id = order["lineItems"][0]["id"]
+    refund(shop, order, lines=[{"lineItemId": id, "quantity": 1}])
+    more = refund(shop, order, lines=[{"lineItemId": id, "quantity": 2}])
+    assert (more.status, more.json["code"]) == (422, "exceeds_quantity")
+    assert more.json["lines"] == [{"lineItemId": id, "requested": 2, "available": 1}]
+    unknown = refund(shop, order, lines=[{"lineItemId": "li_x", "quantity": 1}])
+    assert unknown.json["code"] == "unknown_line"
+    twice = refund(shop, order, lines=[{"lineItemId": id, "quantity": 1}] * 2)
+    assert twice.json["errors"][0]["field"] == "lines"
+
+
+@pytest.mark.parametrize("end", ["REFUNDED", "deleted"])
+def test_pieces_that_came_back_never_come_back_again(shop: Shop, end: str) -> None:
+    id = variant(shop, 5)
+    order = placed(shop, line(id, 3), paymentStatus="PAID")
+    one = [{"lineItemId": order["lineItems"][0]["id"], "quantity": 1}]
+    preview = refund(shop, order, lines=one, dryRun=True).json
+    assert preview["restocks"] == [{"variantId": id, "quantity": 1}]
+    made = refund(shop, order, lines=one).json
+    assert made["refunds"][0]["lines"][0]["restocked"] == 1
+    assert stock_of(shop, id) == 3
+    if end == "deleted":
+        assert shop.delete(f"{ORDERS}/{order['id']}").status == 200
+    else:
+        assert moved(shop, order, end).status == 200
+    assert stock_of(shop, id) == 5
+    assert agrees()
+
+
+def test_a_cancelled_order_returns_only_what_a_refund_left(shop: Shop) -> None:
+    id = variant(shop, 5)
+    order = placed(shop, line(id, 3, price=10))
+    pay(shop, order, 20)
+    refund(shop, order, lines=[{"lineItemId": order["lineItems"][0]["id"], "quantity": 1}])
+    assert stock_of(shop, id) == 3
+    assert moved(shop, order, "CANCELLED").json["paymentStatus"] == "PARTIALLY_PAID"
+    assert stock_of(shop, id) == 5
+
+
+def test_a_piece_that_is_not_restocked_is_never_returned(shop: Shop) -> None:
+    id = variant(shop, 5)
+    order = placed(shop, line(id, 3), paymentStatus="PAID")
+    broken = {"lineItemId": order["lineItems"][0]["id"], "quantity": 1, "restock": False}
+    refund(shop, order, lines=[broken], reason="DAMAGED")
+    assert stock_of(shop, id) == 2
+    moved(shop, order, "REFUNDED")
+    assert stock_of(shop, id) == 4
+
+
+def test_a_shipped_piece_returns_to_the_stock_only_if_asked(shop: Shop) -> None:
+    id = variant(shop, 5)
+    order = placed(shop, line(id, 2), paymentStatus="PAID")
+    moved(shop, order, "PROCESSING", "SHIPPED")
+    one = {"lineItemId": order["lineItems"][0]["id"], "quantity": 1}
+    refund(shop, order, lines=[one])
+    assert stock_of(shop, id) == 3
+    refund(shop, order, lines=[{**one, "restock": True}])
+    assert stock_of(shop, id) == 4
+
+
+def test_a_variant_that_is_gone_takes_no_stock(shop: Shop) -> None:
+    made = product(shop, 5, 5)
+    first, second = (one["id"] for one in made["variants"])
+    order = placed(shop, line(first, 2), line(second, 2), paymentStatus="PAID")
+    path = f"/api/admin/products/{made['id']}"
+    assert (
+        shop.put(path, {"variants": [{"id": first, "stock": None}, {"id": second}]}).status == 200
+    )
+    lines = [{"lineItemId": one["id"], "quantity": 1} for one in order["lineItems"]]
+    preview = refund(shop, order, lines=lines, dryRun=True).json
+    assert preview["restocks"] == [{"variantId": second, "quantity": 1}]
+    done = refund(shop, order, lines=lines).json["refunds"][0]
+    assert [one["restocked"] for one in done["lines"]] == [0, 1]
+    assert (stock_of(shop, first), stock_of(shop, second)) == (None, 4)
+
+
+def test_a_partial_refund_keeps_the_order_paid(shop: Shop) -> None:
+    order = costing(shop, paymentStatus="PAID")
+    assert (revenue(shop), spent(shop, order)) == ("100.00", "100.00")
+    part = refund(shop, order, amount=20).json
+    assert (part["paymentStatus"], part["refundStatus"]) == ("PAID", "PARTIAL")
+    assert (part["balanceDue"], part["amountCredited"]) == ("0.00", "20.00")
+    assert (revenue(shop), spent(shop, order)) == ("80.00", "80.00")
+    assert "order.refunded" not in kinds(shop, order)
+    too_much = refund(shop, order, amount="80.01")
+    assert (too_much.json["code"], too_much.json["refundable"]) == ("exceeds_refundable", "80.00")
+    whole = refund(shop, order, amount=80).json
+    assert (whole["paymentStatus"], whole["refundStatus"]) == ("REFUNDED", "FULL")
+    assert (revenue(shop), spent(shop, order)) == ("0.00", "0.00")
+    assert kinds(shop, order).count("order.refunded") == 1
+    assert moved(shop, order, "REFUNDED").status == 200
+    assert kinds(shop, order).count("order.refunded") == 1
+    assert pay(shop, order, 1).json["code"] == "order_closed"
+    assert agrees()
+
+
+def test_a_cancelled_order_may_keep_a_deposit(shop: Shop) -> None:
+    order = costing(shop)
+    pay(shop, order, 30)
+    path = f"{ORDERS}/{order['id']}"
+    cancelled = shop.patch(path, {"status": "CANCELLED"}).json
+    assert (cancelled["paymentStatus"], cancelled["balanceDue"]) == ("PARTIALLY_PAID", "-30.00")
+    assert (revenue(shop), "order.paid" in kinds(shop, order)) == ("0.00", False)
+    assert shop.patch(path, {"retained": "30.01"}).json["errors"][0]["field"] == "retained"
+    kept = shop.patch(path, {"retained": 30}).json
+    assert (kept["retained"], kept["balanceDue"]) == ("30.00", "0.00")
+    assert (revenue(shop), spent(shop, order)) == ("30.00", "30.00")
+    refused = refund(shop, order, amount=10).json
+    assert (refused["code"], refused["refundable"]) == ("exceeds_refundable", "0.00")
+    whole = shop.patch(path, {"paymentStatus": "REFUNDED"}).json
+    assert (whole["code"], whole["refundable"]) == ("exceeds_refundable", "0.00")
+    assert shop.patch(path, {"retained": 20}).status == 200
+    assert refund(shop, order, amount=10).status == 201
+    assert read(shop, order)["balanceDue"] == "0.00"
+    assert pay(shop, order, 1).json["code"] == "order_closed"
+    assert agrees()
+
+
+def test_a_deposit_can_be_kept_in_the_request_that_cancels(shop: Shop) -> None:
+    order = costing(shop)
+    pay(shop, order, 30)
+    sent = {"status": "CANCELLED", "retained": "30.00"}
+    cancelled = shop.patch(f"{ORDERS}/{order['id']}", sent).json
+    assert (cancelled["retained"], cancelled["balanceDue"]) == ("30.00", "0.00")
+    early = costing(shop)
+    refused = shop.patch(f"{ORDERS}/{early['id']}", {"retained": 1})
+    assert refused.json["errors"][0]["field"] == "retained"
+
+
+def test_refunding_a_deposit_closes_the_account_of_an_open_order(shop: Shop) -> None:
+    order = costing(shop)
+    pay(shop, order, 30)
+    made = refund(shop, order, amount=30).json
+    assert (made["status"], made["paymentStatus"]) == ("PENDING", "REFUNDED")
+    assert made["balanceDue"] == "0.00"
+
+
+BAD_AMOUNTS = ["-1", 0, "1e400", "NaN", "1" * 13, "x", True]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *combinations(["amount", "tendered"], BAD_AMOUNTS),
+        ("receivedAt", "2199-01-01T00:00:00Z"),
+        ("reference", "x" * 101),
+        ("note", "x" * 501),
+        ("method", "cash!"),
+        ("voidedAt", "2026-01-01T00:00:00Z"),
+    ],
+)
+def test_a_bad_payment_is_refused_by_field(shop: Shop, field: str, value: object) -> None:
+    order = costing(shop)
+    answer = pay(shop, order, **{field: value})
+    assert (answer.status, answer.json["errors"][0]["field"]) == (422, field)
+    several = shop.post(f"{ORDERS}/{order['id']}/payments", {"payments": [{field: value}]})
+    assert several.json["errors"][0]["field"] == f"payments.0.{field}"
+    created = shop.post(ORDERS, new_order(line(variant(shop)), payments=[{field: value}]))
+    assert created.json["errors"][0]["field"] == f"payments.0.{field}"
+
+
+@pytest.mark.parametrize("value", BAD_AMOUNTS)
+def test_a_bad_refund_is_refused_by_field(shop: Shop, value: object) -> None:
+    order = costing(shop, paymentStatus="PAID")
+    assert refund(shop, order, amount=value).json["errors"][0]["field"] == "amount"
+    lines = [{"lineItemId": order["lineItems"][0]["id"], "quantity": 0}]
+    assert refund(shop, order, lines=lines).json["errors"][0]["field"] == "lines.0.quantity"
+    assert refund(shop, order).json["code"] == "nothing_to_refund"
+
+
+@pytest.mark.parametrize(
+    ("currency", "fine", "bad"), [("JPY", "10", "10.5"), ("KWD", "1.001", "1.0001")]
+)
+def test_amounts_have_the_decimals_of_the_currency(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, currency: str, fine: str, bad: str
+) -> None:
+    monkeypatch.setenv("CURRENCY", currency)
+    order = placed(shop, line(variant(shop, price="7"), 3, price="1000"))
+    assert pay(shop, order, bad).json["errors"][0]["field"] == "amount"
+    assert pay(shop, order, fine).json["payments"][0]["amount"] == fine
+    rest = pay(shop, order).json
+    whole = refund(shop, order, lines=[{"lineItemId": order["lineItems"][0]["id"], "quantity": 3}])
+    assert whole.json["amountRefunded"] == rest["total"]
+    assert agrees()
+
+
+def test_cash_gets_change(shop: Shop) -> None:
+    order = costing(shop, "19.50")
+    part = pay(shop, order, method="CASH", tendered="5").json["payments"][0]
+    assert (part["amount"], part["tendered"], part["change"]) == ("5.00", "5.00", "0.00")
+    rest = pay(shop, order, method="CASH", tendered=20).json["payments"][1]
+    assert (rest["amount"], rest["tendered"], rest["change"]) == ("14.50", "20.00", "5.50")
+    other = costing(shop)
+    short = pay(shop, other, 10, tendered="9.99")
+    assert short.json["errors"][0]["field"] == "tendered"
+
+
+def test_several_payments_are_recorded_together_or_not_at_all(shop: Shop) -> None:
+    order = costing(shop)
+    path = f"{ORDERS}/{order['id']}/payments"
+    parts = [{"amount": 60, "method": "CARD_TERMINAL"}, {"amount": 41, "method": "CASH"}]
+    assert shop.post(path, {"payments": parts}).json["code"] == "overpaid"
+    assert read(shop, order)["payments"] == []
+    parts[1] = {"method": "CASH"}
+    made = shop.post(path, {"payments": parts})
+    assert [one["amount"] for one in made.json["payments"]] == ["60.00", "40.00"]
+    assert made.json["paymentMethod"] == "CARD_TERMINAL"
+    mixed = shop.post(path, {"payments": parts, "amount": 1})
+    assert mixed.json["code"] == "validation_failed"
+    assert shop.post(path, {"payments": [{}] * 11}).json["errors"][0]["field"] == "payments"
+
+
+def test_an_order_is_created_with_its_payments(shop: Shop) -> None:
+    lines = [line(variant(shop), price=100)]
+    parts = [{"amount": 30, "method": "CASH"}, {"amount": 70, "method": "CARD_TERMINAL"}]
+    made = shop.post(ORDERS, new_order(*lines, payments=parts)).json
+    assert (made["status"], made["paymentStatus"], made["balanceDue"]) == ("PAID", "PAID", "0.00")
+    assert kinds(shop, made) == ["order.created", "order.paid"]
+    mismatch = shop.post(ORDERS, new_order(*lines, payments=parts[:1], paymentStatus="PAID"))
+    assert (mismatch.json["code"], mismatch.json["paymentStatus"]) == (
+        "payment_mismatch", "PARTIALLY_PAID"
+    )  # fmt: skip
+    deposit = new_order(*lines, payments=parts[:1], deposit={"amount": "30.00"})
+    begun = shop.post(ORDERS, {**deposit, "paymentStatus": "PARTIALLY_PAID"}).json
+    assert (begun["status"], begun["paymentStatus"]) == ("PAID", "PARTIALLY_PAID")
+    over = shop.post(ORDERS, new_order(*lines, payments=[{"amount": 101}]))
+    assert (over.json["code"], over.json["balanceDue"]) == ("overpaid", "100.00")
+    assert agrees()
+
+
+def test_a_copied_order_is_not_booked_as_paid_if_it_was_refunded(shop: Shop) -> None:
+    order = costing(shop, paymentStatus="PAID")
+    no_input = ("status", "trackingNumber")
+    copy = {name: value for name, value in order.items() if name not in no_input}
+    again = shop.post(ORDERS, copy).json
+    assert (again["amountPaid"], len(again["payments"])) == ("100.00", 1)
+    refund(shop, order, amount=100)
+    copy = {name: value for name, value in read(shop, order).items() if name not in no_input}
+    assert shop.post(ORDERS, copy).json["code"] == "payment_mismatch"
+
+
+def test_a_payment_status_leaves_a_record(shop: Shop) -> None:
+    order = costing(shop, paymentStatus="PAID", paymentMethod="CARD_TERMINAL")
+    (payment,) = order["payments"]
+    assert (payment["implied"], payment["method"], payment["amount"]) == (
+        True, "CARD_TERMINAL", "100.00"
+    )  # fmt: skip
+    other = costing(shop)
+    pay(shop, other, 40, method="CASH")
+    path = f"{ORDERS}/{other['id']}"
+    for status in ("PENDING", "FAILED"):
+        refused = shop.patch(path, {"paymentStatus": status}).json
+        assert (refused["code"], refused["allowed"]) == ("invalid_transition", ["PAID", "REFUNDED"])
+    assert shop.patch(path, {"paymentStatus": "PARTIALLY_PAID"}).status == 200
+    paid = shop.patch(path, {"status": "PAID"}).json
+    assert [(one["amount"], one["method"]) for one in paid["payments"]] == [
+        ("40.00", "CASH"),
+        ("60.00", "CASH"),
+    ]
+    refunded = shop.patch(path, {"status": "REFUNDED"}).json
+    assert [(one["amount"], one["method"], one["implied"]) for one in refunded["refunds"]] == [
+        ("100.00", "CASH", True)
+    ]
+    assert agrees()
+
+
+def test_all_that_is_left_is_refunded_by_its_methods(shop: Shop) -> None:
+    order = costing(shop)
+    pay(shop, order, 30, method="CASH")
+    pay(shop, order, 70, method="CARD_TERMINAL")
+    unclear = refund(shop, order, amount=20)
+    assert unclear.json["errors"][0]["field"] == "method"
+    refund(shop, order, amount=20, method="CARD_TERMINAL")
+    done = shop.patch(f"{ORDERS}/{order['id']}", {"paymentStatus": "REFUNDED"}).json
+    assert [(one["amount"], one["method"]) for one in done["refunds"][1:]] == [
+        ("30.00", "CASH"),
+        ("50.00", "CARD_TERMINAL"),
+    ]
+    assert (done["amountRefunded"], done["balanceDue"]) == ("100.00", "0.00")
+
+
+def test_a_void_takes_a_payment_back_once(shop: Shop) -> None:
+    order = costing(shop)
+    payment = pay(shop, order).json["payments"][0]
+    gone = void(shop, order, payment).json
+    assert (gone["paymentStatus"], gone["status"]) == ("PENDING", "PAID")
+    assert (gone["amountPaid"], gone["balanceDue"]) == ("0.00", "100.00")
+    assert gone["payments"][0]["voidReason"] == "Declined"
+    again = void(shop, order, payment)
+    assert (again.status, again.json["code"]) == (409, "already_voided")
+    assert void(shop, order, {"id": "pay_x"}).status == 404
+    assert pay(shop, order).json["paymentStatus"] == "PAID"
+    assert kinds(shop, order).count("order.paid") == 1
+    assert agrees()
+
+
+def test_refunded_money_cannot_be_voided(shop: Shop) -> None:
+    order = costing(shop)
+    payment = pay(shop, order).json["payments"][0]
+    refund(shop, order, amount=10, paymentId=payment["id"])
+    refused = void(shop, order, payment)
+    assert (refused.status, refused.json["code"]) == (409, "payment_refunded")
+
+
+def test_a_refund_of_a_payment_is_at_most_that_payment(shop: Shop) -> None:
+    order = costing(shop)
+    first = pay(shop, order, 30, method="CASH").json["payments"][0]
+    pay(shop, order, 70, method="CARD_TERMINAL")
+    more = refund(shop, order, amount=31, paymentId=first["id"])
+    assert (more.json["code"], more.json["refundable"]) == ("exceeds_refundable", "30.00")
+    assert refund(shop, order, amount=1, paymentId="pay_x").json["code"] == "unknown_payment"
+    made = refund(shop, order, amount=30, paymentId=first["id"]).json["refunds"][0]
+    assert (made["method"], made["paymentId"]) == ("CASH", first["id"])
+    assert refund(shop, order, shipping=1).json["code"] == "exceeds_shipping"
+
+
+def test_a_reference_is_used_once_in_an_order(shop: Shop) -> None:
+    order = costing(shop)
+    first = pay(shop, order, 10, method="CARD", reference="T-1").json["payments"][0]
+    twice = pay(shop, order, 10, method="CARD", reference="T-1")
+    assert (twice.status, twice.json["code"]) == (409, "duplicate_reference")
+    assert twice.json["payment"] == first
+    assert pay(shop, order, 10, method="CASH", reference="T-1").status == 201
+    void(shop, order, first)
+    assert pay(shop, order, 10, method="CARD", reference="T-1").status == 201
+
+
+def test_a_deposit_changes_only_while_nothing_is_paid(shop: Shop) -> None:
+    order = costing(shop)
+    path = f"{ORDERS}/{order['id']}"
+    for bad in ({"amount": "100.01"}, {"percent": 0}, {"percent": 101}, {}, {"amount": 0}):
+        field = shop.patch(path, {"deposit": bad}).json["errors"][0]["field"]
+        assert field.startswith("deposit")
+    set_ = shop.patch(path, {"deposit": {"percent": "33.33"}}).json
+    assert set_["deposit"] == {"amount": "33.33", "percent": 33.33, "isReached": False}
+    assert shop.patch(path, {"deposit": None}).json["deposit"] is None
+    shop.patch(path, {"deposit": {"amount": 50}})
+    pay(shop, order, 10)
+    late = shop.patch(path, {"deposit": {"amount": 40}})
+    assert late.json["errors"][0]["code"] == "too_late"
+    known = read(shop, order)
+    assert shop.patch(path, {"deposit": known["deposit"], "retained": None}).status == 200
+    assert read(shop, order)["history"] == known["history"]
+
+
+def test_transactions_are_listed_newest_first(shop: Shop) -> None:
+    order, other = costing(shop), costing(shop, paymentStatus="PAID", paymentMethod="CARD")
+    first = pay(shop, order, 30, method="CASH", reference="R-7").json["payments"][0]
+    void(shop, order, first)
+    pay(shop, order, 60, method="CASH")
+    refund(shop, order, amount=5)
+    listed = shop.get(TRANSACTIONS).json
+    assert [(one["kind"], one["amount"]) for one in listed["data"]] == [
+        ("REFUND", "-5.00"),
+        ("PAYMENT", "60.00"),
+        ("VOID", "-30.00"),
+        ("PAYMENT", "30.00"),
+        ("PAYMENT", "100.00"),
+    ]
+    assert {one["orderNumber"] for one in listed["data"]} == {order["number"], other["number"]}
+    assert len({one["id"] for one in listed["data"]}) == listed["total"] == 5
+
+    def ids(query: str) -> list[str]:
+        found = shop.get(f"{TRANSACTIONS}?{query}").json
+        assert found["total"] == len(found["data"])
+        return [one["id"] for one in found["data"]]
+
+    everything = [one["id"] for one in listed["data"]]
+    assert ids("kind=VOID,refund") == [everything[0], everything[2]]
+    assert ids("method=card") == everything[4:]
+    assert ids(f"orderId={order['id']}") == everything[:4]
+    assert ids(f"orderId={order['id']}&kind=REFUND") == everything[:1]
+    assert ids("reference=R-7") == [everything[2], everything[3]]
+    assert (
+        ids("reference=R-8") == ids("orderId=ord_x") == ids("from=2001-01-01&to=2001-01-01") == []
+    )
+    assert ids("from=2020-01-01") == everything
+    for query in ("", f"&orderId={order['id']}"):
+        walked, cursor = [], "*"
+        while cursor:
+            page = shop.get(f"{TRANSACTIONS}?limit=2&cursor={cursor}{query}").json
+            walked += [one["id"] for one in page["data"]]
+            cursor = page["pagination"]["next"]
+        assert walked == everything[: len(walked)] and len(walked) == (4 if query else 5)
+    shop.delete(f"{ORDERS}/{order['id']}")
+    assert ids("") == everything[4:]
+    assert agrees()
+
+
+def test_orders_are_listed_by_what_is_due(shop: Shop) -> None:
+    due, paid = costing(shop), costing(shop, paymentStatus="PAID")
+    part = costing(shop, paymentStatus="PAID")
+    refund(shop, part, amount=1)
+    over = costing(shop)
+    pay(shop, over, 101, allowOverpayment=True)
+    gone = costing(shop)
+    moved(shop, gone, "CANCELLED")
+
+    def found(query: str) -> set[str]:
+        answer = shop.get(f"{ORDERS}?{query}").json
+        assert answer["total"] == len(answer["data"])
+        return {one["id"] for one in answer["data"]}
+
+    assert found("balance=due") == {due["id"]}
+    assert found("balance=owed") == {over["id"]}
+    assert found("refundStatus=PARTIAL,FULL") == {part["id"]}
+    assert found("refundStatus=NONE&status=PAID") == {paid["id"], over["id"]}
+    summary = shop.get("/api/admin/summary").json
+    assert summary["receivables"] == {"orders": 1, "amount": "100.00"}
+    pay(shop, due, 40)
+    summary = shop.get("/api/admin/summary").json
+    assert summary["receivables"] == {"orders": 1, "amount": "60.00"}
+    assert agrees()
+
+
+def test_each_record_is_announced_with_its_order(shop: Shop) -> None:
+    order = costing(shop)
+    payment = pay(shop, order, reference="T-1").json["payments"][0]
+    void(shop, order, payment)
+    pay(shop, order)
+    made = refund(shop, order, amount=1).json
+    records = [e for e in shop.events() if e["event"].split(".")[0] in {"payment", "refund"}]
+    assert [event["event"] for event in records] == [
+        "payment.created", "payment.voided", "payment.created", "refund.created"
+    ]  # fmt: skip
+    about = {"orderId": order["id"], "orderNumber": order["number"], "customer": order["customer"]}
+    assert records[0]["data"] == {**payment, **about}
+    assert records[3]["data"] == {**made["refunds"][0], **about}
+    assert kinds(shop, order).count("order.updated") == 4
+
+
+def test_a_stale_etag_stops_a_payment(shop: Shop) -> None:
+    order = costing(shop)
+    path = f"{ORDERS}/{order['id']}"
+    old = {"If-Match": shop.get(path).headers["ETag"]}
+    assert shop.post(f"{path}/payments", {"amount": 1}, headers=old).status == 201
+    for sent, below in (({"amount": 1}, "payments"), ({"amount": 1}, "refunds")):
+        assert shop.post(f"{path}/{below}", sent, headers=old).status == 412
+
+
+@pytest.mark.parametrize("fault", list(Fault), ids=lambda fault: fault.value)
+@pytest.mark.parametrize("what", ["pay", "refund"])
+def test_a_record_is_made_completely_or_not_at_all(
+    shop: Shop, dynamodb: Double, fault: Fault, what: str
+) -> None:
+    id = variant(shop, 5)
+    order = placed(
+        shop, line(id, 2, price=10), **({} if what == "pay" else {"paymentStatus": "PAID"})
+    )
+    path = f"{ORDERS}/{order['id']}/{'payments' if what == 'pay' else 'refunds'}"
+    lines = [{"lineItemId": order["lineItems"][0]["id"], "quantity": 1}]
+    sent: Any = {"amount": 5} if what == "pay" else {"lines": lines}
+    left = iter([fault])
+
+    def inject(operation: str, request: Any) -> Fault | None:
+        return next(left, None) if operation == "TransactWriteItems" else None
+
+    dynamodb.faults = inject
+    key = {"Idempotency-Key": "once"}
+    try:
+        first = shop.post(path, sent, headers=key)
+    except Crash:
+        first = None
+    again = shop.post(path, sent, headers=key)
+    assert again.status == 201 and (first is None or first.text == again.text)
+    after = read(shop, order)
+    assert (after["amountPaid"], after["amountRefunded"]) == (
+        ("5.00", "0.00") if what == "pay" else ("20.00", "10.00")
+    )
+    assert stock_of(shop, id) == (3 if what == "pay" else 4)
+    assert agrees()
+
+
+def test_an_order_of_sixty_products_takes_ten_payments(shop: Shop) -> None:
+    ids = [variant(shop, 3, name=f"Bowl number {n} of a long series") for n in range(60)]
+    parts = [{"amount": 1, "method": f"M_{n}", "reference": f"R {n}"} for n in range(10)]
+    body = new_order(*(line(id, price=1) for id in ids), payments=parts)
+    made = shop.post(ORDERS, body)
+    assert (made.status, made.json["amountPaid"]) == (201, "10.00")
+    assert pay(shop, made.json).json["paymentStatus"] == "PAID"
+    done = moved(shop, made.json, "REFUNDED")
+    assert (done.status, done.json["balanceDue"]) == (200, "0.00")
+    assert stock_of(shop, ids[0]) == 3
+    assert agrees()
+
+
+def test_an_order_has_at_most_a_hundred_records(shop: Shop) -> None:
+    order = costing(shop, "1000")
+    path = f"{ORDERS}/{order['id']}/payments"
+    for _ in range(10):
+        assert shop.post(path, {"payments": [{"amount": 1}] * 10}).status == 201
+    assert pay(shop, order, 1).json["code"] == "too_many"
+    assert moved(shop, order, "CANCELLED").status == 200
+    refunded = shop.patch(f"{ORDERS}/{order['id']}", {"paymentStatus": "REFUNDED"})
+    assert refunded.json["paymentStatus"] == "REFUNDED"
+    assert shop.delete(f"{ORDERS}/{order['id']}").status == 200
+    assert shop.get(TRANSACTIONS).json["data"] == []
+    assert agrees()
+
+
+def test_an_erasure_covers_what_people_wrote_on_records(shop: Shop) -> None:
+    order = costing(shop)
+    payment = pay(shop, order, reference="Ada's IBAN", note="Ada paid").json["payments"][0]
+    refund(shop, order, amount=1, reference="IBAN", note="to Ada")
+    more = pay(shop, order, 1, allowOverpayment=True).json["payments"][1]
+    void(shop, order, more, "Ada's card")
+    person = Person(frozenset({order["customer"]["id"]}))
+    left = person.forget(read(shop, order))
+    texts = [
+        one[name]
+        for one in (*left["payments"], *left["refunds"])
+        for name in ("reference", "note", "voidReason")
+        if name in one
+    ]
+    assert texts and not any(texts)
+    event = {**payment, "orderId": order["id"], "customer": order["customer"]}
+    assert person.is_about(event)
+    assert person.forget(event)["reference"] is None
+
+
+def test_roles(shop: Shop) -> None:
+    order = costing(shop)
+    reader = shop.as_("READER")
+    path = f"{ORDERS}/{order['id']}"
+    for below in ("payments", "payments/pay_x/void", "refunds"):
+        assert shop.post(f"{path}/{below}", {}, key=reader).status == 403
+    assert shop.get(TRANSACTIONS, key=reader).status == 200
