@@ -207,3 +207,17 @@ def _bodies(operation: Any) -> Iterator[Any]:
     yield from operation.get("requestBody", {}).get("content", {}).values()
     for answer in operation["responses"].values():
         yield from answer.get("content", {}).values()
+
+
+def test_no_tag_has_operations_of_the_api_and_of_receivers(description: Any) -> None:
+    """Client generators write a file a tag, and one of the two would replace the other."""
+    tags = [
+        {
+            tag
+            for item in description[part].values()
+            for each in item.values()
+            for tag in each["tags"]
+        }
+        for part in ("paths", "webhooks")
+    ]
+    assert tags[0] and tags[1] and not tags[0] & tags[1]

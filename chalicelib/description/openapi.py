@@ -113,7 +113,7 @@ def document() -> Schema:
         "info": _INFO,
         "tags": [
             {"name": tag, "description": public_names.TAGS[tag]}
-            for tag in sorted({each.tag for each in operations.values()})
+            for tag in sorted({_RECEIVED, *(each.tag for each in operations.values())})
         ],
         "paths": paths,
         "webhooks": webhooks,
@@ -190,7 +190,7 @@ def _event(kind: EventKind) -> Schema:
     schema = {"$ref": REFERENCE.format(model=public_names.event_schema(kind.value))}
     return {
         "operationId": public_names.event(kind.value),
-        "tags": ["Webhooks"],
+        "tags": [_RECEIVED],
         "summary": kind.value,
         "description": announced(kind)[1],
         "parameters": [
@@ -413,6 +413,8 @@ _ERROR: Final[Schema] = {
         },
     },
 }
+# A tag is a file of a generated client: one for both kinds of operations would replace the other.
+_RECEIVED: Final = "Received events"
 _RETRY_AFTER: Final = {"Retry-After": {"$ref": "#/components/headers/Retry-After"}}
 _HEADERS: Final[dict[str, Schema]] = {
     "X-RateLimit-Limit": {

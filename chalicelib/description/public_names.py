@@ -61,6 +61,7 @@ TAGS: Final = {
     "Storefront": "What the public sees of the catalogue, without a key.",
     "Summary": "The shop at a glance.",
     "Webhooks": "Addresses that events are sent to, and their deliveries.",
+    "Received events": "What a receiver gets: one request for each event.",
 }
 
 _PATH_PARAMETERS: Final = {
