@@ -13,6 +13,11 @@ const FIRST_FAILING = 3;
 const FIRST_LOW = 8;
 
 export async function show(visit) {
+  await draw(visit);
+  visit.whenBack(() => draw(visit).catch(() => {})); // what is shown stays
+}
+
+async function draw(visit) {
   const [{ data: shop }, failing] = await Promise.all([
     visit.get("admin/summary"),
     failingWebhooks(visit),

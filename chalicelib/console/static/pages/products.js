@@ -6,6 +6,7 @@ import { ago, decimal, money, number, plural, words } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { bulkEdit } from "../parts/bulk-edit.js";
 import { field, form } from "../parts/form.js";
+import { icon } from "../parts/icon.js";
 import { list } from "../parts/list.js";
 import { changing, tagsOf } from "../parts/order.js";
 import { empty } from "../parts/page.js";
@@ -116,8 +117,7 @@ function named({ id, name, images, vendor, sku, variants }) {
     .filter(Boolean)
     .join(" · ");
   const [image] = images;
-  const initial = () =>
-    h.span({ class: "thumb", "aria-hidden": "true" }, name.trim().charAt(0).toUpperCase());
+  const blank = () => h.span({ class: "thumb", "aria-hidden": "true" }, icon("tag"));
   return h.div(
     { class: "named" },
     image
@@ -128,9 +128,9 @@ function named({ id, name, images, vendor, sku, variants }) {
           loading: "lazy",
           width: 36,
           height: 36,
-          onerror: ({ target }) => target.replaceWith(initial()),
+          onerror: ({ target }) => target.replaceWith(blank()),
         })
-      : initial(),
+      : blank(),
     h.div(
       h.a({ class: "row", href: link(`/products/${id}`) }, h.bdi(name)),
       h.div({ class: "soft small" }, about),

@@ -18,7 +18,7 @@ export function field({
   const id = newId("field");
   const errorId = newId("error");
   const described = hint ? `${id}-hint ${errorId}` : errorId;
-  const shared = { id, name, "aria-describedby": described, ...attributes };
+  const shared = { id, name, "aria-describedby": described, dir: "auto", ...attributes };
   let control;
   if (options) {
     control = h.select(
@@ -149,13 +149,14 @@ export async function saving(node, button, summary, save) {
 
 function refused(node, summary, refusal) {
   const rest = showErrors(node, named(refusal));
-  const lines = refusal.errors?.length ? rest : [refusal.message];
+  const request = refusal.status >= 500 && refusal.headers?.get("X-Request-Id");
+  const lines = refusal.errors?.length ? rest : [refusal.message, request && `Request ${request}`];
   replace(
     summary,
     lines.length > 0 &&
       h.div(
         { class: "notice bad" },
-        lines.map((line) => h.p(line)),
+        lines.filter(Boolean).map((line) => h.p(line)),
       ),
   );
 }

@@ -11,7 +11,7 @@ export function recoverForm(visit, endpoint, path, again) {
   const last = endpoint.recovery;
   return h.div(
     { class: "stack tight" },
-    h.p({ class: "soft" }, "Resends deliveries that ran out of retries, at most 100 a second."),
+    h.p({ class: "soft" }, "Sends what ran out of retries, and what waits for a later attempt, at once: at most 100 a second."),
     last &&
       h.div(
         h.progress({ max: String(last.count || 1), value: last.sent, "aria-label": "Recovery" }),
@@ -37,7 +37,7 @@ export function recoverForm(visit, endpoint, path, again) {
         const { data } = await visit.send("POST", `${path}/recover`, {
           body: { ...asked, dryRun: true },
         });
-        if (data.count === 0) return toast("No failed deliveries since then.");
+        if (data.count === 0) return toast("Nothing failed since then, and nothing waits.");
         const all = plural(data.count, "delivery", "deliveries");
         if (
           !(await visit.ask({
