@@ -12,6 +12,7 @@ import { field, form, values } from "../parts/form.js";
 import { toast } from "../parts/notice.js";
 import { buyer, carrierOf, tagsOf } from "../parts/order.js";
 import { card, facts, skeleton } from "../parts/page.js";
+import { paymentsCard } from "../parts/payments.js";
 import { Record } from "../parts/record.js";
 import { table } from "../parts/table.js";
 import { link } from "../router.js";
@@ -124,6 +125,7 @@ function page(visit, record) {
     h.div(
       { class: "columns" },
       h.div(
+        paymentsCard(visit, record),
         items(),
         may("ADMIN") && h.section({ class: "card deliveries" }, h.h2("Webhook deliveries"), skeleton(2)),
         card("History", h.ol({ class: "history" }, order.history.toReversed().map(entry))),

@@ -1,0 +1,264 @@
+// The money of an order on record: what was paid, what is due, what went back.
+
+import { isLeft } from "../api.js";
+import { h, newKey, replace } from "../dom.js";
+import { dateTime, decimal, money, plural, words } from "../format.js";
+import { field, form, values } from "./form.js";
+import { toast } from "./notice.js";
+import { coded, METHODS, suggestions } from "./order.js";
+import { card } from "./page.js";
+import { table } from "./table.js";
+import { may } from "../session.js";
+
+const REASONS = ["RETURNED", "DAMAGED", "GOODWILL", "OTHER"];
+const NOT_SHIPPED = ["PENDING", "PAID", "IN_PRODUCTION", "PROCESSING"];
+
+// One key for each body: a retry after a lost answer is the same request.
+function once() {
+  let last = [];
+  return (body) => {
+    const text = JSON.stringify(body);
+    if (last[0] !== text) last = [text, newKey()];
+    return last[1];
+  };
+}
+
+export function paymentsCard(visit, record) {
+  const { data: order, path } = record;
+  const cash = (amount) => money(amount, order.currency);
+  const due = Number(order.balanceDue);
+  const rows = [
+    ...order.payments.map((one) => ({ ...one, at: one.receivedAt, sign: "" })),
+    ...order.refunds.map((one) => ({ ...one, at: one.createdAt, sign: "−" })),
+  ].sort((one, other) => other.at.localeCompare(one.at));
+  const isOpen = !["CANCELLED", "REFUNDED"].includes(order.status);
+  const isPaid = Number(order.amountPaid) - Number(order.amountRefunded) > 0;
+  const sum = (name, amount, strong) =>
+    h.div({ class: strong ? "strong" : "" }, h.dt(name), h.dd(cash(amount)));
+  const button = (text, work, main) =>
+    h.button({ type: "button", class: main ? "main" : "", onclick: visit.once(work) }, text);
+  return card(
+    "Payments",
+    h.dl(
+      { class: "sums money" },
+      sum("Paid", order.amountPaid),
+      Number(order.amountRefunded) > 0 && sum("Refunded", order.amountRefunded),
+      sum(due < 0 ? "Owed to the customer" : "Due", String(order.balanceDue).replace("-", ""), true),
+    ),
+    order.deposit && deposit(),
+    rows.length > 0 &&
+      table({
+        name: "Payments",
+        columns: [
+          {
+            title: "Payment",
+            cell: (one) =>
+              h.div(
+                words(one.method),
+                h.div({ class: "soft small" }, dateTime(one.at), one.reference && [" · ", h.bdi(one.reference)]),
+                one.voidedAt && h.div({ class: "soft small" }, "Voided"),
+                isVoidable(one) &&
+                  h.button(
+                    {
+                      type: "button",
+                      class: "small quiet",
+                      "aria-label": `Void ${words(one.method)} ${cash(one.amount)}`,
+                      onclick: visit.once(() => undoPayment(one)),
+                    },
+                    "Void",
+                  ),
+              ),
+          },
+          {
+            title: "Amount",
+            cell: (one) =>
+              one.voidedAt ? h.del(cash(one.amount)) : `${one.sign}${cash(one.amount)}`,
+            class: "number money",
+          },
+        ],
+        rows,
+      }),
+    may("STAFF") &&
+      h.div(
+        { class: "actions" },
+        isOpen && due > 0 && button("Take payment", take),
+        isPaid && button("Refund items or an amount", giveBack),
+      ),
+  );
+
+  function deposit() {
+    const { amount, isReached } = order.deposit;
+    return h.div(
+      h.progress({ max: amount, value: Math.min(Number(amount), Number(order.amountPaid)), "aria-label": "Deposit" }),
+      h.p({ class: "soft small" }, `Deposit ${cash(amount)}`, isReached ? " is paid." : " is not paid yet."),
+    );
+  }
+
+  function isVoidable({ id, sign, voidedAt }) {
+    const isRefunded = order.refunds.some(({ paymentId }) => paymentId === id);
+    return may("STAFF") && sign === "" && !voidedAt && !isRefunded && isOpen;
+  }
+
+  async function send(rest, { body, success, key }) {
+    const asked = { body, ifMatch: record.etag, idempotencyKey: key, success };
+    try {
+      record.take(await visit.send("POST", `${path}/${rest}`, asked));
+    } catch (refusal) {
+      if (refusal.status !== 412) throw refusal;
+      await record.load();
+      const left = cash(record.data.balanceDue);
+      throw new Error(`This order was changed meanwhile. Nothing was recorded: ${left} is due now.`);
+    }
+  }
+
+  function take() {
+    const key = once();
+    const [list, names] = suggestions(METHODS);
+    const change = h.p({ class: "strong", role: "status" });
+    const plain = (name, label, more) => field({ name, label, autocomplete: "off", ...more });
+    const node = form({
+      fields: [
+        plain("amount", "Amount", { value: order.balanceDue, inputmode: "decimal" }),
+        plain("method", "Payment method", { list, value: words(order.paymentMethod ?? METHODS[0]) }),
+        names,
+        plain("tendered", "Cash received", { inputmode: "decimal", hint: "Shows the change." }),
+        plain("reference", "Reference", { placeholder: "Receipt or transfer" }),
+        change,
+      ],
+      submit: "Take payment",
+      cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
+      async save(typed) {
+        const body = {
+          amount: decimal(typed.amount) || order.balanceDue,
+          method: coded(typed.method) || null,
+          ...(typed.tendered.trim() && { tendered: decimal(typed.tendered) }),
+          ...(typed.reference.trim() && { reference: typed.reference.trim() }),
+        };
+        await send("payments", { body, key: key(body), success: `${cash(body.amount)} received.` });
+        dialog.close();
+      },
+    });
+    visit.listen(node, "input", () => {
+      const { amount, tendered } = values(node);
+      const back = Number(decimal(tendered)) - Number(decimal(amount));
+      replace(change, tendered.trim() && back >= 0 && `Change ${cash(back.toFixed(3))}`);
+    });
+    const dialog = visit.modal(`Take payment · ${cash(order.balanceDue)} due`, [node]);
+    node.elements.amount.select();
+  }
+
+  function undoPayment(payment) {
+    const key = once();
+    const dialog = visit.modal(`Void ${cash(payment.amount)}?`, [
+      h.p("For money that never came. To give money back, refund it."),
+      form({
+        fields: [field({ name: "reason", label: "Reason", wide: true, autocomplete: "off" })],
+        submit: "Void payment",
+        cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
+        async save({ reason }) {
+          const body = reason.trim() ? { reason: reason.trim() } : {};
+          const rest = `payments/${encodeURIComponent(payment.id)}/void`;
+          await send(rest, { body, key: key(body), success: "Payment voided." });
+          dialog.close();
+        },
+      }),
+    ]);
+  }
+
+  // What the API says it would do is shown before it is done, and is what is sent.
+  function giveBack() {
+    const key = once();
+    const left = order.lineItems.filter((line) => line.quantity > (line.refundedQuantity ?? 0));
+    const counted = order.payments.filter(({ voidedAt }) => !voidedAt);
+    const methods = [...new Set(counted.map(({ method }) => method))];
+    const preview = h.p({ class: "strong", role: "status" }, "Choose items, or enter an amount.");
+    const node = form({
+      fields: [
+        left.map((line, at) =>
+          field({
+            name: `lines.${at}.quantity`,
+            label: `${line.title}: pieces of ${line.quantity - (line.refundedQuantity ?? 0)}`,
+            value: "0",
+            inputmode: "numeric",
+            autocomplete: "off",
+            wide: true,
+          }),
+        ),
+        field({ name: "restock", label: "Put the pieces back in stock", type: "checkbox", value: NOT_SHIPPED.includes(order.status) }),
+        field({ name: "amount", label: "Amount", inputmode: "decimal", autocomplete: "off", hint: "Leave blank for what the items cost." }),
+        field({ name: "method", label: "Payment method", options: methods.map((each) => [each, words(each)]) }),
+        field({ name: "reason", label: "Reason", options: REASONS.map((each) => [each, words(each)]) }),
+        field({ name: "note", label: "Note", autocomplete: "off" }),
+        preview,
+      ],
+      submit: "Refund",
+      cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
+      async save() {
+        const body = asked();
+        const { data } = await trial(body);
+        if (shown !== told(data)) {
+          show(data);
+          throw new Error("Check what is refunded, then confirm.");
+        }
+        await send("refunds", { body, key: key(body), success: `${cash(data.amount)} refunded.` });
+        dialog.close();
+      },
+    });
+    let shown = "";
+    visit.listen(node, "input", () => visit.after(250, "refund preview", look));
+    const dialog = visit.modal(`Refund order #${order.number}`, [node], { broad: true });
+    node.querySelector("input").select();
+
+    function asked() {
+      const typed = values(node);
+      const pieces = (at) => decimal(typed[`lines.${at}.quantity`]);
+      const count = (text) => (/^\d+$/.test(text) ? Number(text) : text);
+      const lines = left
+        .map(({ id }, at) => ({ lineItemId: id, quantity: count(pieces(at)), restock: typed.restock }))
+        .filter(({ quantity }) => quantity !== 0 && quantity !== "");
+      return {
+        ...(lines.length > 0 && { lines }),
+        ...(typed.amount.trim() && { amount: decimal(typed.amount) }),
+        method: typed.method,
+        reason: typed.reason,
+        ...(typed.note.trim() && { note: typed.note.trim() }),
+      };
+    }
+
+    function trial(body) {
+      return visit.send("POST", `${path}/refunds`, { body: { ...body, dryRun: true } });
+    }
+
+    const told = ({ amount, tax, restocks, balanceAfter }) => {
+      const pieces = restocks.reduce((all, { quantity }) => all + quantity, 0);
+      return [
+        `${cash(amount)} goes back`,
+        Number(tax) > 0 && `of it ${cash(tax)} tax`,
+        pieces > 0 && `${plural(pieces, "piece")} to the stock`,
+        `${cash(balanceAfter)} due afterwards`,
+      ]
+        .filter(Boolean)
+        .join(" · ");
+    };
+
+    function show(data) {
+      shown = told(data);
+      replace(preview, shown);
+      replace(node.querySelector("button.main"), `Refund ${cash(data.amount)}`);
+    }
+
+    async function look() {
+      const body = asked();
+      if (!body.lines && !body.amount) return;
+      try {
+        const { data } = await trial(body);
+        if (JSON.stringify(asked()) === JSON.stringify(body)) show(data);
+      } catch (refusal) {
+        if (isLeft(refusal)) return;
+        shown = "";
+        replace(preview, refusal.message);
+        if (refusal.status === 0) toast(refusal.message, "bad");
+      }
+    }
+  }
+}

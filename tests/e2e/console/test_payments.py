@@ -1,0 +1,106 @@
+"""Payments and refunds on the page of an order."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Route, expect
+
+from tests.e2e.console.desk import PHONE, Api, Desk
+from tests.e2e.console.test_typed import product
+
+WIDE = {"width": 1440, "height": 900}
+
+
+def order_of(api: Api, pieces: int = 2, price: str = "50.00") -> dict:
+    made = product(api, "Paid for", price=price, variants=[{"title": "P", "stock": 9}])
+    line = {"variantId": made["variants"][0]["id"], "quantity": pieces}
+    order: dict = api.post("orders", {"lineItems": [line]})
+    return order
+
+
+@pytest.mark.parametrize("viewport", [PHONE, WIDE])
+def test_a_payment_in_cash_and_a_refund_of_one_piece_by_keyboard(
+    another: Callable[..., Desk], viewport: dict
+) -> None:
+    desk = another(viewport=viewport)
+    order = order_of(desk.api)
+    desk.open(f"/orders/{order['id']}")
+    keys = desk.page.keyboard
+    desk.button("Take payment").focus()
+    keys.press("Enter")
+    expect(desk.dialog.get_by_label("Amount", exact=True)).to_be_focused()
+    keys.type("30,00")
+    desk.dialog.get_by_label("Payment method").fill("Cash")
+    desk.dialog.get_by_label("Cash received").fill("50")
+    expect(desk.dialog.get_by_role("status")).to_contain_text("20.00")
+    keys.press("Enter")
+    expect(desk.dialog).to_have_count(0)
+    paid = desk.api.get(f"orders/{order['id']}")
+    assert (paid["amountPaid"], paid["balanceDue"]) == ("30.00", "70.00")
+    assert (paid["payments"][0]["method"], paid["payments"][0]["change"]) == ("CASH", "20.00")
+    desk.button("Take payment").focus()
+    keys.press("Enter")
+    keys.press("Enter")
+    expect(desk.dialog).to_have_count(0)
+    expect(desk.button("Take payment")).to_have_count(0)
+    desk.button("Refund items or an amount").focus()
+    keys.press("Enter")
+    keys.type("1")
+    desk.dialog.get_by_label("Payment method").select_option("CASH")
+    confirm = desk.dialog.locator("button.main")
+    expect(confirm).to_have_text("Refund $50.00")
+    said = desk.dialog.get_by_role("status").inner_text()
+    assert said == "$50.00 goes back · 1 piece to the stock · $0.00 due afterwards"
+    confirm.press("Enter")
+    expect(desk.dialog).to_have_count(0)
+    after = desk.api.get(f"orders/{order['id']}")
+    assert (after["amountRefunded"], after["balanceDue"]) == ("50.00", "0.00")
+    assert after["refunds"][0]["lines"][0]["restocked"] == 1
+
+
+def test_a_payment_clicked_twice_is_one(desk: Desk) -> None:
+    order = order_of(desk.api)
+    desk.open(f"/orders/{order['id']}")
+    desk.button("Take payment").click()
+    desk.dialog.get_by_label("Amount", exact=True).fill("10")
+    desk.dialog.get_by_role("button", name="Take payment").dblclick()
+    expect(desk.dialog).to_have_count(0)
+    assert desk.api.get(f"orders/{order['id']}")["amountPaid"] == "10.00"
+
+
+def test_the_same_balance_is_not_taken_in_two_tabs(desk: Desk) -> None:
+    order = order_of(desk.api)
+    desk.open(f"/orders/{order['id']}")
+    desk.button("Take payment").click()
+    desk.dialog.get_by_label("Amount", exact=True).fill("40")
+    desk.api.post(f"orders/{order['id']}/payments", {"amount": "40", "method": "CASH"})
+    pay = desk.dialog.get_by_role("button", name="Take payment")
+    pay.click()
+    expect(desk.dialog).to_contain_text("Nothing was recorded: $60.00 is due now.")
+    pay.click()
+    expect(desk.dialog).to_have_count(0)
+    assert desk.api.get(f"orders/{order['id']}")["amountPaid"] == "80.00"
+
+
+def test_a_payment_whose_answer_is_lost_is_recorded_once(desk: Desk) -> None:
+    order = order_of(desk.api)
+    desk.open(f"/orders/{order['id']}")
+    lost: list[str] = []
+
+    def lose(route: Route) -> None:
+        if route.request.method == "POST" and not lost:
+            lost.append(route.request.url)
+            route.fetch()
+            route.abort()
+        else:
+            route.continue_()
+
+    desk.page.route("**/payments", lose)
+    desk.button("Take payment").click()
+    desk.dialog.get_by_label("Amount", exact=True).fill("10")
+    pay = desk.dialog.get_by_role("button", name="Take payment")
+    pay.click()
+    expect(desk.dialog).to_contain_text("may or may not have been saved")
+    pay.click()
+    expect(desk.dialog).to_have_count(0)
+    assert desk.api.get(f"orders/{order['id']}")["amountPaid"] == "10.00"
