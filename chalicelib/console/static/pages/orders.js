@@ -54,6 +54,16 @@ export async function show(visit) {
         options: [["", "All"], ...PAYMENTS.map((each) => [each, words(each)])],
         more: true,
       },
+      {
+        name: "balance",
+        label: "Balance",
+        options: [
+          ["", "All"],
+          ["due", "Due"],
+          ["owed", "Owed to the customer"],
+        ],
+        more: true,
+      },
       { name: "tag", label: "Tag", more: true },
       { name: "customerId", label: "Customer ID", placeholder: "cus_…", more: true },
       { name: "source", label: "Source", placeholder: "All", known: true, more: true },
