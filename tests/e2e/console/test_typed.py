@@ -318,3 +318,57 @@ def test_a_price_is_typed_with_a_comma(desk: Desk) -> None:
     desk.label("Price").fill("cheap")
     desk.button("Save").click()
     expect(desk.field("price").locator(".error")).to_have_text("must be an amount, such as 12.50")
+
+
+ADDRESS = {"address1": "Am Deich 1", "city": "Husum", "countryCode": "DE"}
+
+
+def addressed_order(api: Api) -> str:
+    order = placed(api, f"Walk{RUN}")
+    api.call("PATCH", f"orders/{order['id']}", {"shippingAddress": ADDRESS})
+    return f"/orders/{order['id']}"
+
+
+def addressed_customer(api: Api) -> str:
+    two = [ADDRESS, {**ADDRESS, "address1": "Am Deich 2"}]
+    made = api.post("customers", {"email": f"walk@{RUN}.example", "addresses": two})
+    return f"/customers/{made['id']}"
+
+
+def webhook(api: Api) -> str:
+    made = api.post("webhooks", {"url": "http://127.0.0.1:9/walk", "events": ["order.paid"]})
+    return f"/settings/developer/webhooks/{made['id']}"
+
+
+@pytest.mark.parametrize(
+    ("page", "actions"),
+    [
+        (addressed_order, ["Remove: shipping address", "Mark as paid", "Start processing"]),
+        (addressed_customer, ["Make default address 2", "Remove address 1"]),
+        (webhook, ["Pause", "Resume"]),
+    ],
+)
+def test_every_action_of_a_page_keeps_what_is_typed_in_every_field(
+    desk: Desk, page: Callable[[Api], str], actions: list[str]
+) -> None:
+    desk.open(page(desk.api))
+    kinds = "input[type=text], input[type=email], input[type=tel], input[type=url], textarea"
+    texts = desk.page.locator(f"main [data-field] :is({kinds})")
+    assert texts.count() > 3
+    for action in actions:
+        with held(desk) as answer:
+            desk.button(action).click()
+            busy(desk.button(action))
+            typed = {}
+            for at in range(texts.count()):
+                one = texts.nth(at)
+                name = one.get_attribute("name")
+                typed[name] = f"{name} during {action}"
+                one.fill(typed[name])
+            answer()
+            expect(desk.button(action)).to_have_count(0)
+        held_now = {
+            texts.nth(at).get_attribute("name"): texts.nth(at).input_value()
+            for at in range(texts.count())
+        }
+        assert held_now == typed, action
