@@ -374,6 +374,8 @@ function entry({ at, by, change }) {
 }
 
 function plain(part) {
+  const [, kind, amount, method] = /^((?:voided )?payment|refund) (\S+) (\w+)$/.exec(part) ?? [];
+  if (kind) return `${words(kind)} ${amount}, ${words(method).toLowerCase()}`;
   const [, name, before, after] = /^(\w+) (.*) → (.*)$/.exec(part) ?? [];
   if (!name) return NAMES[part] ? `${NAMES[part]} changed` : part;
   const shown = (value) => (/^(s|paymentS)tatus$/.test(name) ? words(value) : value);
