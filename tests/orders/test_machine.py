@@ -9,8 +9,8 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack, redirect_stdout
-from dataclasses import dataclass
-from decimal import Decimal
+from dataclasses import dataclass, field
+from decimal import ROUND_HALF_UP, Decimal
 from io import StringIO
 from typing import Any
 from unittest.mock import patch
@@ -36,6 +36,7 @@ from tests.support.shop import Answer, Shop
 CUSTOMERS = "/api/admin/customers"
 THRESHOLDS = (3, 5)
 VARIANTS = 4  # of two products
+PRICES = {"USD": "2.50", "JPY": "251", "KWD": "2.505"}
 
 faults = st.sampled_from([None, None, None, *Fault])
 quantities = st.integers(1, 4)
@@ -56,23 +57,65 @@ class Known:
     payment: str
     paid: bool
     customer: str | None
-    booked: int = 0  # how often its total became revenue
+    line: tuple[str, str, int] = ("", "", 0)  # its first: id, variant, pieces that are not refunded
+    payments: list[Decimal] = field(default_factory=list)  # 0: voided
+    refunds: list[Decimal] = field(default_factory=list)
+    credited: Decimal = Decimal(0)
+    retained: Decimal = Decimal(0)
+
+    @property
+    def net(self) -> Decimal:
+        return sum(self.payments, Decimal(0)) - sum(self.refunds, Decimal(0))
+
+    @property
+    def owed(self) -> Decimal:
+        if self.payment == "REFUNDED":
+            return Decimal(0)
+        return self.retained if self.status == "CANCELLED" else self.total - self.credited
+
+    @property
+    def refundable(self) -> Decimal:
+        return self.net - (self.retained if self.status == "CANCELLED" else 0)
 
     def pays(self, payment: str) -> set[str]:
         """Sets the payment status; returns the events of that."""
         events = set()
-        if payment == "PAID" and self.payment != "PAID" and self.status != "CANCELLED":
-            self.booked += 1
+        if payment == "PAID" != self.payment and self.owed > self.net:
+            self.payments.append(self.owed - self.net)
+            events.add("payment.created")
+        if payment == "REFUNDED" != self.payment and self.net:
+            self.gives(self.net)
+            events.add("refund.created")
+        return events | self.becomes(payment)
+
+    def becomes(self, payment: str) -> set[str]:
+        events = set()
         if payment == "PAID" and not self.paid:
             self.paid = True
             events.add("order.paid")
-        if payment == "REFUNDED" and self.payment != "REFUNDED":
+        if payment == "REFUNDED" != self.payment:
             events.add("order.refunded")
         self.payment = payment
         return events
 
+    def gives(self, amount: Decimal) -> None:
+        self.credited += amount - min(amount, max(self.net - self.owed, Decimal(0)))
+        self.refunds.append(amount)
+
+    def follows(self) -> set[str]:
+        """Sets the payment status that the records make; returns the events of that."""
+        if any(self.payments) and not self.net:
+            return self.becomes("REFUNDED")
+        if self.status == "CANCELLED":
+            return set()
+        if not any(self.payments):
+            return self.becomes("PENDING")
+        return self.becomes("PARTIALLY_PAID" if self.owed > self.net else "PAID")
+
     def may_pay(self, payment: str) -> bool:
         follow = PAYMENT_MOVES[self.payment]
+        if self.payments:
+            follow = follow & {"PAID", "REFUNDED"}
         if self.status == "CANCELLED":
             follow = follow & {"REFUNDED"}
         return payment in follow | {self.payment}
@@ -103,11 +146,16 @@ class Shopping(RuleBasedStateMachine):
     def teardown(self) -> None:
         self.opened.close()
 
-    @initialize(stocks=st.lists(st.integers(0, 9), min_size=VARIANTS, max_size=VARIANTS))
-    def stock_up(self, stocks: list[int]) -> None:
+    @initialize(
+        stocks=st.lists(st.integers(0, 9), min_size=VARIANTS, max_size=VARIANTS),
+        currency=st.sampled_from(list(PRICES)),
+    )
+    def stock_up(self, stocks: list[int], currency: str) -> None:
+        self.opened.enter_context(patch.dict("os.environ", {"CURRENCY": currency}))
+        self.price = Decimal(PRICES[currency])
         for pair in (stocks[:2], stocks[2:]):
             variants = [{"title": f"V{n}", "stock": stock} for n, stock in enumerate(pair)]
-            sent: dict[str, Any] = {"name": "Mug", "price": "2.50", "variants": variants}
+            sent: dict[str, Any] = {"name": "Mug", "price": str(self.price), "variants": variants}
             sent["lowStockThreshold"] = THRESHOLDS[0]
             made = self.shop.post("/api/admin/products", sent).json
             self.thresholds[made["id"]] = THRESHOLDS[0]
@@ -159,13 +207,17 @@ class Shopping(RuleBasedStateMachine):
             return
         assert answer.status == 201, answer.text
         id, paid = answer.json["id"], answer.json["paidAt"] is not None
-        total = Decimal("2.50") * sum(wanted.values())
+        total = self.price * sum(wanted.values())
         assert Decimal(answer.json["total"]) == total
         status = "PAID" if paid else "PENDING"
         customer = answer.json["customer"] and answer.json["customer"]["id"]
-        self.orders[id] = Known(status, total, Counter(tracked), status, paid, customer, int(paid))
+        self.orders[id] = Known(status, total, Counter(tracked), status, paid, customer)
+        first = answer.json["lineItems"][0]
+        self.orders[id].line = first["id"], first["variantId"], first["quantity"]
+        self.orders[id].payments += [total] if paid else []
         self.announced["order.created", id] += 1
         self.announced["order.paid", id] += paid
+        self.announced["payment.created", id] += paid
         if body["customer"] and body["customer"]["email"].lower() not in self.people:
             self.people.add(body["customer"]["email"].lower())
             self.announced["customer.created", answer.json["customer"]["id"]] += 1
@@ -255,6 +307,104 @@ class Shopping(RuleBasedStateMachine):
             return
         assert (answer.status, answer.json["paymentStatus"]) == (200, to)
         self.announced.update((event, id) for event in {"order.updated"} | order.pays(to))
+
+    @precondition(lambda self: self.orders)
+    @rule(
+        which=which,
+        what=st.sampled_from(["payments", "void", "refunds", "lines", "retain"]),
+        share=st.integers(1, 4),
+        restock=st.none() | st.booleans(),
+        fault=faults,
+        rival=st.none() | statuses,
+    )
+    def record(  # noqa: PLR0917
+        self,
+        which: int,
+        what: str,
+        share: int,
+        restock: bool | None,
+        fault: Fault | None,
+        rival: str | None,
+    ) -> None:
+        """Takes, voids or refunds money, while the order moves."""
+        id = list(self.orders)[which % len(self.orders)]
+        amount = (self.price * share / 2).quantize(self.price, ROUND_HALF_UP)
+        path, sent = f"{ORDERS}/{id}", {"amount": str(amount)}
+        self.requests += 1
+        key = {"Idempotency-Key": f"record {self.requests}"}
+        place = share % len(self.orders[id].payments) if self.orders[id].payments else None
+        if what == "retain":
+            call = lambda: self.shop.patch(path, {"retained": str(amount)})  # noqa: E731
+        elif what == "void":
+            known = self.shop.get(path).json["payments"]
+            payment = known[place]["id"] if place is not None else "pay_none"
+            to = f"{path}/payments/{payment}/void"
+            call = lambda: self.shop.post(to, {}, headers=key)  # noqa: E731
+        elif what == "lines":
+            line = {"lineItemId": self.orders[id].line[0], "quantity": 1, "restock": restock}
+            body = {"lines": [line], **sent}
+            call = lambda: self.shop.post(f"{path}/refunds", body, headers=key)  # noqa: E731
+        else:
+            call = lambda: self.shop.post(f"{path}/{what}", sent, headers=key)  # noqa: E731
+        answer = self.sent(call, fault, (lambda: self.move_now(id, rival)) if rival else None)
+        self.expect_recorded(id, what, amount, place, restock, answer)
+
+    def expect_recorded(  # noqa: PLR0917
+        self,
+        id: str,
+        what: str,
+        amount: Decimal,
+        place: int | None,
+        restock: bool | None,
+        answer: Answer,
+    ) -> None:
+        order, events = self.orders[id], {"order.updated"}
+        if what == "retain":
+            fits = order.status == "CANCELLED" and amount <= order.net
+            assert answer.status == (200 if fits or amount == order.retained else 422)
+            if answer.status == 200:
+                order.retained = amount
+                self.announced["order.updated", id] += 1
+            return
+        if what == "payments":
+            closed = order.status in {"CANCELLED", "REFUNDED"} or order.payment == "REFUNDED"
+            if closed or amount > order.owed - order.net:
+                code = "order_closed" if closed else "overpaid"
+                assert (answer.status, answer.json["code"]) == (422, code)
+                return
+            order.payments.append(amount)
+            events |= {"payment.created", *order.follows()}
+            if order.status == "PENDING" and order.payment == "PAID":
+                order.status = "PAID"
+        elif what == "void":
+            if place is None:
+                assert answer.status == 404
+                return
+            if not order.payments[place] or order.payments[place] > order.refundable:
+                assert answer.status == 409
+                return
+            order.payments[place] = Decimal(0)
+            events |= {"payment.voided", *order.follows()}
+        else:
+            line, variant, left = order.line
+            if order.net <= 0 or amount > order.refundable or (what == "lines" and not left):
+                assert answer.status == 422
+                return
+            order.gives(amount)
+            events |= {"refund.created", *order.follows()}
+            if what == "lines":
+                order.line = line, variant, left - 1
+                self.return_one(order, variant, restock)
+        assert answer.status in {200, 201}, answer.text
+        assert answer.json["status"] == order.status
+        self.announced.update((event, id) for event in events)
+
+    def return_one(self, order: Known, variant: str, restock: bool | None) -> None:
+        early = order.status in {"PENDING", "PAID", "IN_PRODUCTION", "PROCESSING"}
+        if order.taken[variant]:
+            order.taken[variant] -= 1
+            if (early if restock is None else restock) and self.stock[variant] is not None:
+                self.set_stock(variant, (self.stock[variant] or 0) + 1)
 
     @precondition(lambda self: self.orders)
     @rule(which=which, fault=faults)
@@ -354,8 +504,9 @@ class Shopping(RuleBasedStateMachine):
     @invariant()
     def the_outbox_holds_the_events_of_accepted_requests_only(self) -> None:
         found = Counter(
-            (event["event"], event["data"].get("variantId") or event["data"]["id"])
+            (event["event"], data.get("variantId") or data.get("orderId") or data["id"])
             for event in self.shop.events()
+            for data in [event["data"]]
         )
         assert found == +self.announced
 
@@ -389,8 +540,20 @@ class Shopping(RuleBasedStateMachine):
         assert +counted == Counter(cells)
         living = [order for order in self.orders.values() if order.status != "CANCELLED"]
         assert sold == len(living)
-        assert all(order.booked <= 1 for order in self.orders.values())
-        assert revenue == sum(order.total for order in living if order.payment == "PAID")
+        assert revenue == sum(min(one.net, one.owed) for one in self.orders.values())
+        for id, order in self.orders.items():
+            stored = records[id]
+            assert Decimal(stored["balanceDue"]) == order.owed - order.net
+            assert Decimal(stored["amountCredited"]) == order.credited
+            amounts = [0 if one["voidedAt"] else one["amount"] for one in stored["payments"]]
+            assert list(map(Decimal, amounts)) == order.payments
+            assert [Decimal(one["amount"]) for one in stored["refunds"]] == order.refunds
+        moves = [item for item in items if item["pk"].startswith("list#transaction#")]
+        assert len(moves) == sum(
+            len(one["payments"]) + len(one["refunds"]) + sum(map(bool, voids))
+            for one in records.values()
+            for voids in [[payment["voidedAt"] for payment in one["payments"]]]
+        )
         assert [name for name, found in check.recounts() if found.wrong] == []
 
     @precondition(lambda self: self.people)
@@ -478,8 +641,7 @@ class Shopping(RuleBasedStateMachine):
                 living = [order for order in own if order.status != "CANCELLED"]
                 assert item["orders"] == len(own)
                 assert item["ordersCount"] == len(living)
-                paid = [order.total for order in living if order.payment == "PAID"]
-                assert item["totalSpent"] == sum(paid)
+                assert item["totalSpent"] == sum(min(one.net, one.owed) for one in own)
 
     @invariant()
     def each_customer_exists_once(self) -> None:
