@@ -37,6 +37,7 @@ def recounts(all_days: bool = False) -> Iterator[tuple[str, listing.Recount]]:
     """Of each kind of record, by its name, and of the days that the summary shows, or of all."""
     for each in ALL:
         yield each.kind.name, listing.recount(each.kind)
+    yield orders.TRANSACTIONS.name, listing.recount(orders.TRANSACTIONS)
     first = date(2, 1, 1) if all_days else summary.first_day(timezone.today())
     yield "sales", orders.recount_days(first)
     yield "customer totals", orders.recount_customers()

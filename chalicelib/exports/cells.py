@@ -6,6 +6,7 @@ The import (`imports/formats/sheet.py`, `cells.py`) takes off what is put on her
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 
 from chalicelib.values import spreadsheets
 
@@ -20,6 +21,8 @@ def cell(value: object) -> str:
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     text = str(value)
+    if isinstance(value, Decimal):
+        return text  # a number, also a negative one
     return f"'{text}" if text.startswith(_MARKED) or spreadsheets.is_error(text) else text
 
 

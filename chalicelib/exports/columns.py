@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Final
 
 from chalicelib.customers.shown import OrderCustomer, ShownCustomer
@@ -10,14 +11,17 @@ from chalicelib.customers.shown import show as show_customer
 from chalicelib.exports import products
 from chalicelib.exports.cells import lines, listed
 from chalicelib.exports.model import ExportColumns, ExportFormat, ExportType
-from chalicelib.orders.shown import LineItem, ShownOrder
+from chalicelib.orders.shown import LineItem, ShownOrder, ShownTransaction, show_transaction
 from chalicelib.orders.shown import show as show_order
 from chalicelib.products.shown import show as show_product
 from chalicelib.values.addresses import Address
 
 _BOM: Final = "\ufeff".encode()
 # Sums of an order are in its first row only, so that a column of them adds up.
-_SUMS: Final = ("subtotal", "tax", "total")
+_SUMS: Final = (
+    *("subtotal", "tax", "total", "amountPaid", "amountRefunded", "amountCredited"),
+    *("balanceDue", "deposit", "retained"),
+)
 _LINE: Final = {name: f"line{name[0].upper()}{name[1:]}" for name in LineItem.__annotations__}
 _CUSTOMER: Final = {
     name: f"customer{name[0].upper()}{name[1:]}" for name in OrderCustomer.__annotations__
@@ -31,14 +35,18 @@ _ADDRESSES: Final = {
 _PLAIN: Final = tuple(
     name
     for name in ShownOrder.__annotations__
-    if name not in {"lineItems", "customer", "history", "tags"} | dict(_ADDRESSES.values()).keys()
+    if name
+    not in {"lineItems", "customer", "history", "tags", "payments", "refunds"}
+    | dict(_ADDRESSES.values()).keys()
 )
 ORDERS: Final = (*_PLAIN, "tags", *_CUSTOMER.values(), *_LINE.values(), *_ADDRESSES)
+TRANSACTIONS: Final = tuple(ShownTransaction.__annotations__)
 CUSTOMERS: Final = tuple(ShownCustomer.__annotations__)
 _SHOW: Final[Mapping[str, Callable[[Any], dict[str, Any]]]] = {
     ExportType.PRODUCTS: show_product,
     ExportType.ORDERS: show_order,
     ExportType.CUSTOMERS: show_customer,
+    ExportType.TRANSACTIONS: show_transaction,
 }
 
 
@@ -64,6 +72,8 @@ def _table(
         return ORDERS, lambda order: _order_rows(show_order(order))
     if records == ExportType.CUSTOMERS:
         return CUSTOMERS, lambda customer: iter([_customer_row(show_customer(customer))])
+    if records == ExportType.TRANSACTIONS:
+        return TRANSACTIONS, lambda one: iter([_transaction_row(show_transaction(one))])
     if columns == ExportColumns.SHOPIFY:
         return products.SHOPIFY, products.shopify_rows
     return products.BACKROOM, products.backroom_rows
@@ -73,6 +83,8 @@ def _order_rows(order: Mapping[str, Any]) -> Iterator[list[object]]:
     """A row for each line, each with what the order is."""
     customer = order["customer"] or {}
     whole = {name: order[name] for name in _PLAIN} | {"tags": listed(order["tags"])}
+    whole["deposit"] = order["deposit"] and order["deposit"]["amount"]
+    whole["balanceDue"] = Decimal(order["balanceDue"])  # may be negative
     whole |= {column: customer.get(name) for name, column in _CUSTOMER.items()}
     for column, (name, part) in _ADDRESSES.items():
         whole[column] = (order[name] or {}).get(part)
@@ -81,6 +93,11 @@ def _order_rows(order: Mapping[str, Any]) -> Iterator[list[object]]:
         if place:
             row |= dict.fromkeys(_SUMS)
         yield [row[column] for column in ORDERS]
+
+
+def _transaction_row(transaction: Mapping[str, Any]) -> list[Any]:
+    row = {**transaction, "amount": Decimal(transaction["amount"])}
+    return [row[column] for column in TRANSACTIONS]
 
 
 def _customer_row(customer: Mapping[str, object]) -> list[object]:

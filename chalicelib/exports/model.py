@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 from chalicelib import listing, validation
 from chalicelib.customers.model import ListCustomers
 from chalicelib.orders.model import ListOrders
+from chalicelib.orders.shown import ListTransactions
 from chalicelib.products.model import ListProducts
 from chalicelib.schemas import Choice, Chosen, about
 
@@ -19,6 +20,7 @@ class ExportType(Choice):
     PRODUCTS = "products"
     ORDERS = "orders"
     CUSTOMERS = "customers"
+    TRANSACTIONS = "transactions"
 
 
 class ExportFormat(Choice):
@@ -53,10 +55,11 @@ class NewExport(Chosen):
         return self
 
 
-_LISTS: Final[dict[str, type[ListProducts | ListOrders | ListCustomers]]] = {
+_LISTS: Final[dict[str, type[ListProducts | ListOrders | ListCustomers | ListTransactions]]] = {
     ExportType.PRODUCTS: ListProducts,
     ExportType.ORDERS: ListOrders,
     ExportType.CUSTOMERS: ListCustomers,
+    ExportType.TRANSACTIONS: ListTransactions,
 }
 
 

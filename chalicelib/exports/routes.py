@@ -13,7 +13,7 @@ routes = Routes(__name__, "Exports")
 
 @routes.post(
     "/api/admin/exports",
-    "Export products, orders or customers",
+    "Export products, orders, customers or transactions",
     role=Role.STAFF,
     body=NewExport,
     answers={202: StartedJob},

@@ -21,6 +21,7 @@ _PAGES: Final[dict[str, Any]] = {
     ExportType.PRODUCTS: products.page,
     ExportType.ORDERS: orders.page,
     ExportType.CUSTOMERS: customers.page,
+    ExportType.TRANSACTIONS: orders.transactions_page,
 }
 
 

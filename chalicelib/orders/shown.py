@@ -7,10 +7,16 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.customers.shown import OrderCustomer
+from chalicelib.orders import transactions
 from chalicelib.orders.model import ListOrders, Order, OrderStatus, PaymentStatus, RefundStatus
 from chalicelib.orders.payments import shown as record
 from chalicelib.schemas import Sparse, about
 from chalicelib.values.addresses import Address
+
+# For other slices.
+ListTransactions = transactions.ListTransactions
+ShownTransaction = transactions.ShownTransaction
+show_transaction = transactions.show
 
 
 class LineItem(TypedDict):

@@ -47,6 +47,7 @@ from chalicelib.values.forgetting import Person
 MOVES: Final = transitions.MOVES
 PAYMENT_MOVES: Final = transitions.PAYMENT_MOVES
 days, recount_days = sales.days, sales.recount
+TRANSACTIONS: Final = transactions.KIND
 recount_customers = spending.recount
 
 Also = Callable[[Commit, Order, Order], None]

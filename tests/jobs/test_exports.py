@@ -254,3 +254,15 @@ def test_importing_an_export_of_products_changes_nothing(jobs: JobDesk, several:
         assert job["dialect"] == columns
         assert (job["errors"], job["unchanged"]) == ([], len(there)), columns
         assert jobs.shop.get(f"{PRODUCTS}?limit=100").json["data"] == there
+
+
+def test_transactions_are_exported_as_they_are_listed(jobs: JobDesk) -> None:
+    made = order(jobs, paymentStatus="PAID")
+    sent = {"amount": 1, "reference": "R-1"}
+    answer = jobs.shop.post(f"/api/admin/orders/{made['id']}/refunds", sent)
+    assert answer.status == 201, answer.text
+    listed = jobs.shop.get("/api/admin/transactions").json["data"]
+    _, lines = exported(jobs, type="transactions", format="jsonl")
+    assert [json.loads(one) for one in lines.splitlines()] == listed
+    _, table = exported(jobs, type="transactions", filters={"kind": "REFUND"})
+    assert [(row["amount"], row["reference"]) for row in rows(table)] == [("-1.00", "R-1")]

@@ -46,7 +46,7 @@ ExportColumns: TypeAlias = Literal["backroom", "shopify"]
 ExportFormat: TypeAlias = Literal["csv", "jsonl"]
 """How a file of records is written."""
 
-ExportType: TypeAlias = Literal["products", "orders", "customers"]
+ExportType: TypeAlias = Literal["products", "orders", "customers", "transactions"]
 """The records to export."""
 
 ImportMode: TypeAlias = Literal["upsert", "create", "update"]

@@ -356,7 +356,7 @@ class Operations:
         return answer
 
     def start_export(self, body: NewExport, *, idempotency_key: str = AUTOMATIC) -> StartedJob:
-        """Export products, orders or customers.
+        """Export products, orders, customers or transactions.
 
         Those that match `filters`, or with `"all": true` all, as CSV or one JSON object a line.
         The job has `downloadUrl` when it is COMPLETED. A file of products can be imported
