@@ -106,7 +106,7 @@ def test_an_upload_to_the_bucket_is_refused_by_the_emulator(stack: Stack) -> Non
     ("what", "path", "sent"),
     [
         ("a bulk edit", "/products/bulk-edit", {"all": True, "change": {"vendor": "Acme"}}),
-        ("an export", "/exports", {"type": "products"}),
+        ("an export", "/exports", {"type": "products", "all": True}),
     ],
 )
 def test_a_request_that_starts_a_job_is_refused_by_the_emulator(
@@ -166,7 +166,7 @@ def test_the_main_job_works_without_the_two_rules(
 
 def test_jobs_work_without_the_two_rules(lifted: Stack) -> None:
     admin = f"{lifted.base_url}/api/admin"
-    status, job = call(f"{admin}/exports", lifted.api_key, send={"type": "orders"})
+    status, job = call(f"{admin}/exports", lifted.api_key, send={"type": "orders", "all": True})
     assert status == 202, job
     within(
         lambda: [

@@ -92,7 +92,9 @@ def test_a_webhook_is_paused_changed_and_its_secret_rotated(desk: Desk, receiver
     expect(desk.page.get_by_text("Old secret valid until")).to_be_visible()
 
     desk.button("Check").click()
-    expect(desk.page.locator(".toast").last).to_have_text("Nothing failed since then, and nothing waits.")
+    expect(desk.page.locator(".toast").last).to_have_text(
+        "Nothing failed since then, and nothing waits."
+    )
     desk.button("Delete").click()
     desk.dialog.get_by_role("button", name="Delete").click()
     desk.heading("Webhooks")
