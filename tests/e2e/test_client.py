@@ -221,7 +221,7 @@ class Tour:
         shop.wait(edit["jobId"])
         assert shop.wait(shop.undo_job(edit["jobId"])["jobId"])["updated"] == 2
         target = self.folder / "products.jsonl"
-        done = shop.export(target, {"type": "products", "format": "jsonl"})
+        done = shop.export(target, {"type": "products", "format": "jsonl", "all": True})
         assert done["bytes"] == target.stat().st_size
         assert len(target.read_text().splitlines()) == done["processed"]
         assert edit["jobId"] in {job["id"] for job in shop.iter_jobs()}
