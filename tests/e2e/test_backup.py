@@ -1,6 +1,7 @@
 """A stage is copied into a folder, and another stage goes on with the copy."""
 
 import json
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -32,7 +33,9 @@ def items(stack: Stack) -> list[str]:
     pages = client(stack.aws_endpoint, "dynamodb").get_paginator("scan")
     found = [item for page in pages.paginate(TableName="backroom-local") for item in page["Items"]]
     kept = [item for item in found if not item["pk"]["S"].startswith(("key#", "rate#"))]
-    return sorted(json.dumps(item, sort_keys=True, default=str) for item in kept)
+    texts = (json.dumps(item, sort_keys=True, default=str) for item in kept)
+    # A number may be written in another way: 89.00 as 89.
+    return sorted(re.sub(r'("N": "-?\d+)\.?0*"', r'\1"', text) for text in texts)
 
 
 def get(stack: Stack, key: str, path: str) -> Any:

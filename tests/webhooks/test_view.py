@@ -14,6 +14,10 @@ from tests.support.webhook_world import OK, World, announce, failed
 from tests.webhooks.test_delivery import add, listed, only
 
 
+def after(cursor: str) -> str:
+    return f"&cursor={cursor}" if cursor else ""
+
+
 def given_up(world: World, merchant: Shop, count: int = 1) -> dict[str, Any]:
     """A webhook with `count` failed deliveries, whose receiver works again."""
     webhook = add(merchant)
@@ -89,7 +93,7 @@ def test_deliveries_are_listed_newest_first_page_by_page(world: World, merchant:
     assert len(whole) == 23 and whole == sorted(whole, reverse=True)
     walked, cursor = list[str](), ""
     while cursor is not None:
-        path = f"/api/admin/webhooks/{webhook['id']}/deliveries?limit=5&cursor={cursor}"
+        path = f"/api/admin/webhooks/{webhook['id']}/deliveries?limit=5{after(cursor)}"
         page = merchant.get(path).json
         assert len(page["data"]) <= 5
         walked += [one["id"] for one in page["data"]]
@@ -140,7 +144,7 @@ def test_a_filter_with_few_matches_finds_distant_ones(
     world.run()
     found, cursor, pages = list[str](), "", 0
     while cursor is not None:
-        path = f"/api/admin/webhooks/{webhook['id']}/deliveries?event=order.paid&cursor={cursor}"
+        path = f"/api/admin/webhooks/{webhook['id']}/deliveries?event=order.paid{after(cursor)}"
         page = merchant.get(path).json
         found += [one["event"] for one in page["data"]]
         cursor, pages = page["nextCursor"], pages + 1
@@ -156,7 +160,7 @@ def test_the_deliveries_of_all_webhooks_are_one_list(world: World, merchant: Sho
     both = [one["id"] for each in (first, second) for one in listed(merchant, each, "?limit=100")]
     walked, cursor = list[dict[str, Any]](), ""
     while cursor is not None:
-        page = merchant.get(f"/api/admin/deliveries?limit=4&cursor={cursor}").json
+        page = merchant.get(f"/api/admin/deliveries?limit=4{after(cursor)}").json
         walked += page["data"]
         cursor = page["nextCursor"]
     assert [one["id"] for one in walked] == sorted(both, reverse=True) and len(both) == 18
