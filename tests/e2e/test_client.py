@@ -186,6 +186,13 @@ class Tour:
         assert shop.update_order(order["id"], {"status": "PROCESSING"})["status"] == "PROCESSING"
         assert shop.get_order(order["id"])["lineItems"][0]["quantity"] == 2
         assert shop.list_orders(status="PROCESSING", from_="2026-01-01")["total"] >= 1
+        lines = [{"variantId": self.variant, "quantity": 1, "price": 9.5}]
+        unpaid = shop.create_order({"lineItems": lines})
+        paid = shop.pay_order(unpaid["id"], {"amount": "4.00"})
+        shop.void_payment(unpaid["id"], paid["payments"][0]["id"], {"reason": "A mistake"})
+        shop.pay_order(unpaid["id"], {})
+        assert shop.refund_order(unpaid["id"], {"amount": "1.00"})["refundStatus"] == "PARTIAL"
+        assert shop.list_transactions(order_id=unpaid["id"])["total"] == 4
         assert shop.search_everything(q="tour-mug")["products"]
         assert shop.get_summary()["currency"] == order["currency"]
         edit = shop.edit_orders({"ids": [order["id"]], "change": {"addTags": ["tour"]}})
