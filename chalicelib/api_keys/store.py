@@ -140,14 +140,15 @@ def is_well_formed(key: str) -> bool:
     return key.startswith(KEY_PREFIX)
 
 
-def admit(key: str, *, reads: bool, minute: int) -> Admission | None:
-    """Authenticates a key and counts the request in one update; None if there is no such key.
+def admit(key: str, *, reads: bool, minute: int) -> Callable[[], Admission | None]:
+    """Authenticates a key and counts the request in one update, which it sends. What it returns
+    waits for that: None if there is no such key.
 
     `minute` is Unix time in whole minutes. Under concurrency exactly the limit is admitted.
     Raises KeyExpired.
     """
     if not is_well_formed(key):
-        return None
+        return lambda: None
     counter = f"{'r' if reads else 'w'}{minute}"
     raised, usual = ("readLimit", READS_PER_MINUTE) if reads else ("writeLimit", WRITES_PER_MINUTE)
     count = Attr(counter)
@@ -157,22 +158,27 @@ def admit(key: str, *, reads: bool, minute: int) -> Admission | None:
     now = clock.iso(clock.now())
     lives = Attr("until").not_exists() | Attr("until").gte(now)
     where = (_pk(digest_of(key)), "key")
-    try:
-        item = table.update(
-            where,
-            add={counter: 1},
-            when=table.present & lives & (first_of_the_minute | below_raised | below_usual),
-        )
-    except table.ConditionFailed as failed:
-        if failed.old is None:
-            return None
-        if failed.old.get("until", now) < now:
-            raise KeyExpired(failed.old["until"]) from None
-        limit = int(failed.old.get(raised, usual))
-        return Admission(_caller(failed.old), admitted=False, limit=limit, used=limit)
-    _sweep(where, item, minute)
-    limit = int(item.get(raised, usual))
-    return Admission(_caller(item), admitted=True, limit=limit, used=int(item[counter]))
+    call = table.update.send(
+        where,
+        add={counter: 1},
+        when=table.present & lives & (first_of_the_minute | below_raised | below_usual),
+    )
+
+    def admission() -> Admission | None:
+        try:
+            item = call.result()
+        except table.ConditionFailed as failed:
+            if failed.old is None:
+                return None
+            if failed.old.get("until", now) < now:
+                raise KeyExpired(failed.old["until"]) from None
+            limit = int(failed.old.get(raised, usual))
+            return Admission(_caller(failed.old), admitted=False, limit=limit, used=limit)
+        _sweep(where, item, minute)
+        limit = int(item.get(raised, usual))
+        return Admission(_caller(item), admitted=True, limit=limit, used=int(item[counter]))
+
+    return admission
 
 
 def find(id: str) -> Caller:

@@ -356,7 +356,8 @@ def would_be(job_id: str, slugs: Iterable[str]) -> dict[str, Item]:
 def would_have(job_id: str, skus: Sequence[str]) -> dict[str, set[str]]:
     """The slugs of a dry run's products that have, or had, each of these SKUs."""
     begins = [table.sk.begins_with(_would_key(job_id, f"sku {sku}")[1] + "#") for sku in skus]
-    found = round_trips.together([partial(table.everything, job_id, where=each) for each in begins])
+    reads = [partial(table.everything.send, job_id, where=each) for each in begins]
+    found = round_trips.together(reads)
     return {sku: {str(i["slug"]) for i in items} for sku, items in zip(skus, found, strict=True)}
 
 

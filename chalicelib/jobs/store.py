@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from chalicelib import listing
+from chalicelib import listing, threads
 from chalicelib.jobs import queue
 from chalicelib.jobs.model import (
     INLINE_ERRORS,
@@ -30,7 +30,7 @@ from chalicelib.jobs.model import (
     index_of,
 )
 from chalicelib.problems import Conflict, NotFound
-from chalicelib.storage import round_trips, table
+from chalicelib.storage import table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr, Condition
@@ -208,7 +208,7 @@ def at_once(calls: Sequence[Callable[[], T]]) -> list[T]:
     """What the calls of a step return, a few at the same time."""
     done: list[T] = []
     for some in batches(calls, _AT_ONCE):
-        done += round_trips.together(some)
+        done += threads.together(some)
     return done
 
 

@@ -6,13 +6,14 @@ from typing import Final
 
 from chalicelib.listing.kinds import Kind, escape, word_shards
 from chalicelib.storage import table
+from chalicelib.storage.round_trips import Call
 
 _WHOLE: Final = 5  # entries of a shard that have the term as a whole word
 _BEGINNING: Final = 15  # … that only begin with it
 _BESIDE: Final = 500  # … of one of several terms, because few records may have all of them
 MOST_CANDIDATES: Final = 20  # candidates that are loaded
 
-_Read = Callable[[], table.Rows]
+_Read = Callable[[], Call[table.Rows]]
 
 
 def reading(kind: Kind, terms: Sequence[str]) -> list[_Read]:
@@ -49,8 +50,9 @@ def candidates(terms: Sequence[str], read: Sequence[table.Rows]) -> list[str]:
 
 def _newest(pk: str, begin: str) -> _Read:
     begins = table.sk.begins_with(begin)
-    return partial(table.query, pk, where=begins, forward=False, limit=_WHOLE, fields=("sk",))
+    return partial(table.query.send, pk, where=begins, forward=False, limit=_WHOLE, fields=("sk",))
 
 
 def _first(pk: str, begin: str, most: int) -> _Read:
-    return partial(table.query, pk, where=table.sk.begins_with(begin), limit=most, fields=("sk",))
+    begins = table.sk.begins_with(begin)
+    return partial(table.query.send, pk, where=begins, limit=most, fields=("sk",))

@@ -13,6 +13,7 @@ from chalicelib.listing.index import SEVERAL
 from chalicelib.listing.kinds import Kind, list_shards
 from chalicelib.storage import round_trips, table
 from chalicelib.storage.conditions import Attr, Condition, all_of
+from chalicelib.storage.round_trips import Call
 
 # The cost of one more query, in entries read: a call's CPU compared with 200 bytes each.
 _QUERY_COST: Final = 25
@@ -22,7 +23,8 @@ MOST_COUNTED = 100_000  # keys that are read for a total that no cell has
 _FEW_LISTS: Final = 3
 UNKNOWN: Final = 50_000  # records: the assumed size of a list of unknown size
 
-Read = Callable[[], table.Rows]
+Read = Callable[[], Call[table.Rows]]
+Tallying = Callable[[], Call[table.Tally]]
 
 
 @dataclass(frozen=True)
@@ -96,13 +98,14 @@ class Lists:
         # … or twice; in a range also `after` itself, which a key condition cannot exclude.
         return (position for position, _ in groupby(merged) if position != after)
 
-    def tallies(self, most: int | None = None) -> list[Callable[[], table.Tally]]:
+    def tallies(self, most: int | None = None) -> list[Tallying]:
         """The calls that count the matches by reading up to `most` keys."""
         shards = list_shards()[0]
         pks = self._places(shards)
         each = -(-(MOST_COUNTED if most is None else most) // len(pks))
         where, condition = self._where(None, forward=True), _filter(self.rest)
-        return [partial(table.tally, pk, where=where, matching=condition, most=each) for pk in pks]
+        call = partial(table.tally.send, where=where, matching=condition, most=each)
+        return [partial(call, pk) for pk in pks]
 
     def counted(self) -> int:
         """The number of matches while records move between spreads: counted by position, because
@@ -124,7 +127,7 @@ class Lists:
         self, pk: str, forward: bool, limit: int, after: str | None, page: str | None = None
     ) -> Read:
         return partial(
-            table.query,
+            table.query.send,
             pk,
             where=self._where(page or after, forward=forward),
             matching=_filter(self.rest),
@@ -156,7 +159,7 @@ class Lists:
                 return
             # The matches may all be far away, so large pages save calls.
             limit = min(_CALL_ENTRIES, limit * 4)
-            rows = read(limit, after, rows.after)()
+            rows = read(limit, after, rows.after)().result()
 
 
 def serving(kind: Kind, where: Where, between: Range) -> Lists | None:

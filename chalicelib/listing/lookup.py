@@ -3,12 +3,13 @@
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from chalicelib.listing.kinds import Kind, escape, word_shards
 from chalicelib.listing.search import beginning
 from chalicelib.listing.words import LONGEST_WORD, fold, whole
 from chalicelib.storage import round_trips, table
+from chalicelib.storage.round_trips import Call
 
 _ENTRIES: Final = 100  # entries that cost as much CPU as the query itself
 _LAST: Final = "\U0010ffff"
@@ -55,14 +56,18 @@ def _blocks(
         yield from zip(words, blocks, strict=True)
 
 
-def _read(pk: str, begins: Sequence[str]) -> list[list[str]]:
+def _read(pk: str, begins: Sequence[str]) -> Call[list[list[str]]]:
     """The keys with each of these prefixes in one partition, as many as a query returns: one query
     from the first prefix on, the next from the first prefix that was not reached."""
     found: list[list[str]] = []
-    while len(found) < len(begins):
+
+    def asked() -> Call[Any]:
+        between = table.sk.between(begins[len(found)], begins[-1] + _LAST)
+        rows = table.query.send(pk, where=between, limit=_ENTRIES, fields=("sk",))
+        return rows.then(read)
+
+    def read(rows: table.Rows) -> object:
         start = begins[len(found)]
-        between = table.sk.between(start, begins[-1] + _LAST)
-        rows = table.query(pk, where=between, limit=_ENTRIES, fields=("sk",))
         keys = [item["sk"] for item in rows.items]
         for begin in begins[len(found) :]:
             block = keys[bisect_left(keys, begin) : bisect_left(keys, begin + _LAST)]
@@ -71,7 +76,9 @@ def _read(pk: str, begins: Sequence[str]) -> list[list[str]]:
             if is_cut and begin != start:
                 break
             found.append(block)
-    return found
+        return found if len(found) == len(begins) else asked()
+
+    return asked()
 
 
 def _id(key: str) -> str:

@@ -34,7 +34,7 @@ def count(kind: Kind, where: Mapping[str, frozenset[str]]) -> int:
     """How many records have one of the accepted values in every given facet: `counted` ones, and at
     most one of `under`."""
     parts = key_parts(kind, where)
-    read = round_trips.together([partial(table.everything, pk) for pk in places(kind, parts)])
+    read = round_trips.together([partial(table.everything.send, pk) for pk in places(kind, parts)])
     total = counts(kind, parts, read).size(parts)
     if total is None:
         raise ValueError(f"{kind.name}: {sorted(parts)} are not counted")

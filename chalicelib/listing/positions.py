@@ -4,7 +4,7 @@ Sequential round trips with at most one filter: keys and counts, then records; w
 keys, records. A search: words and counts; filters, if there are any; records.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -77,7 +77,7 @@ class Listing(Generic[R]):
         tallies = self._tallies(one) if self._is_tallied else []
         reads = one.reads(self.need, self.after, self.query.forward, list_shards()[0])
         results = round_trips.together(
-            [*tallies, *(partial(table.everything, pk) for pk in pks), *reads]
+            [*tallies, *(partial(table.everything.send, pk) for pk in pks), *reads]
         )
         tallied, results = results[: len(tallies)], results[len(tallies) :]
         known = counts(self.kind, self.where, results[: len(pks)])
@@ -106,7 +106,7 @@ class Listing(Generic[R]):
         is_known = self.where.keys() <= known and not self.query.between
         return self.query.counted and not is_known
 
-    def _tallies(self, some: Lists, most: int | None = None) -> list[Callable[[], table.Tally]]:
+    def _tallies(self, some: Lists, most: int | None = None) -> list[lists.Tallying]:
         # If a record may be in two of the lists, records are counted by position.
         is_once = len(list_shards()) == 1 and len(self.where.get(SEVERAL, ())) < 2
         return some.tallies(most) if is_once else []
@@ -127,7 +127,8 @@ class Listing(Generic[R]):
             if probe is not None:
                 probes.append(Lists(self.kind, probe.names, self.where, self.query.between))
         probing = [call for probe in probes for call in self._tallies(probe, _PROBE)]
-        results = round_trips.together([*probing, *(partial(table.everything, pk) for pk in pks)])
+        cells = [partial(table.everything.send, pk) for pk in pks]
+        results = round_trips.together([*probing, *cells])
         probed, results = results[: len(probing)], results[len(probing) :]
         known = counts(self.kind, self.where, results)
         known.require(self.features)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from chalicelib.listing.counts import Counts, Where, counts, places
 from chalicelib.listing.kinds import Kind, escape, list_shards, word_shards
@@ -13,6 +13,7 @@ from chalicelib.problems import Invalid
 from chalicelib.storage import round_trips, table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.conditions import Attr
+from chalicelib.storage.round_trips import Call
 from chalicelib.values import clock
 
 MOST_MATCHES = 10_000
@@ -86,7 +87,7 @@ def matches(
     """
     asked = sorted(terms, key=len, reverse=True)[:_MOST_READ]
     pks = places(kind, where) if counted else []
-    cells = [partial(table.everything, pk) for pk in pks]
+    cells = [partial(table.everything.send, pk) for pk in pks]
     # The old partitions are read first, so that records that move to the new ones are not missed.
     oldest, *newer = word_shards()
     of, calls = _reading(kind, asked, oldest, MOST_MATCHES)
@@ -165,17 +166,14 @@ def _remove(claims: list[tuple[Key, int]]) -> None:
     """Deletes words of generations that no record has, old enough that none ever will."""
     until = clock.unix() - _GARBAGE_SECONDS
     garbage = [(key, at) for key, at in claims if at < until][:_MOST_REMOVED]
-    round_trips.together([partial(_forget, key, at) for key, at in garbage])
-
-
-def _forget(key: Key, at: int) -> None:
-    with suppress(table.ConditionFailed):  # written again since
-        table.delete(key, when=Attr("at").eq(at))
+    for call in [table.delete.send(key, when=Attr("at").eq(at)) for key, at in garbage]:
+        with suppress(table.ConditionFailed):  # written again since
+            call.result()
 
 
 def _reading(
     kind: Kind, terms: list[str], shards: int, most_matches: int, suffix: str = ""
-) -> tuple[list[str], list[Callable[[], Matches | None]]]:
+) -> tuple[list[str], list[Callable[[], Call[Matches | None]]]]:
     """The calls that read the terms from the partitions of one spread, with the term of each."""
     # One shard's part of the most matches, with room for an uneven hash (ten times its spread).
     part = most_matches / shards
@@ -199,12 +197,16 @@ def _narrow(parts: Iterable[tuple[str, Matches | None]], most: int) -> dict[str,
     }
 
 
-def _shard(pk: str, begin: str, most: int) -> Matches | None:
+def _shard(pk: str, begin: str, most: int) -> Call[Matches | None]:
     """The matches in one shard, or None if there are too many."""
     found = Matches()
-    where, after = table.sk.begins_with(begin), None
-    while True:
-        rows = table.query(pk, where=where, fields=("sk", "at"), limit=most + 1, after=after)
+    where = table.sk.begins_with(begin)
+
+    def asked(after: str | None) -> Call[Any]:
+        rows = table.query.send(pk, where=where, fields=("sk", "at"), limit=most + 1, after=after)
+        return rows.then(read)
+
+    def read(rows: table.Rows) -> object:
         for item in rows.items:
             _, sort, id = item["sk"].split("#")
             if "+" in sort:
@@ -216,6 +218,6 @@ def _shard(pk: str, begin: str, most: int) -> Matches | None:
                 found.sure[id] = sort
         if len(found) > most:
             return None
-        if rows.after is None:
-            return found
-        after = rows.after
+        return found if rows.after is None else asked(rows.after)
+
+    return asked(None)

@@ -6,8 +6,9 @@ for that, and so does the first write: who is refused reads nothing and writes n
 """
 
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import partial
+from threading import Lock
 from typing import Final
 
 from chalicelib.api_keys import store
@@ -16,7 +17,6 @@ from chalicelib.problems import Forbidden, RateLimited, Unauthorized
 from chalicelib.request import rate
 from chalicelib.request.call import Call
 from chalicelib.request.rate import STOREFRONT_PER_MINUTE, Window
-from chalicelib.storage import round_trips
 from chalicelib.values import clock
 
 _REMEMBERED_SECONDS: Final = 60
@@ -46,13 +46,13 @@ def authenticate(call: Call) -> Callable[[], object]:
         # A browser's preflight request is not counted.
         call.answer_headers.update(rate.peek(call.address).headers())
         return _is_admitted
-    admit = _admit_key if is_admin(call) else _admit_address
+    admitted = _admit_key(call) if is_admin(call) else _admit_address(call)
     known = _remembered(_who(call)) if _reads_first(call) else None
     if known is None or not _has_role(call, known.caller):
-        admit(call)
-        return _is_admitted
-    call.caller = known.caller
-    return round_trips.begin(partial(admit, call)).result
+        admitted()
+    else:
+        call.caller = known.caller
+    return admitted
 
 
 def _is_admitted() -> None:
@@ -79,36 +79,62 @@ def is_admin(call: Call) -> bool:
     return f"{call.path}/".startswith("/api/admin/")
 
 
-def _admit_address(call: Call) -> None:
-    try:
-        window = rate.count(call.address)
-        call.answer_headers.update(window.headers())
-    except RateLimited:
-        _admitted.pop(_who(call), None)
-        raise
-    _remember(call, None)
+def _once(admit: Callable[[], None]) -> Callable[[], object]:
+    """Admits once, for all who ask, from any thread; a refusal is raised each time."""
+    admitted, lock = Future[None](), Lock()
+
+    def wait() -> None:
+        with lock:
+            if not admitted.done():
+                try:
+                    admit()
+                    admitted.set_result(None)
+                except Exception as refused:
+                    admitted.set_exception(refused)
+        admitted.result()
+
+    return wait
 
 
-def _admit_key(call: Call) -> None:
+def _admit_address(call: Call) -> Callable[[], object]:
+    counted = rate.count(call.address)
+
+    def admit() -> None:
+        try:
+            call.answer_headers.update(counted().headers())
+        except RateLimited:
+            _admitted.pop(_who(call), None)
+            raise
+        _remember(call, None)
+
+    return _once(admit)
+
+
+def _admit_key(call: Call) -> Callable[[], object]:
     minute = rate.this_minute()
-    try:
-        admission = store.admit(call.bearer, reads=call.reads, minute=minute)
-        if admission is None:
-            raise Unauthorized(_wrong(call))
-    except Unauthorized as refused:
-        _admitted.pop(_who(call), None)
-        # Guessing is limited, but never in the way of a valid key from the same address.
-        call.answer_headers.update(rate.count_failed_sign_in(call.address).headers())
-        refused.headers["WWW-Authenticate"] = "Bearer"
-        raise
-    window = Window(admission.limit, admission.used, minute)
-    call.caller = admission.caller
-    call.answer_headers.update(window.headers())
-    if not admission.admitted:
-        _admitted.pop(_who(call), None)
-        raise window.exceeded()
-    _remember(call, admission.caller)
-    _require_role(call, admission.caller)
+    asked = store.admit(call.bearer, reads=call.reads, minute=minute)
+
+    def admit() -> None:
+        try:
+            admission = asked()
+            if admission is None:
+                raise Unauthorized(_wrong(call))
+        except Unauthorized as refused:
+            _admitted.pop(_who(call), None)
+            # Guessing is limited, but never in the way of a valid key from the same address.
+            call.answer_headers.update(rate.count_failed_sign_in(call.address).headers())
+            refused.headers["WWW-Authenticate"] = "Bearer"
+            raise
+        window = Window(admission.limit, admission.used, minute)
+        call.caller = admission.caller
+        call.answer_headers.update(window.headers())
+        if not admission.admitted:
+            _admitted.pop(_who(call), None)
+            raise window.exceeded()
+        _remember(call, admission.caller)
+        _require_role(call, admission.caller)
+
+    return _once(admit)
 
 
 def _require_role(call: Call, caller: Caller) -> None:

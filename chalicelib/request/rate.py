@@ -1,5 +1,6 @@
 """Requests per minute and source address, for callers who have no key."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -49,20 +50,26 @@ def this_minute() -> int:
     return clock.unix() // 60
 
 
-def count(address: str) -> Window:
-    """Counts a request of an address. Raises RateLimited when it had its share."""
+def count(address: str) -> Callable[[], Window]:
+    """Sends the count of a request of an address. What it returns waits for that, and raises
+    RateLimited when the address had its share."""
     minute = this_minute()
     requests = Attr("n")
-    try:
-        item = table.update(
-            _key(address, minute),
-            assign={"expiresAt": (minute + 60) * 60},
-            add={"n": 1},
-            when=requests.not_exists() | requests.lt(STOREFRONT_PER_MINUTE),
-        )
-    except table.ConditionFailed:
-        raise Window(STOREFRONT_PER_MINUTE, STOREFRONT_PER_MINUTE, minute).exceeded() from None
-    return Window(STOREFRONT_PER_MINUTE, int(item["n"]), minute)
+    call = table.update.send(
+        _key(address, minute),
+        assign={"expiresAt": (minute + 60) * 60},
+        add={"n": 1},
+        when=requests.not_exists() | requests.lt(STOREFRONT_PER_MINUTE),
+    )
+
+    def window() -> Window:
+        try:
+            used = int(call.result()["n"])
+        except table.ConditionFailed:
+            raise Window(STOREFRONT_PER_MINUTE, STOREFRONT_PER_MINUTE, minute).exceeded() from None
+        return Window(STOREFRONT_PER_MINUTE, used, minute)
+
+    return window
 
 
 def count_failed_sign_in(address: str) -> Window:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from chalicelib import listing
+from chalicelib import listing, threads
 from chalicelib.customers import model as customer
 from chalicelib.customers import store as customers
 from chalicelib.listing import best, words
@@ -35,7 +35,7 @@ def find(search: str) -> list[list[Any]]:
     read = iter(round_trips.together([call for some in calls for call in some]))
     found = [best.candidates(terms, [next(read) for _ in some]) for some in calls]
     loads = [partial(load, ids) for (_, load), ids in zip(_KINDS, found, strict=True) if ids]
-    loaded = iter(round_trips.together(loads))
+    loaded = iter(threads.together(loads))
     return [_best(search, terms, next(loaded)) if ids else [] for ids in found]
 
 

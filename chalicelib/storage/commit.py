@@ -18,8 +18,9 @@ from chalicelib.storage import dynamodb, outbox, table
 from chalicelib.storage.attributes import Expressions, Item, Key, pack, pack_key, unpack
 from chalicelib.storage.conditions import Condition
 from chalicelib.storage.dynamodb import NO_ANSWER, encoded
-from chalicelib.storage.round_trips import is_throttled, longest_pause, may_repeat, together
+from chalicelib.storage.round_trips import is_throttled, longest_pause, may_repeat
 from chalicelib.storage.table import ConditionFailed
+from chalicelib.threads import together
 from chalicelib.values import ids
 
 Otherwise = Exception | Callable[[Item | None], Exception]

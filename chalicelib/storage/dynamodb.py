@@ -1,39 +1,46 @@
-"""One call to DynamoDB; the reply is in DynamoDB's JSON.
+"""One call to DynamoDB, sent and then read; the reply is in DynamoDB's JSON.
 
 botocore's client finds, checks, builds and reads each call by a model of the service, which takes
-most of its CPU. Our calls are DynamoDB's JSON already: botocore's `SigV4Auth` signs them, urllib3
-sends them. The address, the credentials, the CA bundle and the `before-send` hooks, through which
-tests answer, are botocore's.
+most of its CPU. Our calls are DynamoDB's JSON already: botocore's `SigV4Auth` signs them, urllib3's
+connections send them. The address, the credentials, the CA bundle and the `before-send` hooks,
+through which tests answer, are botocore's.
 
-If a proxy is set, or `DIRECT_CALLS` is `off`, botocore's client makes the calls.
+If a proxy is set, or `DIRECT_CALLS` is `off`, botocore's client makes the calls, one at a time.
 """
 
 import json
 import socket
+import ssl
 import threading
 import time
 import zlib
+from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
-from functools import cache, lru_cache
-from typing import Any, Final
+from functools import cache, lru_cache, partial
+from http.client import HTTPException
+from typing import Any, Final, NoReturn
+from urllib.parse import urlsplit
 
 import botocore
-import urllib3
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSPreparedRequest, AWSRequest
 from botocore.exceptions import ClientError, ConnectionError, HTTPClientError
 from botocore.httpsession import get_cert_path
 from botocore.utils import get_environ_proxies
 from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import HTTPError
+from urllib3.util.connection import is_connection_dropped
 
 from chalicelib import deadline, settings
 from chalicelib.aws import client as client_of
 from chalicelib.aws import making, session
 
-Connection = dict[str, object]
+Reply = dict[str, object]
+Result = Callable[[], Reply]
 
 NO_ANSWER: Final = (HTTPClientError, ConnectionError)  # it may or may not have happened
-AT_ONCE: Final = 32  # calls, each of which has a connection
+AT_ONCE: Final = 32  # calls that are sent before the first is read; each has a connection
 
 # Requests are trees: a check for cycles would take a fifth of the time.
 encoded: Final = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
@@ -47,18 +54,28 @@ def client() -> object:
     return client_of("dynamodb")
 
 
-def call(operation: str, request: Connection | str) -> Connection:
-    """The reply to an operation, such as `GetItem`; a request may be JSON text already.
+def send(operation: str, request: Reply | str) -> Result:
+    """Sends a call, such as `GetItem`; a request may be JSON text already. What it returns waits
+    for the reply, and is called once.
 
-    Raises ClientError if DynamoDB refuses, one of NO_ANSWER if no answer came in the time of one
-    attempt (`deadline.py`).
+    That raises ClientError if DynamoDB refuses, one of NO_ANSWER if no answer came in the time of
+    one attempt (`deadline.py`).
     """
     with making:
         direct = _direct(client())
     if direct is not None:
-        return direct.call(operation, request)
+        return direct.send(operation, request)
+    return partial(_by_botocore, operation, request)
+
+
+def call(operation: str, request: Reply | str) -> Reply:
+    """The reply to a call; raises what `send` says."""
+    return send(operation, request)()
+
+
+def _by_botocore(operation: str, request: Reply | str) -> Reply:
     asked = json.loads(request) if isinstance(request, str) else request
-    reply: Connection = getattr(client(), botocore.xform_name(operation))(**asked)
+    reply: Reply = getattr(client(), botocore.xform_name(operation))(**asked)
     return reply
 
 
@@ -74,32 +91,23 @@ class _Direct:
         self._region: str = client.meta.region_name
         self._emit = client.meta.events.emit_until_response
         self._credentials: Any = session().get_credentials()
-        self._connect()
+        self._idle: deque[HTTPConnection] = deque(maxlen=AT_ONCE)
+        trusted: Any = session().get_config_variable("ca_bundle") or get_cert_path(True)
+        self._connection = _connecting(self._url, trusted)
 
-    def _connect(self) -> None:
-        options: dict[str, Any] = {"maxsize": AT_ONCE, "block": True}
-        is_tls = self._url.startswith("https:")
-        if is_tls:
-            trusted = session().get_config_variable("ca_bundle") or get_cert_path(True)
-            options |= {"cert_reqs": "CERT_REQUIRED", "ca_certs": trusted}
-        self._pool: Any = urllib3.connection_from_url(self._url, **options)
-        self._pool.ConnectionCls = _WatchedTls if is_tls else _Watched
-
-    def call(self, operation: str, request: Connection | str) -> Connection:
+    def send(self, operation: str, request: Reply | str) -> Result:
         body = (request if isinstance(request, str) else encoded(request)).encode()
         prepared = self._signed(operation, body)
         _, hooked = self._emit(f"before-send.dynamodb.{operation}", request=prepared)
         if hooked is not None:
-            status, headers, content = hooked.status_code, hooked.headers, hooked.content
-        else:
-            status, headers, content = self._answer(prepared, body)
-        expected = headers.get("x-amz-crc32")
-        if expected is not None and int(expected) != zlib.crc32(content):
-            raise HTTPClientError(error="the checksum of the answer is wrong")
-        if status == 200:
-            reply: Connection = json.loads(content)
-            return reply
-        raise ClientError(_refusal(status, headers, content), operation)  # type: ignore[arg-type]
+            content = hooked.content
+            return lambda: _reply(operation, hooked.status_code, hooked.headers, content)
+        connection = self._idle.pop() if self._idle else self._connection()
+        try:
+            self._begin(connection, body, dict(prepared.headers.items()))
+        except (OSError, HTTPError) as error:
+            return partial(self._give_up, connection, error)
+        return partial(self._read, connection, operation)
 
     def _signed(self, operation: str, body: bytes) -> AWSPreparedRequest:
         headers = {
@@ -112,52 +120,59 @@ class _Direct:
         SigV4Auth(keys, "dynamodb", self._region).add_auth(request)
         return AWSPreparedRequest("POST", self._url, request.headers, body, False)
 
-    def _answer(self, prepared: AWSPreparedRequest, body: bytes) -> tuple[int, object, bytes]:
+    def _begin(self, connection: HTTPConnection, body: bytes, headers: dict[str, str]) -> None:
         seconds = deadline.patience().attempt
-        _watch().attempt.ends = ends = time.monotonic() + seconds
+        _watch().ends[connection] = time.monotonic() + seconds
+        if is_connection_dropped(connection):
+            connection.close()
+            connection.timeout = _CONNECT_SECONDS
+            connection.connect()
+        connection.timeout = seconds
+        connection.sock.settimeout(seconds)
+        connection.request("POST", "/", body=body, headers=headers)
+
+    def _read(self, connection: HTTPConnection, operation: str) -> Reply:
         try:
-            answer = self._pool.urlopen(
-                "POST",
-                "/",
-                body=body,
-                headers=dict(prepared.headers.items()),
-                retries=False,
-                redirect=False,
-                timeout=urllib3.Timeout(connect=_CONNECT_SECONDS, read=seconds),
-                enforce_content_length=True,
-            )
-        except (OSError, urllib3.exceptions.HTTPError) as error:
-            raise HTTPClientError(error=f"{type(error).__name__}: {error}") from error
-        finally:
-            _watch().forget()
+            answer: Any = connection.getresponse()
+            # urllib3 1 returns the answer of `http.client`.
+            content = answer.data if hasattr(answer, "data") else answer.read()
+        except (OSError, HTTPError, HTTPException) as error:
+            self._give_up(connection, error)
         # Every answer of DynamoDB has a body. One without may have been cut, or be an early hint,
         # which another follows on its connection.
-        if not answer.data or time.monotonic() > ends:
-            self._connect()
-            raise HTTPClientError(error="no whole answer in time")
-        return answer.status, answer.headers, answer.data
+        if not content:
+            self._give_up(connection, "an answer without a body")
+        _watch().ends.pop(connection, None)
+        self._idle.append(connection)
+        return _reply(operation, answer.status, answer.headers, content)
+
+    def _give_up(self, connection: HTTPConnection, error: Exception | str) -> NoReturn:
+        _watch().ends.pop(connection, None)
+        connection.close()
+        raise HTTPClientError(error=f"{type(error).__name__}: {error}")
+
+
+def _connecting(url: str, trusted: str) -> Callable[[], HTTPConnection]:
+    address = urlsplit(url)
+    host = str(address.hostname)
+    if address.scheme == "http":
+        return partial(HTTPConnection, host, address.port)
+    tls = ssl.create_default_context(cafile=trusted)
+    return partial(HTTPSConnection, host, address.port or 443, ssl_context=tls)
 
 
 class _Watch:
     """Cuts the connections of attempts that last too long: a socket's own time-out begins again
-    with each byte that drips."""
+    with each byte that drips. `ends`: of each attempt (of `time.monotonic`)."""
 
     def __init__(self) -> None:
-        self.attempt = threading.local()
-        self._ends: dict[HTTPConnection, float] = {}
+        self.ends: dict[HTTPConnection, float] = {}
         threading.Thread(target=self._look, name="dynamodb-watch", daemon=True).start()
-
-    def begin(self, connection: HTTPConnection) -> None:
-        self.attempt.connection = connection
-        self._ends[connection] = self.attempt.ends
-
-    def forget(self) -> None:
-        self._ends.pop(self.attempt.__dict__.pop("connection", None), None)
 
     def _look(self) -> None:
         pause = threading.Event()
         while not pause.wait(_WATCH_SECONDS):
-            for connection, ends in list(self._ends.items()):
+            for connection, ends in list(self.ends.items()):
                 if connection.sock is not None and time.monotonic() > ends:
                     with suppress(OSError):  # closed meanwhile
                         socket.socket.shutdown(connection.sock, socket.SHUT_RDWR)
@@ -168,23 +183,21 @@ def _watch() -> _Watch:
     return _Watch()
 
 
-class _Watched(HTTPConnection):
-    def request(self, *args: Any, **more: Any) -> None:
-        _watch().begin(self)
-        super().request(*args, **more)
+def _reply(operation: str, status: int, headers: Any, content: bytes) -> Reply:
+    expected = headers.get("x-amz-crc32")
+    if expected is not None and int(expected) != zlib.crc32(content):
+        raise HTTPClientError(error="the checksum of the answer is wrong")
+    if status == 200:
+        reply: Reply = json.loads(content)
+        return reply
+    raise ClientError(_refusal(status, headers, content), operation)  # type: ignore[arg-type]
 
 
-class _WatchedTls(HTTPSConnection):
-    def request(self, *args: Any, **more: Any) -> None:
-        _watch().begin(self)
-        super().request(*args, **more)
-
-
-def _refusal(status: int, headers: Any, content: bytes) -> Connection:
+def _refusal(status: int, headers: Any, content: bytes) -> Reply:
     """The content of botocore's ClientError: the reply, its `Error` and its `ResponseMetadata`."""
     try:
         parsed = json.loads(content)
-        reply: Connection = parsed if isinstance(parsed, dict) else {}
+        reply: Reply = parsed if isinstance(parsed, dict) else {}
     except ValueError:
         reply = {}  # perhaps from a proxy
     code = str(reply.pop("__type", status)).rpartition("#")[2]

@@ -1,10 +1,8 @@
-"""Calls to DynamoDB: repeated until a deadline, and several in one round trip, in threads."""
+"""Calls to DynamoDB: repeated until a deadline, and several in one round trip."""
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextvars import copy_context
-from functools import cache
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from functools import update_wrapper
+from typing import Any, Final, Generic, ParamSpec, TypeVar
 
 from botocore.exceptions import ClientError
 
@@ -12,6 +10,7 @@ from chalicelib import deadline, telemetry
 from chalicelib.problems import Busy
 from chalicelib.storage import dynamodb
 from chalicelib.storage.dynamodb import NO_ANSWER
+from chalicelib.values.batches import batches
 
 _THROTTLED: Final = frozenset(
     {
@@ -25,58 +24,115 @@ _THROTTLED: Final = frozenset(
 # The refusals after which a write surely did not happen, and may be sent again.
 REFUSED: Final = frozenset({"TransactionConflictException", *_THROTTLED})
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
-@cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(dynamodb.AT_ONCE - 1, thread_name_prefix="dynamodb")
+class Call(Generic[T]):
+    """A call that was sent, perhaps with others that depend on its reply; `result()` waits.
 
-
-def begin(call: Callable[[], T]) -> Future[T]:
-    """Makes a call in another thread, in the same context; `result()` waits for it."""
-    return _pool().submit(copy_context().run, call)
-
-
-def together(calls: Sequence[Callable[[], object]]) -> list[Any]:
-    """The results of independent calls, made at the same time: one round trip instead of several.
-
-    This thread makes the first, and afterwards those that no other has begun: so a call may itself
-    use `together`, however many wait.
+    Each of `reads` makes of a reply, or of what the one before made, a value or the next call.
+    `refused` says what is raised instead of a ClientError.
     """
-    if not calls:
-        return []
-    first, *rest = calls
-    begun = [begin(call) for call in rest]
-    try:
-        return [
-            first(),
-            *(
-                call() if other.cancel() else other.result()
-                for call, other in zip(rest, begun, strict=True)
-            ),
-        ]
-    except BaseException:
-        # None of them runs on after this has failed: its work may be done again at once.
-        wait([other for other in begun if not other.cancel()])
-        raise
+
+    def __init__(
+        self,
+        operation: str,
+        request: dict[str, object],
+        *reads: Callable[[Any], object],
+        refused: Callable[[ClientError], Exception] = lambda error: error,
+    ) -> None:
+        self.operation, self.request, self.refused = operation, request, refused
+        self._reads = reads
+        self.replies: list[Any] = []
+        self.answer = dynamodb.send(operation, request)
+
+    def then(self, *reads: Callable[[Any], object]) -> "Call[Any]":
+        self._reads += reads
+        return self
+
+    def takes(self, reply: Any) -> bool:
+        """Whether it is complete; otherwise what was not processed, because of a throttle, is what
+        is sent again."""
+        self.replies.append(reply)
+        left = reply.get("UnprocessedKeys") or reply.get("UnprocessedItems")
+        self.request = {"RequestItems": left} if left else self.request
+        return not left
+
+    def read(self) -> "T | Call[T]":
+        value = self.replies[-1]
+        for place, read in enumerate(self._reads, 1):
+            value = read(value)
+            if isinstance(value, Call):
+                return value.then(*self._reads[place:])
+        return value  # type: ignore[no-any-return]
+
+    def result(self) -> T:
+        """Raises Busy where DynamoDB refuses or does not answer for too long."""
+        found: T = _results([self])[0]
+        return found
 
 
-def ask(operation: str, request: dict[str, object]) -> Any:
-    """The reply. Raises Busy where DynamoDB refuses or does not answer for too long."""
-    codes: list[str] = []
+class Sendable(Generic[P, T]):
+    """A function that asks DynamoDB: `read(…)`, or `read.send(…)`, which returns its Call."""
+
+    def __init__(self, send: Callable[P, Call[T]]) -> None:
+        self.send = send
+        update_wrapper(self, send)
+
+    def __call__(self, *args: P.args, **options: P.kwargs) -> T:
+        return self.send(*args, **options).result()
+
+
+def together(sends: Sequence[Callable[[], Call[Any]]]) -> list[Any]:
+    """The results of independent calls: all are sent, then read, and so are the calls that depend
+    on their replies. When it raises, none of them is under way."""
+    found = []
+    for some in batches(sends, dynamodb.AT_ONCE):
+        found += _results([send() for send in some])
+    return found
+
+
+def _results(calls: Sequence[Call[Any]]) -> list[Any]:
+    found: list[Any] = list(calls)
+    while waiting := {place: one for place, one in enumerate(found) if isinstance(one, Call)}:
+        _answer(waiting.values())
+        for place, call in waiting.items():
+            found[place] = call.read()
+    return found
+
+
+def _answer(calls: Iterable[Call[Any]]) -> None:
+    """Waits for the reply of each; sends those again that may be repeated."""
+    waiting, codes = list(calls), list[str]()
     last: Exception | None = None
-    for _ in deadline.attempts(longest=lambda: longest_pause(codes)):
-        try:
-            return dynamodb.call(operation, request)
-        except ClientError as error:
-            if not may_repeat(error):
-                raise
-            codes[:], last = [error.response["Error"]["Code"]], error
-        except NO_ANSWER as error:
-            codes.clear()
-            last = error
-    telemetry.given_up(operation, last)
+    for attempt in deadline.attempts(longest=lambda: longest_pause(codes)):
+        if attempt:
+            for call in waiting:
+                call.answer = dynamodb.send(call.operation, call.request)
+        again, failed = list[Call[Any]](), list[Exception]()
+        codes.clear()
+        for call in waiting:
+            try:
+                if not call.takes(call.answer()):
+                    again.append(call)
+                    codes.append("ThrottlingException")
+            except NO_ANSWER as error:
+                again.append(call)
+                last = error
+            except ClientError as error:
+                if may_repeat(error):
+                    again.append(call)
+                    codes.append(error.response["Error"]["Code"])
+                    last = error
+                else:
+                    failed.append(call.refused(error))
+        if failed:
+            raise failed[0]
+        if not again:
+            return
+        waiting = again
+    telemetry.given_up(waiting[0].operation, last)
     raise Busy
 
 

@@ -12,12 +12,11 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-from chalicelib import deadline, settings
-from chalicelib.problems import Busy
+from chalicelib import settings
 from chalicelib.storage import dynamodb
 from chalicelib.storage.attributes import Expressions, Item, Key, pack, pack_key, unpack
 from chalicelib.storage.conditions import Attr, Condition
-from chalicelib.storage.round_trips import ask, together
+from chalicelib.storage.round_trips import Call, Sendable, together
 from chalicelib.values.batches import batches
 
 BATCH_KEYS: Final = 100  # AWS: at most 100 keys in a BatchGetItem call
@@ -47,10 +46,15 @@ def may_write() -> None:
     _before_writes.get()()
 
 
-def get(key: Key, table: str | None = None) -> Item | None:
+@Sendable
+def get(key: Key, table: str | None = None) -> Call[Item | None]:
     """The item, of the main table unless another is named."""
     name = table or settings.table()
-    reply = ask("GetItem", {"TableName": name, "Key": pack_key(key), "ConsistentRead": True})
+    request = {"TableName": name, "Key": pack_key(key), "ConsistentRead": True}
+    return Call("GetItem", request, _item)
+
+
+def _item(reply: Any) -> Item | None:
     return unpack(reply["Item"]) if "Item" in reply else None
 
 
@@ -76,24 +80,15 @@ def _only(fields: Iterable[str]) -> dict[str, object]:
     return expressions.into({"ProjectionExpression": ", ".join(names)}) if len(names) > 2 else {}
 
 
-def _batch(name: str, keys: Sequence[Key], only: dict[str, object]) -> dict[Key, Item]:
-    pending: list[dict[str, object]] = [pack_key(key) for key in keys]
-    found: dict[Key, Item] = {}
-    for _ in deadline.attempts(longest=_after_rest):
-        wanted = {name: {"Keys": pending, "ConsistentRead": True, **only}}
-        reply = ask("BatchGetItem", {"RequestItems": wanted})
-        for stored in reply["Responses"].get(name, ()):
-            item = unpack(stored)
-            found[item["pk"], item["sk"]] = item
-        pending = reply.get("UnprocessedKeys", {}).get(name, {}).get("Keys", [])
-        if not pending:
-            return found
-    raise Busy
+def _batch(name: str, keys: Sequence[Key], only: dict[str, object]) -> Call[dict[Key, Item]]:
+    wanted = {"Keys": [pack_key(key) for key in keys], "ConsistentRead": True, **only}
+    call: Call[Any] = Call("BatchGetItem", {"RequestItems": {name: wanted}})
 
+    def read(_: object) -> dict[Key, Item]:
+        stored = (one for reply in call.replies for one in reply["Responses"].get(name, ()))
+        return {(item["pk"], item["sk"]): item for item in map(unpack, stored)}
 
-def _after_rest() -> float:
-    """The longest pause after a batch of which a part was not processed: it was throttled."""
-    return deadline.patience().pause
+    return call.then(read)
 
 
 @dataclass(frozen=True)
@@ -104,6 +99,7 @@ class Rows:
     after: str | None
 
 
+@Sendable
 def query(
     pk: str,
     *,
@@ -113,10 +109,10 @@ def query(
     forward: bool = True,
     limit: int | None = None,
     fields: Sequence[str] = (),
-) -> Rows:
+) -> Call[Rows]:
     """Up to `limit` items (or 1 MB) of one partition in the order of `sk`.
 
-    `where` is a condition on `sk`; `filter` drops items after they were read and
+    `where` is a condition on `sk`; `matching` drops items after they were read and
     paid for; `after` is the `sk` to continue after.
     """
     expressions = Expressions()
@@ -136,7 +132,10 @@ def query(
         request["Limit"] = limit
     if after is not None:
         request["ExclusiveStartKey"] = pack_key((pk, after))
-    reply = ask("Query", expressions.into(request))
+    return Call("Query", expressions.into(request), _rows)
+
+
+def _rows(reply: Any) -> Rows:
     last = reply.get("LastEvaluatedKey")
     return Rows([unpack(stored) for stored in reply["Items"]], last["sk"]["S"] if last else None)
 
@@ -150,7 +149,10 @@ class Tally:
     whole: bool
 
 
-def tally(pk: str, *, where: Condition | None, matching: Condition | None, most: int) -> Tally:
+@Sendable
+def tally(
+    pk: str, *, where: Condition | None, matching: Condition | None, most: int
+) -> Call[Tally]:
     """Counts items without reading them, in as many calls as it takes to look at `most`."""
     expressions = Expressions()
     partition = Attr("pk").eq(pk)
@@ -165,24 +167,29 @@ def tally(pk: str, *, where: Condition | None, matching: Condition | None, most:
     if matching is not None:
         request["FilterExpression"] = expressions.condition(matching)
     expressions.into(request)
-    passed = looked = 0
-    while True:
-        reply = ask("Query", request)
-        passed, looked = passed + int(reply["Count"]), looked + int(reply["ScannedCount"])
+
+    def read(so_far: Tally, reply: Any) -> Tally | Call[Any]:
         last = reply.get("LastEvaluatedKey")
-        if last is None or looked >= most:
-            return Tally(passed, looked, last is None)
-        request["ExclusiveStartKey"] = last
+        passed, looked = int(reply["Count"]), int(reply["ScannedCount"])
+        now = Tally(so_far.passed + passed, so_far.looked + looked, last is None)
+        if last is None or now.looked >= most:
+            return now
+        return Call("Query", {**request, "ExclusiveStartKey": last}, partial(read, now))
+
+    return Call("Query", request, partial(read, Tally(0, 0, False)))
 
 
-def everything(pk: str, **options: Any) -> list[Item]:
+@Sendable
+def everything(pk: str, **options: Any) -> Call[list[Item]]:
     """All items of a partition that is known to be small, whatever number of calls it takes."""
-    rows = query(pk, **options)
-    found = rows.items
-    while rows.after is not None:
-        rows = query(pk, **{**options, "after": rows.after})
-        found += rows.items
-    return found
+
+    def read(before: list[Item], rows: Rows) -> list[Item] | Call[Any]:
+        found = before + rows.items
+        if rows.after is None:
+            return found
+        return query.send(pk, **{**options, "after": rows.after}).then(partial(read, found))
+
+    return query.send(pk, **options).then(partial(read, []))
 
 
 def pages(pk: str, **options: Any) -> Iterator[list[Item]]:
@@ -207,7 +214,7 @@ def scan(begins: str) -> Iterator[list[Key]]:
     }
     expressions.into(request)
     while True:
-        reply = ask("Scan", request)
+        reply: Any = Call("Scan", request).result()
         yield [(item["pk"]["S"], item["sk"]["S"]) for item in reply["Items"]]
         if "LastEvaluatedKey" not in reply:
             return
@@ -220,7 +227,7 @@ def scanned(name: str, after: Key | None) -> tuple[list[Item], Key | None]:
     request: dict[str, object] = {"TableName": name, "ConsistentRead": True}
     if after is not None:
         request["ExclusiveStartKey"] = pack_key(after)
-    reply = ask("Scan", request)
+    reply: Any = Call("Scan", request).result()
     last = reply.get("LastEvaluatedKey")
     return [unpack(item) for item in reply["Items"]], _key_of(last) if last else None
 
@@ -231,11 +238,11 @@ def _key_of(stored: Mapping[str, Any]) -> Key:
 
 def put(item: Item, when: Condition | None = None, table: str | None = None) -> None:
     """Into the main table unless another is named. Raises ConditionFailed."""
-    expressions = Expressions()
     request = {"TableName": table or settings.table(), "Item": pack(item)}
-    _single("PutItem", request, expressions, when, (item["pk"], item["sk"]))
+    _single("PutItem", request, Expressions(), when, (item["pk"], item["sk"])).result()
 
 
+@Sendable
 def update(
     key: Key,
     *,
@@ -243,7 +250,7 @@ def update(
     add: Mapping[str, object] | None = None,
     remove: Iterable[str] = (),
     when: Condition | None = None,
-) -> Item:
+) -> Call[Item]:
     """The whole item after the update. Raises ConditionFailed."""
     expressions = Expressions()
     request = {
@@ -252,15 +259,15 @@ def update(
         "UpdateExpression": expressions.update(assign or {}, add or {}, remove),
         "ReturnValues": "ALL_NEW",
     }
-    reply = _single("UpdateItem", request, expressions, when, key)
-    return unpack(reply["Attributes"])
+    written = _single("UpdateItem", request, expressions, when, key)
+    return written.then(lambda reply: unpack(reply["Attributes"]))
 
 
-def delete(key: Key, when: Condition | None = None) -> None:
+@Sendable
+def delete(key: Key, when: Condition | None = None) -> Call[object]:
     """Raises ConditionFailed; deleting what is not there is no error."""
-    expressions = Expressions()
     request = {"TableName": settings.table(), "Key": pack_key(key)}
-    _single("DeleteItem", request, expressions, when, key)
+    return _single("DeleteItem", request, Expressions(), when, key)
 
 
 def batch_write(puts: Iterable[Item] = (), deletes: Iterable[Key] = ()) -> None:
@@ -269,17 +276,9 @@ def batch_write(puts: Iterable[Item] = (), deletes: Iterable[Key] = ()) -> None:
     writes: list[dict[str, object]] = [{"PutRequest": {"Item": pack(item)}} for item in puts]
     writes += [{"DeleteRequest": {"Key": pack_key(key)}} for key in deletes]
     may_write()
-    parts = batches(writes, BATCH_WRITES)
-    together([partial(_batch_written, settings.table(), part) for part in parts])
-
-
-def _batch_written(name: str, pending: Sequence[dict[str, object]]) -> None:
-    for _ in deadline.attempts(longest=_after_rest):
-        reply = ask("BatchWriteItem", {"RequestItems": {name: pending}})
-        pending = reply.get("UnprocessedItems", {}).get(name, [])
-        if not pending:
-            return
-    raise Busy
+    name = settings.table()
+    parts = [{name: part} for part in batches(writes, BATCH_WRITES)]
+    together([partial(Call, "BatchWriteItem", {"RequestItems": part}) for part in parts])
 
 
 def _single(
@@ -288,17 +287,18 @@ def _single(
     expressions: Expressions,
     when: Condition | None,
     key: Key,
-) -> Any:
+) -> Call[Any]:
     """A write whose answer is lost is sent again, and may then fail its own condition: who must
     tell that from another's write puts something of his own into it, and looks for it in `old`."""
     if when is not None:
         request["ConditionExpression"] = expressions.condition(when)
         request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
-    may_write()
-    try:
-        return ask(operation, expressions.into(request))
-    except ClientError as error:
+
+    def refused(error: ClientError) -> Exception:
         if error.response["Error"]["Code"] != "ConditionalCheckFailedException":
-            raise
+            return error
         reply: dict[str, Any] = {**error.response}
-        raise ConditionFailed(key, unpack(reply.get("Item", {})) or None) from None
+        return ConditionFailed(key, unpack(reply.get("Item", {})) or None)
+
+    may_write()
+    return Call(operation, expressions.into(request), refused=refused)

@@ -7,13 +7,12 @@ from typing import Annotated, Final
 
 from typing_extensions import TypedDict
 
-from chalicelib import settings
+from chalicelib import settings, threads
 from chalicelib.orders import store as orders
 from chalicelib.orders.model import DaySales as DaySold
 from chalicelib.products import store as products
 from chalicelib.products.shown import LowStockVariant
 from chalicelib.schemas import about
-from chalicelib.storage import round_trips
 from chalicelib.values import money
 
 DAYS: Final = 30
@@ -74,7 +73,7 @@ def first_day(today: date) -> date:
 
 def summary(today: date) -> dict[str, object]:
     """The shape of ShopSummary. `today` in the shop's time zone."""
-    low, days, (by_status, due, amount) = round_trips.together(
+    low, days, (by_status, due, amount) = threads.together(
         [
             partial(products.running_low, MOST_LOW),  # first, because it itself does so
             partial(orders.days, first_day(today), today),

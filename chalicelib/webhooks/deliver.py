@@ -13,10 +13,10 @@ from datetime import datetime, timedelta
 from functools import cache, partial
 from typing import Final
 
-from chalicelib import settings, sqs, telemetry
+from chalicelib import settings, sqs, telemetry, threads
 from chalicelib.safe_post import post as safe_post
 from chalicelib.safe_post.post import PostResult
-from chalicelib.storage import outbox, round_trips, table
+from chalicelib.storage import outbox, table
 from chalicelib.storage.outbox import Event
 from chalicelib.values import clock
 from chalicelib.webhooks import (
@@ -158,7 +158,7 @@ def _read(due: Sequence[Message]) -> _Known:
         return _Known({}, {})
     endpoints = {endpoint_of(each.delivery) for each in due}
     outbox_keys = {outbox.key(event_of(each.delivery)) for each in due}
-    found, items = round_trips.together(
+    found, items = threads.together(
         [
             lambda: store.load(endpoints),
             lambda: table.batch_get(outbox_keys, table=settings.outbox_table()),

@@ -12,9 +12,9 @@ from typing import Final, TypedDict
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from chalicelib import aws, settings, sqs, telemetry
+from chalicelib import aws, settings, sqs, telemetry, threads
 from chalicelib.problems import Busy
-from chalicelib.storage import attributes, feed, outbox, round_trips, table
+from chalicelib.storage import attributes, feed, outbox, table
 from chalicelib.storage.attributes import Item
 from chalicelib.storage.outbox import Event
 from chalicelib.values import clock, ids
@@ -127,7 +127,7 @@ def _fan_out(item: Item, endpoints: Sequence[Endpoint]) -> list[Posted]:
         for endpoint in _takers(event, endpoints, item.get("only"))
     ]
     test = item.get("test", False)
-    made = round_trips.together(
+    made = threads.together(
         [partial(deliveries.create, event, endpoint.id, test=test) for event, endpoint in pairs]
     )
     made += _made_before(item, endpoints, {one.id for one in made})

@@ -14,8 +14,7 @@ from datetime import datetime
 from functools import lru_cache, partial
 from typing import Final
 
-from chalicelib import aws, settings, sqs, telemetry
-from chalicelib.storage import round_trips
+from chalicelib import aws, settings, sqs, telemetry, threads
 from chalicelib.values import clock
 from chalicelib.values.batches import batches
 from chalicelib.webhooks.model import endpoint_of
@@ -88,7 +87,7 @@ def send(posted: Iterable[Posted]) -> None:
 
 def send_many(posted: Sequence[Posted]) -> None:
     """The same, in several threads."""
-    round_trips.together([partial(send, part) for part in batches(posted, _A_THREAD)])
+    threads.together([partial(send, part) for part in batches(posted, _A_THREAD)])
 
 
 def _entry(one: Posted) -> dict[str, object]:

@@ -60,7 +60,7 @@ def wake(endpoint_id: str) -> None:
 
 def forget(entries: Sequence[Key]) -> None:
     """Deletes entries whose messages are on the queue."""
-    round_trips.together([partial(table.delete, entry) for entry in entries])
+    round_trips.together([partial(table.delete.send, entry) for entry in entries])
 
 
 def _put(message: Message, due: datetime) -> None:

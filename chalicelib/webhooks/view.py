@@ -12,6 +12,7 @@ from chalicelib.problems import Invalid
 from chalicelib.storage import outbox, round_trips, table
 from chalicelib.storage.attributes import Item
 from chalicelib.storage.conditions import Attr, Condition, all_of
+from chalicelib.storage.round_trips import Call
 from chalicelib.storage.table import sk
 from chalicelib.values import ids
 from chalicelib.webhooks import attempts, deliveries, store
@@ -121,8 +122,8 @@ class _Shard:
         self.found: list[Item] = []
         self.more = True
 
-    def read(self, oldest: str, passes: Condition | None, looked_at: int) -> None:
-        rows = table.query(
+    def read(self, oldest: str, passes: Condition | None, looked_at: int) -> Call[object]:
+        rows = table.query.send(
             self._partition,
             where=sk.between(oldest, self.reached),
             matching=passes,
@@ -130,6 +131,9 @@ class _Shard:
             forward=False,
             limit=looked_at,
         )
+        return rows.then(self._take)
+
+    def _take(self, rows: table.Rows) -> None:
         self.found += rows.items
         self.more = rows.after is not None
         self.reached = rows.after or self.reached

@@ -66,7 +66,7 @@ def test_exactly_the_limit_passes_with_concurrent_calls(shop: Shop, time_stands:
     key = shop.mint()
 
     def admitted(_: int) -> bool:
-        admission = store.admit(key, reads=False, minute=30_000_000)
+        admission = store.admit(key, reads=False, minute=30_000_000)()
         return admission is not None and admission.admitted
 
     with ThreadPoolExecutor(8) as threads:

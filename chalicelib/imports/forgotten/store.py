@@ -9,11 +9,12 @@ from enum import Enum, auto
 from functools import partial
 from typing import Final
 
+from chalicelib import threads
 from chalicelib.imports import files
 from chalicelib.imports.model import ImportJob
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import Job, JobStatus, JobType
-from chalicelib.storage import round_trips, table
+from chalicelib.storage import table
 from chalicelib.storage.attributes import Key
 from chalicelib.storage.conditions import Attr
 from chalicelib.values import clock
@@ -111,6 +112,6 @@ def _kept(job_id: str) -> tuple[list[str], list[Key]] | None:
     """Some of its keys of objects in S3, and of items; None if there are none."""
     read = partial(table.query, job_id, limit=_AT_ONCE, fields=("pk", "sk"))
     queries = [partial(read, where=table.sk.begins_with(prefix)) for prefix in _QUOTING]
-    keys, *rows = round_trips.together([partial(files.kept, job_id), *queries])
+    keys, *rows = threads.together([partial(files.kept, job_id), *queries])
     items: list[Key] = [(item["pk"], item["sk"]) for each in rows for item in each.items]
     return (keys, items) if keys or items else None

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from functools import partial
 
+from chalicelib import threads
 from chalicelib.imports.steps.reader import Reader
 from chalicelib.imports.steps.waiting import Waiting, first_waiting, waiting_for
 from chalicelib.imports.upsert import Beginnings, Create, Fail, ProductRows, Wait
-from chalicelib.storage import round_trips
 
 
 class AllHere(Beginnings):
@@ -43,7 +43,7 @@ class WaitingRows(Beginnings):
             return
         products = {row.product for row in rows} - self._waiting.keys()
         reads = [partial(waiting_for, job.id, product) for product in products]
-        self._waiting |= zip(products, round_trips.together(reads), strict=True)
+        self._waiting |= zip(products, threads.together(reads), strict=True)
 
     def earlier(self, row: ProductRows) -> Sequence[ProductRows]:
         if row.product not in self._read:

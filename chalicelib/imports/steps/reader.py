@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from typing import Any
 
-from chalicelib import settings
+from chalicelib import settings, threads
 from chalicelib.imports import columns, files
 from chalicelib.imports.csv.groups import Group, groups, name_key
 from chalicelib.imports.csv.records import read
@@ -14,7 +14,6 @@ from chalicelib.imports.model import ImportJob
 from chalicelib.imports.steps.waiting import Waiting
 from chalicelib.imports.upsert import ProductRows
 from chalicelib.products.model import Product
-from chalicelib.storage import round_trips
 from chalicelib.values import clock
 
 
@@ -30,7 +29,7 @@ class Reader:
         return [self._rows(group) for group in self._groups(part)]
 
     def waiting(self, waiting: Sequence[Waiting]) -> list[ProductRows]:
-        found = round_trips.together([partial(self._groups, vars(row)) for row in waiting])
+        found = threads.together([partial(self._groups, vars(row)) for row in waiting])
         return [self._rows(group) for (group,) in found]
 
     def whole(self, rows: Sequence[ProductRows]) -> ProductRows:
