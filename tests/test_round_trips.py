@@ -4,9 +4,10 @@
 it. Only calls are counted, no times.
 """
 
+import itertools
 import json
-import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -22,7 +23,6 @@ from tests.support.round_trips import in_a_row
 from tests.support.shop import Answer, Shop
 
 KEPT = Path(__file__).parent.parent / "bench/calls.json"
-_SLOW_SECONDS = 0.03
 _RUNS = 4
 
 Send = Callable[[], Answer]
@@ -82,27 +82,33 @@ def requests(shop: Shop) -> Iterator[tuple[str, Send]]:
     yield "change an order", lambda: shop.patch(f"{orders}/{order['id']}", {"note": "x"})
 
 
+@contextmanager
+def recorded() -> Iterator[list[tuple[int, int]]]:
+    """The calls of a block: when each was sent, and when its reply was read, in steps."""
+    spans: list[tuple[int, int]] = []
+    steps, sending = itertools.count(), dynamodb.send
+
+    def send(operation: str, request: Any) -> Any:
+        began, answer = next(steps), sending(operation, request)
+
+        def read() -> Any:
+            try:
+                return answer()
+            finally:
+                spans.append((began, next(steps)))
+
+        return read
+
+    with patch.object(dynamodb, "send", send):
+        yield spans
+
+
 def counted(send: Send) -> tuple[int, int]:
     """Calls and round trips: the fewest of some runs."""
     assert send().status < 300  # so that this process knows the key
     found = []
     for _ in range(_RUNS):
-        spans: list[tuple[float, float]] = []
-
-        def slow(
-            operation: str,
-            request: Any,
-            call: Any = dynamodb.call,
-            spans: list[tuple[float, float]] = spans,
-        ) -> Any:
-            began = time.perf_counter()
-            time.sleep(_SLOW_SECONDS)
-            try:
-                return call(operation, request)
-            finally:
-                spans.append((began, time.perf_counter()))
-
-        with patch.object(dynamodb, "call", slow):
+        with recorded() as spans:
             assert send().status < 300
         found.append((len(spans), in_a_row(spans)))
     return min(calls for calls, _ in found), min(trips for _, trips in found)

@@ -7,7 +7,6 @@ import ssl
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from functools import cache, partial
 from pathlib import Path
@@ -39,11 +38,8 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iter
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     monkeypatch.setenv("DIRECT_CALLS", request.param)
-    monkeypatch.setattr(round_trips, "_pool", cache(round_trips._pool.__wrapped__))
     aws.forget()
     yield request.param
-    if round_trips._pool.cache_info().currsize:
-        round_trips._pool().shutdown()  # no call of this test may reach the next server
     aws.forget()
 
 
@@ -283,25 +279,27 @@ REFUSED = answer(400, b'{"__type": "x#ValidationException", "message": "too long
 
 
 def read(pk: str) -> Any:
-    return partial(table.everything, pk)
+    return partial(table.everything.send, pk)
 
 
-def test_all_reads_are_sent_before_the_first_is_answered(server: Server) -> None:
+@pytest.mark.parametrize("way", [OWN_CALLS], indirect=True)
+def test_all_calls_are_sent_before_the_first_is_answered(server: Server) -> None:
     server.gathers = threading.Barrier(4)
-    count = partial(table.tally, "d", where=None, matching=None, most=1)
-    one, other, third, counted = round_trips.together([read("a"), read("b"), read("c"), count])
-    assert [one, other, third] == [[{"pk": "a"}], [{"pk": "b"}], [{"pk": "c"}]]
-    assert counted == table.Tally(1, 1, True)
+    one, count = (
+        partial(table.get.send, ("a", "1")),
+        partial(table.tally.send, "d", where=None, matching=None, most=1),
+    )
+    found = round_trips.together([one, read("b"), read("c"), count])
+    assert found == [
+        {"pk": "a", "sk": "1"},
+        [{"pk": "b"}],
+        [{"pk": "c"}],
+        table.Tally(1, 1, True),
+    ]
 
 
-def test_reads_run_concurrently_with_other_calls(server: Server) -> None:
-    server.gathers = threading.Barrier(4)
-    first, last = (lambda: table.get(("a", "1"))), (lambda: table.everything("d"))
-    found = round_trips.together([first, read("b"), read("c"), last])
-    assert found == [{"pk": "a", "sk": "1"}, [{"pk": "b"}], [{"pk": "c"}], [{"pk": "d"}]]
-
-
-def test_further_pages_are_read_concurrently(server: Server) -> None:
+@pytest.mark.parametrize("way", [OWN_CALLS], indirect=True)
+def test_further_pages_are_read_at_the_same_time(server: Server) -> None:
     more = b'{"Items": [], "LastEvaluatedKey": {"pk": {"S": "x"}, "sk": {"S": "y"}}}'
     server.gathers = threading.Barrier(2)
     server.answers = [answer(200, more), answer(200, more)]
@@ -310,67 +308,46 @@ def test_further_pages_are_read_concurrently(server: Server) -> None:
 
 
 def test_calls_after_a_refused_one_get_their_own_replies(server: Server) -> None:
-    server.gathers = threading.Barrier(3)
     server.answers = [REFUSED]
     with pytest.raises(ClientError, match="too long"):
         round_trips.together([read("a"), read("b"), read("c")])
-    server.gathers = threading.Barrier(1)
     assert [table.get((pk, "1")) for pk in "def"] == [{"pk": pk, "sk": "1"} for pk in "def"]
 
 
 @pytest.mark.parametrize("first", [None, answer(503, b"{}")])
-def test_a_concurrent_read_that_fails_once_is_retried(server: Server, first: bytes | None) -> None:
+def test_a_call_of_several_that_fails_once_is_sent_again(
+    server: Server, first: bytes | None
+) -> None:
     server.answers = [first]
     assert round_trips.together([read("a"), read("b")]) == [[{"pk": "a"}], [{"pk": "b"}]]
     assert len(server.requests) == 3
 
 
-def test_throttled_concurrent_reads_pause_concurrently(
+@pytest.mark.parametrize("way", [OWN_CALLS], indirect=True)
+def test_throttled_calls_pause_once_for_all(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise a list in a throttled shop would take the sum of the pauses."""
-    pauses: list[threading.Event] = []
-
-    def pause(seconds: float) -> None:
-        pauses.append(threading.Event())
-        if len(pauses) >= 8:
-            for each in pauses:
-                each.set()
-        assert pauses[-1].wait(60), "another has to pause at the same time"
-
-    monkeypatch.setattr("time.sleep", pause)
-    monkeypatch.setattr(deadline.random, "uniform", lambda low, high: high)
+    pauses: list[float] = []
+    monkeypatch.setattr("time.sleep", pauses.append)
     throttled = answer(400, b'{"__type": "x#ThrottlingException"}')
     server.answers = [throttled] * 16
     assert round_trips.together([read(pk) for pk in "abcdefgh"]) == [
         [{"pk": pk}] for pk in "abcdefgh"
     ]
+    assert (len(pauses), len(server.requests)) == (2, 24)
 
 
-def test_an_unreachable_server_raises_busy_for_concurrent_reads(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 0.1)
-    server.close()
-    with pytest.raises(Busy):
-        round_trips.together([read("a"), read("b")])
-
-
-def test_a_begun_call_is_made_once_for_all_callers(server: Server) -> None:
-    finish = round_trips.begin(partial(table.get, ("a", "1"))).result
-    with ThreadPoolExecutor(8) as askers:
-        found = list(askers.map(lambda _: finish(), range(50)))
-    assert all(each is found[0] for each in found) and found[0] == {"pk": "a", "sk": "1"}
-    assert len(server.requests) == 1
-
-
-def test_a_begun_call_that_failed_fails_for_all_callers(server: Server) -> None:
-    server.answers = [REFUSED]
-    finish = round_trips.begin(partial(table.get, ("a", "1"))).result
-    for _ in range(3):
-        with pytest.raises(ClientError, match="too long"):
-            finish()
-    assert len(server.requests) == 1
+def test_what_was_left_of_a_batch_is_asked_for_again(server: Server) -> None:
+    items = [{"pk": {"S": pk}, "sk": {"S": "1"}} for pk in "ab"]
+    left = {SETTINGS["TABLE"]: {"Keys": items[1:], "ConsistentRead": True}}
+    replies = [
+        {"Responses": {SETTINGS["TABLE"]: items[:1]}, "UnprocessedKeys": left},
+        {"Responses": {SETTINGS["TABLE"]: items[1:]}},
+    ]
+    server.answers = [answer(200, json.dumps(reply).encode()) for reply in replies]
+    assert set(table.batch_get([("a", "1"), ("b", "1")])) == {("a", "1"), ("b", "1")}
+    assert json.dumps(left, separators=(",", ":")).encode() in server.requests[1].replace(b" ", b"")
 
 
 # --- Connections ----------------------------------------------------------------------------------

@@ -63,14 +63,21 @@ def send(operation: str, request: Reply | str) -> Result:
     """
     with making:
         direct = _direct(client())
-    if direct is not None:
+    if direct is None:
+        return partial(_by_botocore, operation, request)
+    try:
         return direct.send(operation, request)
-    return partial(_by_botocore, operation, request)
+    except NO_ANSWER as error:
+        return partial(_failed, error)
 
 
 def call(operation: str, request: Reply | str) -> Reply:
     """The reply to a call; raises what `send` says."""
     return send(operation, request)()
+
+
+def _failed(error: Exception) -> Reply:
+    raise error
 
 
 def _by_botocore(operation: str, request: Reply | str) -> Reply:
@@ -106,7 +113,7 @@ class _Direct:
         try:
             self._begin(connection, body, dict(prepared.headers.items()))
         except (OSError, HTTPError) as error:
-            return partial(self._give_up, connection, error)
+            self._give_up(connection, error)
         return partial(self._read, connection, operation)
 
     def _signed(self, operation: str, body: bytes) -> AWSPreparedRequest:
@@ -174,6 +181,7 @@ class _Watch:
         while not pause.wait(_WATCH_SECONDS):
             for connection, ends in list(self.ends.items()):
                 if connection.sock is not None and time.monotonic() > ends:
+                    self.ends.pop(connection, None)
                     with suppress(OSError):  # closed meanwhile
                         socket.socket.shutdown(connection.sock, socket.SHUT_RDWR)
 

@@ -4,9 +4,12 @@ Tests every order in which the calls of a request can arrive, and every moment a
 be revoked or its limit used up.
 """
 
+import json
 import re
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -14,6 +17,7 @@ import pytest
 
 from chalicelib.api_keys import store as api_keys
 from chalicelib.request import authenticate
+from chalicelib.storage import dynamodb as dynamodb_calls
 from chalicelib.storage import table
 from chalicelib.values import clock, ids
 from tests.orders.build import line, new_order, variant
@@ -22,7 +26,6 @@ from tests.support.environment import SETTINGS
 from tests.support.shop import Answer, Shop
 
 ADMISSION, READ, WRITE = "admission", "read", "write"
-ELSEWHERE = "another process"
 ORDERS, PRODUCTS = "/api/admin/orders", "/api/admin/products"
 PRODUCTS_OF_ALL, ADDRESS = "/api/products", "203.0.113.7"
 SECRET = "a name that only an admitted caller may read"
@@ -77,37 +80,54 @@ REQUESTS = [get_product, list_products, place_order, change_order]
 
 
 class Schedule:
-    """Lets the calls of one request arrive one after the other in this order, and calls `deed`
-    before the call at `moment`."""
+    """DynamoDB answers the calls of one request in this order, whatever order they were sent in,
+    and `deed` happens before it answers the call at `moment`."""
 
-    def __init__(self, dynamodb: Double, calls: list[str], moment: int, deed: Deed, key: str):
+    def __init__(self, calls: list[str], moment: int, deed: Deed, key: str) -> None:
         self._calls, self._moment, self._deed, self._key = calls, moment, deed, key
-        self._turn = threading.Condition()
         self._at = 0
-        self._answer, self._double = dynamodb.answer, dynamodb
+        self._sent: list[_Sent] = []
+        self._send = dynamodb_calls.send
+        self._patch = patch.object(dynamodb_calls, "send", self._deferred)
 
     def __enter__(self) -> "Schedule":
-        self._double.answer = self._in_turn  # type: ignore[method-assign]
+        self._patch.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        del self._double.answer
+        self._patch.stop()
 
-    def _in_turn(self, operation: str, body: Any) -> tuple[int, Any]:
-        if threading.current_thread().name == ELSEWHERE:
-            return self._answer(operation, body)
-        kind = kind_of(operation, body)
-        with self._turn:
-            arrived = self._turn.wait_for(lambda: self._calls[self._at :][:1] in ([kind], []), 10)
-            assert arrived, f"{kind} never had its turn: {self._calls}, at {self._at}"
-            if self._at == self._moment:
-                elsewhere = threading.Thread(target=self._deed, args=(self._key,), name=ELSEWHERE)
+    def _deferred(self, operation: str, request: Any) -> Any:
+        body = json.loads(request) if isinstance(request, str) else request
+        sent = _Sent(kind_of(operation, body), partial(self._send, operation, request))
+        self._sent.append(sent)
+
+        def read() -> Any:
+            while sent.answer is None:
+                self._answer_next()
+            return sent.answer()
+
+        return read
+
+    def _answer_next(self) -> None:
+        kinds = self._calls[self._at :][:1]
+        waiting = [one for one in self._sent if one.answer is None]
+        next_ = next((one for one in waiting if [one.kind] == kinds or not kinds), None)
+        assert next_, f"{kinds} was not sent yet: {self._calls}, at {self._at}"
+        if self._at == self._moment:
+            with patch.object(dynamodb_calls, "send", self._send):
+                elsewhere = threading.Thread(target=self._deed, args=(self._key,))
                 elsewhere.start()
                 elsewhere.join(10)
-            answered = self._answer(operation, body)
-            self._at += 1
-            self._turn.notify_all()
-            return answered
+        self._at += 1
+        next_.answer = next_.send()
+
+
+@dataclass
+class _Sent:
+    kind: str
+    send: Callable[[], Any]
+    answer: Any = None
 
 
 def kind_of(operation: str, body: Any) -> str:
@@ -187,7 +207,7 @@ def try_every_order(shop: Shop, dynamodb: Double, send: Send, deed: Deed, status
         for moment in range(len(calls) + 1):
             key = warm(shop)
             before = stored(shop)
-            with Schedule(dynamodb, calls, moment, deed, key):
+            with Schedule(calls, moment, deed, key):
                 answer = send(key)
             tried += 1
             if moment <= place:
@@ -256,14 +276,14 @@ def test_reads_run_concurrently_with_the_admission_for_a_minute(
     send = get_product(shop)
     key = warm(shop)
     behind = [READ, ADMISSION]
-    with Schedule(dynamodb, behind, -1, revoke, key):
+    with Schedule(behind, -1, revoke, key):
         assert send(key).status == 200  # it could read first
     monkeypatch.setattr(clock, "unix", lambda: 1_800_000_080)
     assert calls_of(dynamodb, lambda: send(key)) == [ADMISSION, READ]
     for seconds in (1_800_000_139, 1_800_000_060):
         monkeypatch.setattr(clock, "unix", lambda seconds=seconds: seconds)
         expected = behind if seconds > 1_800_000_080 else [ADMISSION, READ]
-        with Schedule(dynamodb, expected, -1, revoke, key):
+        with Schedule(expected, -1, revoke, key):
             assert send(key).status == 200
 
 

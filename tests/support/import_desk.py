@@ -10,10 +10,10 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 import app
-from chalicelib import aws, settings
+from chalicelib import aws, settings, threads
 from chalicelib.imports import files
 from chalicelib.imports.steps import queue
-from chalicelib.storage import attributes, outbox, round_trips
+from chalicelib.storage import attributes, outbox
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.forms import form
 from tests.support.shop import Answer, Shop
@@ -165,9 +165,9 @@ class Desk:
         self._buried = buried
 
     def _idle(self) -> None:
-        """Returns when no thread of `round_trips.together` is at work."""
+        """Returns when no thread of `threads.together` is at work."""
         everybody = threading.Barrier(17)
-        round_trips.together([everybody.wait] * 17)
+        threads.together([everybody.wait] * 17)
 
     def fail(self, operation: str) -> None:
         """Makes the table refuse an operation from now on."""

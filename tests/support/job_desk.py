@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import app
-from chalicelib import aws, settings
-from chalicelib.storage import round_trips
+from chalicelib import aws, settings, threads
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.shop import Answer, Shop
 
@@ -97,11 +96,11 @@ class JobDesk:
         self.dynamodb.faults = faults
 
     def _at_rest(self) -> None:
-        """Returns when no thread of `round_trips.together` is at work."""
+        """Returns when no thread of `threads.together` is at work."""
         import threading
 
         everybody = threading.Barrier(17)
-        round_trips.together([everybody.wait] * 17)
+        threads.together([everybody.wait] * 17)
 
     # --- Results ---
 

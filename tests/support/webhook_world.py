@@ -19,7 +19,7 @@ from unittest import mock
 
 from botocore.exceptions import ClientError
 
-from chalicelib import aws, settings, telemetry
+from chalicelib import aws, settings, telemetry, threads
 from chalicelib.safe_post.post import Failure, PostResult
 from chalicelib.storage import attributes, feed, outbox, table
 from chalicelib.values import clock, ids
@@ -356,11 +356,11 @@ def _forget() -> None:
 
 
 @contextmanager
-def world(*, threads: bool = False) -> Iterator[World]:
+def world(*, concurrent: bool = False) -> Iterator[World]:
     """A world with its own environment, clocks and services.
 
-    Without `threads`, concurrent work is done in order, so that the nth call of a run is always the
-    same.
+    Without `concurrent`, work of several threads is done in order, so that the nth call of a run is
+    always the same.
     """
     made = World()
     ulids = itertools.count()
@@ -371,9 +371,9 @@ def world(*, threads: bool = False) -> Iterator[World]:
     master_key._parameters.cache_clear()
     _forget()
     in_order = ExitStack()
-    if not threads:
+    if not concurrent:
         in_order.enter_context(mock.patch.object(deliver, "_threads", _InOrder))
-        in_order.enter_context(mock.patch.object(table, "together", _one_after_the_other))
+        in_order.enter_context(mock.patch.object(threads, "together", _one_after_the_other))
     with (
         in_order,
         mock.patch.dict(os.environ, WEBHOOK_SETTINGS),

@@ -433,7 +433,7 @@ def test_a_test_event_can_be_of_any_kind(world: World, merchant: Shop, event: st
 
 def test_the_deliveries_of_a_batch_are_posted_concurrently() -> None:
     """Each answer waits until all ten posts have come."""
-    with world_of(threads=True) as made:
+    with world_of(concurrent=True) as made:
         add(Shop())
         together = threading.Barrier(10, timeout=60)
 
@@ -449,7 +449,7 @@ def test_the_deliveries_of_a_batch_are_posted_concurrently() -> None:
 
 
 def test_a_message_received_twice_concurrently_is_posted_once() -> None:
-    with world_of(threads=True) as made:
+    with world_of(concurrent=True) as made:
         add(Shop())
         announce()
         made.step()

@@ -217,7 +217,7 @@ def test_floods_in_a_batch_do_not_affect_its_other_deliveries(
     with (
         Server(healthy) as good,
         Server(tickets(flooding.server, 6_000)) as bad,
-        world_of(threads=True) as made,
+        world_of(concurrent=True) as made,
     ):
         trust = {good.port: certificate.trusting, bad.port: flooding.trusting}
 
