@@ -8,13 +8,17 @@ not count. `python -m bench.contention 10` sets another lock time.
 import contextlib
 import heapq
 import io
+import json
+import math
 import os
 import random
 import sys
 import threading
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from statistics import median, quantiles
 from typing import Any, Final
@@ -25,6 +29,11 @@ CALL_MS: Final = 5
 SECONDS: Final = 8
 PIECES: Final = 200  # of the flash sale
 LANES: Final = 80  # concurrent transactions of an import: twenty functions with four each
+FUNCTIONS: Final = 20
+IMPORTED: Final = 36_000  # products
+PARTITIONS: Final = 4
+PARTITION_UNITS: Final = 1_000  # a second
+BURST_SECONDS: Final = 300  # whose units a partition has saved
 PREPARES_MS: Final = 40  # CPU that a lane takes to make the next transaction of four products
 
 
@@ -112,14 +121,15 @@ def world(lock_ms: float) -> Iterator[tuple[Time, Any]]:
     real = {**SETTINGS}
     del real["CONFLICT_SECONDS"]
 
-    def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
+    def at_once(sends: Sequence[Callable[[], Any]]) -> list[Any]:
         """Concurrent calls take as long as one."""
-        found = [calls[0]()] if calls else []
+        sent = [send() for send in sends[:1]]
         together.beside = True
         try:
-            return [*found, *(call() for call in calls[1:])]
+            sent += [send() for send in sends[1:]]
         finally:
             together.beside = False
+        return [call.result() for call in sent]
 
     def arrives(operation: str, request: Any) -> None:
         if not getattr(together, "beside", False):
@@ -245,6 +255,134 @@ def imported(lanes: int, lock_ms: float) -> tuple[float, float]:
     return sent["TransactWriteItems"] / sent["commits"], sent["commits"] / SECONDS
 
 
+# --- An import that is larger than the table's capacity, and orders meanwhile ---------------------
+
+
+class Capacity:
+    """Write units of a table with four partitions, each of which has saved those of five minutes.
+    A transaction costs twice the size of its items, in units of 1 KB."""
+
+    def __init__(self, time: Time) -> None:
+        self._time, self._seen = time, 0.0
+        self._left = [float(PARTITION_UNITS * BURST_SECONDS)] * PARTITIONS
+
+    def takes(self, request: Any) -> bool:
+        """Whether a transaction is taken; otherwise it is throttled."""
+        passed, self._seen = self._time.now - self._seen, self._time.now
+        most = float(PARTITION_UNITS * BURST_SECONDS)
+        self._left = [min(most, left + PARTITION_UNITS * passed) for left in self._left]
+        cost = Counter[int]()
+        for action in request["TransactItems"]:
+            ((_, write),) = action.items()
+            stored = write.get("Item") or write["Key"]
+            partition = zlib.crc32(stored["pk"]["S"].encode()) % PARTITIONS
+            cost[partition] += 2 * math.ceil(len(json.dumps(stored)) / 1024)
+        if any(units > self._left[partition] for partition, units in cost.items()):
+            return False
+        for partition, units in cost.items():
+            self._left[partition] -= units
+        return True
+
+
+class Import:
+    """An import by twenty functions, each with four lanes of its own. A message whose function ran
+    out of patience comes again."""
+
+    def __init__(self, time: Time) -> None:
+        from chalicelib.storage import commit
+
+        self._time, self._thread = time, threading.local()
+        self._functions = [commit._Lanes() for _ in range(FUNCTIONS)]
+        self.sent, self.under_way = Counter[str](), FUNCTIONS * len(self._functions[0])
+
+    @property
+    def is_sending(self) -> bool:
+        """Whether the call that is made now is the import's."""
+        return "lanes" in self._thread.__dict__
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._thread.lanes, name)  # as the lanes of this thread's function
+
+    def __len__(self) -> int:
+        return len(self._thread.lanes) if self.is_sending else 1
+
+    def start(self) -> None:
+        for lanes in self._functions:
+            for number in range(len(lanes)):
+                self._time.at(random.random() / 10, partial(self._lane, number, lanes))
+
+    def _lane(self, number: int, lanes: Any) -> None:
+        from chalicelib.problems import Busy
+
+        self._thread.lanes = lanes
+        while self.sent["products"] < IMPORTED:
+            self.sent["products"] += 4
+            commit = self._commit(self.sent["products"])
+            while True:
+                while number >= _in_background(lanes.__len__):
+                    self._time.sleep(1)  # there are fewer lanes for a time
+                self._time.sleep(random.uniform(0.5, 1.5) * PREPARES_MS / 1000)
+                try:
+                    _in_background(commit.send)
+                    break
+                except Busy:
+                    self.sent["messages"] += 1
+            self.sent["commits"] += 1
+        self.under_way -= 1
+
+    def _commit(self, number: int) -> Any:
+        from chalicelib.products import store
+        from chalicelib.products.model import NewProduct
+        from chalicelib.storage.commit import Commit
+
+        commit = Commit()
+        for at in range(4):
+            new = NewProduct.model_validate({"name": f"I{number}-{at}", "price": 5})
+            commit.join(store.writes(None, store.drafted(new.given(), f"i-{number}-{at}")))
+        return commit
+
+
+def _in_background(call: Callable[[], Any]) -> Any:
+    from chalicelib import deadline
+
+    return deadline.in_background(lambda event, context: call())(None, None)
+
+
+def imports_and_orders(lock_ms: float) -> tuple[int, float, float, Answers]:
+    """The products written, attempts per commit, the seconds that the import took, and the answers
+    to one order a second meanwhile."""
+    from chalicelib.storage import commit
+    from tests.support.dynamodb_double import Fault
+
+    answers = Answers()
+    with world(lock_ms) as (time, dynamodb):
+        usual, capacity, importing = dynamodb.faults, Capacity(time), Import(time)
+
+        def arrives(operation: str, request: Any) -> Any:
+            usual(operation, request)
+            if operation != "TransactWriteItems":
+                return None
+            importing.sent["calls"] += importing.is_sending
+            return None if capacity.takes(request) else Fault.THROTTLE
+
+        def till() -> None:
+            for number in count():
+                if not importing.under_way:
+                    return
+                began = time.now
+                answers.of(time, order(_VARIANTS[number % 300], number))()
+                time.sleep(max(0.0, 1 - (time.now - began)))
+
+        dynamodb.faults = arrives
+        importing.start()
+        time.at(0.5, till)
+        with mock.patch.object(commit, "_lanes", importing):
+            time.run()
+        took = time.now
+    sent = importing.sent
+    return sent["commits"] * 4, sent["calls"] / sent["commits"], took, answers
+
+
 def main(lock_ms: float = LOCK_MS) -> None:
     random.seed(1)
     print(f"A transaction holds its items {lock_ms:g} ms, a call takes {CALL_MS} ms; {SECONDS} s\n")
@@ -257,6 +395,12 @@ def main(lock_ms: float = LOCK_MS) -> None:
     for lanes in (10, 20, LANES):
         attempts, commits = imported(lanes, lock_ms)
         print(f"import, {lanes} at once: {attempts:.2f} attempts a commit, {commits:.0f} a second")
+    products, attempts, took, answers = imports_and_orders(lock_ms)
+    in_time = sum(kind == "201" and seconds <= 3 for kind, seconds in answers.took)
+    print(
+        f"\nimports and orders: {products:,} products in {took:.0f} s, {attempts:.1f} attempts a"
+        f" commit; {in_time} of {len(answers.took)} orders 201 within 3 s\n{'':32}{answers}"
+    )
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ from tests.support.round_trips import in_a_row
 from tests.support.units import READ_PRICE, WRITE_PRICE, item_size, read_units, write_units
 
 Params = dict[str, Any]
-_SLOW_SECONDS = 0.02
 
 
 @dataclass
@@ -43,19 +42,18 @@ class Work:
 class Meter:
     """Watches the calls to DynamoDB; what it asks for its own purposes is not counted.
 
-    `units`: bills each call, and makes it slow, so that calls made at the same time are seen to be:
-    of those that are answered at once, the first may have ended when the next begins.
+    `units`: bills each call.
     """
 
     def __init__(self, *, units: bool) -> None:
         self._units = units
         self._raw = boto3.client("dynamodb")
         self._work: Work | None = None
-        self._original: Callable[[str, Params], Any] = dynamodb.call
+        self._original: Callable[[str, Params | str], Any] = dynamodb.send
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        with patch.object(dynamodb, "call", self._call):
+        with patch.object(dynamodb, "send", self._sent):
             yield
 
     def of(self, work: Callable[[], object]) -> Work:
@@ -67,21 +65,26 @@ class Meter:
         self._work = None
         return found
 
-    def _call(self, operation: str, params: Params | str) -> Any:
+    def _sent(self, operation: str, params: Params | str) -> Callable[[], Any]:
         work = self._work
         assert work is not None
         asked = json.loads(params) if self._units and isinstance(params, str) else params
         before = self._stored(asked) if self._units else {}
         start, cpu = time.perf_counter(), time.thread_time()
-        if self._units:
-            time.sleep(_SLOW_SECONDS)
-        reply = self._original(operation, params)
+        answer = self._original(operation, params)
         work.botocore += time.thread_time() - cpu
-        work.spans.append((start, time.perf_counter()))
         work.calls.append(operation)
-        if self._units:
-            self._bill(work, operation, asked, reply, before)
-        return reply
+
+        def read() -> Any:
+            cpu = time.thread_time()
+            reply = answer()
+            work.botocore += time.thread_time() - cpu
+            work.spans.append((start, time.perf_counter()))
+            if self._units:
+                self._bill(work, operation, asked, reply, before)
+            return reply
+
+        return read
 
     # --- Units ------------------------------------------------------------------------------------
 

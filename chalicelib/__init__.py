@@ -18,5 +18,6 @@ Mechanisms:
 - `request`: what every HTTP request passes; `description`: the OpenAPI document
 - `safe_post`: a POST to an address that a client chose
 - modules here, which any of them may use: `settings`, `telemetry`, `problems` (errors), `schemas`
-  and `validation` (input), `aws` (clients), `sqs`, `deadline` (retries)
+  and `validation` (input), `aws` (clients), `sqs`, `deadline` (retries),
+  `threads`
 """

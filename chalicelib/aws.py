@@ -5,6 +5,7 @@ from functools import cache
 from threading import RLock
 from typing import Any, Final
 
+import boto3
 import botocore.session
 from botocore.config import Config
 from botocore.exceptions import ClientError
@@ -25,15 +26,20 @@ def session() -> Any:
     return botocore.session.get_session()
 
 
+@cache
+def _boto3() -> Any:
+    return boto3.Session(botocore_session=session())
+
+
 def client(service: str) -> Any:
     with making:
         return _client(service)
 
 
 @cache
-def _client(service: str) -> object:
+def _client(service: str) -> Any:
     connect, read, attempts = _OF.get(service, _USUAL)
-    return session().create_client(
+    return _boto3().client(
         service,
         config=Config(
             connect_timeout=connect,
@@ -63,6 +69,7 @@ def end_upload(key: str, upload: str, etags: Iterable[tuple[int, str]]) -> None:
 def forget() -> None:
     """Creates clients again: for tests and benchmarks that switch to another AWS."""
     _client.cache_clear()
+    _boto3.cache_clear()
     session.cache_clear()
 
 

@@ -13,7 +13,7 @@ from chalicelib.listing.index import SEVERAL
 from chalicelib.listing.kinds import Kind, list_shards
 from chalicelib.storage import round_trips, table
 from chalicelib.storage.conditions import Attr, Condition, all_of
-from chalicelib.storage.round_trips import Call
+from chalicelib.storage.round_trips import Sent
 
 # The cost of one more query, in entries read: a call's CPU compared with 200 bytes each.
 _QUERY_COST: Final = 25
@@ -23,8 +23,8 @@ MOST_COUNTED = 100_000  # keys that are read for a total that no cell has
 _FEW_LISTS: Final = 3
 UNKNOWN: Final = 50_000  # records: the assumed size of a list of unknown size
 
-Read = Callable[[], Call[table.Rows]]
-Tallying = Callable[[], Call[table.Tally]]
+Read = Callable[[], Sent[table.Rows]]
+Tallying = Callable[[], Sent[table.Tally]]
 
 
 @dataclass(frozen=True)

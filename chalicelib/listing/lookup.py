@@ -9,7 +9,7 @@ from chalicelib.listing.kinds import Kind, escape, word_shards
 from chalicelib.listing.search import beginning
 from chalicelib.listing.words import LONGEST_WORD, fold, whole
 from chalicelib.storage import round_trips, table
-from chalicelib.storage.round_trips import Call
+from chalicelib.storage.round_trips import Sent
 
 _ENTRIES: Final = 100  # entries that cost as much CPU as the query itself
 _LAST: Final = "\U0010ffff"
@@ -56,12 +56,12 @@ def _blocks(
         yield from zip(words, blocks, strict=True)
 
 
-def _read(pk: str, begins: Sequence[str]) -> Call[list[list[str]]]:
+def _read(pk: str, begins: Sequence[str]) -> Sent[list[list[str]]]:
     """The keys with each of these prefixes in one partition, as many as a query returns: one query
     from the first prefix on, the next from the first prefix that was not reached."""
     found: list[list[str]] = []
 
-    def asked() -> Call[Any]:
+    def asked() -> Sent[Any]:
         between = table.sk.between(begins[len(found)], begins[-1] + _LAST)
         rows = table.query.send(pk, where=between, limit=_ENTRIES, fields=("sk",))
         return rows.then(read)

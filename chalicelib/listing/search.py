@@ -13,7 +13,7 @@ from chalicelib.problems import Invalid
 from chalicelib.storage import round_trips, table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.conditions import Attr
-from chalicelib.storage.round_trips import Call
+from chalicelib.storage.round_trips import Sent
 from chalicelib.values import clock
 
 MOST_MATCHES = 10_000
@@ -173,7 +173,7 @@ def _remove(claims: list[tuple[Key, int]]) -> None:
 
 def _reading(
     kind: Kind, terms: list[str], shards: int, most_matches: int, suffix: str = ""
-) -> tuple[list[str], list[Callable[[], Call[Matches | None]]]]:
+) -> tuple[list[str], list[Callable[[], Sent[Matches | None]]]]:
     """The calls that read the terms from the partitions of one spread, with the term of each."""
     # One shard's part of the most matches, with room for an uneven hash (ten times its spread).
     part = most_matches / shards
@@ -197,12 +197,12 @@ def _narrow(parts: Iterable[tuple[str, Matches | None]], most: int) -> dict[str,
     }
 
 
-def _shard(pk: str, begin: str, most: int) -> Call[Matches | None]:
+def _shard(pk: str, begin: str, most: int) -> Sent[Matches | None]:
     """The matches in one shard, or None if there are too many."""
     found = Matches()
     where = table.sk.begins_with(begin)
 
-    def asked(after: str | None) -> Call[Any]:
+    def asked(after: str | None) -> Sent[Any]:
         rows = table.query.send(pk, where=where, fields=("sk", "at"), limit=most + 1, after=after)
         return rows.then(read)
 

@@ -28,7 +28,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Call(Generic[T]):
+class Sent(Generic[T]):
     """A call that was sent, perhaps with others that depend on its reply; `result()` waits.
 
     Each of `reads` makes of a reply, or of what the one before made, a value or the next call.
@@ -47,7 +47,7 @@ class Call(Generic[T]):
         self.replies: list[Any] = []
         self.answer = dynamodb.send(operation, request)
 
-    def then(self, *reads: Callable[[Any], object]) -> "Call[Any]":
+    def then(self, *reads: Callable[[Any], object]) -> "Sent[Any]":
         self._reads += reads
         return self
 
@@ -59,11 +59,11 @@ class Call(Generic[T]):
         self.request = {"RequestItems": left} if left else self.request
         return not left
 
-    def read(self) -> "T | Call[T]":
+    def read(self) -> "T | Sent[T]":
         value = self.replies[-1]
         for place, read in enumerate(self._reads, 1):
             value = read(value)
-            if isinstance(value, Call):
+            if isinstance(value, Sent):
                 return value.then(*self._reads[place:])
         return value  # type: ignore[no-any-return]
 
@@ -74,9 +74,9 @@ class Call(Generic[T]):
 
 
 class Sendable(Generic[P, T]):
-    """A function that asks DynamoDB: `read(…)`, or `read.send(…)`, which returns its Call."""
+    """A function that asks DynamoDB: `read(…)`, or `read.send(…)`, which returns its Sent."""
 
-    def __init__(self, send: Callable[P, Call[T]]) -> None:
+    def __init__(self, send: Callable[P, Sent[T]]) -> None:
         self.send = send
         update_wrapper(self, send)
 
@@ -84,7 +84,7 @@ class Sendable(Generic[P, T]):
         return self.send(*args, **options).result()
 
 
-def together(sends: Sequence[Callable[[], Call[Any]]]) -> list[Any]:
+def together(sends: Sequence[Callable[[], Sent[Any]]]) -> list[Any]:
     """The results of independent calls: all are sent, then read, and so are the calls that depend
     on their replies. When it raises, none of them is under way."""
     found = []
@@ -93,16 +93,16 @@ def together(sends: Sequence[Callable[[], Call[Any]]]) -> list[Any]:
     return found
 
 
-def _results(calls: Sequence[Call[Any]]) -> list[Any]:
+def _results(calls: Sequence[Sent[Any]]) -> list[Any]:
     found: list[Any] = list(calls)
-    while waiting := {place: one for place, one in enumerate(found) if isinstance(one, Call)}:
+    while waiting := {place: one for place, one in enumerate(found) if isinstance(one, Sent)}:
         _answer(waiting.values())
         for place, call in waiting.items():
             found[place] = call.read()
     return found
 
 
-def _answer(calls: Iterable[Call[Any]]) -> None:
+def _answer(calls: Iterable[Sent[Any]]) -> None:
     """Waits for the reply of each; sends those again that may be repeated."""
     waiting, codes = list(calls), list[str]()
     last: Exception | None = None
@@ -110,7 +110,7 @@ def _answer(calls: Iterable[Call[Any]]) -> None:
         if attempt:
             for call in waiting:
                 call.answer = dynamodb.send(call.operation, call.request)
-        again, failed = list[Call[Any]](), list[Exception]()
+        again, failed = list[Sent[Any]](), list[Exception]()
         codes.clear()
         for call in waiting:
             try:

@@ -16,7 +16,7 @@ from chalicelib import settings
 from chalicelib.storage import dynamodb
 from chalicelib.storage.attributes import Expressions, Item, Key, pack, pack_key, unpack
 from chalicelib.storage.conditions import Attr, Condition
-from chalicelib.storage.round_trips import Call, Sendable, together
+from chalicelib.storage.round_trips import Sendable, Sent, together
 from chalicelib.values.batches import batches
 
 BATCH_KEYS: Final = 100  # AWS: at most 100 keys in a BatchGetItem call
@@ -47,11 +47,11 @@ def may_write() -> None:
 
 
 @Sendable
-def get(key: Key, table: str | None = None) -> Call[Item | None]:
+def get(key: Key, table: str | None = None) -> Sent[Item | None]:
     """The item, of the main table unless another is named."""
     name = table or settings.table()
     request = {"TableName": name, "Key": pack_key(key), "ConsistentRead": True}
-    return Call("GetItem", request, _item)
+    return Sent("GetItem", request, _item)
 
 
 def _item(reply: Any) -> Item | None:
@@ -80,9 +80,9 @@ def _only(fields: Iterable[str]) -> dict[str, object]:
     return expressions.into({"ProjectionExpression": ", ".join(names)}) if len(names) > 2 else {}
 
 
-def _batch(name: str, keys: Sequence[Key], only: dict[str, object]) -> Call[dict[Key, Item]]:
+def _batch(name: str, keys: Sequence[Key], only: dict[str, object]) -> Sent[dict[Key, Item]]:
     wanted = {"Keys": [pack_key(key) for key in keys], "ConsistentRead": True, **only}
-    call: Call[Any] = Call("BatchGetItem", {"RequestItems": {name: wanted}})
+    call: Sent[Any] = Sent("BatchGetItem", {"RequestItems": {name: wanted}})
 
     def read(_: object) -> dict[Key, Item]:
         stored = (one for reply in call.replies for one in reply["Responses"].get(name, ()))
@@ -109,7 +109,7 @@ def query(
     forward: bool = True,
     limit: int | None = None,
     fields: Sequence[str] = (),
-) -> Call[Rows]:
+) -> Sent[Rows]:
     """Up to `limit` items (or 1 MB) of one partition in the order of `sk`.
 
     `where` is a condition on `sk`; `matching` drops items after they were read and
@@ -132,7 +132,7 @@ def query(
         request["Limit"] = limit
     if after is not None:
         request["ExclusiveStartKey"] = pack_key((pk, after))
-    return Call("Query", expressions.into(request), _rows)
+    return Sent("Query", expressions.into(request), _rows)
 
 
 def _rows(reply: Any) -> Rows:
@@ -152,7 +152,7 @@ class Tally:
 @Sendable
 def tally(
     pk: str, *, where: Condition | None, matching: Condition | None, most: int
-) -> Call[Tally]:
+) -> Sent[Tally]:
     """Counts items without reading them, in as many calls as it takes to look at `most`."""
     expressions = Expressions()
     partition = Attr("pk").eq(pk)
@@ -168,22 +168,22 @@ def tally(
         request["FilterExpression"] = expressions.condition(matching)
     expressions.into(request)
 
-    def read(so_far: Tally, reply: Any) -> Tally | Call[Any]:
+    def read(so_far: Tally, reply: Any) -> Tally | Sent[Any]:
         last = reply.get("LastEvaluatedKey")
         passed, looked = int(reply["Count"]), int(reply["ScannedCount"])
         now = Tally(so_far.passed + passed, so_far.looked + looked, last is None)
         if last is None or now.looked >= most:
             return now
-        return Call("Query", {**request, "ExclusiveStartKey": last}, partial(read, now))
+        return Sent("Query", {**request, "ExclusiveStartKey": last}, partial(read, now))
 
-    return Call("Query", request, partial(read, Tally(0, 0, False)))
+    return Sent("Query", request, partial(read, Tally(0, 0, False)))
 
 
 @Sendable
-def everything(pk: str, **options: Any) -> Call[list[Item]]:
+def everything(pk: str, **options: Any) -> Sent[list[Item]]:
     """All items of a partition that is known to be small, whatever number of calls it takes."""
 
-    def read(before: list[Item], rows: Rows) -> list[Item] | Call[Any]:
+    def read(before: list[Item], rows: Rows) -> list[Item] | Sent[Any]:
         found = before + rows.items
         if rows.after is None:
             return found
@@ -214,7 +214,7 @@ def scan(begins: str) -> Iterator[list[Key]]:
     }
     expressions.into(request)
     while True:
-        reply: Any = Call("Scan", request).result()
+        reply: Any = Sent("Scan", request).result()
         yield [(item["pk"]["S"], item["sk"]["S"]) for item in reply["Items"]]
         if "LastEvaluatedKey" not in reply:
             return
@@ -227,7 +227,7 @@ def scanned(name: str, after: Key | None) -> tuple[list[Item], Key | None]:
     request: dict[str, object] = {"TableName": name, "ConsistentRead": True}
     if after is not None:
         request["ExclusiveStartKey"] = pack_key(after)
-    reply: Any = Call("Scan", request).result()
+    reply: Any = Sent("Scan", request).result()
     last = reply.get("LastEvaluatedKey")
     return [unpack(item) for item in reply["Items"]], _key_of(last) if last else None
 
@@ -250,7 +250,7 @@ def update(
     add: Mapping[str, object] | None = None,
     remove: Iterable[str] = (),
     when: Condition | None = None,
-) -> Call[Item]:
+) -> Sent[Item]:
     """The whole item after the update. Raises ConditionFailed."""
     expressions = Expressions()
     request = {
@@ -264,7 +264,7 @@ def update(
 
 
 @Sendable
-def delete(key: Key, when: Condition | None = None) -> Call[object]:
+def delete(key: Key, when: Condition | None = None) -> Sent[object]:
     """Raises ConditionFailed; deleting what is not there is no error."""
     request = {"TableName": settings.table(), "Key": pack_key(key)}
     return _single("DeleteItem", request, Expressions(), when, key)
@@ -278,7 +278,7 @@ def batch_write(puts: Iterable[Item] = (), deletes: Iterable[Key] = ()) -> None:
     may_write()
     name = settings.table()
     parts = [{name: part} for part in batches(writes, BATCH_WRITES)]
-    together([partial(Call, "BatchWriteItem", {"RequestItems": part}) for part in parts])
+    together([partial(Sent, "BatchWriteItem", {"RequestItems": part}) for part in parts])
 
 
 def _single(
@@ -287,7 +287,7 @@ def _single(
     expressions: Expressions,
     when: Condition | None,
     key: Key,
-) -> Call[Any]:
+) -> Sent[Any]:
     """A write whose answer is lost is sent again, and may then fail its own condition: who must
     tell that from another's write puts something of his own into it, and looks for it in `old`."""
     if when is not None:
@@ -301,4 +301,4 @@ def _single(
         return ConditionFailed(key, unpack(reply.get("Item", {})) or None)
 
     may_write()
-    return Call(operation, expressions.into(request), refused=refused)
+    return Sent(operation, expressions.into(request), refused=refused)

@@ -12,7 +12,7 @@ from chalicelib.problems import Invalid
 from chalicelib.storage import outbox, round_trips, table
 from chalicelib.storage.attributes import Item
 from chalicelib.storage.conditions import Attr, Condition, all_of
-from chalicelib.storage.round_trips import Call
+from chalicelib.storage.round_trips import Sent
 from chalicelib.storage.table import sk
 from chalicelib.values import ids
 from chalicelib.webhooks import attempts, deliveries, store
@@ -122,7 +122,7 @@ class _Shard:
         self.found: list[Item] = []
         self.more = True
 
-    def read(self, oldest: str, passes: Condition | None, looked_at: int) -> Call[object]:
+    def read(self, oldest: str, passes: Condition | None, looked_at: int) -> Sent[object]:
         rows = table.query.send(
             self._partition,
             where=sk.between(oldest, self.reached),

@@ -2,17 +2,19 @@ from typing import Any
 
 import pytest
 
+from chalicelib import threads
 from chalicelib.storage import round_trips
 
 
 @pytest.fixture
 def rounds(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The number of calls in each round trip of `round_trips.together`."""
-    found, together = list[int](), round_trips.together
+    """The number of calls that are made at the same time, each time."""
+    found = list[int]()
+    for where in (round_trips, threads):
 
-    def counted(calls: Any) -> Any:
-        found.append(len(calls))
-        return together(calls)
+        def counted(calls: Any, together: Any = where.together) -> Any:
+            found.append(len(calls))
+            return together(calls)
 
-    monkeypatch.setattr(round_trips, "together", counted)
+        monkeypatch.setattr(where, "together", counted)
     return found

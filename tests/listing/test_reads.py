@@ -305,7 +305,7 @@ def test_all_records_are_read_newest_first_without_most_of_those_created_meanwhi
 
 
 def best_of(*terms: str) -> list[str]:
-    rows = [call() for call in best.reading(KIND, terms)]
+    rows = [send().result() for send in best.reading(KIND, terms)]
     return best.candidates(terms, rows)
 
 
