@@ -292,6 +292,7 @@ class Import:
         from chalicelib.storage import commit
 
         self._time, self._thread = time, threading.local()
+        self._tills = commit._Lanes()
         self._functions = [commit._Lanes() for _ in range(FUNCTIONS)]
         self.sent, self.under_way = Counter[str](), FUNCTIONS * len(self._functions[0])
 
@@ -301,10 +302,15 @@ class Import:
         return "lanes" in self._thread.__dict__
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._thread.lanes, name)  # as the lanes of this thread's function
+        return getattr(self._lanes, name)
 
     def __len__(self) -> int:
-        return len(self._thread.lanes) if self.is_sending else 1
+        return len(self._lanes)
+
+    @property
+    def _lanes(self) -> Any:
+        """Those of this thread's function."""
+        return self._thread.__dict__.get("lanes", self._tills)
 
     def start(self) -> None:
         for lanes in self._functions:
@@ -376,7 +382,7 @@ def imports_and_orders(lock_ms: float) -> tuple[int, float, float, Answers]:
         dynamodb.faults = arrives
         importing.start()
         time.at(0.5, till)
-        with mock.patch.object(commit, "_lanes", importing):
+        with mock.patch.object(commit, "open_lanes", importing):
             time.run()
         took = time.now
     sent = importing.sent

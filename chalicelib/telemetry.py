@@ -41,11 +41,15 @@ _logger: Final = Logger(
 )
 
 
+_invocation: Final[dict[str, str]] = {}  # what each line of this invocation has
+
+
 def begin(context: object) -> None:
     """Each line of this invocation has Lambda's request id."""
     id = getattr(context, "aws_request_id", None)
     if id:
-        _logger.append_keys(lambdaRequestId=id)
+        _invocation["lambdaRequestId"] = id
+        _logger.append_keys(**_invocation)
 
 
 def info(message: str, **fields: Any) -> None:
@@ -91,7 +95,7 @@ def measured(
         line.add_dimension(dimension, of)
     for metric, value in metrics.items():
         line.add_metric(metric, "Milliseconds" if metric.endswith("Ms") else "Count", value)
-    for name, field in {"level": "INFO", "message": message, **fields}.items():
+    for name, field in {"level": "INFO", "message": message, **_invocation, **fields}.items():
         line.add_metadata(name, field)
     # `metrics` again: a plain number instead of Powertools' list of one, for queries of the
     # log. One write for text and line end, so that threads do not interleave lines.

@@ -4,7 +4,16 @@ import json
 from datetime import datetime
 from typing import Any, Final
 
-_SAID: Final = {"_aws", "Stage", "level", "service", "timestamp", "message", "xray_trace_id"}
+_SAID: Final = {
+    "lambdaRequestId",
+    "_aws",
+    "Stage",
+    "level",
+    "service",
+    "timestamp",
+    "message",
+    "xray_trace_id",
+}
 _OF_REQUESTS: Final = {
     *("method", "route", "status", "Requests", "LatencyMs", "ClientErrors", "ServerErrors"),
     *("group", "keyId", "requestId"),

@@ -9,6 +9,7 @@ from botocore.exceptions import ClientError
 
 from chalicelib import deadline, settings
 from chalicelib.problems import Busy, Invalid
+from chalicelib.storage import commit as commit_module
 from chalicelib.storage import outbox, table
 from chalicelib.storage.commit import Commit, send_all
 from tests.support.dynamodb_double import Double, Fault
@@ -341,3 +342,30 @@ def test_each_commit_has_its_own_outcome(dynamodb: Double) -> None:
     commits[2].check(("d", "1"), table.present)
     first, second, third = send_all(commits, lanes=1)
     assert first is second is None and isinstance(third, table.ConditionFailed)
+
+
+# --- Lanes ----------------------------------------------------------------------------------------
+
+
+def test_background_work_sends_half_as_many_commits_at_once_after_a_throttle(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And one more again after each that was taken."""
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    monkeypatch.setattr(commit_module, "open_lanes", commit_module._Lanes())
+    seen: list[int] = []
+
+    def work(event: object, context: object) -> None:
+        for refused in (1, 2, 0, 0, 0, 0):
+            left = iter(range(refused))
+            dynamodb.faults = lambda operation, request, left=left: (  # type: ignore[misc]
+                None if next(left, None) is None else Fault.THROTTLE
+            )
+            commit = Commit()
+            commit.put({"pk": "a", "sk": "1"})
+            commit.send()
+            seen.append(len(commit_module.open_lanes))
+
+    deadline.in_background(work)({}, None)
+    assert seen == [3, 2, 3, 4, 4, 4]
+    assert len(commit_module.open_lanes) == 4, "a client's commits are not held back"

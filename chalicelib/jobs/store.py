@@ -32,11 +32,10 @@ from chalicelib.jobs.model import (
 from chalicelib.problems import Conflict, NotFound
 from chalicelib.storage import table
 from chalicelib.storage.attributes import Item, Key
-from chalicelib.storage.commit import Commit
+from chalicelib.storage.commit import Commit, open_lanes
 from chalicelib.storage.conditions import Attr, Condition
 from chalicelib.storage.idempotency import Once
 from chalicelib.values import clock, ids
-from chalicelib.values.batches import batches
 from chalicelib.values.forgetting import Person
 
 R = TypeVar("R", bound=listing.Indexed)
@@ -45,7 +44,6 @@ T = TypeVar("T")
 KEPT_SECONDS: Final = 30 * 86_400  # as long as resources.yaml keeps the files of imports
 # A worker that does not know that its job has ended is stopped before (.chalice/config.json).
 WORKER_SECONDS: Final = 180
-_AT_ONCE: Final = 5
 _PREVIEW_BYTES: Final = 200_000
 
 # Types of jobs whose request may name a person, and the parts of it that never do.
@@ -205,10 +203,10 @@ def new_number(job_id: str) -> int:
 
 
 def at_once(calls: Sequence[Callable[[], T]]) -> list[T]:
-    """What the calls of a step return, a few at the same time."""
+    """What the calls of a step return; as many at the same time as there are `open_lanes`."""
     done: list[T] = []
-    for some in batches(calls, _AT_ONCE):
-        done += threads.together(some)
+    while len(done) < len(calls):
+        done += threads.together(calls[len(done) : len(done) + len(open_lanes)])
     return done
 
 

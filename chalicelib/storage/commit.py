@@ -205,7 +205,7 @@ class Commit:
         for _ in deadline.attempts(longest=lambda: self._longest_pause):
             try:
                 dynamodb.call("TransactWriteItems", request)
-                _lanes.widen()
+                open_lanes.widen()
                 return
             except ClientError as error:
                 last = error
@@ -219,7 +219,7 @@ class Commit:
                 self._longest_pause = self._pause_after(code, reasons)
                 more = 0.0
                 if is_throttled([code, *(reason.get("Code") for reason in reasons)]):
-                    _lanes.narrow()
+                    open_lanes.narrow()
                     more = _THROTTLED_SECONDS
                 if conflicts_until is not None and time.monotonic() >= conflicts_until + more:
                     break
@@ -313,7 +313,7 @@ class _Lanes:
         self._number = min(_LANES, self._number + 1)
 
 
-_lanes: Final = _Lanes()
+open_lanes: Final = _Lanes()
 
 
 def send_all(commits: Sequence[Commit], lanes: int = _LANES) -> list[Exception | None]:
@@ -334,7 +334,9 @@ def send_all(commits: Sequence[Commit], lanes: int = _LANES) -> list[Exception |
     table.batch_write(item for commit in commits for item in commit._before)
     for wave in _waves(commits):
         waiting = deque(wave)
-        together([partial(_each, send, waiting, lane) for lane in range(min(lanes, len(_lanes)))])
+        together(
+            [partial(_each, send, waiting, lane) for lane in range(min(lanes, len(open_lanes)))]
+        )
     _delete([commit for place, commit in enumerate(commits) if outcomes[place] is None])
     return outcomes
 
@@ -361,7 +363,7 @@ class _Call(NamedTuple):
 
 def _each(send: Callable[[_Call], None], waiting: deque[_Call], lane: int) -> None:
     """Sends those that wait, until others have taken them or there are fewer lanes."""
-    while waiting and lane < len(_lanes):
+    while waiting and lane < len(open_lanes):
         try:
             call = waiting.popleft()
         except IndexError:  # another lane was faster
