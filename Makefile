@@ -7,7 +7,7 @@ PYTEST := $(VENV)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONPATH := .
 
-.PHONY: run test thorough unit lint check client conformance conformance-dynamodb conformance-roles examples description fuzz mutants bench lock audit botocore
+.PHONY: run test thorough unit lint check client clients conformance conformance-dynamodb conformance-roles examples description fuzz mutants bench lock audit botocore
 .DELETE_ON_ERROR:
 
 # An environment whose Python is gone or too old is made again.
@@ -87,13 +87,24 @@ examples: .venv/ready
 # Runs linters and client generators on the API's description, and counts the operations they find. Needs Node (npm).
 DESCRIPTION_TOOLS := @redocly/cli@2.77.0 @stoplight/spectral-cli@6.16.3 openapi-typescript@7.13.0 typescript@5.9.3
 description: .venv/ready .description/ready
-	$(VENV)/python -m tests.generators .description
+	$(VENV)/python -m tests.generators
+
+# Generates clients for Go and Java from it, compiles them, and counts their operations. Needs Java 17, Maven and Go.
+OPENAPI_GENERATOR := org.openapitools:openapi-generator-cli:7.23.0
+clients: .venv/ready .description/generator
+	$(VENV)/python -m tests.generators compiled
+
+.description/generator: Makefile
+	@command -v java >/dev/null && command -v mvn >/dev/null && command -v go >/dev/null || { echo "make clients needs Java 17, Maven (mvn) and Go, which are not all here; nothing else does." >&2; exit 1; }
+	rm -f .description/openapi-generator-cli-*.jar
+	mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy -Dartifact=$(OPENAPI_GENERATOR) -DoutputDirectory=$(CURDIR)/.description
+	@touch $@
 
 .description/ready: Makefile
 	@command -v npm >/dev/null || { echo "make description needs Node (npm), which is not here; nothing else does." >&2; exit 1; }
 	npm install --prefix .description --no-audit --no-fund --no-save --ignore-scripts --loglevel=error $(DESCRIPTION_TOOLS)
 	$(PYTHON) -m venv .description/venv
-	.description/venv/bin/pip install -qq openapi-python-client==0.29.1
+	.description/venv/bin/pip install -qq openapi-python-client==0.29.1 mypy==2.4.1 types-python-dateutil
 	@touch $@
 
 # Mutation testing: 400 small changes to the core, then each condition of each write removed. Prints the changes that

@@ -1,16 +1,18 @@
 """Runs third-party tools on the API's description: linters and client generators.
 
-    python -m tests.generators [folder of the tools]      # `make description` installs and runs it
+    python -m tests.generators                # `make description` installs the tools and runs it
+    python -m tests.generators compiled       # `make clients`: Go and Java
 
-Compares the number of operations with the number of generated functions.
+Compares the operations with the generated functions.
 """
 
 import json
+import os
 import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,16 +38,17 @@ def operation_ids(description: dict[str, Any], parts: tuple[str, ...] = ("paths"
     }
 
 
-def main(tools: Path) -> None:
+def main(check: Callable[[dict[str, Any], Path, Path], Iterator[str]]) -> None:
     description = described()
     with tempfile.TemporaryDirectory() as folder:
-        for line in _checked(description, tools, Path(folder)):
+        Path(folder, "api.json").write_text(json.dumps(description))
+        for line in check(description, _PROJECT / ".description", Path(folder)):
             print(line, flush=True)
 
 
-def _checked(description: dict[str, Any], tools: Path, folder: Path) -> Iterator[str]:
+def interpreted(description: dict[str, Any], tools: Path, folder: Path) -> Iterator[str]:
+    """Linters, and the clients that Node and Python check."""
     ids = operation_ids(description)
-    (folder / "api.json").write_text(json.dumps(description))
     node = tools / "node_modules/.bin"
     _run(folder, node / "redocly", "lint", "api.json")
     yield "redocly lint: no error"
@@ -83,13 +86,41 @@ def _checked(description: dict[str, Any], tools: Path, folder: Path) -> Iterator
         if "properties" in schema and name not in names
     }
     assert not missing, f"openapi-python-client: no model of {missing}"
-    yield f"openapi-python-client: {len(functions)} of {len(wanted)} operations"
+    _run(folder / "client", tools / "venv/bin/mypy", "--strict", ".")
+    yield f"openapi-python-client, mypy --strict: {len(functions)} of {len(wanted)} operations"
+
+
+def compiled(description: dict[str, Any], tools: Path, folder: Path) -> Iterator[str]:
+    """openapi-generator's clients for Go and Java: they compile, and have every operation."""
+    there = operation_ids(description, ("paths", "webhooks"))
+    generator = next(tools.glob("openapi-generator-cli-*.jar"))
+    for language, functions, compiler in (
+        ("go", r"^func \(r Api(\w+)Request\) Execute\(", ["go", "build", "-mod=mod", "./..."]),
+        ("java", r"^    public ApiResponse<.*> (\w+)WithHttpInfo\(", ["mvn", "-q", "-B", "compile"]),
+    ):
+        _run(
+            folder,
+            *("java", "-jar", generator, "generate", "-g", language, "-i", "api.json"),
+            *("-o", language, "--global-property", "apiTests=false,modelTests=false"),
+            # In Go, values of all enums share a package.
+            *(["--additional-properties", "enumClassPrefix=true"] if language == "go" else []),
+        )
+        _run(folder / language, *compiler)
+        found = {
+            name[0].lower() + name[1:]
+            for path in (folder / language).rglob(f"*.{language}")
+            for name in re.findall(functions, path.read_text(), re.M)
+        }
+        assert found == there, f"openapi-generator, {language}: {found ^ there}"
+        yield f"openapi-generator, {language}, compiled: {len(found)} of {len(there)} operations"
 
 
 def _run(folder: Path, *command: str | Path) -> str:
+    path = f"{Path(command[0]).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         [str(part) for part in command],
         cwd=folder,
+        env={**os.environ, "PATH": path},
         check=False,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -102,4 +133,4 @@ def _run(folder: Path, *command: str | Path) -> str:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else _PROJECT / ".description").resolve())
+    main(compiled if sys.argv[1:] == ["compiled"] else interpreted)

@@ -41,7 +41,7 @@ class ReadEvents(QueryParameters):
     ] = False
 
 
-class ShownEvent(TypedDict):
+class FeedEvent(TypedDict):
     """An event as it was committed; webhooks get the same `data`."""
 
     id: Annotated[str, about("Identifier.")]
@@ -62,12 +62,12 @@ class ShownEvent(TypedDict):
 class EventFeed(TypedDict):
     """`next` is always there: send it as `after` of the next request."""
 
-    data: Annotated[list[ShownEvent], about("The items.")]
+    data: Annotated[list[FeedEvent], about("The items.")]
     next: Annotated[str, about("Send it as `after` of the next request; always present.")]
 
 
 def show(happened: Happened) -> dict[str, object]:
-    """The shape of ShownEvent, without `stock`."""
+    """The shape of FeedEvent, without `stock`."""
     return {
         "id": happened.event.id,
         "event": happened.event.event,

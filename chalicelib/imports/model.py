@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
 from datetime import datetime, timedelta
 from enum import StrEnum
-from functools import cache
 from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import BeforeValidator, Field, TypeAdapter
+from pydantic import Field
 from pydantic.alias_generators import to_camel
 from typing_extensions import TypedDict
 
@@ -144,16 +143,9 @@ _Location = Annotated[
 ]
 
 
-@cache
-def _adapter(of: str) -> TypeAdapter[object]:
-    return TypeAdapter({"name": _Name, "columns": Columns}[of])
-
-
-def _named_or_given(sent: object) -> object:
-    """Validated as what it is: the errors of a union would name all of its types as fields."""
-    if sent is None:
-        return None
-    return _adapter("columns" if isinstance(sent, dict) else "name").validate_python(sent)
+_Saved = Annotated[
+    str, Field(max_length=LONGEST_MAPPING_NAME, description="Name of the saved mapping to use.")
+]
 
 
 class ImportOptions(QueryParameters):
@@ -163,9 +155,8 @@ class ImportOptions(QueryParameters):
     dry_run: _DryRun = False
     allow_zero_prices: _Zero = False
     on_unknown_columns: _Unknown = UnknownColumnsMode.ASK
-    mapping: Annotated[
-        str, Field(max_length=200_000, description="A saved mapping's name, or a mapping as JSON.")
-    ] = ""
+    mapping: Annotated[str, Field(max_length=200_000, description="Column → field, as JSON.")] = ""
+    saved_mapping: _Saved = ""
     encoding: _Encoding = ""
     delimiter: _Delimiter = ""
     sheet: _Sheet = ""
@@ -181,11 +172,8 @@ class NewImportUpload(NullIsAbsent):
     dry_run: _DryRun = False
     allow_zero_prices: _Zero = False
     on_unknown_columns: _Unknown = UnknownColumnsMode.ASK
-    mapping: Annotated[
-        _Name | Columns | None,
-        BeforeValidator(_named_or_given),
-        Field(description="A saved mapping's name, or a mapping."),
-    ] = None
+    mapping: Annotated[Columns | None, about("Column → field; null: not read.")] = None
+    saved_mapping: _Saved = ""
     encoding: _Encoding = ""
     delimiter: _Delimiter = ""
     sheet: _Sheet = ""

@@ -62,7 +62,8 @@ _FORM: Final[dict[str, Any]] = {
         "onUnknownColumns": {"type": "string", "enum": list(UnknownColumnsMode)},
         "review": {"type": "boolean"},
         **{name: {"type": "string"} for name in ("encoding", "delimiter", "sheet", "location")},
-        "mapping": {"type": "string", "description": "A saved mapping's name, or one as JSON"},
+        "mapping": {"type": "string", "description": "Column → field, as JSON"},
+        "savedMapping": {"type": "string", "description": "Name of the saved mapping to use"},
     },
 }
 _FORM_SECONDS: Final = 300  # until the file of this request counts as lost
@@ -104,7 +105,7 @@ def start() -> Response:
 
 def _options(asked: ImportOptions | NewImportUpload) -> Options:
     """Raises Invalid for an unknown or invalid mapping."""
-    mapping, file_format = _mapping(asked.mapping or None)
+    mapping, file_format = _mapping(asked)
     return Options(
         asked.mode,
         asked.dry_run,
@@ -130,17 +131,20 @@ def _encoding(name: str) -> str:
         raise Invalid.field("encoding", unknown.code, f"is unknown: {unknown.message}") from None
 
 
-def _mapping(sent: str | Columns | None) -> tuple[Columns | None, str | None]:
+def _mapping(asked: ImportOptions | NewImportUpload) -> tuple[Columns | None, str | None]:
     """The columns, or the format, of a saved mapping or of one that was sent."""
-    if isinstance(sent, str) and not sent.lstrip().startswith("{"):
+    if asked.saved_mapping:
+        if asked.mapping:
+            raise Invalid.field("savedMapping", "two_mappings", "cannot be sent with `mapping`")
         try:
-            saved = mappings.get(sent)
+            saved = mappings.get(asked.saved_mapping)
         except NotFound:
-            message = "is neither the name of a saved mapping nor a mapping as JSON"
-            raise Invalid.field("mapping", "unknown_mapping", message) from None
+            message = "is not the name of a saved mapping"
+            raise Invalid.field("savedMapping", "unknown_mapping", message) from None
         columns = saved["columns"]
         is_changed = not saved["format"] or any(columns.values())
         return (columns if is_changed else None), saved["format"]
+    sent = asked.mapping or None
     if isinstance(sent, str):
         try:
             sent = json.loads(sent)

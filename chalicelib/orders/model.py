@@ -19,6 +19,7 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic.json_schema import SkipJsonSchema
 
 from chalicelib import listing
 from chalicelib.customers.model import OrderCustomerInput, searchable
@@ -213,7 +214,8 @@ class PaymentInput(Stripped):
     allow_overpayment: Annotated[
         bool, null_is(False), Field(strict=True, description="Accept more than is due.")
     ] = False
-    voided_at: Annotated[None, about("A voided payment cannot be sent.")] = None
+    # A payment that was read has it; one that is voided cannot be sent.
+    voided_at: SkipJsonSchema[None] = None
 
 
 Payments = Annotated[list[PaymentInput], Field(max_length=10)]

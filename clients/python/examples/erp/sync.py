@@ -10,7 +10,7 @@ import sqlite3
 import sys
 
 from backroom import Backroom, Gone
-from backroom.models import Event
+from backroom.models import FeedEvent
 
 
 def main(path: str) -> None:
@@ -37,7 +37,7 @@ def synchronise(database: sqlite3.Connection, shop: Backroom, cursor: str | None
         database.commit()  # the page and the place after it, together
 
 
-def apply(database: sqlite3.Connection, event: Event) -> None:
+def apply(database: sqlite3.Connection, event: FeedEvent) -> None:
     if not event["event"].startswith("order."):
         return
     order = event["data"]

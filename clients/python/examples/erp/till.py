@@ -4,7 +4,7 @@ import sys
 from decimal import Decimal
 
 from backroom import Backroom, Invalid
-from backroom.models import NewOrder, Order
+from backroom.models import CreateOrder, Order
 
 
 def sell(shop: Backroom, sku: str, quantity: int, receipt: str) -> Order:
@@ -15,7 +15,7 @@ def sell(shop: Backroom, sku: str, quantity: int, receipt: str) -> Order:
         for variant in product["variants"]
         if variant["sku"] == sku
     ]
-    order: NewOrder = {
+    order: CreateOrder = {
         "source": "IN_PERSON",
         "paymentStatus": "PAID",
         "paymentMethod": "CARD_TERMINAL",

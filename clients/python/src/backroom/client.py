@@ -14,7 +14,7 @@ import httpx
 from typing_extensions import Self
 
 from backroom import errors, settings
-from backroom.models import EventFeed, EventKind, NewExport, NewImportUpload
+from backroom.models import CreateExport, CreateImportUpload, EventFeed, EventKind
 from backroom.operations import Operations
 from backroom.transport import RETRIES, Policy, Transport, Waiting
 
@@ -107,7 +107,7 @@ class Backroom(Operations):
     def import_products(
         self,
         file: str | os.PathLike[str] | IO[bytes],
-        options: NewImportUpload | None = None,
+        options: CreateImportUpload | None = None,
         *,
         on_sent: Callable[[int], None] = lambda sent: None,
     ) -> str:
@@ -121,7 +121,7 @@ class Backroom(Operations):
             with open(file, "rb") as opened:
                 return self.import_products(opened, options, on_sent=on_sent)
         own_name = Path(str(getattr(file, "name", "products.csv"))).name
-        asked: NewImportUpload = {"fileName": own_name}
+        asked: CreateImportUpload = {"fileName": own_name}
         if options is not None:
             asked = {**asked, **options}
         made = self.prepare_upload(asked)
@@ -146,7 +146,7 @@ class Backroom(Operations):
     def export(
         self,
         to: str | os.PathLike[str],
-        asked: NewExport,
+        asked: CreateExport,
         *,
         on_progress: Callable[[Any], None] = lambda job: None,
         on_received: Callable[[int], None] = lambda received: None,

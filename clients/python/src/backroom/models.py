@@ -93,7 +93,7 @@ TransactionKind: TypeAlias = Literal["PAYMENT", "REFUND", "VOID"]
 UnknownColumnsMode: TypeAlias = Literal["ask", "fail"]
 """What happens to a file that is not recognised."""
 
-NewProducts: TypeAlias = "list[NewProduct]"
+CreateProducts: TypeAlias = "list[CreateProduct]"
 """The products of a bulk creation; each succeeds or fails independently."""
 
 
@@ -340,6 +340,205 @@ class CompareAtPriceChange(TypedDict):
     """Remove it."""
     fromPrice: NotRequired[bool]
     """The price before this change becomes the compare-at price."""
+
+
+class CreateApiKey(TypedDict):
+    """The rights of a new key, and its expiry."""
+
+    name: str
+    """Who or what uses the key."""
+    role: Role
+    """What the key may do."""
+    expiresAt: NotRequired[str | None]
+    """Requests after it are 401 `key_expired`; default: never."""
+
+
+class CreateCustomer(TypedDict):
+    """The fields of a creation: an e-mail, a phone, a company or a name at least."""
+
+    email: NotRequired[str | None]
+    """E-mail address."""
+    firstName: NotRequired[str | None]
+    """Given name."""
+    lastName: NotRequired[str | None]
+    """Family name."""
+    company: NotRequired[str | None]
+    """Company."""
+    phone: NotRequired[str | None]
+    """Phone number, as it is written."""
+    note: NotRequired[str | None]
+    """Free text about it."""
+    tags: NotRequired[list[str] | None]
+    """Words to find it by."""
+    addresses: NotRequired[list[CustomerAddressInput] | None]
+    """Where parcels and bills may go, at most 20."""
+    defaultAddressId: NotRequired[str | None]
+    """Default: the first one"""
+
+
+class CreateExport(TypedDict):
+    """The records to export, and the format."""
+
+    filters: NotRequired[dict[str, Any]]
+    """Query parameters of the list, except page, limit, cursor and sort"""
+    all: NotRequired[bool]
+    """All records, with no `ids` and no `filters`."""
+    type: ExportType
+    """Which records."""
+    format: NotRequired[ExportFormat]
+    """jsonl: a record a line, as the API shows it"""
+    columns: NotRequired[ExportColumns]
+    """Of a CSV of products"""
+
+
+class CreateImportUpload(TypedDict):
+    """A file that will be uploaded, and how it is imported."""
+
+    fileName: str
+    """Name of the file."""
+    mode: NotRequired[ImportMode]
+    """upsert, create (new only) or update (existing only)."""
+    dryRun: NotRequired[bool]
+    """Report what would happen, and write no product."""
+    allowZeroPrices: NotRequired[bool]
+    """Allow prices above zero to become zero."""
+    onUnknownColumns: NotRequired[UnknownColumnsMode]
+    """`ask`: the job waits for a mapping; `fail`: it fails."""
+    mapping: NotRequired[dict[str, str | None] | None]
+    """Column → field; null: not read."""
+    savedMapping: NotRequired[str]
+    """Name of the saved mapping to use."""
+    encoding: NotRequired[str]
+    """The file's encoding, such as cp1250; default: detected."""
+    delimiter: NotRequired[Literal["", ",", ";", "\t", "|"]]
+    """Between cells; default: detected."""
+    sheet: NotRequired[str]
+    """A workbook's sheet; default: the first."""
+    location: NotRequired[str]
+    """The location whose stock is read; default: all."""
+    review: NotRequired[bool]
+    """Wait for confirmation even if the file is recognised."""
+
+
+class CreateMapping(TypedDict):
+    """A mapping to be proposed for files with exactly these columns."""
+
+    columns: dict[str, str | None]
+    """Column → field; null: not read"""
+    format: NotRequired[str | None]
+    """Name of the format that the file has; null: its columns are mapped."""
+
+
+class CreateOrder(TypedDict):
+    """The fields of a creation. Sums that are absent are computed, and those given are kept."""
+
+    source: NotRequired[str | None]
+    """Where the order came from, such as IN_PERSON."""
+    customer: NotRequired[OrderCustomerInput | None]
+    """Who ordered; null: no customer."""
+    shippingAddress: NotRequired[AddressInput | None]
+    """Where the parcel goes; a copy, null if none was given."""
+    billingAddress: NotRequired[AddressInput | None]
+    """Where the bill goes; a copy, null if none was given."""
+    salesRepId: NotRequired[str | None]
+    """Employee who sold it, `emp_…`; null: none."""
+    lineItems: list[LineItemInput]
+    """Items of the order."""
+    currency: NotRequired[str | None]
+    """The shop's currency, ISO 4217."""
+    tax: NotRequired[Amount | None]
+    """A decimal amount."""
+    subtotal: NotRequired[Amount | None]
+    """Sum of the lines; a decimal amount."""
+    total: NotRequired[Amount | None]
+    """What is to be paid; a decimal amount."""
+    paymentStatus: NotRequired[PaymentStatus | None]
+    """Whether it is paid."""
+    paymentMethod: NotRequired[str | None]
+    """How it is paid, such as CARD_TERMINAL."""
+    payments: NotRequired[list[PaymentInput] | None]
+    """What was paid already."""
+    deposit: NotRequired[DepositInput | None]
+    """What begins production; null: none."""
+    note: NotRequired[str | None]
+    """Free text about it."""
+    tags: NotRequired[list[str] | None]
+    """Words to find it by."""
+    orderDate: NotRequired[str | None]
+    """At most 24 hours ahead."""
+    processedAt: NotRequired[str | None]
+    """The same as orderDate."""
+
+
+class CreateProduct(TypedDict):
+    """The fields of a creation. `price` may be absent only if every variant has one."""
+
+    currency: NotRequired[str | None]
+    """The shop's currency, ISO 4217."""
+    description: NotRequired[str | None]
+    """Free text."""
+    status: NotRequired[ProductStatus | None]
+    """Its state."""
+    price: NotRequired[Amount | None]
+    """A decimal amount, in the shop's currency."""
+    compareAtPrice: NotRequired[Amount | None]
+    """What it cost before; a decimal amount."""
+    sku: NotRequired[str | None]
+    """Stock keeping unit."""
+    vendor: NotRequired[str | None]
+    """Who makes or supplies it."""
+    tags: NotRequired[list[str] | None]
+    """Words to find it by."""
+    type: NotRequired[str | None]
+    """Product type."""
+    storefront: NotRequired[str | None]
+    """The storefront that it is assigned to; null: all."""
+    published: NotRequired[bool | None]
+    """Whether the storefront may show it."""
+    images: NotRequired[list[ImageInput] | None]
+    """Images, the main one first."""
+    seo: NotRequired[SeoInput | None]
+    """What search engines show."""
+    lowStockThreshold: NotRequired[int | None]
+    """A stock below this is low."""
+    metadata: NotRequired[dict[str, Any] | None]
+    """Any data of the shop: JSON up to 16 KB, 28 levels deep."""
+    name: str
+    """Name."""
+    slug: NotRequired[str | None]
+    """Its part of a web address, such as blue-shirt."""
+    variants: NotRequired[list[CreateVariant] | None]
+    """Variants; there is at least one."""
+
+
+class CreateVariant(TypedDict):
+    """A variant of a new product. The id of a copied one is ignored."""
+
+    title: NotRequired[str | None]
+    """Title."""
+    sku: NotRequired[str | None]
+    """Stock keeping unit."""
+    price: NotRequired[Amount | None]
+    """A decimal amount, in the shop's currency."""
+    stock: NotRequired[int | None]
+    """How many there are; null: not tracked."""
+
+
+class CreateWebhook(TypedDict):
+    """The address for events, and which events."""
+
+    url: str
+    """https:// and a public host; no redirects"""
+    events: list[EventKind]
+    """Kinds of events that it gets."""
+    email: NotRequired[str | None]
+    """Gets a mail when deliveries fail. Without it, the shop's address does."""
+    description: NotRequired[str | None]
+    """Free text."""
+    enabled: NotRequired[bool]
+    """false pauses it: new events make no deliveries, and pending ones wait."""
+    filter: NotRequired[dict[str, Any] | None]
+    """A pattern (docs/webhooks.md#filters): events whose body does not fit are not sent."""
 
 
 class CursorPagination(TypedDict):
@@ -616,7 +815,16 @@ class DepositInput(TypedDict):
     """Percent of the total."""
 
 
-class Event(TypedDict):
+class EventFeed(TypedDict):
+    """`next` is always there: send it as `after` of the next request."""
+
+    data: list[FeedEvent]
+    """The items."""
+    next: str
+    """Send it as `after` of the next request; always present."""
+
+
+class FeedEvent(TypedDict):
     """An event as it was committed; webhooks get the same `data`."""
 
     id: str
@@ -629,15 +837,6 @@ class Event(TypedDict):
     """What its webhooks get as `data`."""
     stock: NotRequired[dict[str, int | None]]
     """With `stock=true`: the current stock of the variants in `data`, by id; null is not tracked"""
-
-
-class EventFeed(TypedDict):
-    """`next` is always there: send it as `after` of the next request."""
-
-    data: list[Event]
-    """The items."""
-    next: str
-    """Send it as `after` of the next request; always present."""
 
 
 class Image(TypedDict):
@@ -1079,203 +1278,6 @@ class Merge(TypedDict):
     """Id of the customer to keep"""
 
 
-class NewApiKey(TypedDict):
-    """The rights of a new key, and its expiry."""
-
-    name: str
-    """Who or what uses the key."""
-    role: Role
-    """What the key may do."""
-    expiresAt: NotRequired[str | None]
-    """Requests after it are 401 `key_expired`; default: never."""
-
-
-class NewCustomer(TypedDict):
-    """The fields of a creation: an e-mail, a phone, a company or a name at least."""
-
-    email: NotRequired[str | None]
-    """E-mail address."""
-    firstName: NotRequired[str | None]
-    """Given name."""
-    lastName: NotRequired[str | None]
-    """Family name."""
-    company: NotRequired[str | None]
-    """Company."""
-    phone: NotRequired[str | None]
-    """Phone number, as it is written."""
-    note: NotRequired[str | None]
-    """Free text about it."""
-    tags: NotRequired[list[str] | None]
-    """Words to find it by."""
-    addresses: NotRequired[list[CustomerAddressInput] | None]
-    """Where parcels and bills may go, at most 20."""
-    defaultAddressId: NotRequired[str | None]
-    """Default: the first one"""
-
-
-class NewExport(TypedDict):
-    """The records to export, and the format."""
-
-    filters: NotRequired[dict[str, Any]]
-    """Query parameters of the list, except page, limit, cursor and sort"""
-    all: NotRequired[bool]
-    """All records, with no `ids` and no `filters`."""
-    type: ExportType
-    """Which records."""
-    format: NotRequired[ExportFormat]
-    """jsonl: a record a line, as the API shows it"""
-    columns: NotRequired[ExportColumns]
-    """Of a CSV of products"""
-
-
-class NewImportUpload(TypedDict):
-    """A file that will be uploaded, and how it is imported."""
-
-    fileName: str
-    """Name of the file."""
-    mode: NotRequired[ImportMode]
-    """upsert, create (new only) or update (existing only)."""
-    dryRun: NotRequired[bool]
-    """Report what would happen, and write no product."""
-    allowZeroPrices: NotRequired[bool]
-    """Allow prices above zero to become zero."""
-    onUnknownColumns: NotRequired[UnknownColumnsMode]
-    """`ask`: the job waits for a mapping; `fail`: it fails."""
-    mapping: NotRequired[str | dict[str, str | None] | None]
-    """A saved mapping's name, or a mapping."""
-    encoding: NotRequired[str]
-    """The file's encoding, such as cp1250; default: detected."""
-    delimiter: NotRequired[Literal["", ",", ";", "\t", "|"]]
-    """Between cells; default: detected."""
-    sheet: NotRequired[str]
-    """A workbook's sheet; default: the first."""
-    location: NotRequired[str]
-    """The location whose stock is read; default: all."""
-    review: NotRequired[bool]
-    """Wait for confirmation even if the file is recognised."""
-
-
-class NewMapping(TypedDict):
-    """A mapping to be proposed for files with exactly these columns."""
-
-    columns: dict[str, str | None]
-    """Column → field; null: not read"""
-    format: NotRequired[str | None]
-    """Name of the format that the file has; null: its columns are mapped."""
-
-
-class NewOrder(TypedDict):
-    """The fields of a creation. Sums that are absent are computed, and those given are kept."""
-
-    source: NotRequired[str | None]
-    """Where the order came from, such as IN_PERSON."""
-    customer: NotRequired[OrderCustomerInput | None]
-    """Who ordered; null: no customer."""
-    shippingAddress: NotRequired[AddressInput | None]
-    """Where the parcel goes; a copy, null if none was given."""
-    billingAddress: NotRequired[AddressInput | None]
-    """Where the bill goes; a copy, null if none was given."""
-    salesRepId: NotRequired[str | None]
-    """Employee who sold it, `emp_…`; null: none."""
-    lineItems: list[LineItemInput]
-    """Items of the order."""
-    currency: NotRequired[str | None]
-    """The shop's currency, ISO 4217."""
-    tax: NotRequired[Amount | None]
-    """A decimal amount."""
-    subtotal: NotRequired[Amount | None]
-    """Sum of the lines; a decimal amount."""
-    total: NotRequired[Amount | None]
-    """What is to be paid; a decimal amount."""
-    paymentStatus: NotRequired[PaymentStatus | None]
-    """Whether it is paid."""
-    paymentMethod: NotRequired[str | None]
-    """How it is paid, such as CARD_TERMINAL."""
-    payments: NotRequired[list[PaymentInput] | None]
-    """What was paid already."""
-    deposit: NotRequired[DepositInput | None]
-    """What begins production; null: none."""
-    note: NotRequired[str | None]
-    """Free text about it."""
-    tags: NotRequired[list[str] | None]
-    """Words to find it by."""
-    orderDate: NotRequired[str | None]
-    """At most 24 hours ahead."""
-    processedAt: NotRequired[str | None]
-    """The same as orderDate."""
-
-
-class NewProduct(TypedDict):
-    """The fields of a creation. `price` may be absent only if every variant has one."""
-
-    currency: NotRequired[str | None]
-    """The shop's currency, ISO 4217."""
-    description: NotRequired[str | None]
-    """Free text."""
-    status: NotRequired[ProductStatus | None]
-    """Its state."""
-    price: NotRequired[Amount | None]
-    """A decimal amount, in the shop's currency."""
-    compareAtPrice: NotRequired[Amount | None]
-    """What it cost before; a decimal amount."""
-    sku: NotRequired[str | None]
-    """Stock keeping unit."""
-    vendor: NotRequired[str | None]
-    """Who makes or supplies it."""
-    tags: NotRequired[list[str] | None]
-    """Words to find it by."""
-    type: NotRequired[str | None]
-    """Product type."""
-    storefront: NotRequired[str | None]
-    """The storefront that it is assigned to; null: all."""
-    published: NotRequired[bool | None]
-    """Whether the storefront may show it."""
-    images: NotRequired[list[ImageInput] | None]
-    """Images, the main one first."""
-    seo: NotRequired[SeoInput | None]
-    """What search engines show."""
-    lowStockThreshold: NotRequired[int | None]
-    """A stock below this is low."""
-    metadata: NotRequired[dict[str, Any] | None]
-    """Any data of the shop: JSON up to 16 KB, 28 levels deep."""
-    name: str
-    """Name."""
-    slug: NotRequired[str | None]
-    """Its part of a web address, such as blue-shirt."""
-    variants: NotRequired[list[NewVariant] | None]
-    """Variants; there is at least one."""
-
-
-class NewVariant(TypedDict):
-    """A variant of a new product. The id of a copied one is ignored."""
-
-    title: NotRequired[str | None]
-    """Title."""
-    sku: NotRequired[str | None]
-    """Stock keeping unit."""
-    price: NotRequired[Amount | None]
-    """A decimal amount, in the shop's currency."""
-    stock: NotRequired[int | None]
-    """How many there are; null: not tracked."""
-
-
-class NewWebhook(TypedDict):
-    """The address for events, and which events."""
-
-    url: str
-    """https:// and a public host; no redirects"""
-    events: list[EventKind]
-    """Kinds of events that it gets."""
-    email: NotRequired[str | None]
-    """Gets a mail when deliveries fail. Without it, the shop's address does."""
-    description: NotRequired[str | None]
-    """Free text."""
-    enabled: NotRequired[bool]
-    """false pauses it: new events make no deliveries, and pending ones wait."""
-    filter: NotRequired[dict[str, Any] | None]
-    """A pattern (docs/webhooks.md#filters): events whose body does not fit are not sent."""
-
-
 class OpenOrders(TypedDict):
     """Orders in progress, and how many have each status."""
 
@@ -1511,8 +1513,6 @@ class PaymentInput(TypedDict):
     """Cash that was handed over."""
     allowOverpayment: NotRequired[bool]
     """Accept more than is due."""
-    voidedAt: NotRequired[None]
-    """A voided payment cannot be sent."""
 
 
 class PriceChange(TypedDict):
@@ -1999,8 +1999,6 @@ class TakePayments(TypedDict):
     """Cash that was handed over."""
     allowOverpayment: NotRequired[bool]
     """Accept more than is due."""
-    voidedAt: NotRequired[None]
-    """A voided payment cannot be sent."""
     payments: NotRequired[list[PaymentInput] | None]
     """Several payments: all of them are recorded, or none."""
 

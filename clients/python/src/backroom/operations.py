@@ -19,6 +19,15 @@ from backroom.models import (
     BulkStatus,
     BulkStatusResult,
     ChosenMapping,
+    CreateApiKey,
+    CreateCustomer,
+    CreateExport,
+    CreateImportUpload,
+    CreateMapping,
+    CreateOrder,
+    CreateProduct,
+    CreateProducts,
+    CreateWebhook,
     Customer,
     CustomerChange,
     CustomerList,
@@ -39,15 +48,6 @@ from backroom.models import (
     JobSummary,
     ListedApiKey,
     Merge,
-    NewApiKey,
-    NewCustomer,
-    NewExport,
-    NewImportUpload,
-    NewMapping,
-    NewOrder,
-    NewProduct,
-    NewProducts,
-    NewWebhook,
     Order,
     OrderChange,
     OrderList,
@@ -151,7 +151,9 @@ class Operations:
             by_cursor=True,
         )
 
-    def create_customer(self, body: NewCustomer, *, idempotency_key: str = AUTOMATIC) -> Customer:
+    def create_customer(
+        self, body: CreateCustomer, *, idempotency_key: str = AUTOMATIC
+    ) -> Customer:
         """Create a customer.
 
         With at least an e-mail, a phone, a company or a name. If another customer has the
@@ -355,7 +357,7 @@ class Operations:
         )
         return answer
 
-    def start_export(self, body: NewExport, *, idempotency_key: str = AUTOMATIC) -> StartedJob:
+    def start_export(self, body: CreateExport, *, idempotency_key: str = AUTOMATIC) -> StartedJob:
         """Export products, orders, customers or transactions.
 
         Those that match `filters`, or with `"all": true` all, as CSV or one JSON object a line.
@@ -492,7 +494,7 @@ class Operations:
         )
 
     def create_api_key(
-        self, body: NewApiKey, *, idempotency_key: str = AUTOMATIC
+        self, body: CreateApiKey, *, idempotency_key: str = AUTOMATIC
     ) -> ApiKeyWithSecret:
         """Create a key.
 
@@ -623,7 +625,7 @@ class Operations:
             by_cursor=True,
         )
 
-    def create_order(self, body: NewOrder, *, idempotency_key: str = AUTOMATIC) -> Order:
+    def create_order(self, body: CreateOrder, *, idempotency_key: str = AUTOMATIC) -> Order:
         """Create an order.
 
         Takes stock, or is refused: 422 `insufficient_stock` names the lines. With
@@ -850,7 +852,7 @@ class Operations:
             by_cursor=True,
         )
 
-    def create_product(self, body: NewProduct, *, idempotency_key: str = AUTOMATIC) -> Product:
+    def create_product(self, body: CreateProduct, *, idempotency_key: str = AUTOMATIC) -> Product:
         """Create a product.
 
         Without `slug`, one is made from the name. Emits product.created.
@@ -866,7 +868,9 @@ class Operations:
         )
         return answer
 
-    def create_products(self, body: NewProducts, *, idempotency_key: str = AUTOMATIC) -> BulkResult:
+    def create_products(
+        self, body: CreateProducts, *, idempotency_key: str = AUTOMATIC
+    ) -> BulkResult:
         """Create up to 500 products.
 
         An array of products, or `{"products": […]}`. Each succeeds or fails independently. It
@@ -931,6 +935,7 @@ class Operations:
         allow_zero_prices: bool | None = None,
         on_unknown_columns: UnknownColumnsMode | None = None,
         mapping: str | None = None,
+        saved_mapping: str | None = None,
         encoding: str | None = None,
         delimiter: Literal["", ",", ";", "\t", "|"] | None = None,
         sheet: str | None = None,
@@ -957,6 +962,7 @@ class Operations:
                 "allowZeroPrices": allow_zero_prices,
                 "onUnknownColumns": on_unknown_columns,
                 "mapping": mapping,
+                "savedMapping": saved_mapping,
                 "encoding": encoding,
                 "delimiter": delimiter,
                 "sheet": sheet,
@@ -979,7 +985,7 @@ class Operations:
         )
         return answer
 
-    def save_import_mapping(self, name: str, body: NewMapping) -> SavedMapping:
+    def save_import_mapping(self, name: str, body: CreateMapping) -> SavedMapping:
         """Save a mapping.
 
         Name every column of the file, with null for those that are not read. Replaces a mapping
@@ -1015,7 +1021,7 @@ class Operations:
         return answer
 
     def prepare_upload(
-        self, body: NewImportUpload, *, idempotency_key: str = AUTOMATIC
+        self, body: CreateImportUpload, *, idempotency_key: str = AUTOMATIC
     ) -> ImportUpload:
         """Get an address to upload a large CSV file to.
 
@@ -1204,7 +1210,7 @@ class Operations:
         )
 
     def create_webhook(
-        self, body: NewWebhook, *, idempotency_key: str = AUTOMATIC
+        self, body: CreateWebhook, *, idempotency_key: str = AUTOMATIC
     ) -> WebhookWithSecret:
         """Add a webhook.
 

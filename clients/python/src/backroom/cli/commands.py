@@ -31,16 +31,16 @@ from backroom.errors import (
 )
 from backroom.models import (
     ChosenMapping,
-    Event,
+    CreateExport,
+    CreateImportUpload,
+    CreateOrder,
+    CreateWebhook,
     EventKind,
     ExportColumns,
     ExportFormat,
     ExportType,
+    FeedEvent,
     ImportMode,
-    NewExport,
-    NewImportUpload,
-    NewOrder,
-    NewWebhook,
     OrderChange,
     Product,
 )
@@ -186,13 +186,18 @@ def import_(
     options["allowZeroPrices"] = allow_zero_prices
     if not file.stat().st_size:
         _fail(f"{file} is empty.", USAGE)
-    given = {"mapping": _mapping(mapping), "encoding": encoding, "sheet": sheet}
-    given |= {"delimiter": delimiter, "location": location}
+    given: dict[str, Any] = {
+        "encoding": encoding,
+        "sheet": sheet,
+        "delimiter": delimiter,
+        "location": location,
+    }
+    given |= _mapping(mapping)
     options.update({name: value for name, value in given.items() if value})
     asks = (sys.stdin.isatty() and not as_json) if ask is None else ask
     with _shop() as shop:
         with shown.bar("Uploading", file.stat().st_size, quiet=as_json, is_bytes=True) as bar:
-            wanted = cast(NewImportUpload, options)
+            wanted = cast(CreateImportUpload, options)
             job_id = shop.import_products(file, wanted, on_sent=bar.at)
         job = _waited(shop, job_id, "Importing", quiet=as_json)
         while job["status"] == "NEEDS_MAPPING" and asks:
@@ -214,11 +219,11 @@ def import_(
         raise typer.Exit(INCOMPLETE)
 
 
-def _mapping(text: str | None) -> Any:
+def _mapping(text: str | None) -> dict[str, Any]:
     if text is None or not text.lstrip().startswith("{"):
-        return text
+        return {"savedMapping": text}
     try:
-        return json.loads(text)
+        return {"mapping": json.loads(text)}
     except ValueError as wrong:
         _fail(f"--mapping is not JSON: {wrong}", USAGE)
 
@@ -312,7 +317,7 @@ def export(
         _fail(f"{target.parent} is no folder.", USAGE)
     if target.exists() and not force:
         _fail(f"{target} already exists: --force overwrites it.", USAGE)
-    asked: NewExport = {"type": what, "format": file_format, "columns": columns}
+    asked: CreateExport = {"type": what, "format": file_format, "columns": columns}
     if filters:
         asked["filters"] = _pairs(filters)
     else:
@@ -425,7 +430,7 @@ def create_order(
     """Place an order for variants, by their SKU."""
     with _shop() as shop:
         lines = [_line(shop, each) for each in items]
-        order: NewOrder = {"lineItems": cast(Any, lines), "source": source}
+        order: CreateOrder = {"lineItems": cast(Any, lines), "source": source}
         if email:
             order["customer"] = {"email": email}
         if paid:
@@ -584,7 +589,7 @@ def add_webhook(
     as_json: Json = False,
 ) -> None:
     """Post events to an address. Its secret is shown only once."""
-    wanted = cast(NewWebhook, {"url": url, "events": events})
+    wanted = cast(CreateWebhook, {"url": url, "events": events})
     with _shop() as shop:
         made = shop.create_webhook(wanted)
     if as_json:
@@ -660,7 +665,7 @@ def events(
             shown.note(f"Continue with --after {at}", "dim")
 
 
-def _print_event(event: Event, *, as_json: bool) -> None:
+def _print_event(event: FeedEvent, *, as_json: bool) -> None:
     if as_json:
         shown.line(event)
     else:

@@ -21,7 +21,7 @@ import httpx
 from backroom import settings
 from backroom.client import Backroom
 from backroom.errors import ApiError, BackroomError, RateLimited, ServerError, Unreachable
-from backroom.models import Event, EventKind
+from backroom.models import EventKind, FeedEvent
 from backroom.webhooks import PREFIX, signed_headers
 
 RECEIVER_SECONDS = 10.0  # as long as the shop waits for a receiver
@@ -49,7 +49,7 @@ class Progress:
 class Attempt:
     """`error`: why it was not taken, or None."""
 
-    event: Event
+    event: FeedEvent
     number: int
     milliseconds: int
     status: int | None
@@ -103,7 +103,7 @@ def delivery_id(event_id: str, forward_to: str) -> str:
     return f"dlv_{event_id.removeprefix('evt_')}{receiver}"
 
 
-def body_of(event: Event) -> bytes:
+def body_of(event: FeedEvent) -> bytes:
     told = {"event": event["event"], "data": event["data"]}
     return json.dumps(told, separators=(",", ":"), ensure_ascii=False).encode()
 
@@ -178,7 +178,7 @@ class Listener:
                 self._kept.write(at)
                 self._written = time.monotonic()
 
-    def _hand_over(self, event: Event) -> None:
+    def _hand_over(self, event: FeedEvent) -> None:
         number = 0
         while True:
             number += 1
@@ -191,7 +191,7 @@ class Listener:
                 return
             self._sleep(min(2.0 ** (number - 1), LONGEST_PAUSE))
 
-    def _post(self, event: Event, number: int) -> Attempt:
+    def _post(self, event: FeedEvent, number: int) -> Attempt:
         at, body = self._progress, body_of(event)
         id = delivery_id(event["id"], at.forward_to)
         headers = signed_headers(event["event"], id, body, at.secret, int(time.time()))
