@@ -96,7 +96,11 @@ def compiled(description: dict[str, Any], tools: Path, folder: Path) -> Iterator
     generator = next(tools.glob("openapi-generator-cli-*.jar"))
     for language, functions, compiler in (
         ("go", r"^func \(r Api(\w+)Request\) Execute\(", ["go", "build", "-mod=mod", "./..."]),
-        ("java", r"^    public ApiResponse<.*> (\w+)WithHttpInfo\(", ["mvn", "-q", "-B", "compile"]),
+        (
+            "java",
+            r"^    public ApiResponse<.*> (\w+)WithHttpInfo\(",
+            ["mvn", "-q", "-B", "compile"],
+        ),
     ):
         _run(
             folder,

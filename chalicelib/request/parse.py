@@ -146,7 +146,9 @@ def query(model: type[Parameters]) -> Parameters:
 def refuse_wrong_parameters(call: Call) -> None:
     """A mistyped or blank filter must not return everything, and of two values none may be ignored.
     Raises Invalid, which names each."""
-    asked = call.operation.query if call.operation else None
+    if call.operation is None:  # 404 or 405
+        return
+    asked = call.operation.query
     fields = asked.model_fields.items() if asked else ()
     known = {field.alias or name: field for name, field in fields}
     sent = _parameters()

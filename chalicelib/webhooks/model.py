@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, Field
+from pydantic.json_schema import SkipJsonSchema
 
 from chalicelib import settings
 from chalicelib.safe_post.destination import LONGEST_URL
@@ -155,15 +156,15 @@ class WebhookChange(Stripped):
 
     read_only: ClassVar[frozenset[str]] = _READ_ONLY
 
-    url: Annotated[Url | None, about("Web address.")] = None
-    events: Annotated[Events | None, about("Kinds of events that it gets.")] = None
+    url: Annotated[Url | SkipJsonSchema[None], about("Web address.")] = None
+    events: Annotated[Events | SkipJsonSchema[None], about("Kinds of events that it gets.")] = None
     email: Annotated[
         SummaryEmail | None,
         about("Gets a mail when deliveries fail; null: the shop's address does."),
     ] = None
     description: Annotated[Description | None, about("Free text.")] = None
     enabled: Annotated[
-        Annotated[bool, Field(strict=True)] | None,
+        Annotated[bool, Field(strict=True)] | SkipJsonSchema[None],
         about("false pauses it: new events make no deliveries, and pending ones wait."),
     ] = None
     filter: Annotated[

@@ -4,14 +4,14 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from backroom import Backroom, __version__
+from backroom import Backroom, __version__, settings
 from backroom.cli import commands
+from backroom.settings import Settings
 
 JOB = {"id": "job_1", "status": "COMPLETED", "failed": 0, "processed": 2, "total": 2}
 ORDER = {"id": "ord_1", "number": "1001", "lineItems": [], "customer": None}
@@ -26,20 +26,24 @@ class Counter:
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         self.asked.append(request)
-        return httpx.Response(200, json=self.answers[request.url.path])
+        answer = self.answers[request.url.path]
+        return answer if isinstance(answer, httpx.Response) else httpx.Response(200, json=answer)
 
 
 @pytest.fixture
-def counter(monkeypatch: pytest.MonkeyPatch) -> Counter:
-    made = Counter()
+def counter(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Counter]:
+    made, begin = Counter(), Backroom.__init__
+    for name in ("BACKROOM_PROFILE", "BACKROOM_URL", "BACKROOM_KEY"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setenv("BACKROOM_CONFIG", str(tmp_path / "kept" / "credentials.json"))
+    settings.save(Settings("https://shop.example.com", "bk_1"))
+    with httpx.Client(transport=httpx.MockTransport(made)) as http:
 
-    @contextmanager
-    def shop() -> Iterator[Backroom]:
-        with httpx.Client(transport=httpx.MockTransport(made)) as http:
-            yield Backroom("https://shop.example.com", "bk_1", http=http)
+        def asking(self: Backroom, url: str, key: str | None = None, **options: Any) -> None:
+            begin(self, url, key, **{**options, "http": http})
 
-    monkeypatch.setattr(commands, "_shop", shop)
-    return made
+        monkeypatch.setattr(Backroom, "__init__", asking)
+        yield made
 
 
 def run(*arguments: str) -> int:
@@ -122,3 +126,69 @@ def test_wrong_input_is_one_message_and_no_traceback(tmp_path: Path) -> None:
     ):
         assert done.returncode in (commands.REFUSED, commands.USAGE), done
         assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+
+
+def test_a_shell_completes_the_verbs() -> None:
+    asked = {
+        "_BACKROOM_COMPLETE": "complete_bash",
+        "COMP_WORDS": "backroom deli",
+        "COMP_CWORD": "1",
+    }
+    assert bare(**asked).stdout.split() == ["deliveries"]
+
+
+def test_a_profile_is_kept_used_and_removed(
+    counter: Counter, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counter.answers["/api/admin/me"] = {"name": "Ada", "role": "STAFF"}
+    monkeypatch.setenv("BACKROOM_KEY", "bk_2")
+    assert run("login", "https://two.example.com", "--profile", "two", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["profile"] == "two"
+    assert run("login", "https://one.example.com") == 0
+    assert run("profiles", "--json") == 0
+    kept = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert kept == [
+        {"profile": "default", "url": "https://one.example.com"},
+        {"profile": "two", "url": "https://two.example.com"},
+    ]
+    monkeypatch.setenv("BACKROOM_URL", "https://other.example.com")
+    counter.answers["/api/admin/jobs/job_1"] = JOB
+    for profile in ([], ["--profile", "two"], ["--profile", "default"]):
+        assert run(*profile, "jobs", "show", "job_1") == 0
+    asked = [str(each.url.host) for each in counter.asked[2:]]
+    assert asked == ["other.example.com", "two.example.com", "one.example.com"]
+    assert run("logout", "--profile", "two") == 0
+    assert run("--profile", "two", "jobs", "show", "job_1") == commands.NOT_ALLOWED
+    assert "default" in capsys.readouterr().err
+
+
+def test_short_stock_names_the_item(counter: Counter, capsys: pytest.CaptureFixture[str]) -> None:
+    variants = [{"id": f"var_{sku}", "sku": sku} for sku in ("MUG", "CUP")]
+    numbers = {"page": 1, "totalPages": 1}
+    counter.answers["/api/admin/products"] = {
+        "data": [{"id": "prod_1", "variants": variants}],
+        "pagination": numbers,
+    }
+    short = {"variantId": "var_CUP", "requested": 3, "available": 2}
+    body = {"code": "insufficient_stock", "message": "Not enough stock.", "lines": [short]}
+    counter.answers["/api/admin/orders"] = httpx.Response(422, json=body)
+    order = ("orders", "create", "--item", "MUG", "--item", "CUP:3")
+    assert run(*order) == commands.REFUSED
+    assert capsys.readouterr().err == "Not enough stock.\n--item CUP:3: 2 in stock\n"
+    assert run(*order, "--json") == commands.REFUSED
+    assert json.loads(capsys.readouterr().err)["error"]["lines"] == [short]
+
+
+def test_ctrl_c_during_the_upload_says_that_nothing_was_imported(
+    counter: Counter,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    def pressed(*asked: Any, **more: Any) -> None:
+        raise KeyboardInterrupt
+
+    (tmp_path / "a.csv").write_text("slug,name\n")
+    monkeypatch.setattr(Backroom, "import_products", pressed)
+    assert run("import", str(tmp_path / "a.csv")) == commands.INTERRUPTED
+    assert "Nothing was imported" in capsys.readouterr().err

@@ -200,6 +200,11 @@ def test_webhooks_are_added_replayed_and_removed(terminal: Terminal, receiver: R
     until(lambda: len(receiver.requests) >= 2, 120)
     again = receiver.requests[-1]
     assert verify(again.body, again.headers, made["secret"])["event"] == "order.created"
+    listed = terminal.lines("deliveries", "--webhook", made["id"], "--replay")
+    assert [each["id"] for each in listed] == [delivery.delivery]
+    until(lambda: len(receiver.requests) >= 3, 120)
+    assert delivery.delivery in terminal.run("deliveries", "--status", "DELIVERED").stdout
+    assert receiver.url("/nth/2") in terminal.run("deliveries", "show", delivery.delivery).stdout
     since = ("--since", "2026-01-01T00:00:00Z")
     assert terminal.json("replay", "--webhook", made["id"], *since, "--dry-run")["count"] == 0
     terminal.run("replay", code=2)

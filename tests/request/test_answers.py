@@ -86,8 +86,8 @@ def test_the_bearer_scheme_may_be_in_any_case(shop: Shop) -> None:
 def test_a_missing_path_is_404_and_a_missing_method_405(shop: Shop) -> None:
     for path in ("/api/admin/nothing", "/api/nothing/at/all", "/api/admin/keys/1/2"):
         assert shop.get(path).json["code"] == "not_found"
-    for method in ("PUT", "PATCH", "DELETE"):
-        answer = shop.call(method, "/api/admin/keys")
+    for method, query in (("PUT", ""), ("PATCH", "?limit=1"), ("DELETE", "?blank=")):
+        answer = shop.call(method, f"/api/admin/keys{query}")
         assert (answer.status, answer.json["code"]) == (405, "method_not_allowed")
         assert answer.headers["Allow"] == "GET, HEAD, POST, OPTIONS"
 

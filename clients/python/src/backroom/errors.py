@@ -31,7 +31,9 @@ class ApiError(BackroomError):
         super().__init__(f"{status} {self.code}: {self.message}{self._fields()}")
 
     def _fields(self) -> str:
-        told = (f"{each.get('field')}: {each.get('message')}" for each in self.errors)
+        told = [f"{each.get('field')}: {each.get('message')}" for each in self.errors]
+        for line in self.body.get("lines") or ():
+            told.append(", ".join(f"{name} {value}" for name, value in line.items()))
         return "".join(f"\n  {line}" for line in told if line not in self.message)
 
 

@@ -2171,15 +2171,15 @@ class Webhook(TypedDict):
 class WebhookChange(TypedDict):
     """What is absent stays; null clears `email`, `description` and `filter`."""
 
-    url: NotRequired[str | None]
+    url: NotRequired[str]
     """Web address."""
-    events: NotRequired[list[EventKind] | None]
+    events: NotRequired[list[EventKind]]
     """Kinds of events that it gets."""
     email: NotRequired[str | None]
     """Gets a mail when deliveries fail; null: the shop's address does."""
     description: NotRequired[str | None]
     """Free text."""
-    enabled: NotRequired[bool | None]
+    enabled: NotRequired[bool]
     """false pauses it: new events make no deliveries, and pending ones wait."""
     filter: NotRequired[dict[str, Any] | None]
     """A pattern (docs/webhooks.md#filters): events whose body does not fit are not sent."""

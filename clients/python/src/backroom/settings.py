@@ -1,5 +1,5 @@
 """Which shop, and with which key: from the environment, or else from a file that only its owner
-may read."""
+may read. The file keeps the shops by the name of their profile."""
 
 from __future__ import annotations
 
@@ -36,6 +36,11 @@ def path(environment: Mapping[str, str] = os.environ) -> Path:
     return Path(home) / "backroom" / "credentials.json"
 
 
+def profile(environment: Mapping[str, str] = os.environ) -> str:
+    """`BACKROOM_PROFILE`, or `default`."""
+    return environment.get("BACKROOM_PROFILE") or "default"
+
+
 def state_folder(environment: Mapping[str, str] = os.environ) -> Path:
     """Where `listen` keeps how far it is."""
     home = environment.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
@@ -47,21 +52,53 @@ def load(environment: Mapping[str, str] = os.environ) -> Settings:
     url, key = environment.get("BACKROOM_URL"), environment.get("BACKROOM_KEY")
     if url and key:
         return Settings(url, key)
-    kept = _read(path(environment))
-    if kept is None:
+    name, known = profile(environment), profiles(environment)
+    if name not in known:
+        missing = f"There is no profile {name}, only {', '.join(known)}" if known else ""
         raise NotSignedIn(
-            "Not signed in: run `backroom login`, or set BACKROOM_URL and BACKROOM_KEY."
+            f"{missing or 'Not signed in'}: run `backroom login`, or set BACKROOM_URL and"
+            " BACKROOM_KEY."
         )
+    kept = known[name]
     if url and not key and url != kept.url:  # a key is sent to its own shop alone
         raise NotSignedIn("BACKROOM_URL is set without BACKROOM_KEY: set both, or neither.")
     return Settings(url or kept.url, key or kept.key)
 
 
-def save(settings: Settings, environment: Mapping[str, str] = os.environ) -> Path:
+def save(
+    settings: Settings,
+    environment: Mapping[str, str] = os.environ,
+    profile: str = "default",
+) -> Path:
     """Writes the file, readable for its owner alone, whole or not at all."""
-    target = path(environment)
-    write_private(target, json.dumps({"url": settings.url, "key": settings.key}, indent=2) + "\n")
-    return target
+    return _write({**profiles(environment), profile: settings}, environment)
+
+
+def remove(profile: str, environment: Mapping[str, str] = os.environ) -> Path:
+    """Writes the file without a profile. Raises NotSignedIn if it has none of that name."""
+    known = profiles(environment)
+    if profile not in known:
+        raise NotSignedIn(f"{path(environment)} has no profile {profile}.")
+    return _write({name: known[name] for name in known if name != profile}, environment)
+
+
+def profiles(environment: Mapping[str, str] = os.environ) -> dict[str, Settings]:
+    """All that are kept. Raises NotSignedIn if the file may not be used."""
+    file = path(environment)
+    try:
+        mode = stat.S_IMODE(file.stat().st_mode)
+    except FileNotFoundError:
+        return {}
+    if os.name == "posix" and mode & 0o077:
+        raise NotSignedIn(f"{file} has mode {mode:o}, so others can read the key: chmod 600 {file}")
+    try:
+        kept = json.loads(file.read_text())
+        return {
+            str(name): Settings(str(each["url"]), str(each["key"]))
+            for name, each in kept["profiles"].items()
+        }
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise NotSignedIn(f"{file} is damaged: remove it, and run `backroom login`.") from None
 
 
 def write_private(target: Path, text: str) -> None:
@@ -76,15 +113,8 @@ def write_private(target: Path, text: str) -> None:
     unfinished.replace(target)
 
 
-def _read(file: Path) -> Settings | None:
-    try:
-        mode = stat.S_IMODE(file.stat().st_mode)
-    except FileNotFoundError:
-        return None
-    if os.name == "posix" and mode & 0o077:
-        raise NotSignedIn(f"{file} has mode {mode:o}, so others can read the key: chmod 600 {file}")
-    try:
-        kept = json.loads(file.read_text())
-        return Settings(str(kept["url"]), str(kept["key"]))
-    except (ValueError, KeyError, TypeError):
-        raise NotSignedIn(f"{file} is damaged: run `backroom login` again.") from None
+def _write(kept: Mapping[str, Settings], environment: Mapping[str, str]) -> Path:
+    target = path(environment)
+    shops = {name: {"url": each.url, "key": each.key} for name, each in kept.items()}
+    write_private(target, json.dumps({"profiles": shops}, indent=2) + "\n")
+    return target

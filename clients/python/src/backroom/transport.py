@@ -78,6 +78,16 @@ class Policy:
         self.sleep(seconds)
 
 
+def is_address(text: str) -> bool:
+    """Whether requests can be sent to it."""
+    try:
+        url = httpx.URL(text)
+        known = url.scheme in ("http", "https") and (url.port or 0) < 1 << 16
+        return known and bool(url.host) and text.isprintable()
+    except (httpx.InvalidURL, ValueError):
+        return False
+
+
 class Transport:
     """Requests with a key to a base address. Safe to use from several threads."""
 
@@ -86,6 +96,10 @@ class Transport:
     ) -> None:
         if key is not None and not (key.isascii() and key.isprintable()):
             raise errors.BackroomError("The API key has letters that no key has: copy it again.")
+        if not is_address(base_url):
+            raise errors.BackroomError(
+                f"{base_url!r} is not the address of a shop: it must begin with http:// or https://."
+            )
         self.base_url = base_url.rstrip("/")
         self._key = key
         self.policy = policy
@@ -112,20 +126,27 @@ class Transport:
         `path` has a `{}` for each of `parameters`. Headers of None are left out. Raises ApiError,
         Unreachable.
         """
-        url = self.base_url + path.format(*(quote(each, safe="") for each in parameters))
+        for each in parameters:
+            if each in ("", ".", ".."):  # it would be another path
+                raise errors.BackroomError(f"{method} {path}: {each!r} names nothing.")
         sent = {name: value for name, value in (headers or {}).items() if value is not None}
         if sent.get("Idempotency-Key") == AUTOMATIC:
             sent["Idempotency-Key"] = str(uuid.uuid4())
         if self._key is not None:
             sent["Authorization"] = f"Bearer {self._key}"
-        request = self.http.build_request(
-            method,
-            url,
-            params=_query(query or {}),
-            headers={"User-Agent": f"backroom-python/{__version__}", **sent},
-            content=None if body is None else json.dumps(body, default=_text).encode(),
-            files=None if file is None else {"file": file},
-        )
+        try:
+            request = self.http.build_request(
+                method,
+                self.base_url + path.format(*(quote(each, safe="") for each in parameters)),
+                params=_query(query or {}),
+                headers={"User-Agent": f"backroom-python/{__version__}", **sent},
+                content=None if body is None else json.dumps(body, default=_text).encode(),
+                files=None if file is None else {"file": file},
+            )
+        except UnicodeEncodeError as wrong:
+            raise errors.BackroomError(f"{method} {path}: {wrong.object!r} is not text.") from None
+        except httpx.InvalidURL as wrong:
+            raise errors.BackroomError(f"{method} {path}: {wrong}.") from None
         if body is not None:
             request.headers["Content-Type"] = "application/json"
         request.read()  # of a form, so that each retry sends the same bytes
@@ -219,6 +240,9 @@ def _read(answer: httpx.Response) -> Any:
         # The gateway itself answers without a code.
         told = found if isinstance(found, dict) else {"message": str(found)[:500]}
         raise errors.of_status(answer.status_code, told, answer.headers.get("X-Request-Id"))
+    if answer.headers.get("Content-Type", "").startswith("text/html"):
+        address = answer.request.url.copy_with(query=None)
+        raise errors.Unreachable(f"{address}: answered a web page. Is it the address of a shop?")
     if not isinstance(found, dict):
         return found
     whole = Answer(found)

@@ -4,25 +4,39 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, cast
 
 import typer
 
 from backroom import settings
+from backroom.cli import base, customers, deliveries, keys, shown, signing_in, stock
 from backroom.cli import listen as listening
-from backroom.cli import shown
+from backroom.cli.base import (
+    DONE,
+    INCOMPLETE,
+    INTERRUPTED,
+    NEEDS_MAPPING,
+    NO_ANSWER,
+    NOT_ALLOWED,
+    REFUSED,
+    USAGE,
+    Json,
+    Limit,
+    Search,
+)
 from backroom.client import Backroom
 from backroom.errors import (
     ApiError,
     BackroomError,
     Forbidden,
+    Invalid,
     JobFailed,
     RateLimited,
     ServerError,
@@ -44,12 +58,10 @@ from backroom.models import (
     OrderChange,
     Product,
 )
-from backroom.settings import NotSignedIn, Settings
-from backroom.transport import Waiting
+from backroom.settings import NotSignedIn
+from backroom.transport import is_address
 from backroom.version import __version__
 
-DONE, REFUSED, USAGE, NOT_ALLOWED, NO_ANSWER, INCOMPLETE, NEEDS_MAPPING = range(7)
-INTERRUPTED = 130
 EXIT_CODES = """
 Exit codes: 0 done; 1 refused, or something is wrong; 2 wrong usage; 3 no key, a wrong one, or not
 allowed; 4 the shop did not answer; 5 a job failed, or some of its rows, or an event was left out;
@@ -66,18 +78,23 @@ app = typer.Typer(
 orders = typer.Typer(help="List orders; show, place and change one.", invoke_without_command=True)
 products = typer.Typer(help="List products; show one.", invoke_without_command=True)
 webhooks = typer.Typer(help="List webhooks; add and remove one.", invoke_without_command=True)
+app.command()(signing_in.login)
+app.command()(signing_in.logout)
+app.command()(signing_in.profiles)
 app.add_typer(orders, name="orders")
 app.add_typer(products, name="products")
+app.add_typer(customers.app, name="customers")
+app.add_typer(stock.app, name="stock")
+app.add_typer(keys.app, name="keys")
 app.add_typer(webhooks, name="webhooks")
+app.add_typer(deliveries.app, name="deliveries")
+app.command()(deliveries.replay)
 jobs = typer.Typer(
     help="List jobs; show, follow, undo and cancel one.", invoke_without_command=True
 )
 app.add_typer(jobs, name="jobs")
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-Limit = Annotated[int, typer.Option(min=0, help="Maximum number of records; 0: all.")]
 OrderName = Annotated[str, typer.Argument(help="Its number, or its id: ord_…")]
-Search = Annotated[str | None, typer.Option(help="Words, or beginnings of words.")]
 
 
 def _version(asked: bool) -> None:
@@ -91,67 +108,13 @@ def _all(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    profile: Annotated[
+        str | None, typer.Option(help="A shop of `backroom profiles`; default: default.")
+    ] = None,
 ) -> None:
     """Backroom on the command line."""
-
-
-@contextmanager
-def _shop() -> Iterator[Backroom]:
-    def told(waiting: Waiting) -> None:
-        shown.note(f"{waiting.reason}: waiting {waiting.seconds:.0f} s", "dim")
-
-    with Backroom.from_environment(on_wait=told) as shop:
-        yield shop
-
-
-# --- Signing in -----------------------------------------------------------------------------------
-
-
-@app.command()
-def login(
-    url: Annotated[str | None, typer.Argument(help="Address of the shop, without /api.")] = None,
-    endpoint: Annotated[
-        Path | None,
-        typer.Option("--from", help="The file that `make run` writes: .local/endpoint.json."),
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Save the address of a shop and a key, in a file that only you can read.
-
-    Asks for both, unless they are in BACKROOM_URL and BACKROOM_KEY or in a file. A key given on the
-    command line would be in the list of processes, so there is no option for it.
-    """
-    if endpoint is not None:
-        try:
-            found = json.loads(endpoint.read_text())
-            asked = Settings(found["baseUrl"], found["apiKey"])
-        except FileNotFoundError:
-            _fail(f"{endpoint} does not exist: is `make run` running?", USAGE)
-        except (ValueError, KeyError):
-            _fail(f"{endpoint} has no baseUrl and apiKey.", USAGE)
-    else:
-        address = url or os.environ.get("BACKROOM_URL") or typer.prompt("Address of the shop")
-        key = os.environ.get("BACKROOM_KEY") or _hidden("API key")
-        asked = Settings(address.rstrip("/"), key.strip())
-    with Backroom(asked.url, asked.key, retries=0) as shop:
-        me = shop.get_current_key()
-    kept = settings.save(asked)
-    if as_json:
-        shown.document(
-            {"url": asked.url, "name": me["name"], "role": me["role"], "file": str(kept)}
-        )
-        return
-    shown.note(f"Signed in to {asked.url} as {me['name']} ({me['role']}). Saved in {kept}.")
-    others = [name for name in ("BACKROOM_URL", "BACKROOM_KEY") if os.environ.get(name)]
-    if others and endpoint is not None:
-        shown.note(f"{' and '.join(others)} override that file while they are set.", "yellow")
-
-
-def _hidden(what: str) -> str:
-    """From the terminal without an echo, or a line of what is piped in."""
-    if sys.stdin.isatty():
-        return str(typer.prompt(what, hide_input=True))
-    return sys.stdin.readline()
+    if profile is not None:
+        base.use_profile(profile)
 
 
 # --- Imports and exports --------------------------------------------------------------------------
@@ -182,10 +145,12 @@ def import_(
     as_json: Json = False,
 ) -> None:
     """Import a file of products, and wait until it is done."""
+    if report is not None and not report.parent.is_dir():
+        base.fail(f"{report.parent} is no folder.", USAGE)
     options: dict[str, Any] = {"fileName": file.name, "mode": mode, "dryRun": dry_run}
     options["allowZeroPrices"] = allow_zero_prices
     if not file.stat().st_size:
-        _fail(f"{file} is empty.", USAGE)
+        base.fail(f"{file} is empty.", USAGE)
     given: dict[str, Any] = {
         "encoding": encoding,
         "sheet": sheet,
@@ -195,10 +160,14 @@ def import_(
     given |= _mapping(mapping)
     options.update({name: value for name, value in given.items() if value})
     asks = (sys.stdin.isatty() and not as_json) if ask is None else ask
-    with _shop() as shop:
+    with base.shop() as shop:
         with shown.bar("Uploading", file.stat().st_size, quiet=as_json, is_bytes=True) as bar:
             wanted = cast(CreateImportUpload, options)
-            job_id = shop.import_products(file, wanted, on_sent=bar.at)
+            try:
+                job_id = shop.import_products(file, wanted, on_sent=bar.at)
+            except KeyboardInterrupt:
+                shown.note("Nothing was imported: the file was not yet there.", "yellow")
+                raise typer.Exit(INTERRUPTED) from None
         job = _waited(shop, job_id, "Importing", quiet=as_json)
         while job["status"] == "NEEDS_MAPPING" and asks:
             shop.map_import_columns(job["id"], _asked_mapping(job))
@@ -224,8 +193,8 @@ def _mapping(text: str | None) -> dict[str, Any]:
         return {"savedMapping": text}
     try:
         return {"mapping": json.loads(text)}
-    except ValueError as wrong:
-        _fail(f"--mapping is not JSON: {wrong}", USAGE)
+    except (ValueError, RecursionError) as wrong:
+        base.fail(f"--mapping is not JSON: {wrong}", USAGE)
 
 
 def _waited(shop: Backroom, job_id: str, what: str, *, quiet: bool) -> Any:
@@ -314,15 +283,15 @@ def export(
     """Write all products, orders or customers to a file."""
     target = to or Path(f"{what}.{file_format}")
     if not target.parent.is_dir():
-        _fail(f"{target.parent} is no folder.", USAGE)
+        base.fail(f"{target.parent} is no folder.", USAGE)
     if target.exists() and not force:
-        _fail(f"{target} already exists: --force overwrites it.", USAGE)
+        base.fail(f"{target} already exists: --force overwrites it.", USAGE)
     asked: CreateExport = {"type": what, "format": file_format, "columns": columns}
     if filters:
         asked["filters"] = _pairs(filters)
     else:
         asked["all"] = True
-    with _shop() as shop:
+    with base.shop() as shop:
         job = _waited(shop, shop.start_export(asked)["jobId"], "Writing", quiet=as_json)
         if job["status"] == "COMPLETED":
             with shown.bar("Downloading", job["bytes"], quiet=as_json, is_bytes=True) as bar:
@@ -340,7 +309,7 @@ def export(
 def _pairs(given: list[str]) -> dict[str, Any]:
     pairs = [each.partition("=") for each in given]
     if wrong := [name for name, equals, _ in pairs if not equals]:
-        _fail(f"--filter {wrong[0]}: write NAME=VALUE.", USAGE)
+        base.fail(f"--filter {wrong[0]}: write NAME=VALUE.", USAGE)
     found: dict[str, Any] = {}
     for name, _, value in pairs:
         found.setdefault(name, []).append(value)
@@ -365,18 +334,18 @@ def list_orders(
     """List orders, newest first; show, place and change one."""
     if context.invoked_subcommand:
         return
-    with _shop() as shop:
+    with base.shop() as shop:
         walk = shop.iter_orders(
             search=search,
             status=cast(Any, status),
             payment_status=cast(Any, payment_status),
             from_=since,
             to=until,
-            limit=_page(limit),
+            limit=base.page(limit),
         )
-        found = _first(walk, limit)
+        found = base.first(walk, limit)
         if as_json:
-            _lines(found)
+            base.lines(found)
             return
         shown.table(
             ("number", "date", "status", "payment", "customer", "total>", "id"),
@@ -398,7 +367,7 @@ def list_orders(
 @orders.command("show")
 def show_order(order: OrderName, as_json: Json = False) -> None:
     """Show an order."""
-    with _shop() as shop:
+    with base.shop() as shop:
         _show_order(shop.get_order(_order_id(shop, order)), as_json=as_json)
 
 
@@ -410,7 +379,7 @@ def _order_id(shop: Backroom, name: str) -> str:
     found = (each["id"] for each in shop.iter_orders(search=number) if each["number"] == number)
     order_id = next(found, None)
     if order_id is None:
-        _fail(f"There is no order {name!r}.", REFUSED)
+        base.fail(f"There is no order {name!r}.", REFUSED)
     return order_id
 
 
@@ -428,7 +397,7 @@ def create_order(
     as_json: Json = False,
 ) -> None:
     """Place an order for variants, by their SKU."""
-    with _shop() as shop:
+    with base.shop() as shop:
         lines = [_line(shop, each) for each in items]
         order: CreateOrder = {"lineItems": cast(Any, lines), "source": source}
         if email:
@@ -437,7 +406,13 @@ def create_order(
             order["paymentStatus"] = "PAID"
         if note:
             order["note"] = note
-        _show_order(shop.create_order(order), as_json=as_json)
+        try:
+            made = shop.create_order(order)
+        except Invalid as refused:
+            if refused.code != "insufficient_stock" or as_json:
+                raise
+            base.fail(_short(refused, items, lines), REFUSED)
+        _show_order(made, as_json=as_json)
 
 
 @orders.command("update")
@@ -451,24 +426,26 @@ def update_order(
     """Change an order's status, tracking number or note."""
     given = {"status": status, "trackingNumber": tracking_number, "note": note}
     change = cast(OrderChange, {name: value for name, value in given.items() if value is not None})
-    with _shop() as shop:
+    with base.shop() as shop:
         _show_order(shop.update_order(_order_id(shop, order), change), as_json=as_json)
 
 
 def _line(shop: Backroom, item: str) -> dict[str, Any]:
     """The variant with exactly this SKU. A number after the last colon is the quantity."""
     sku, colon, number = item.rpartition(":")
-    if not colon or not number.isdecimal():
+    if not colon or not re.fullmatch("[0-9]{1,9}", number):
         sku, number = item, "1"
-    hits = [
-        variant["id"]
-        for product in shop.list_products(search=sku, limit=100)["data"]
-        for variant in product["variants"]
-        if variant["sku"] == sku
-    ]
-    if len(hits) != 1:
-        _fail(f"{len(hits) or 'no'} variants have the SKU {sku!r}.", REFUSED)
-    return {"variantId": hits[0], "quantity": int(number)}
+    return {"variantId": stock.of_sku(shop, sku)[1]["id"], "quantity": int(number)}
+
+
+def _short(error: Invalid, items: list[str], lines: list[dict[str, Any]]) -> str:
+    """Of which items there is not enough."""
+    named = {line["variantId"]: item for item, line in zip(items, lines, strict=True)}
+    told = (
+        f"--item {named.get(each['variantId'], each['variantId'])}: {each['available']} in stock"
+        for each in error.body.get("lines") or ()
+    )
+    return "\n".join([error.message, *told])
 
 
 def _show_order(order: Mapping[str, Any], *, as_json: bool) -> None:
@@ -511,14 +488,14 @@ def list_products(
     """List products, newest first; show one."""
     if context.invoked_subcommand:
         return
-    with _shop() as shop:
+    with base.shop() as shop:
         wanted = cast(Any, status)
         walk = shop.iter_products(
-            search=search, status=wanted, vendor=vendor, tag=tag, limit=_page(limit)
+            search=search, status=wanted, vendor=vendor, tag=tag, limit=base.page(limit)
         )
-        found = _first(walk, limit)
+        found = base.first(walk, limit)
         if as_json:
-            _lines(found)
+            base.lines(found)
             return
         shown.table(
             ("name", "sku", "status", "price>", "stock>", "id"),
@@ -539,7 +516,7 @@ def list_products(
 @products.command("show")
 def show_product(id: str, as_json: Json = False) -> None:
     """Show a product and its variants."""
-    with _shop() as shop:
+    with base.shop() as shop:
         product = shop.get_product(id)
     if as_json:
         shown.document(product)
@@ -568,10 +545,10 @@ def list_webhooks(context: typer.Context, as_json: Json = False) -> None:
     """List webhooks; add and remove one."""
     if context.invoked_subcommand:
         return
-    with _shop() as shop:
+    with base.shop() as shop:
         found = shop.iter_webhooks()
         if as_json:
-            _lines(found)
+            base.lines(found)
             return
         shown.table(
             ("id", "url", "enabled", "events"),
@@ -590,7 +567,7 @@ def add_webhook(
 ) -> None:
     """Post events to an address. Its secret is shown only once."""
     wanted = cast(CreateWebhook, {"url": url, "events": events})
-    with _shop() as shop:
+    with base.shop() as shop:
         made = shop.create_webhook(wanted)
     if as_json:
         shown.document(made)
@@ -601,40 +578,12 @@ def add_webhook(
 @webhooks.command("remove")
 def remove_webhook(id: str, as_json: Json = False) -> None:
     """Remove a webhook."""
-    with _shop() as shop:
+    with base.shop() as shop:
         done = shop.delete_webhook(id)
     if as_json:
         shown.document(done)
     else:
-        shown.note(f"Removed {id}.")
-
-
-@app.command()
-def replay(
-    deliveries: Annotated[list[str] | None, typer.Argument(help="dlv_…")] = None,
-    webhook: Annotated[str | None, typer.Option(help="All failed ones of wh_…")] = None,
-    since: Annotated[str | None, typer.Option(help="With --webhook: a time (ISO 8601).")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --webhook: only count.")] = False,
-    as_json: Json = False,
-) -> None:
-    """Have deliveries posted again: some by id, or all of a webhook that failed since a time."""
-    if bool(deliveries) == bool(webhook) or bool(webhook) != bool(since):
-        _fail("Give ids of deliveries, or --webhook and --since.", USAGE)
-    with _shop() as shop:
-        if webhook and since:
-            done = shop.recover_deliveries(webhook, {"since": since, "dryRun": dry_run})
-            if as_json:
-                shown.document(done)
-            else:
-                verb = "would be sent again" if dry_run else "are sent again"
-                shown.note(f"{done['count']} deliveries {verb}.")
-            return
-        for id in deliveries or ():
-            delivery = shop.replay_delivery(id)
-            if as_json:
-                shown.line(delivery)
-            else:
-                shown.note(f"{id} ({delivery['event']}) is sent again.")
+        shown.note(f"Removed {done['id']}.")
 
 
 @app.command()
@@ -649,7 +598,7 @@ def events(
 
     With --json a line has an event, and the last line the cursor: {"next": "…"}.
     """
-    with _shop() as shop:
+    with base.shop() as shop:
         pages = shop.feed(
             after, since=since, types=cast(list[EventKind], types or []), follow=follow
         )
@@ -695,11 +644,13 @@ def listen(
     It reads the change feed, so the shop needs no way to your machine; events arrive about half a
     minute after they happen. Its position is kept: run it again, and it continues there.
     """
-    if not forward_to.startswith(("http://", "https://")):
-        _fail(f"{forward_to} is not a URL: it must begin with http:// or https://.", USAGE)
-    url_and_key = settings.load()
+    if not is_address(forward_to):
+        base.fail(f"{forward_to} is not a URL: it must begin with http:// or https://.", USAGE)
+    url_and_key = base.signed_in()
+    if secret is not None and not re.fullmatch("whsec_[0-9a-zA-Z+/=]+", secret):
+        base.fail("The secret of a webhook begins with whsec_.", USAGE)
     kept = listening.Kept(settings.state_folder(), url_and_key.url, forward_to, types or [])
-    with kept.alone(), _shop() as shop:
+    with kept.alone(), base.shop() as shop:
         progress = None if reset else kept.read()
         if progress is None:
             begin = since or datetime.now(timezone.utc).isoformat(timespec="milliseconds")
@@ -751,10 +702,10 @@ def list_jobs(context: typer.Context, limit: Limit = 20, as_json: Json = False) 
     """List jobs, newest first; show, follow, undo and cancel one."""
     if context.invoked_subcommand:
         return
-    with _shop() as shop:
-        found = _first(shop.iter_jobs(limit=_page(limit)), limit)
+    with base.shop() as shop:
+        found = base.first(shop.iter_jobs(limit=base.page(limit)), limit)
         if as_json:
-            _lines(found)
+            base.lines(found)
             return
         names = ("createdAt", "type", "status", "processed", "failed", "id")
         shown.table(
@@ -766,21 +717,21 @@ def list_jobs(context: typer.Context, limit: Limit = 20, as_json: Json = False) 
 @jobs.command("show")
 def show_job(id: str, as_json: Json = False) -> None:
     """Show a job, with its first errors."""
-    with _shop() as shop:
+    with base.shop() as shop:
         _show_job(shop.get_job(id), as_json=as_json)
 
 
 @jobs.command("follow")
 def follow_job(id: str, as_json: Json = False) -> None:
     """Wait until a job has ended, and show it."""
-    with _shop() as shop:
+    with base.shop() as shop:
         _ended_job(_waited(shop, id, "Working", quiet=as_json), as_json=as_json)
 
 
 @jobs.command("undo")
 def undo_job(id: str, as_json: Json = False) -> None:
     """Undo an import or a bulk edit, and wait until it is done."""
-    with _shop() as shop:
+    with base.shop() as shop:
         undone = shop.undo_job(id)["jobId"]
         _ended_job(_waited(shop, undone, "Undoing", quiet=as_json), as_json=as_json)
 
@@ -788,7 +739,7 @@ def undo_job(id: str, as_json: Json = False) -> None:
 @jobs.command("cancel")
 def cancel_job(id: str, as_json: Json = False) -> None:
     """Stop a job. What it has written stays, and can be undone."""
-    with _shop() as shop:
+    with base.shop() as shop:
         _show_job(shop.cancel_job(id), as_json=as_json)
 
 
@@ -806,24 +757,6 @@ def _ended_job(job: Any, *, as_json: bool) -> None:
 
 
 # --- All of them ----------------------------------------------------------------------------------
-
-
-def _page(limit: int) -> int:
-    return min(limit or 100, 100)
-
-
-def _first(walk: Iterator[Any], limit: int) -> Iterator[Any]:
-    return islice(walk, limit) if limit else walk
-
-
-def _lines(found: Iterator[Any]) -> None:
-    for each in found:
-        shown.line(each)
-
-
-def _fail(message: str, code: int) -> NoReturn:
-    shown.note(message, "red")
-    raise typer.Exit(code)
 
 
 @dataclass(frozen=True)
@@ -846,23 +779,45 @@ def _ended(error: BaseException) -> Ended:
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Runs a command, and ends with its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
+    shown.prepare()
+    try:
+        code = _run(given)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = DONE  # the reader has enough, as `head` does
+        shown.discard()
+    except OSError as error:  # of a file that was named, or of the output
+        shown.discard()
+        shown.note(f"{error.filename or 'The output'}: {error.strerror or error}", "red")
+        code = USAGE
+    sys.exit(code)
+
+
+def _run(given: list[str]) -> int:
     try:
         app(args=given, prog_name="backroom")
+    except SystemExit as left:
+        return left.code if isinstance(left.code, int) else DONE
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except BackroomError as error:
         ended = _ended(error)
         if "--json" in given:
             body = error.body if isinstance(error, ApiError) else {"message": ended.message}
-            sys.stderr.write(json.dumps({"error": body}, ensure_ascii=False) + "\n")
+            sys.stderr.write(json.dumps({"error": body}) + "\n")
         else:
             shown.note(ended.message, "red")
-        sys.exit(ended.code)
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        # Whoever reads has enough, as `head` does.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(DONE)
-    except OSError as error:  # of a file that was named
-        shown.note(f"{error.filename or 'A file'}: {error.strerror or error}", "red")
-        sys.exit(USAGE)
-    sys.exit(DONE)
+        return ended.code
+    except OSError:
+        raise
+    except Exception as error:
+        shown.note(_unexpected(error), "red")
+        return REFUSED
+    return DONE
+
+
+def _unexpected(error: Exception) -> str:
+    if os.environ.get("BACKROOM_DEBUG"):
+        raise error
+    where = "is BACKROOM_URL the address of a shop? BACKROOM_DEBUG=1 shows where it happened"
+    return f"Not understood ({type(error).__name__}: {error}): {where}."

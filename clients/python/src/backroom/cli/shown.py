@@ -5,10 +5,12 @@ Results go to stdout, everything else (progress, notes, errors) to stderr.
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from rich.console import Console
@@ -23,6 +25,23 @@ from rich.progress import (
 )
 from rich.table import Table
 from rich.text import Text
+
+
+def prepare() -> None:
+    """Closed output is discarded; a letter that an encoding lacks is written as its code."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    for output in (sys.stdout, sys.stderr):
+        if isinstance(output, io.TextIOWrapper):
+            output.reconfigure(errors="backslashreplace")
+
+
+def discard() -> None:
+    """What is still to be written to stdout."""
+    with suppress(OSError, ValueError, AttributeError):  # it has no descriptor
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _notes() -> Console:
@@ -42,14 +61,19 @@ def plain(value: object, style: str = "") -> Text:
 
 def document(value: object) -> None:
     """One JSON value."""
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=_is_narrow()) + "\n")
     sys.stdout.flush()
 
 
 def line(value: object) -> None:
     """One line of JSON."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+    sys.stdout.write(json.dumps(value, ensure_ascii=_is_narrow()) + "\n")
     sys.stdout.flush()
+
+
+def _is_narrow() -> bool:
+    """Whether stdout takes only some letters."""
+    return not (sys.stdout.encoding or "").lower().startswith("utf")
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> None:

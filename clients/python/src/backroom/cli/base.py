@@ -1,0 +1,84 @@
+"""What the commands share: options, exit codes, the shop that they ask, and lists."""
+
+from __future__ import annotations
+
+import os
+import ssl
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import Annotated, Any, NoReturn
+
+import httpx
+import typer
+
+from backroom import settings
+from backroom.cli import shown
+from backroom.client import Backroom
+from backroom.settings import Settings
+from backroom.transport import Waiting
+
+DONE, REFUSED, USAGE, NOT_ALLOWED, NO_ANSWER, INCOMPLETE, NEEDS_MAPPING = range(7)
+INTERRUPTED = 130
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+Limit = Annotated[int, typer.Option(min=0, max=10**9, help="Maximum number of records; 0: all.")]
+Search = Annotated[str | None, typer.Option(help="Words, or beginnings of words.")]
+_PROFILE = "BACKROOM_PROFILE"
+
+
+def use_profile(name: str) -> None:
+    """For the rest of this process; it counts before BACKROOM_URL and BACKROOM_KEY."""
+    os.environ[_PROFILE] = name
+    for other in ("BACKROOM_URL", "BACKROOM_KEY"):
+        os.environ.pop(other, None)
+
+
+def signed_in() -> Settings:
+    return settings.load()
+
+
+@contextmanager
+def shop() -> Iterator[Backroom]:
+    """The shop of the profile, or of the environment."""
+    with opened(signed_in()) as found:
+        yield found
+
+
+@contextmanager
+def opened(asked: Settings, **options: Any) -> Iterator[Backroom]:
+    def told(waiting: Waiting) -> None:
+        shown.note(f"{waiting.reason}: waiting {waiting.seconds:.0f} s", "dim")
+
+    try:
+        made = Backroom(asked.url, asked.key, on_wait=told, **options)
+    except (OSError, ValueError, httpx.InvalidURL, ssl.SSLError) as wrong:
+        fail(f"No connection can be set up, see HTTP_PROXY and SSL_CERT_FILE: {wrong}", USAGE)
+    with made:
+        yield made
+
+
+def page(limit: int) -> int:
+    return min(limit or 100, 100)
+
+
+def first(walk: Iterator[Any], limit: int) -> Iterator[Any]:
+    return islice(walk, limit) if limit else walk
+
+
+def lines(found: Iterator[Any]) -> None:
+    for each in found:
+        shown.line(each)
+
+
+def fail(message: str, code: int) -> NoReturn:
+    shown.note(message, "red")
+    raise typer.Exit(code)
+
+
+def hidden(what: str) -> str:
+    """From the terminal without an echo, or a line of what is piped in."""
+    if sys.stdin is not None and sys.stdin.isatty():
+        return str(typer.prompt(what, hide_input=True))
+    return "" if sys.stdin is None else sys.stdin.readline()

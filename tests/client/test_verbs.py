@@ -1,0 +1,77 @@
+"""Verbs of the command against the application itself."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from backroom import Backroom
+from backroom.cli import base, commands, shown
+
+from tests.client.inside import client
+from tests.support.shop import Shop
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def run(shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """What a verb prints as JSON: a document, or a list of lines. With a `code`: its message."""
+    made, _ = client(shop)
+
+    @contextmanager
+    def opened() -> Iterator[Backroom]:
+        yield made
+
+    monkeypatch.setattr(base, "shop", opened)
+
+    # The application's log goes to stdout, too.
+    printed: list[Any] = []
+    monkeypatch.setattr(shown, "document", printed.append)
+    monkeypatch.setattr(shown, "line", lambda value: printed.append([value]))
+
+    def of(*words: str, code: int = 0) -> Any:
+        printed.clear()
+        with pytest.raises(SystemExit) as ended:
+            commands.main([*words, "--json"])
+        said = capsys.readouterr()
+        assert ended.value.code == code, said
+        if code:
+            return said.err
+        lines = [line[0] for line in printed if isinstance(line, list)]
+        return lines if lines else printed[0]
+
+    return of
+
+
+@pytest.fixture
+def mug(shop: Shop) -> Any:
+    variant = {"title": "Blue", "price": "9.00", "sku": "MUG-1", "stock": 4}
+    return shop.post("/api/admin/products", {"name": "Mug", "variants": [variant]}).json
+
+
+def test_stock_is_received_and_counted(run: Run, mug: Any) -> None:
+    assert run("stock", "receive", "MUG-1", "3")["stock"] == 7
+    assert run("stock", "count", "MUG-1", "5", "--reason", "INVENTORY")["stock"] == 5
+    assert "no variants" in run("stock", "count", "MUG", "5", code=commands.REFUSED)
+    assert "reason" in run("stock", "count", "MUG-1", "5", "--reason", "?", code=commands.REFUSED)
+
+
+def test_a_key_is_created_for_some_days_and_revoked(run: Run) -> None:
+    made = run("keys", "create", "Contractor", "--role", "STAFF", "--days", "7")
+    assert made["expiresAt"] and made["key"]
+    listed = {each["id"]: each for each in run("keys", "--limit", "0")}
+    assert listed[made["id"]]["expiresAt"] == made["expiresAt"]
+    run("keys", "revoke", made["id"])
+    assert "not_found" in run("keys", "revoke", made["id"], code=commands.REFUSED)
+    both = ("--days", "7", "--expires", "2030-01-01T00:00:00Z")
+    run("keys", "create", "X", "--role", "STAFF", *both, code=commands.USAGE)
+
+
+def test_a_customer_is_shown_by_their_email(run: Run, shop: Shop) -> None:
+    ada = shop.post("/api/admin/customers", {"email": "ada@example.com"}).json
+    shop.post("/api/admin/customers", {"email": "dada@example.com"})
+    assert run("customers", "show", "ADA@example.com")["id"] == ada["id"]
+    assert run("customers", "show", ada["id"])["email"] == "ada@example.com"
+    assert {each["email"] for each in run("customers")} >= {"ada@example.com"}
+    assert "no customer" in run("customers", "show", "x@example.com", code=commands.REFUSED)
