@@ -1,10 +1,11 @@
-"""Writes `models.py` and `operations.py` of the client from the description of the API.
+"""Writes the client's models and operations from the description of the API, and the synchronous
+client from the asynchronous one.
 
     python clients/python/generate.py < openapi.json      (or `make client`)
 
-Each schema becomes a TypedDict or an alias, each operation a method of `Operations`, and each list
-a second method that walks through all of it. Nothing is chosen by hand, and nothing is left out: it
-stops where the description says what it does not know.
+Each schema becomes a TypedDict or an alias, each operation a method of `AsyncOperations`, and each
+list a second method that walks through all of it. Nothing is chosen by hand, and nothing is left
+out: it stops where the description says what it does not know (docs/decisions/python-client.md).
 """
 
 from __future__ import annotations
@@ -25,6 +26,20 @@ _WIDTH = 96
 _HEAD = '"""{what}\n\nWritten by `generate.py` from the description of the API: do not edit."""\n'
 _PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _AMOUNT = {"number", "string"}
+_DELIVERY_ID = {
+    "type": "string",
+    "description": "Of the delivery: the same on every attempt. Use it to drop repeats.",
+}
+_DERIVED = ("client.py", "transport.py")
+_WITHOUT_ASYNCIO = (
+    (r"\basync (?=def|with|for)", ""),
+    (r"\bawait ", ""),
+    (r"\bAwaitable\[([\w.]+)\]", r"\1"),
+    (r"\basync_sleep\b", "sleep"),
+    (r"\bbackroom\.asynchronous\.", "backroom."),
+    (r"\bAsync(?=[A-Z])", ""),
+    (r"\b(__)?a(?=enter__|exit__|close\b|read\b|iter_bytes\b)", r"\1"),
+)
 
 Schema = dict[str, Any]
 
@@ -33,8 +48,23 @@ def generated(description: Schema) -> dict[str, str]:
     """The text of each file by its name, formatted."""
     writer = Writer(description)
     operations = writer.operations()  # before the models: it names those that are needed
-    files = {"operations.py": operations, "models.py": writer.models()}
-    return {name: _formatted(text) for name, text in files.items()}
+    written = {"asynchronous/operations.py": operations, "models.py": writer.models()}
+    files = {name: _formatted(text, name) for name, text in written.items()}
+    by_hand = {name: (PACKAGE / "asynchronous" / name).read_text() for name in _DERIVED}
+    for name, text in {**by_hand, "operations.py": files["asynchronous/operations.py"]}.items():
+        files[name] = _formatted(synchronous(text, name), name)
+    return files
+
+
+def synchronous(text: str, name: str) -> str:
+    """The same module for programs without asyncio."""
+    for pattern, replacement in _WITHOUT_ASYNCIO:
+        text = re.sub(pattern, replacement, text)
+    if name not in _DERIVED:
+        return text
+    first, _, rest = text.partition('"""\n')
+    says = f"Written by `generate.py` from `asynchronous/{name}`: do not edit."
+    return f'{first}\n\n{says}"""\n{rest}'
 
 
 class Writer:
@@ -103,6 +133,7 @@ class Writer:
     # ---- Models ----
 
     def models(self) -> str:
+        received = "\n|".join(self._received())
         parts = [self._definition(name, self._needed[name]) for name in sorted(self._needed)]
         # What is an alias of literals first: classes may name what follows, aliases may not.
         parts.sort(key=lambda part: ("TypeAlias" not in part, '= "' in part))
@@ -115,8 +146,23 @@ class Writer:
                 "from typing_extensions import NotRequired, Required, TypeAlias, TypedDict\n",
                 'Amount: TypeAlias = "Decimal | float | str"',
                 *parts,
+                f"ReceivedEvent: TypeAlias = (\n{received}\n)",
+                '"""What `verify` returns. Its `event` tells the kinds apart."""',
             ]
         )
+
+    def _received(self) -> Iterator[str]:
+        """The class of each event that a receiver gets: its body, and the id of its delivery."""
+        for item in self._description["webhooks"].values():
+            content = item["post"]["requestBody"]["content"]["application/json"]
+            name = content["schema"]["$ref"].rpartition("/")[2]
+            body = self._schemas[name]
+            self._schemas[name] = {
+                **body,
+                "required": ["id", *body["required"]],
+                "properties": {"id": _DELIVERY_ID, **body["properties"]},
+            }
+            yield self._reference(name)
 
     def _definition(self, name: str, schema: Schema) -> str:
         if not schema.get("properties"):
@@ -150,13 +196,14 @@ class Writer:
             [
                 _HEAD.format(what="One method for each operation of the API."),
                 "from __future__ import annotations\n",
-                "from collections.abc import Iterator, Sequence",
+                "from collections.abc import AsyncIterator, Sequence",
                 "from datetime import date, datetime",
                 "from typing import Any, Literal\n",
                 f"from backroom.models import {', '.join(models)}",
-                "from backroom.transport import AUTOMATIC, Transport, walk\n\n",
-                "class Operations:",
-                "    _transport: Transport\n",
+                "from backroom.asynchronous.transport import AsyncTransport, walk",
+                "from backroom.shared import AUTOMATIC\n\n",
+                "class AsyncOperations:",
+                "    _transport: AsyncTransport\n",
                 *methods,
             ]
         )
@@ -198,16 +245,18 @@ class Writer:
         if in_header:
             pairs = ", ".join(f"{each!r}: {_variable(each)}" for each in in_header)
             sent.append(f"headers={{{pairs}}}")
-        signature = ", ".join(["self", *positional, *(["*", *named] if named else [])])
+        named.append("timeout: float | None = None")
+        sent.append("timeout=timeout")
+        signature = ", ".join(["self", *positional, "*", *named])
         answer, schema = self._answer(operation, _class_name(name))
         template = re.sub(r"{\w+}", "{}", path)
         parameters = f"({', '.join(map(_variable, in_path))},)" if in_path else "()"
         call = ", ".join([repr(method), repr(template), parameters, *sent])
         yield "\n".join(
             [
-                f"    def {name}({signature}) -> {answer}:",
+                f"    async def {name}({signature}) -> {answer}:",
                 _method_docstring(method, path, operation),
-                f"        answer: {answer} = self._transport.call({call})",
+                f"        answer: {answer} = await self._transport.call({call})",
                 "        return answer\n",
             ]
         )
@@ -222,15 +271,15 @@ class Writer:
             )
             listed_by = name.startswith("list_")
             walks = f"iter_{name.removeprefix('list_') if listed_by else _snake(item) + 's'}"
-            signature = ", ".join(["self", *positional, *(["*", *kept] if kept else [])])
+            signature = ", ".join(["self", *positional, "*", *kept])
             yield "\n".join(
                 [
-                    f"    def {walks}({signature}) -> Iterator[{item}]:",
+                    f"    def {walks}({signature}) -> AsyncIterator[{item}]:",
                     f'        """All of `{name}`, page by page. `limit`: items per request."""',
                     f"        asked: dict[str, Any] = {{{pairs}}}",
                     "        return walk(",
                     f"            lambda at: self._transport.call({method!r}, {template!r},"
-                    f" {parameters}, query={{**asked, **at}}),",
+                    f" {parameters}, query={{**asked, **at}}, timeout=timeout),",
                     f"            by_cursor={by_cursor})\n",
                 ]
             )
@@ -360,7 +409,7 @@ def _quoted(first: str, indent: str, *more: str) -> str:
     return f'{indent}"""{text}{end}"""'
 
 
-def _formatted(text: str) -> str:
+def _formatted(text: str, name: str) -> str:
     ruff = [sys.executable, "-m", "ruff"]
     configured = ["--config", str(PACKAGE.parents[1] / "pyproject.toml")]
     for step in (
@@ -368,7 +417,11 @@ def _formatted(text: str) -> str:
         ["format", *configured],
     ):
         done = subprocess.run(
-            [*ruff, *step, "-"], input=text, capture_output=True, text=True, check=False
+            [*ruff, *step, "--stdin-filename", str(PACKAGE / name), "-"],
+            input=text,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if done.returncode:
             raise SystemExit(done.stderr)

@@ -1,17 +1,23 @@
 """The client package: typed, complete, without the server, and generated from the description."""
 
 import ast
+import email
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tarfile
+import venv
 import zipfile
+from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
 
 from chalicelib.description import openapi
 
@@ -41,7 +47,7 @@ def test_models_and_operations_match_the_description(
     generator: ModuleType, description: Any
 ) -> None:
     for name, text in generator.generated(description).items():
-        assert (PACKAGE / name).read_text() == text, "run `make client`"
+        assert (PACKAGE / name).read_text() == text, f"{name}: run `make client`"
 
 
 def test_each_operation_has_a_method(generator: ModuleType, description: Any) -> None:
@@ -70,25 +76,88 @@ def test_the_package_imports_nothing_from_the_server() -> None:
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package as installed from a wheel, in a separate folder."""
-    home = tmp_path_factory.mktemp("wheel")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sdist, and the wheel that was built from it."""
+    home = tmp_path_factory.mktemp("built")
     shutil.copytree(CLIENT, home / "source", ignore=shutil.ignore_patterns("*.egg-info", "build"))
-    options = ["--no-deps", "--no-build-isolation", "--quiet", "--wheel-dir", str(home)]
-    pip = [sys.executable, "-m", "pip", "wheel", *options, str(home / "source")]
-    subprocess.run(pip, check=True)
-    (wheel,) = home.glob("*.whl")
+    options = ["--no-isolation", "--outdir", str(home), str(home / "source")]
+    subprocess.run([sys.executable, "-m", "build", *options], check=True, capture_output=True)
+    return home
+
+
+@pytest.fixture(scope="module")
+def installed(built: Path) -> Path:
+    """The package as installed from its wheel, in a separate folder."""
+    (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as files:
-        files.extractall(home / "installed")
-    return home / "installed"
+        files.extractall(built / "installed")
+    return built / "installed"
 
 
-def test_the_wheel_is_complete(installed: Path) -> None:
+def test_the_wheel_and_the_sdist_are_complete(built: Path, installed: Path) -> None:
     source = {path.relative_to(PACKAGE.parent) for path in PACKAGE.rglob("*.py")}
     assert source <= {path.relative_to(installed) for path in installed.rglob("*")}
     assert (installed / "backroom/py.typed").exists()
     (entry_points,) = installed.glob("*.dist-info/entry_points.txt")
     assert "backroom = backroom.cli:main" in entry_points.read_text()
+    licence = (PROJECT / "LICENSE").read_text()
+    (kept,) = installed.glob("*.dist-info/licenses/LICENSE")
+    assert kept.read_text() == licence
+    (sdist,) = built.glob("*.tar.gz")
+    with tarfile.open(sdist) as files:
+        names = {name.partition("/")[2] for name in files.getnames()}
+    assert {"LICENSE", "README.md", "pyproject.toml", "src/backroom/py.typed"} <= names
+
+
+def test_the_page_of_the_package_is_complete(installed: Path) -> None:
+    (about,) = installed.glob("*.dist-info/METADATA")
+    found = email.message_from_string(about.read_text())
+    assert (found["License-Expression"], found["License-File"]) == ("MIT", "LICENSE")
+    assert found["Author"] and len(found.get_all("Classifier", [])) > 5
+    urls = dict(each.split(", ") for each in found.get_all("Project-URL", []))
+    assert {"Homepage", "Documentation", "Changelog", "Source"} == urls.keys()
+    links = re.findall(r"\]\((.*?)\)", found.get_payload())
+    assert links and all(each.startswith(urls["Source"]) for each in links), "on PyPI, too"
+    for link in links:
+        assert (PROJECT / link.removeprefix(urls["Source"]).strip("/")).exists(), link
+
+
+def needed(package: str, known: set[str]) -> set[str]:
+    """The packages that a package needs to run, and those that they need."""
+    for line in metadata.requires(package) or ():
+        wanted = Requirement(line)
+        applies = wanted.marker is None or wanted.marker.evaluate({"extra": ""})
+        if applies and wanted.name not in known:
+            known.add(wanted.name)
+            needed(wanted.name, known)
+    return known
+
+
+def test_the_wheel_runs_in_an_environment_that_has_only_what_it_needs(
+    built: Path, tmp_path: Path
+) -> None:
+    venv.create(tmp_path / "empty")
+    python = tmp_path / "empty/bin/python"
+    (packages,) = (tmp_path / "empty/lib").glob("python*/site-packages")
+    for name in needed("backroom", set()):
+        for file in metadata.files(name) or ():
+            if ".." not in file.parts and file.suffix != ".pyc":
+                target = packages / file
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(str(file.locate()), target)
+    (wheel,) = built.glob("*.whl")
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-deps"]
+    subprocess.run([*pip, "--no-index", "--quiet", str(wheel)], check=True)
+
+    def said(*command: str) -> str:
+        options: Any = {"env": {}, "cwd": tmp_path, "capture_output": True, "text": True}
+        return str(subprocess.run(command, check=True, **options).stdout)
+
+    version = f"backroom {metadata.version('backroom')}\n"
+    assert said(str(python), "-m", "backroom", "--version") == version
+    assert said(str(python.with_name("backroom")), "--version") == version
+    program = "import backroom; print(backroom.AsyncBackroom, backroom.__file__)"
+    assert str(tmp_path) in said(str(python), "-c", program)
 
 
 def test_the_package_and_a_project_using_it_pass_strict_typing(installed: Path) -> None:
@@ -114,12 +183,18 @@ def test_the_package_and_a_project_using_it_pass_strict_typing(installed: Path) 
         ('shop.iter_orders(status="PAYED")', "status"),
         ('shop.get_product("prod_1")["prize"]', "prize"),
         ('shop.update_order("ord_1", {"status": "payed"})', "status"),
+        ('it["event"] == "order.paid" and it["data"]["numbr"]', "numbr"),
+        ('it["event"] == "inventory.low" and it["data"]["number"]', "number"),
     ],
 )
 def test_the_type_checker_finds_misuse(
     installed: Path, tmp_path: Path, wrong: str, message: str
 ) -> None:
-    program = f'from backroom import Backroom\nshop = Backroom("https://shop.test")\n{wrong}\n'
+    program = (
+        "from backroom import Backroom, verify\n"
+        'shop, it = Backroom("https://shop.test"), verify(b"", {}, "whsec_")\n'
+        f"{wrong}\n"
+    )
     (tmp_path / "program.py").write_text(program)
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--config-file=", "program.py"],

@@ -72,7 +72,7 @@ def test_the_client_calls_every_operation_of_the_description(
     record = Recorder(shop)
     hooks = {"response": [record]}
     with httpx.Client(event_hooks=hooks, timeout=60) as http:
-        Tour(Backroom(shop.url, shop._transport._key, http=http), receiver, tmp_path).walk()
+        Tour(Backroom(shop.url, shop._transport.key, http=http), receiver, tmp_path).walk()
     assert set(record.described) - record.answered == set()
     assert len(record.answered) == len(record.described)
 
@@ -250,7 +250,7 @@ def example(shop: Backroom, name: str, *arguments: str) -> str:
     done = subprocess.run(
         [sys.executable, PROJECT / "clients/python/examples/erp" / name, *arguments],
         env=os.environ
-        | {"BACKROOM_URL": shop.url, "BACKROOM_KEY": str(shop._transport._key)}
+        | {"BACKROOM_URL": shop.url, "BACKROOM_KEY": str(shop._transport.key)}
         | {"PYTHONPATH": str(PROJECT / "clients/python/src")},
         capture_output=True,
         text=True,
@@ -298,7 +298,7 @@ def test_a_creation_with_a_lost_answer_happens_once(stack: Stack, shop: Backroom
     transport = LosesAnswers()
     policy = Policy(sleep=lambda seconds: None)
     with httpx.Client(transport=transport) as http:
-        careful = Backroom(stack.base_url, shop._transport._key, http=http, policy=policy)
+        careful = Backroom(stack.base_url, shop._transport.key, http=http, policy=policy)
         order = careful.create_order(
             {
                 "customer": {"email": "lost@example.com"},

@@ -21,7 +21,10 @@ class Receiver(BaseHTTPRequestHandler):
             return
         if delivery["id"] not in self.seen:  # a delivery can come more than once
             self.seen.add(delivery["id"])
-            print(delivery["event"], delivery["data"]["id"], flush=True)
+            if delivery["event"] == "inventory.low":
+                print(delivery["event"], delivery["data"]["variantId"], flush=True)
+            else:
+                print(delivery["event"], delivery["data"]["id"], flush=True)
         self.send_response(204)
         self.end_headers()
 

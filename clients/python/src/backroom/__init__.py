@@ -7,6 +7,7 @@ with Backroom.from_environment() as shop:
     print(order["number"])
 """
 
+from backroom.asynchronous.client import AsyncBackroom
 from backroom.client import Backroom
 from backroom.errors import (
     ApiError,
@@ -26,17 +27,17 @@ from backroom.errors import (
     Unreachable,
 )
 from backroom.settings import NotSignedIn
-from backroom.transport import Policy, Waiting, etag_of
+from backroom.shared import Policy, RateLimit, Waiting, etag_of
 from backroom.version import __version__
-from backroom.webhooks import Delivery, verify
+from backroom.webhooks import verify
 
 __all__ = [
     "ApiError",
+    "AsyncBackroom",
     "Backroom",
     "BackroomError",
     "BadRequest",
     "Conflict",
-    "Delivery",
     "Forbidden",
     "Gone",
     "Invalid",
@@ -46,6 +47,7 @@ __all__ = [
     "NotSignedIn",
     "Policy",
     "PreconditionFailed",
+    "RateLimit",
     "RateLimited",
     "ServerError",
     "Unauthorized",

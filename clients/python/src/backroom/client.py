@@ -1,4 +1,6 @@
-"""The shop, as a program uses it."""
+"""The shop, as a program uses it.
+
+Written by `generate.py` from `asynchronous/client.py`: do not edit."""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from typing_extensions import Self
 from backroom import errors, settings
 from backroom.models import CreateExport, CreateImportUpload, EventFeed, EventKind
 from backroom.operations import Operations
-from backroom.transport import RETRIES, Policy, Transport, Waiting
+from backroom.shared import RETRIES, Counted, Policy, RateLimit, Waiting
+from backroom.transport import Transport
 
 _ENDED = {"COMPLETED", "FAILED", "CANCELLED", "NEEDS_MAPPING"}
 _LONGEST_PAUSE = 5.0
@@ -34,7 +37,7 @@ class Backroom(Operations):
 
     `url`: the base address, without `/api/…`. `retries`: how often a request is sent again, as
     `Policy` says. `on_wait`: is told before each wait. `http`: an httpx client of your own, for
-    proxies and certificates; you close it. Safe to use from several threads.
+    proxies and certificates; you close it. Safe to use from several threads and tasks.
     """
 
     def __init__(
@@ -59,6 +62,11 @@ class Backroom(Operations):
     @property
     def url(self) -> str:
         return self._transport.base_url
+
+    @property
+    def rate_limit(self) -> RateLimit | None:
+        """What the latest answer said of the requests that are left; None before the first."""
+        return self._transport.rate_limit
 
     def close(self) -> None:
         self._transport.close()
@@ -130,7 +138,7 @@ class Backroom(Operations):
 
         def post() -> httpx.Response:
             file.seek(start)
-            counted = cast("IO[bytes]", _Counted(file, on_sent))
+            counted = cast("IO[bytes]", Counted(file, on_sent))
             whole = {"file": (asked["fileName"], counted, "text/csv")}
             return self._transport.http.post(
                 made["url"], data=form, files=whole, timeout=_FILE_TIMEOUT
@@ -152,7 +160,8 @@ class Backroom(Operations):
         on_received: Callable[[int], None] = lambda received: None,
     ) -> Any:
         """Writes an export to a file, whole or not at all; answers its job. Raises JobFailed."""
-        job = self.wait(self.start_export(asked)["jobId"], on_progress=on_progress)
+        started = self.start_export(asked)
+        job = self.wait(started["jobId"], on_progress=on_progress)
         self.download(job["downloadUrl"], to, on_received=on_received)
         return job
 
@@ -199,11 +208,15 @@ class Backroom(Operations):
             except httpx.TransportError as failed:
                 if last:
                     raise errors.Unreachable(f"the storage: {failed}") from failed
-                self._policy.wait(retry, 0, f"{type(failed).__name__} at the storage")
+                self._policy.sleep(
+                    self._policy.pause(retry, 0, f"{type(failed).__name__} at the storage")
+                )
                 continue
             if last or answer.status_code < 500:
                 return answer
-            self._policy.wait(retry, 0, f"HTTP {answer.status_code} of the storage")
+            self._policy.sleep(
+                self._policy.pause(retry, 0, f"HTTP {answer.status_code} of the storage")
+            )
         raise AssertionError("the last one returns or raises")
 
     # ---- The feed ----
@@ -249,25 +262,3 @@ class Backroom(Operations):
                 if not follow:
                     return
                 self._policy.sleep(pause)
-
-
-class _Counted:
-    """A file that tells how much of it was read."""
-
-    def __init__(self, file: IO[bytes], on_sent: Callable[[int], None]) -> None:
-        self._file, self._on_sent = file, on_sent
-        self._start = file.tell()
-
-    def read(self, size: int = -1) -> bytes:
-        data = self._file.read(size)
-        self._on_sent(self._file.tell() - self._start)
-        return data
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        return self._file.seek(offset, whence)
-
-    def tell(self) -> int:
-        return self._file.tell()
-
-    def fileno(self) -> int:
-        return self._file.fileno()

@@ -147,6 +147,78 @@ class AddressInput(TypedDict):
     """Phone number, as it is written."""
 
 
+class AnnouncedPayment(TypedDict):
+    """A payment, as its events carry it."""
+
+    id: str
+    """Identifier."""
+    amount: str
+    """A decimal amount."""
+    method: str
+    """Such as CASH or CARD_TERMINAL."""
+    reference: str | None
+    """What a terminal or a bank calls it."""
+    note: str | None
+    """Free text about it."""
+    receivedAt: str
+    """When the money came."""
+    createdAt: str
+    """When it was recorded."""
+    by: str
+    """The name of the API key."""
+    tendered: str | None
+    """Cash that was handed over."""
+    change: str | None
+    """Cash that was given back."""
+    implied: bool
+    """Whether a payment status implied it."""
+    voidedAt: str | None
+    """Since when it does not count; null: it counts."""
+    voidReason: str | None
+    """Why it was voided."""
+    orderId: str
+    """Id of its order."""
+    orderNumber: str
+    """Number of its order."""
+    customer: OrderCustomer | None
+    """The order's customer."""
+
+
+class AnnouncedRefund(TypedDict):
+    """A refund, as its event carries it."""
+
+    id: str
+    """Identifier."""
+    amount: str
+    """A decimal amount."""
+    method: str
+    """Such as CASH or CARD_TERMINAL."""
+    paymentId: str | None
+    """The payment that it refunds, if one was named."""
+    reference: str | None
+    """What a terminal or a bank calls it."""
+    reason: str | None
+    """Why, such as DAMAGED."""
+    note: str | None
+    """Free text about it."""
+    lines: list[RefundedLine]
+    """What came back; none: only money."""
+    shipping: str
+    """The refunded part of the order's shipping."""
+    createdAt: str
+    """When it was recorded."""
+    by: str
+    """The name of the API key."""
+    implied: bool
+    """Whether the status REFUNDED implied it."""
+    orderId: str
+    """Id of its order."""
+    orderNumber: str
+    """Number of its order."""
+    customer: OrderCustomer | None
+    """The order's customer."""
+
+
 class ApiKey(TypedDict):
     """An API key, without the key itself."""
 
@@ -668,6 +740,28 @@ class CustomerChange(TypedDict):
     """Default: the first one"""
 
 
+class CustomerCreatedEvent(TypedDict):
+    """A customer was created."""
+
+    id: str
+    """Of the delivery: the same on every attempt. Use it to drop repeats."""
+    event: Literal["customer.created"]
+    """Kind of the event."""
+    data: Customer
+    """What it is about."""
+
+
+class CustomerDeletedEvent(TypedDict):
+    """A customer was deleted: as it was before."""
+
+    id: str
+    """Of the delivery: the same on every attempt. Use it to drop repeats."""
+    event: Literal["customer.deleted"]
+    """Kind of the event."""
+    data: Customer
+    """What it is about."""
+
+
 class CustomerList(TypedDict):
     """The answer of a list that can be read by cursor: `Walked[Product]`."""
 
@@ -679,6 +773,17 @@ class CustomerList(TypedDict):
     """How many there are in all."""
     totalIsAtLeast: NotRequired[bool]
     """There are more than `total`; they were not counted"""
+
+
+class CustomerUpdatedEvent(TypedDict):
+    """A customer was changed."""
+
+    id: str
+    """Of the delivery: the same on every attempt. Use it to drop repeats."""
+    event: Literal["customer.updated"]
+    """Kind of the event."""
+    data: Customer
+    """What it is about."""
 
 
 class Deleted(TypedDict):
@@ -1074,6 +1179,17 @@ class ImportUpload(TypedDict):
     """When it expires; null: never."""
 
 
+class InventoryLowEvent(TypedDict):
+    """A variant is below its product's threshold, and was not before."""
+
+    id: str
+    """Of the delivery: the same on every attempt. Use it to drop repeats."""
+    event: Literal["inventory.low"]
+    """Kind of the event."""
+    data: LowStockVariant
+    """What it is about."""
+
+
 class Job(TypedDict):
     """A bulk edit, export, undo, merge or erasure: its progress and its results."""
 
@@ -1278,6 +1394,19 @@ class Merge(TypedDict):
     """Id of the customer to keep"""
 
 
+class MovedStock(TypedDict):
+    """A move of a variant's stock, and the stock after it."""
+
+    variantId: str
+    """Id of the variant, `var_…`."""
+    by: int
+    """Name of the API key."""
+    stock: int
+    """How many there are; null: not tracked."""
+    reason: str
+    """Why, such as RECEIVED, COUNTED or DAMAGED."""
+
+
 class OpenOrders(TypedDict):
     """Orders in progress, and how many have each status."""
 
@@ -1358,6 +1487,17 @@ class Order(TypedDict):
     """What changed, oldest first."""
 
 
+class OrderCancelledEvent(TypedDict):
+    """An order was cancelled."""
+
+    id: str
+    """Of the delivery: the same on every attempt. Use it to drop repeats."""
+    event: Literal["order.cancelled"]
+    """Kind of the event."""
+    data: Order
+    """What it is about."""
+
+
 class OrderChange(TypedDict):
     """The fields of a PATCH: absent fields stay; null clears, where allowed."""
 
@@ -1381,6 +1521,17 @@ class OrderChange(TypedDict):
     """Until the order is DELIVERED."""
     billingAddress: NotRequired[AddressInput | None]
     """Until the order is DELIVERED."""
+
+
+class OrderCreatedEvent(TypedDict):
+    """An order was created."""
+
+    id: str
+    """Of the delivery: the same on every attempt. Use it to drop repeats."""
+    event: Literal["order.created"]
+    """Kind of the event."""
+    data: Order
+    """What it is about."""
 
 
 class OrderCustomer(TypedDict):
@@ -1413,6 +1564,17 @@ class OrderCustomerInput(TypedDict):
     """Family name."""
     phone: NotRequired[str | None]
     """Phone number, as it is written."""
+
+
+class OrderDeletedEvent(TypedDict):
+    """An order was deleted: as it was before."""
+
+    id: str
+    """Of the delivery: the same on every attempt. Use it to drop repeats."""
+    event: Literal["order.deleted"]
+    """Kind of the event."""
+    data: Order
+    """What it is about."""
 
 
 class OrderEdit(TypedDict):
@@ -1450,6 +1612,50 @@ class OrderList(TypedDict):
     """How many there are in all."""
     totalIsAtLeast: NotRequired[bool]
     """There are more than `total`; they were not counted"""
+
+
+class OrderPaidEvent(TypedDict):
+    """An order was paid for the first time: once an order."""
+
+    id: str
+    """Of the delivery: the same on every attempt. Use it to drop repeats."""
+    event: Literal["order.paid"]
+    """Kind of the event."""
+    data: Order
+    """What it is about."""
+
+
+class OrderRefundedEvent(TypedDict):
+    """An order, or its payment, was refunded."""
+
+    id: str
+    """Of the delivery: the same on every attempt. Use it to drop repeats."""
+    event: Literal["order.refunded"]
+    """Kind of the event."""
+    data: Order
+    """What it is about."""
+
+
+class OrderShippedEvent(TypedDict):
+    """An order was shipped; with its tracking number."""
+
+    id: str
+    """Of the delivery: the same on every attempt. Use it to drop repeats."""
+    event: Literal["order.shipped"]
+    """Kind of the event."""
+    data: Order
+    """What it is about."""
+
+
+class OrderUpdatedEvent(TypedDict):
+    """An order was changed."""
+
+    id: str
+    """Of the delivery: the same on every attempt. Use it to drop repeats."""
+    event: Literal["order.updated"]
+    """Kind of the event."""
+    data: Order
+    """What it is about."""
 
 
 class Pagination(TypedDict):
@@ -1496,6 +1702,17 @@ class Payment(TypedDict):
     """Why it was voided."""
 
 
+class PaymentCreatedEvent(TypedDict):
+    """A payment of an order was recorded."""
+
+    id: str
+    """Of the delivery: the same on every attempt. Use it to drop repeats."""
+    event: Literal["payment.created"]
+    """Kind of the event."""
+    data: AnnouncedPayment
+    """What it is about."""
+
+
 class PaymentInput(TypedDict):
     """One payment that was received."""
 
@@ -1513,6 +1730,17 @@ class PaymentInput(TypedDict):
     """Cash that was handed over."""
     allowOverpayment: NotRequired[bool]
     """Accept more than is due."""
+
+
+class PaymentVoidedEvent(TypedDict):
+    """A payment of an order was voided."""
+
+    id: str
+    """Of the delivery: the same on every attempt. Use it to drop repeats."""
+    event: Literal["payment.voided"]
+    """Kind of the event."""
+    data: AnnouncedPayment
+    """What it is about."""
 
 
 class PriceChange(TypedDict):
@@ -1616,6 +1844,28 @@ class ProductChange(TypedDict):
     """Variants; there is at least one."""
 
 
+class ProductCreatedEvent(TypedDict):
+    """A product was created."""
+
+    id: str
+    """Of the delivery: the same on every attempt. Use it to drop repeats."""
+    event: Literal["product.created"]
+    """Kind of the event."""
+    data: Product
+    """What it is about."""
+
+
+class ProductDeletedEvent(TypedDict):
+    """A product was deleted: as it was before."""
+
+    id: str
+    """Of the delivery: the same on every attempt. Use it to drop repeats."""
+    event: Literal["product.deleted"]
+    """Kind of the event."""
+    data: Product
+    """What it is about."""
+
+
 class ProductEdit(TypedDict):
     """Absent fields stay; null clears."""
 
@@ -1652,6 +1902,17 @@ class ProductList(TypedDict):
     """How many there are in all."""
     totalIsAtLeast: NotRequired[bool]
     """There are more than `total`; they were not counted"""
+
+
+class ProductUpdatedEvent(TypedDict):
+    """A product was changed."""
+
+    id: str
+    """Of the delivery: the same on every attempt. Use it to drop repeats."""
+    event: Literal["product.updated"]
+    """Kind of the event."""
+    data: UpdatedProduct
+    """What it is about."""
 
 
 class PublicProduct(TypedDict):
@@ -1780,6 +2041,17 @@ class Refund(TypedDict):
     """The name of the API key."""
     implied: bool
     """Whether the status REFUNDED implied it."""
+
+
+class RefundCreatedEvent(TypedDict):
+    """A refund of an order was recorded."""
+
+    id: str
+    """Of the delivery: the same on every attempt. Use it to drop repeats."""
+    event: Literal["refund.created"]
+    """Kind of the event."""
+    data: AnnouncedRefund
+    """What it is about."""
 
 
 class RefundInput(TypedDict):
@@ -2098,6 +2370,55 @@ class TriedEvent(TypedDict):
     """Whether it passes the filter"""
 
 
+class UpdatedProduct(TypedDict):
+    """A product as in `product.updated`."""
+
+    id: str
+    """Identifier."""
+    slug: str
+    """Its part of a web address, such as blue-shirt."""
+    name: str
+    """Name."""
+    description: str | None
+    """Free text."""
+    status: ProductStatus
+    """Its state."""
+    published: bool
+    """Whether the storefront may show it."""
+    price: str
+    """Its own price, or the lowest of its variants'."""
+    compareAtPrice: str | None
+    """What it cost before; a decimal amount."""
+    currency: str
+    """The shop's currency, ISO 4217."""
+    sku: str | None
+    """Stock keeping unit."""
+    vendor: str | None
+    """Who makes or supplies it."""
+    type: str | None
+    """Product type."""
+    storefront: str | None
+    """The storefront that it is assigned to; null: all."""
+    tags: list[str]
+    """Words to find it by."""
+    lowStockThreshold: int
+    """A stock below this is low."""
+    variants: list[Variant]
+    """Variants; there is at least one."""
+    images: list[Image]
+    """Images, the main one first."""
+    seo: Seo
+    """What search engines show."""
+    metadata: dict[str, Any]
+    """Any data of the shop: JSON up to 16 KB, 28 levels deep."""
+    createdAt: str
+    """When it was created."""
+    updatedAt: str
+    """When it was last changed."""
+    stockMoves: NotRequired[list[MovedStock]]
+    """The moves, if its stock was moved"""
+
+
 class Variant(TypedDict):
     """A variant of a product."""
 
@@ -2256,3 +2577,25 @@ class WebhookWithSecret(TypedDict):
     """When it was last changed."""
     secret: str
     """Signs deliveries; all of it, `whsec_` included, is the key. Shown this once."""
+
+
+ReceivedEvent: TypeAlias = (
+    OrderCreatedEvent
+    | OrderUpdatedEvent
+    | OrderPaidEvent
+    | OrderShippedEvent
+    | OrderCancelledEvent
+    | OrderRefundedEvent
+    | OrderDeletedEvent
+    | PaymentCreatedEvent
+    | PaymentVoidedEvent
+    | RefundCreatedEvent
+    | CustomerCreatedEvent
+    | CustomerUpdatedEvent
+    | CustomerDeletedEvent
+    | ProductCreatedEvent
+    | ProductUpdatedEvent
+    | ProductDeletedEvent
+    | InventoryLowEvent
+)
+"""What `verify` returns. Its `event` tells the kinds apart."""

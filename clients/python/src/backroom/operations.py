@@ -87,7 +87,8 @@ from backroom.models import (
     WebhookList,
     WebhookWithSecret,
 )
-from backroom.transport import AUTOMATIC, Transport, walk
+from backroom.shared import AUTOMATIC
+from backroom.transport import Transport, walk
 
 
 class Operations:
@@ -103,6 +104,7 @@ class Operations:
         search: str | None = None,
         tag: str | None = None,
         sort: CustomerSort | None = None,
+        timeout: float | None = None,
     ) -> CustomerList:
         """List customers.
 
@@ -124,6 +126,7 @@ class Operations:
                 "tag": tag,
                 "sort": sort,
             },
+            timeout=timeout,
         )
         return answer
 
@@ -135,6 +138,7 @@ class Operations:
         search: str | None = None,
         tag: str | None = None,
         sort: CustomerSort | None = None,
+        timeout: float | None = None,
     ) -> Iterator[Customer]:
         """All of `list_customers`, page by page. `limit`: items per request."""
         asked: dict[str, Any] = {
@@ -146,13 +150,17 @@ class Operations:
         }
         return walk(
             lambda at: self._transport.call(
-                "GET", "/api/admin/customers", (), query={**asked, **at}
+                "GET", "/api/admin/customers", (), query={**asked, **at}, timeout=timeout
             ),
             by_cursor=True,
         )
 
     def create_customer(
-        self, body: CreateCustomer, *, idempotency_key: str = AUTOMATIC
+        self,
+        body: CreateCustomer,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        timeout: float | None = None,
     ) -> Customer:
         """Create a customer.
 
@@ -167,10 +175,13 @@ class Operations:
             (),
             body=body,
             headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
         )
         return answer
 
-    def get_customer(self, id: str, *, fields: str | Sequence[str] | None = None) -> Customer:
+    def get_customer(
+        self, id: str, *, fields: str | Sequence[str] | None = None, timeout: float | None = None
+    ) -> Customer:
         """Get a customer.
 
         With `fields` there is no ETag. A merged customer is 404 `merged` with `into`.
@@ -178,12 +189,17 @@ class Operations:
         `GET /api/admin/customers/{id}`, from the role READER on.
         """
         answer: Customer = self._transport.call(
-            "GET", "/api/admin/customers/{}", (id,), query={"fields": fields}
+            "GET", "/api/admin/customers/{}", (id,), query={"fields": fields}, timeout=timeout
         )
         return answer
 
     def update_customer(
-        self, id: str, body: CustomerChange, *, if_match: str | None = None
+        self,
+        id: str,
+        body: CustomerChange,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
     ) -> Customer:
         """Change a customer.
 
@@ -195,11 +211,18 @@ class Operations:
         `PATCH /api/admin/customers/{id}`, from the role STAFF on.
         """
         answer: Customer = self._transport.call(
-            "PATCH", "/api/admin/customers/{}", (id,), body=body, headers={"If-Match": if_match}
+            "PATCH",
+            "/api/admin/customers/{}",
+            (id,),
+            body=body,
+            headers={"If-Match": if_match},
+            timeout=timeout,
         )
         return answer
 
-    def delete_customer(self, id: str, *, if_match: str | None = None) -> Deleted:
+    def delete_customer(
+        self, id: str, *, if_match: str | None = None, timeout: float | None = None
+    ) -> Deleted:
         """Delete a customer.
 
         Only without orders; otherwise 409 `has_orders`. Emits customer.deleted.
@@ -207,11 +230,17 @@ class Operations:
         `DELETE /api/admin/customers/{id}`, from the role STAFF on.
         """
         answer: Deleted = self._transport.call(
-            "DELETE", "/api/admin/customers/{}", (id,), headers={"If-Match": if_match}
+            "DELETE",
+            "/api/admin/customers/{}",
+            (id,),
+            headers={"If-Match": if_match},
+            timeout=timeout,
         )
         return answer
 
-    def erase_customer(self, id: str, *, idempotency_key: str = AUTOMATIC) -> StartedJob:
+    def erase_customer(
+        self, id: str, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
+    ) -> StartedJob:
         """Erase a customer.
 
         Removes name, e-mail, phone, addresses and notes from the customer, its orders, search,
@@ -228,11 +257,17 @@ class Operations:
             "/api/admin/customers/{}/erase",
             (id,),
             headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
         )
         return answer
 
     def merge_customer(
-        self, id: str, body: Merge, *, idempotency_key: str = AUTOMATIC
+        self,
+        id: str,
+        body: Merge,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        timeout: float | None = None,
     ) -> StartedJob:
         """Merge a customer into another.
 
@@ -249,6 +284,7 @@ class Operations:
             (id,),
             body=body,
             headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
         )
         return answer
 
@@ -261,6 +297,7 @@ class Operations:
         limit: int | None = None,
         subject: str | None = None,
         cursor: str | None = None,
+        timeout: float | None = None,
     ) -> DeliveryList:
         """List all webhooks' deliveries.
 
@@ -280,6 +317,7 @@ class Operations:
                 "subject": subject,
                 "cursor": cursor,
             },
+            timeout=timeout,
         )
         return answer
 
@@ -291,6 +329,7 @@ class Operations:
         since: str | date | datetime | None = None,
         limit: int = 100,
         subject: str | None = None,
+        timeout: float | None = None,
     ) -> Iterator[Delivery]:
         """All of `list_deliveries`, page by page. `limit`: items per request."""
         asked: dict[str, Any] = {
@@ -302,12 +341,12 @@ class Operations:
         }
         return walk(
             lambda at: self._transport.call(
-                "GET", "/api/admin/deliveries", (), query={**asked, **at}
+                "GET", "/api/admin/deliveries", (), query={**asked, **at}, timeout=timeout
             ),
             by_cursor=True,
         )
 
-    def get_delivery(self, id: str) -> DeliveryWithAttempts:
+    def get_delivery(self, id: str, *, timeout: float | None = None) -> DeliveryWithAttempts:
         """Get a delivery with every attempt.
 
         Get a delivery with every attempt.
@@ -315,11 +354,11 @@ class Operations:
         `GET /api/admin/deliveries/{id}`, from the role ADMIN on.
         """
         answer: DeliveryWithAttempts = self._transport.call(
-            "GET", "/api/admin/deliveries/{}", (id,)
+            "GET", "/api/admin/deliveries/{}", (id,), timeout=timeout
         )
         return answer
 
-    def replay_delivery(self, id: str) -> Delivery:
+    def replay_delivery(self, id: str, *, timeout: float | None = None) -> Delivery:
         """Replay a delivery.
 
         Posts it again now, with the same id and body: outside its schedule while that runs, or
@@ -327,7 +366,9 @@ class Operations:
 
         `POST /api/admin/deliveries/{id}/replay`, from the role ADMIN on.
         """
-        answer: Delivery = self._transport.call("POST", "/api/admin/deliveries/{}/replay", (id,))
+        answer: Delivery = self._transport.call(
+            "POST", "/api/admin/deliveries/{}/replay", (id,), timeout=timeout
+        )
         return answer
 
     def read_events(
@@ -338,6 +379,7 @@ class Operations:
         types: EventKind | Sequence[EventKind] | None = None,
         limit: int | None = None,
         stock: bool | None = None,
+        timeout: float | None = None,
     ) -> EventFeed:
         """Read the change feed.
 
@@ -354,10 +396,13 @@ class Operations:
             "/api/admin/events",
             (),
             query={"after": after, "since": since, "types": types, "limit": limit, "stock": stock},
+            timeout=timeout,
         )
         return answer
 
-    def start_export(self, body: CreateExport, *, idempotency_key: str = AUTOMATIC) -> StartedJob:
+    def start_export(
+        self, body: CreateExport, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
+    ) -> StartedJob:
         """Export products, orders, customers or transactions.
 
         Those that match `filters`, or with `"all": true` all, as CSV or one JSON object a line.
@@ -373,11 +418,17 @@ class Operations:
             (),
             body=body,
             headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
         )
         return answer
 
     def list_jobs(
-        self, *, page: int | None = None, limit: int | None = None, cursor: str | None = None
+        self,
+        *,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
     ) -> JobList:
         """List jobs.
 
@@ -386,39 +437,53 @@ class Operations:
         `GET /api/admin/jobs`, from the role READER on.
         """
         answer: JobList = self._transport.call(
-            "GET", "/api/admin/jobs", (), query={"page": page, "limit": limit, "cursor": cursor}
+            "GET",
+            "/api/admin/jobs",
+            (),
+            query={"page": page, "limit": limit, "cursor": cursor},
+            timeout=timeout,
         )
         return answer
 
-    def iter_jobs(self, *, limit: int = 100) -> Iterator[ImportJobSummary | JobSummary]:
+    def iter_jobs(
+        self, *, limit: int = 100, timeout: float | None = None
+    ) -> Iterator[ImportJobSummary | JobSummary]:
         """All of `list_jobs`, page by page. `limit`: items per request."""
         asked: dict[str, Any] = {"limit": limit}
         return walk(
-            lambda at: self._transport.call("GET", "/api/admin/jobs", (), query={**asked, **at}),
+            lambda at: self._transport.call(
+                "GET", "/api/admin/jobs", (), query={**asked, **at}, timeout=timeout
+            ),
             by_cursor=True,
         )
 
-    def get_job(self, id: str) -> ImportJob | Job:
+    def get_job(self, id: str, *, timeout: float | None = None) -> ImportJob | Job:
         """Get a job.
 
         Its progress, and the first 100 errors; an import's report has all.
 
         `GET /api/admin/jobs/{id}`, from the role READER on.
         """
-        answer: ImportJob | Job = self._transport.call("GET", "/api/admin/jobs/{}", (id,))
+        answer: ImportJob | Job = self._transport.call(
+            "GET", "/api/admin/jobs/{}", (id,), timeout=timeout
+        )
         return answer
 
-    def cancel_job(self, id: str) -> ImportJob | Job:
+    def cancel_job(self, id: str, *, timeout: float | None = None) -> ImportJob | Job:
         """Cancel a job.
 
         No more work is started; records that were written stay, and are counted.
 
         `POST /api/admin/jobs/{id}/cancel`, from the role STAFF on.
         """
-        answer: ImportJob | Job = self._transport.call("POST", "/api/admin/jobs/{}/cancel", (id,))
+        answer: ImportJob | Job = self._transport.call(
+            "POST", "/api/admin/jobs/{}/cancel", (id,), timeout=timeout
+        )
         return answer
 
-    def map_import_columns(self, id: str, body: ChosenMapping) -> ImportJob:
+    def map_import_columns(
+        self, id: str, body: ChosenMapping, *, timeout: float | None = None
+    ) -> ImportJob:
         """Map the columns of a file.
 
         Continues a job that is NEEDS_MAPPING with `columns` (column → field, null if it is not
@@ -429,11 +494,13 @@ class Operations:
         `POST /api/admin/jobs/{id}/mapping`, from the role STAFF on.
         """
         answer: ImportJob = self._transport.call(
-            "POST", "/api/admin/jobs/{}/mapping", (id,), body=body
+            "POST", "/api/admin/jobs/{}/mapping", (id,), body=body, timeout=timeout
         )
         return answer
 
-    def retry_import(self, id: str, *, idempotency_key: str = AUTOMATIC) -> StartedJob:
+    def retry_import(
+        self, id: str, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
+    ) -> StartedJob:
         """Retry failed rows.
 
         A new job for the rows that failed, or for the whole file if the job failed or was
@@ -442,11 +509,17 @@ class Operations:
         `POST /api/admin/jobs/{id}/retry`, from the role STAFF on.
         """
         answer: StartedJob = self._transport.call(
-            "POST", "/api/admin/jobs/{}/retry", (id,), headers={"Idempotency-Key": idempotency_key}
+            "POST",
+            "/api/admin/jobs/{}/retry",
+            (id,),
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
         )
         return answer
 
-    def run_import(self, id: str, *, idempotency_key: str = AUTOMATIC) -> StartedJob:
+    def run_import(
+        self, id: str, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
+    ) -> StartedJob:
         """Import the file of a dry run.
 
         A new job with the same file, mapping and options, which writes.
@@ -454,11 +527,17 @@ class Operations:
         `POST /api/admin/jobs/{id}/run`, from the role STAFF on.
         """
         answer: StartedJob = self._transport.call(
-            "POST", "/api/admin/jobs/{}/run", (id,), headers={"Idempotency-Key": idempotency_key}
+            "POST",
+            "/api/admin/jobs/{}/run",
+            (id,),
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
         )
         return answer
 
-    def undo_job(self, id: str, *, idempotency_key: str = AUTOMATIC) -> StartedJob:
+    def undo_job(
+        self, id: str, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
+    ) -> StartedJob:
         """Undo an import or a bulk edit.
 
         Every field that the job changed, and that was not changed since, gets its old value;
@@ -469,11 +548,17 @@ class Operations:
         `POST /api/admin/jobs/{id}/undo`, from the role STAFF on.
         """
         answer: StartedJob = self._transport.call(
-            "POST", "/api/admin/jobs/{}/undo", (id,), headers={"Idempotency-Key": idempotency_key}
+            "POST",
+            "/api/admin/jobs/{}/undo",
+            (id,),
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
         )
         return answer
 
-    def list_api_keys(self, *, page: int | None = None, limit: int | None = None) -> ApiKeyList:
+    def list_api_keys(
+        self, *, page: int | None = None, limit: int | None = None, timeout: float | None = None
+    ) -> ApiKeyList:
         """List keys.
 
         Newest first, without the keys themselves, which are not stored.
@@ -481,20 +566,24 @@ class Operations:
         `GET /api/admin/keys`, from the role OWNER on.
         """
         answer: ApiKeyList = self._transport.call(
-            "GET", "/api/admin/keys", (), query={"page": page, "limit": limit}
+            "GET", "/api/admin/keys", (), query={"page": page, "limit": limit}, timeout=timeout
         )
         return answer
 
-    def iter_api_keys(self, *, limit: int = 100) -> Iterator[ListedApiKey]:
+    def iter_api_keys(
+        self, *, limit: int = 100, timeout: float | None = None
+    ) -> Iterator[ListedApiKey]:
         """All of `list_api_keys`, page by page. `limit`: items per request."""
         asked: dict[str, Any] = {"limit": limit}
         return walk(
-            lambda at: self._transport.call("GET", "/api/admin/keys", (), query={**asked, **at}),
+            lambda at: self._transport.call(
+                "GET", "/api/admin/keys", (), query={**asked, **at}, timeout=timeout
+            ),
             by_cursor=False,
         )
 
     def create_api_key(
-        self, body: CreateApiKey, *, idempotency_key: str = AUTOMATIC
+        self, body: CreateApiKey, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
     ) -> ApiKeyWithSecret:
         """Create a key.
 
@@ -503,11 +592,16 @@ class Operations:
         `POST /api/admin/keys`, from the role OWNER on.
         """
         answer: ApiKeyWithSecret = self._transport.call(
-            "POST", "/api/admin/keys", (), body=body, headers={"Idempotency-Key": idempotency_key}
+            "POST",
+            "/api/admin/keys",
+            (),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
         )
         return answer
 
-    def revoke_api_key(self, id: str) -> Deleted:
+    def revoke_api_key(self, id: str, *, timeout: float | None = None) -> Deleted:
         """Revoke a key.
 
         The key stops working at once. The last Owner key cannot be revoked: 409
@@ -515,17 +609,19 @@ class Operations:
 
         `DELETE /api/admin/keys/{id}`, from the role OWNER on.
         """
-        answer: Deleted = self._transport.call("DELETE", "/api/admin/keys/{}", (id,))
+        answer: Deleted = self._transport.call(
+            "DELETE", "/api/admin/keys/{}", (id,), timeout=timeout
+        )
         return answer
 
-    def get_current_key(self) -> ApiKey:
+    def get_current_key(self, *, timeout: float | None = None) -> ApiKey:
         """The key in use.
 
         The key in use.
 
         `GET /api/admin/me`, from the role READER on.
         """
-        answer: ApiKey = self._transport.call("GET", "/api/admin/me", ())
+        answer: ApiKey = self._transport.call("GET", "/api/admin/me", (), timeout=timeout)
         return answer
 
     def list_orders(
@@ -548,6 +644,7 @@ class Operations:
         from_: str | date | datetime | None = None,
         to: str | date | datetime | None = None,
         sort: OrderSort | None = None,
+        timeout: float | None = None,
     ) -> OrderList:
         """List orders.
 
@@ -580,6 +677,7 @@ class Operations:
                 "to": to,
                 "sort": sort,
             },
+            timeout=timeout,
         )
         return answer
 
@@ -601,6 +699,7 @@ class Operations:
         from_: str | date | datetime | None = None,
         to: str | date | datetime | None = None,
         sort: OrderSort | None = None,
+        timeout: float | None = None,
     ) -> Iterator[Order]:
         """All of `list_orders`, page by page. `limit`: items per request."""
         asked: dict[str, Any] = {
@@ -621,11 +720,15 @@ class Operations:
             "sort": sort,
         }
         return walk(
-            lambda at: self._transport.call("GET", "/api/admin/orders", (), query={**asked, **at}),
+            lambda at: self._transport.call(
+                "GET", "/api/admin/orders", (), query={**asked, **at}, timeout=timeout
+            ),
             by_cursor=True,
         )
 
-    def create_order(self, body: CreateOrder, *, idempotency_key: str = AUTOMATIC) -> Order:
+    def create_order(
+        self, body: CreateOrder, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
+    ) -> Order:
         """Create an order.
 
         Takes stock, or is refused: 422 `insufficient_stock` names the lines. With
@@ -635,11 +738,18 @@ class Operations:
         `POST /api/admin/orders`, from the role STAFF on.
         """
         answer: Order = self._transport.call(
-            "POST", "/api/admin/orders", (), body=body, headers={"Idempotency-Key": idempotency_key}
+            "POST",
+            "/api/admin/orders",
+            (),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
         )
         return answer
 
-    def edit_orders(self, body: BulkOrderEdit, *, idempotency_key: str = AUTOMATIC) -> StartedJob:
+    def edit_orders(
+        self, body: BulkOrderEdit, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
+    ) -> StartedJob:
         """Change many orders.
 
         As for products. Each order moves along the transitions, or is counted as failed. A
@@ -653,10 +763,13 @@ class Operations:
             (),
             body=body,
             headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
         )
         return answer
 
-    def get_order(self, id: str, *, fields: str | Sequence[str] | None = None) -> Order:
+    def get_order(
+        self, id: str, *, fields: str | Sequence[str] | None = None, timeout: float | None = None
+    ) -> Order:
         """Get an order.
 
         With `fields` there is no ETag.
@@ -664,11 +777,18 @@ class Operations:
         `GET /api/admin/orders/{id}`, from the role READER on.
         """
         answer: Order = self._transport.call(
-            "GET", "/api/admin/orders/{}", (id,), query={"fields": fields}
+            "GET", "/api/admin/orders/{}", (id,), query={"fields": fields}, timeout=timeout
         )
         return answer
 
-    def update_order(self, id: str, body: OrderChange, *, if_match: str | None = None) -> Order:
+    def update_order(
+        self,
+        id: str,
+        body: OrderChange,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> Order:
         """Change an order.
 
         `status` moves along the transitions only; any other is 422 `invalid_transition` with
@@ -678,11 +798,18 @@ class Operations:
         `PATCH /api/admin/orders/{id}`, from the role STAFF on.
         """
         answer: Order = self._transport.call(
-            "PATCH", "/api/admin/orders/{}", (id,), body=body, headers={"If-Match": if_match}
+            "PATCH",
+            "/api/admin/orders/{}",
+            (id,),
+            body=body,
+            headers={"If-Match": if_match},
+            timeout=timeout,
         )
         return answer
 
-    def delete_order(self, id: str, *, if_match: str | None = None) -> Deleted:
+    def delete_order(
+        self, id: str, *, if_match: str | None = None, timeout: float | None = None
+    ) -> Deleted:
         """Delete an order.
 
         If it was not shipped, its stock is returned.
@@ -690,7 +817,7 @@ class Operations:
         `DELETE /api/admin/orders/{id}`, from the role OWNER on.
         """
         answer: Deleted = self._transport.call(
-            "DELETE", "/api/admin/orders/{}", (id,), headers={"If-Match": if_match}
+            "DELETE", "/api/admin/orders/{}", (id,), headers={"If-Match": if_match}, timeout=timeout
         )
         return answer
 
@@ -701,6 +828,7 @@ class Operations:
         *,
         idempotency_key: str = AUTOMATIC,
         if_match: str | None = None,
+        timeout: float | None = None,
     ) -> Order:
         """Record payments.
 
@@ -716,6 +844,7 @@ class Operations:
             (id,),
             body=body,
             headers={"Idempotency-Key": idempotency_key, "If-Match": if_match},
+            timeout=timeout,
         )
         return answer
 
@@ -727,6 +856,7 @@ class Operations:
         *,
         idempotency_key: str = AUTOMATIC,
         if_match: str | None = None,
+        timeout: float | None = None,
     ) -> Order:
         """Void a payment.
 
@@ -744,6 +874,7 @@ class Operations:
             ),
             body=body,
             headers={"Idempotency-Key": idempotency_key, "If-Match": if_match},
+            timeout=timeout,
         )
         return answer
 
@@ -754,6 +885,7 @@ class Operations:
         *,
         idempotency_key: str = AUTOMATIC,
         if_match: str | None = None,
+        timeout: float | None = None,
     ) -> RefundPreview | Order:
         """Refund lines or an amount.
 
@@ -771,6 +903,7 @@ class Operations:
             (id,),
             body=body,
             headers={"Idempotency-Key": idempotency_key, "If-Match": if_match},
+            timeout=timeout,
         )
         return answer
 
@@ -789,6 +922,7 @@ class Operations:
         tag: str | None = None,
         published: bool | None = None,
         sort: ProductSort | None = None,
+        timeout: float | None = None,
     ) -> ProductList:
         """List products.
 
@@ -815,6 +949,7 @@ class Operations:
                 "published": published,
                 "sort": sort,
             },
+            timeout=timeout,
         )
         return answer
 
@@ -831,6 +966,7 @@ class Operations:
         tag: str | None = None,
         published: bool | None = None,
         sort: ProductSort | None = None,
+        timeout: float | None = None,
     ) -> Iterator[Product]:
         """All of `list_products`, page by page. `limit`: items per request."""
         asked: dict[str, Any] = {
@@ -847,12 +983,14 @@ class Operations:
         }
         return walk(
             lambda at: self._transport.call(
-                "GET", "/api/admin/products", (), query={**asked, **at}
+                "GET", "/api/admin/products", (), query={**asked, **at}, timeout=timeout
             ),
             by_cursor=True,
         )
 
-    def create_product(self, body: CreateProduct, *, idempotency_key: str = AUTOMATIC) -> Product:
+    def create_product(
+        self, body: CreateProduct, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
+    ) -> Product:
         """Create a product.
 
         Without `slug`, one is made from the name. Emits product.created.
@@ -865,11 +1003,16 @@ class Operations:
             (),
             body=body,
             headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
         )
         return answer
 
     def create_products(
-        self, body: CreateProducts, *, idempotency_key: str = AUTOMATIC
+        self,
+        body: CreateProducts,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        timeout: float | None = None,
     ) -> BulkResult:
         """Create up to 500 products.
 
@@ -889,11 +1032,16 @@ class Operations:
             (),
             body=body,
             headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
         )
         return answer
 
     def edit_products(
-        self, body: BulkProductEdit, *, idempotency_key: str = AUTOMATIC
+        self,
+        body: BulkProductEdit,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        timeout: float | None = None,
     ) -> StartedJob:
         """Change many products.
 
@@ -909,10 +1057,13 @@ class Operations:
             (),
             body=body,
             headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
         )
         return answer
 
-    def set_product_statuses(self, body: BulkStatus) -> BulkStatusResult:
+    def set_product_statuses(
+        self, body: BulkStatus, *, timeout: float | None = None
+    ) -> BulkStatusResult:
         """Set the status of up to 500 products.
 
         Each succeeds or fails independently. It counts as one write. Emits product.updated for
@@ -921,7 +1072,7 @@ class Operations:
         `POST /api/admin/products/bulk-status`, from the role STAFF on.
         """
         answer: BulkStatusResult = self._transport.call(
-            "POST", "/api/admin/products/bulk-status", (), body=body
+            "POST", "/api/admin/products/bulk-status", (), body=body, timeout=timeout
         )
         return answer
 
@@ -942,6 +1093,7 @@ class Operations:
         location: str | None = None,
         review: bool | None = None,
         idempotency_key: str = AUTOMATIC,
+        timeout: float | None = None,
     ) -> StartedJob:
         """Import products from a file.
 
@@ -970,10 +1122,11 @@ class Operations:
                 "review": review,
             },
             headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
         )
         return answer
 
-    def list_import_mappings(self) -> SavedMappingList:
+    def list_import_mappings(self, *, timeout: float | None = None) -> SavedMappingList:
         """List saved mappings.
 
         All saved mappings, by name. Each is proposed for files with exactly its columns.
@@ -981,11 +1134,13 @@ class Operations:
         `GET /api/admin/products/import/mappings`, from the role STAFF on.
         """
         answer: SavedMappingList = self._transport.call(
-            "GET", "/api/admin/products/import/mappings", ()
+            "GET", "/api/admin/products/import/mappings", (), timeout=timeout
         )
         return answer
 
-    def save_import_mapping(self, name: str, body: CreateMapping) -> SavedMapping:
+    def save_import_mapping(
+        self, name: str, body: CreateMapping, *, timeout: float | None = None
+    ) -> SavedMapping:
         """Save a mapping.
 
         Name every column of the file, with null for those that are not read. Replaces a mapping
@@ -994,11 +1149,11 @@ class Operations:
         `PUT /api/admin/products/import/mappings/{name}`, from the role STAFF on.
         """
         answer: SavedMapping = self._transport.call(
-            "PUT", "/api/admin/products/import/mappings/{}", (name,), body=body
+            "PUT", "/api/admin/products/import/mappings/{}", (name,), body=body, timeout=timeout
         )
         return answer
 
-    def delete_import_mapping(self, name: str) -> Deleted:
+    def delete_import_mapping(self, name: str, *, timeout: float | None = None) -> Deleted:
         """Delete a saved mapping.
 
         Delete a saved mapping.
@@ -1006,22 +1161,28 @@ class Operations:
         `DELETE /api/admin/products/import/mappings/{name}`, from the role STAFF on.
         """
         answer: Deleted = self._transport.call(
-            "DELETE", "/api/admin/products/import/mappings/{}", (name,)
+            "DELETE", "/api/admin/products/import/mappings/{}", (name,), timeout=timeout
         )
         return answer
 
-    def get_import_template(self) -> str:
+    def get_import_template(self, *, timeout: float | None = None) -> str:
         """Get a CSV template.
 
         All our columns, with two products as examples.
 
         `GET /api/admin/products/import/template`, from the role READER on.
         """
-        answer: str = self._transport.call("GET", "/api/admin/products/import/template", ())
+        answer: str = self._transport.call(
+            "GET", "/api/admin/products/import/template", (), timeout=timeout
+        )
         return answer
 
     def prepare_upload(
-        self, body: CreateImportUpload, *, idempotency_key: str = AUTOMATIC
+        self,
+        body: CreateImportUpload,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        timeout: float | None = None,
     ) -> ImportUpload:
         """Get an address to upload a large CSV file to.
 
@@ -1038,10 +1199,13 @@ class Operations:
             (),
             body=body,
             headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
         )
         return answer
 
-    def get_product(self, id: str, *, fields: str | Sequence[str] | None = None) -> Product:
+    def get_product(
+        self, id: str, *, fields: str | Sequence[str] | None = None, timeout: float | None = None
+    ) -> Product:
         """Get a product.
 
         With `fields` there is no ETag.
@@ -1049,12 +1213,17 @@ class Operations:
         `GET /api/admin/products/{id}`, from the role READER on.
         """
         answer: Product = self._transport.call(
-            "GET", "/api/admin/products/{}", (id,), query={"fields": fields}
+            "GET", "/api/admin/products/{}", (id,), query={"fields": fields}, timeout=timeout
         )
         return answer
 
     def update_product(
-        self, id: str, body: ProductChange, *, if_match: str | None = None
+        self,
+        id: str,
+        body: ProductChange,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
     ) -> Product:
         """Change a product.
 
@@ -1065,11 +1234,18 @@ class Operations:
         `PUT /api/admin/products/{id}`, from the role STAFF on.
         """
         answer: Product = self._transport.call(
-            "PUT", "/api/admin/products/{}", (id,), body=body, headers={"If-Match": if_match}
+            "PUT",
+            "/api/admin/products/{}",
+            (id,),
+            body=body,
+            headers={"If-Match": if_match},
+            timeout=timeout,
         )
         return answer
 
-    def delete_product(self, id: str, *, if_match: str | None = None) -> Deleted:
+    def delete_product(
+        self, id: str, *, if_match: str | None = None, timeout: float | None = None
+    ) -> Deleted:
         """Delete a product.
 
         Delete a product.
@@ -1077,11 +1253,22 @@ class Operations:
         `DELETE /api/admin/products/{id}`, from the role STAFF on.
         """
         answer: Deleted = self._transport.call(
-            "DELETE", "/api/admin/products/{}", (id,), headers={"If-Match": if_match}
+            "DELETE",
+            "/api/admin/products/{}",
+            (id,),
+            headers={"If-Match": if_match},
+            timeout=timeout,
         )
         return answer
 
-    def move_stock(self, id: str, body: StockMoves, *, idempotency_key: str = AUTOMATIC) -> Product:
+    def move_stock(
+        self,
+        id: str,
+        body: StockMoves,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        timeout: float | None = None,
+    ) -> Product:
         """Move the stock of a product.
 
         All moves, or none. `by` adds to the current stock and never overwrites a sale; below
@@ -1097,10 +1284,11 @@ class Operations:
             (id,),
             body=body,
             headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
         )
         return answer
 
-    def search_everything(self, *, q: str) -> SearchResult:
+    def search_everything(self, *, q: str, timeout: float | None = None) -> SearchResult:
         """Search in everything.
 
         Orders, products and customers that match all words of `q`: whole matches, such as a
@@ -1108,10 +1296,12 @@ class Operations:
 
         `GET /api/admin/search`, from the role READER on.
         """
-        answer: SearchResult = self._transport.call("GET", "/api/admin/search", (), query={"q": q})
+        answer: SearchResult = self._transport.call(
+            "GET", "/api/admin/search", (), query={"q": q}, timeout=timeout
+        )
         return answer
 
-    def get_summary(self) -> ShopSummary:
+    def get_summary(self, *, timeout: float | None = None) -> ShopSummary:
         """The shop at a glance.
 
         Sales of today and of the last 30 days by order date in the shop's time zone, orders by
@@ -1119,7 +1309,7 @@ class Operations:
 
         `GET /api/admin/summary`, from the role READER on.
         """
-        answer: ShopSummary = self._transport.call("GET", "/api/admin/summary", ())
+        answer: ShopSummary = self._transport.call("GET", "/api/admin/summary", (), timeout=timeout)
         return answer
 
     def list_transactions(
@@ -1134,6 +1324,7 @@ class Operations:
         to: str | date | datetime | None = None,
         order_id: str | None = None,
         reference: str | None = None,
+        timeout: float | None = None,
     ) -> TransactionList:
         """List payments, refunds and voids.
 
@@ -1156,6 +1347,7 @@ class Operations:
                 "orderId": order_id,
                 "reference": reference,
             },
+            timeout=timeout,
         )
         return answer
 
@@ -1169,6 +1361,7 @@ class Operations:
         to: str | date | datetime | None = None,
         order_id: str | None = None,
         reference: str | None = None,
+        timeout: float | None = None,
     ) -> Iterator[Transaction]:
         """All of `list_transactions`, page by page. `limit`: items per request."""
         asked: dict[str, Any] = {
@@ -1182,12 +1375,14 @@ class Operations:
         }
         return walk(
             lambda at: self._transport.call(
-                "GET", "/api/admin/transactions", (), query={**asked, **at}
+                "GET", "/api/admin/transactions", (), query={**asked, **at}, timeout=timeout
             ),
             by_cursor=True,
         )
 
-    def list_webhooks(self, *, page: int | None = None, limit: int | None = None) -> WebhookList:
+    def list_webhooks(
+        self, *, page: int | None = None, limit: int | None = None, timeout: float | None = None
+    ) -> WebhookList:
         """List webhooks.
 
         Newest first, without secrets.
@@ -1195,22 +1390,22 @@ class Operations:
         `GET /api/admin/webhooks`, from the role ADMIN on.
         """
         answer: WebhookList = self._transport.call(
-            "GET", "/api/admin/webhooks", (), query={"page": page, "limit": limit}
+            "GET", "/api/admin/webhooks", (), query={"page": page, "limit": limit}, timeout=timeout
         )
         return answer
 
-    def iter_webhooks(self, *, limit: int = 100) -> Iterator[Webhook]:
+    def iter_webhooks(self, *, limit: int = 100, timeout: float | None = None) -> Iterator[Webhook]:
         """All of `list_webhooks`, page by page. `limit`: items per request."""
         asked: dict[str, Any] = {"limit": limit}
         return walk(
             lambda at: self._transport.call(
-                "GET", "/api/admin/webhooks", (), query={**asked, **at}
+                "GET", "/api/admin/webhooks", (), query={**asked, **at}, timeout=timeout
             ),
             by_cursor=False,
         )
 
     def create_webhook(
-        self, body: CreateWebhook, *, idempotency_key: str = AUTOMATIC
+        self, body: CreateWebhook, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
     ) -> WebhookWithSecret:
         """Add a webhook.
 
@@ -1224,21 +1419,29 @@ class Operations:
             (),
             body=body,
             headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
         )
         return answer
 
-    def get_webhook(self, id: str) -> Webhook:
+    def get_webhook(self, id: str, *, timeout: float | None = None) -> Webhook:
         """Get a webhook.
 
         Get a webhook.
 
         `GET /api/admin/webhooks/{id}`, from the role ADMIN on.
         """
-        answer: Webhook = self._transport.call("GET", "/api/admin/webhooks/{}", (id,))
+        answer: Webhook = self._transport.call(
+            "GET", "/api/admin/webhooks/{}", (id,), timeout=timeout
+        )
         return answer
 
     def update_webhook(
-        self, id: str, body: WebhookChange, *, if_match: str | None = None
+        self,
+        id: str,
+        body: WebhookChange,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
     ) -> Webhook:
         """Change a webhook.
 
@@ -1249,11 +1452,18 @@ class Operations:
         `PUT /api/admin/webhooks/{id}`, from the role ADMIN on.
         """
         answer: Webhook = self._transport.call(
-            "PUT", "/api/admin/webhooks/{}", (id,), body=body, headers={"If-Match": if_match}
+            "PUT",
+            "/api/admin/webhooks/{}",
+            (id,),
+            body=body,
+            headers={"If-Match": if_match},
+            timeout=timeout,
         )
         return answer
 
-    def delete_webhook(self, id: str, *, if_match: str | None = None) -> Deleted:
+    def delete_webhook(
+        self, id: str, *, if_match: str | None = None, timeout: float | None = None
+    ) -> Deleted:
         """Delete a webhook.
 
         Its pending deliveries are CANCELLED.
@@ -1261,7 +1471,11 @@ class Operations:
         `DELETE /api/admin/webhooks/{id}`, from the role ADMIN on.
         """
         answer: Deleted = self._transport.call(
-            "DELETE", "/api/admin/webhooks/{}", (id,), headers={"If-Match": if_match}
+            "DELETE",
+            "/api/admin/webhooks/{}",
+            (id,),
+            headers={"If-Match": if_match},
+            timeout=timeout,
         )
         return answer
 
@@ -1275,6 +1489,7 @@ class Operations:
         limit: int | None = None,
         subject: str | None = None,
         cursor: str | None = None,
+        timeout: float | None = None,
     ) -> DeliveryList:
         """List a webhook's deliveries.
 
@@ -1295,6 +1510,7 @@ class Operations:
                 "subject": subject,
                 "cursor": cursor,
             },
+            timeout=timeout,
         )
         return answer
 
@@ -1307,6 +1523,7 @@ class Operations:
         since: str | date | datetime | None = None,
         limit: int = 100,
         subject: str | None = None,
+        timeout: float | None = None,
     ) -> Iterator[Delivery]:
         """All of `list_webhook_deliveries`, page by page. `limit`: items per request."""
         asked: dict[str, Any] = {
@@ -1318,12 +1535,18 @@ class Operations:
         }
         return walk(
             lambda at: self._transport.call(
-                "GET", "/api/admin/webhooks/{}/deliveries", (id,), query={**asked, **at}
+                "GET",
+                "/api/admin/webhooks/{}/deliveries",
+                (id,),
+                query={**asked, **at},
+                timeout=timeout,
             ),
             by_cursor=True,
         )
 
-    def recover_deliveries(self, id: str, body: RecoverDeliveries) -> RecoveryResult:
+    def recover_deliveries(
+        self, id: str, body: RecoverDeliveries, *, timeout: float | None = None
+    ) -> RecoveryResult:
         """Replay all that failed.
 
         Counts the deliveries that failed since then, and those that wait for an attempt later
@@ -1333,11 +1556,13 @@ class Operations:
         `POST /api/admin/webhooks/{id}/recover`, from the role ADMIN on.
         """
         answer: RecoveryResult = self._transport.call(
-            "POST", "/api/admin/webhooks/{}/recover", (id,), body=body
+            "POST", "/api/admin/webhooks/{}/recover", (id,), body=body, timeout=timeout
         )
         return answer
 
-    def rotate_webhook_secret(self, id: str, body: RotateSecret) -> WebhookWithSecret:
+    def rotate_webhook_secret(
+        self, id: str, body: RotateSecret, *, timeout: float | None = None
+    ) -> WebhookWithSecret:
         """Rotate the secret.
 
         The new secret signs at once, and the older ones end. With `overlapHours` they also sign
@@ -1348,11 +1573,13 @@ class Operations:
         `POST /api/admin/webhooks/{id}/rotate-secret`, from the role ADMIN on.
         """
         answer: WebhookWithSecret = self._transport.call(
-            "POST", "/api/admin/webhooks/{}/rotate-secret", (id,), body=body
+            "POST", "/api/admin/webhooks/{}/rotate-secret", (id,), body=body, timeout=timeout
         )
         return answer
 
-    def test_webhook(self, id: str, body: TestEvent) -> TriedEvent | TestDelivery:
+    def test_webhook(
+        self, id: str, body: TestEvent, *, timeout: float | None = None
+    ) -> TriedEvent | TestDelivery:
         """Send a test event.
 
         Sends sample data like any delivery, with the header `X-Service-Test: true`, but ignores
@@ -1362,18 +1589,20 @@ class Operations:
         `POST /api/admin/webhooks/{id}/test`, from the role ADMIN on.
         """
         answer: TriedEvent | TestDelivery = self._transport.call(
-            "POST", "/api/admin/webhooks/{}/test", (id,), body=body
+            "POST", "/api/admin/webhooks/{}/test", (id,), body=body, timeout=timeout
         )
         return answer
 
-    def get_description(self) -> dict[str, Any]:
+    def get_description(self, *, timeout: float | None = None) -> dict[str, Any]:
         """This description.
 
         This description.
 
         `GET /api/openapi.json`.
         """
-        answer: dict[str, Any] = self._transport.call("GET", "/api/openapi.json", ())
+        answer: dict[str, Any] = self._transport.call(
+            "GET", "/api/openapi.json", (), timeout=timeout
+        )
         return answer
 
     def browse_products(
@@ -1386,6 +1615,7 @@ class Operations:
         search: str | None = None,
         type: str | None = None,
         storefront: str | None = None,
+        timeout: float | None = None,
     ) -> PublicProductList:
         """Browse products.
 
@@ -1406,6 +1636,7 @@ class Operations:
                 "type": type,
                 "storefront": storefront,
             },
+            timeout=timeout,
         )
         return answer
 
@@ -1417,6 +1648,7 @@ class Operations:
         search: str | None = None,
         type: str | None = None,
         storefront: str | None = None,
+        timeout: float | None = None,
     ) -> Iterator[PublicProduct]:
         """All of `browse_products`, page by page. `limit`: items per request."""
         asked: dict[str, Any] = {
@@ -1427,12 +1659,18 @@ class Operations:
             "storefront": storefront,
         }
         return walk(
-            lambda at: self._transport.call("GET", "/api/products", (), query={**asked, **at}),
+            lambda at: self._transport.call(
+                "GET", "/api/products", (), query={**asked, **at}, timeout=timeout
+            ),
             by_cursor=True,
         )
 
     def get_public_product(
-        self, id_or_slug: str, *, fields: str | Sequence[str] | None = None
+        self,
+        id_or_slug: str,
+        *,
+        fields: str | Sequence[str] | None = None,
+        timeout: float | None = None,
     ) -> PublicProduct:
         """Get a product by id or slug.
 
@@ -1441,6 +1679,6 @@ class Operations:
         `GET /api/products/{id_or_slug}`.
         """
         answer: PublicProduct = self._transport.call(
-            "GET", "/api/products/{}", (id_or_slug,), query={"fields": fields}
+            "GET", "/api/products/{}", (id_or_slug,), query={"fields": fields}, timeout=timeout
         )
         return answer

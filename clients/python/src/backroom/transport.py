@@ -1,107 +1,24 @@
-"""One request to the shop, sent again where that is safe."""
+"""One request to the shop, sent again where that is safe.
+
+Written by `generate.py` from `asynchronous/transport.py`: do not edit."""
 
 from __future__ import annotations
 
-import email.utils
-import json
-import logging
-import random
-import time
-import uuid
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import date, datetime
+from collections.abc import Callable, Iterator
 from typing import Any
-from urllib.parse import quote
 
 import httpx
 
-from backroom import errors
-from backroom.version import __version__
-
-RETRIES = 5
-TIMEOUT = httpx.Timeout(35.0, connect=10.0)  # the shop's gateway answers within 29 s
-_SAFE_METHODS = {"GET", "HEAD"}
-_PASSING = {500, 502, 503, 504}
-
-_log = logging.getLogger("backroom")
-
-# Given as a default, it asks for an Idempotency-Key that the client makes.
-AUTOMATIC = "automatic"
+from backroom.shared import SAFE_METHODS, TIMEOUT, Policy, Requests
 
 
-class Answer(dict[str, Any]):
-    """The object that came. `etag`: for `if_match`, where the answer had one. `replayed`: whether
-    the shop had answered this before, to the same Idempotency-Key."""
-
-    etag: str | None = None
-    replayed: bool = False
-
-
-def etag_of(answer: Mapping[str, Any]) -> str | None:
-    """The ETag of what a get or a change answered: `if_match` takes it.
-
-    >>> product = shop.get_product("prod_…")
-    >>> shop.update_product(product["id"], {"price": "9.90"}, if_match=etag_of(product))
-    """
-    return answer.etag if isinstance(answer, Answer) else None
-
-
-@dataclass(frozen=True)
-class Waiting:
-    """Told before each wait. `seconds` until `retry` (from 1), because of `reason`."""
-
-    seconds: float
-    retry: int
-    reason: str
-
-
-@dataclass
-class Policy:
-    """When a request is sent again, and after how long.
-
-    After 429 always: nothing happened. After no answer, or 500, 502, 503 or 504, if it may be
-    repeated: it reads, or carries an Idempotency-Key. It waits at least `Retry-After`; the rest is
-    chosen between nothing and 2 to the power of the retry's number, in seconds, so that clients
-    that were refused together come back apart.
-    """
-
-    retries: int = RETRIES
-    sleep: Callable[[float], None] = time.sleep
-    chance: Callable[[], float] = random.random
-    on_wait: Callable[[Waiting], None] = lambda waiting: None
-
-    def wait(self, retry: int, at_least: float, reason: str) -> None:
-        seconds = at_least + self.chance() * 2**retry
-        _log.info("waiting %.1f s before retry %d: %s", seconds, retry, reason)
-        self.on_wait(Waiting(seconds, retry, reason))
-        self.sleep(seconds)
-
-
-def is_address(text: str) -> bool:
-    """Whether requests can be sent to it."""
-    try:
-        url = httpx.URL(text)
-        known = url.scheme in ("http", "https") and (url.port or 0) < 1 << 16
-        return known and bool(url.host) and text.isprintable()
-    except (httpx.InvalidURL, ValueError):
-        return False
-
-
-class Transport:
-    """Requests with a key to a base address. Safe to use from several threads."""
+class Transport(Requests):
+    """Sends requests. Several may be under way at the same time."""
 
     def __init__(
         self, base_url: str, key: str | None, policy: Policy, http: httpx.Client | None = None
     ) -> None:
-        if key is not None and not (key.isascii() and key.isprintable()):
-            raise errors.BackroomError("The API key has letters that no key has: copy it again.")
-        if not is_address(base_url):
-            raise errors.BackroomError(
-                f"{base_url!r} is not the address of a shop: it must begin with http:// or https://."
-            )
-        self.base_url = base_url.rstrip("/")
-        self._key = key
+        super().__init__(base_url, key)
         self.policy = policy
         self._owns = http is None
         self.http = http or httpx.Client(timeout=TIMEOUT)
@@ -110,71 +27,30 @@ class Transport:
         if self._owns:
             self.http.close()
 
-    def call(
-        self,
-        method: str,
-        path: str,
-        parameters: tuple[str, ...] = (),
-        *,
-        query: Mapping[str, Any] | None = None,
-        headers: Mapping[str, str | None] | None = None,
-        body: Any = None,
-        file: tuple[str, bytes] | None = None,
-    ) -> Any:
-        """The JSON that came, as Answer where it is an object; other text as str.
-
-        `path` has a `{}` for each of `parameters`. Headers of None are left out. Raises ApiError,
-        Unreachable.
-        """
-        for each in parameters:
-            if each in ("", ".", ".."):  # it would be another path
-                raise errors.BackroomError(f"{method} {path}: {each!r} names nothing.")
-        sent = {name: value for name, value in (headers or {}).items() if value is not None}
-        if sent.get("Idempotency-Key") == AUTOMATIC:
-            sent["Idempotency-Key"] = str(uuid.uuid4())
-        if self._key is not None:
-            sent["Authorization"] = f"Bearer {self._key}"
-        try:
-            request = self.http.build_request(
-                method,
-                self.base_url + path.format(*(quote(each, safe="") for each in parameters)),
-                params=_query(query or {}),
-                headers={"User-Agent": f"backroom-python/{__version__}", **sent},
-                content=None if body is None else json.dumps(body, default=_text).encode(),
-                files=None if file is None else {"file": file},
-            )
-        except UnicodeEncodeError as wrong:
-            raise errors.BackroomError(f"{method} {path}: {wrong.object!r} is not text.") from None
-        except httpx.InvalidURL as wrong:
-            raise errors.BackroomError(f"{method} {path}: {wrong}.") from None
-        if body is not None:
-            request.headers["Content-Type"] = "application/json"
+    def call(self, method: str, path: str, parameters: tuple[str, ...] = (), **options: Any) -> Any:
+        """What the shop answers, as `Requests.read` has it; options as those of `Requests.made`.
+        Raises ApiError, Unreachable."""
+        request = self.made(self.http, method, path, parameters, **options)
         request.read()  # of a form, so that each retry sends the same bytes
-        return _read(self._send(request))
+        return self.read(self._send(request))
 
     def _send(self, request: httpx.Request) -> httpx.Response:
-        repeatable = request.method in _SAFE_METHODS or "Idempotency-Key" in request.headers
+        repeatable = request.method in SAFE_METHODS or "Idempotency-Key" in request.headers
+        where = str(request.url.copy_with(query=None))
         retry = 0
         while True:
             retry += 1
-            last = retry > self.policy.retries
+            seconds: float | None
             try:
                 answer = self.http.send(request)
-            except (httpx.UnsupportedProtocol, httpx.LocalProtocolError) as wrong:
-                raise errors.Unreachable(f"{request.url.copy_with(query=None)}: {wrong}") from wrong
+                seconds = self.policy.after_answer(answer, retry, repeatable=repeatable)
+                if seconds is None:
+                    return answer
             except httpx.TransportError as failed:
-                # Where no connection came about, nothing was sent.
-                never_sent = isinstance(failed, httpx.ConnectError | httpx.ConnectTimeout)
-                if last or not (repeatable or never_sent):
-                    raise errors.Unreachable(
-                        f"{request.url.copy_with(query=None)}: {_reason(failed)}"
-                    ) from failed
-                self.policy.wait(retry, 0, _reason(failed))
-                continue
-            again = answer.status_code == 429 or (repeatable and answer.status_code in _PASSING)
-            if last or not again:
-                return answer
-            self.policy.wait(retry, _retry_after(answer), f"HTTP {answer.status_code}")
+                seconds = self.policy.after_failure(
+                    failed, retry, repeatable=repeatable, where=where
+                )
+            self.policy.sleep(seconds)
 
 
 def walk(page: Callable[[dict[str, Any]], Any], *, by_cursor: bool) -> Iterator[Any]:
@@ -182,7 +58,8 @@ def walk(page: Callable[[dict[str, Any]], Any], *, by_cursor: bool) -> Iterator[
     at: dict[str, Any] = {}
     while True:
         found = page(at)
-        yield from found["data"]
+        for each in found["data"]:
+            yield each
         numbers = found.get("pagination", {})
         if by_cursor:
             following = numbers.get("next") if "pagination" in found else found.get("nextCursor")
@@ -193,63 +70,3 @@ def walk(page: Callable[[dict[str, Any]], Any], *, by_cursor: bool) -> Iterator[
             if numbers["page"] >= numbers["totalPages"]:
                 return
             at = {"page": numbers["page"] + 1}
-
-
-def _query(asked: Mapping[str, Any]) -> list[tuple[str, str | int | float | bool | None]]:
-    """Without what is None; of a sequence, each value."""
-    found: list[tuple[str, str | int | float | bool | None]] = []
-    for name, value in asked.items():
-        if value is None:
-            continue
-        several = value if isinstance(value, list | tuple | set | frozenset) else [value]
-        found += [(name, _text(each)) for each in several]
-    return found
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, datetime):
-        if value.tzinfo is None:
-            raise ValueError(f"{value.isoformat()} has no time zone")
-        return value.isoformat()
-    if isinstance(value, date):
-        return value.isoformat()
-    return str(value)
-
-
-def _retry_after(answer: httpx.Response) -> float:
-    """Seconds; 0 where the header is absent or says nothing."""
-    told = answer.headers.get("Retry-After", "").strip()
-    if told.isdecimal():
-        return float(told)
-    try:
-        moment = email.utils.parsedate_to_datetime(told)
-    except ValueError:
-        return 0.0
-    return max(0.0, moment.timestamp() - time.time())
-
-
-def _read(answer: httpx.Response) -> Any:
-    is_json = answer.headers.get("Content-Type", "").partition(";")[0].strip().endswith("json")
-    try:
-        found = answer.json() if is_json else answer.text
-    except ValueError:
-        found = answer.text
-    if not answer.is_success:
-        # The gateway itself answers without a code.
-        told = found if isinstance(found, dict) else {"message": str(found)[:500]}
-        raise errors.of_status(answer.status_code, told, answer.headers.get("X-Request-Id"))
-    if answer.headers.get("Content-Type", "").startswith("text/html"):
-        address = answer.request.url.copy_with(query=None)
-        raise errors.Unreachable(f"{address}: answered a web page. Is it the address of a shop?")
-    if not isinstance(found, dict):
-        return found
-    whole = Answer(found)
-    whole.etag = answer.headers.get("ETag")
-    whole.replayed = answer.headers.get("Idempotent-Replayed") == "true"
-    return whole
-
-
-def _reason(failed: httpx.TransportError) -> str:
-    return f"{type(failed).__name__}: {failed}".rstrip(": ")

@@ -17,7 +17,7 @@ from backroom import settings
 from backroom.cli import shown
 from backroom.client import Backroom
 from backroom.settings import Settings
-from backroom.transport import Waiting
+from backroom.shared import Waiting
 
 DONE, REFUSED, USAGE, NOT_ALLOWED, NO_ANSWER, INCOMPLETE, NEEDS_MAPPING = range(7)
 INTERRUPTED = 130

@@ -59,7 +59,7 @@ from backroom.models import (
     Product,
 )
 from backroom.settings import NotSignedIn
-from backroom.transport import is_address
+from backroom.shared import is_address
 from backroom.version import __version__
 
 EXIT_CODES = """

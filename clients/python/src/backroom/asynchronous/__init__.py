@@ -1,0 +1,1 @@
+"""The client for asyncio. `generate.py` writes the synchronous one from it."""

@@ -1,0 +1,262 @@
+"""The shop, as a program uses it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, cast
+
+import httpx
+from typing_extensions import Self
+
+from backroom import errors, settings
+from backroom.asynchronous.operations import AsyncOperations
+from backroom.asynchronous.transport import AsyncTransport
+from backroom.models import CreateExport, CreateImportUpload, EventFeed, EventKind
+from backroom.shared import RETRIES, Counted, Policy, RateLimit, Waiting
+
+_ENDED = {"COMPLETED", "FAILED", "CANCELLED", "NEEDS_MAPPING"}
+_LONGEST_PAUSE = 5.0
+_CHUNK = 1 << 18
+# S3 answers when it has all of it.
+_FILE_TIMEOUT = httpx.Timeout(60.0, read=600.0)
+
+
+class AsyncBackroom(AsyncOperations):
+    """One shop, with one API key.
+
+    >>> async with AsyncBackroom("https://shop.example.com", "bk_…") as shop:
+    ...     async for order in shop.iter_orders(status="PAID"):
+    ...         print(order["number"], order["total"])
+
+    `url`: the base address, without `/api/…`. `retries`: how often a request is sent again, as
+    `Policy` says. `on_wait`: is told before each wait. `http`: an httpx client of your own, for
+    proxies and certificates; you close it. Safe to use from several threads and tasks.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        key: str | None = None,
+        *,
+        retries: int = RETRIES,
+        on_wait: Callable[[Waiting], None] = lambda waiting: None,
+        http: httpx.AsyncClient | None = None,
+        policy: Policy | None = None,
+    ) -> None:
+        self._policy = policy or Policy(retries=retries, on_wait=on_wait)
+        self._transport = AsyncTransport(url, key, self._policy, http)
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] = os.environ, **options: Any) -> Self:
+        """`BACKROOM_URL` and `BACKROOM_KEY`, or what `backroom login` kept. Raises NotSignedIn."""
+        found = settings.load(environment)
+        return cls(found.url, found.key, **options)
+
+    @property
+    def url(self) -> str:
+        return self._transport.base_url
+
+    @property
+    def rate_limit(self) -> RateLimit | None:
+        """What the latest answer said of the requests that are left; None before the first."""
+        return self._transport.rate_limit
+
+    async def aclose(self) -> None:
+        await self._transport.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    def __repr__(self) -> str:
+        return f"AsyncBackroom({self.url!r})"
+
+    # ---- Jobs ----
+
+    async def wait(
+        self,
+        job_id: str,
+        *,
+        on_progress: Callable[[Any], None] = lambda job: None,
+        timeout: float | None = None,
+    ) -> Any:
+        """The job, once it is COMPLETED. `on_progress` gets it each time it was asked for.
+
+        Raises JobFailed where it ends otherwise, and for an import that is NEEDS_MAPPING;
+        TimeoutError after `timeout` seconds.
+        """
+        began, pause = time.monotonic(), 0.5
+        while True:
+            job: Any = await self.get_job(job_id)
+            on_progress(job)
+            if job["status"] == "COMPLETED":
+                return job
+            if job["status"] in _ENDED:
+                raise errors.JobFailed(job)
+            if timeout is not None and time.monotonic() - began + pause > timeout:
+                raise TimeoutError(f"The job {job_id} is still {job['status']}")
+            await self._policy.async_sleep(pause)
+            pause = min(pause * 1.3, _LONGEST_PAUSE)
+
+    async def import_products(
+        self,
+        file: str | os.PathLike[str] | IO[bytes],
+        options: CreateImportUpload | None = None,
+        *,
+        on_sent: Callable[[int], None] = lambda sent: None,
+    ) -> str:
+        """Uploads a file of products, of up to 5 GB, and answers the id of its job: see `wait`.
+
+        `file`: a path, or what was opened with "rb" and can be rewound. `options`: as the body of
+        `POST /api/admin/products/import/uploads` has them. `on_sent` gets
+        the bytes that have been sent so far.
+        """
+        if isinstance(file, str | os.PathLike):
+            with open(file, "rb") as opened:
+                return await self.import_products(opened, options, on_sent=on_sent)
+        own_name = Path(str(getattr(file, "name", "products.csv"))).name
+        asked: CreateImportUpload = {"fileName": own_name}
+        if options is not None:
+            asked = {**asked, **options}
+        made = await self.prepare_upload(asked)
+        form = {str(name): str(value) for name, value in made["fields"].items()}
+        start = file.tell()
+
+        async def post() -> httpx.Response:
+            file.seek(start)
+            counted = cast("IO[bytes]", Counted(file, on_sent))
+            whole = {"file": (asked["fileName"], counted, "text/csv")}
+            return await self._transport.http.post(
+                made["url"], data=form, files=whole, timeout=_FILE_TIMEOUT
+            )
+
+        answer = await self._again(post)
+        if not answer.is_success:
+            raise errors.BackroomError(
+                f"The upload was refused with HTTP {answer.status_code}: {answer.text[:500]}"
+            )
+        return str(made["jobId"])
+
+    async def export(
+        self,
+        to: str | os.PathLike[str],
+        asked: CreateExport,
+        *,
+        on_progress: Callable[[Any], None] = lambda job: None,
+        on_received: Callable[[int], None] = lambda received: None,
+    ) -> Any:
+        """Writes an export to a file, whole or not at all; answers its job. Raises JobFailed."""
+        started = await self.start_export(asked)
+        job = await self.wait(started["jobId"], on_progress=on_progress)
+        await self.download(job["downloadUrl"], to, on_received=on_received)
+        return job
+
+    async def download(
+        self,
+        url: str,
+        to: str | os.PathLike[str],
+        *,
+        on_received: Callable[[int], None] = lambda received: None,
+    ) -> None:
+        """Writes what an address of a job answers (`downloadUrl`, `errorReportUrl`) to a file."""
+        target = Path(to)
+        unfinished = target.with_name(f".{target.name}.part")
+
+        async def get() -> httpx.Response:
+            async with self._transport.http.stream("GET", url, timeout=_FILE_TIMEOUT) as answer:
+                if answer.is_success:
+                    received = 0
+                    with unfinished.open("wb") as file:
+                        async for chunk in answer.aiter_bytes(_CHUNK):
+                            file.write(chunk)
+                            received += len(chunk)
+                            on_received(received)
+                else:
+                    await answer.aread()
+                return answer
+
+        try:
+            answer = await self._again(get)
+            if not answer.is_success:
+                raise errors.BackroomError(
+                    f"The download was refused with HTTP {answer.status_code}: {answer.text[:500]}"
+                )
+            unfinished.replace(target)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+    async def _again(self, send: Callable[[], Awaitable[httpx.Response]]) -> httpx.Response:
+        """To the storage: a file that is sent again takes the place of itself."""
+        for retry in range(1, self._policy.retries + 2):
+            last = retry > self._policy.retries
+            try:
+                answer = await send()
+            except httpx.TransportError as failed:
+                if last:
+                    raise errors.Unreachable(f"the storage: {failed}") from failed
+                await self._policy.async_sleep(
+                    self._policy.pause(retry, 0, f"{type(failed).__name__} at the storage")
+                )
+                continue
+            if last or answer.status_code < 500:
+                return answer
+            await self._policy.async_sleep(
+                self._policy.pause(retry, 0, f"HTTP {answer.status_code} of the storage")
+            )
+        raise AssertionError("the last one returns or raises")
+
+    # ---- The feed ----
+
+    async def feed(
+        self,
+        after: str | None = None,
+        *,
+        since: datetime | str | None = None,
+        types: Iterable[EventKind] = (),
+        limit: int = 100,
+        stock: bool = False,
+        follow: bool = False,
+        pause: float = 5.0,
+    ) -> AsyncIterator[EventFeed]:
+        """Pages of the change feed, the oldest event first: `{data, next}`.
+
+        Keep `next` once you have handled `data`, and begin there the next time: then nothing is
+        lost, and an event comes twice only if you died in between. `since`: where to begin without
+        `after`; else with the oldest event. `stock`: each event has the `stock` of its variants,
+        which a sale changes without an event of the product. `follow`: never ends, with
+        `pause` seconds after an empty page. Otherwise it ends after an empty page, whose `next`
+        counts.
+
+        Raises Gone for a cursor from before the oldest event.
+        """
+        wanted = sorted(types)
+        # With `types` a page can be empty before the end: who looks for the end asks for all.
+        asked = wanted if follow and wanted else None
+        while True:
+            page = await self.read_events(
+                after=after,
+                since=None if after else since,
+                types=asked,
+                limit=limit,
+                stock=stock or None,
+            )
+            after, is_end = page["next"], not page["data"]
+            if wanted:
+                page["data"] = [event for event in page["data"] if event["event"] in wanted]
+            yield page
+            if is_end:
+                if not follow:
+                    return
+                await self._policy.async_sleep(pause)

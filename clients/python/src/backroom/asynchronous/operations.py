@@ -1,0 +1,1688 @@
+"""One method for each operation of the API.
+
+Written by `generate.py` from the description of the API: do not edit."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import date, datetime
+from typing import Any, Literal
+
+from backroom.asynchronous.transport import AsyncTransport, walk
+from backroom.models import (
+    ApiKey,
+    ApiKeyList,
+    ApiKeyWithSecret,
+    Balance,
+    BulkOrderEdit,
+    BulkProductEdit,
+    BulkResult,
+    BulkStatus,
+    BulkStatusResult,
+    ChosenMapping,
+    CreateApiKey,
+    CreateCustomer,
+    CreateExport,
+    CreateImportUpload,
+    CreateMapping,
+    CreateOrder,
+    CreateProduct,
+    CreateProducts,
+    CreateWebhook,
+    Customer,
+    CustomerChange,
+    CustomerList,
+    CustomerSort,
+    Deleted,
+    Delivery,
+    DeliveryList,
+    DeliveryStatus,
+    DeliveryWithAttempts,
+    EventFeed,
+    EventKind,
+    ImportJob,
+    ImportJobSummary,
+    ImportMode,
+    ImportUpload,
+    Job,
+    JobList,
+    JobSummary,
+    ListedApiKey,
+    Merge,
+    Order,
+    OrderChange,
+    OrderList,
+    OrderSort,
+    OrderStatus,
+    PaymentStatus,
+    Product,
+    ProductChange,
+    ProductList,
+    ProductSort,
+    ProductStatus,
+    PublicProduct,
+    PublicProductList,
+    RecoverDeliveries,
+    RecoveryResult,
+    RefundInput,
+    RefundPreview,
+    RefundStatus,
+    RotateSecret,
+    SavedMapping,
+    SavedMappingList,
+    SearchResult,
+    ShopSummary,
+    StartedJob,
+    StockMoves,
+    TakePayments,
+    TestDelivery,
+    TestEvent,
+    Transaction,
+    TransactionKind,
+    TransactionList,
+    TriedEvent,
+    UnknownColumnsMode,
+    VoidPayment,
+    Webhook,
+    WebhookChange,
+    WebhookList,
+    WebhookWithSecret,
+)
+from backroom.shared import AUTOMATIC
+
+
+class AsyncOperations:
+    _transport: AsyncTransport
+
+    async def list_customers(
+        self,
+        *,
+        fields: str | Sequence[str] | None = None,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        search: str | None = None,
+        tag: str | None = None,
+        sort: CustomerSort | None = None,
+        timeout: float | None = None,
+    ) -> CustomerList:
+        """List customers.
+
+        Newest first. `search` finds the beginnings of words in name, e-mail, company and city,
+        and the digits of the phone number.
+
+        `GET /api/admin/customers`, from the role READER on.
+        """
+        answer: CustomerList = await self._transport.call(
+            "GET",
+            "/api/admin/customers",
+            (),
+            query={
+                "fields": fields,
+                "page": page,
+                "limit": limit,
+                "cursor": cursor,
+                "search": search,
+                "tag": tag,
+                "sort": sort,
+            },
+            timeout=timeout,
+        )
+        return answer
+
+    def iter_customers(
+        self,
+        *,
+        fields: str | Sequence[str] | None = None,
+        limit: int = 100,
+        search: str | None = None,
+        tag: str | None = None,
+        sort: CustomerSort | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[Customer]:
+        """All of `list_customers`, page by page. `limit`: items per request."""
+        asked: dict[str, Any] = {
+            "fields": fields,
+            "limit": limit,
+            "search": search,
+            "tag": tag,
+            "sort": sort,
+        }
+        return walk(
+            lambda at: self._transport.call(
+                "GET", "/api/admin/customers", (), query={**asked, **at}, timeout=timeout
+            ),
+            by_cursor=True,
+        )
+
+    async def create_customer(
+        self,
+        body: CreateCustomer,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        timeout: float | None = None,
+    ) -> Customer:
+        """Create a customer.
+
+        With at least an e-mail, a phone, a company or a name. If another customer has the
+        e-mail: 409 `email_taken` with that `id`. Emits customer.created.
+
+        `POST /api/admin/customers`, from the role STAFF on.
+        """
+        answer: Customer = await self._transport.call(
+            "POST",
+            "/api/admin/customers",
+            (),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
+        )
+        return answer
+
+    async def get_customer(
+        self, id: str, *, fields: str | Sequence[str] | None = None, timeout: float | None = None
+    ) -> Customer:
+        """Get a customer.
+
+        With `fields` there is no ETag. A merged customer is 404 `merged` with `into`.
+
+        `GET /api/admin/customers/{id}`, from the role READER on.
+        """
+        answer: Customer = await self._transport.call(
+            "GET", "/api/admin/customers/{}", (id,), query={"fields": fields}, timeout=timeout
+        )
+        return answer
+
+    async def update_customer(
+        self,
+        id: str,
+        body: CustomerChange,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> Customer:
+        """Change a customer.
+
+        Absent fields stay, null clears; `addresses` replaces the list, and one with an `id`
+        changes that address. Orders keep their copies. 409 `email_taken` has the `id` of the
+        customer with the e-mail. Orders placed since do not cause a 412. Emits
+        customer.updated.
+
+        `PATCH /api/admin/customers/{id}`, from the role STAFF on.
+        """
+        answer: Customer = await self._transport.call(
+            "PATCH",
+            "/api/admin/customers/{}",
+            (id,),
+            body=body,
+            headers={"If-Match": if_match},
+            timeout=timeout,
+        )
+        return answer
+
+    async def delete_customer(
+        self, id: str, *, if_match: str | None = None, timeout: float | None = None
+    ) -> Deleted:
+        """Delete a customer.
+
+        Only without orders; otherwise 409 `has_orders`. Emits customer.deleted.
+
+        `DELETE /api/admin/customers/{id}`, from the role STAFF on.
+        """
+        answer: Deleted = await self._transport.call(
+            "DELETE",
+            "/api/admin/customers/{}",
+            (id,),
+            headers={"If-Match": if_match},
+            timeout=timeout,
+        )
+        return answer
+
+    async def erase_customer(
+        self, id: str, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
+    ) -> StartedJob:
+        """Erase a customer.
+
+        Removes name, e-mail, phone, addresses and notes from the customer, its orders, search,
+        lists, kept replies, events, deliveries and exports. Numbers, lines, money and countries
+        stay. Uploaded files, reports and samples of all imports are deleted, after running ones
+        have ended. The job's `touched` has the number of each. It cannot be cancelled or
+        undone. From the answer on, the customer takes no more orders, and the e-mail is free.
+        Emits order.updated for each order, and customer.updated.
+
+        `POST /api/admin/customers/{id}/erase`, from the role OWNER on.
+        """
+        answer: StartedJob = await self._transport.call(
+            "POST",
+            "/api/admin/customers/{}/erase",
+            (id,),
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
+        )
+        return answer
+
+    async def merge_customer(
+        self,
+        id: str,
+        body: Merge,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        timeout: float | None = None,
+    ) -> StartedJob:
+        """Merge a customer into another.
+
+        Orders, totals and addresses (without duplicates) move to `into`, and so do values that
+        `into` lacks. Then this id is 404 `merged` with `into`. Merging into itself, or into an
+        erased or merged customer, or one that is being merged, is 422. It cannot be cancelled
+        or undone. Emits order.updated for each order, customer.updated and customer.deleted.
+
+        `POST /api/admin/customers/{id}/merge`, from the role STAFF on.
+        """
+        answer: StartedJob = await self._transport.call(
+            "POST",
+            "/api/admin/customers/{}/merge",
+            (id,),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
+        )
+        return answer
+
+    async def list_deliveries(
+        self,
+        *,
+        status: DeliveryStatus | Sequence[DeliveryStatus] | None = None,
+        event: EventKind | Sequence[EventKind] | None = None,
+        since: str | date | datetime | None = None,
+        limit: int | None = None,
+        subject: str | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> DeliveryList:
+        """List all webhooks' deliveries.
+
+        Of all webhooks, the newest event first; otherwise as for one webhook.
+
+        `GET /api/admin/deliveries`, from the role ADMIN on.
+        """
+        answer: DeliveryList = await self._transport.call(
+            "GET",
+            "/api/admin/deliveries",
+            (),
+            query={
+                "status": status,
+                "event": event,
+                "since": since,
+                "limit": limit,
+                "subject": subject,
+                "cursor": cursor,
+            },
+            timeout=timeout,
+        )
+        return answer
+
+    def iter_deliveries(
+        self,
+        *,
+        status: DeliveryStatus | Sequence[DeliveryStatus] | None = None,
+        event: EventKind | Sequence[EventKind] | None = None,
+        since: str | date | datetime | None = None,
+        limit: int = 100,
+        subject: str | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[Delivery]:
+        """All of `list_deliveries`, page by page. `limit`: items per request."""
+        asked: dict[str, Any] = {
+            "status": status,
+            "event": event,
+            "since": since,
+            "limit": limit,
+            "subject": subject,
+        }
+        return walk(
+            lambda at: self._transport.call(
+                "GET", "/api/admin/deliveries", (), query={**asked, **at}, timeout=timeout
+            ),
+            by_cursor=True,
+        )
+
+    async def get_delivery(self, id: str, *, timeout: float | None = None) -> DeliveryWithAttempts:
+        """Get a delivery with every attempt.
+
+        Get a delivery with every attempt.
+
+        `GET /api/admin/deliveries/{id}`, from the role ADMIN on.
+        """
+        answer: DeliveryWithAttempts = await self._transport.call(
+            "GET", "/api/admin/deliveries/{}", (id,), timeout=timeout
+        )
+        return answer
+
+    async def replay_delivery(self, id: str, *, timeout: float | None = None) -> Delivery:
+        """Replay a delivery.
+
+        Posts it again now, with the same id and body: outside its schedule while that runs, or
+        as the start of a new one. Returns the delivery as it was before.
+
+        `POST /api/admin/deliveries/{id}/replay`, from the role ADMIN on.
+        """
+        answer: Delivery = await self._transport.call(
+            "POST", "/api/admin/deliveries/{}/replay", (id,), timeout=timeout
+        )
+        return answer
+
+    async def read_events(
+        self,
+        *,
+        after: str | None = None,
+        since: str | date | datetime | None = None,
+        types: EventKind | Sequence[EventKind] | None = None,
+        limit: int | None = None,
+        stock: bool | None = None,
+        timeout: float | None = None,
+    ) -> EventFeed:
+        """Read the change feed.
+
+        The oldest first, 60 days back, each event once, deletions included. Keep asking with
+        `next` as `after`: an empty answer is the end for now. The feed lags half a minute, so
+        that nothing is missed. A cursor from before the oldest event is 410 `cursor_expired`. A
+        sale changes the stock of its variants without a product.updated: to follow stock, send
+        `stock=true` and use the `stock` of every event.
+
+        `GET /api/admin/events`, from the role STAFF on.
+        """
+        answer: EventFeed = await self._transport.call(
+            "GET",
+            "/api/admin/events",
+            (),
+            query={"after": after, "since": since, "types": types, "limit": limit, "stock": stock},
+            timeout=timeout,
+        )
+        return answer
+
+    async def start_export(
+        self, body: CreateExport, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
+    ) -> StartedJob:
+        """Export products, orders, customers or transactions.
+
+        Those that match `filters`, or with `"all": true` all, as CSV or one JSON object a line.
+        The job has `downloadUrl` when it is COMPLETED. A file of products can be imported
+        again. Cells that a spreadsheet would run as formulas begin with an apostrophe, which
+        the import removes.
+
+        `POST /api/admin/exports`, from the role STAFF on.
+        """
+        answer: StartedJob = await self._transport.call(
+            "POST",
+            "/api/admin/exports",
+            (),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
+        )
+        return answer
+
+    async def list_jobs(
+        self,
+        *,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> JobList:
+        """List jobs.
+
+        Imports, exports, bulk edits, undos, merges and erasures, newest first.
+
+        `GET /api/admin/jobs`, from the role READER on.
+        """
+        answer: JobList = await self._transport.call(
+            "GET",
+            "/api/admin/jobs",
+            (),
+            query={"page": page, "limit": limit, "cursor": cursor},
+            timeout=timeout,
+        )
+        return answer
+
+    def iter_jobs(
+        self, *, limit: int = 100, timeout: float | None = None
+    ) -> AsyncIterator[ImportJobSummary | JobSummary]:
+        """All of `list_jobs`, page by page. `limit`: items per request."""
+        asked: dict[str, Any] = {"limit": limit}
+        return walk(
+            lambda at: self._transport.call(
+                "GET", "/api/admin/jobs", (), query={**asked, **at}, timeout=timeout
+            ),
+            by_cursor=True,
+        )
+
+    async def get_job(self, id: str, *, timeout: float | None = None) -> ImportJob | Job:
+        """Get a job.
+
+        Its progress, and the first 100 errors; an import's report has all.
+
+        `GET /api/admin/jobs/{id}`, from the role READER on.
+        """
+        answer: ImportJob | Job = await self._transport.call(
+            "GET", "/api/admin/jobs/{}", (id,), timeout=timeout
+        )
+        return answer
+
+    async def cancel_job(self, id: str, *, timeout: float | None = None) -> ImportJob | Job:
+        """Cancel a job.
+
+        No more work is started; records that were written stay, and are counted.
+
+        `POST /api/admin/jobs/{id}/cancel`, from the role STAFF on.
+        """
+        answer: ImportJob | Job = await self._transport.call(
+            "POST", "/api/admin/jobs/{}/cancel", (id,), timeout=timeout
+        )
+        return answer
+
+    async def map_import_columns(
+        self, id: str, body: ChosenMapping, *, timeout: float | None = None
+    ) -> ImportJob:
+        """Map the columns of a file.
+
+        Continues a job that is NEEDS_MAPPING with `columns` (column → field, null if it is not
+        read), a known `format`, or both: the format with these columns changed. With `encoding`
+        or `delimiter` instead, the file is read again and its columns are shown again. `saveAs`
+        saves the mapping for files with these columns.
+
+        `POST /api/admin/jobs/{id}/mapping`, from the role STAFF on.
+        """
+        answer: ImportJob = await self._transport.call(
+            "POST", "/api/admin/jobs/{}/mapping", (id,), body=body, timeout=timeout
+        )
+        return answer
+
+    async def retry_import(
+        self, id: str, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
+    ) -> StartedJob:
+        """Retry failed rows.
+
+        A new job for the rows that failed, or for the whole file if the job failed or was
+        cancelled. Products already written are `unchanged`.
+
+        `POST /api/admin/jobs/{id}/retry`, from the role STAFF on.
+        """
+        answer: StartedJob = await self._transport.call(
+            "POST",
+            "/api/admin/jobs/{}/retry",
+            (id,),
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
+        )
+        return answer
+
+    async def run_import(
+        self, id: str, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
+    ) -> StartedJob:
+        """Import the file of a dry run.
+
+        A new job with the same file, mapping and options, which writes.
+
+        `POST /api/admin/jobs/{id}/run`, from the role STAFF on.
+        """
+        answer: StartedJob = await self._transport.call(
+            "POST",
+            "/api/admin/jobs/{}/run",
+            (id,),
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
+        )
+        return answer
+
+    async def undo_job(
+        self, id: str, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
+    ) -> StartedJob:
+        """Undo an import or a bulk edit.
+
+        Every field that the job changed, and that was not changed since, gets its old value;
+        stock changes by the difference. A product that the job created is deleted, unless it
+        was changed, ordered or moved since. What cannot be undone is in the new job's errors,
+        with the reason. Undoing twice changes nothing; an undo can be undone. Within 30 days.
+
+        `POST /api/admin/jobs/{id}/undo`, from the role STAFF on.
+        """
+        answer: StartedJob = await self._transport.call(
+            "POST",
+            "/api/admin/jobs/{}/undo",
+            (id,),
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
+        )
+        return answer
+
+    async def list_api_keys(
+        self, *, page: int | None = None, limit: int | None = None, timeout: float | None = None
+    ) -> ApiKeyList:
+        """List keys.
+
+        Newest first, without the keys themselves, which are not stored.
+
+        `GET /api/admin/keys`, from the role OWNER on.
+        """
+        answer: ApiKeyList = await self._transport.call(
+            "GET", "/api/admin/keys", (), query={"page": page, "limit": limit}, timeout=timeout
+        )
+        return answer
+
+    def iter_api_keys(
+        self, *, limit: int = 100, timeout: float | None = None
+    ) -> AsyncIterator[ListedApiKey]:
+        """All of `list_api_keys`, page by page. `limit`: items per request."""
+        asked: dict[str, Any] = {"limit": limit}
+        return walk(
+            lambda at: self._transport.call(
+                "GET", "/api/admin/keys", (), query={**asked, **at}, timeout=timeout
+            ),
+            by_cursor=False,
+        )
+
+    async def create_api_key(
+        self, body: CreateApiKey, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
+    ) -> ApiKeyWithSecret:
+        """Create a key.
+
+        `key` in the answer is the key. It is not stored, and shown only once.
+
+        `POST /api/admin/keys`, from the role OWNER on.
+        """
+        answer: ApiKeyWithSecret = await self._transport.call(
+            "POST",
+            "/api/admin/keys",
+            (),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
+        )
+        return answer
+
+    async def revoke_api_key(self, id: str, *, timeout: float | None = None) -> Deleted:
+        """Revoke a key.
+
+        The key stops working at once. The last Owner key cannot be revoked: 409
+        `last_owner_key`.
+
+        `DELETE /api/admin/keys/{id}`, from the role OWNER on.
+        """
+        answer: Deleted = await self._transport.call(
+            "DELETE", "/api/admin/keys/{}", (id,), timeout=timeout
+        )
+        return answer
+
+    async def get_current_key(self, *, timeout: float | None = None) -> ApiKey:
+        """The key in use.
+
+        The key in use.
+
+        `GET /api/admin/me`, from the role READER on.
+        """
+        answer: ApiKey = await self._transport.call("GET", "/api/admin/me", (), timeout=timeout)
+        return answer
+
+    async def list_orders(
+        self,
+        *,
+        fields: str | Sequence[str] | None = None,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        search: str | None = None,
+        status: OrderStatus | Sequence[OrderStatus] | None = None,
+        exclude_status: OrderStatus | Sequence[OrderStatus] | None = None,
+        source: str | Sequence[str] | None = None,
+        payment_status: PaymentStatus | Sequence[PaymentStatus] | None = None,
+        refund_status: RefundStatus | Sequence[RefundStatus] | None = None,
+        balance: Balance | None = None,
+        customer_id: str | None = None,
+        sales_rep_id: str | None = None,
+        tag: str | None = None,
+        from_: str | date | datetime | None = None,
+        to: str | date | datetime | None = None,
+        sort: OrderSort | None = None,
+        timeout: float | None = None,
+    ) -> OrderList:
+        """List orders.
+
+        By order date, newest first. `search` finds the beginnings of words in the number (also
+        its last three or more digits), tracking number, customer's name and e-mail, tags, and
+        lines.
+
+        `GET /api/admin/orders`, from the role READER on.
+        """
+        answer: OrderList = await self._transport.call(
+            "GET",
+            "/api/admin/orders",
+            (),
+            query={
+                "fields": fields,
+                "page": page,
+                "limit": limit,
+                "cursor": cursor,
+                "search": search,
+                "status": status,
+                "excludeStatus": exclude_status,
+                "source": source,
+                "paymentStatus": payment_status,
+                "refundStatus": refund_status,
+                "balance": balance,
+                "customerId": customer_id,
+                "salesRepId": sales_rep_id,
+                "tag": tag,
+                "from": from_,
+                "to": to,
+                "sort": sort,
+            },
+            timeout=timeout,
+        )
+        return answer
+
+    def iter_orders(
+        self,
+        *,
+        fields: str | Sequence[str] | None = None,
+        limit: int = 100,
+        search: str | None = None,
+        status: OrderStatus | Sequence[OrderStatus] | None = None,
+        exclude_status: OrderStatus | Sequence[OrderStatus] | None = None,
+        source: str | Sequence[str] | None = None,
+        payment_status: PaymentStatus | Sequence[PaymentStatus] | None = None,
+        refund_status: RefundStatus | Sequence[RefundStatus] | None = None,
+        balance: Balance | None = None,
+        customer_id: str | None = None,
+        sales_rep_id: str | None = None,
+        tag: str | None = None,
+        from_: str | date | datetime | None = None,
+        to: str | date | datetime | None = None,
+        sort: OrderSort | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[Order]:
+        """All of `list_orders`, page by page. `limit`: items per request."""
+        asked: dict[str, Any] = {
+            "fields": fields,
+            "limit": limit,
+            "search": search,
+            "status": status,
+            "excludeStatus": exclude_status,
+            "source": source,
+            "paymentStatus": payment_status,
+            "refundStatus": refund_status,
+            "balance": balance,
+            "customerId": customer_id,
+            "salesRepId": sales_rep_id,
+            "tag": tag,
+            "from": from_,
+            "to": to,
+            "sort": sort,
+        }
+        return walk(
+            lambda at: self._transport.call(
+                "GET", "/api/admin/orders", (), query={**asked, **at}, timeout=timeout
+            ),
+            by_cursor=True,
+        )
+
+    async def create_order(
+        self, body: CreateOrder, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
+    ) -> Order:
+        """Create an order.
+
+        Takes stock, or is refused: 422 `insufficient_stock` names the lines. With
+        `paymentStatus` PAID it starts as PAID. Emits order.created, and order.paid,
+        customer.created, inventory.low where they apply.
+
+        `POST /api/admin/orders`, from the role STAFF on.
+        """
+        answer: Order = await self._transport.call(
+            "POST",
+            "/api/admin/orders",
+            (),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
+        )
+        return answer
+
+    async def edit_orders(
+        self, body: BulkOrderEdit, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
+    ) -> StartedJob:
+        """Change many orders.
+
+        As for products. Each order moves along the transitions, or is counted as failed. A
+        status cannot be undone; the sales rep and tags can.
+
+        `POST /api/admin/orders/bulk-edit`, from the role STAFF on.
+        """
+        answer: StartedJob = await self._transport.call(
+            "POST",
+            "/api/admin/orders/bulk-edit",
+            (),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
+        )
+        return answer
+
+    async def get_order(
+        self, id: str, *, fields: str | Sequence[str] | None = None, timeout: float | None = None
+    ) -> Order:
+        """Get an order.
+
+        With `fields` there is no ETag.
+
+        `GET /api/admin/orders/{id}`, from the role READER on.
+        """
+        answer: Order = await self._transport.call(
+            "GET", "/api/admin/orders/{}", (id,), query={"fields": fields}, timeout=timeout
+        )
+        return answer
+
+    async def update_order(
+        self,
+        id: str,
+        body: OrderChange,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> Order:
+        """Change an order.
+
+        `status` moves along the transitions only; any other is 422 `invalid_transition` with
+        `from`, `to` and `allowed`. PAID and REFUNDED set the payment status too; CANCELLED and
+        REFUNDED return the stock. Emits order.updated, and the more specific events.
+
+        `PATCH /api/admin/orders/{id}`, from the role STAFF on.
+        """
+        answer: Order = await self._transport.call(
+            "PATCH",
+            "/api/admin/orders/{}",
+            (id,),
+            body=body,
+            headers={"If-Match": if_match},
+            timeout=timeout,
+        )
+        return answer
+
+    async def delete_order(
+        self, id: str, *, if_match: str | None = None, timeout: float | None = None
+    ) -> Deleted:
+        """Delete an order.
+
+        If it was not shipped, its stock is returned.
+
+        `DELETE /api/admin/orders/{id}`, from the role OWNER on.
+        """
+        answer: Deleted = await self._transport.call(
+            "DELETE", "/api/admin/orders/{}", (id,), headers={"If-Match": if_match}, timeout=timeout
+        )
+        return answer
+
+    async def pay_order(
+        self,
+        id: str,
+        body: TakePayments,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> Order:
+        """Record payments.
+
+        One payment, or up to ten in `payments`; without `amount` it is what is due. A PENDING
+        order becomes PAID when nothing is due, or its deposit is reached. 422 `overpaid` has
+        `balanceDue`. Emits payment.created, order.updated, and order.paid where it applies.
+
+        `POST /api/admin/orders/{id}/payments`, from the role STAFF on.
+        """
+        answer: Order = await self._transport.call(
+            "POST",
+            "/api/admin/orders/{}/payments",
+            (id,),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key, "If-Match": if_match},
+            timeout=timeout,
+        )
+        return answer
+
+    async def void_payment(
+        self,
+        id: str,
+        payment_id: str,
+        body: VoidPayment,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> Order:
+        """Void a payment.
+
+        The money never came: the payment no longer counts. One that was refunded cannot be
+        voided: 409 `payment_refunded`. Emits payment.voided and order.updated.
+
+        `POST /api/admin/orders/{id}/payments/{payment_id}/void`, from the role STAFF on.
+        """
+        answer: Order = await self._transport.call(
+            "POST",
+            "/api/admin/orders/{}/payments/{}/void",
+            (
+                id,
+                payment_id,
+            ),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key, "If-Match": if_match},
+            timeout=timeout,
+        )
+        return answer
+
+    async def refund_order(
+        self,
+        id: str,
+        body: RefundInput,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> RefundPreview | Order:
+        """Refund lines or an amount.
+
+        Of `lines` their share of what was paid, with its tax; `amount` overrules it. Pieces
+        return to the stock if `restock` says so, by default until the order is SHIPPED. With
+        `dryRun` nothing is written: 200 says what would be. 422 `exceeds_refundable` has
+        `refundable`. Emits refund.created and order.updated, and order.refunded when nothing is
+        left.
+
+        `POST /api/admin/orders/{id}/refunds`, from the role STAFF on.
+        """
+        answer: RefundPreview | Order = await self._transport.call(
+            "POST",
+            "/api/admin/orders/{}/refunds",
+            (id,),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key, "If-Match": if_match},
+            timeout=timeout,
+        )
+        return answer
+
+    async def list_products(
+        self,
+        *,
+        fields: str | Sequence[str] | None = None,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        search: str | None = None,
+        status: ProductStatus | Sequence[ProductStatus] | None = None,
+        type: str | None = None,
+        storefront: str | None = None,
+        vendor: str | None = None,
+        tag: str | None = None,
+        published: bool | None = None,
+        sort: ProductSort | None = None,
+        timeout: float | None = None,
+    ) -> ProductList:
+        """List products.
+
+        Newest first. `search` finds the beginnings of words in name, SKU, vendor, tags and
+        variants.
+
+        `GET /api/admin/products`, from the role READER on.
+        """
+        answer: ProductList = await self._transport.call(
+            "GET",
+            "/api/admin/products",
+            (),
+            query={
+                "fields": fields,
+                "page": page,
+                "limit": limit,
+                "cursor": cursor,
+                "search": search,
+                "status": status,
+                "type": type,
+                "storefront": storefront,
+                "vendor": vendor,
+                "tag": tag,
+                "published": published,
+                "sort": sort,
+            },
+            timeout=timeout,
+        )
+        return answer
+
+    def iter_products(
+        self,
+        *,
+        fields: str | Sequence[str] | None = None,
+        limit: int = 100,
+        search: str | None = None,
+        status: ProductStatus | Sequence[ProductStatus] | None = None,
+        type: str | None = None,
+        storefront: str | None = None,
+        vendor: str | None = None,
+        tag: str | None = None,
+        published: bool | None = None,
+        sort: ProductSort | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[Product]:
+        """All of `list_products`, page by page. `limit`: items per request."""
+        asked: dict[str, Any] = {
+            "fields": fields,
+            "limit": limit,
+            "search": search,
+            "status": status,
+            "type": type,
+            "storefront": storefront,
+            "vendor": vendor,
+            "tag": tag,
+            "published": published,
+            "sort": sort,
+        }
+        return walk(
+            lambda at: self._transport.call(
+                "GET", "/api/admin/products", (), query={**asked, **at}, timeout=timeout
+            ),
+            by_cursor=True,
+        )
+
+    async def create_product(
+        self, body: CreateProduct, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
+    ) -> Product:
+        """Create a product.
+
+        Without `slug`, one is made from the name. Emits product.created.
+
+        `POST /api/admin/products`, from the role STAFF on.
+        """
+        answer: Product = await self._transport.call(
+            "POST",
+            "/api/admin/products",
+            (),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
+        )
+        return answer
+
+    async def create_products(
+        self,
+        body: CreateProducts,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        timeout: float | None = None,
+    ) -> BulkResult:
+        """Create up to 500 products.
+
+        An array of products, or `{"products": […]}`. Each succeeds or fails independently. It
+        counts as one write. Together they have at most 30,000 variants, tags and words of
+        names, vendors, SKUs and titles: more is 422 `too_long`, and nothing is written. If the
+        request exceeds 2 MB, or the answer would exceed 6 MB, rows have the `id` of the created
+        product and no `product`. If storage is too slow for 20 seconds, the rest is
+        `not_reached`: it was not written, and the same request with its Idempotency-Key
+        continues there.
+
+        `POST /api/admin/products/bulk`, from the role STAFF on.
+        """
+        answer: BulkResult = await self._transport.call(
+            "POST",
+            "/api/admin/products/bulk",
+            (),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
+        )
+        return answer
+
+    async def edit_products(
+        self,
+        body: BulkProductEdit,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        timeout: float | None = None,
+    ) -> StartedJob:
+        """Change many products.
+
+        Up to 500 by `ids`, all that match `filters`, or with `"all": true` all. The job counts
+        the results; with `dryRun` it shows the first 100 as before and after. Emits the same
+        events as a PUT of each. It can be undone: `POST /api/admin/jobs/{id}/undo`.
+
+        `POST /api/admin/products/bulk-edit`, from the role STAFF on.
+        """
+        answer: StartedJob = await self._transport.call(
+            "POST",
+            "/api/admin/products/bulk-edit",
+            (),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
+        )
+        return answer
+
+    async def set_product_statuses(
+        self, body: BulkStatus, *, timeout: float | None = None
+    ) -> BulkStatusResult:
+        """Set the status of up to 500 products.
+
+        Each succeeds or fails independently. It counts as one write. Emits product.updated for
+        each that had another status.
+
+        `POST /api/admin/products/bulk-status`, from the role STAFF on.
+        """
+        answer: BulkStatusResult = await self._transport.call(
+            "POST", "/api/admin/products/bulk-status", (), body=body, timeout=timeout
+        )
+        return answer
+
+    async def start_import(
+        self,
+        file: bytes,
+        file_name: str,
+        *,
+        mode: ImportMode | None = None,
+        dry_run: bool | None = None,
+        allow_zero_prices: bool | None = None,
+        on_unknown_columns: UnknownColumnsMode | None = None,
+        mapping: str | None = None,
+        saved_mapping: str | None = None,
+        encoding: str | None = None,
+        delimiter: Literal["", ",", ";", "\t", "|"] | None = None,
+        sheet: str | None = None,
+        location: str | None = None,
+        review: bool | None = None,
+        idempotency_key: str = AUTOMATIC,
+        timeout: float | None = None,
+    ) -> StartedJob:
+        """Import products from a file.
+
+        The form field `file` is a CSV, .xlsx or .ods file; for more than 4.4 MB use
+        `…/import/uploads`. The format is recognised by its columns (docs/import.md). The job
+        has the results.
+
+        `POST /api/admin/products/import`, from the role STAFF on.
+        """
+        answer: StartedJob = await self._transport.call(
+            "POST",
+            "/api/admin/products/import",
+            (),
+            file=(file_name, file),
+            query={
+                "mode": mode,
+                "dryRun": dry_run,
+                "allowZeroPrices": allow_zero_prices,
+                "onUnknownColumns": on_unknown_columns,
+                "mapping": mapping,
+                "savedMapping": saved_mapping,
+                "encoding": encoding,
+                "delimiter": delimiter,
+                "sheet": sheet,
+                "location": location,
+                "review": review,
+            },
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
+        )
+        return answer
+
+    async def list_import_mappings(self, *, timeout: float | None = None) -> SavedMappingList:
+        """List saved mappings.
+
+        All saved mappings, by name. Each is proposed for files with exactly its columns.
+
+        `GET /api/admin/products/import/mappings`, from the role STAFF on.
+        """
+        answer: SavedMappingList = await self._transport.call(
+            "GET", "/api/admin/products/import/mappings", (), timeout=timeout
+        )
+        return answer
+
+    async def save_import_mapping(
+        self, name: str, body: CreateMapping, *, timeout: float | None = None
+    ) -> SavedMapping:
+        """Save a mapping.
+
+        Name every column of the file, with null for those that are not read. Replaces a mapping
+        of the same name.
+
+        `PUT /api/admin/products/import/mappings/{name}`, from the role STAFF on.
+        """
+        answer: SavedMapping = await self._transport.call(
+            "PUT", "/api/admin/products/import/mappings/{}", (name,), body=body, timeout=timeout
+        )
+        return answer
+
+    async def delete_import_mapping(self, name: str, *, timeout: float | None = None) -> Deleted:
+        """Delete a saved mapping.
+
+        Delete a saved mapping.
+
+        `DELETE /api/admin/products/import/mappings/{name}`, from the role STAFF on.
+        """
+        answer: Deleted = await self._transport.call(
+            "DELETE", "/api/admin/products/import/mappings/{}", (name,), timeout=timeout
+        )
+        return answer
+
+    async def get_import_template(self, *, timeout: float | None = None) -> str:
+        """Get a CSV template.
+
+        All our columns, with two products as examples.
+
+        `GET /api/admin/products/import/template`, from the role READER on.
+        """
+        answer: str = await self._transport.call(
+            "GET", "/api/admin/products/import/template", (), timeout=timeout
+        )
+        return answer
+
+    async def prepare_upload(
+        self,
+        body: CreateImportUpload,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        timeout: float | None = None,
+    ) -> ImportUpload:
+        """Get an address to upload a large CSV file to.
+
+        Post a form to `url` within the hour: all `fields`, then `file`, up to 5 GB. The import
+        then starts automatically. A job without its file ends as FAILED, `upload_missing`. A
+        retry with the same Idempotency-Key returns the same job with a new address, valid for
+        an hour.
+
+        `POST /api/admin/products/import/uploads`, from the role STAFF on.
+        """
+        answer: ImportUpload = await self._transport.call(
+            "POST",
+            "/api/admin/products/import/uploads",
+            (),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
+        )
+        return answer
+
+    async def get_product(
+        self, id: str, *, fields: str | Sequence[str] | None = None, timeout: float | None = None
+    ) -> Product:
+        """Get a product.
+
+        With `fields` there is no ETag.
+
+        `GET /api/admin/products/{id}`, from the role READER on.
+        """
+        answer: Product = await self._transport.call(
+            "GET", "/api/admin/products/{}", (id,), query={"fields": fields}, timeout=timeout
+        )
+        return answer
+
+    async def update_product(
+        self,
+        id: str,
+        body: ProductChange,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> Product:
+        """Change a product.
+
+        Absent fields stay, null clears, a list replaces the old list; variants match by id,
+        then SKU, then title, and keep absent fields. Emits product.updated if something
+        differs.
+
+        `PUT /api/admin/products/{id}`, from the role STAFF on.
+        """
+        answer: Product = await self._transport.call(
+            "PUT",
+            "/api/admin/products/{}",
+            (id,),
+            body=body,
+            headers={"If-Match": if_match},
+            timeout=timeout,
+        )
+        return answer
+
+    async def delete_product(
+        self, id: str, *, if_match: str | None = None, timeout: float | None = None
+    ) -> Deleted:
+        """Delete a product.
+
+        Delete a product.
+
+        `DELETE /api/admin/products/{id}`, from the role STAFF on.
+        """
+        answer: Deleted = await self._transport.call(
+            "DELETE",
+            "/api/admin/products/{}",
+            (id,),
+            headers={"If-Match": if_match},
+            timeout=timeout,
+        )
+        return answer
+
+    async def move_stock(
+        self,
+        id: str,
+        body: StockMoves,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        timeout: float | None = None,
+    ) -> Product:
+        """Move the stock of a product.
+
+        All moves, or none. `by` adds to the current stock and never overwrites a sale; below
+        zero is 422 `insufficient_stock`. `to` sets a count; an untracked variant needs it.
+        Emits product.updated, whose data also has `stockMoves`: `[{variantId, by, stock,
+        reason}]`.
+
+        `POST /api/admin/products/{id}/stock`, from the role STAFF on.
+        """
+        answer: Product = await self._transport.call(
+            "POST",
+            "/api/admin/products/{}/stock",
+            (id,),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
+        )
+        return answer
+
+    async def search_everything(self, *, q: str, timeout: float | None = None) -> SearchResult:
+        """Search in everything.
+
+        Orders, products and customers that match all words of `q`: whole matches, such as a
+        number, an e-mail address or a SKU, first; then the newest.
+
+        `GET /api/admin/search`, from the role READER on.
+        """
+        answer: SearchResult = await self._transport.call(
+            "GET", "/api/admin/search", (), query={"q": q}, timeout=timeout
+        )
+        return answer
+
+    async def get_summary(self, *, timeout: float | None = None) -> ShopSummary:
+        """The shop at a glance.
+
+        Sales of today and of the last 30 days by order date in the shop's time zone, orders by
+        status until they are delivered, and variants with low stock.
+
+        `GET /api/admin/summary`, from the role READER on.
+        """
+        answer: ShopSummary = await self._transport.call(
+            "GET", "/api/admin/summary", (), timeout=timeout
+        )
+        return answer
+
+    async def list_transactions(
+        self,
+        *,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        kind: TransactionKind | Sequence[TransactionKind] | None = None,
+        method: str | Sequence[str] | None = None,
+        from_: str | date | datetime | None = None,
+        to: str | date | datetime | None = None,
+        order_id: str | None = None,
+        reference: str | None = None,
+        timeout: float | None = None,
+    ) -> TransactionList:
+        """List payments, refunds and voids.
+
+        Newest first, of all orders.
+
+        `GET /api/admin/transactions`, from the role READER on.
+        """
+        answer: TransactionList = await self._transport.call(
+            "GET",
+            "/api/admin/transactions",
+            (),
+            query={
+                "page": page,
+                "limit": limit,
+                "cursor": cursor,
+                "kind": kind,
+                "method": method,
+                "from": from_,
+                "to": to,
+                "orderId": order_id,
+                "reference": reference,
+            },
+            timeout=timeout,
+        )
+        return answer
+
+    def iter_transactions(
+        self,
+        *,
+        limit: int = 100,
+        kind: TransactionKind | Sequence[TransactionKind] | None = None,
+        method: str | Sequence[str] | None = None,
+        from_: str | date | datetime | None = None,
+        to: str | date | datetime | None = None,
+        order_id: str | None = None,
+        reference: str | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[Transaction]:
+        """All of `list_transactions`, page by page. `limit`: items per request."""
+        asked: dict[str, Any] = {
+            "limit": limit,
+            "kind": kind,
+            "method": method,
+            "from": from_,
+            "to": to,
+            "orderId": order_id,
+            "reference": reference,
+        }
+        return walk(
+            lambda at: self._transport.call(
+                "GET", "/api/admin/transactions", (), query={**asked, **at}, timeout=timeout
+            ),
+            by_cursor=True,
+        )
+
+    async def list_webhooks(
+        self, *, page: int | None = None, limit: int | None = None, timeout: float | None = None
+    ) -> WebhookList:
+        """List webhooks.
+
+        Newest first, without secrets.
+
+        `GET /api/admin/webhooks`, from the role ADMIN on.
+        """
+        answer: WebhookList = await self._transport.call(
+            "GET", "/api/admin/webhooks", (), query={"page": page, "limit": limit}, timeout=timeout
+        )
+        return answer
+
+    def iter_webhooks(
+        self, *, limit: int = 100, timeout: float | None = None
+    ) -> AsyncIterator[Webhook]:
+        """All of `list_webhooks`, page by page. `limit`: items per request."""
+        asked: dict[str, Any] = {"limit": limit}
+        return walk(
+            lambda at: self._transport.call(
+                "GET", "/api/admin/webhooks", (), query={**asked, **at}, timeout=timeout
+            ),
+            by_cursor=False,
+        )
+
+    async def create_webhook(
+        self, body: CreateWebhook, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
+    ) -> WebhookWithSecret:
+        """Add a webhook.
+
+        Events that happen from now on are sent to it. `secret` is not shown again.
+
+        `POST /api/admin/webhooks`, from the role ADMIN on.
+        """
+        answer: WebhookWithSecret = await self._transport.call(
+            "POST",
+            "/api/admin/webhooks",
+            (),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
+        )
+        return answer
+
+    async def get_webhook(self, id: str, *, timeout: float | None = None) -> Webhook:
+        """Get a webhook.
+
+        Get a webhook.
+
+        `GET /api/admin/webhooks/{id}`, from the role ADMIN on.
+        """
+        answer: Webhook = await self._transport.call(
+            "GET", "/api/admin/webhooks/{}", (id,), timeout=timeout
+        )
+        return answer
+
+    async def update_webhook(
+        self,
+        id: str,
+        body: WebhookChange,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> Webhook:
+        """Change a webhook.
+
+        What is absent stays. `enabled: false` pauses: new events make no deliveries, and
+        pending ones wait until it is enabled again, at most 60 days, as long as their event is
+        kept.
+
+        `PUT /api/admin/webhooks/{id}`, from the role ADMIN on.
+        """
+        answer: Webhook = await self._transport.call(
+            "PUT",
+            "/api/admin/webhooks/{}",
+            (id,),
+            body=body,
+            headers={"If-Match": if_match},
+            timeout=timeout,
+        )
+        return answer
+
+    async def delete_webhook(
+        self, id: str, *, if_match: str | None = None, timeout: float | None = None
+    ) -> Deleted:
+        """Delete a webhook.
+
+        Its pending deliveries are CANCELLED.
+
+        `DELETE /api/admin/webhooks/{id}`, from the role ADMIN on.
+        """
+        answer: Deleted = await self._transport.call(
+            "DELETE",
+            "/api/admin/webhooks/{}",
+            (id,),
+            headers={"If-Match": if_match},
+            timeout=timeout,
+        )
+        return answer
+
+    async def list_webhook_deliveries(
+        self,
+        id: str,
+        *,
+        status: DeliveryStatus | Sequence[DeliveryStatus] | None = None,
+        event: EventKind | Sequence[EventKind] | None = None,
+        since: str | date | datetime | None = None,
+        limit: int | None = None,
+        subject: str | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> DeliveryList:
+        """List a webhook's deliveries.
+
+        The newest event first. Follow `nextCursor` until it is null; if few match a filter, a
+        page may be short, even empty, before that.
+
+        `GET /api/admin/webhooks/{id}/deliveries`, from the role ADMIN on.
+        """
+        answer: DeliveryList = await self._transport.call(
+            "GET",
+            "/api/admin/webhooks/{}/deliveries",
+            (id,),
+            query={
+                "status": status,
+                "event": event,
+                "since": since,
+                "limit": limit,
+                "subject": subject,
+                "cursor": cursor,
+            },
+            timeout=timeout,
+        )
+        return answer
+
+    def iter_webhook_deliveries(
+        self,
+        id: str,
+        *,
+        status: DeliveryStatus | Sequence[DeliveryStatus] | None = None,
+        event: EventKind | Sequence[EventKind] | None = None,
+        since: str | date | datetime | None = None,
+        limit: int = 100,
+        subject: str | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[Delivery]:
+        """All of `list_webhook_deliveries`, page by page. `limit`: items per request."""
+        asked: dict[str, Any] = {
+            "status": status,
+            "event": event,
+            "since": since,
+            "limit": limit,
+            "subject": subject,
+        }
+        return walk(
+            lambda at: self._transport.call(
+                "GET",
+                "/api/admin/webhooks/{}/deliveries",
+                (id,),
+                query={**asked, **at},
+                timeout=timeout,
+            ),
+            by_cursor=True,
+        )
+
+    async def recover_deliveries(
+        self, id: str, body: RecoverDeliveries, *, timeout: float | None = None
+    ) -> RecoveryResult:
+        """Replay all that failed.
+
+        Counts the deliveries that failed since then, and those that wait for an attempt later
+        than in two hours; with `dryRun: false`, starts to send them within the next minute, at
+        most 100 a second. The webhook's `recovery` shows the progress of those that failed.
+
+        `POST /api/admin/webhooks/{id}/recover`, from the role ADMIN on.
+        """
+        answer: RecoveryResult = await self._transport.call(
+            "POST", "/api/admin/webhooks/{}/recover", (id,), body=body, timeout=timeout
+        )
+        return answer
+
+    async def rotate_webhook_secret(
+        self, id: str, body: RotateSecret, *, timeout: float | None = None
+    ) -> WebhookWithSecret:
+        """Rotate the secret.
+
+        The new secret signs at once, and the older ones end. With `overlapHours` they also sign
+        until then: `X-Service-Signature` has a `v1` for each secret, the current one first, and
+        `notices` says so. Five secrets may sign at the same time; a sixth is 409
+        `too_many_secrets`.
+
+        `POST /api/admin/webhooks/{id}/rotate-secret`, from the role ADMIN on.
+        """
+        answer: WebhookWithSecret = await self._transport.call(
+            "POST", "/api/admin/webhooks/{}/rotate-secret", (id,), body=body, timeout=timeout
+        )
+        return answer
+
+    async def test_webhook(
+        self, id: str, body: TestEvent, *, timeout: float | None = None
+    ) -> TriedEvent | TestDelivery:
+        """Send a test event.
+
+        Sends sample data like any delivery, with the header `X-Service-Test: true`, but ignores
+        the filter: `passesFilter` says whether a real event like it would be sent. With
+        `dryRun` nothing is sent, and another `filter` or `data` can be tried.
+
+        `POST /api/admin/webhooks/{id}/test`, from the role ADMIN on.
+        """
+        answer: TriedEvent | TestDelivery = await self._transport.call(
+            "POST", "/api/admin/webhooks/{}/test", (id,), body=body, timeout=timeout
+        )
+        return answer
+
+    async def get_description(self, *, timeout: float | None = None) -> dict[str, Any]:
+        """This description.
+
+        This description.
+
+        `GET /api/openapi.json`.
+        """
+        answer: dict[str, Any] = await self._transport.call(
+            "GET", "/api/openapi.json", (), timeout=timeout
+        )
+        return answer
+
+    async def browse_products(
+        self,
+        *,
+        fields: str | Sequence[str] | None = None,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        search: str | None = None,
+        type: str | None = None,
+        storefront: str | None = None,
+        timeout: float | None = None,
+    ) -> PublicProductList:
+        """Browse products.
+
+        Newest first. `storefront` shows products that are assigned to it or to none.
+
+        `GET /api/products`.
+        """
+        answer: PublicProductList = await self._transport.call(
+            "GET",
+            "/api/products",
+            (),
+            query={
+                "fields": fields,
+                "page": page,
+                "limit": limit,
+                "cursor": cursor,
+                "search": search,
+                "type": type,
+                "storefront": storefront,
+            },
+            timeout=timeout,
+        )
+        return answer
+
+    def iter_public_products(
+        self,
+        *,
+        fields: str | Sequence[str] | None = None,
+        limit: int = 100,
+        search: str | None = None,
+        type: str | None = None,
+        storefront: str | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[PublicProduct]:
+        """All of `browse_products`, page by page. `limit`: items per request."""
+        asked: dict[str, Any] = {
+            "fields": fields,
+            "limit": limit,
+            "search": search,
+            "type": type,
+            "storefront": storefront,
+        }
+        return walk(
+            lambda at: self._transport.call(
+                "GET", "/api/products", (), query={**asked, **at}, timeout=timeout
+            ),
+            by_cursor=True,
+        )
+
+    async def get_public_product(
+        self,
+        id_or_slug: str,
+        *,
+        fields: str | Sequence[str] | None = None,
+        timeout: float | None = None,
+    ) -> PublicProduct:
+        """Get a product by id or slug.
+
+        The ETag is a hash of the answer, with `fields` too.
+
+        `GET /api/products/{id_or_slug}`.
+        """
+        answer: PublicProduct = await self._transport.call(
+            "GET", "/api/products/{}", (id_or_slug,), query={"fields": fields}, timeout=timeout
+        )
+        return answer

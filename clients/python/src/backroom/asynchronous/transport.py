@@ -1,0 +1,74 @@
+"""One request to the shop, sent again where that is safe."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import httpx
+
+from backroom.shared import SAFE_METHODS, TIMEOUT, Policy, Requests
+
+
+class AsyncTransport(Requests):
+    """Sends requests. Several may be under way at the same time."""
+
+    def __init__(
+        self, base_url: str, key: str | None, policy: Policy, http: httpx.AsyncClient | None = None
+    ) -> None:
+        super().__init__(base_url, key)
+        self.policy = policy
+        self._owns = http is None
+        self.http = http or httpx.AsyncClient(timeout=TIMEOUT)
+
+    async def aclose(self) -> None:
+        if self._owns:
+            await self.http.aclose()
+
+    async def call(
+        self, method: str, path: str, parameters: tuple[str, ...] = (), **options: Any
+    ) -> Any:
+        """What the shop answers, as `Requests.read` has it; options as those of `Requests.made`.
+        Raises ApiError, Unreachable."""
+        request = self.made(self.http, method, path, parameters, **options)
+        await request.aread()  # of a form, so that each retry sends the same bytes
+        return self.read(await self._send(request))
+
+    async def _send(self, request: httpx.Request) -> httpx.Response:
+        repeatable = request.method in SAFE_METHODS or "Idempotency-Key" in request.headers
+        where = str(request.url.copy_with(query=None))
+        retry = 0
+        while True:
+            retry += 1
+            seconds: float | None
+            try:
+                answer = await self.http.send(request)
+                seconds = self.policy.after_answer(answer, retry, repeatable=repeatable)
+                if seconds is None:
+                    return answer
+            except httpx.TransportError as failed:
+                seconds = self.policy.after_failure(
+                    failed, retry, repeatable=repeatable, where=where
+                )
+            await self.policy.async_sleep(seconds)
+
+
+async def walk(
+    page: Callable[[dict[str, Any]], Awaitable[Any]], *, by_cursor: bool
+) -> AsyncIterator[Any]:
+    """All items of a list. `page` answers one page for the parameters that lead to it."""
+    at: dict[str, Any] = {}
+    while True:
+        found = await page(at)
+        for each in found["data"]:
+            yield each
+        numbers = found.get("pagination", {})
+        if by_cursor:
+            following = numbers.get("next") if "pagination" in found else found.get("nextCursor")
+            if not following:
+                return
+            at = {"cursor": following}
+        else:
+            if numbers["page"] >= numbers["totalPages"]:
+                return
+            at = {"page": numbers["page"] + 1}

@@ -1,0 +1,268 @@
+"""What the synchronous and the asynchronous client share: requests, answers, and when to retry."""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import json
+import logging
+import random
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timezone
+from typing import IO, Any
+from urllib.parse import quote
+
+import httpx
+
+from backroom import errors
+from backroom.version import __version__
+
+RETRIES = 5
+TIMEOUT = httpx.Timeout(35.0, connect=10.0)  # the shop's gateway answers within 29 s
+SAFE_METHODS = {"GET", "HEAD"}
+_RATE_LIMIT = ("Limit", "Remaining", "Reset")
+_PASSING = {500, 502, 503, 504}
+
+_log = logging.getLogger("backroom")
+
+# Given as a default, it asks for an Idempotency-Key that the client makes.
+AUTOMATIC = "automatic"
+
+
+class Answer(dict[str, Any]):
+    """The object that came. `etag`: for `if_match`, where the answer had one. `replayed`: whether
+    the shop had answered this before, to the same Idempotency-Key."""
+
+    etag: str | None = None
+    replayed: bool = False
+
+
+def etag_of(answer: Mapping[str, Any]) -> str | None:
+    """The ETag of what a get or a change answered: `if_match` takes it.
+
+    >>> product = shop.get_product("prod_…")
+    >>> shop.update_product(product["id"], {"price": "9.90"}, if_match=etag_of(product))
+    """
+    return answer.etag if isinstance(answer, Answer) else None
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Told before each wait. `seconds` until `retry` (from 1), because of `reason`."""
+
+    seconds: float
+    retry: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class RateLimit:
+    """Of the key, as the latest answer said: `limit` requests a minute, of which `remaining` are
+    left until `resets_at` (UTC)."""
+
+    limit: int
+    remaining: int
+    resets_at: datetime
+
+
+@dataclass
+class Policy:
+    """When a request is sent again, and after how long.
+
+    After 429 always: nothing happened. After no answer, or 500, 502, 503 or 504, if it may be
+    repeated: it reads, or carries an Idempotency-Key. It waits at least `Retry-After`; the rest is
+    chosen between nothing and 2 to the power of the retry's number, in seconds, so that clients
+    that were refused together come back apart.
+    """
+
+    retries: int = RETRIES
+    sleep: Callable[[float], None] = time.sleep
+    async_sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    chance: Callable[[], float] = random.random
+    on_wait: Callable[[Waiting], None] = lambda waiting: None
+
+    def pause(self, retry: int, at_least: float, reason: str) -> float:
+        """How long to wait before a retry, in seconds."""
+        seconds = at_least + self.chance() * float(2**retry)
+        _log.info("waiting %.1f s before retry %d: %s", seconds, retry, reason)
+        self.on_wait(Waiting(seconds, retry, reason))
+        return seconds
+
+    def after_answer(self, answer: httpx.Response, retry: int, *, repeatable: bool) -> float | None:
+        """How long to wait before `retry`; None: the answer counts."""
+        again = answer.status_code == 429 or (repeatable and answer.status_code in _PASSING)
+        if retry > self.retries or not again:
+            return None
+        return self.pause(retry, _retry_after(answer), f"HTTP {answer.status_code}")
+
+    def after_failure(
+        self, failed: httpx.TransportError, retry: int, *, repeatable: bool, where: str
+    ) -> float:
+        """How long to wait before `retry`. Raises Unreachable where there is none."""
+        # Where no connection came about, nothing was sent.
+        repeatable |= isinstance(failed, httpx.ConnectError | httpx.ConnectTimeout)
+        wrong = isinstance(failed, httpx.UnsupportedProtocol | httpx.LocalProtocolError)
+        if wrong or retry > self.retries or not repeatable:
+            raise errors.Unreachable(f"{where}: {_reason(failed)}") from failed
+        return self.pause(retry, 0, _reason(failed))
+
+
+def is_address(text: str) -> bool:
+    """Whether requests can be sent to it."""
+    try:
+        url = httpx.URL(text)
+        known = url.scheme in ("http", "https") and (url.port or 0) < 1 << 16
+        return known and bool(url.host) and text.isprintable()
+    except (httpx.InvalidURL, ValueError):
+        return False
+
+
+class Requests:
+    """Requests with a key to a base address, and what their answers say."""
+
+    def __init__(self, base_url: str, key: str | None) -> None:
+        if key is not None and not (key.isascii() and key.isprintable()):
+            raise errors.BackroomError("The API key has letters that no key has: copy it again.")
+        if not is_address(base_url):
+            raise errors.BackroomError(
+                f"{base_url!r} is not the address of a shop: it must begin with http:// or https://."
+            )
+        self.base_url = base_url.rstrip("/")
+        self.key = key
+        self.rate_limit: RateLimit | None = None
+
+    def made(
+        self,
+        http: httpx.Client | httpx.AsyncClient,
+        method: str,
+        path: str,
+        parameters: tuple[str, ...] = (),
+        *,
+        query: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str | None] | None = None,
+        body: Any = None,
+        file: tuple[str, bytes] | None = None,
+        timeout: float | None = None,
+    ) -> httpx.Request:
+        """`path` has a `{}` for each of `parameters`. Headers of None are left out. `timeout`:
+        seconds of one attempt."""
+        for each in parameters:
+            if each in ("", ".", ".."):  # it would be another path
+                raise errors.BackroomError(f"{method} {path}: {each!r} names nothing.")
+        sent = {name: value for name, value in (headers or {}).items() if value is not None}
+        if sent.get("Idempotency-Key") == AUTOMATIC:
+            sent["Idempotency-Key"] = str(uuid.uuid4())
+        if self.key is not None:
+            sent["Authorization"] = f"Bearer {self.key}"
+        try:
+            request = http.build_request(
+                method,
+                self.base_url + path.format(*(quote(each, safe="") for each in parameters)),
+                params=_query(query or {}),
+                headers={"User-Agent": f"backroom-python/{__version__}", **sent},
+                content=None if body is None else json.dumps(body, default=_text).encode(),
+                timeout=httpx.USE_CLIENT_DEFAULT if timeout is None else timeout,
+                files=None if file is None else {"file": file},
+            )
+        except UnicodeEncodeError as wrong:
+            raise errors.BackroomError(f"{method} {path}: {wrong.object!r} is not text.") from None
+        except httpx.InvalidURL as wrong:
+            raise errors.BackroomError(f"{method} {path}: {wrong}.") from None
+        if body is not None:
+            request.headers["Content-Type"] = "application/json"
+        return request
+
+    def read(self, answer: httpx.Response) -> Any:
+        """The JSON that came, as Answer where it is an object; other text as str. Raises
+        ApiError."""
+        numbers = [answer.headers.get(f"X-RateLimit-{name}", "") for name in _RATE_LIMIT]
+        if all(each.isdecimal() for each in numbers):
+            limit, remaining, reset = map(int, numbers)
+            at = datetime.fromtimestamp(reset, timezone.utc)
+            self.rate_limit = RateLimit(limit, remaining, at)
+        return _read(answer)
+
+
+class Counted:
+    """A file that tells how much of it was read."""
+
+    def __init__(self, file: IO[bytes], on_sent: Callable[[int], None]) -> None:
+        self._file, self._on_sent = file, on_sent
+        self._start = file.tell()
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        self._on_sent(self._file.tell() - self._start)
+        return data
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def fileno(self) -> int:
+        return self._file.fileno()
+
+
+def _query(asked: Mapping[str, Any]) -> list[tuple[str, str | int | float | bool | None]]:
+    """Without what is None; of a sequence, each value."""
+    found: list[tuple[str, str | int | float | bool | None]] = []
+    for name, value in asked.items():
+        if value is None:
+            continue
+        several = value if isinstance(value, list | tuple | set | frozenset) else [value]
+        found += [(name, _text(each)) for each in several]
+    return found
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            raise ValueError(f"{value.isoformat()} has no time zone")
+        return value.isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
+    return str(value)
+
+
+def _retry_after(answer: httpx.Response) -> float:
+    """Seconds; 0 where the header is absent or says nothing."""
+    told = answer.headers.get("Retry-After", "").strip()
+    if told.isdecimal():
+        return float(told)
+    try:
+        moment = email.utils.parsedate_to_datetime(told)
+    except ValueError:
+        return 0.0
+    return max(0.0, moment.timestamp() - time.time())
+
+
+def _read(answer: httpx.Response) -> Any:
+    is_json = answer.headers.get("Content-Type", "").partition(";")[0].strip().endswith("json")
+    try:
+        found = answer.json() if is_json else answer.text
+    except ValueError:
+        found = answer.text
+    if not answer.is_success:
+        # The gateway itself answers without a code.
+        told = found if isinstance(found, dict) else {"message": str(found)[:500]}
+        raise errors.of_status(answer.status_code, told, answer.headers.get("X-Request-Id"))
+    if answer.headers.get("Content-Type", "").startswith("text/html"):
+        address = answer.request.url.copy_with(query=None)
+        raise errors.Unreachable(f"{address}: answered a web page. Is it the address of a shop?")
+    if not isinstance(found, dict):
+        return found
+    whole = Answer(found)
+    whole.etag = answer.headers.get("ETag")
+    whole.replayed = answer.headers.get("Idempotent-Replayed") == "true"
+    return whole
+
+
+def _reason(failed: httpx.TransportError) -> str:
+    return f"{type(failed).__name__}: {failed}".rstrip(": ")
